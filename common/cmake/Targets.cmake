@@ -1,0 +1,43 @@
+# How sources become targets on either back end. In a `cpu` build the .cu files are compiled by g++ as C++, with the
+# executor's cuda_runtime.h in place of CUDA's.
+
+# gemm_sources(TARGET files...): adds files to a target.
+function(gemm_sources target)
+  target_sources(${target} PRIVATE ${ARGN})
+  if(GEMM_ON_GPU)
+    return()
+  endif()
+  foreach(file ${ARGN})
+    if(file MATCHES "\\.cu$")
+      set_source_files_properties(${file} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++;-Wno-unknown-pragmas")
+    endif()
+  endforeach()
+endfunction()
+
+# gemm_kernel_library(NAME files...): an OBJECT library. Objects, because a registration is a static object that nothing refers
+# to: from an archive the linker would leave it out.
+function(gemm_kernel_library name)
+  add_library(${name} OBJECT)
+  gemm_sources(${name} ${ARGN})
+  target_link_libraries(${name} PUBLIC gemm_options)
+endfunction()
+
+# gemm_stages(OUT directory): one OBJECT library and one executable for each NN_name.cu there; OUT lists the libraries.
+function(gemm_stages out directory)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${directory}/[0-9][0-9]*.cu)
+  get_filename_component(family ${directory} NAME)
+  if(family STREQUAL stages)
+    set(family sgemm)
+  endif()
+  set(libraries "")
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME_WE)
+    gemm_kernel_library(stage_${family}_${name} ${file})
+    list(APPEND libraries stage_${family}_${name})
+    if(NOT family STREQUAL broken)
+      add_executable(${family}_${name} common/main_stage.cpp)
+      target_link_libraries(${family}_${name} PRIVATE stage_${family}_${name} gemm_harness)
+    endif()
+  endforeach()
+  set(${out} "${libraries}" PARENT_SCOPE)
+endfunction()

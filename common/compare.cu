@@ -1,0 +1,100 @@
+#include "common/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/grid_sum.cuh"
+#include "common/launch.cuh"
+#include "common/matrix.hpp"
+
+namespace gemm {
+namespace {
+
+// What one thread, one block, and at last the whole comparison has seen.
+struct Seen {
+  double error2 = 0, reference2 = 0, magnitude2 = 0;
+  double largest = 0;
+  double max_ratio = -1;  // below any ratio: nothing seen yet
+  std::int64_t worst = 0;
+  std::int64_t wrong = 0, unwritten = 0;
+};
+
+struct Merge {
+  __host__ __device__ void operator()(Seen& into, const Seen& from) const {
+    into.error2 += from.error2;
+    into.reference2 += from.reference2;
+    into.magnitude2 += from.magnitude2;
+    if (from.largest > into.largest) into.largest = from.largest;
+    if (from.max_ratio > into.max_ratio) {
+      into.max_ratio = from.max_ratio;
+      into.worst = from.worst;
+    }
+    into.wrong += from.wrong;
+    into.unwritten += from.unwritten;
+  }
+};
+
+__global__ void compare_kernel(const float* c, std::int64_t ldc, std::int64_t elements, int n, const double* c64,
+                               const double* magnitude, double relative, bool exact, Seen* partial) {
+  __shared__ __align__(16) unsigned char scratch[reduce_threads * sizeof(Seen)];
+  Seen mine;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements; i += stride) {
+    const float* element = c + i / n * ldc + i % n;
+    const double error = fabs(static_cast<double>(*element) - c64[i]);
+    const double bound = relative * magnitude[i];
+    // Written so that NaN lands in the last case.
+    const double ratio = error == 0.0 ? 0.0 : error <= 1e30 * bound ? error / bound : INFINITY;
+    const bool right = exact ? *element == static_cast<float>(c64[i]) : error <= bound;
+    mine.error2 += error * error;
+    mine.reference2 += c64[i] * c64[i];
+    mine.magnitude2 += magnitude[i] * magnitude[i];
+    if (magnitude[i] > mine.largest) mine.largest = magnitude[i];
+    if (ratio > mine.max_ratio) {
+      mine.max_ratio = ratio;
+      mine.worst = i;
+    }
+    mine.wrong += !right;
+    mine.unwritten += *reinterpret_cast<const std::uint32_t*>(element) == poison_word;
+  }
+  const Seen all = block_reduce(mine, reinterpret_cast<Seen*>(scratch), Merge{});
+  if (threadIdx.x == 0) partial[blockIdx.x] = all;
+}
+
+template <class T>
+T fetch(const T* device, const char* what) {
+  T host{};
+  check_cuda(cudaMemcpy(&host, device, sizeof(T), cudaMemcpyDeviceToHost), what);
+  return host;
+}
+
+}  // namespace
+
+Comparison compare(const SgemmProblem& problem, const Reference& reference, Accuracy accuracy, bool exact) {
+  const std::int64_t elements = static_cast<std::int64_t>(problem.m) * problem.n;
+  Comparison result;
+  if (elements == 0) return result;
+
+  const double relative = tolerance(accuracy, problem.depth());
+  const DeviceArray<Seen> partial(reduce_blocks(elements));
+  const Status status = launch(compare_kernel, {reduce_blocks(elements), reduce_threads}, problem.c, problem.ldc, elements,
+                               problem.n, reference.c.data(), reference.magnitude.data(), relative, exact, partial.data());
+  if (!status) throw DeviceError("could not compare: " + status.reason);
+  Seen seen;
+  for (const Seen& block : partial.to_host()) Merge{}(seen, block);
+
+  const double scale = std::max(std::sqrt(seen.reference2), std::sqrt(seen.magnitude2 / std::max(problem.depth(), 1)));
+  result.max_ratio = seen.max_ratio;
+  result.frobenius = seen.error2 == 0.0 ? 0.0 : std::sqrt(seen.error2) / scale;
+  result.frobenius_ratio = result.frobenius / relative;
+  result.wrong = seen.wrong;
+  result.unwritten = seen.unwritten;
+  result.largest = seen.largest;
+  result.worst_row = static_cast<int>(seen.worst / problem.n);
+  result.worst_col = static_cast<int>(seen.worst % problem.n);
+  result.got = fetch(problem.c + result.worst_row * problem.ldc + result.worst_col, "read C");
+  result.expected = fetch(reference.c.data() + seen.worst, "read the reference");
+  return result;
+}
+
+}  // namespace gemm

@@ -1,0 +1,23 @@
+// The part of common/compare.hpp that needs no device. (Apart from compare.cu also because nvcc can't compile fmt 9 as C++20.)
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/compare.hpp"
+
+namespace gemm {
+
+double tolerance(Accuracy accuracy, int k) { return 4.0 * unit_roundoff(accuracy) * std::sqrt(std::max(k, 1)); }
+
+std::string Comparison::reason() const {
+  if (passed()) return {};
+  if (unwritten > 0) return fmt::format("{} elements of C were never written, C({}, {}) among them", unwritten, worst_row, worst_col);
+  if (wrong > 0 || !(max_ratio <= 1.0)) {
+    return fmt::format("C({}, {}) is {:.9g}, should be {:.9g} ({:.3g} times its bound); {} wrong in all", worst_row,
+                       worst_col, got, expected, max_ratio, wrong);
+  }
+  return fmt::format("Frobenius residual {:.3g} is {:.3g} times its bound", frobenius, frobenius_ratio);
+}
+
+}  // namespace gemm

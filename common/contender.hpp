@@ -1,0 +1,29 @@
+// Anything that claims to compute C = alpha * A * B + beta * C: a stage, or a library it is compared with.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/problem.hpp"
+#include "common/registry.hpp"
+#include "common/status.hpp"
+
+namespace gemm {
+
+struct Contender {
+  std::string id;
+  Accuracy accuracy = Accuracy::fp32;
+  std::function<Status(const SgemmProblem&, cudaStream_t)> launch;
+  const Stage* stage = nullptr;  ///< null for a library
+};
+
+inline Contender contender(const Stage& stage) { return {stage.id, stage.accuracy, stage.launch, &stage}; }
+
+/// The libraries of this back end, the yardstick first: cuBLAS with compute type FP32 (pedantic: no Tensor Cores), then with
+/// TF32. Empty on the CPU executor.
+const std::vector<Contender>& baselines();
+
+}  // namespace gemm

@@ -1,0 +1,39 @@
+// What the harness runs on: a GPU (common/gpu/) or the CPU executor (common/simt/). A build has one of the two.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace gemm {
+
+struct DeviceInfo {
+  std::string name;
+  bool gpu = false;
+  int compute_capability = 0;  ///< 10 * major + minor; 0 for the CPU executor
+  int sm_count = 0;            ///< streaming multiprocessors, or OS threads of the executor
+  std::size_t l2_bytes = 0;
+  std::size_t memory_bytes = 0;
+  std::string pci_bus_id;
+  std::string driver, cuda, cublas;  ///< versions; empty where there is none
+};
+
+/// Opens the device that everything runs on. Throws DeviceError with one clear line if there is none, or if this build holds
+/// no code for its architecture.
+const DeviceInfo& open_device();
+
+/// What the compiler gave a kernel.
+struct KernelResources {
+  int registers = 0;          ///< per thread
+  int spill_bytes = 0;        ///< local memory per thread
+  int static_shared = 0;      ///< bytes per block
+};
+
+/// Nothing on the CPU executor, which has no registers to count.
+std::optional<KernelResources> kernel_resources(const void* kernel);
+
+/// Whether machine code built for `architectures` (as in CMAKE_CUDA_ARCHITECTURES, but separated by commas: "75-real,90a-real") runs on a device of
+/// this compute capability: same major version, minor not above; with a suffix (90a), exactly that one.
+bool architectures_cover(const std::string& architectures, int compute_capability);
+
+}  // namespace gemm

@@ -1,0 +1,127 @@
+#include "common/evaluate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "common/device.hpp"
+
+namespace gemm {
+namespace {
+
+// A device too old for the stage: nothing to launch.
+std::optional<std::string> too_old(const Contender& contender) {
+  const DeviceInfo& device = open_device();
+  if (!contender.stage || !device.gpu || device.compute_capability >= contender.stage->min_compute_capability) return {};
+  return fmt::format("needs sm_{}, this is sm_{}", contender.stage->min_compute_capability, device.compute_capability);
+}
+
+// Returns false once a kernel has faulted: nothing can run on the device after that.
+bool check_all(const std::vector<Contender>& contenders, Workbench& bench, std::vector<Result>& results,
+               const char* what, const Progress& progress) {
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    Result& result = results[i];
+    if (result.verdict.outcome != Outcome::pass) continue;
+    if (progress) progress(fmt::format("checking {} on {}", contenders[i].id, what));
+    const auto begin = std::chrono::steady_clock::now();
+    const Verdict verdict = bench.check(contenders[i]);
+    result.check_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result.checked = true;
+    // Errors of the random data are the ones to report; whole numbers have none unless they fail.
+    const bool keep_numbers = verdict.outcome == Outcome::pass && bench.spec().distribution == Distribution::integers &&
+                              result.spec.distribution != Distribution::integers;
+    if (keep_numbers) continue;
+    result.verdict = verdict;
+    if (verdict.outcome == Outcome::fail) result.verdict.reason += fmt::format(" [{}]", what);
+    if (!verdict.device_lost) continue;
+    for (Result& other : results) {
+      const bool undecided = &other != &result && other.verdict.outcome == Outcome::pass;
+      if (undecided) other.verdict = {Outcome::skip, "not run: " + contenders[i].id + " crashed the device", {}, {}, true};
+    }
+    return false;
+  }
+  return true;
+}
+
+TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verdict, bool checked,
+                     const TimingOptions& options) {
+  const SgemmProblem problem = bench.problem();
+  const auto work = [&](const Contender& c) -> Work { return [&c, problem] { return c.launch(problem, nullptr); }; };
+  std::vector<Work> turns = {work(contender)};
+  const bool has_yardstick = !baselines().empty() && baselines().front().id != contender.id;
+  if (has_yardstick) turns.push_back(work(baselines().front()));
+
+  bench.reset_output();
+  TimingRun run = time_in_turns(turns, options, [&] { bench.reset_output(); });
+  if (checked) {
+    // With beta = 0 the last sample's own result lies there. Otherwise each launch has added to the one before, so launch
+    // once more on the original C.
+    verdict = bench.spec().beta == 0.0f ? [&] {
+      Verdict again = bench.inspect(contender);
+      again.launches = verdict.launches;
+      return again;
+    }() : bench.check(contender);
+    if (verdict.outcome == Outcome::fail) verdict.reason += " [after timing]";
+  }
+  TimedResult timed{std::move(run.samples[0]), {}, run.state};
+  if (has_yardstick) timed.yardstick = std::move(run.samples[1]);
+  return timed;
+}
+
+}  // namespace
+
+double Result::gflops() const { return timed ? spec.flops() / (timed->own.median() * 1e6) : 0.0; }
+double Result::gbytes_s() const { return timed ? spec.compulsory_bytes() / (timed->own.median() * 1e6) : 0.0; }
+
+std::optional<double> Result::percent_of_yardstick() const {
+  if (!timed || !timed->yardstick) return std::nullopt;
+  return 100.0 * timed->yardstick->median() / timed->own.median();
+}
+
+double Result::percent_of_roofline(const Ceilings& ceilings) const {
+  return timed ? 100.0 * problem_floor(spec, ceilings).ms / timed->own.median() : 0.0;
+}
+
+unsigned Result::blocks() const {
+  unsigned most = 0;
+  for (const LaunchRecord& launch : verdict.launches) {
+    most = std::max(most, launch.shape.grid.x * launch.shape.grid.y * launch.shape.grid.z);
+  }
+  return most;
+}
+
+std::vector<Result> evaluate(const std::vector<Contender>& contenders, const ProblemSpec& spec,
+                             const EvaluateOptions& options, const Progress& progress) {
+  spec.validate();
+  open_device();
+  std::vector<Result> results(contenders.size());
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    results[i].id = contenders[i].id;
+    results[i].stage = contenders[i].stage;
+    results[i].spec = spec;
+    if (const auto reason = too_old(contenders[i])) results[i].verdict = {Outcome::skip, *reason, {}, {}, false};
+  }
+
+  if (progress) progress("preparing data and reference");
+  if (options.check && options.exact && spec.distribution != Distribution::integers) {
+    // In its own scope: two problems at once may not fit.
+    Workbench bench(with_exact_integers(spec));
+    if (!check_all(contenders, bench, results, "whole numbers", progress)) return results;
+  }
+  Workbench bench(spec);
+  if (options.check && !check_all(contenders, bench, results, "random data", progress)) return results;
+
+  if (options.time) {
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+      if (results[i].verdict.outcome != Outcome::pass) continue;
+      if (progress) progress("timing " + contenders[i].id);
+      auto timed = time_one(contenders[i], bench, results[i].verdict, options.check, options.timing);
+      // A failed check prints no speed.
+      if (results[i].verdict.outcome == Outcome::pass) results[i].timed = std::move(timed);
+    }
+  }
+  return results;
+}
+
+}  // namespace gemm

@@ -1,0 +1,56 @@
+// Checks and times contenders on one problem: what every program of the repository does.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/contender.hpp"
+#include "common/roofline.hpp"
+#include "common/timing.hpp"
+#include "common/workbench.hpp"
+
+namespace gemm {
+
+struct EvaluateOptions {
+  bool check = true;
+  bool exact = true;  ///< check on whole numbers, too, which must come out bit for bit
+  bool time = true;
+  TimingOptions timing;
+};
+
+struct TimedResult {
+  Samples own;
+  std::optional<Samples> yardstick;  ///< the library, timed in turns with this contender
+  DeviceState state;
+};
+
+struct Result {
+  std::string id;
+  const Stage* stage = nullptr;  ///< null for a library
+  ProblemSpec spec;
+  bool checked = false;
+  Verdict verdict;
+  std::optional<TimedResult> timed;  ///< only if asked for, and only if the check passed
+  double check_seconds = 0;          ///< wall time of the check: on the CPU executor the only clock there is
+
+  double gflops() const;
+  double gbytes_s() const;
+  /// 100 * yardstick / own, by medians.
+  std::optional<double> percent_of_yardstick() const;
+  /// 100 * roofline of the problem / own.
+  double percent_of_roofline(const Ceilings& ceilings) const;
+  /// Blocks of the launch with the most.
+  unsigned blocks() const;
+};
+
+/// Called with a line about what comes next, for a progress display. May be empty.
+using Progress = std::function<void(const std::string&)>;
+
+/// Evaluates each contender on the problem. A stage that answers `unsupported`, or needs a newer GPU, is skipped; a timed
+/// contender's last sample is checked again. Throws UsageError and DeviceError.
+std::vector<Result> evaluate(const std::vector<Contender>& contenders, const ProblemSpec& spec,
+                             const EvaluateOptions& options, const Progress& progress);
+
+}  // namespace gemm

@@ -1,0 +1,48 @@
+// cuBLAS as the yardstick: row-major problems through its column-major interface, the compute type always set.
+#include <cublas_v2.h>
+#include <fmt/format.h>
+
+#include "common/contender.hpp"
+
+namespace gemm {
+namespace {
+
+// One handle for the process: creating one allocates and synchronises.
+cublasHandle_t handle() {
+  static const cublasHandle_t created = [] {
+    cublasHandle_t h = nullptr;
+    if (const cublasStatus_t status = cublasCreate(&h); status != CUBLAS_STATUS_SUCCESS) {
+      throw DeviceError(fmt::format("could not start cuBLAS: {}", cublasGetStatusString(status)));
+    }
+    return h;
+  }();
+  return created;
+}
+
+// A row-major matrix is, read by columns, its transpose. C = A B row-major is therefore C^T = B^T A^T column-major: swap the
+// operands and m with n, transpose nothing.
+Status multiply(const SgemmProblem& p, cudaStream_t stream, cublasComputeType_t compute_type) {
+  if (p.m == 0 || p.n == 0) return Status::ok();
+  cublasStatus_t status = cublasSetStream(handle(), stream);
+  if (status == CUBLAS_STATUS_SUCCESS) {
+    status = cublasGemmEx(handle(), CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k, &p.alpha, p.b, CUDA_R_32F,
+                          static_cast<int>(p.ldb), p.a, CUDA_R_32F, static_cast<int>(p.lda), &p.beta, p.c, CUDA_R_32F,
+                          static_cast<int>(p.ldc), compute_type, CUBLAS_GEMM_DEFAULT);
+  }
+  if (status == CUBLAS_STATUS_SUCCESS) return Status::ok();
+  return Status::failed(fmt::format("cuBLAS: {}", cublasGetStatusString(status)));
+}
+
+}  // namespace
+
+const std::vector<Contender>& baselines() {
+  static const std::vector<Contender> all = {
+      {"cublas/fp32_pedantic", Accuracy::fp32,
+       [](const SgemmProblem& p, cudaStream_t s) { return multiply(p, s, CUBLAS_COMPUTE_32F_PEDANTIC); }},
+      {"cublas/tf32", Accuracy::tf32,
+       [](const SgemmProblem& p, cudaStream_t s) { return multiply(p, s, CUBLAS_COMPUTE_32F_FAST_TF32); }},
+  };
+  return all;
+}
+
+}  // namespace gemm

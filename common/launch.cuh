@@ -1,0 +1,40 @@
+// One way to launch a kernel on both back ends: through the CUDA runtime, or on the CPU executor (common/simt/).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <string>
+#include <type_traits>
+
+#include "common/launch_log.hpp"
+#include "common/status.hpp"
+
+namespace gemm {
+
+inline Status status_of(cudaError_t error) {
+  if (error == cudaSuccess) return Status::ok();
+  return Status::failed(std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error));
+}
+
+/// Enqueues kernel(arguments...) and reports what the launch itself answered (a fault inside the kernel shows up at the
+/// next synchronisation). A grid of no blocks is no work, which CUDA would call an invalid configuration.
+template <class... Parameters>
+Status launch(void (*kernel)(Parameters...), const LaunchShape& shape, std::type_identity_t<Parameters>... arguments) {
+  if (launch_log) launch_log->push_back({reinterpret_cast<const void*>(kernel), shape});
+  if (shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0) return Status::ok();
+#ifdef __CUDACC__
+  // A block gets more than 48 KB of dynamic shared memory only if the kernel was opted in.
+  if (shape.dynamic_shared > 48 * 1024) {
+    const Status opted_in = status_of(cudaFuncSetAttribute(
+        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.dynamic_shared)));
+    if (!opted_in) return opted_in;
+  }
+  kernel<<<shape.grid, shape.block, shape.dynamic_shared, shape.stream>>>(arguments...);
+  return status_of(cudaGetLastError());
+#else
+  return status_of(simt::launch({shape.grid, shape.block, shape.dynamic_shared, reinterpret_cast<const void*>(kernel)},
+                                [&] { kernel(arguments...); }));
+#endif
+}
+
+}  // namespace gemm

@@ -1,0 +1,28 @@
+// A note of what was launched: grid, block and kernel, for reports.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace gemm {
+
+/// Blocks, threads per block, bytes of dynamic shared memory, stream.
+struct LaunchShape {
+  dim3 grid{1};
+  dim3 block{1};
+  std::size_t dynamic_shared = 0;
+  cudaStream_t stream = nullptr;
+};
+
+/// One launch. It points at the kernel so that its registers can be looked up.
+struct LaunchRecord {
+  const void* kernel;
+  LaunchShape shape;
+};
+
+/// Where launches are noted down while it is not null.
+inline std::vector<LaunchRecord>* launch_log = nullptr;
+
+}  // namespace gemm

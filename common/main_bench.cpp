@@ -1,0 +1,65 @@
+// Google Benchmark over the registry: its flags, its JSON; time from CUDA events.
+#include <benchmark/benchmark.h>
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include "common/device.hpp"
+#include "common/evaluate.hpp"
+#include "common/options.hpp"
+
+namespace {
+
+using namespace gemm;
+
+// Checks once, then hands each launch's event time to the library, which decides how many it wants.
+void run(benchmark::State& state, const Contender& contender, const ProblemSpec& spec) {
+  try {
+    Workbench bench(spec);
+    const Verdict verdict = bench.check(contender);
+    if (verdict.outcome != Outcome::pass) {
+      state.SkipWithError(verdict.reason.c_str());
+      return;
+    }
+    const SgemmProblem problem = bench.problem();
+    const Work work = [&] { return contender.launch(problem, nullptr); };
+    for (auto _ : state) state.SetIterationTime(time_once(work) * 1e-3);
+    if (const Verdict after = bench.inspect(contender); after.outcome != Outcome::pass) state.SkipWithError(after.reason.c_str());
+  } catch (const std::exception& error) {
+    state.SkipWithError(error.what());
+    return;
+  }
+  using benchmark::Counter;
+  state.counters["FLOP/s"] = Counter(spec.flops(), Counter::kIsIterationInvariantRate, Counter::kIs1000);
+  state.counters["bytes/s"] = Counter(spec.compulsory_bytes(), Counter::kIsIterationInvariantRate, Counter::kIs1000);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    std::vector<Contender> contenders;
+    for (const Stage& stage : stages()) contenders.push_back(contender(stage));
+    for (const Contender& library : baselines()) contenders.push_back(library);
+    for (const Contender& c : contenders) {
+      for (const char* size : {"256", "512", "1024", "2048", "4096"}) {
+        const ProblemSpec spec = parse_shape(size);
+        benchmark::RegisterBenchmark((c.id + "/" + size).c_str(), [c, spec](benchmark::State& s) { run(s, c, spec); })
+            ->UseManualTime()
+            ->Unit(benchmark::kMillisecond);
+      }
+    }
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    const DeviceInfo& device = open_device();
+    if (!device.gpu) throw DeviceError("no device to time on: bench needs a GPU build and a GPU");
+    benchmark::AddCustomContext("device", device.name);
+    benchmark::AddCustomContext("cuda", device.cuda);
+    benchmark::AddCustomContext("cublas", device.cublas);
+    benchmark::RunSpecifiedBenchmarks();
+    benchmark::Shutdown();
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 2;
+  }
+}

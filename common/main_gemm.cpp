@@ -1,0 +1,186 @@
+// The whole-ladder program behind ./lab: ladder, run, compare, list, doctor, map.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "common/device.hpp"
+#include "common/doctor.hpp"
+#include "common/options.hpp"
+#include "common/report.hpp"
+#include "common/thread_map.hpp"
+
+namespace {
+
+using namespace gemm;
+
+bool colour() { return isatty(STDOUT_FILENO); }
+
+struct LadderOptions {
+  std::vector<std::string> shapes;
+  std::vector<std::string> only;
+  TimingOptions timing;
+  std::string json;
+  bool no_time = false;
+};
+
+// What a newcomer should see: on a GPU three sizes that tell the rungs apart, on the CPU one that fits and one that does not.
+std::vector<ProblemSpec> ladder_problems(const std::vector<std::string>& shapes) {
+  std::vector<ProblemSpec> problems;
+  for (const std::string& shape : shapes) problems.push_back(parse_shape(shape));
+  if (!problems.empty()) return problems;
+  if (open_device().gpu) {
+    for (const char* size : {"1024", "2048", "4096"}) problems.push_back(parse_shape(size));
+  } else {
+    problems.push_back(parse_shape("256"));
+    ProblemSpec awkward = parse_shape("131x257x67");
+    awkward.lda = 71;
+    awkward.ldb = 260;
+    awkward.ldc = 259;
+    awkward.offset = 1;
+    awkward.alpha = 1.5f;
+    awkward.beta = -0.5f;
+    problems.push_back(awkward);
+  }
+  return problems;
+}
+
+int ladder(const LadderOptions& options, const std::string& command) {
+  const DeviceInfo& device = open_device();
+  std::vector<Contender> contenders;
+  if (options.only.empty()) {
+    for (const Stage& stage : stages()) contenders.push_back(contender(stage));
+  }
+  for (const std::string& name : options.only) contenders.push_back(contender(find_stage(name)));
+  for (const Contender& library : baselines()) contenders.push_back(library);
+
+  EvaluateOptions evaluate_options;
+  evaluate_options.time = device.gpu && !options.no_time;
+  evaluate_options.timing = options.timing;
+  const auto problems = ladder_problems(options.shapes);
+  for (const ProblemSpec& problem : problems) problem.validate();
+
+  fmt::print("{}{}\n", device.name, device.gpu ? fmt::format(", sm_{}, driver {}, CUDA {}, cuBLAS {}", device.compute_capability,
+                                                              device.driver, device.cuda, device.cublas) : "");
+  std::optional<Ceilings> ceilings;
+  if (evaluate_options.time) {
+    show_progress("measuring the ceilings");
+    ceilings = measure_ceilings();
+    show_progress("");
+    fmt::print("measured here: read {:.0f} GB/s, copy {:.0f} GB/s, FFMA {:.1f} TFLOP/s, shared memory {:.1f} TB/s, launch {:.1f} us\n",
+               ceilings->read_gbs, ceilings->copy_gbs, ceilings->ffma_gflops * 1e-3, ceilings->shared_gbs * 1e-3, ceilings->launch_us);
+  } else if (!device.gpu) {
+    fmt::print("no GPU: every stage's own kernel runs and is checked, one fiber for each CUDA thread; speeds need a GPU\n");
+  }
+
+  Json report = provenance(command, ceilings);
+  report["results"] = Json::array();
+  int status = 0;
+  std::size_t passed = 0, failed = 0, skipped = 0;
+  for (const ProblemSpec& problem : problems) {
+    const auto results = evaluate(contenders, problem, evaluate_options, [&](const std::string& what) {
+      show_progress(fmt::format("{}x{}x{}: {}", problem.m, problem.n, problem.k, what));
+    });
+    show_progress("");
+    fmt::print("\n{}\n{}", describe(problem), table(results, ceilings, colour()));
+    std::fflush(stdout);
+    for (const Result& result : results) {
+      report["results"].push_back(to_json(result, ceilings, options.timing));
+      passed += result.verdict.outcome == Outcome::pass;
+      failed += result.verdict.outcome == Outcome::fail;
+      skipped += result.verdict.outcome == Outcome::skip;
+      if (const std::string complaint = implausible(result, ceilings, options.timing); !complaint.empty()) {
+        fmt::print(stderr, "error: {}\n", complaint);
+        status = 1;
+      }
+      if (result.verdict.device_lost) {
+        fmt::print(stderr, "error: a kernel crashed the device; nothing more can run in this process\n");
+        return 1;
+      }
+    }
+    status = std::max(status, exit_status(results));
+  }
+  fmt::print("\n{} right, {} wrong, {} skipped\n", passed, failed, skipped);
+  if (!options.json.empty()) write_text(options.json, report.dump(1) + "\n");
+  return status;
+}
+
+// Two stages on one problem, in turns.
+int compare_stages(const std::string& first, const std::string& second, const RunOptions& options, const std::string& command) {
+  const DeviceInfo& device = open_device();
+  const Stage& a = find_stage(first);
+  const Stage& b = find_stage(second);
+  EvaluateOptions evaluate_options = options.evaluate;
+  evaluate_options.time = device.gpu;
+  const auto results = evaluate({contender(a), contender(b)}, options.spec, evaluate_options, show_progress);
+  const auto ceilings = evaluate_options.time ? measure_ceilings() : std::nullopt;
+  show_progress("");
+  fmt::print("{}\n{}", describe(options.spec), table(results, ceilings, colour()));
+
+  const auto row = [](const char* what, double x, double y) {
+    fmt::print("  {:<44} {:>9.4g} -> {:<9.4g}\n", what, x, y);
+  };
+  fmt::print("\n{} -> {}\n  {}\n  {}\n", a.id, b.id, a.idea, b.idea);
+  row("global wavefronts per warp FMA, as written", a.global_wavefronts, b.global_wavefronts);
+  row("shared wavefronts per warp FMA, as written", a.shared_wavefronts, b.shared_wavefronts);
+  row("blocks", results[0].blocks(), results[1].blocks());
+  row("most of the FP32 peak this allows, %", 100 * predicted_share_of_peak(a), 100 * predicted_share_of_peak(b));
+  if (results[0].timed && results[1].timed) {
+    row("GFLOP/s", results[0].gflops(), results[1].gflops());
+    fmt::print("  {} is {:.2f} times as fast\n", b.id, results[1].gflops() / results[0].gflops());
+  }
+  if (!options.json.empty()) {
+    Json report = provenance(command, ceilings);
+    for (const Result& result : results) report["results"].push_back(to_json(result, ceilings, evaluate_options.timing));
+    write_text(options.json, report.dump(1) + "\n");
+  }
+  return exit_status(results);
+}
+
+int list() {
+  for (const Stage& stage : stages()) fmt::print("{:<28}  {}\n", stage.id, stage.idea);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Staged GEMM: every stage checked, timed against cuBLAS, and explained");
+  app.require_subcommand(1);
+  const std::string command = command_line(argc, argv);
+  std::function<int()> action;
+
+  LadderOptions ladder_options;
+  CLI::App* ladder_command = app.add_subcommand("ladder", "all stages beside cuBLAS: check, time, compare");
+  ladder_command->add_option("shapes", ladder_options.shapes, "sizes N or MxNxK (default: a few that tell the stages apart)");
+  ladder_command->add_option("--only", ladder_options.only, "these stages only")->delimiter(',');
+  ladder_command->add_flag("--no-time", ladder_options.no_time, "check only");
+  ladder_command->add_option("--json", ladder_options.json, "write the results to this file");
+  add_timing_options(*ladder_command, ladder_options.timing);
+  ladder_command->callback([&] { action = [&] { return ladder(ladder_options, command); }; });
+
+  std::string run_id;
+  RunOptions run_options;
+  CLI::App* run_command = app.add_subcommand("run", "one stage on one problem");
+  run_command->add_option("stage", run_id, "its id or number, as `list` shows it")->required();
+  add_run_options(*run_command, run_options);
+  run_command->callback([&] { action = [&] { return run_stage(find_stage(run_id), run_options, command); }; });
+
+  std::string first, second;
+  RunOptions compare_options;
+  CLI::App* compare_command = app.add_subcommand("compare", "two stages side by side");
+  compare_command->add_option("a", first, "a stage")->required();
+  compare_command->add_option("b", second, "another")->required();
+  add_run_options(*compare_command, compare_options);
+  compare_command->callback([&] { action = [&] { return compare_stages(first, second, compare_options, command); }; });
+
+  app.add_subcommand("list", "all stages")->callback([&] { action = list; });
+  app.add_subcommand("doctor", "is this machine ready? each line ok or what to do")->callback([&] { action = doctor; });
+
+  std::string map_json = "-";
+  CLI::App* map_command = app.add_subcommand("map", "which thread writes which element of C, found by running (CPU build)");
+  map_command->add_option("--json", map_json, "where to")->capture_default_str();
+  map_command->callback([&] { action = [&] { return write_thread_maps(map_json); }; });
+
+  return run_program(app, argc, argv, [&] { return action(); });
+}

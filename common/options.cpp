@@ -1,0 +1,160 @@
+#include "common/options.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <map>
+
+#include "common/device.hpp"
+#include "common/report.hpp"
+
+namespace gemm {
+namespace {
+
+const std::map<std::string, Distribution>& distributions() {
+  static const std::map<std::string, Distribution> all = {
+      {"uniform", Distribution::uniform},   {"positive", Distribution::positive}, {"normal", Distribution::normal},
+      {"integers", Distribution::integers}, {"wide", Distribution::wide},         {"tiny", Distribution::tiny},
+      {"huge", Distribution::huge}};
+  return all;
+}
+
+constexpr bool on_gpu = GEMM_ON_GPU;
+
+}  // namespace
+
+const char* distribution_name(Distribution distribution) {
+  for (const auto& [name, value] : distributions()) {
+    if (value == distribution) return name.c_str();
+  }
+  return "?";
+}
+
+int default_size() { return on_gpu ? 1024 : 256; }
+
+void add_problem_options(CLI::App& app, ProblemSpec& spec) {
+  app.add_option("--m", spec.m, "rows of A and C")->capture_default_str();
+  app.add_option("--n", spec.n, "columns of B and C")->capture_default_str();
+  app.add_option("--k", spec.k, "columns of A, rows of B")->capture_default_str();
+  app.add_option("--lda", spec.lda, "leading dimension of A, in elements (0: the row's length)");
+  app.add_option("--ldb", spec.ldb, "leading dimension of B");
+  app.add_option("--ldc", spec.ldc, "leading dimension of C");
+  app.add_option("--alpha", spec.alpha, "C = alpha A B + beta C")->capture_default_str();
+  app.add_option("--beta", spec.beta, "0: C is written, never read")->capture_default_str();
+  app.add_option("--offset", spec.offset, "start A, B and C so many elements past an aligned address");
+  app.add_option("--seed", spec.seed, "seed of the data")->capture_default_str();
+  app.add_option("--dist", spec.distribution, "data: uniform positive normal integers wide tiny huge")
+      ->transform(CLI::CheckedTransformer(distributions()))
+      ->default_str("uniform");
+}
+
+void add_timing_options(CLI::App& app, TimingOptions& timing) {
+  app.add_option_function<std::string>(
+         "--cache", [&timing](const std::string& text) { timing.cold = text == "cold"; },
+         "L2 cache before each launch: warm (as the last launch left it) or cold (flushed)")
+      ->check(CLI::IsMember({"warm", "cold"}))
+      ->default_str("warm");
+  app.add_option("--seconds", timing.seconds, "about how long to sample each kernel")
+      ->check(CLI::Range(0.001, 3600.0))
+      ->capture_default_str();
+}
+
+void add_run_options(CLI::App& app, RunOptions& options) {
+  options.spec.m = options.spec.n = options.spec.k = default_size();
+  add_problem_options(app, options.spec);
+  add_timing_options(app, options.evaluate.timing);
+  app.add_flag("--check", options.check_asked, "check the result (default, with --time where there is a GPU)");
+  app.add_flag("--time", options.time_asked, "time it against cuBLAS; without --check the result is not checked");
+  app.add_option("--json", options.json, "write one JSON object to this file (- for standard output)");
+}
+
+int run_stage(const Stage& stage, RunOptions options, const std::string& command) {
+  const bool asked = options.check_asked || options.time_asked;
+  options.evaluate.check = options.check_asked || !asked;
+  options.evaluate.time = options.time_asked || (!asked && on_gpu);
+  options.spec.validate();
+  open_device();
+  if (options.evaluate.time && !on_gpu) throw DeviceError("no device to time on: the CPU executor checks, and can't tell a GPU's speed");
+
+  const auto results = evaluate({contender(stage)}, options.spec, options.evaluate, show_progress);
+  show_progress("");
+  const auto ceilings = options.evaluate.time ? measure_ceilings() : std::nullopt;
+  if (!options.json.empty()) {
+    Json json = to_json(results[0], ceilings, options.evaluate.timing);
+    json["run"] = provenance(command, ceilings);
+    write_text(options.json, json.dump(options.json == "-" ? -1 : 1) + "\n");
+  }
+  if (options.json != "-") {
+    fmt::print("{}\n{}", describe(options.spec), table(results, ceilings, isatty(STDOUT_FILENO)));
+    if (!results[0].checked && results[0].verdict.outcome == Outcome::pass) fmt::print("the result was not checked\n");
+  }
+  if (const std::string complaint = implausible(results[0], ceilings, options.evaluate.timing); !complaint.empty()) {
+    fmt::print(stderr, "error: {}\n", complaint);
+    return 1;
+  }
+  return exit_status(results);
+}
+
+ProblemSpec parse_shape(const std::string& text) {
+  int sizes[3] = {};
+  int count = 0;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (; count < 3; ++count) {
+    const auto [next, error] = std::from_chars(at, end, sizes[count]);
+    if (error != std::errc() || sizes[count] < 0) break;
+    at = next;
+    if (at == end || *at != 'x') {
+      ++count;
+      break;
+    }
+    ++at;
+  }
+  if (at != end || (count != 1 && count != 3)) throw UsageError("a shape is N or MxNxK, not '" + text + "'");
+  if (count == 1) sizes[1] = sizes[2] = sizes[0];
+  ProblemSpec spec;
+  spec.m = sizes[0];
+  spec.n = sizes[1];
+  spec.k = sizes[2];
+  return spec;
+}
+
+std::string command_line(int argc, char** argv) {
+  std::string text;
+  for (int i = 0; i < argc; ++i) {
+    std::string word = argv[i];
+    word = word.substr(word.find_last_of('/') + 1);
+    text += (i ? " " : "") + word;
+  }
+  return text;
+}
+
+void show_progress(const std::string& text) {
+  if (!isatty(STDERR_FILENO)) return;
+  fmt::print(stderr, "\r\033[K{}", text);
+  std::fflush(stderr);
+}
+
+int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
+  try {
+    app.parse(argc, argv);
+    return body();
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+  } catch (const UsageError& error) {
+    show_progress("");
+    fmt::print(stderr, "error: {}\n", error.what());
+  } catch (const DeviceError& error) {
+    show_progress("");
+    fmt::print(stderr, "error: {}\n", error.what());
+  } catch (const std::bad_alloc&) {
+    show_progress("");
+    fmt::print(stderr, "error: out of memory\n");
+  }
+  return 2;
+}
+
+}  // namespace gemm

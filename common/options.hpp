@@ -1,0 +1,48 @@
+// Command-line options that the programs share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/evaluate.hpp"
+
+namespace gemm {
+
+const char* distribution_name(Distribution distribution);
+
+/// --m --n --k --lda --ldb --ldc --alpha --beta --offset --seed --dist
+void add_problem_options(CLI::App& app, ProblemSpec& spec);
+
+/// --cache --seconds
+void add_timing_options(CLI::App& app, TimingOptions& timing);
+
+/// What one stage's own executable, and `gemm run`, offer.
+struct RunOptions {
+  ProblemSpec spec;
+  EvaluateOptions evaluate;
+  bool check_asked = false, time_asked = false;
+  std::string json;
+};
+void add_run_options(CLI::App& app, RunOptions& options);
+
+/// Runs the stage as the options say and reports. Returns the exit status.
+int run_stage(const Stage& stage, RunOptions options, const std::string& command);
+
+/// Parses "1024" or "333x777x1555" (M x N x K). Throws UsageError.
+ProblemSpec parse_shape(const std::string& text);
+
+/// Parses and runs: exceptions become one line on standard error and the exit status (2 for bad usage or no device).
+int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
+
+/// The command line as the user typed it, without directories.
+std::string command_line(int argc, char** argv);
+
+/// A progress line on standard error, overwritten in place on a terminal, silent otherwise.
+void show_progress(const std::string& text);
+
+/// The size that runs in about a second on this back end.
+int default_size();
+
+}  // namespace gemm

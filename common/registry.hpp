@@ -1,0 +1,49 @@
+// The list of stages. A stage adds itself with one Registration in its own file; programs and tests find it here.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/problem.hpp"
+#include "common/status.hpp"
+
+namespace gemm {
+
+/// The arithmetic a kernel promises. Tolerances follow from this and from nothing else (common/compare.cuh).
+enum class Accuracy { fp32, tf32 };
+
+/// What a stage says of itself.
+struct StageInfo {
+  std::string_view idea;  ///< one line, shown by `list`
+  /// Passes through an SM's L1/shared-memory data stage (at most 128 bytes, one a cycle) that the source asks for per
+  /// warp-wide FMA of the inner loop: of global loads, and of shared loads. Amortised work (filling tiles) not counted.
+  double global_wavefronts = 0;
+  double shared_wavefronts = 0;
+  Accuracy accuracy = Accuracy::fp32;
+  int min_compute_capability = 75;  ///< 10 * major + minor
+  /// Enqueues the kernels on the stream and returns without waiting.
+  Status (*launch)(const SgemmProblem&, cudaStream_t) = nullptr;
+};
+
+struct Stage : StageInfo {
+  std::string id;      ///< family/NN_name, from the file's path: stages/02_coalesced.cu is sgemm/02_coalesced
+  std::string number;  ///< NN, or NNa
+};
+
+/// The id of a stage file. Throws std::logic_error unless the path ends in DIRECTORY/NN_name.cu.
+std::string stage_id_from_path(std::string_view path);
+
+/// All registered stages, sorted by id.
+const std::vector<Stage>& stages();
+
+/// Finds a stage by full id, NN_name, family/NN or NN alone (which means sgemm). Throws UsageError if there is none.
+const Stage& find_stage(std::string_view name);
+
+struct Registration {
+  Registration(const char* file, const StageInfo& info);
+};
+
+}  // namespace gemm

@@ -1,0 +1,222 @@
+#include "common/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "common/build_info.hpp"
+#include "common/device.hpp"
+#include "common/options.hpp"
+
+namespace gemm {
+namespace {
+
+const char* name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::pass: return "pass";
+    case Outcome::fail: return "fail";
+    case Outcome::skip: return "skip";
+  }
+  return "?";
+}
+
+std::string status_of(const Result& result) {
+  const bool unchecked = !result.checked && result.verdict.outcome == Outcome::pass;
+  return unchecked ? "unchecked" : name_of(result.verdict.outcome);
+}
+
+Json to_json(const Samples& samples) {
+  return {{"median", samples.median()},        {"min", samples.min()},
+          {"p90", samples.p90()},              {"samples", samples.ms.size()},
+          {"launches_per_sample", samples.launches_per_sample}, {"throttled_samples", samples.throttled}};
+}
+
+Json to_json(const DeviceState& state) {
+  if (!state.known) return nullptr;
+  return {{"sm_mhz_min", state.sm_mhz_min}, {"sm_mhz_max", state.sm_mhz_max}, {"memory_mhz", state.memory_mhz},
+          {"watts_max", state.watts_max},   {"celsius_max", state.celsius_max}, {"throttle", throttle_text(state.throttle_reasons)}};
+}
+
+Json to_json(const LaunchRecord& launch) {
+  const auto triple = [](dim3 d) { return Json{d.x, d.y, d.z}; };
+  Json json = {{"grid", triple(launch.shape.grid)},
+               {"block", triple(launch.shape.block)},
+               {"dynamic_shared_bytes", launch.shape.dynamic_shared}};
+  if (const auto resources = kernel_resources(launch.kernel)) {
+    json["registers"] = resources->registers;
+    json["local_bytes"] = resources->spill_bytes;
+    json["static_shared_bytes"] = resources->static_shared;
+  }
+  return json;
+}
+
+std::string bound_of(const Result& result, const std::optional<Ceilings>& ceilings) {
+  if (!result.stage) return ceilings ? problem_floor(result.spec, *ceilings).by : "";
+  if (!ceilings) return predicted_bound(*result.stage);
+  return stage_floor(*result.stage, result.spec, *ceilings, result.blocks(), open_device().sm_count).by;
+}
+
+std::string speed(double gflops) {
+  return gflops >= 100 ? fmt::format("{:.0f}", gflops) : fmt::format("{:.3g}", gflops);
+}
+
+}  // namespace
+
+std::string describe(const ProblemSpec& spec) {
+  std::string text = fmt::format("M x N x K = {} x {} x {}, alpha {:g}, beta {:g}", spec.m, spec.n, spec.k, spec.alpha, spec.beta);
+  if (spec.lda || spec.ldb || spec.ldc) {
+    text += fmt::format(", ld {}/{}/{}", spec.row_stride_a(), spec.row_stride_b(), spec.row_stride_c());
+  }
+  if (spec.offset) text += fmt::format(", offset {}", spec.offset);
+  return text + ", " + distribution_name(spec.distribution);
+}
+
+Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, const TimingOptions& timing) {
+  const ProblemSpec& spec = result.spec;
+  Json json;
+  json["stage"] = result.id;
+  json["family"] = result.id.substr(0, result.id.find('/'));
+  json["problem"] = {{"op", "gemm"},
+                     {"type", "float"},
+                     {"m", spec.m},
+                     {"n", spec.n},
+                     {"k", spec.k},
+                     {"batch", 1},
+                     {"lda", spec.row_stride_a()},
+                     {"ldb", spec.row_stride_b()},
+                     {"ldc", spec.row_stride_c()},
+                     {"alpha", spec.alpha},
+                     {"beta", spec.beta},
+                     {"offset", spec.offset},
+                     {"distribution", distribution_name(spec.distribution)},
+                     {"seed", spec.seed}};
+  json["device"] = open_device().name;
+  json["status"] = status_of(result);
+  json["reason"] = result.verdict.reason;
+  if (result.checked) {
+    json["error"] = {{"max_ratio", result.verdict.error.max_ratio},
+                     {"frobenius", result.verdict.error.frobenius},
+                     {"frobenius_ratio", result.verdict.error.frobenius_ratio}};
+  }
+  if (!result.verdict.launches.empty()) {
+    json["launches"] = Json::array();
+    for (const LaunchRecord& launch : result.verdict.launches) json["launches"].push_back(to_json(launch));
+  }
+  if (result.stage) {
+    json["predicted"] = {{"global_wavefronts_per_warp_fma", result.stage->global_wavefronts},
+                         {"shared_wavefronts_per_warp_fma", result.stage->shared_wavefronts},
+                         {"bound", bound_of(result, ceilings)}};
+    if (ceilings && result.timed) {
+      const double floor =
+          stage_floor(*result.stage, spec, *ceilings, result.blocks(), open_device().sm_count).ms;
+      json["predicted"]["gflops"] = spec.flops() / (floor * 1e6);
+    }
+  }
+  if (result.timed) {
+    json["cache"] = timing.cold ? "cold" : "warm";
+    json["time_ms"] = to_json(result.timed->own);
+    json["gflops"] = result.gflops();
+    json["gbytes_s"] = result.gbytes_s();
+    if (result.timed->yardstick) {
+      json["pct_cublas"] = *result.percent_of_yardstick();
+      json["cublas_time_ms"] = to_json(*result.timed->yardstick);
+    }
+    if (ceilings) json["pct_roofline"] = result.percent_of_roofline(*ceilings);
+    json["state"] = to_json(result.timed->state);
+  }
+  return json;
+}
+
+Json provenance(const std::string& command, const std::optional<Ceilings>& ceilings) {
+  const DeviceInfo& device = open_device();
+  Json json = {{"device", device.name},
+               {"compute_capability", device.compute_capability},
+               {"sm_count", device.sm_count},
+               {"l2_bytes", device.l2_bytes},
+               {"driver", device.driver},
+               {"cuda", device.cuda},
+               {"cublas", device.cublas},
+               {"cublas_compute_type", "CUBLAS_COMPUTE_32F_PEDANTIC"},
+               {"architectures", GEMM_CUDA_ARCHITECTURES},
+               {"build_type", GEMM_BUILD_TYPE},
+               {"compiler", GEMM_COMPILER},
+               {"commit", build_commit()},
+               {"command", command}};
+  if (ceilings) {
+    json["ceilings"] = {{"read_gbs", ceilings->read_gbs},       {"copy_gbs", ceilings->copy_gbs},
+                        {"ffma_gflops", ceilings->ffma_gflops}, {"shared_gbs", ceilings->shared_gbs},
+                        {"launch_us", ceilings->launch_us}};
+  }
+  return json;
+}
+
+std::string table(const std::vector<Result>& results, const std::optional<Ceilings>& ceilings, bool colour) {
+  const auto paint = [&](const Result& result, const std::string& text) {
+    if (!colour) return text;
+    const char* code = result.verdict.outcome == Outcome::pass ? "32" : result.verdict.outcome == Outcome::skip ? "33" : "31";
+    return fmt::format("\033[{}m{}\033[0m", code, text);
+  };
+  std::size_t width = 5;
+  for (const Result& result : results) width = std::max(width, result.id.size());
+
+  const bool timed = std::ranges::any_of(results, [](const Result& r) { return r.timed.has_value(); });
+  std::string text = timed ? fmt::format("{:<{}}  {:>9}  {:>9}  {:>8}  {:>10}  {:>9}  {:<4}  {}\n", "stage", width, "ms", "GFLOP/s",
+                                         "% cuBLAS", "% roofline", "max error", "", "bound by")
+                           : fmt::format("{:<{}}  {:<9}  {:>9}  {:>10}  {:>8}  {}\n", "stage", width, "correct", "max error", "blocks",
+                                         "threads", "predicted bound, at most");
+  for (const Result& result : results) {
+    const std::string status = paint(result, fmt::format("{:<4}", status_of(result)));
+    if (result.verdict.outcome != Outcome::pass) {
+      text += fmt::format("{:<{}}  {}  {}\n", result.id, width, status, result.verdict.reason);
+      continue;
+    }
+    const std::string error = result.checked ? fmt::format("{:.3f}", std::max(result.verdict.error.max_ratio, result.verdict.error.frobenius_ratio)) : "-";
+    if (timed && result.timed) {
+      const auto percent = result.percent_of_yardstick();
+      text += fmt::format("{:<{}}  {:>9.4f}  {:>9}  {:>8}  {:>10}  {:>9}  {}  {}{}\n", result.id, width, result.timed->own.median(),
+                          speed(result.gflops()), percent ? fmt::format("{:.1f}", *percent) : "100",
+                          ceilings ? fmt::format("{:.1f}", result.percent_of_roofline(*ceilings)) : "-", error, status,
+                          bound_of(result, ceilings), result.timed->own.throttled ? " [throttled]" : "");
+    } else {
+      unsigned threads = 0;
+      for (const LaunchRecord& l : result.verdict.launches) threads = std::max(threads, l.shape.block.x * l.shape.block.y * l.shape.block.z);
+      const std::string bound = result.stage ? fmt::format("{}, {:.2g} % of FP32 peak", predicted_bound(*result.stage),
+                                                           100 * predicted_share_of_peak(*result.stage)) : "";
+      text += fmt::format("{:<{}}  {}       {:>9}  {:>10}  {:>8}  {}\n", result.id, width, status, error, result.blocks(), threads, bound);
+    }
+  }
+  return text;
+}
+
+std::string implausible(const Result& result, const std::optional<Ceilings>& ceilings, const TimingOptions& timing) {
+  // 3 %: what the ceilings themselves move from run to run.
+  if (!timing.cold || !ceilings || !result.timed || result.percent_of_roofline(*ceilings) <= 103.0) return {};
+  return fmt::format("{} reaches {:.0f} % of the roofline with a cold cache: the harness is wrong", result.id,
+                     result.percent_of_roofline(*ceilings));
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  if (path == "-") {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return;
+  }
+  const std::string temporary = path + ".tmp";
+  std::FILE* file = std::fopen(temporary.c_str(), "w");
+  bool good = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file) good = std::fclose(file) == 0 && good;
+  if (!good || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int why = errno;
+    std::remove(temporary.c_str());
+    throw UsageError(fmt::format("can't write {}: {}", path, std::strerror(why)));
+  }
+}
+
+int exit_status(const std::vector<Result>& results) {
+  return std::ranges::any_of(results, [](const Result& r) { return r.verdict.outcome == Outcome::fail; }) ? 1 : 0;
+}
+
+}  // namespace gemm

@@ -1,0 +1,39 @@
+// Results for people (a table) and for programs (JSON).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/evaluate.hpp"
+
+namespace gemm {
+
+using Json = nlohmann::ordered_json;
+
+/// One object per problem and contender; docs/concepts/output.md describes every field. Without ceilings (CPU) or times, the
+/// fields that need them are absent.
+Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, const TimingOptions& timing);
+
+/// What a file of measurements must say of its circumstances: device, driver, CUDA, cuBLAS, commit, command, ceilings.
+Json provenance(const std::string& command, const std::optional<Ceilings>& ceilings);
+
+/// A table over results of one problem, each line at most 120 columns wide. On the CPU executor it shows what was checked and the
+/// predicted bound instead of times.
+std::string table(const std::vector<Result>& results, const std::optional<Ceilings>& ceilings, bool colour);
+
+/// "1024 x 1024 x 1024, alpha 1, beta 0, ..."
+std::string describe(const ProblemSpec& spec);
+
+/// A faster-than-possible cold result is a fault of the harness. Empty if all is well, else the complaint.
+std::string implausible(const Result& result, const std::optional<Ceilings>& ceilings, const TimingOptions& timing);
+
+/// Writes text to a file by way of a temporary one beside it, so that nothing half-written is ever seen; "-" is standard
+/// output. Throws UsageError.
+void write_text(const std::string& path, const std::string& text);
+
+/// 0 if all passed or were skipped, 1 if any failed.
+int exit_status(const std::vector<Result>& results);
+
+}  // namespace gemm

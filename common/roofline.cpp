@@ -1,0 +1,54 @@
+#include "common/roofline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gemm {
+namespace {
+
+// One warp-wide FMA takes a quarter of an SM's cycle where an SM has 128 FP32 lanes (sm_86, 89, 90, 100, 120); sm_75 and
+// sm_80 have 64 and take half a cycle. The prediction without a device is made for 128.
+constexpr double cycles_per_warp_fma = 0.25;
+constexpr double bytes_per_wavefront = 128;
+constexpr double warp_size = 32;
+
+std::string l1_label(const StageInfo& stage) {
+  const bool shared = stage.shared_wavefronts >= stage.global_wavefronts;
+  return fmt::format("{} ({:g}/FMA)", shared ? "shared wavefronts" : "L1 wavefronts",
+                     std::max(stage.shared_wavefronts, stage.global_wavefronts));
+}
+
+}  // namespace
+
+Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings) {
+  const double compute = spec.flops() / (ceilings.ffma_gflops * 1e6);
+  const double memory = spec.compulsory_bytes() / (ceilings.read_gbs * 1e6);
+  return compute >= memory ? Floor{compute, "FP32 cores"} : Floor{memory, "device memory"};
+}
+
+Floor stage_floor(const StageInfo& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks, int sm_count) {
+  const double busy = std::clamp(static_cast<double>(blocks) / sm_count, 1.0 / sm_count, 1.0);
+  const std::string idle = busy < 1.0 ? fmt::format(", {} of {} SMs busy", blocks, sm_count) : "";
+
+  Floor floor = problem_floor(spec, ceilings);
+  const auto consider = [&](double ms, const std::string& by) {
+    if (ms > floor.ms) floor = {ms, by};
+  };
+  const double warp_fmas = spec.flops() / 2 / warp_size;
+  const double wavefronts = warp_fmas * (stage.global_wavefronts + stage.shared_wavefronts);
+  consider(spec.flops() / (ceilings.ffma_gflops * 1e6) / busy, "FP32 cores" + idle);
+  consider(wavefronts * bytes_per_wavefront / (ceilings.shared_gbs * 1e6) / busy, l1_label(stage) + idle);
+  consider(ceilings.launch_us * 1e-3, "launch");
+  return floor;
+}
+
+double predicted_share_of_peak(const StageInfo& stage) {
+  return std::min(1.0, cycles_per_warp_fma / std::max(stage.global_wavefronts + stage.shared_wavefronts, 1e-9));
+}
+
+std::string predicted_bound(const StageInfo& stage) {
+  return predicted_share_of_peak(stage) < 1.0 ? l1_label(stage) : "FP32 cores";
+}
+
+}  // namespace gemm

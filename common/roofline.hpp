@@ -1,0 +1,42 @@
+// Rooflines: the least time a problem, or a stage's own way of solving it, can take on this device.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/registry.hpp"
+#include "common/workbench.hpp"
+
+namespace gemm {
+
+/// Measured on this device in this run, never taken from a datasheet.
+struct Ceilings {
+  double read_gbs = 0;     ///< device memory, read only, 1e9 byte/s
+  double copy_gbs = 0;     ///< device memory, read + write, both counted
+  double ffma_gflops = 0;  ///< FP32 FMA on the plain cores, 1e9 flop/s
+  double shared_gbs = 0;   ///< shared memory, all SMs together
+  double launch_us = 0;    ///< an empty kernel, launched back to back
+};
+
+/// Measures all of them (about 0.3 s); nothing on the CPU executor, which has no clock that means anything.
+std::optional<Ceilings> measure_ceilings();
+
+struct Floor {
+  double ms = 0;
+  std::string by;  ///< what sets it
+};
+
+/// The roofline of the problem: FLOPs at the FMA ceiling or compulsory bytes at the read ceiling, whichever takes longer.
+Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings);
+
+/// The floor of this stage: as above, and also its passes through L1 and shared memory, the launch, and SMs left without a
+/// block (`blocks` on `sm_count` SMs).
+Floor stage_floor(const StageInfo& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks, int sm_count);
+
+/// The same without a device: which resource of an SM a warp-wide FMA of this stage keeps busy longest.
+std::string predicted_bound(const StageInfo& stage);
+
+/// The most of the FP32 peak that bound allows, 0 to 1.
+double predicted_share_of_peak(const StageInfo& stage);
+
+}  // namespace gemm
