@@ -22,6 +22,7 @@ struct LadderOptions {
   TimingOptions timing;
   std::string json;
   bool no_time = false;
+  bool standard = false;
 };
 
 // What a newcomer should see: on a GPU three sizes that tell the rungs apart, on the CPU one that fits and one that does not.
@@ -52,12 +53,12 @@ int ladder(const LadderOptions& options, const std::string& command) {
     for (const Stage& stage : stages()) contenders.push_back(contender(stage));
   }
   for (const std::string& name : options.only) contenders.push_back(contender(find_stage(name)));
-  for (const Contender& library : baselines()) contenders.push_back(library);
+  if (options.only.empty()) contenders.insert(contenders.end(), baselines().begin(), baselines().end());
 
   EvaluateOptions evaluate_options;
   evaluate_options.time = device.gpu && !options.no_time;
   evaluate_options.timing = options.timing;
-  const auto problems = ladder_problems(options.shapes);
+  const auto problems = ladder_problems(options.standard ? standard_shapes() : options.shapes);
   for (const ProblemSpec& problem : problems) problem.validate();
 
   fmt::print("{}{}\n", device.name, device.gpu ? fmt::format(", sm_{}, driver {}, CUDA {}, cuBLAS {}", device.compute_capability,
@@ -153,7 +154,8 @@ int main(int argc, char** argv) {
   LadderOptions ladder_options;
   CLI::App* ladder_command = app.add_subcommand("ladder", "all stages beside cuBLAS: check, time, compare");
   ladder_command->add_option("shapes", ladder_options.shapes, "sizes N or MxNxK (default: a few that tell the stages apart)");
-  ladder_command->add_option("--only", ladder_options.only, "these stages only")->delimiter(',');
+  ladder_command->add_flag("--standard", ladder_options.standard, "the sizes that are measured and committed");
+  ladder_command->add_option("--only", ladder_options.only, "these stages only, no libraries")->delimiter(',');
   ladder_command->add_flag("--no-time", ladder_options.no_time, "check only");
   ladder_command->add_option("--json", ladder_options.json, "write the results to this file");
   add_timing_options(*ladder_command, ladder_options.timing);

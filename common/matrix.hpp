@@ -8,8 +8,9 @@
 
 namespace gemm {
 
-/// A quiet NaN with a payload of its own, so that a word nobody wrote can be told from a NaN somebody computed.
-inline constexpr std::uint32_t poison_word = 0x7fc0dead;
+/// A signalling NaN: arithmetic on it gives a quiet one, so a word that nobody wrote can be told from a NaN that somebody
+/// computed, from poison even.
+inline constexpr std::uint32_t poison_word = 0x7fa0dead;
 
 class Matrix {
  public:

@@ -44,8 +44,14 @@ void add_problem_options(CLI::App& app, ProblemSpec& spec) {
   app.add_option("--beta", spec.beta, "0: C is written, never read")->capture_default_str();
   app.add_option("--offset", spec.offset, "start A, B and C so many elements past an aligned address");
   app.add_option("--seed", spec.seed, "seed of the data")->capture_default_str();
-  app.add_option("--dist", spec.distribution, "data: uniform positive normal integers wide tiny huge")
-      ->transform(CLI::CheckedTransformer(distributions()))
+  app.add_option_function<std::string>(
+         "--dist",
+         [&spec](const std::string& name) {
+           const auto found = distributions().find(name);
+           if (found == distributions().end()) throw UsageError("no distribution '" + name + "'");
+           spec.distribution = found->second;
+         },
+         "data: uniform positive normal integers wide tiny huge")
       ->default_str("uniform");
 }
 
@@ -118,6 +124,12 @@ ProblemSpec parse_shape(const std::string& text) {
   spec.n = sizes[1];
   spec.k = sizes[2];
   return spec;
+}
+
+const std::vector<std::string>& standard_shapes() {
+  static const std::vector<std::string> all = {"256",  "512",  "1000", "1024",         "2048",          "4095",         "4096",
+                                               "4097", "8192", "333x777x1555", "128x128x65536", "65536x128x128", "4096x4096x64"};
+  return all;
 }
 
 std::string command_line(int argc, char** argv) {

@@ -57,8 +57,14 @@ Workbench::Workbench(const ProblemSpec& spec)
       a_(spec.m, spec.k, spec.row_stride_a(), spec.offset),
       b_(spec.k, spec.n, spec.row_stride_b(), spec.offset),
       c_(spec.m, spec.n, spec.row_stride_c(), spec.offset) {
-  a_.fill(generator(spec_, 0));
-  b_.fill(generator(spec_, 1));
+  if (spec_.alpha != 0.0f) {
+    a_.fill(generator(spec_, 0));
+    b_.fill(generator(spec_, 1));
+  } else {
+    // Nobody may look at A and B: whoever does gets NaN.
+    a_.poison();
+    b_.poison();
+  }
   if (spec_.beta != 0.0f) {
     original_c_.emplace(spec_.m, spec_.n, spec_.row_stride_c(), spec_.offset);
     original_c_->fill(generator(spec_, 2));

@@ -1,0 +1,59 @@
+// Tests that run on this build's device: the CPU executor always, a GPU only if there is one.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "common/device.hpp"
+#include "common/evaluate.hpp"
+#include "common/options.hpp"
+
+namespace gemm {
+
+/// Skips, loudly, where the build's device is missing.
+class DeviceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      open_device();
+    } catch (const DeviceError& error) {
+      std::cerr << "*** SKIPPED, NOT RUN: " << error.what() << " ***\n";
+      GTEST_SKIP() << error.what();
+    }
+  }
+};
+
+inline ProblemSpec cube(int size) {
+  ProblemSpec spec;
+  spec.m = spec.n = spec.k = size;
+  return spec;
+}
+
+inline ProblemSpec box(int m, int n, int k) {
+  ProblemSpec spec;
+  spec.m = m;
+  spec.n = n;
+  spec.k = k;
+  return spec;
+}
+
+/// Nothing is round: edges in every dimension, padding, misalignment, alpha and beta.
+inline ProblemSpec awkward(int m, int n, int k) {
+  ProblemSpec spec = box(m, n, k);
+  spec.lda = k + 3;
+  spec.ldb = n + 5;
+  spec.ldc = n + 1;
+  spec.offset = 1;
+  spec.alpha = 1.5f;
+  spec.beta = -0.5f;
+  return spec;
+}
+
+inline EvaluateOptions check_only() {
+  EvaluateOptions options;
+  options.time = false;
+  return options;
+}
+
+}  // namespace gemm

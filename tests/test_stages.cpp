@@ -1,0 +1,90 @@
+// Every registered stage over the sizes where tiles go wrong: one, primes, tile +- 1, thin, wide, padded, misaligned.
+#include <algorithm>
+#include <limits>
+
+#include "common/report.hpp"
+#include "tests/device_test.hpp"
+
+namespace gemm {
+namespace {
+
+class EveryStage : public DeviceTest, public ::testing::WithParamInterface<std::string> {
+ protected:
+  void expect_right(const ProblemSpec& spec) {
+    const Stage& stage = find_stage(GetParam());
+    const auto results = evaluate({contender(stage)}, spec, check_only(), {});
+    EXPECT_NE(results[0].verdict.outcome, Outcome::fail) << describe(spec) << ": " << results[0].verdict.reason;
+  }
+};
+
+constexpr int sizes[] = {1, 2, 3, 5, 7, 31, 32, 33, 63, 64, 65, 127, 129, 257};
+
+TEST_P(EveryStage, Cubes) {
+  for (const int size : sizes) expect_right(cube(size));
+}
+
+TEST_P(EveryStage, PaddedMisalignedWithAlphaAndBeta) {
+  for (const int size : sizes) {
+    ProblemSpec spec = awkward(size, size, size);
+    spec.offset = size % 4;
+    expect_right(spec);
+  }
+}
+
+// Each size meets others in each place: m, n and k all differ.
+TEST_P(EveryStage, Rectangles) {
+  const int count = static_cast<int>(std::size(sizes));
+  for (int i = 0; i < count; ++i) {
+    expect_right(box(sizes[i], sizes[(i + 5) % count], sizes[(i + 9) % count]));
+    expect_right(awkward(sizes[(i + 3) % count], sizes[i], sizes[(i + 7) % count]));
+  }
+}
+
+TEST_P(EveryStage, ThinTallAndWide) {
+  for (const auto& spec : {box(1, 300, 40), box(300, 1, 40), box(40, 300, 1), box(1, 1, 4000), box(3000, 2, 3), box(2, 3000, 3),
+                           box(33, 31, 2049)}) {
+    expect_right(spec);
+  }
+}
+
+TEST_P(EveryStage, EmptyProducts) {
+  for (const auto& [m, n, k] : {std::array{0, 5, 5}, {5, 0, 5}, {5, 5, 0}, {0, 0, 0}, {70, 33, 0}}) {
+    expect_right(box(m, n, k));
+    expect_right(awkward(m, n, k));
+  }
+}
+
+TEST_P(EveryStage, AlphaAndBeta) {
+  for (const float alpha : {0.0f, 1.0f, -2.0f, 0.25f}) {
+    for (const float beta : {0.0f, 1.0f, -0.5f}) {
+      ProblemSpec spec = box(37, 50, 45);
+      spec.alpha = alpha;
+      spec.beta = beta;
+      expect_right(spec);
+    }
+  }
+}
+
+TEST_P(EveryStage, Distributions) {
+  for (const auto d : {Distribution::positive, Distribution::normal, Distribution::integers, Distribution::wide,
+                       Distribution::tiny, Distribution::huge}) {
+    ProblemSpec spec = box(65, 40, 200);
+    spec.distribution = d;
+    expect_right(spec);
+  }
+}
+
+std::vector<std::string> ids() {
+  std::vector<std::string> all;
+  for (const Stage& stage : stages()) all.push_back(stage.id);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, EveryStage, ::testing::ValuesIn(ids()), [](const auto& info) {
+  std::string name = info.param;
+  std::ranges::replace(name, '/', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace gemm

@@ -1,0 +1,219 @@
+// Units that need no device: registry, options, statistics, roofline, JSON.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "common/compare.hpp"
+#include "common/device.hpp"
+#include "common/options.hpp"
+#include "common/registry.hpp"
+#include "common/report.hpp"
+#include "common/roofline.hpp"
+
+namespace gemm {
+namespace {
+
+TEST(Registry, IdComesFromThePath) {
+  EXPECT_EQ(stage_id_from_path("/somewhere/stages/02_coalesced.cu"), "sgemm/02_coalesced");
+  EXPECT_EQ(stage_id_from_path("stages/09a_float4.cu"), "sgemm/09a_float4");
+  EXPECT_EQ(stage_id_from_path("/x/tsm/01_read.cu"), "tsm/01_read");
+  EXPECT_EQ(stage_id_from_path("/x/tensorcore/10_batched.cu"), "tensorcore/10_batched");
+}
+
+TEST(Registry, RefusesOtherFileNames) {
+  for (const char* path : {"", "02_coalesced.cu", "stages/coalesced.cu", "stages/2_coalesced.cu", "stages/02coalesced.cu",
+                           "stages/02_.cu", "stages/02_coalesced.cpp", "/02_coalesced.cu"}) {
+    EXPECT_THROW(stage_id_from_path(path), std::logic_error) << path;
+  }
+}
+
+TEST(Registry, HoldsEveryStageOnceInOrder) {
+  ASSERT_GE(stages().size(), 4u);
+  std::set<std::string> ids;
+  for (const Stage& stage : stages()) {
+    EXPECT_TRUE(ids.insert(stage.id).second) << stage.id;
+    EXPECT_EQ(*ids.rbegin(), stage.id) << "out of order";
+    EXPECT_FALSE(stage.idea.empty()) << stage.id;
+    EXPECT_NE(stage.launch, nullptr) << stage.id;
+    EXPECT_GT(stage.global_wavefronts + stage.shared_wavefronts, 0) << stage.id << " declares no wavefronts";
+  }
+}
+
+TEST(Registry, FindsByEveryName) {
+  const Stage& stage = find_stage("sgemm/02_coalesced");
+  EXPECT_EQ(&find_stage("02"), &stage);
+  EXPECT_EQ(&find_stage("02_coalesced"), &stage);
+  EXPECT_EQ(&find_stage("sgemm/02"), &stage);
+  for (const char* name : {"", "2", "99", "tsm/02", "coalesced", "sgemm/"}) EXPECT_THROW(find_stage(name), UsageError) << name;
+}
+
+TEST(Registry, TwoStagesCannotShareAnId) {
+  EXPECT_THROW(Registration("stages/02_coalesced.cu", {}), std::logic_error);
+}
+
+TEST(Architectures, RunWithinTheirMajorVersionOnly) {
+  EXPECT_TRUE(architectures_cover("75-real,80-real,90a-real", 75));
+  EXPECT_TRUE(architectures_cover("80-real", 86));
+  EXPECT_TRUE(architectures_cover("75-real,90a-real", 90));
+  EXPECT_FALSE(architectures_cover("86-real", 80));
+  EXPECT_FALSE(architectures_cover("75-real,80-real", 90));
+  EXPECT_FALSE(architectures_cover("90a-real", 100));
+  EXPECT_FALSE(architectures_cover("100-real", 120));
+  EXPECT_FALSE(architectures_cover("", 90));
+}
+
+TEST(Options, ParsesShapes) {
+  const ProblemSpec spec = parse_shape("333x777x1555");
+  EXPECT_EQ(spec.m, 333);
+  EXPECT_EQ(spec.n, 777);
+  EXPECT_EQ(spec.k, 1555);
+  EXPECT_EQ(parse_shape("64").k, 64);
+  EXPECT_EQ(parse_shape("0").m, 0);
+  for (const char* text : {"", "x", "1x2", "1x2x", "1x2x3x4", "-1", "1x-2x3", "12a", " 3", "99999999999"}) {
+    EXPECT_THROW(parse_shape(text), UsageError) << text;
+  }
+}
+
+TEST(Options, StandardShapesAreWellFormed) {
+  for (const std::string& shape : standard_shapes()) EXPECT_NO_THROW(parse_shape(shape).validate()) << shape;
+}
+
+TEST(Problem, RefusesImpossibleOnes) {
+  const auto with = [](auto change) {
+    ProblemSpec spec = parse_shape("4x5x6");
+    change(spec);
+    return spec;
+  };
+  EXPECT_NO_THROW(with([](ProblemSpec& s) { s.lda = 6, s.ldb = 5, s.ldc = 5; }).validate());
+  EXPECT_NO_THROW(with([](ProblemSpec& s) { s.m = s.n = s.k = 0; }).validate());
+  EXPECT_THROW(with([](ProblemSpec& s) { s.m = -1; }).validate(), UsageError);
+  EXPECT_THROW(with([](ProblemSpec& s) { s.lda = 5; }).validate(), UsageError);
+  EXPECT_THROW(with([](ProblemSpec& s) { s.ldb = 4; }).validate(), UsageError);
+  EXPECT_THROW(with([](ProblemSpec& s) { s.ldc = -5; }).validate(), UsageError);
+  EXPECT_THROW(with([](ProblemSpec& s) { s.offset = -1; }).validate(), UsageError);
+}
+
+TEST(Problem, CountsFlopsAndBytes) {
+  ProblemSpec spec = parse_shape("10x20x30");
+  EXPECT_DOUBLE_EQ(spec.flops(), 12000);
+  EXPECT_DOUBLE_EQ(spec.compulsory_bytes(), 4 * (300 + 600 + 200));
+  spec.beta = 1;
+  EXPECT_DOUBLE_EQ(spec.compulsory_bytes(), 4 * (300 + 600 + 400));
+}
+
+TEST(Samples, Statistics) {
+  Samples samples;
+  samples.ms = {5, 1, 4, 2, 3};
+  EXPECT_DOUBLE_EQ(samples.median(), 3);
+  EXPECT_DOUBLE_EQ(samples.min(), 1);
+  EXPECT_DOUBLE_EQ(samples.p90(), 5);
+  samples.ms = {4, 1, 2, 3};
+  EXPECT_DOUBLE_EQ(samples.median(), 2.5);
+  EXPECT_DOUBLE_EQ(Samples{}.median(), 0);
+}
+
+TEST(Samples, NamesThrottleReasons) {
+  EXPECT_EQ(throttle_text(0x1), "");
+  EXPECT_EQ(throttle_text(0x4 | 0x40), "SW power cap, HW thermal slowdown");
+}
+
+const Ceilings round_ceilings = {.read_gbs = 4000, .copy_gbs = 3800, .ffma_gflops = 64000, .shared_gbs = 32000, .launch_us = 2};
+
+TEST(Roofline, ProblemIsBoundByTheSlowerResource) {
+  const Floor compute = problem_floor(parse_shape("4096"), round_ceilings);
+  EXPECT_EQ(compute.by, "FP32 cores");
+  EXPECT_NEAR(compute.ms, 2.0 * 4096 * 4096 * 4096 / 64e12 * 1e3, 1e-9);
+  const Floor memory = problem_floor(parse_shape("4096x4096x2"), round_ceilings);
+  EXPECT_EQ(memory.by, "device memory");
+  EXPECT_NEAR(memory.ms, 4.0 * (4096 * 4096 + 2 * 2 * 4096) / 4e12 * 1e3, 1e-9);
+}
+
+TEST(Roofline, StageIsBoundByItsWavefronts) {
+  StageInfo stage;
+  stage.shared_wavefronts = 2;
+  const ProblemSpec spec = parse_shape("4096");
+  const Floor full = stage_floor(stage, spec, round_ceilings, 16384, 132);
+  EXPECT_EQ(full.by, "shared wavefronts (2/FMA)");
+  EXPECT_NEAR(full.ms, 4096.0 * 4096 * 4096 / 32 * 2 * 128 / 32e12 * 1e3, 1e-6);
+  const Floor lonely = stage_floor(stage, spec, round_ceilings, 33, 132);
+  EXPECT_NEAR(lonely.ms, 4 * full.ms, 1e-6);
+  EXPECT_NE(lonely.by.find("33 of 132 SMs busy"), std::string::npos);
+  EXPECT_EQ(stage_floor(stage, parse_shape("8"), round_ceilings, 1, 132).by, "launch");
+}
+
+TEST(Roofline, PredictsWithoutADevice) {
+  StageInfo stage;
+  stage.global_wavefronts = 33;
+  EXPECT_NEAR(predicted_share_of_peak(stage), 0.25 / 33, 1e-12);
+  EXPECT_EQ(predicted_bound(stage), "L1 wavefronts (33/FMA)");
+  EXPECT_EQ(predicted_bound(StageInfo{}), "FP32 cores");
+}
+
+TEST(Tolerance, GrowsWithTheSquareRootOfK) {
+  EXPECT_DOUBLE_EQ(tolerance(Accuracy::fp32, 1), 0x1p-22);
+  EXPECT_DOUBLE_EQ(tolerance(Accuracy::fp32, 1024), 32 * 0x1p-22);
+  EXPECT_DOUBLE_EQ(tolerance(Accuracy::fp32, 0), 0x1p-22);
+}
+
+TEST(Comparison, NanDoesNotPass) {
+  Comparison comparison;
+  EXPECT_TRUE(comparison.passed());
+  comparison.max_ratio = NAN;
+  EXPECT_FALSE(comparison.passed());
+  comparison.max_ratio = 0;
+  comparison.frobenius_ratio = NAN;
+  EXPECT_FALSE(comparison.passed());
+  EXPECT_FALSE(comparison.reason().empty());
+}
+
+Result sample_result() {
+  Result result;
+  result.id = stages().front().id;
+  result.stage = &stages().front();
+  result.spec = parse_shape("64x32x16");
+  result.checked = true;
+  return result;
+}
+
+// The rest of a result's JSON names the device: see Report in test_check.cpp.
+TEST(Report, CountsOutcomes) {
+  std::vector<Result> results(3, sample_result());
+  EXPECT_EQ(exit_status(results), 0);
+  results[1].verdict.outcome = Outcome::skip;
+  EXPECT_EQ(exit_status(results), 0);
+  results[2].verdict.outcome = Outcome::fail;
+  EXPECT_EQ(exit_status(results), 1);
+}
+
+TEST(Report, ColdResultAboveTheRooflineIsAnError) {
+  Result result = sample_result();
+  result.spec = parse_shape("4096");
+  result.timed.emplace();
+  result.timed->own.ms = {problem_floor(result.spec, round_ceilings).ms / 1.2};
+  TimingOptions timing;
+  EXPECT_TRUE(implausible(result, round_ceilings, timing).empty()) << "warm results may live in the cache";
+  timing.cold = true;
+  EXPECT_FALSE(implausible(result, round_ceilings, timing).empty());
+  result.timed->own.ms = {problem_floor(result.spec, round_ceilings).ms * 1.2};
+  EXPECT_TRUE(implausible(result, round_ceilings, timing).empty());
+}
+
+TEST(Report, WritesWholeFilesOrNone) {
+  const auto directory = std::filesystem::temp_directory_path() / ("gemm_report_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(directory);
+  const std::string path = directory / "out.json";
+  write_text(path, "one\n");
+  write_text(path, "two\n");
+  std::string text;
+  std::getline(std::ifstream(path), text);
+  EXPECT_EQ(text, "two");
+  EXPECT_THROW(write_text(directory / "missing" / "out.json", "x"), UsageError);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory), {}), 1) << "something was left behind";
+  std::filesystem::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace gemm
