@@ -79,8 +79,9 @@ std::optional<double> Result::percent_of_yardstick() const {
   return 100.0 * timed->yardstick->median() / timed->own.median();
 }
 
-double Result::percent_of_roofline(const Ceilings& ceilings) const {
-  return timed ? 100.0 * problem_floor(spec, ceilings).ms / timed->own.median() : 0.0;
+std::optional<double> Result::percent_of_roofline(const std::optional<Ceilings>& ceilings) const {
+  if (!timed || !ceilings || accuracy != Accuracy::fp32) return std::nullopt;
+  return 100.0 * problem_floor(spec, *ceilings).ms / timed->own.median();
 }
 
 unsigned Result::blocks() const {
@@ -99,6 +100,7 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     results[i].id = contenders[i].id;
     results[i].stage = contenders[i].stage;
+    results[i].accuracy = contenders[i].accuracy;
     results[i].spec = spec;
     if (const auto reason = too_old(contenders[i])) results[i].verdict = {Outcome::skip, *reason, {}, {}, false};
   }

@@ -29,6 +29,7 @@ struct TimedResult {
 struct Result {
   std::string id;
   const Stage* stage = nullptr;  ///< null for a library
+  Accuracy accuracy = Accuracy::fp32;
   ProblemSpec spec;
   bool checked = false;
   Verdict verdict;
@@ -39,8 +40,9 @@ struct Result {
   double gbytes_s() const;
   /// 100 * yardstick / own, by medians.
   std::optional<double> percent_of_yardstick() const;
-  /// 100 * roofline of the problem / own.
-  double percent_of_roofline(const Ceilings& ceilings) const;
+  /// 100 * roofline of the problem / own. Nothing without a time, without ceilings, and for arithmetic other than FP32, which
+  /// has another roofline.
+  std::optional<double> percent_of_roofline(const std::optional<Ceilings>& ceilings) const;
   /// Blocks of the launch with the most.
   unsigned blocks() const;
 };

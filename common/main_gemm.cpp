@@ -119,13 +119,15 @@ int compare_stages(const std::string& first, const std::string& second, const Ru
   fmt::print("{}\n{}", describe(options.spec), table(results, ceilings, colour()));
 
   const auto row = [](const char* what, double x, double y) {
-    fmt::print("  {:<44} {:>9.4g} -> {:<9.4g}\n", what, x, y);
+    fmt::print("  {:<48} {:>9.4g} -> {:<9.4g}\n", what, x, y);
   };
   fmt::print("\n{} -> {}\n  {}\n  {}\n", a.id, b.id, a.idea, b.idea);
-  row("global wavefronts per warp FMA, as written", a.global_wavefronts, b.global_wavefronts);
-  row("shared wavefronts per warp FMA, as written", a.shared_wavefronts, b.shared_wavefronts);
+  const L1Cycles la = l1_cycles(a, options.spec), lb = l1_cycles(b, options.spec);
+  row("L1 cycles per warp FMA, global loads as written", la.global, lb.global);
+  row("L1 cycles per warp FMA, shared loads as written", la.shared, lb.shared);
   row("blocks", results[0].blocks(), results[1].blocks());
-  row("most of the FP32 peak this allows, %", 100 * predicted_share_of_peak(a), 100 * predicted_share_of_peak(b));
+  row("most of the FP32 peak this allows, %", 100 * predicted_share_of_peak(a, options.spec),
+      100 * predicted_share_of_peak(b, options.spec));
   if (results[0].timed && results[1].timed) {
     row("GFLOP/s", results[0].gflops(), results[1].gflops());
     fmt::print("  {} is {:.2f} times as fast\n", b.id, results[1].gflops() / results[0].gflops());
@@ -155,7 +157,9 @@ int main(int argc, char** argv) {
   CLI::App* ladder_command = app.add_subcommand("ladder", "all stages beside cuBLAS: check, time, compare");
   ladder_command->add_option("shapes", ladder_options.shapes, "sizes N or MxNxK (default: a few that tell the stages apart)");
   ladder_command->add_flag("--standard", ladder_options.standard, "the sizes that are measured and committed");
-  ladder_command->add_option("--only", ladder_options.only, "these stages only, no libraries")->delimiter(',');
+  ladder_command->add_option("--only", ladder_options.only, "these stages only, separated by commas; no libraries")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   ladder_command->add_flag("--no-time", ladder_options.no_time, "check only");
   ladder_command->add_option("--json", ladder_options.json, "write the results to this file");
   add_timing_options(*ladder_command, ladder_options.timing);

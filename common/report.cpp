@@ -55,9 +55,10 @@ Json to_json(const LaunchRecord& launch) {
 }
 
 std::string bound_of(const Result& result, const std::optional<Ceilings>& ceilings) {
+  if (result.accuracy != Accuracy::fp32) return "Tensor Cores";
   if (!result.stage) return ceilings ? problem_floor(result.spec, *ceilings).by : "";
-  if (!ceilings) return predicted_bound(*result.stage);
-  return stage_floor(*result.stage, result.spec, *ceilings, result.blocks(), open_device().sm_count).by;
+  if (!ceilings) return predicted_bound(*result.stage, result.spec);
+  return stage_prediction(*result.stage, result.spec, *ceilings, result.blocks(), open_device().sm_count).by;
 }
 
 std::string speed(double gflops) {
@@ -107,12 +108,12 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
     for (const LaunchRecord& launch : result.verdict.launches) json["launches"].push_back(to_json(launch));
   }
   if (result.stage) {
-    json["predicted"] = {{"global_wavefronts_per_warp_fma", result.stage->global_wavefronts},
-                         {"shared_wavefronts_per_warp_fma", result.stage->shared_wavefronts},
+    const L1Cycles l1 = l1_cycles(*result.stage, spec);
+    json["predicted"] = {{"l1_cycles_per_warp_fma", {{"global", l1.global}, {"shared", l1.shared}}},
                          {"bound", bound_of(result, ceilings)}};
     if (ceilings && result.timed) {
       const double floor =
-          stage_floor(*result.stage, spec, *ceilings, result.blocks(), open_device().sm_count).ms;
+          stage_prediction(*result.stage, spec, *ceilings, result.blocks(), open_device().sm_count).ms;
       json["predicted"]["gflops"] = spec.flops() / (floor * 1e6);
     }
   }
@@ -125,7 +126,7 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
       json["pct_cublas"] = *result.percent_of_yardstick();
       json["cublas_time_ms"] = to_json(*result.timed->yardstick);
     }
-    if (ceilings) json["pct_roofline"] = result.percent_of_roofline(*ceilings);
+    if (const auto percent = result.percent_of_roofline(ceilings)) json["pct_roofline"] = *percent;
     json["state"] = to_json(result.timed->state);
   }
   return json;
@@ -165,7 +166,7 @@ std::string table(const std::vector<Result>& results, const std::optional<Ceilin
 
   const bool timed = std::ranges::any_of(results, [](const Result& r) { return r.timed.has_value(); });
   std::string text = timed ? fmt::format("{:<{}}  {:>9}  {:>9}  {:>8}  {:>10}  {:>9}  {:<4}  {}\n", "stage", width, "ms", "GFLOP/s",
-                                         "% cuBLAS", "% roofline", "max error", "", "bound by")
+                                         "% cuBLAS", "% roofline", "max error", "", "bound by, as written")
                            : fmt::format("{:<{}}  {:<9}  {:>9}  {:>10}  {:>8}  {}\n", "stage", width, "correct", "max error", "blocks",
                                          "threads", "predicted bound, at most");
   for (const Result& result : results) {
@@ -177,15 +178,16 @@ std::string table(const std::vector<Result>& results, const std::optional<Ceilin
     const std::string error = result.checked ? fmt::format("{:.3f}", std::max(result.verdict.error.max_ratio, result.verdict.error.frobenius_ratio)) : "-";
     if (timed && result.timed) {
       const auto percent = result.percent_of_yardstick();
+      const auto roofline = result.percent_of_roofline(ceilings);
       text += fmt::format("{:<{}}  {:>9.4f}  {:>9}  {:>8}  {:>10}  {:>9}  {}  {}{}\n", result.id, width, result.timed->own.median(),
                           speed(result.gflops()), percent ? fmt::format("{:.1f}", *percent) : "100",
-                          ceilings ? fmt::format("{:.1f}", result.percent_of_roofline(*ceilings)) : "-", error, status,
+                          roofline ? fmt::format("{:.1f}", *roofline) : "-", error, status,
                           bound_of(result, ceilings), result.timed->own.throttled ? " [throttled]" : "");
     } else {
       unsigned threads = 0;
       for (const LaunchRecord& l : result.verdict.launches) threads = std::max(threads, l.shape.block.x * l.shape.block.y * l.shape.block.z);
-      const std::string bound = result.stage ? fmt::format("{}, {:.2g} % of FP32 peak", predicted_bound(*result.stage),
-                                                           100 * predicted_share_of_peak(*result.stage)) : "";
+      const std::string bound = result.stage ? fmt::format("{}, {:.3g} % of FP32 peak", predicted_bound(*result.stage, result.spec),
+                                                           100 * predicted_share_of_peak(*result.stage, result.spec)) : "";
       text += fmt::format("{:<{}}  {}       {:>9}  {:>10}  {:>8}  {}\n", result.id, width, status, error, result.blocks(), threads, bound);
     }
   }
@@ -194,9 +196,9 @@ std::string table(const std::vector<Result>& results, const std::optional<Ceilin
 
 std::string implausible(const Result& result, const std::optional<Ceilings>& ceilings, const TimingOptions& timing) {
   // 3 %: what the ceilings themselves move from run to run.
-  if (!timing.cold || !ceilings || !result.timed || result.percent_of_roofline(*ceilings) <= 103.0) return {};
-  return fmt::format("{} reaches {:.0f} % of the roofline with a cold cache: the harness is wrong", result.id,
-                     result.percent_of_roofline(*ceilings));
+  const auto percent = result.percent_of_roofline(ceilings);
+  if (!timing.cold || !percent || *percent <= 103.0) return {};
+  return fmt::format("{} reaches {:.0f} % of the roofline with a cold cache: the harness is wrong", result.id, *percent);
 }
 
 void write_text(const std::string& path, const std::string& text) {

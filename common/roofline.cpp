@@ -13,10 +13,9 @@ constexpr double cycles_per_warp_fma = 0.25;
 constexpr double bytes_per_wavefront = 128;
 constexpr double warp_size = 32;
 
-std::string l1_label(const StageInfo& stage) {
-  const bool shared = stage.shared_wavefronts >= stage.global_wavefronts;
-  return fmt::format("{} ({:g}/FMA)", shared ? "shared wavefronts" : "L1 wavefronts",
-                     std::max(stage.shared_wavefronts, stage.global_wavefronts));
+std::string l1_label(const L1Cycles& l1) {
+  const bool shared = l1.shared >= l1.global;
+  return fmt::format("{}: {:.3g} cycles/FMA", shared ? "shared memory" : "L1 cache", l1.sum());
 }
 
 }  // namespace
@@ -27,7 +26,19 @@ Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings) {
   return compute >= memory ? Floor{compute, "FP32 cores"} : Floor{memory, "device memory"};
 }
 
-Floor stage_floor(const StageInfo& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks, int sm_count) {
+L1Cycles l1_cycles(const StageInfo& stage, const ProblemSpec& spec) {
+  if (!stage.l1_cycles) return {};
+  SgemmProblem problem;
+  problem.m = spec.m;
+  problem.n = spec.n;
+  problem.k = spec.k;
+  problem.lda = spec.row_stride_a();
+  problem.ldb = spec.row_stride_b();
+  problem.ldc = spec.row_stride_c();
+  return stage.l1_cycles(problem);
+}
+
+Floor stage_prediction(const StageInfo& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks, int sm_count) {
   const double busy = std::clamp(static_cast<double>(blocks) / sm_count, 1.0 / sm_count, 1.0);
   const std::string idle = busy < 1.0 ? fmt::format(", {} of {} SMs busy", blocks, sm_count) : "";
 
@@ -35,20 +46,21 @@ Floor stage_floor(const StageInfo& stage, const ProblemSpec& spec, const Ceiling
   const auto consider = [&](double ms, const std::string& by) {
     if (ms > floor.ms) floor = {ms, by};
   };
+  const L1Cycles l1 = l1_cycles(stage, spec);
   const double warp_fmas = spec.flops() / 2 / warp_size;
-  const double wavefronts = warp_fmas * (stage.global_wavefronts + stage.shared_wavefronts);
   consider(spec.flops() / (ceilings.ffma_gflops * 1e6) / busy, "FP32 cores" + idle);
-  consider(wavefronts * bytes_per_wavefront / (ceilings.shared_gbs * 1e6) / busy, l1_label(stage) + idle);
+  // The shared-memory ceiling is the rate of wavefronts, 128 bytes each and one a cycle: it stands for L1's cycles.
+  consider(warp_fmas * l1.sum() * bytes_per_wavefront / (ceilings.shared_gbs * 1e6) / busy, l1_label(l1) + idle);
   consider(ceilings.launch_us * 1e-3, "launch");
   return floor;
 }
 
-double predicted_share_of_peak(const StageInfo& stage) {
-  return std::min(1.0, cycles_per_warp_fma / std::max(stage.global_wavefronts + stage.shared_wavefronts, 1e-9));
+double predicted_share_of_peak(const StageInfo& stage, const ProblemSpec& spec) {
+  return std::min(1.0, cycles_per_warp_fma / std::max(l1_cycles(stage, spec).sum(), 1e-9));
 }
 
-std::string predicted_bound(const StageInfo& stage) {
-  return predicted_share_of_peak(stage) < 1.0 ? l1_label(stage) : "FP32 cores";
+std::string predicted_bound(const StageInfo& stage, const ProblemSpec& spec) {
+  return predicted_share_of_peak(stage, spec) < 1.0 ? l1_label(l1_cycles(stage, spec)) : "FP32 cores";
 }
 
 }  // namespace gemm

@@ -29,14 +29,17 @@ struct Floor {
 /// The roofline of the problem: FLOPs at the FMA ceiling or compulsory bytes at the read ceiling, whichever takes longer.
 Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings);
 
-/// The floor of this stage: as above, and also its passes through L1 and shared memory, the launch, and SMs left without a
-/// block (`blocks` on `sm_count` SMs).
-Floor stage_floor(const StageInfo& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks, int sm_count);
+/// What bounds this stage, as its source is written: as above, and also its use of L1 and shared memory, the launch, and SMs
+/// left without a block (`blocks` on `sm_count` SMs). No floor in the strict sense: where nvcc merges loads, the stage beats it.
+Floor stage_prediction(const StageInfo& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks, int sm_count);
 
 /// The same without a device: which resource of an SM a warp-wide FMA of this stage keeps busy longest.
-std::string predicted_bound(const StageInfo& stage);
+std::string predicted_bound(const StageInfo& stage, const ProblemSpec& spec);
 
 /// The most of the FP32 peak that bound allows, 0 to 1.
-double predicted_share_of_peak(const StageInfo& stage);
+double predicted_share_of_peak(const StageInfo& stage, const ProblemSpec& spec);
+
+/// What the stage says of its use of L1 and shared memory on this problem.
+L1Cycles l1_cycles(const StageInfo& stage, const ProblemSpec& spec);
 
 }  // namespace gemm

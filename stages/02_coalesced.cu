@@ -2,9 +2,10 @@
 //
 // Idea      Neighbouring threads should touch neighbouring addresses: a warp's 32 loads then fall into one 128-byte line.
 // Change    Two lines: which of x and y is the row.
-// Limit     L1 wavefronts, still. For one step of k a warp reads one word of A (the same for all lanes: one pass) and 32
-//           neighbouring words of B (one line: one pass): 2 passes for 32 FMAs, 0.25 / 2 = 12.5 % of the FP32 peak.
-// Number    l1tex__data_pipe_lsu_wavefronts over smsp__sass_thread_inst_executed_op_ffma / 32 should be 2.
+// Limit     The L1 cache, still. For one step of k a warp reads one word of A (the same for all lanes: one cycle) and 32
+//           neighbouring words of B (one from each bank: one cycle): 2 for a warp-wide FMA, 0.25 / 2 = 12.5 % of the FP32
+//           peak.
+// Number    l1tex__data_pipe_lsu_wavefronts over smsp__sass_thread_inst_executed_op_ffma / 32: 2.
 // Map       block (32, 32); threadIdx.x is the column, threadIdx.y the row, of a 32 x 32 tile of C.
 // Page      docs/stages/02_coalesced.md
 // Source    PA2 report, optimisation 2.
@@ -38,7 +39,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 
 const gemm::Registration stage{__FILE__, {
     .idea = "as 01 with x and y swapped, lanes walk along a row: coalesced",
-    .global_wavefronts = 2,
+    .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.global = 2}; },
     .launch = launch,
 }};
 

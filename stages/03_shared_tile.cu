@@ -1,13 +1,13 @@
-// 03 shared tile: the block fetches a tile of A and of B into shared memory once and all its threads read them there. B's tile
-// is stored transposed, as a CPU programmer would, and that is a mistake: bank conflicts.
+// 03 shared tile: the block fetches a tile of A and of B into shared memory once and all its threads read them there. B's
+// tile is stored transposed, as a CPU programmer would, and that is a mistake: bank conflicts.
 //
 // Idea      Reuse. A block of 32 x 32 threads needs 32 rows of A and 32 columns of B; from global memory each word is now
 //           fetched once per block instead of once per warp, a 32nd of the traffic for B.
 // Change    The loop over k goes in steps of TILE: fill two tiles, barrier, multiply them, barrier.
-// Limit     Shared-memory wavefronts. Lane x reads bs[x][i]: neighbouring lanes are 32 words apart, and 32 words apart is the
-//           same bank. 32 passes for B and 1 for A (same word for all lanes): 33 for 32 FMAs, no better than 01.
+// Limit     Shared memory. Lane x reads bs[x][i]: neighbouring lanes are 32 words apart, and 32 words apart is the same bank,
+//           which gives one word a cycle. 32 cycles for B and 1 for A (same word for all lanes): 33, no better than 01.
 // Number    l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld is not zero. (nvcc reads four steps of i with one 128-bit
-//           load, so the device needs fewer passes than the source asks for: the page has both.)
+//           load, so the device needs fewer cycles than the source asks for: the page has both.)
 // Map       block (32, 32); threadIdx.x is the column, threadIdx.y the row, of a 32 x 32 tile of C.
 // Page      docs/stages/03_shared_tile.md
 // Source    "SGEMM on Pascal", kernel 2; PA2 report, optimisation 1.
@@ -51,7 +51,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 
 const gemm::Registration stage{__FILE__, {
     .idea = "tiles in shared memory, B's transposed: every word reused, every read a bank conflict",
-    .shared_wavefronts = 33,
+    .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 33}; },
     .launch = launch,
 }};
 

@@ -1,10 +1,10 @@
 // 04 conflict-free: as 03, with B's tile stored the way it comes. Lanes that read neighbouring words use different banks.
 //
-// Idea      Shared memory has 32 banks of 4 bytes; word w lies in bank w mod 32. A warp's read takes as many passes as the
-//           busiest bank has different words to give. Along a row: one word each, one pass.
+// Idea      Shared memory has 32 banks of 4 bytes; word w lies in bank w mod 32. A warp's read takes as many cycles as the
+//           busiest bank has different words to give. Along a row: one word each, one cycle.
 // Change    bs[tx][ty] becomes bs[ty][tx] where it is filled, bs[tx][i] becomes bs[i][tx] where it is read.
-// Limit     Shared-memory wavefronts, now as few as one element per thread allows: 1 pass for A (same word for all lanes), 1 for
-//           B, for 32 FMAs: 0.25 / 2 = 12.5 % of the FP32 peak, the same as 02, but without its traffic beyond the SM.
+// Limit     Shared memory, now as little as one element per thread allows: 1 cycle for A (same word for all lanes), 1 for B,
+//           for a warp-wide FMA: 0.25 / 2 = 12.5 % of the FP32 peak, the same as 02, but without its traffic beyond the SM.
 // Number    l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld, against millions in 03.
 // Map       block (32, 32); threadIdx.x is the column, threadIdx.y the row, of a 32 x 32 tile of C.
 // Page      docs/stages/04_conflict_free.md
@@ -50,7 +50,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 
 const gemm::Registration stage{__FILE__, {
     .idea = "as 03 with B's tile the way it comes: no bank conflicts",
-    .shared_wavefronts = 2,
+    .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 2}; },
     .launch = launch,
 }};
 

@@ -1,6 +1,8 @@
 // The checker must reject every stage that is broken on purpose, and say why.
+#include <cstdlib>
 #include <map>
 
+#include "common/report.hpp"
 #include "tests/device_test.hpp"
 
 namespace gemm {
@@ -58,6 +60,7 @@ TEST_F(Broken, EveryOneIsRejectedForItsOwnReason) {
 TEST_F(Broken, BoundRejectsCoarseArithmeticAndASingleDroppedProductAtEveryStandardSize) {
   EvaluateOptions options = check_only();
   options.exact = false;
+  Json calibration = provenance("test_broken", std::nullopt);
   for (const std::string& shape : standard_shapes()) {
     ProblemSpec spec = parse_shape(shape);
     if (!open_device().gpu) spec = box(std::min(spec.m, 48), std::min(spec.n, 48), spec.k);
@@ -75,7 +78,13 @@ TEST_F(Broken, BoundRejectsCoarseArithmeticAndASingleDroppedProductAtEveryStanda
       EXPECT_GT(margin, 2.0) << result.id << " was rejected by a hair";
       std::printf("%-16s %-24s element %8.3g  Frobenius %8.3g  times the bound\n", shape.c_str(), result.id.c_str(),
                   result.verdict.error.max_ratio, result.verdict.error.frobenius_ratio);
+      calibration["rejected"][shape][result.id] = {{"max_ratio", result.verdict.error.max_ratio},
+                                                   {"frobenius_ratio", result.verdict.error.frobenius_ratio}};
     }
+  }
+  // docs/measurements/measure keeps these figures for docs/concepts/checking.md.
+  if (const char* directory = std::getenv("GEMM_CALIBRATION")) {
+    write_text(std::string(directory) + "/calibration.json", calibration.dump(1) + "\n");
   }
 }
 

@@ -38,7 +38,8 @@ TEST(Registry, HoldsEveryStageOnceInOrder) {
     EXPECT_EQ(*ids.rbegin(), stage.id) << "out of order";
     EXPECT_FALSE(stage.idea.empty()) << stage.id;
     EXPECT_NE(stage.launch, nullptr) << stage.id;
-    EXPECT_GT(stage.global_wavefronts + stage.shared_wavefronts, 0) << stage.id << " declares no wavefronts";
+    ASSERT_NE(stage.l1_cycles, nullptr) << stage.id << " makes no prediction";
+    EXPECT_GT(l1_cycles(stage, parse_shape("64")).sum(), 0) << stage.id;
   }
 }
 
@@ -131,25 +132,28 @@ TEST(Roofline, ProblemIsBoundByTheSlowerResource) {
   EXPECT_NEAR(memory.ms, 4.0 * (4096 * 4096 + 2 * 2 * 4096) / 4e12 * 1e3, 1e-9);
 }
 
-TEST(Roofline, StageIsBoundByItsWavefronts) {
+TEST(Roofline, StageIsBoundByItsUseOfL1) {
   StageInfo stage;
-  stage.shared_wavefronts = 2;
+  stage.l1_cycles = [](const SgemmProblem&) { return L1Cycles{.shared = 2}; };
   const ProblemSpec spec = parse_shape("4096");
-  const Floor full = stage_floor(stage, spec, round_ceilings, 16384, 132);
-  EXPECT_EQ(full.by, "shared wavefronts (2/FMA)");
+  const Floor full = stage_prediction(stage, spec, round_ceilings, 16384, 132);
+  EXPECT_EQ(full.by, "shared memory: 2 cycles/FMA");
   EXPECT_NEAR(full.ms, 4096.0 * 4096 * 4096 / 32 * 2 * 128 / 32e12 * 1e3, 1e-6);
-  const Floor lonely = stage_floor(stage, spec, round_ceilings, 33, 132);
+  const Floor lonely = stage_prediction(stage, spec, round_ceilings, 33, 132);
   EXPECT_NEAR(lonely.ms, 4 * full.ms, 1e-6);
   EXPECT_NE(lonely.by.find("33 of 132 SMs busy"), std::string::npos);
-  EXPECT_EQ(stage_floor(stage, parse_shape("8"), round_ceilings, 1, 132).by, "launch");
+  EXPECT_EQ(stage_prediction(stage, parse_shape("8"), round_ceilings, 1, 132).by, "launch");
 }
 
 TEST(Roofline, PredictsWithoutADevice) {
-  StageInfo stage;
-  stage.global_wavefronts = 33;
-  EXPECT_NEAR(predicted_share_of_peak(stage), 0.25 / 33, 1e-12);
-  EXPECT_EQ(predicted_bound(stage), "L1 wavefronts (33/FMA)");
-  EXPECT_EQ(predicted_bound(StageInfo{}), "FP32 cores");
+  // Stage 01 reads 32 rows of A at a time: which bank they meet in depends on the leading dimension.
+  const Stage& naive = find_stage("01");
+  const ProblemSpec even = parse_shape("2048");
+  EXPECT_NEAR(predicted_share_of_peak(naive, even), 0.25 / 33, 1e-12);
+  EXPECT_EQ(predicted_bound(naive, even), "L1 cache: 33 cycles/FMA");
+  EXPECT_NEAR(predicted_share_of_peak(naive, parse_shape("2032")), 0.25 / 17, 1e-12);
+  EXPECT_NEAR(predicted_share_of_peak(naive, parse_shape("2047")), 0.25 / 8.25, 1e-12);
+  EXPECT_EQ(predicted_bound(StageInfo{}, even), "FP32 cores");
 }
 
 TEST(Tolerance, GrowsWithTheSquareRootOfK) {

@@ -31,7 +31,7 @@ constexpr int chains = 8;  // independent FMAs per thread: with 16 warps a sched
 __global__ void __launch_bounds__(threads) fma_kernel(float x, float y, float* sink) {
   float sum[chains];
   for (int c = 0; c < chains; ++c) sum[c] = threadIdx.x + c;
-#pragma unroll 8
+#pragma unroll 32
   for (int step = 0; step < fma_steps; ++step) {
 #pragma unroll
     for (int c = 0; c < chains; ++c) sum[c] = fmaf(sum[c], x, y);
@@ -55,13 +55,13 @@ __global__ void __launch_bounds__(threads) shared_kernel(float value, float* sin
   for (int step = 0; step < shared_steps; ++step) {
 #pragma unroll
     for (int load = 0; load < loads_per_step; ++load) {
-      const float4 v = words[(at + 128 * load) % shared_vectors];
+      const float4 v = words[at + 128 * load];
       sum.x += v.x;
       sum.y += v.y;
       sum.z += v.z;
       sum.w += v.w;
     }
-    at = (at + 32) % shared_vectors;
+    at = (at + 32) % threads;  // all offsets of a step stay inside without a modulo of their own
   }
   if (sum.x + sum.y + sum.z + sum.w == 1.2345e-33f) *sink = sum.x;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads each stage's hardware counters with Nsight Compute and writes them as JSON.
 
-usage: counters.py --out FILE [--size N] -- LAB [options]      (LAB: the lab script and options such as --prebuilt DIR)
+usage: counters.py --out FILE [--sizes N,N] -- LAB [options]      (LAB: the lab script and options such as --prebuilt DIR)
 """
 import argparse
 import csv
@@ -22,7 +22,10 @@ METRICS = {
     "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": "global_store_sectors",
     "smsp__inst_executed_op_shared_ld.sum": "shared_load_requests",
     "smsp__inst_executed_op_shared_st.sum": "shared_store_requests",
+    "sm__cycles_elapsed.avg": "sm_cycles",
     "l1tex__data_pipe_lsu_wavefronts.sum": "wavefronts",
+    "l1tex__t_set_accesses.sum": "tag_lookups",
+    "l1tex__t_set_accesses.avg.pct_of_peak_sustained_elapsed": "tag_lookups_pct_of_peak",
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": "shared_load_wavefronts",
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum": "shared_store_wavefronts",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": "shared_load_bank_conflicts",
@@ -49,7 +52,7 @@ def profile(lab, stage, size):
     """Counters of the stage's first kernel on a size^3 problem."""
     command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "-k", "regex:sgemm", "-c", "1",
                "--target-processes", "all", "--metrics", ",".join(METRICS),
-               *lab[:1], "run", stage, "--check", "--m", str(size), "--n", str(size), "--k", str(size), *lab[1:]]
+               *lab[:1], "run", stage, "--check", "--m", size, "--n", size, "--k", size, *lab[1:]]
     done = subprocess.run(command, capture_output=True, text=True)
     rows = [r for r in csv.reader(line for line in done.stdout.splitlines() if line.startswith('"'))]
     if done.returncode or len(rows) < 3:
@@ -68,7 +71,8 @@ def profile(lab, stage, size):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--size", type=int, default=2048)
+    # One size whose rows are a multiple of 32 words apart, which decides what meets in a bank of the L1 cache, and one odd.
+    parser.add_argument("--sizes", default="2048,2047")
     parser.add_argument("lab", nargs="+")
     options = parser.parse_args()
 
@@ -80,15 +84,18 @@ def main():
     run = json.loads(subprocess.run([*options.lab[:1], "run", stages[0], "--check", "--json", "-", *options.lab[1:]],
                                     capture_output=True, text=True, check=True).stdout)["run"]
     result = {"device": device[0], "driver": device[1], "cuda": run["cuda"], "commit": run["commit"], "compiler": run["compiler"],
-              "ncu": re.search(r"Version (\S+)", version).group(1), "size": options.size,
-              "command": f"counters.py --size {options.size}", "stages": {}}
-    for stage in stages:
-        counters = profile(options.lab, stage, options.size)
-        result["stages"][stage] = counters
-        warp_fmas = counters["ffma"] / 32
-        print(f"{stage:<26} wavefronts per warp FMA: {counters['wavefronts'] / warp_fmas:7.3f} in all, "
-              f"{counters['shared_load_wavefronts'] / warp_fmas:7.3f} shared loads, "
-              f"bank conflicts {counters['shared_load_bank_conflicts']:.4g}", flush=True)
+              "ncu": re.search(r"Version (\S+)", version).group(1), 
+              "command": f"counters.py --sizes {options.sizes}", "sizes": {}}
+    for size in options.sizes.split(","):
+        result["sizes"][size] = {}
+        for stage in stages:
+            counters = profile(options.lab, stage, size)
+            result["sizes"][size][stage] = counters
+            warp_fmas = counters["ffma"] / 32
+            print(f"{stage:<26} at {size}, per warp FMA: {counters['wavefronts'] / warp_fmas:7.3f} wavefronts, "
+                  f"{counters['shared_load_wavefronts'] / warp_fmas:7.3f} of shared loads, "
+                  f"{counters['tag_lookups'] / warp_fmas:7.3f} tag look-ups; "
+                  f"bank conflicts {counters['shared_load_bank_conflicts']:.4g}", flush=True)
     with open(options.out, "w") as file:
         json.dump(result, file, indent=1)
         file.write("\n")

@@ -1,0 +1,346 @@
+#!/usr/bin/env python3
+"""Writes every measured number and every figure of the documents from docs/measurements/.
+
+usage: docs/generate.py [--check]     (figures need matplotlib; --check needs nothing, changes nothing, and exits 1 if anything
+                                       is out of date)
+
+In a page, what stands between these marks is written by this script:
+  <!-- generated: NAME ARGUMENT... -->  whole lines  <!-- end generated -->
+  <!-- = NAME ARGUMENT... -->a value<!-- / -->
+"""
+import hashlib
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+GPU = DOCS / "measurements" / "nvidia-h200"
+FIGURES = DOCS / "figures"
+LADDER, COUNTERS, CALIBRATION, SANITIZERS = (GPU / f"{name}.json" for name in ("sgemm", "counters", "calibration", "sanitizers"))
+MAPS = DOCS / "measurements" / "cpu" / "thread_maps.json"
+HEADLINE = "4096x4096x4096"
+CUBES = ["256", "512", "1000", "1024", "2048", "4095", "4096", "4097", "8192"]
+
+
+class Data:
+    """The committed measurements, by stage and shape."""
+
+    def __init__(self):
+        self.ladder = json.loads(LADDER.read_text())
+        self.counters = json.loads(COUNTERS.read_text())
+        self.calibration = json.loads(CALIBRATION.read_text())
+        self.sanitizers = json.loads(SANITIZERS.read_text())
+        self.results = {}
+        self.ids = []
+        for r in self.ladder["results"]:
+            p = r["problem"]
+            self.results[r["stage"], f"{p['m']}x{p['n']}x{p['k']}"] = r
+            if r["stage"] not in self.ids:
+                self.ids.append(r["stage"])
+        self.stages = [i for i in self.ids if not i.startswith("cublas/")]
+        self.ceilings = self.ladder["ceilings"]
+
+    def stage(self, number):
+        return next(i for i in self.ids if i.split("/")[1].startswith(number))
+
+    def result(self, number, shape):
+        shape = shape if "x" in shape else f"{shape}x{shape}x{shape}"
+        return self.results[self.stage(number), shape]
+
+    def per_fma(self, number, size, counter):
+        c = self.counters["sizes"][size][self.stage(number)]
+        return c[counter] / (c["ffma"] / 32)
+
+    def idea(self, stage):
+        directory, name = stage.split("/")
+        source = (ROOT / {"sgemm": "stages"}.get(directory, directory) / f"{name}.cu").read_text()
+        return re.search(r'\.idea = "([^"]*)"', source).group(1)
+
+
+def tflops(gflops):
+    return f"{gflops / 1e3:.2f}" if gflops < 1e4 else f"{gflops / 1e3:.1f}"
+
+
+def number(x):
+    return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join("---" if i == 0 else "---:" for i in range(len(head))) + "|"]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+# ---- blocks: name -> function(data, *arguments) -> lines
+
+
+def block_ladder(data):
+    rows, before = [], None
+    for i in data.ids:
+        r = data.results[i, HEADLINE]
+        is_stage = i in data.stages
+        name = i.split("/")[1]
+        rows.append([f"[{name}](docs/stages/{name}.md)" if is_stage else f"cuBLAS, {name.replace('_', ' ').upper().replace('PEDANTIC', '(pedantic)')}",
+                     data.idea(i) if is_stage else "", f"{r['time_ms']['median']:.3f}", tflops(r["gflops"]),
+                     f"{r.get('pct_cublas', 100):.1f} %", f"{r['pct_roofline']:.1f} %" if "pct_roofline" in r else "-",
+                     f"{r['gflops'] / before:.2f} x" if before and is_stage else ""])
+        before = r["gflops"] if is_stage else None
+    run = data.ladder
+    return table(["stage", "idea", "ms", "TFLOP/s", "of cuBLAS FP32", "of the roofline", "gain"], rows) + [
+        "", f"{run['device']}, {HEADLINE.replace('x', ' x ')}, warm cache, medians; driver {run['driver']}, CUDA {run['cuda']}, cuBLAS "
+        f"{run['cublas']}, commit {run['commit']}, command `{run['command']}`. TF32 is another arithmetic, with 13 bits less."]
+
+
+def block_ceilings(data):
+    c = data.ceilings
+    return table(["ceiling", "measured"], [
+        ["read-only stream from device memory", f"{c['read_gbs']:.0f} GB/s"],
+        ["copy in device memory, read + write", f"{c['copy_gbs']:.0f} GB/s"],
+        ["FFMA on the FP32 cores", f"{c['ffma_gflops'] / 1e3:.1f} TFLOP/s"],
+        ["shared memory, all SMs", f"{c['shared_gbs'] / 1e3:.1f} TB/s"],
+        ["launch of an empty kernel", f"{c['launch_us']:.1f} us"]])
+
+
+def block_measured(data, stage):
+    rows = []
+    for size in CUBES:
+        r = data.result(stage, size)
+        rows.append([size, f"{r['time_ms']['median']:.4g}", f"{r['predicted']['gflops']:,.0f}", f"{r['gflops']:,.0f}",
+                     f"{r['gflops'] / r['predicted']['gflops']:.2f}", f"{r['pct_cublas']:.1f} %", f"{r['pct_roofline']:.1f} %"])
+    launch = data.result(stage, "4096")["launches"][0]
+    state = data.result(stage, "4096")["state"]
+    return table(["M = N = K", "ms", "predicted, as written", "measured GFLOP/s", "ratio", "of cuBLAS", "of the roofline"], rows) + [
+        "", f"{data.ladder['device']}, commit {data.ladder['commit']}; {launch['registers']} registers a thread, "
+        f"{launch['static_shared_bytes']} bytes of shared memory a block, {launch['local_bytes']} bytes spilled; SM clock "
+        f"{state['sm_mhz_min']} to {state['sm_mhz_max']} MHz while timing 4096."]
+
+
+def block_counters(data, stage):
+    sizes = list(data.counters["sizes"])
+    shown = [("wavefronts per warp-wide FMA", "wavefronts"), ("of these, shared loads", "shared_load_wavefronts"),
+             ("shared load instructions per FMA", "shared_load_requests"), ("global load instructions per FMA", "global_load_requests"),
+             ("sectors per FMA (global loads)", "global_load_sectors"), ("tag look-ups per FMA", "tag_lookups")]
+    rows = [[name] + [f"{data.per_fma(stage, size, key):.3f}" for size in sizes] for name, key in shown]
+    whole = [("bank conflicts, shared loads", "shared_load_bank_conflicts", ",.0f"), ("wavefronts, % of peak rate", "wavefronts_pct_of_peak", ".1f"),
+             ("tag look-ups, % of peak rate", "tag_lookups_pct_of_peak", ".1f"), ("FMA pipe, % of peak", "fma_pipe_pct", ".1f"),
+             ("L2, % of peak", "l2_throughput_pct", ".1f"), ("device memory, % of peak", "dram_throughput_pct", ".2f"),
+             ("issue slots used, %", "issue_slots_pct", ".1f"), ("occupancy, %", "occupancy_pct", ".1f")]
+    rows += [[name] + [format(data.counters["sizes"][size][data.stage(stage)][key], form) for size in sizes] for name, key, form in whole]
+    return table(["Nsight Compute, M = N = K ="] + sizes, rows)
+
+
+def block_calibration(data):
+    rows = []
+    for shape, rejected in data.calibration["rejected"].items():
+        right = [data.results[i, shape if "x" in shape else f"{shape}x{shape}x{shape}"]["error"] for i in data.ids if "tf32" not in i]
+        row = [shape, f"{max(r['max_ratio'] for r in right):.3f}", f"{max(r['frobenius_ratio'] for r in right):.3f}"]
+        for name in ("cublas/tf32", "broken/11_half_precision", "broken/05_dropped_k"):
+            row += [f"{rejected[name]['max_ratio']:.3g}", f"{rejected[name]['frobenius_ratio']:.3g}"]
+        rows.append(row)
+    head = ["shape", "right: element", "Frobenius", "TF32: element", "Frobenius", "FP16 inputs: element", "Frobenius", "one k dropped: element", "Frobenius"]
+    return table(head, rows) + ["", f"{data.calibration['device']}, commit {data.calibration['commit']}. Right: the largest of all "
+                                    "stages and cuBLAS FP32."]
+
+
+def block_sanitizers(data):
+    s = data.sanitizers
+    rows = [[tool, str(len(runs)), str(sum(runs.values()))] for tool, runs in s["errors"].items()]
+    return table(["compute-sanitizer", "runs", "errors"], rows) + ["", f"{s['device']}, commit {s['commit']}."]
+
+
+# ---- values within a sentence
+
+VALUES = {
+    "tflops": lambda d, stage, shape: tflops(d.result(stage, shape)["gflops"]),
+    "gflops": lambda d, stage, shape: number(d.result(stage, shape)["gflops"]),
+    "per_fma": lambda d, stage, size, counter: f"{d.per_fma(stage, size, counter):.2f}",
+    "counter": lambda d, stage, size, counter: number(d.counters["sizes"][size][d.stage(stage)][counter]),
+    "gain": lambda d, a, b, shape: f"{d.result(b, shape)['gflops'] / d.result(a, shape)['gflops']:.1f}",
+    "cycles": lambda d, stage, size: f"{d.counters['sizes'][size][d.stage(stage)]['sm_cycles'] * d.ladder['sm_count'] / (d.counters['sizes'][size][d.stage(stage)]['ffma'] / 32):.2f}",
+    # The share of the FMA ceiling, in GFLOP/s, that a number of cycles per warp-wide FMA allows.
+    "allowed": lambda d, stage, size, counter: number(d.ceilings["ffma_gflops"] * 0.25 / d.per_fma(stage, size, counter)),
+    "ffma": lambda d: f"{d.ceilings['ffma_gflops'] / 1e3:.1f}",
+}
+BLOCKS = {name[len("block_"):]: function for name, function in list(globals().items()) if name.startswith("block_")}
+
+
+def fill(text, data, where):
+    """The page's text with every generated part written anew."""
+
+    def call(functions, spec):
+        name, *arguments = spec.split()
+        try:
+            return functions[name](data, *arguments)
+        except (KeyError, StopIteration, TypeError) as error:
+            sys.exit(f"error: {where}: can't generate '{spec}': {error!r}")
+
+    text = re.sub(r"(<!-- generated: ([^>]*?) -->\n).*?(<!-- end generated -->)",
+                  lambda m: m[1] + "\n".join(call(BLOCKS, m[2])) + "\n" + m[3], text, flags=re.S)
+    return re.sub(r"(<!-- = ([^>]*?) -->).*?(<!-- / -->)", lambda m: m[1] + call(VALUES, m[2]) + m[3], text)
+
+
+# ---- figures: file -> (sources, function(data, path))
+
+
+def figures(data):
+    stages = {i: ROOT / "stages" / (i.split("/")[1] + ".cu") for i in data.stages if i.startswith("sgemm/")}
+    plan = {"ladder.svg": ([LADDER], draw_ladder), "prediction.svg": ([LADDER, COUNTERS], draw_prediction)}
+    for i in stages:
+        plan[f"map_{i.split('/')[1]}.svg"] = ([MAPS], lambda data, path, i=i: draw_map(i, path))
+    for n in ("03", "04"):
+        i = data.stage(n)
+        plan[f"banks_{i.split('/')[1]}.svg"] = ([stages[i]], lambda data, path, i=i: draw_banks(i, stages[i], path))
+    return plan
+
+
+def plot_style():
+    import matplotlib
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.hashsalt": "staged-gemm", "font.size": 10, "axes.grid": True, "grid.alpha": 0.3,
+                                "axes.spines.top": False, "axes.spines.right": False})
+    import matplotlib.pyplot as plt
+    return plt
+
+
+def save(plt, fig, path):
+    fig.savefig(path, bbox_inches="tight", facecolor="white", metadata={"Date": None})
+    plt.close(fig)
+
+
+def draw_ladder(data, path):
+    plt = plot_style()
+    fig, ax = plt.subplots(figsize=(8, 4.6))
+    colours = plt.get_cmap("viridis")
+    for n, i in enumerate([*data.stages, "cublas/fp32_pedantic"]):
+        sizes = [int(s) for s in CUBES]
+        speeds = [data.results[i, f"{s}x{s}x{s}"]["gflops"] / 1e3 for s in CUBES]
+        is_stage = i in data.stages
+        ax.plot(sizes, speeds, marker="o", markersize=4, label=i.split("/")[1] if is_stage else "cuBLAS FP32",
+                color=colours(0.1 + 0.75 * n / len(data.stages)) if is_stage else "black", linestyle="-" if is_stage else "--")
+    ax.axhline(data.ceilings["ffma_gflops"] / 1e3, color="firebrick", linewidth=1)
+    ax.text(256, data.ceilings["ffma_gflops"] / 1e3 * 1.06, "FFMA ceiling, measured", color="firebrick", fontsize=9)
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log")
+    ax.set_xticks([256, 512, 1024, 2048, 4096, 8192], ["256", "512", "1024", "2048", "4096", "8192"])
+    ax.set_xlabel("M = N = K")
+    ax.set_ylabel("TFLOP/s")
+    ax.set_title(f"SGEMM on {data.ladder['device']}, warm cache")
+    ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    save(plt, fig, path)
+
+
+def draw_prediction(data, path):
+    plt = plot_style()
+    fig, ax = plt.subplots(figsize=(8, 3.8))
+    peak = data.ceilings["ffma_gflops"]
+    for n, i in enumerate(data.stages):
+        r = data.results[i, "2048x2048x2048"]
+        written = peak * 0.25 / sum(r["predicted"]["l1_cycles_per_warp_fma"].values())
+        compiled = peak * 0.25 / data.per_fma(i.split("/")[1][:2], "2048", "wavefronts")
+        for offset, value, colour, label in ((-0.27, written, "#b0c4de", "predicted from the source"),
+                                             (0, compiled, "#4682b4", "predicted from ncu's wavefronts"),
+                                             (0.27, r["gflops"], "#2e8b57", "measured")):
+            ax.bar(n + offset, value / 1e3, 0.25, color=colour, label=label if n == 0 else None)
+            ax.text(n + offset, value / 1e3 * 1.05, f"{value / 1e3:.2f}", ha="center", fontsize=8)
+    ax.set_yscale("log")
+    ax.set_xticks(range(len(data.stages)), [i.split("/")[1] for i in data.stages])
+    ax.set_ylabel("TFLOP/s at 2048")
+    ax.set_ylim(0.2, 30)
+    ax.grid(axis="x", visible=False)
+    ax.legend(frameon=False, loc="upper left")
+    ax.set_title(f"What L1 and shared memory allow, and what came ({data.ladder['device']})")
+    save(plt, fig, path)
+
+
+def draw_map(stage, path):
+    """The tile of C that block 0 writes; which lane of which warp wrote what, found by running the stage."""
+    plt = plot_style()
+    found = json.loads(MAPS.read_text())[stage]
+    rows = found["rows"]
+    height, width = len(rows), len(rows[0])
+    fig, ax = plt.subplots(figsize=(5.2, 4.6))
+    lanes = [[t % 32 for t in row] for row in rows]
+    image = ax.imshow(lanes, cmap="viridis", interpolation="nearest", extent=(0, width, height, 0))
+    for row in range(height):
+        for col in range(width):
+            if rows[row][col] // 32 == 0:  # the first warp
+                ax.add_patch(plt.Rectangle((col, row), 1, 1, fill=False, edgecolor="red", linewidth=1.2))
+    fig.colorbar(image, label="lane (thread % 32)")
+    ax.set_xlabel("column of C")
+    ax.set_ylabel("row of C")
+    ax.grid(False)
+    ax.set_title(f"{stage}: block {tuple(found['block'])}, warp 0 in red", fontsize=10)
+    save(plt, fig, path)
+
+
+def draw_banks(stage, source, path):
+    """Tile bs in shared memory: the bank of each word, and the words that warp 0 reads in one step of the inner loop."""
+    plt = plot_style()
+    text = source.read_text()
+    tile = int(re.search(r"constexpr int TILE = (\d+)", text).group(1))
+    first, second = re.search(r"sum \+= as\[ty\]\[i\] \* bs\[(\w+)\]\[(\w+)\]", text).groups()
+    step = 5
+    place = {"tx": lambda lane: lane, "i": lambda lane: step}
+    words = [(place[first](lane), place[second](lane)) for lane in range(32)]
+    fig, ax = plt.subplots(figsize=(5.2, 4.6))
+    image = ax.imshow([[(r * tile + c) % 32 for c in range(tile)] for r in range(tile)], cmap="twilight", extent=(0, tile, tile, 0))
+    for r, c in words:
+        ax.add_patch(plt.Rectangle((c, r), 1, 1, fill=False, edgecolor="red", linewidth=1.4))
+    banks = {}
+    for r, c in set(words):
+        banks.setdefault((r * tile + c) % 32, set()).add((r, c))
+    passes = max(len(b) for b in banks.values())
+    fig.colorbar(image, label="bank")
+    ax.set_xlabel("second index of bs")
+    ax.set_ylabel("first index of bs")
+    ax.grid(False)
+    ax.set_title(f"bs[{first}][{second}], i = {step}: 32 lanes, {len(banks)} bank{'s' if len(banks) > 1 else ''}, "
+                 f"{passes} cycle{'s' if passes > 1 else ''}", fontsize=10)
+    save(plt, fig, path)
+
+
+def sha256(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def pages():
+    return [ROOT / "README.md", *sorted(DOCS.rglob("*.md")), ROOT / "tsm/README.md", ROOT / "tensorcore/README.md"]
+
+
+def main():
+    check = sys.argv[1:] == ["--check"]
+    if sys.argv[1:] and not check:
+        sys.exit(__doc__)
+    data = Data()
+    stale = []
+    for page in pages():
+        text = page.read_text()
+        filled = fill(text, data, page.relative_to(ROOT))
+        if filled != text:
+            stale.append(str(page.relative_to(ROOT)))
+            if not check:
+                page.write_text(filled)
+
+    manifest_path = FIGURES / "manifest.json"
+    manifest = json.loads(manifest_path.read_text()) if manifest_path.exists() else {}
+    plan = figures(data)
+    wanted = {name: {"sources": {str(s.relative_to(ROOT)): sha256(s) for s in sources}} for name, (sources, _) in plan.items()}
+    for name, (_, draw) in plan.items():
+        if check:
+            if manifest.get(name) != wanted[name] or not (FIGURES / name).exists():
+                stale.append(f"docs/figures/{name}")
+        else:
+            FIGURES.mkdir(exist_ok=True)
+            draw(data, FIGURES / name)
+    if check and set(manifest) - set(wanted):
+        stale.append("docs/figures/manifest.json")
+    if not check:
+        manifest_path.write_text(json.dumps(wanted, indent=1) + "\n")
+        print(f"wrote {len(plan)} figures and {len(stale)} pages")
+    elif stale:
+        sys.exit("error: out of date, run docs/generate.py: " + ", ".join(stale))
+
+
+if __name__ == "__main__":
+    main()
