@@ -1,8 +1,7 @@
-#include "common/compare.hpp"
-
 #include <algorithm>
 #include <cmath>
 
+#include "common/compare.hpp"
 #include "common/grid_sum.cuh"
 #include "common/launch.cuh"
 #include "common/matrix.hpp"
@@ -77,8 +76,9 @@ Comparison compare(const SgemmProblem& problem, const Reference& reference, Accu
 
   const double relative = tolerance(accuracy, problem.depth());
   const DeviceArray<Seen> partial(reduce_blocks(elements));
-  const Status status = launch(compare_kernel, {reduce_blocks(elements), reduce_threads}, problem.c, problem.ldc, elements,
-                               problem.n, reference.c.data(), reference.magnitude.data(), relative, exact, partial.data());
+  const Status status =
+      launch(compare_kernel, {reduce_blocks(elements), reduce_threads}, problem.c, problem.ldc, elements, problem.n,
+             reference.c.data(), reference.magnitude.data(), relative, exact, partial.data());
   if (!status) throw DeviceError("could not compare: " + status.reason);
   Seen seen;
   for (const Seen& block : partial.to_host()) Merge{}(seen, block);

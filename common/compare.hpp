@@ -3,12 +3,13 @@
 //   element:    |C - C64| <= 4 u sqrt(K) (|alpha| |A||B| + |beta| |C|)        for each element
 //   Frobenius:  ||C - C64||_F <= 4 u sqrt(K) S,   S = max(||C64||_F, ||magnitude||_F / sqrt(K))
 //
-// u is the unit roundoff of the arithmetic the stage declares. sqrt(K) and not K: rounding errors add up like a random walk
-// (Higham and Mary 2019), and a bound that grows like K would let a whole dropped product through from K = 8192 on. The
-// element bound finds single wrong elements, the Frobenius bound finds arithmetic that is too coarse everywhere. S is
+// u is the unit roundoff of the arithmetic the stage declares. sqrt(K) and not K: rounding errors add up like a random
+// walk (Higham and Mary 2019), and a bound that grows like K would let a whole dropped product through from K = 8192
+// on. The element bound finds single wrong elements, the Frobenius bound finds arithmetic that is too coarse
+// everywhere. S is
 // ||C64||_F on random signed data; the second term keeps it sensible when a few elements happen to cancel.
-// The factor 4 covers K = 1 strictly (three roundings for alpha * a * b + beta * c); docs/concepts/checking.md holds the
-// measured margin on either side.
+// The factor 4 covers K = 1 strictly (three roundings for alpha * a * b + beta * c); docs/concepts/checking.md holds
+// the measured margin on either side.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,9 @@
 namespace gemm {
 
 /// The unit roundoff: half the distance from 1 to the next number.
-constexpr double unit_roundoff(Accuracy accuracy) { return accuracy == Accuracy::tf32 ? 0x1p-11 : 0x1p-24; }
+constexpr double unit_roundoff(Accuracy accuracy) {
+  return accuracy == Accuracy::tf32 ? 0x1p-11 : 0x1p-24;
+}
 
 /// 4 u sqrt(K), with K >= 1.
 double tolerance(Accuracy accuracy, int k);
@@ -43,8 +46,8 @@ struct Comparison {
   std::string reason() const;
 };
 
-/// Compares problem.c with the reference. With `exact`, every element must equal the reference rounded to FP32, which is
-/// sound while all sums of magnitudes stay below 2^24.
+/// Compares problem.c with the reference. With `exact`, every element must equal the reference rounded to FP32, which
+/// is sound while all sums of magnitudes stay below 2^24.
 Comparison compare(const SgemmProblem& problem, const Reference& reference, Accuracy accuracy, bool exact);
 
 }  // namespace gemm

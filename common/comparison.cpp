@@ -1,4 +1,5 @@
-// The part of common/compare.hpp that needs no device. (Apart from compare.cu also because nvcc can't compile fmt 9 as C++20.)
+// The part of common/compare.hpp that needs no device. (Apart from compare.cu also because nvcc can't compile fmt 9 as
+// C++20.)
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,11 +9,14 @@
 
 namespace gemm {
 
-double tolerance(Accuracy accuracy, int k) { return 4.0 * unit_roundoff(accuracy) * std::sqrt(std::max(k, 1)); }
+double tolerance(Accuracy accuracy, int k) {
+  return 4.0 * unit_roundoff(accuracy) * std::sqrt(std::max(k, 1));
+}
 
 std::string Comparison::reason() const {
   if (passed()) return {};
-  if (unwritten > 0) return fmt::format("{} elements of C were never written, C({}, {}) among them", unwritten, worst_row, worst_col);
+  if (unwritten > 0)
+    return fmt::format("{} elements of C were never written, C({}, {}) among them", unwritten, worst_row, worst_col);
   if (wrong > 0 || !(max_ratio <= 1.0)) {
     return fmt::format("C({}, {}) is {:.9g}, should be {:.9g} ({:.3g} times its bound); {} wrong in all", worst_row,
                        worst_col, got, expected, max_ratio, wrong);

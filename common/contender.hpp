@@ -20,10 +20,12 @@ struct Contender {
   const Stage* stage = nullptr;  ///< null for a library
 };
 
-inline Contender contender(const Stage& stage) { return {stage.id, stage.accuracy, stage.launch, &stage}; }
+inline Contender contender(const Stage& stage) {
+  return {stage.id, stage.accuracy, stage.launch, &stage};
+}
 
-/// The libraries of this back end, the yardstick first: cuBLAS with compute type FP32 (pedantic: no Tensor Cores), then with
-/// TF32. Empty on the CPU executor.
+/// The libraries of this back end, the yardstick first: cuBLAS with compute type FP32 (pedantic: no Tensor Cores), then
+/// with TF32. Empty on the CPU executor.
 const std::vector<Contender>& baselines();
 
 }  // namespace gemm

@@ -18,22 +18,23 @@ struct DeviceInfo {
   std::string driver, cuda, cublas;  ///< versions; empty where there is none
 };
 
-/// Opens the device that everything runs on. Throws DeviceError with one clear line if there is none, or if this build holds
-/// no code for its architecture.
+/// Opens the device that everything runs on. Throws DeviceError with one clear line if there is none, or if this build
+/// holds no code for its architecture.
 const DeviceInfo& open_device();
 
 /// What the compiler gave a kernel.
 struct KernelResources {
-  int registers = 0;          ///< per thread
-  int spill_bytes = 0;        ///< local memory per thread
-  int static_shared = 0;      ///< bytes per block
+  int registers = 0;      ///< per thread
+  int spill_bytes = 0;    ///< local memory per thread
+  int static_shared = 0;  ///< bytes per block
 };
 
 /// Nothing on the CPU executor, which has no registers to count.
 std::optional<KernelResources> kernel_resources(const void* kernel);
 
-/// Whether machine code built for `architectures` (as in CMAKE_CUDA_ARCHITECTURES, but separated by commas: "75-real,90a-real") runs on a device of
-/// this compute capability: same major version, minor not above; with a suffix (90a), exactly that one.
+/// Whether machine code built for `architectures` (as in CMAKE_CUDA_ARCHITECTURES, but separated by commas:
+/// "75-real,90a-real") runs on a device of this compute capability: same major version, minor not above; with a suffix
+/// (90a), exactly that one.
 bool architectures_cover(const std::string& architectures, int compute_capability);
 
 }  // namespace gemm

@@ -25,7 +25,8 @@ class DeviceArray {
  public:
   DeviceArray() = default;
   explicit DeviceArray(std::size_t count) : count_(count) {
-    if (count > static_cast<std::size_t>(-1) / sizeof(T)) throw DeviceError("could not allocate device memory: out of memory");
+    if (count > static_cast<std::size_t>(-1) / sizeof(T))
+      throw DeviceError("could not allocate device memory: out of memory");
     void* memory = nullptr;
     check_cuda(cudaMalloc(&memory, count * sizeof(T)), "allocate device memory");
     data_ = static_cast<T*>(memory);

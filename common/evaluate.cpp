@@ -13,7 +13,8 @@ namespace {
 // A device too old for the stage: nothing to launch.
 std::optional<std::string> too_old(const Contender& contender) {
   const DeviceInfo& device = open_device();
-  if (!contender.stage || !device.gpu || device.compute_capability >= contender.stage->min_compute_capability) return {};
+  if (!contender.stage || !device.gpu || device.compute_capability >= contender.stage->min_compute_capability)
+    return {};
   return fmt::format("needs sm_{}, this is sm_{}", contender.stage->min_compute_capability, device.compute_capability);
 }
 
@@ -37,7 +38,8 @@ bool check_all(const std::vector<Contender>& contenders, Workbench& bench, std::
     if (!verdict.device_lost) continue;
     for (Result& other : results) {
       const bool undecided = &other != &result && other.verdict.outcome == Outcome::pass;
-      if (undecided) other.verdict = {Outcome::skip, "not run: " + contenders[i].id + " crashed the device", {}, {}, true};
+      if (undecided)
+        other.verdict = {Outcome::skip, "not run: " + contenders[i].id + " crashed the device", {}, {}, true};
     }
     return false;
   }
@@ -55,8 +57,8 @@ TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verd
   bench.reset_output();
   TimingRun run = time_in_turns(turns, options, [&] { bench.reset_output(); });
   if (checked) {
-    // With beta = 0 the last sample's own result lies there. Otherwise each launch has added to the one before, so launch
-    // once more on the original C.
+    // With beta = 0 the last sample's own result lies there. Otherwise each launch has added to the one before, so
+    // launch once more on the original C.
     verdict = bench.spec().beta == 0.0f ? [&] {
       Verdict again = bench.inspect(contender);
       again.launches = verdict.launches;
@@ -71,8 +73,12 @@ TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verd
 
 }  // namespace
 
-double Result::gflops() const { return timed ? spec.flops() / (timed->own.median() * 1e6) : 0.0; }
-double Result::gbytes_s() const { return timed ? spec.compulsory_bytes() / (timed->own.median() * 1e6) : 0.0; }
+double Result::gflops() const {
+  return timed ? spec.flops() / (timed->own.median() * 1e6) : 0.0;
+}
+double Result::gbytes_s() const {
+  return timed ? spec.compulsory_bytes() / (timed->own.median() * 1e6) : 0.0;
+}
 
 std::optional<double> Result::percent_of_yardstick() const {
   if (!timed || !timed->yardstick) return std::nullopt;

@@ -40,8 +40,8 @@ struct Result {
   double gbytes_s() const;
   /// 100 * yardstick / own, by medians.
   std::optional<double> percent_of_yardstick() const;
-  /// 100 * roofline of the problem / own. Nothing without a time, without ceilings, and for arithmetic other than FP32, which
-  /// has another roofline.
+  /// 100 * roofline of the problem / own. Nothing without a time, without ceilings, and for arithmetic other than FP32,
+  /// which has another roofline.
   std::optional<double> percent_of_roofline(const std::optional<Ceilings>& ceilings) const;
   /// Blocks of the launch with the most.
   unsigned blocks() const;
@@ -50,8 +50,8 @@ struct Result {
 /// Called with a line about what comes next, for a progress display. May be empty.
 using Progress = std::function<void(const std::string&)>;
 
-/// Evaluates each contender on the problem. A stage that answers `unsupported`, or needs a newer GPU, is skipped; a timed
-/// contender's last sample is checked again. Throws UsageError and DeviceError.
+/// Evaluates each contender on the problem. A stage that answers `unsupported`, or needs a newer GPU, is skipped; a
+/// timed contender's last sample is checked again. Throws UsageError and DeviceError.
 std::vector<Result> evaluate(const std::vector<Contender>& contenders, const ProblemSpec& spec,
                              const EvaluateOptions& options, const Progress& progress);
 

@@ -25,8 +25,8 @@ Status launch(void (*kernel)(Parameters...), const LaunchShape& shape, std::type
 #ifdef __CUDACC__
   // A block gets more than 48 KB of dynamic shared memory only if the kernel was opted in.
   if (shape.dynamic_shared > 48 * 1024) {
-    const Status opted_in = status_of(cudaFuncSetAttribute(
-        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.dynamic_shared)));
+    const Status opted_in = status_of(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                           static_cast<int>(shape.dynamic_shared)));
     if (!opted_in) return opted_in;
   }
   kernel<<<shape.grid, shape.block, shape.dynamic_shared, shape.stream>>>(arguments...);

@@ -23,7 +23,8 @@ void run(benchmark::State& state, const Contender& contender, const ProblemSpec&
     const SgemmProblem problem = bench.problem();
     const Work work = [&] { return contender.launch(problem, nullptr); };
     for (auto _ : state) state.SetIterationTime(time_once(work) * 1e-3);
-    if (const Verdict after = bench.inspect(contender); after.outcome != Outcome::pass) state.SkipWithError(after.reason.c_str());
+    if (const Verdict after = bench.inspect(contender); after.outcome != Outcome::pass)
+      state.SkipWithError(after.reason.c_str());
   } catch (const std::exception& error) {
     state.SkipWithError(error.what());
     return;

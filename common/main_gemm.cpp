@@ -14,7 +14,9 @@ namespace {
 
 using namespace gemm;
 
-bool colour() { return isatty(STDOUT_FILENO); }
+bool colour() {
+  return isatty(STDOUT_FILENO);
+}
 
 struct LadderOptions {
   std::vector<std::string> shapes;
@@ -25,7 +27,8 @@ struct LadderOptions {
   bool standard = false;
 };
 
-// What a newcomer should see: on a GPU three sizes that tell the rungs apart, on the CPU one that fits and one that does not.
+// What a newcomer should see: on a GPU three sizes that tell the rungs apart, on the CPU one that fits and one that
+// does not.
 std::vector<ProblemSpec> ladder_problems(const std::vector<std::string>& shapes) {
   std::vector<ProblemSpec> problems;
   for (const std::string& shape : shapes) problems.push_back(parse_shape(shape));
@@ -47,6 +50,8 @@ std::vector<ProblemSpec> ladder_problems(const std::vector<std::string>& shapes)
 }
 
 int ladder(const LadderOptions& options, const std::string& command) {
+  require_writable(options.json);
+  const auto say = [&](const std::string& text) { tell(options.json, text); };
   const DeviceInfo& device = open_device();
   std::vector<Contender> contenders;
   if (options.only.empty()) {
@@ -61,17 +66,22 @@ int ladder(const LadderOptions& options, const std::string& command) {
   const auto problems = ladder_problems(options.standard ? standard_shapes() : options.shapes);
   for (const ProblemSpec& problem : problems) problem.validate();
 
-  fmt::print("{}{}\n", device.name, device.gpu ? fmt::format(", sm_{}, driver {}, CUDA {}, cuBLAS {}", device.compute_capability,
-                                                              device.driver, device.cuda, device.cublas) : "");
+  say(fmt::format("{}{}\n", device.name,
+                  device.gpu ? fmt::format(", sm_{}, driver {}, CUDA {}, cuBLAS {}", device.compute_capability,
+                                           device.driver, device.cuda, device.cublas)
+                             : ""));
   std::optional<Ceilings> ceilings;
   if (evaluate_options.time) {
     show_progress("measuring the ceilings");
     ceilings = measure_ceilings();
     show_progress("");
-    fmt::print("measured here: read {:.0f} GB/s, copy {:.0f} GB/s, FFMA {:.1f} TFLOP/s, shared memory {:.1f} TB/s, launch {:.1f} us\n",
-               ceilings->read_gbs, ceilings->copy_gbs, ceilings->ffma_gflops * 1e-3, ceilings->shared_gbs * 1e-3, ceilings->launch_us);
+    say(
+        fmt::format("measured here: read {:.0f} GB/s, copy {:.0f} GB/s, FFMA {:.1f} TFLOP/s, shared memory {:.1f} "
+                    "TB/s, launch {:.1f} us\n",
+                    ceilings->read_gbs, ceilings->copy_gbs, ceilings->ffma_gflops * 1e-3, ceilings->shared_gbs * 1e-3,
+                    ceilings->launch_us));
   } else if (!device.gpu) {
-    fmt::print("no GPU: every stage's own kernel runs and is checked, one fiber for each CUDA thread; speeds need a GPU\n");
+    say("no GPU: every stage's own kernel runs and is checked, one fiber for each CUDA thread; speeds need a GPU\n");
   }
 
   Json report = provenance(command, ceilings);
@@ -83,8 +93,7 @@ int ladder(const LadderOptions& options, const std::string& command) {
       show_progress(fmt::format("{}x{}x{}: {}", problem.m, problem.n, problem.k, what));
     });
     show_progress("");
-    fmt::print("\n{}\n{}", describe(problem), table(results, ceilings, colour()));
-    std::fflush(stdout);
+    say(fmt::format("\n{}\n{}", describe(problem), table(results, ceilings, colour())));
     for (const Result& result : results) {
       report["results"].push_back(to_json(result, ceilings, options.timing));
       passed += result.verdict.outcome == Outcome::pass;
@@ -101,13 +110,16 @@ int ladder(const LadderOptions& options, const std::string& command) {
     }
     status = std::max(status, exit_status(results));
   }
-  fmt::print("\n{} right, {} wrong, {} skipped\n", passed, failed, skipped);
+  say(fmt::format("\n{} right, {} wrong, {} skipped\n", passed, failed, skipped));
   if (!options.json.empty()) write_text(options.json, report.dump(1) + "\n");
   return status;
 }
 
 // Two stages on one problem, in turns.
-int compare_stages(const std::string& first, const std::string& second, const RunOptions& options, const std::string& command) {
+int compare_stages(const std::string& first, const std::string& second, const RunOptions& options,
+                   const std::string& command) {
+  require_writable(options.json);
+  const auto say = [&](const std::string& text) { tell(options.json, text); };
   const DeviceInfo& device = open_device();
   const Stage& a = find_stage(first);
   const Stage& b = find_stage(second);
@@ -116,12 +128,12 @@ int compare_stages(const std::string& first, const std::string& second, const Ru
   const auto results = evaluate({contender(a), contender(b)}, options.spec, evaluate_options, show_progress);
   const auto ceilings = evaluate_options.time ? measure_ceilings() : std::nullopt;
   show_progress("");
-  fmt::print("{}\n{}", describe(options.spec), table(results, ceilings, colour()));
+  say(fmt::format("{}\n{}", describe(options.spec), table(results, ceilings, colour())));
 
-  const auto row = [](const char* what, double x, double y) {
-    fmt::print("  {:<48} {:>9.4g} -> {:<9.4g}\n", what, x, y);
+  const auto row = [&](const char* what, double x, double y) {
+    say(fmt::format("  {:<48} {:>9.4g} -> {:<9.4g}\n", what, x, y));
   };
-  fmt::print("\n{} -> {}\n  {}\n  {}\n", a.id, b.id, a.idea, b.idea);
+  say(fmt::format("\n{} -> {}\n  {}\n  {}\n", a.id, b.id, a.idea, b.idea));
   const L1Cycles la = l1_cycles(a, options.spec), lb = l1_cycles(b, options.spec);
   row("L1 cycles per warp FMA, global loads as written", la.global, lb.global);
   row("L1 cycles per warp FMA, shared loads as written", la.shared, lb.shared);
@@ -130,11 +142,12 @@ int compare_stages(const std::string& first, const std::string& second, const Ru
       100 * predicted_share_of_peak(b, options.spec));
   if (results[0].timed && results[1].timed) {
     row("GFLOP/s", results[0].gflops(), results[1].gflops());
-    fmt::print("  {} is {:.2f} times as fast\n", b.id, results[1].gflops() / results[0].gflops());
+    say(fmt::format("  {} is {:.2f} times as fast\n", b.id, results[1].gflops() / results[0].gflops()));
   }
   if (!options.json.empty()) {
     Json report = provenance(command, ceilings);
-    for (const Result& result : results) report["results"].push_back(to_json(result, ceilings, evaluate_options.timing));
+    for (const Result& result : results)
+      report["results"].push_back(to_json(result, ceilings, evaluate_options.timing));
     write_text(options.json, report.dump(1) + "\n");
   }
   return exit_status(results);
@@ -155,7 +168,8 @@ int main(int argc, char** argv) {
 
   LadderOptions ladder_options;
   CLI::App* ladder_command = app.add_subcommand("ladder", "all stages beside cuBLAS: check, time, compare");
-  ladder_command->add_option("shapes", ladder_options.shapes, "sizes N or MxNxK (default: a few that tell the stages apart)");
+  ladder_command->add_option("shapes", ladder_options.shapes,
+                             "sizes N or MxNxK (default: a few that tell the stages apart)");
   ladder_command->add_flag("--standard", ladder_options.standard, "the sizes that are measured and committed");
   ladder_command->add_option("--only", ladder_options.only, "these stages only, separated by commas; no libraries")
       ->delimiter(',')
@@ -184,7 +198,8 @@ int main(int argc, char** argv) {
   app.add_subcommand("doctor", "is this machine ready? each line ok or what to do")->callback([&] { action = doctor; });
 
   std::string map_json = "-";
-  CLI::App* map_command = app.add_subcommand("map", "which thread writes which element of C, found by running (CPU build)");
+  CLI::App* map_command =
+      app.add_subcommand("map", "which thread writes which element of C, found by running (CPU build)");
   map_command->add_option("--json", map_json, "where to")->capture_default_str();
   map_command->callback([&] { action = [&] { return write_thread_maps(map_json); }; });
 

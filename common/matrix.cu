@@ -1,9 +1,8 @@
-#include "common/matrix.hpp"
-
 #include <numeric>
 
 #include "common/grid_sum.cuh"
 #include "common/launch.cuh"
+#include "common/matrix.hpp"
 
 namespace gemm {
 namespace {
@@ -20,9 +19,15 @@ struct Layout {
   }
 };
 
-__device__ std::int64_t global_thread() { return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
-__device__ std::int64_t grid_threads() { return static_cast<std::int64_t>(gridDim.x) * blockDim.x; }
-__device__ std::uint32_t bits_of(const float* p) { return *reinterpret_cast<const std::uint32_t*>(p); }
+__device__ std::int64_t global_thread() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ std::int64_t grid_threads() {
+  return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+}
+__device__ std::uint32_t bits_of(const float* p) {
+  return *reinterpret_cast<const std::uint32_t*>(p);
+}
 
 __global__ void fill_kernel(float* words, Layout layout, Generator generator, bool poison_elements) {
   for (std::int64_t w = global_thread(); w < layout.words; w += grid_threads()) {
@@ -68,7 +73,8 @@ std::uint64_t sum_of(const DeviceArray<std::uint64_t>& partial) {
 
 Matrix::Matrix(int rows, int cols, std::int64_t ld, int offset)
     : rows_(rows), cols_(cols), ld_(ld), first_(guard + offset) {
-  if (rows < 0 || cols < 0 || offset < 0 || ld < (cols > 0 ? cols : 1)) throw UsageError("a matrix of impossible shape");
+  if (rows < 0 || cols < 0 || offset < 0 || ld < (cols > 0 ? cols : 1))
+    throw UsageError("a matrix of impossible shape");
   // The product may pass 2^63 only for shapes that no memory holds; say so instead of wrapping around.
   const auto elements = static_cast<unsigned __int128>(rows) * static_cast<std::uint64_t>(ld);
   if (elements > (std::uint64_t{1} << 60)) throw DeviceError("could not allocate device memory: out of memory");

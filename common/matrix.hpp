@@ -8,13 +8,14 @@
 
 namespace gemm {
 
-/// A signalling NaN: arithmetic on it gives a quiet one, so a word that nobody wrote can be told from a NaN that somebody
-/// computed, from poison even.
+/// A signalling NaN: arithmetic on it gives a quiet one, so a word that nobody wrote can be told from a NaN that
+/// somebody computed, from poison even.
 inline constexpr std::uint32_t poison_word = 0x7fa0dead;
 
 class Matrix {
  public:
-  /// rows x cols, leading dimension ld >= cols (elements), the first element `offset` elements past a 256-byte boundary.
+  /// rows x cols, leading dimension ld >= cols (elements), the first element `offset` elements past a 256-byte
+  /// boundary.
   Matrix(int rows, int cols, std::int64_t ld, int offset);
 
   float* data() const { return words_.data() + first_; }

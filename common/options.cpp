@@ -31,7 +31,9 @@ const char* distribution_name(Distribution distribution) {
   return "?";
 }
 
-int default_size() { return on_gpu ? 1024 : 256; }
+int default_size() {
+  return on_gpu ? 1024 : 256;
+}
 
 void add_problem_options(CLI::App& app, ProblemSpec& spec) {
   app.add_option("--m", spec.m, "rows of A and C")->capture_default_str();
@@ -80,8 +82,10 @@ int run_stage(const Stage& stage, RunOptions options, const std::string& command
   options.evaluate.check = options.check_asked || !asked;
   options.evaluate.time = options.time_asked || (!asked && on_gpu);
   options.spec.validate();
+  require_writable(options.json);
   open_device();
-  if (options.evaluate.time && !on_gpu) throw DeviceError("no device to time on: the CPU executor checks, and can't tell a GPU's speed");
+  if (options.evaluate.time && !on_gpu)
+    throw DeviceError("no device to time on: the CPU executor checks, and can't tell a GPU's speed");
 
   const auto results = evaluate({contender(stage)}, options.spec, options.evaluate, show_progress);
   show_progress("");
@@ -91,10 +95,9 @@ int run_stage(const Stage& stage, RunOptions options, const std::string& command
     json["run"] = provenance(command, ceilings);
     write_text(options.json, json.dump(options.json == "-" ? -1 : 1) + "\n");
   }
-  if (options.json != "-") {
-    fmt::print("{}\n{}", describe(options.spec), table(results, ceilings, isatty(STDOUT_FILENO)));
-    if (!results[0].checked && results[0].verdict.outcome == Outcome::pass) fmt::print("the result was not checked\n");
-  }
+  tell(options.json, describe(options.spec) + "\n" + table(results, ceilings, isatty(STDOUT_FILENO)));
+  if (!results[0].checked && results[0].verdict.outcome == Outcome::pass)
+    tell(options.json, "the result was not checked\n");
   if (const std::string complaint = implausible(results[0], ceilings, options.evaluate.timing); !complaint.empty()) {
     fmt::print(stderr, "error: {}\n", complaint);
     return 1;
@@ -107,17 +110,16 @@ ProblemSpec parse_shape(const std::string& text) {
   int count = 0;
   const char* at = text.data();
   const char* const end = at + text.size();
-  for (; count < 3; ++count) {
+  bool complete = false;  // the text ended behind a number
+  while (count < 3 && !complete) {
     const auto [next, error] = std::from_chars(at, end, sizes[count]);
     if (error != std::errc() || sizes[count] < 0) break;
-    at = next;
-    if (at == end || *at != 'x') {
-      ++count;
-      break;
-    }
-    ++at;
+    ++count;
+    complete = next == end;
+    if (!complete && *next != 'x') break;
+    at = next + 1;
   }
-  if (at != end || (count != 1 && count != 3)) throw UsageError("a shape is N or MxNxK, not '" + text + "'");
+  if (!complete || count == 2) throw UsageError("a shape is N or MxNxK, not '" + text + "'");
   if (count == 1) sizes[1] = sizes[2] = sizes[0];
   ProblemSpec spec;
   spec.m = sizes[0];
@@ -127,8 +129,9 @@ ProblemSpec parse_shape(const std::string& text) {
 }
 
 const std::vector<std::string>& standard_shapes() {
-  static const std::vector<std::string> all = {"256",  "512",  "1000", "1024",         "2048",          "4095",         "4096",
-                                               "4097", "8192", "333x777x1555", "128x128x65536", "65536x128x128", "4096x4096x64"};
+  static const std::vector<std::string> all = {"256",           "512",           "1000",        "1024", "2048",
+                                               "4095",          "4096",          "4097",        "8192", "333x777x1555",
+                                               "128x128x65536", "65536x128x128", "4096x4096x64"};
   return all;
 }
 
@@ -148,6 +151,22 @@ void show_progress(const std::string& text) {
   std::fflush(stderr);
 }
 
+namespace {
+
+// One line, whatever the user typed into it.
+int complain(std::string message) {
+  show_progress("");
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  constexpr std::size_t longest = 180;
+  if (message.size() > longest) message = message.substr(0, longest) + "...";
+  fmt::print(stderr, "error: {}\n", message);
+  return 2;
+}
+
+}  // namespace
+
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
   try {
     app.parse(argc, argv);
@@ -155,18 +174,14 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
+    return complain(error.what());
   } catch (const UsageError& error) {
-    show_progress("");
-    fmt::print(stderr, "error: {}\n", error.what());
+    return complain(error.what());
   } catch (const DeviceError& error) {
-    show_progress("");
-    fmt::print(stderr, "error: {}\n", error.what());
+    return complain(error.what());
   } catch (const std::bad_alloc&) {
-    show_progress("");
-    fmt::print(stderr, "error: out of memory\n");
+    return complain("out of memory");
   }
-  return 2;
 }
 
 }  // namespace gemm

@@ -33,8 +33,8 @@ int run_stage(const Stage& stage, RunOptions options, const std::string& command
 /// Parses "1024" or "333x777x1555" (M x N x K). Throws UsageError.
 ProblemSpec parse_shape(const std::string& text);
 
-/// The problems that are measured and committed for every stage (docs/measurements/), and at which the check is shown to tell
-/// right from wrong.
+/// The problems that are measured and committed for every stage (docs/measurements/), and at which the check is shown
+/// to tell right from wrong.
 const std::vector<std::string>& standard_shapes();
 
 /// Parses and runs: exceptions become one line on standard error and the exit status (2 for bad usage or no device).

@@ -18,8 +18,8 @@ struct SgemmProblem {
   float* c = nullptr;
   std::int64_t ldc = 0;
 
-  /// The number of products per element that count: BLAS forbids reading A and B when alpha is zero (they may hold NaN),
-  /// and a product over zero terms gives just that, so kernels are launched with this instead of k.
+  /// The number of products per element that count: BLAS forbids reading A and B when alpha is zero (they may hold
+  /// NaN), and a product over zero terms gives just that, so kernels are launched with this instead of k.
   int depth() const { return alpha == 0.0f ? 0 : k; }
 };
 

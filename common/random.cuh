@@ -37,8 +37,10 @@ struct Generator {
     const float positive = static_cast<float>(bits >> 40) * 0x1p-24f;  // 24 bits: exact, in [0, 1)
     const float uniform = positive * 2.0f - 1.0f;
     switch (distribution) {
-      case Distribution::uniform: return uniform;
-      case Distribution::positive: return positive;
+      case Distribution::uniform:
+        return uniform;
+      case Distribution::positive:
+        return positive;
       case Distribution::normal: {  // Box-Muller; the second number from the low bits, 1 - positive keeps log finite
         const float angle = 6.2831853f * (static_cast<float>(bits & 0xffffff) * 0x1p-24f);
         return sqrtf(-2.0f * logf(1.0f - positive)) * cosf(angle);
@@ -51,8 +53,10 @@ struct Generator {
         const int exponent = static_cast<int>((bits & 0xffff) * 46 >> 16) - 30;
         return ldexpf(uniform < 0 ? uniform - 1.0f : uniform + 1.0f, exponent);
       }
-      case Distribution::tiny: return uniform * 0x1p-40f;
-      case Distribution::huge: return uniform * 0x1p50f;
+      case Distribution::tiny:
+        return uniform * 0x1p-40f;
+      case Distribution::huge:
+        return uniform * 0x1p50f;
     }
     return 0.0f;
   }

@@ -1,5 +1,4 @@
 #include "common/reference.hpp"
-
 #include "common/stage.cuh"
 
 namespace gemm {
@@ -43,8 +42,9 @@ Reference compute_reference(const SgemmProblem& problem) {
   const int tiles_m = ceil_div(problem.m, TILE), tiles_n = ceil_div(problem.n, TILE);
   SgemmProblem p = problem;
   p.k = problem.depth();
-  const Status status = launch(reference_kernel, {dim3(static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n)), dim3(TILE, TILE)}, p,
-                               tiles_n, result.c.data(), result.magnitude.data());
+  const Status status = launch(
+      reference_kernel, {dim3(static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n)), dim3(TILE, TILE)}, p,
+      tiles_n, result.c.data(), result.magnitude.data());
   if (!status) throw DeviceError("could not compute the reference: " + status.reason);
   check_cuda(cudaDeviceSynchronize(), "compute the reference");
   return result;

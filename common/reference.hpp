@@ -12,8 +12,8 @@ struct Reference {
   DeviceArray<double> magnitude;  ///< |alpha| * |A| * |B| + |beta| * |C|: what an error is measured against
 };
 
-/// Computes the reference on the device from the problem's own inputs: products of floats are exact in FP64, sums round at
-/// 2^-53. C is read (unless beta is zero) and not written.
+/// Computes the reference on the device from the problem's own inputs: products of floats are exact in FP64, sums round
+/// at 2^-53. C is read (unless beta is zero) and not written.
 Reference compute_reference(const SgemmProblem& problem);
 
 }  // namespace gemm

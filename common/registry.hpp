@@ -15,10 +15,10 @@ namespace gemm {
 /// The arithmetic a kernel promises. Tolerances follow from this and from nothing else (common/compare.cuh).
 enum class Accuracy { fp32, tf32 };
 
-/// For how many cycles one warp-wide FMA of a stage's inner loop keeps its SM's L1 cache and shared memory busy, with the loads
-/// as the source writes them (nvcc may merge some) and without amortised work such as filling tiles. That unit passes one
-/// wavefront a cycle, at most one word from each of its 32 banks, and looks up four cache lines a cycle (both read off an
-/// H200: docs/stages/01_naive.md).
+/// For how many cycles one warp-wide FMA of a stage's inner loop keeps its SM's L1 cache and shared memory busy, with
+/// the loads as the source writes them (nvcc may merge some) and without amortised work such as filling tiles. That
+/// unit passes one wavefront a cycle, at most one word from each of its 32 banks, and looks up four cache lines a cycle
+/// (both read off an H200: docs/stages/01_naive.md).
 struct L1Cycles {
   double global = 0;  ///< for loads from global memory that hit the L1 cache
   double shared = 0;  ///< for loads from shared memory
@@ -29,7 +29,8 @@ struct L1Cycles {
 /// What a stage says of itself.
 struct StageInfo {
   std::string_view idea;  ///< one line, shown by `list`
-  /// The stage's own prediction for a problem; it may depend on a leading dimension, which decides what meets in a bank.
+  /// The stage's own prediction for a problem; it may depend on a leading dimension, which decides what meets in a
+  /// bank.
   L1Cycles (*l1_cycles)(const SgemmProblem&) = nullptr;
   Accuracy accuracy = Accuracy::fp32;
   int min_compute_capability = 75;  ///< 10 * major + minor

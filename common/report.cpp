@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "common/build_info.hpp"
 #include "common/device.hpp"
@@ -17,9 +18,12 @@ namespace {
 
 const char* name_of(Outcome outcome) {
   switch (outcome) {
-    case Outcome::pass: return "pass";
-    case Outcome::fail: return "fail";
-    case Outcome::skip: return "skip";
+    case Outcome::pass:
+      return "pass";
+    case Outcome::fail:
+      return "fail";
+    case Outcome::skip:
+      return "skip";
   }
   return "?";
 }
@@ -30,15 +34,19 @@ std::string status_of(const Result& result) {
 }
 
 Json to_json(const Samples& samples) {
-  return {{"median", samples.median()},        {"min", samples.min()},
-          {"p90", samples.p90()},              {"samples", samples.ms.size()},
-          {"launches_per_sample", samples.launches_per_sample}, {"throttled_samples", samples.throttled}};
+  return {{"median", samples.median()},
+          {"min", samples.min()},
+          {"p90", samples.p90()},
+          {"samples", samples.ms.size()},
+          {"launches_per_sample", samples.launches_per_sample},
+          {"throttled_samples", samples.throttled}};
 }
 
 Json to_json(const DeviceState& state) {
   if (!state.known) return nullptr;
-  return {{"sm_mhz_min", state.sm_mhz_min}, {"sm_mhz_max", state.sm_mhz_max}, {"memory_mhz", state.memory_mhz},
-          {"watts_max", state.watts_max},   {"celsius_max", state.celsius_max}, {"throttle", throttle_text(state.throttle_reasons)}};
+  return {{"sm_mhz_min", state.sm_mhz_min},   {"sm_mhz_max", state.sm_mhz_max},
+          {"memory_mhz", state.memory_mhz},   {"watts_max", state.watts_max},
+          {"celsius_max", state.celsius_max}, {"throttle", throttle_text(state.throttle_reasons)}};
 }
 
 Json to_json(const LaunchRecord& launch) {
@@ -68,7 +76,8 @@ std::string speed(double gflops) {
 }  // namespace
 
 std::string describe(const ProblemSpec& spec) {
-  std::string text = fmt::format("M x N x K = {} x {} x {}, alpha {:g}, beta {:g}", spec.m, spec.n, spec.k, spec.alpha, spec.beta);
+  std::string text =
+      fmt::format("M x N x K = {} x {} x {}, alpha {:g}, beta {:g}", spec.m, spec.n, spec.k, spec.alpha, spec.beta);
   if (spec.lda || spec.ldb || spec.ldc) {
     text += fmt::format(", ld {}/{}/{}", spec.row_stride_a(), spec.row_stride_b(), spec.row_stride_c());
   }
@@ -112,8 +121,7 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
     json["predicted"] = {{"l1_cycles_per_warp_fma", {{"global", l1.global}, {"shared", l1.shared}}},
                          {"bound", bound_of(result, ceilings)}};
     if (ceilings && result.timed) {
-      const double floor =
-          stage_prediction(*result.stage, spec, *ceilings, result.blocks(), open_device().sm_count).ms;
+      const double floor = stage_prediction(*result.stage, spec, *ceilings, result.blocks(), open_device().sm_count).ms;
       json["predicted"]["gflops"] = spec.flops() / (floor * 1e6);
     }
   }
@@ -148,8 +156,10 @@ Json provenance(const std::string& command, const std::optional<Ceilings>& ceili
                {"commit", build_commit()},
                {"command", command}};
   if (ceilings) {
-    json["ceilings"] = {{"read_gbs", ceilings->read_gbs},       {"copy_gbs", ceilings->copy_gbs},
-                        {"ffma_gflops", ceilings->ffma_gflops}, {"shared_gbs", ceilings->shared_gbs},
+    json["ceilings"] = {{"read_gbs", ceilings->read_gbs},
+                        {"copy_gbs", ceilings->copy_gbs},
+                        {"ffma_gflops", ceilings->ffma_gflops},
+                        {"shared_gbs", ceilings->shared_gbs},
                         {"launch_us", ceilings->launch_us}};
   }
   return json;
@@ -158,37 +168,48 @@ Json provenance(const std::string& command, const std::optional<Ceilings>& ceili
 std::string table(const std::vector<Result>& results, const std::optional<Ceilings>& ceilings, bool colour) {
   const auto paint = [&](const Result& result, const std::string& text) {
     if (!colour) return text;
-    const char* code = result.verdict.outcome == Outcome::pass ? "32" : result.verdict.outcome == Outcome::skip ? "33" : "31";
+    const char* code = result.verdict.outcome == Outcome::pass   ? "32"
+                       : result.verdict.outcome == Outcome::skip ? "33"
+                                                                 : "31";
     return fmt::format("\033[{}m{}\033[0m", code, text);
   };
   std::size_t width = 5;
   for (const Result& result : results) width = std::max(width, result.id.size());
 
   const bool timed = std::ranges::any_of(results, [](const Result& r) { return r.timed.has_value(); });
-  std::string text = timed ? fmt::format("{:<{}}  {:>9}  {:>9}  {:>8}  {:>10}  {:>9}  {:<4}  {}\n", "stage", width, "ms", "GFLOP/s",
-                                         "% cuBLAS", "% roofline", "max error", "", "bound by, as written")
-                           : fmt::format("{:<{}}  {:<9}  {:>9}  {:>10}  {:>8}  {}\n", "stage", width, "correct", "max error", "blocks",
-                                         "threads", "predicted bound, at most");
+  std::string text = timed
+                         ? fmt::format("{:<{}}  {:>9}  {:>9}  {:>8}  {:>10}  {:>9}  {:<4}  {}\n", "stage", width, "ms",
+                                       "GFLOP/s", "% cuBLAS", "% roofline", "max error", "", "bound by, as written")
+                         : fmt::format("{:<{}}  {:<9}  {:>9}  {:>10}  {:>8}  {}\n", "stage", width, "correct",
+                                       "max error", "blocks", "threads", "predicted bound, at most");
   for (const Result& result : results) {
     const std::string status = paint(result, fmt::format("{:<4}", status_of(result)));
     if (result.verdict.outcome != Outcome::pass) {
       text += fmt::format("{:<{}}  {}  {}\n", result.id, width, status, result.verdict.reason);
       continue;
     }
-    const std::string error = result.checked ? fmt::format("{:.3f}", std::max(result.verdict.error.max_ratio, result.verdict.error.frobenius_ratio)) : "-";
+    const std::string error =
+        result.checked
+            ? fmt::format("{:.3f}", std::max(result.verdict.error.max_ratio, result.verdict.error.frobenius_ratio))
+            : "-";
     if (timed && result.timed) {
       const auto percent = result.percent_of_yardstick();
       const auto roofline = result.percent_of_roofline(ceilings);
-      text += fmt::format("{:<{}}  {:>9.4f}  {:>9}  {:>8}  {:>10}  {:>9}  {}  {}{}\n", result.id, width, result.timed->own.median(),
-                          speed(result.gflops()), percent ? fmt::format("{:.1f}", *percent) : "100",
-                          roofline ? fmt::format("{:.1f}", *roofline) : "-", error, status,
-                          bound_of(result, ceilings), result.timed->own.throttled ? " [throttled]" : "");
+      text += fmt::format("{:<{}}  {:>9.4f}  {:>9}  {:>8}  {:>10}  {:>9}  {}  {}{}\n", result.id, width,
+                          result.timed->own.median(), speed(result.gflops()),
+                          percent ? fmt::format("{:.1f}", *percent) : "100",
+                          roofline ? fmt::format("{:.1f}", *roofline) : "-", error, status, bound_of(result, ceilings),
+                          result.timed->own.throttled ? " [throttled]" : "");
     } else {
       unsigned threads = 0;
-      for (const LaunchRecord& l : result.verdict.launches) threads = std::max(threads, l.shape.block.x * l.shape.block.y * l.shape.block.z);
-      const std::string bound = result.stage ? fmt::format("{}, {:.3g} % of FP32 peak", predicted_bound(*result.stage, result.spec),
-                                                           100 * predicted_share_of_peak(*result.stage, result.spec)) : "";
-      text += fmt::format("{:<{}}  {}       {:>9}  {:>10}  {:>8}  {}\n", result.id, width, status, error, result.blocks(), threads, bound);
+      for (const LaunchRecord& l : result.verdict.launches)
+        threads = std::max(threads, l.shape.block.x * l.shape.block.y * l.shape.block.z);
+      const std::string bound =
+          result.stage ? fmt::format("{}, {:.3g} % of FP32 peak", predicted_bound(*result.stage, result.spec),
+                                     100 * predicted_share_of_peak(*result.stage, result.spec))
+                       : "";
+      text += fmt::format("{:<{}}  {}       {:>9}  {:>10}  {:>8}  {}\n", result.id, width, status, error,
+                          result.blocks(), threads, bound);
     }
   }
   return text;
@@ -198,23 +219,75 @@ std::string implausible(const Result& result, const std::optional<Ceilings>& cei
   // 3 %: what the ceilings themselves move from run to run.
   const auto percent = result.percent_of_roofline(ceilings);
   if (!timing.cold || !percent || *percent <= 103.0) return {};
-  return fmt::format("{} reaches {:.0f} % of the roofline with a cold cache: the harness is wrong", result.id, *percent);
+  return fmt::format("{} reaches {:.0f} % of the roofline with a cold cache: the harness is wrong", result.id,
+                     *percent);
+}
+
+namespace {
+
+[[noreturn]] void cannot_write(const std::string& path) {
+  throw UsageError(fmt::format("can't write {}: {}", path, std::strerror(errno)));
+}
+
+// Where a symbolic link leads: the temporary file belongs beside its target.
+std::string target_of(const std::string& path) {
+  std::error_code ignored;
+  const auto target = std::filesystem::weakly_canonical(path, ignored);
+  return ignored ? path : target.string();
+}
+
+bool is_special(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
+bool write_and_close(std::FILE* file, const std::string& text) {
+  const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  return file && std::fclose(file) == 0 && written;
+}
+
+}  // namespace
+
+void tell(const std::string& json_path, const std::string& text) {
+  if (json_path == "-") return;
+  fmt::print("{}", text);
+  std::fflush(stdout);
 }
 
 void write_text(const std::string& path, const std::string& text) {
   if (path == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+    if (std::fflush(stdout) != 0 || !written) cannot_write("standard output");
     return;
   }
-  const std::string temporary = path + ".tmp";
-  std::FILE* file = std::fopen(temporary.c_str(), "w");
-  bool good = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file) good = std::fclose(file) == 0 && good;
-  if (!good || std::rename(temporary.c_str(), path.c_str()) != 0) {
+  if (is_special(path)) {
+    if (!write_and_close(std::fopen(path.c_str(), "w"), text)) cannot_write(path);
+    return;
+  }
+  const std::string target = target_of(path);
+  const std::string temporary = target + ".tmp";
+  if (!write_and_close(std::fopen(temporary.c_str(), "w"), text) ||
+      std::rename(temporary.c_str(), target.c_str()) != 0) {
     const int why = errno;
     std::remove(temporary.c_str());
-    throw UsageError(fmt::format("can't write {}: {}", path, std::strerror(why)));
+    errno = why;
+    cannot_write(path);
   }
+}
+
+void require_writable(const std::string& path) {
+  if (path.empty() || path == "-") return;
+  if (std::filesystem::is_directory(path)) {
+    errno = EISDIR;
+    cannot_write(path);
+  }
+  if (is_special(path)) return;
+  const std::string temporary = target_of(path) + ".tmp";
+  std::FILE* file = std::fopen(temporary.c_str(), "w");
+  if (!file) cannot_write(path);
+  std::fclose(file);
+  std::remove(temporary.c_str());
 }
 
 int exit_status(const std::vector<Result>& results) {

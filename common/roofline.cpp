@@ -7,8 +7,8 @@
 namespace gemm {
 namespace {
 
-// One warp-wide FMA takes a quarter of an SM's cycle where an SM has 128 FP32 lanes (sm_86, 89, 90, 100, 120); sm_75 and
-// sm_80 have 64 and take half a cycle. The prediction without a device is made for 128.
+// One warp-wide FMA takes a quarter of an SM's cycle where an SM has 128 FP32 lanes (sm_86, 89, 90, 100, 120); sm_75
+// and sm_80 have 64 and take half a cycle. The prediction without a device is made for 128.
 constexpr double cycles_per_warp_fma = 0.25;
 constexpr double bytes_per_wavefront = 128;
 constexpr double warp_size = 32;
@@ -38,7 +38,8 @@ L1Cycles l1_cycles(const StageInfo& stage, const ProblemSpec& spec) {
   return stage.l1_cycles(problem);
 }
 
-Floor stage_prediction(const StageInfo& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks, int sm_count) {
+Floor stage_prediction(const StageInfo& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks,
+                       int sm_count) {
   const double busy = std::clamp(static_cast<double>(blocks) / sm_count, 1.0 / sm_count, 1.0);
   const std::string idle = busy < 1.0 ? fmt::format(", {} of {} SMs busy", blocks, sm_count) : "";
 

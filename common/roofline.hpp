@@ -26,12 +26,15 @@ struct Floor {
   std::string by;  ///< what sets it
 };
 
-/// The roofline of the problem: FLOPs at the FMA ceiling or compulsory bytes at the read ceiling, whichever takes longer.
+/// The roofline of the problem: FLOPs at the FMA ceiling or compulsory bytes at the read ceiling, whichever takes
+/// longer.
 Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings);
 
-/// What bounds this stage, as its source is written: as above, and also its use of L1 and shared memory, the launch, and SMs
-/// left without a block (`blocks` on `sm_count` SMs). No floor in the strict sense: where nvcc merges loads, the stage beats it.
-Floor stage_prediction(const StageInfo& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks, int sm_count);
+/// What bounds this stage, as its source is written: as above, and also its use of L1 and shared memory, the launch,
+/// and SMs left without a block (`blocks` on `sm_count` SMs). No floor in the strict sense: where nvcc merges loads,
+/// the stage beats it.
+Floor stage_prediction(const StageInfo& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks,
+                       int sm_count);
 
 /// The same without a device: which resource of an SM a warp-wide FMA of this stage keeps busy longest.
 std::string predicted_bound(const StageInfo& stage, const ProblemSpec& spec);

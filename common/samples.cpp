@@ -24,15 +24,18 @@ double Samples::median() const {
   return sorted.size() % 2 ? sorted[half] : 0.5 * (sorted[half - 1] + sorted[half]);
 }
 
-double Samples::min() const { return quantile(ms, 0.0); }
-double Samples::p90() const { return quantile(ms, 0.9); }
+double Samples::min() const {
+  return quantile(ms, 0.0);
+}
+double Samples::p90() const {
+  return quantile(ms, 0.9);
+}
 
 std::string throttle_text(unsigned long long reasons) {
   // The bits of nvmlDeviceGetCurrentClocksEventReasons, NVML API reference.
   static constexpr std::pair<unsigned long long, const char*> names[] = {
-      {0x2, "application clocks"}, {0x4, "SW power cap"},  {0x8, "HW slowdown"},
-      {0x10, "sync boost"},        {0x20, "SW thermal slowdown"}, {0x40, "HW thermal slowdown"},
-      {0x80, "HW power brake"},    {0x100, "display clocks"},
+      {0x2, "application clocks"},   {0x4, "SW power cap"},         {0x8, "HW slowdown"},     {0x10, "sync boost"},
+      {0x20, "SW thermal slowdown"}, {0x40, "HW thermal slowdown"}, {0x80, "HW power brake"}, {0x100, "display clocks"},
   };
   std::string text;
   for (const auto& [bit, name] : names) {

@@ -13,6 +13,8 @@
 namespace gemm {
 
 /// ceil(a / b) for a >= 0, b > 0.
-__host__ __device__ constexpr int ceil_div(int a, int b) { return a / b + (a % b != 0); }
+__host__ __device__ constexpr int ceil_div(int a, int b) {
+  return a / b + (a % b != 0);
+}
 
 }  // namespace gemm

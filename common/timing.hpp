@@ -11,7 +11,7 @@ namespace gemm {
 
 /// What NVML read while samples were taken.
 struct DeviceState {
-  bool known = false;         ///< false without NVML
+  bool known = false;  ///< false without NVML
   unsigned sm_mhz_min = 0, sm_mhz_max = 0;
   unsigned memory_mhz = 0;
   double watts_max = 0;
@@ -20,9 +20,9 @@ struct DeviceState {
 };
 
 struct Samples {
-  std::vector<double> ms;       ///< per launch, one entry a sample, in the order taken
+  std::vector<double> ms;  ///< per launch, one entry a sample, in the order taken
   int launches_per_sample = 1;
-  int throttled = 0;            ///< samples during which the GPU held its clocks back
+  int throttled = 0;  ///< samples during which the GPU held its clocks back
 
   double median() const;
   double min() const;
@@ -30,8 +30,8 @@ struct Samples {
 };
 
 struct TimingOptions {
-  bool cold = false;            ///< flush the L2 cache before every launch; else operands stay where the last left them
-  double seconds = 0.25;        ///< about how long each contender is sampled
+  bool cold = false;      ///< flush the L2 cache before every launch; else operands stay where the last left them
+  double seconds = 0.25;  ///< about how long each contender is sampled
   int min_samples = 5;
   int max_samples = 50;
 };
@@ -44,9 +44,9 @@ struct TimingRun {
 /// Enqueues one launch on the default stream.
 using Work = std::function<Status()>;
 
-/// Times the contenders in turns: A B A B. `before_last` runs once before the last sample of the first contender, so that the
-/// caller can see what that very sample computed. Throws DeviceError when a launch fails, in a debug build, or where there
-/// is no clock (the CPU executor).
+/// Times the contenders in turns: A B A B. `before_last` runs once before the last sample of the first contender, so
+/// that the caller can see what that very sample computed. Throws DeviceError when a launch fails, in a debug build, or
+/// where there is no clock (the CPU executor).
 TimingRun time_in_turns(const std::vector<Work>& contenders, const TimingOptions& options,
                         const std::function<void()>& before_last);
 

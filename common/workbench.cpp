@@ -35,10 +35,15 @@ double ProblemSpec::compulsory_bytes() const {
 }
 
 void ProblemSpec::validate() const {
-  if (m < 0 || n < 0 || k < 0) throw UsageError(fmt::format("sizes can't be negative: m = {}, n = {}, k = {}", m, n, k));
-  if (offset < 0 || offset > 1024) throw UsageError(fmt::format("the offset must be 0 to 1024 elements, not {}", offset));
+  if (m < 0 || n < 0 || k < 0)
+    throw UsageError(fmt::format("sizes can't be negative: m = {}, n = {}, k = {}", m, n, k));
+  if (!std::isfinite(alpha) || !std::isfinite(beta))
+    throw UsageError(fmt::format("alpha and beta must be finite, not {} and {}", alpha, beta));
+  if (offset < 0 || offset > 1024)
+    throw UsageError(fmt::format("the offset must be 0 to 1024 elements, not {}", offset));
   const auto check = [](const char* name, std::int64_t ld, int row) {
-    if (ld != 0 && ld < std::max(row, 1)) throw UsageError(fmt::format("{} = {} is below the row's length {}", name, ld, row));
+    if (ld != 0 && ld < std::max(row, 1))
+      throw UsageError(fmt::format("{} = {} is below the row's length {}", name, ld, row));
   };
   check("lda", lda, k);
   check("ldb", ldb, n);
@@ -76,7 +81,7 @@ Workbench::Workbench(const ProblemSpec& spec)
 }
 
 SgemmProblem Workbench::problem() const {
-  return {spec_.m,     spec_.n,     spec_.k,    spec_.alpha, a_.data(), a_.ld(),
+  return {spec_.m,   spec_.n, spec_.k,    spec_.alpha, a_.data(), a_.ld(),
           b_.data(), b_.ld(), spec_.beta, c_.data(),   c_.ld()};
 }
 
@@ -114,7 +119,8 @@ Verdict Workbench::inspect(const Contender& contender) const {
   const bool exact = is_exact(spec_);
   verdict.error = compare(problem(), reference_, contender.accuracy, exact);
   if (exact && verdict.error.largest > exact_limit) {
-    throw UsageError(fmt::format("integers aren't exact at k = {}: a sum may reach {}", spec_.k, verdict.error.largest));
+    throw UsageError(
+        fmt::format("integers aren't exact at k = {}: a sum may reach {}", spec_.k, verdict.error.largest));
   }
   if (!verdict.error.passed()) {
     fail(verdict.error.reason());

@@ -38,7 +38,7 @@ enum class Outcome { pass, fail, skip };
 
 struct Verdict {
   Outcome outcome = Outcome::pass;
-  std::string reason;                  ///< why not pass
+  std::string reason;  ///< why not pass
   Comparison error;
   std::vector<LaunchRecord> launches;  ///< what the stage launched
   bool device_lost = false;            ///< a fault inside a kernel: CUDA runs nothing more in this process

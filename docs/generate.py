@@ -68,7 +68,8 @@ def number(x):
 
 
 def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "|".join("---" if i == 0 else "---:" for i in range(len(head))) + "|"]
+    left = {"stage", "idea", head[0]}
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join("---" if h in left else "---:" for h in head) + "|"]
     return lines + ["| " + " | ".join(row) + " |" for row in rows]
 
 
@@ -213,11 +214,15 @@ def draw_ladder(data, path):
     fig, ax = plt.subplots(figsize=(8, 4.6))
     colours = plt.get_cmap("viridis")
     for n, i in enumerate([*data.stages, "cublas/fp32_pedantic"]):
-        sizes = [int(s) for s in CUBES]
-        speeds = [data.results[i, f"{s}x{s}x{s}"]["gflops"] / 1e3 for s in CUBES]
+        speed = {int(s): data.results[i, f"{s}x{s}x{s}"]["gflops"] / 1e3 for s in CUBES}
+        powers = [s for s in speed if s & (s - 1) == 0]
+        others = [s for s in speed if s not in powers]
         is_stage = i in data.stages
-        ax.plot(sizes, speeds, marker="o", markersize=4, label=i.split("/")[1] if is_stage else "cuBLAS FP32",
-                color=colours(0.1 + 0.75 * n / len(data.stages)) if is_stage else "black", linestyle="-" if is_stage else "--")
+        colour = colours(0.1 + 0.75 * n / len(data.stages)) if is_stage else "black"
+        ax.plot(powers, [speed[s] for s in powers], marker="o", markersize=4, color=colour, linestyle="-" if is_stage else "--",
+                label=i.split("/")[1] if is_stage else "cuBLAS FP32")
+        ax.plot(others, [speed[s] for s in others], marker="x", markersize=6, color=colour, linestyle="none")
+    ax.plot([], [], marker="x", color="grey", linestyle="none", label="1000, 4095, 4097")
     ax.axhline(data.ceilings["ffma_gflops"] / 1e3, color="firebrick", linewidth=1)
     ax.text(256, data.ceilings["ffma_gflops"] / 1e3 * 1.06, "FFMA ceiling, measured", color="firebrick", fontsize=9)
     ax.set_xscale("log", base=2)

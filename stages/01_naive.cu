@@ -1,15 +1,17 @@
-// 01 naive: one thread computes one element of C, straight from global memory, and the lanes of a warp walk down a column.
+// 01 naive: one thread computes one element of C, straight from global memory, and the lanes of a warp walk down a
+// column.
 //
 // Idea      The definition of the product, one element per thread. Everything that follows improves on this.
-// Limit     The L1 cache. For one step of k the 32 lanes of a warp read 32 rows of A. If lda is a multiple of 32, as in the
-//           usual sizes, all 32 words lie in the same one of its 32 banks, which gives one word a cycle: 32 cycles. B is the
-//           same word for all lanes: 1. Together 33 cycles for a warp-wide FMA, of which the FP32 cores of an SM could do four
-//           in each: 0.25 / 33 = 0.76 % of the FP32 peak. (An odd lda spreads the banks; then looking up 33 lines, four a
-//           cycle, takes 8.25 cycles.)
+// Limit     The L1 cache. For one step of k the 32 lanes of a warp read 32 rows of A. If lda is a multiple of 32, as in
+//           the usual sizes, all 32 words lie in the same one of its 32 banks, which gives one word a cycle: 32 cycles.
+//           B is the same word for all lanes: 1. Together 33 cycles for a warp-wide FMA, of which an SM's FP32 cores
+//           could do four in each: 0.25 / 33 = 0.76 % of the FP32 peak. (An odd lda spreads the banks; then looking up
+//           33 lines, four a cycle, takes 8.25 cycles.)
 // Number    l1tex__data_pipe_lsu_wavefronts over smsp__sass_thread_inst_executed_op_ffma / 32: 33 at 2048.
 // Map       block (32, 32); threadIdx.x is the row, threadIdx.y the column, of a 32 x 32 tile of C.
 // Page      docs/stages/01_naive.md
-// Source    "SGEMM on Pascal", kernel 1; PA2 report, naive version. Both leave the order of lanes open; this is the bad one.
+// Source    "SGEMM on Pascal", kernel 1; PA2 report, naive version. Both leave the order of lanes open; this is the bad
+//           one.
 #include <algorithm>
 #include <numeric>
 
@@ -37,17 +39,20 @@ __global__ void __launch_bounds__(TILE* TILE)
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // The grid is one-dimensional because gridDim.y stops at 65535 blocks.
   const int tiles_m = gemm::ceil_div(p.m, TILE), tiles_n = gemm::ceil_div(p.n, TILE);
-  return gemm::launch(sgemm, {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {TILE, TILE}, .stream = stream},
-                      p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
+  return gemm::launch(sgemm,
+                      {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {TILE, TILE}, .stream = stream}, p.m,
+                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
 }
 
-const gemm::Registration stage{__FILE__, {
+constexpr gemm::StageInfo info = {
     .idea = "one thread per element, lanes walk down a column: uncoalesced",
-    .l1_cycles = [](const gemm::SgemmProblem& p) {
-      // A's 32 words share banks if its rows are a multiple of 32 words apart; 33 lines are looked up, four a cycle.
-      return gemm::L1Cycles{.global = std::max<double>(std::gcd(p.lda, 32) + 1, 33 / 4.0)};
-    },
+    .l1_cycles =
+        [](const gemm::SgemmProblem& p) {
+          // A's words meet in a bank if rows are a multiple of 32 words apart; 33 lines are looked up, four a cycle.
+          return gemm::L1Cycles{.global = std::max<double>(std::gcd(p.lda, 32) + 1, 33 / 4.0)};
+        },
     .launch = launch,
-}};
+};
+const gemm::Registration registration{__FILE__, info};
 
 }  // namespace

@@ -1,10 +1,12 @@
-// 02 coalesced: as 01, with the roles of threadIdx.x and threadIdx.y swapped, so that the lanes of a warp walk along a row.
+// 02 coalesced: as 01, with the roles of threadIdx.x and threadIdx.y swapped, so that the lanes of a warp walk along a
+// row.
 //
-// Idea      Neighbouring threads should touch neighbouring addresses: a warp's 32 loads then fall into one 128-byte line.
+// Idea      Neighbouring threads should touch neighbouring addresses: a warp's 32 loads then fall into one line of
+//           128 bytes.
 // Change    Two lines: which of x and y is the row.
-// Limit     The L1 cache, still. For one step of k a warp reads one word of A (the same for all lanes: one cycle) and 32
-//           neighbouring words of B (one from each bank: one cycle): 2 for a warp-wide FMA, 0.25 / 2 = 12.5 % of the FP32
-//           peak.
+// Limit     The L1 cache, still. For one step of k a warp reads one word of A (the same for all lanes: one cycle) and
+//           32 neighbouring words of B (one from each bank: one cycle): 2 for a warp-wide FMA, 0.25 / 2 = 12.5 % of the
+//           FP32 peak.
 // Number    l1tex__data_pipe_lsu_wavefronts over smsp__sass_thread_inst_executed_op_ffma / 32: 2.
 // Map       block (32, 32); threadIdx.x is the column, threadIdx.y the row, of a 32 x 32 tile of C.
 // Page      docs/stages/02_coalesced.md
@@ -33,14 +35,16 @@ __global__ void __launch_bounds__(TILE* TILE)
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // The grid is one-dimensional because gridDim.y stops at 65535 blocks.
   const int tiles_m = gemm::ceil_div(p.m, TILE), tiles_n = gemm::ceil_div(p.n, TILE);
-  return gemm::launch(sgemm, {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {TILE, TILE}, .stream = stream},
-                      p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
+  return gemm::launch(sgemm,
+                      {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {TILE, TILE}, .stream = stream}, p.m,
+                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
 }
 
-const gemm::Registration stage{__FILE__, {
+constexpr gemm::StageInfo info = {
     .idea = "as 01 with x and y swapped, lanes walk along a row: coalesced",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.global = 2}; },
     .launch = launch,
-}};
+};
+const gemm::Registration registration{__FILE__, info};
 
 }  // namespace

@@ -1,13 +1,14 @@
-// 03 shared tile: the block fetches a tile of A and of B into shared memory once and all its threads read them there. B's
-// tile is stored transposed, as a CPU programmer would, and that is a mistake: bank conflicts.
+// 03 shared tile: the block fetches a tile of A and of B into shared memory once and all its threads read them there.
+// B's tile is stored transposed, as a CPU programmer would, and that is a mistake: bank conflicts.
 //
-// Idea      Reuse. A block of 32 x 32 threads needs 32 rows of A and 32 columns of B; from global memory each word is now
-//           fetched once per block instead of once per warp, a 32nd of the traffic for B.
+// Idea      Reuse. A block of 32 x 32 threads needs 32 rows of A and 32 columns of B; from global memory each word is
+//           now fetched once per block instead of once per warp, a 32nd of the traffic for B.
 // Change    The loop over k goes in steps of TILE: fill two tiles, barrier, multiply them, barrier.
-// Limit     Shared memory. Lane x reads bs[x][i]: neighbouring lanes are 32 words apart, and 32 words apart is the same bank,
-//           which gives one word a cycle. 32 cycles for B and 1 for A (same word for all lanes): 33, no better than 01.
-// Number    l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld is not zero. (nvcc reads four steps of i with one 128-bit
-//           load, so the device needs fewer cycles than the source asks for: the page has both.)
+// Limit     Shared memory. Lane x reads bs[x][i]: neighbouring lanes are 32 words apart, and 32 words apart is the same
+//           bank, which gives one word a cycle. 32 cycles for B and 1 for A (same word for all lanes): 33, no better
+//           than 01.
+// Number    l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld is not zero. (nvcc reads four steps of i with one
+//           128-bit load, so the device needs fewer cycles than the source asks for: the page has both.)
 // Map       block (32, 32); threadIdx.x is the column, threadIdx.y the row, of a 32 x 32 tile of C.
 // Page      docs/stages/03_shared_tile.md
 // Source    "SGEMM on Pascal", kernel 2; PA2 report, optimisation 1.
@@ -45,14 +46,16 @@ __global__ void __launch_bounds__(TILE* TILE)
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // The grid is one-dimensional because gridDim.y stops at 65535 blocks.
   const int tiles_m = gemm::ceil_div(p.m, TILE), tiles_n = gemm::ceil_div(p.n, TILE);
-  return gemm::launch(sgemm, {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {TILE, TILE}, .stream = stream},
-                      p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
+  return gemm::launch(sgemm,
+                      {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {TILE, TILE}, .stream = stream}, p.m,
+                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
 }
 
-const gemm::Registration stage{__FILE__, {
+constexpr gemm::StageInfo info = {
     .idea = "tiles in shared memory, B's transposed: every word reused, every read a bank conflict",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 33}; },
     .launch = launch,
-}};
+};
+const gemm::Registration registration{__FILE__, info};
 
 }  // namespace

@@ -1,10 +1,12 @@
-// 04 conflict-free: as 03, with B's tile stored the way it comes. Lanes that read neighbouring words use different banks.
+// 04 conflict-free: as 03, with B's tile stored the way it comes. Lanes that read neighbouring words use different
+// banks.
 //
-// Idea      Shared memory has 32 banks of 4 bytes; word w lies in bank w mod 32. A warp's read takes as many cycles as the
-//           busiest bank has different words to give. Along a row: one word each, one cycle.
+// Idea      Shared memory has 32 banks of 4 bytes; word w lies in bank w mod 32. A warp's read takes as many cycles as
+//           the busiest bank has different words to give. Along a row: one word each, one cycle.
 // Change    bs[tx][ty] becomes bs[ty][tx] where it is filled, bs[tx][i] becomes bs[i][tx] where it is read.
-// Limit     Shared memory, now as little as one element per thread allows: 1 cycle for A (same word for all lanes), 1 for B,
-//           for a warp-wide FMA: 0.25 / 2 = 12.5 % of the FP32 peak, the same as 02, but without its traffic beyond the SM.
+// Limit     Shared memory, now as little as one element per thread allows: 1 cycle for A (same word for all lanes), 1
+//           for B, for a warp-wide FMA: 0.25 / 2 = 12.5 % of the FP32 peak, the same as 02, but without its traffic
+//           beyond the SM.
 // Number    l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld, against millions in 03.
 // Map       block (32, 32); threadIdx.x is the column, threadIdx.y the row, of a 32 x 32 tile of C.
 // Page      docs/stages/04_conflict_free.md
@@ -44,14 +46,16 @@ __global__ void __launch_bounds__(TILE* TILE)
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // The grid is one-dimensional because gridDim.y stops at 65535 blocks.
   const int tiles_m = gemm::ceil_div(p.m, TILE), tiles_n = gemm::ceil_div(p.n, TILE);
-  return gemm::launch(sgemm, {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {TILE, TILE}, .stream = stream},
-                      p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
+  return gemm::launch(sgemm,
+                      {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {TILE, TILE}, .stream = stream}, p.m,
+                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
 }
 
-const gemm::Registration stage{__FILE__, {
+constexpr gemm::StageInfo info = {
     .idea = "as 03 with B's tile the way it comes: no bank conflicts",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 2}; },
     .launch = launch,
-}};
+};
+const gemm::Registration registration{__FILE__, info};
 
 }  // namespace

@@ -35,8 +35,8 @@ __device__ float round_to_half(float x) {
 }
 
 template <Flaw flaw>
-__global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
-                      float beta, float* c, std::int64_t ldc, int tiles_n) {
+__global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
+                      std::int64_t ldb, float beta, float* c, std::int64_t ldc, int tiles_n) {
   __shared__ float as[TILE][TILE];
   __shared__ float bs[TILE][TILE];
   const int tx = threadIdx.x, ty = threadIdx.y;
@@ -66,7 +66,9 @@ __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int
   *out = beta == 0.0f && flaw != Flaw::reads_c ? alpha * sum : alpha * sum + beta * *out;
 }
 
-__global__ void add_one(float* a) { *a += 1.0f; }
+__global__ void add_one(float* a) {
+  *a += 1.0f;
+}
 
 template <Flaw flaw>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
@@ -75,11 +77,12 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 
   const bool too_many_threads = flaw == Flaw::launch_failure || flaw == Flaw::launch_refused;
   const int tiles_m = gemm::ceil_div(p.m, TILE), tiles_n = gemm::ceil_div(p.n, TILE);
-  const gemm::Status status =
-      gemm::launch(sgemm<flaw>,
-                   {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {TILE, TILE * (1 + too_many_threads)}, .stream = stream},
-                   p.m, p.n, flaw == Flaw::reads_a_and_b ? p.k : p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c,
-                   p.ldc, tiles_n);
+  const gemm::Status status = gemm::launch(sgemm<flaw>,
+                                           {.grid = static_cast<unsigned>(tiles_m) * tiles_n,
+                                            .block = {TILE, TILE * (1 + too_many_threads)},
+                                            .stream = stream},
+                                           p.m, p.n, flaw == Flaw::reads_a_and_b ? p.k : p.depth(), p.alpha, p.a, p.lda,
+                                           p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
   if (flaw == Flaw::launch_failure) return gemm::Status::ok();
   if (flaw == Flaw::changes_input && status) return gemm::launch(add_one, {.stream = stream}, const_cast<float*>(p.a));
   return status;

@@ -10,8 +10,8 @@ namespace {
 
 class Broken : public DeviceTest {};
 
-// What ./lab ladder checks: something that fits the tiles and something that does not. More blocks than a GPU holds, so that a
-// missing barrier meets warps that are out of step.
+// What ./lab ladder checks: something that fits the tiles and something that does not. More blocks than a GPU holds, so
+// that a missing barrier meets warps that are out of step.
 std::vector<ProblemSpec> problems() {
   std::vector<ProblemSpec> all = {cube(open_device().gpu ? 1024 : 128), awkward(131, 257, 67)};
   ProblemSpec alpha_zero = awkward(40, 50, 60);
@@ -55,8 +55,8 @@ TEST_F(Broken, EveryOneIsRejectedForItsOwnReason) {
   EXPECT_EQ(seen, expected.size());
 }
 
-// The bound must tell right from wrong at every size that is timed: random data alone, without the help of whole numbers. On
-// the CPU, K is what matters to the bound and M and N are cut to what it can do.
+// The bound must tell right from wrong at every size that is timed: random data alone, without the help of whole
+// numbers. On the CPU, K is what matters to the bound and M and N are cut to what it can do.
 TEST_F(Broken, BoundRejectsCoarseArithmeticAndASingleDroppedProductAtEveryStandardSize) {
   EvaluateOptions options = check_only();
   options.exact = false;

@@ -17,12 +17,16 @@ class Check : public DeviceTest {};
 std::vector<float> elements_of(const float* device, std::int64_t ld, int rows, int cols) {
   std::vector<float> host(static_cast<std::size_t>(rows) * cols);
   for (int r = 0; r < rows; ++r) {
-    check_cuda(cudaMemcpy(host.data() + static_cast<std::size_t>(r) * cols, device + r * ld, cols * sizeof(float), cudaMemcpyDeviceToHost), "copy");
+    check_cuda(cudaMemcpy(host.data() + static_cast<std::size_t>(r) * cols, device + r * ld, cols * sizeof(float),
+                          cudaMemcpyDeviceToHost),
+               "copy");
   }
   return host;
 }
 
-void poke(float* device, float value) { check_cuda(cudaMemcpy(device, &value, sizeof value, cudaMemcpyHostToDevice), "copy"); }
+void poke(float* device, float value) {
+  check_cuda(cudaMemcpy(device, &value, sizeof value, cudaMemcpyHostToDevice), "copy");
+}
 
 TEST_F(Check, GeneratorsKeepTheirPromises) {
   constexpr int count = 20000;
@@ -112,8 +116,12 @@ TEST_F(Check, OutOfMemoryIsAClearError) {
 
 // The reference against sums in long double on the host, on rectangular, padded, misaligned problems.
 TEST_F(Check, ReferenceAgreesWithAnOracle) {
-  for (const ProblemSpec& spec : {box(1, 1, 1), box(3, 5, 7), box(40, 3, 100), box(17, 33, 16), awkward(33, 18, 65), box(4, 4, 0),
-                                  [] { auto s = awkward(9, 12, 10); s.alpha = 0; return s; }()}) {
+  for (const ProblemSpec& spec :
+       {box(1, 1, 1), box(3, 5, 7), box(40, 3, 100), box(17, 33, 16), awkward(33, 18, 65), box(4, 4, 0), [] {
+          auto s = awkward(9, 12, 10);
+          s.alpha = 0;
+          return s;
+        }()}) {
     SCOPED_TRACE(describe(spec));
     Workbench bench(spec);
     const SgemmProblem p = bench.problem();
@@ -234,7 +242,8 @@ TEST_F(Check, StageForANewerDeviceIsSkipped) {
   // The executor has no compute capability: what it can compile it can run.
   EXPECT_EQ(results[0].verdict.outcome, open_device().gpu ? Outcome::skip : Outcome::pass);
 
-  const Contender unsupported{"x/y", Accuracy::fp32, [](const SgemmProblem&, cudaStream_t) { return Status::unsupported("no"); }};
+  const Contender unsupported{"x/y", Accuracy::fp32,
+                              [](const SgemmProblem&, cudaStream_t) { return Status::unsupported("no"); }};
   const auto skipped = evaluate({unsupported}, cube(16), check_only(), {});
   EXPECT_EQ(skipped[0].verdict.outcome, Outcome::skip);
   EXPECT_EQ(skipped[0].verdict.reason, "no");

@@ -11,9 +11,11 @@ class Gpu : public DeviceTest {};
 
 TEST_F(Gpu, CublasIsRightOnRectanglesAndPadding) {
   ASSERT_EQ(baselines().front().id, "cublas/fp32_pedantic");
-  for (const ProblemSpec& spec : {box(33, 65, 17), box(1, 7, 5), box(200, 3, 1000), box(300, 500, 700), awkward(131, 257, 67), awkward(64, 1, 9)}) {
+  for (const ProblemSpec& spec : {box(33, 65, 17), box(1, 7, 5), box(200, 3, 1000), box(300, 500, 700),
+                                  awkward(131, 257, 67), awkward(64, 1, 9)}) {
     for (const Result& result : evaluate(baselines(), spec, check_only(), {})) {
-      EXPECT_EQ(result.verdict.outcome, Outcome::pass) << result.id << " on " << describe(spec) << ": " << result.verdict.reason;
+      EXPECT_EQ(result.verdict.outcome, Outcome::pass)
+          << result.id << " on " << describe(spec) << ": " << result.verdict.reason;
     }
   }
 }
@@ -87,7 +89,8 @@ TEST_F(Gpu, ColdCacheStaysBelowTheRoofline) {
   options.timing.cold = true;
   options.timing.seconds = 0.05;
   // Bound by memory, and small enough to live in the L2: warm it may pass the memory's roofline, cold it must not.
-  for (const Result& result : evaluate({baselines().front(), contender(find_stage("02"))}, box(2048, 2048, 4), options, {})) {
+  for (const Result& result :
+       evaluate({baselines().front(), contender(find_stage("02"))}, box(2048, 2048, 4), options, {})) {
     ASSERT_EQ(result.verdict.outcome, Outcome::pass);
     EXPECT_EQ(implausible(result, measure_ceilings(), options.timing), "");
     EXPECT_EQ(result.timed->own.launches_per_sample, 1);

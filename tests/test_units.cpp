@@ -24,8 +24,8 @@ TEST(Registry, IdComesFromThePath) {
 }
 
 TEST(Registry, RefusesOtherFileNames) {
-  for (const char* path : {"", "02_coalesced.cu", "stages/coalesced.cu", "stages/2_coalesced.cu", "stages/02coalesced.cu",
-                           "stages/02_.cu", "stages/02_coalesced.cpp", "/02_coalesced.cu"}) {
+  for (const char* path : {"", "02_coalesced.cu", "stages/coalesced.cu", "stages/2_coalesced.cu",
+                           "stages/02coalesced.cu", "stages/02_.cu", "stages/02_coalesced.cpp", "/02_coalesced.cu"}) {
     EXPECT_THROW(stage_id_from_path(path), std::logic_error) << path;
   }
 }
@@ -48,7 +48,8 @@ TEST(Registry, FindsByEveryName) {
   EXPECT_EQ(&find_stage("02"), &stage);
   EXPECT_EQ(&find_stage("02_coalesced"), &stage);
   EXPECT_EQ(&find_stage("sgemm/02"), &stage);
-  for (const char* name : {"", "2", "99", "tsm/02", "coalesced", "sgemm/"}) EXPECT_THROW(find_stage(name), UsageError) << name;
+  for (const char* name : {"", "2", "99", "tsm/02", "coalesced", "sgemm/"})
+    EXPECT_THROW(find_stage(name), UsageError) << name;
 }
 
 TEST(Registry, TwoStagesCannotShareAnId) {
@@ -73,7 +74,8 @@ TEST(Options, ParsesShapes) {
   EXPECT_EQ(spec.k, 1555);
   EXPECT_EQ(parse_shape("64").k, 64);
   EXPECT_EQ(parse_shape("0").m, 0);
-  for (const char* text : {"", "x", "1x2", "1x2x", "1x2x3x4", "-1", "1x-2x3", "12a", " 3", "99999999999"}) {
+  for (const char* text :
+       {"", "x", "1x2", "1x2x", "1x2x3x4", "12x", "1x2x3x", "-1", "1x-2x3", "12a", " 3", "99999999999"}) {
     EXPECT_THROW(parse_shape(text), UsageError) << text;
   }
 }
@@ -121,7 +123,8 @@ TEST(Samples, NamesThrottleReasons) {
   EXPECT_EQ(throttle_text(0x4 | 0x40), "SW power cap, HW thermal slowdown");
 }
 
-const Ceilings round_ceilings = {.read_gbs = 4000, .copy_gbs = 3800, .ffma_gflops = 64000, .shared_gbs = 32000, .launch_us = 2};
+const Ceilings round_ceilings = {
+    .read_gbs = 4000, .copy_gbs = 3800, .ffma_gflops = 64000, .shared_gbs = 32000, .launch_us = 2};
 
 TEST(Roofline, ProblemIsBoundByTheSlowerResource) {
   const Floor compute = problem_floor(parse_shape("4096"), round_ceilings);

@@ -26,7 +26,8 @@ __global__ void __launch_bounds__(threads) read_kernel(const float4* from, std::
 }
 
 constexpr int fma_steps = 4096;
-constexpr int chains = 8;  // independent FMAs per thread: with 16 warps a scheduler, far past the latency of four cycles
+constexpr int chains =
+    8;  // independent FMAs per thread: with 16 warps a scheduler, far past the latency of four cycles
 
 __global__ void __launch_bounds__(threads) fma_kernel(float x, float y, float* sink) {
   float sum[chains];
@@ -100,9 +101,10 @@ Ceilings measure() {
   ceilings.read_gbs =
       bytes / (best_ms([&] { return launch(read_kernel, shape, vectors, bytes / sizeof(float4), sink.data()); }) * 1e6);
   ceilings.copy_gbs = bytes / (best_ms([&] {
-                        return status_of(cudaMemcpyAsync(buffer.data(), buffer.data() + bytes / 2, bytes / 2,
-                                                         cudaMemcpyDeviceToDevice));
-                      }) * 1e6);
+                                 return status_of(cudaMemcpyAsync(buffer.data(), buffer.data() + bytes / 2, bytes / 2,
+                                                                  cudaMemcpyDeviceToDevice));
+                               }) *
+                               1e6);
   ceilings.launch_us = best_ms([&] { return launch(empty_kernel, {}); }) * 1e3;
   return ceilings;
 }

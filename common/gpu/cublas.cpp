@@ -19,8 +19,8 @@ cublasHandle_t handle() {
   return created;
 }
 
-// A row-major matrix is, read by columns, its transpose. C = A B row-major is therefore C^T = B^T A^T column-major: swap the
-// operands and m with n, transpose nothing.
+// A row-major matrix is, read by columns, its transpose. C = A B row-major is therefore C^T = B^T A^T column-major:
+// swap the operands and m with n, transpose nothing.
 Status multiply(const SgemmProblem& p, cudaStream_t stream, cublasComputeType_t compute_type) {
   if (p.m == 0 || p.n == 0) return Status::ok();
   cublasStatus_t status = cublasSetStream(handle(), stream);

@@ -11,7 +11,9 @@
 namespace gemm {
 namespace {
 
-std::string cuda_version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
+std::string cuda_version(int number) {
+  return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
+}
 
 DeviceInfo describe() {
   int count = 0;
@@ -30,11 +32,12 @@ DeviceInfo describe() {
   info.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
   info.memory_bytes = properties.totalGlobalMem;
 
-  // Asked before anything is launched: the runtime would answer "no kernel image", or worse, run code made for another chip
-  // through the driver's compiler and report its speed as this chip's.
+  // Asked before anything is launched: the runtime would answer "no kernel image", or worse, run code made for another
+  // chip through the driver's compiler and report its speed as this chip's.
   if (!architectures_cover(GEMM_CUDA_ARCHITECTURES, info.compute_capability)) {
-    throw DeviceError(fmt::format("this build holds code for {} but the GPU ({}) is sm_{}: rebuild with -DCMAKE_CUDA_ARCHITECTURES={}-real",
-                                  GEMM_CUDA_ARCHITECTURES, info.name, info.compute_capability, info.compute_capability));
+    throw DeviceError(fmt::format(
+        "this build holds code for {} but the GPU ({}) is sm_{}: rebuild with -DCMAKE_CUDA_ARCHITECTURES={}-real",
+        GEMM_CUDA_ARCHITECTURES, info.name, info.compute_capability, info.compute_capability));
   }
 
   char bus_id[32] = {};

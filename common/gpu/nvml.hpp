@@ -1,5 +1,5 @@
-// Clocks, power, temperature and throttling, from NVML. The library is opened at run time: it belongs to the driver, and a
-// machine that only builds has none.
+// Clocks, power, temperature and throttling, from NVML. The library is opened at run time: it belongs to the driver,
+// and a machine that only builds has none.
 #pragma once
 
 #include <optional>

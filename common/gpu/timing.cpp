@@ -84,21 +84,22 @@ TimingRun time_in_turns(const std::vector<Work>& contenders, const TimingOptions
   TimingRun run;
   run.samples.resize(contenders.size());
 
-  // Warm up: load the code and see how long a launch takes. Short ones are timed in groups of a millisecond, well above the
-  // events' resolution of half a microsecond; a cold launch must stand alone.
+  // Warm up: load the code and see how long a launch takes. Short ones are timed in groups of a millisecond, well above
+  // the events' resolution of half a microsecond; a cold launch must stand alone.
   constexpr double group_ms = 1.0;
   double slowest_group = 0;
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     double ms = sample(contenders[i], 1, options.cold);
     if (ms < group_ms) ms = sample(contenders[i], 3, options.cold);
-    const int group = options.cold ? 1 : static_cast<int>(std::clamp(std::ceil(group_ms / std::max(ms, 1e-4)), 1.0, 500.0));
+    const int group =
+        options.cold ? 1 : static_cast<int>(std::clamp(std::ceil(group_ms / std::max(ms, 1e-4)), 1.0, 500.0));
     run.samples[i].launches_per_sample = group;
     slowest_group = std::max(slowest_group, ms * group);
   }
 
-  const int rounds = static_cast<int>(std::clamp(options.seconds * 1e3 / std::max(slowest_group, 1e-3),
-                                                 static_cast<double>(options.min_samples),
-                                                 static_cast<double>(options.max_samples)));
+  const int rounds =
+      static_cast<int>(std::clamp(options.seconds * 1e3 / std::max(slowest_group, 1e-3),
+                                  static_cast<double>(options.min_samples), static_cast<double>(options.max_samples)));
   for (int round = 0; round < rounds; ++round) {
     // The first contender goes last in the last round: what it leaves is what before_last's caller inspects.
     const bool last = round == rounds - 1;

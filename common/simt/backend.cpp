@@ -22,7 +22,9 @@ const DeviceInfo& open_device() {
   return info;
 }
 
-std::optional<KernelResources> kernel_resources(const void*) { return std::nullopt; }
+std::optional<KernelResources> kernel_resources(const void*) {
+  return std::nullopt;
+}
 
 const std::vector<Contender>& baselines() {
   static const std::vector<Contender> none;
@@ -35,9 +37,15 @@ namespace {
 }
 }  // namespace
 
-TimingRun time_in_turns(const std::vector<Work>&, const TimingOptions&, const std::function<void()>&) { no_clock(); }
-double time_once(const Work&) { no_clock(); }
+TimingRun time_in_turns(const std::vector<Work>&, const TimingOptions&, const std::function<void()>&) {
+  no_clock();
+}
+double time_once(const Work&) {
+  no_clock();
+}
 
-std::optional<Ceilings> measure_ceilings() { return std::nullopt; }
+std::optional<Ceilings> measure_ceilings() {
+  return std::nullopt;
+}
 
 }  // namespace gemm

@@ -79,8 +79,8 @@ void Worker::run_block(const Grid& grid, std::uint64_t block) {
     fibers_[t].context = {{t % size.x, t / size.x % size.y, t / size.x / size.y}, place, size, extent};
   }
 
-  // Each pass takes every thread to its next barrier, which is what the barrier means: none goes on before all are there.
-  // Threads that have ended are not waited for, as on the GPU.
+  // Each pass takes every thread to its next barrier, which is what the barrier means: none goes on before all are
+  // there. Threads that have ended are not waited for, as on the GPU.
   for (unsigned running = threads; running > 0;) {
     for (unsigned t = 0; t < threads; ++t) {
       if (fibers_[t].ended) continue;
@@ -163,13 +163,21 @@ Observer* attached_observer = nullptr;
 
 }  // namespace
 
-const ThreadContext& this_thread() noexcept { return this_worker->context(); }
+const ThreadContext& this_thread() noexcept {
+  return this_worker->context();
+}
 
-void barrier() { this_worker->switch_to_scheduler(); }
+void barrier() {
+  this_worker->switch_to_scheduler();
+}
 
-void observe(Observer* observer) { attached_observer = observer; }
+void observe(Observer* observer) {
+  attached_observer = observer;
+}
 
-unsigned worker_count() { return Pool::instance().size(); }
+unsigned worker_count() {
+  return Pool::instance().size();
+}
 
 cudaError_t launch(const Launch& what, const std::function<void()>& body) {
   const auto volume = [](dim3 d) { return std::uint64_t{d.x} * d.y * d.z; };

@@ -10,8 +10,8 @@
 
 namespace simt {
 
-/// Limits that a launch is held to: those of every CUDA device since compute capability 5.0 for threads and grid, and of
-/// the largest (227 KB, sm_90) for shared memory.
+/// Limits that a launch is held to: those of every CUDA device since compute capability 5.0 for threads and grid, and
+/// of the largest (227 KB, sm_90) for shared memory.
 inline constexpr unsigned max_threads_per_block = 1024;
 inline constexpr std::size_t max_dynamic_shared = 227 * 1024;
 
@@ -48,8 +48,8 @@ class Observer {
 /// Attaches an observer to all launches that follow; nullptr takes it off again.
 void observe(Observer* observer);
 
-/// Runs body once for every thread of the grid and returns when all have ended. Before a block starts, its shared memory is
-/// filled with NaN, so that reading what nobody wrote shows. Answers cudaErrorInvalidConfiguration or
+/// Runs body once for every thread of the grid and returns when all have ended. Before a block starts, its shared
+/// memory is filled with NaN, so that reading what nobody wrote shows. Answers cudaErrorInvalidConfiguration or
 /// cudaErrorInvalidValue, as CUDA does, for a launch that no device could run.
 cudaError_t launch(const Launch& what, const std::function<void()>& body);
 

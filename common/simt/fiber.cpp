@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <new>
 
-// switch_fiber: push what the ABI says a function must preserve, store the stack pointer, take the other one, pop, return.
-// The rest (caller-saved registers) the compiler has saved already, because to it this is an ordinary call.
+// switch_fiber: push what the ABI says a function must preserve, store the stack pointer, take the other one, pop,
+// return. The rest (caller-saved registers) the compiler has saved already, because to it this is an ordinary call.
 extern "C" void simt_switch(void** from, void* to);
 
 #if defined(__x86_64__)
@@ -92,7 +92,9 @@ FiberHandle make_fiber(std::byte* stack_top, void (*entry)()) {
   return frame;
 }
 
-void switch_fiber(FiberHandle* from, FiberHandle to) { simt_switch(from, to); }
+void switch_fiber(FiberHandle* from, FiberHandle to) {
+  simt_switch(from, to);
+}
 
 StackPool::StackPool(std::size_t count) : count_(count) {
   const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -106,8 +108,12 @@ StackPool::StackPool(std::size_t count) : count_(count) {
   }
 }
 
-StackPool::~StackPool() { munmap(memory_, count_ * slot_bytes_); }
+StackPool::~StackPool() {
+  munmap(memory_, count_ * slot_bytes_);
+}
 
-std::byte* StackPool::top(std::size_t i) const { return memory_ + (i + 1) * slot_bytes_ - (i % 32) * 64; }
+std::byte* StackPool::top(std::size_t i) const {
+  return memory_ + (i + 1) * slot_bytes_ - (i % 32) * 64;
+}
 
 }  // namespace simt

@@ -8,8 +8,8 @@ namespace simt {
 /// A suspended fiber is its stack pointer: all else lies on its stack.
 using FiberHandle = void*;
 
-/// Prepares a fiber on the stack that ends at stack_top (16-byte aligned): the first switch to it calls entry(), which must
-/// never return.
+/// Prepares a fiber on the stack that ends at stack_top (16-byte aligned): the first switch to it calls entry(), which
+/// must never return.
 FiberHandle make_fiber(std::byte* stack_top, void (*entry)());
 
 /// Leaves the running fiber, stores it in *from, and continues `to`.

@@ -23,4 +23,6 @@
 #define blockDim (::simt::this_thread().block_dim)
 #define gridDim (::simt::this_thread().grid_dim)
 
-inline void __syncthreads() { ::simt::barrier(); }
+inline void __syncthreads() {
+  ::simt::barrier();
+}

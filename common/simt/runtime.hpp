@@ -1,4 +1,5 @@
-// The part of the CUDA runtime API that the harness uses, on host memory. Everything is synchronous: a stream is a name.
+// The part of the CUDA runtime API that the harness uses, on host memory. Everything is synchronous: a stream is a
+// name.
 #pragma once
 
 #include <cstddef>

@@ -14,4 +14,6 @@ struct alignas(16) float4 {
   float x, y, z, w;
 };
 
-inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+inline float4 make_float4(float x, float y, float z, float w) {
+  return {x, y, z, w};
+}

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""Checks the documents: pages and their sections, links, figures, generated parts, and the commands they show.
+
+usage: check_docs.py [--bin BIN] [--root DIR]      BIN: a CPU build's programs: shown ./lab commands are run with them, except
+                                                   those marked "# needs a GPU" (at the line's end, or on the line before)
+"""
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+SECTIONS = ("Idea", "Prediction", "Measurement", "What bounds it", "Exercise")
+RUNNABLE = ("list", "run", "compare", "ladder")
+# [text](target "title"), [![alt](image)](target), [name]: target, <img src="target">
+TARGET = re.compile(r'\]\(\s*<?([^)\s>]+)|^ {0,3}\[[^\]^]+\]:\s*<?([^\s>]+)|\b(?:href|src|srcset)\s*=\s*"([^"\s]+)')
+NOT_HERE = re.compile(r"# needs a GPU|--cuda|--prebuilt")
+
+
+class Page:
+    def __init__(self, path):
+        self.path = path
+        self.prose, self.shell = [], []  # (line number, text); in .shell a command's continuation lines are joined
+        self.anchors, self.headings, self.targets = set(), set(), []
+        self.lines = path.read_text().splitlines()
+        fence = language = ""
+        for number, line in enumerate(self.lines, 1):
+            mark = re.match(r"\s*(?:[-*] |\d+\. )?\s*(`{3,}|~{3,})\s*(\w*)[^`]*$", line)
+            if fence:
+                if mark and mark[1].startswith(fence) and not mark[2]:
+                    fence = ""
+                elif language in ("sh", "bash", "console"):
+                    self.add_command(number, line.strip(), language)
+            elif mark:
+                fence, language = mark[1], mark[2]
+                self.shell.append((number, ""))  # a remark in one block says nothing about the next
+            else:
+                self.add_prose(number, line)
+
+    def add_command(self, number, line, language):
+        if self.shell and self.shell[-1][1].endswith("\\"):
+            self.shell[-1] = (self.shell[-1][0], self.shell[-1][1][:-1] + line)
+        elif line.startswith("$ "):
+            self.shell.append((number, line[2:]))
+        elif language != "console" or line.startswith("#"):  # the rest of a console is output
+            self.shell.append((number, line))
+
+    def add_prose(self, number, line):
+        self.prose.append((number, line))
+        if heading := re.match(r"(#{1,6}) +(.*?)[ #]*$", line):
+            self.headings.add(line.rstrip())
+            # GitHub's rule: the text in small letters, without punctuation, spaces as hyphens; the second of a name gets -1.
+            text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)|<[^>]*>", r"\1", heading[2])
+            slug = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+            copies = (f"{slug}-{n}" if n else slug for n in range(len(self.lines) + 1))
+            self.anchors.add(next(s for s in copies if s not in self.anchors))
+        line = re.sub(r"(`+).*?\1", "", line)  # what is code links nowhere
+        self.anchors.update(re.findall(r'<\w+[^>]*\b(?:id|name)="([^"]+)"', line))
+        self.targets += [(number, next(filter(None, found))) for found in TARGET.findall(line)]
+
+    def images(self):
+        return [(n, t) for n, t in self.targets if t.split("#")[0].endswith((".png", ".svg")) and not re.match(r"\w+:", t)]
+
+
+class Check:
+    def __init__(self, root, bin_dir):
+        self.root, self.bin, self.problems = root, bin_dir, []
+        self.count = dict.fromkeys(("pages", "links", "images", "commands", "commands run"), 0)
+        paths = {root / f / "README.md" for f in (".", "tsm", "tensorcore")}
+        paths |= {path for f in ("docs", "tsm", "tensorcore") for path in (root / f).rglob("*.md")}
+        for path in sorted(path for path in paths if not path.exists()):
+            self.problem(path, 1, "is missing")
+        self.pages = [Page(path) for path in sorted(paths) if path.exists()]
+        self.by_path = {page.path: page for page in self.pages}
+        self.count["pages"] = len(self.pages)
+        self.stages = [s for f in ("stages", "tsm", "tensorcore") for s in sorted((root / f).glob("[0-9][0-9]*.cu"))]
+
+    def problem(self, path, line, message):
+        self.problems.append(f"{os.path.relpath(path, self.root)}:{line}: {message}")
+
+    def all(self):
+        self.check_stage_pages()
+        for page in self.pages:
+            self.check_words(page)
+            self.check_links(page)
+        self.check_figures()
+        self.check_generated()
+        self.check_commands()
+
+    def check_stage_pages(self):
+        for stage in self.stages:
+            path = self.root / "docs" / stage.parent.name / f"{stage.stem}.md"
+            page = self.by_path.get(path)
+            if not page:
+                self.problem(stage, 1, f"has no page {path.relative_to(self.root)}")
+                continue
+            for section in SECTIONS:
+                if f"## {section}" not in page.headings:
+                    self.problem(path, 1, f"has no section '## {section}'")
+            if not page.images():
+                self.problem(path, 1, "has no figure")
+
+    def check_words(self, page):
+        for number, line in enumerate(page.lines, 1):
+            for word in re.findall(r"\b(?:TODO|FIXME|TBD)\b", line):
+                self.problem(page.path, number, f"unfinished: {word}")
+            for path in re.findall(r"(?<![\w.~-])/(?:work|home|tmp)/", line):
+                self.problem(page.path, number, f"a path of somebody's machine: {path}")
+
+    def check_links(self, page):
+        for number, target in page.targets:
+            if re.match(r"\w+:|//", target):
+                continue  # another site: to ask it would make the test depend on the network
+            self.count["links"] += 1
+            name, _, anchor = urllib.parse.unquote(target).partition("#")
+            path = pathlib.Path(os.path.normpath(page.path.parent / name)) if name else page.path
+            if name.startswith("/") or self.root not in (path, *path.parents):
+                self.problem(page.path, number, f"leads out of the repository: {target}")
+            elif not path.exists():
+                self.problem(page.path, number, f"no such file: {target}")
+            elif anchor and path.suffix == ".md":
+                if anchor not in (self.by_path.get(path) or Page(path)).anchors:
+                    self.problem(page.path, number, f"no such heading: {target}")
+            elif anchor:
+                lines = re.fullmatch(r"L(\d+)(?:-L(\d+))?", anchor)
+                if not lines or int(lines[lines.lastindex]) > len(path.read_text().splitlines()):
+                    self.problem(page.path, number, f"no such line: {target}")
+
+    def check_figures(self):
+        folder = self.root / "docs" / "figures"
+        path = folder / "manifest.json"
+        manifest = json.loads(path.read_text()) if path.exists() else {}
+        if not manifest:
+            self.problem(path, 1, "lists no figures")
+        shown = set()
+        for page in self.pages:
+            for number, target in page.images():
+                self.count["images"] += 1
+                name = os.path.relpath(page.path.parent / urllib.parse.unquote(target.split("#")[0]), folder)
+                shown.add(name)
+                if name not in manifest:
+                    self.problem(page.path, number, f"not in docs/figures/manifest.json: {target}")
+        for name, entry in manifest.items():
+            if not (folder / name).exists():
+                self.problem(path, 1, f"{name} does not exist")
+            if name not in shown:
+                self.problem(path, 1, f"{name} is on no page")
+            if not entry.get("sources"):
+                self.problem(path, 1, f"{name} has no sources")
+            for source, digest in entry.get("sources", {}).items():
+                file = self.root / source
+                if not file.exists() or hashlib.sha256(file.read_bytes()).hexdigest() != digest:
+                    self.problem(path, 1, f"{name} is older than its source {source}")
+        for file in folder.glob("*.[ps][nv]g"):
+            if file.name not in manifest:
+                self.problem(file, 1, "not in docs/figures/manifest.json")
+
+    def check_generated(self):
+        script = self.root / "docs" / "generate.py"
+        done = subprocess.run([sys.executable, script, "--check"], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            self.problem(script, 1, "--check fails: " + " | ".join(done.stdout.strip().splitlines()[-3:]))
+
+    def check_commands(self):
+        lab = subprocess.run([self.root / "lab", "help"], text=True, stdout=subprocess.PIPE, cwd=self.root).stdout
+        known = {"help", "--help"} | set(re.findall(r"^  ([a-z]+)\b", lab, re.M))
+        programs = {"gemm", "bench"} | {test.stem for test in (self.root / "tests").glob("test_*.cpp")}
+        programs |= {("sgemm" if s.parent.name == "stages" else s.parent.name) + "_" + s.stem for s in self.stages}
+        with tempfile.TemporaryDirectory() as folder:
+            # Run where all names of the repository's root are found, but where nothing that a command writes falls into it.
+            for entry in self.root.iterdir():
+                pathlib.Path(folder, entry.name).symlink_to(entry)
+            for page in self.pages:
+                for (_, before), (number, line) in zip([(0, ""), *page.shell], page.shell):
+                    on_cpu = not NOT_HERE.search(line + (before if before.startswith("#") else ""))
+                    for command in re.split(r"&&|\|\||;", re.sub(r"(^| )#.*", "", line)):
+                        message = self.check_command(command.strip(), known, programs, on_cpu and folder)
+                        if message:
+                            self.problem(page.path, number, f"{message}: {command.strip()}")
+
+    def check_command(self, command, known, programs, folder):
+        """Returns what is wrong, or None. folder: where to run it, if it is to be run."""
+        words = re.sub(r"^(\w+=\S* +)*(sudo +|python3 +)?(\./)?", "", command).split() or [""]
+        top = words[0].split("/")[0]
+        if top not in ("lab", "build", "docs", "tests") or (top != "lab" and "/" not in words[0]):
+            return None
+        self.count["commands"] += 1
+        if top == "build":
+            return None if os.path.basename(words[0]) in programs else "no such program"
+        if top != "lab":
+            return None if (self.root / words[0]).is_file() else "no such file"
+        if len(words) < 2 or words[1] not in known:
+            return "no such command of lab"
+        if not (self.bin and folder and words[1] in RUNNABLE):
+            return None
+        self.count["commands run"] += 1
+        shell = re.sub(r"\./lab +(\w+)", rf"./lab \1 --prebuilt '{self.bin}'", command)
+        # timeout(1), unlike Python's, also ends what the shell has started.
+        done = subprocess.run(["timeout", "120", "bash", "-o", "pipefail", "-c", shell], cwd=folder, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode == 124:
+            return "takes more than 120 s"
+        if done.returncode in (0, 128 + 13):  # SIGPIPE: `... | head` has seen enough
+            return None
+        return f"exit status {done.returncode} ({done.stdout.strip()[-200:]})"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=pathlib.Path)
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[1])
+    options = parser.parse_args()
+    check = Check(options.root.resolve(), options.bin and options.bin.resolve())
+    check.all()
+    must = [what for what in check.count if options.bin or what != "commands run"]
+    print("\n".join(check.problems + [", ".join(f"{check.count[what]} {what}" for what in must) + f"; {len(check.problems)} problems"]))
+    empty = [what for what in must if not check.count[what]]
+    if empty:
+        print("error: a check that checks nothing is a failure: no " + ", no ".join(empty))
+    return 1 if check.problems or empty else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
