@@ -39,7 +39,8 @@ bool check_all(const std::vector<Contender>& contenders, Workbench& bench, std::
     for (Result& other : results) {
       const bool undecided = &other != &result && other.verdict.outcome == Outcome::pass;
       if (undecided)
-        other.verdict = {Outcome::skip, "not run: " + contenders[i].id + " crashed the device", {}, {}, true};
+        other.verdict =
+            verdict_without_result(Outcome::skip, "not run: " + contenders[i].id + " crashed the device", true);
     }
     return false;
   }
@@ -108,11 +109,12 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
     results[i].stage = contenders[i].stage;
     results[i].accuracy = contenders[i].accuracy;
     results[i].spec = spec;
-    if (const auto reason = too_old(contenders[i])) results[i].verdict = {Outcome::skip, *reason, {}, {}, false};
+    if (const auto reason = too_old(contenders[i])) results[i].verdict = verdict_without_result(Outcome::skip, *reason);
   }
 
   if (progress) progress("preparing data and reference");
-  if (options.check && options.exact && spec.distribution != Distribution::integers) {
+  const bool exact_too = options.exact && spec.distribution != Distribution::integers && spec.k <= max_exact_depth;
+  if (options.check && exact_too) {
     // In its own scope: two problems at once may not fit.
     Workbench bench(with_exact_integers(spec));
     if (!check_all(contenders, bench, results, "whole numbers", progress)) return results;

@@ -15,7 +15,7 @@ namespace gemm {
 
 struct EvaluateOptions {
   bool check = true;
-  bool exact = true;  ///< check on whole numbers, too, which must come out bit for bit
+  bool exact = true;  ///< check on whole numbers, too, which must come out exactly (where K allows)
   bool time = true;
   TimingOptions timing;
 };

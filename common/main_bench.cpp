@@ -11,23 +11,30 @@ namespace {
 
 using namespace gemm;
 
+bool all_right = true;
+
+// Reports an error in the library's own way, which would still end with exit status 0.
+void fail(benchmark::State& state, const std::string& reason) {
+  all_right = false;
+  state.SkipWithError(reason.c_str());
+}
+
 // Checks once, then hands each launch's event time to the library, which decides how many it wants.
 void run(benchmark::State& state, const Contender& contender, const ProblemSpec& spec) {
   try {
     Workbench bench(spec);
     const Verdict verdict = bench.check(contender);
     if (verdict.outcome != Outcome::pass) {
+      if (verdict.outcome == Outcome::fail) return fail(state, verdict.reason);
       state.SkipWithError(verdict.reason.c_str());
       return;
     }
     const SgemmProblem problem = bench.problem();
     const Work work = [&] { return contender.launch(problem, nullptr); };
     for (auto _ : state) state.SetIterationTime(time_once(work) * 1e-3);
-    if (const Verdict after = bench.inspect(contender); after.outcome != Outcome::pass)
-      state.SkipWithError(after.reason.c_str());
+    if (const Verdict after = bench.inspect(contender); after.outcome != Outcome::pass) fail(state, after.reason);
   } catch (const std::exception& error) {
-    state.SkipWithError(error.what());
-    return;
+    return fail(state, error.what());
   }
   using benchmark::Counter;
   state.counters["FLOP/s"] = Counter(spec.flops(), Counter::kIsIterationInvariantRate, Counter::kIs1000);
@@ -58,7 +65,7 @@ int main(int argc, char** argv) {
     benchmark::AddCustomContext("cublas", device.cublas);
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
-    return 0;
+    return all_right ? 0 : 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}\n", error.what());
     return 2;

@@ -27,6 +27,10 @@ struct RunOptions {
 };
 void add_run_options(CLI::App& app, RunOptions& options);
 
+/// Settles what --check and --time mean together: by default check, and time where there is a GPU. Throws UsageError and
+/// DeviceError for what can't be run or written.
+void prepare(RunOptions& options);
+
 /// Runs the stage as the options say and reports. Returns the exit status.
 int run_stage(const Stage& stage, RunOptions options, const std::string& command);
 

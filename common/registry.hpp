@@ -12,7 +12,7 @@
 
 namespace gemm {
 
-/// The arithmetic a kernel promises. Tolerances follow from this and from nothing else (common/compare.cuh).
+/// The arithmetic a kernel promises. Tolerances follow from this and from nothing else (common/compare.hpp).
 enum class Accuracy { fp32, tf32 };
 
 /// For how many cycles one warp-wide FMA of a stage's inner loop keeps its SM's L1 cache and shared memory busy, with

@@ -107,7 +107,7 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
   json["device"] = open_device().name;
   json["status"] = status_of(result);
   json["reason"] = result.verdict.reason;
-  if (result.checked) {
+  if (result.checked && result.verdict.compared) {
     json["error"] = {{"max_ratio", result.verdict.error.max_ratio},
                      {"frobenius", result.verdict.error.frobenius},
                      {"frobenius_ratio", result.verdict.error.frobenius_ratio}};
@@ -149,7 +149,7 @@ Json provenance(const std::string& command, const std::optional<Ceilings>& ceili
                {"driver", device.driver},
                {"cuda", device.cuda},
                {"cublas", device.cublas},
-               {"cublas_compute_type", "CUBLAS_COMPUTE_32F_PEDANTIC"},
+               {"cublas_compute_type", device.gpu ? "CUBLAS_COMPUTE_32F_PEDANTIC" : ""},
                {"architectures", GEMM_CUDA_ARCHITECTURES},
                {"build_type", GEMM_BUILD_TYPE},
                {"compiler", GEMM_COMPILER},
@@ -290,8 +290,15 @@ void require_writable(const std::string& path) {
   std::remove(temporary.c_str());
 }
 
-int exit_status(const std::vector<Result>& results) {
-  return std::ranges::any_of(results, [](const Result& r) { return r.verdict.outcome == Outcome::fail; }) ? 1 : 0;
+int exit_status(const std::vector<Result>& results, const std::optional<Ceilings>& ceilings,
+                const TimingOptions& timing) {
+  int status = 0;
+  for (const Result& result : results) {
+    const std::string complaint = implausible(result, ceilings, timing);
+    if (!complaint.empty()) fmt::print(stderr, "error: {}\n", complaint);
+    if (!complaint.empty() || result.verdict.outcome == Outcome::fail) status = 1;
+  }
+  return status;
 }
 
 }  // namespace gemm

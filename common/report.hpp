@@ -40,7 +40,8 @@ void require_writable(const std::string& path);
 /// Prints text for people on standard output, unless that is where the JSON goes.
 void tell(const std::string& json_path, const std::string& text);
 
-/// 0 if all passed or were skipped, 1 if any failed.
-int exit_status(const std::vector<Result>& results);
+/// 0 if all passed or were skipped, 1 if any failed or is implausible, which is said on standard error.
+int exit_status(const std::vector<Result>& results, const std::optional<Ceilings>& ceilings = std::nullopt,
+                const TimingOptions& timing = {});
 
 }  // namespace gemm

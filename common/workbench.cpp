@@ -10,6 +10,7 @@ namespace {
 
 // Magnitudes up to this, in steps of 1/4 (see is_exact), are FP32 numbers whatever the order of summation.
 constexpr double exact_limit = 0x1p22;
+static_assert(max_exact_depth < exact_limit);  // a sum of K products of -1, 0 and 1
 
 bool is_exact(const ProblemSpec& spec) {
   const auto quarters = [](float x) { return std::abs(x) <= 4.0f && x * 4.0f == std::floor(x * 4.0f); };
@@ -99,10 +100,10 @@ Verdict Workbench::check(const Contender& contender) {
   launch_log = &verdict.launches;
   const Status launched = contender.launch(problem(), nullptr);
   launch_log = nullptr;
-  if (launched.code == Status::Code::unsupported) return {Outcome::skip, launched.reason, {}, {}, false};
-  if (!launched) return {Outcome::fail, "launch failed: " + launched.reason, {}, {}, false};
+  if (launched.code == Status::Code::unsupported) return verdict_without_result(Outcome::skip, launched.reason);
+  if (!launched) return verdict_without_result(Outcome::fail, "launch failed: " + launched.reason);
   if (const cudaError_t fault = cudaDeviceSynchronize(); fault != cudaSuccess) {
-    return {Outcome::fail, std::string("the kernel faulted: ") + cudaGetErrorString(fault), {}, {}, true};
+    return verdict_without_result(Outcome::fail, std::string("the kernel faulted: ") + cudaGetErrorString(fault), true);
   }
   const auto launches = std::move(verdict.launches);
   verdict = inspect(contender);
@@ -117,6 +118,7 @@ Verdict Workbench::inspect(const Contender& contender) const {
     verdict.reason = std::move(reason);
   };
   const bool exact = is_exact(spec_);
+  verdict.compared = true;
   verdict.error = compare(problem(), reference_, contender.accuracy, exact);
   if (exact && verdict.error.largest > exact_limit) {
     throw UsageError(

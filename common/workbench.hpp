@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/compare.hpp"
@@ -38,11 +39,21 @@ enum class Outcome { pass, fail, skip };
 
 struct Verdict {
   Outcome outcome = Outcome::pass;
-  std::string reason;  ///< why not pass
+  std::string reason;     ///< why not pass
+  bool compared = false;  ///< whether there was a result to compare, that is, whether `error` means anything
   Comparison error;
   std::vector<LaunchRecord> launches;  ///< what the stage launched
   bool device_lost = false;            ///< a fault inside a kernel: CUDA runs nothing more in this process
 };
+
+/// A verdict reached without a result to compare.
+inline Verdict verdict_without_result(Outcome outcome, std::string reason, bool device_lost = false) {
+  Verdict verdict;
+  verdict.outcome = outcome;
+  verdict.reason = std::move(reason);
+  verdict.device_lost = device_lost;
+  return verdict;
+}
 
 class Workbench {
  public:
@@ -67,7 +78,10 @@ class Workbench {
   std::uint64_t fingerprint_a_, fingerprint_b_;
 };
 
-/// The same problem on whole numbers, which every correct kernel gets exactly right.
+/// Up to this K there are whole numbers, if only -1, 0 and 1, whose sums of products are sure to be exact.
+inline constexpr int max_exact_depth = (1 << 22) - 4;
+
+/// The same problem on whole numbers, which every correct kernel gets exactly right. K up to max_exact_depth.
 ProblemSpec with_exact_integers(ProblemSpec spec);
 
 }  // namespace gemm

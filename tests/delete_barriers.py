@@ -3,7 +3,7 @@
 notices is either superfluous or guards something that no test covers.
 
 usage: delete_barriers.py BUILD      BUILD: the folder of a finished build for the CPU executor, which runs the threads of a
-                                     block one after the other up to the next barrier, so that each missing one shows
+                                     block one after the other up to the next barrier: what a thread leaves out, the next one misses
 """
 import concurrent.futures
 import json
