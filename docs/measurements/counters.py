@@ -71,8 +71,8 @@ def profile(lab, stage, size):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", required=True)
-    # One size whose rows are a multiple of 32 words apart, which decides what meets in a bank of the L1 cache, and one odd.
-    parser.add_argument("--sizes", default="2048,2047")
+    # The distance of rows modulo 32 words decides what meets in a bank of the L1 cache: a multiple, an odd one, one between.
+    parser.add_argument("--sizes", default="2048,2047,1000")
     parser.add_argument("lab", nargs="+")
     options = parser.parse_args()
 
