@@ -60,11 +60,9 @@ TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verd
   if (checked) {
     // With beta = 0 the last sample's own result lies there. Otherwise each launch has added to the one before, so
     // launch once more on the original C.
-    verdict = bench.spec().beta == 0.0f ? [&] {
-      Verdict again = bench.inspect(contender);
-      again.launches = verdict.launches;
-      return again;
-    }() : bench.check(contender);
+    const auto launches = std::move(verdict.launches);
+    verdict = bench.spec().beta == 0.0f ? bench.inspect(contender) : bench.check(contender);
+    verdict.launches = launches;
     if (verdict.outcome == Outcome::fail) verdict.reason += " [after timing]";
   }
   TimedResult timed{std::move(run.samples[0]), {}, run.state};

@@ -25,4 +25,13 @@ struct LaunchRecord {
 /// Where launches are noted down while it is not null.
 inline std::vector<LaunchRecord>* launch_log = nullptr;
 
+/// Notes launches down in `records` for as long as it lives.
+class LaunchLogScope {
+ public:
+  explicit LaunchLogScope(std::vector<LaunchRecord>& records) { launch_log = &records; }
+  ~LaunchLogScope() { launch_log = nullptr; }
+  LaunchLogScope(const LaunchLogScope&) = delete;
+  LaunchLogScope& operator=(const LaunchLogScope&) = delete;
+};
+
 }  // namespace gemm

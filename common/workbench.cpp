@@ -97,9 +97,10 @@ void Workbench::reset_output() {
 Verdict Workbench::check(const Contender& contender) {
   reset_output();
   Verdict verdict;
-  launch_log = &verdict.launches;
-  const Status launched = contender.launch(problem(), nullptr);
-  launch_log = nullptr;
+  const Status launched = [&] {
+    const LaunchLogScope scope(verdict.launches);
+    return contender.launch(problem(), nullptr);
+  }();
   if (launched.code == Status::Code::unsupported) return verdict_without_result(Outcome::skip, launched.reason);
   if (!launched) return verdict_without_result(Outcome::fail, "launch failed: " + launched.reason);
   if (const cudaError_t fault = cudaDeviceSynchronize(); fault != cudaSuccess) {

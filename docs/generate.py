@@ -28,6 +28,9 @@ class Data:
     """The committed measurements, by stage and shape."""
 
     def __init__(self):
+        for path in (LADDER, COUNTERS, CALIBRATION, SANITIZERS, MAPS):
+            if not path.exists():
+                sys.exit(f"error: {path.relative_to(ROOT)} is missing: docs/measurements/measure, or ./lab map, writes it")
         self.ladder = json.loads(LADDER.read_text())
         self.counters = json.loads(COUNTERS.read_text())
         self.calibration = json.loads(CALIBRATION.read_text())

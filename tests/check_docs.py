@@ -70,7 +70,7 @@ class Page:
 class Check:
     def __init__(self, root, bin_dir):
         self.root, self.bin, self.problems = root, bin_dir, []
-        self.count = dict.fromkeys(("pages", "links", "images", "commands", "commands run"), 0)
+        self.count = dict.fromkeys(("pages", "links", "images", "commands", "commands run", "maps"), 0)
         paths = {root / f / "README.md" for f in (".", "tsm", "tensorcore")}
         paths |= {path for f in ("docs", "tsm", "tensorcore") for path in (root / f).rglob("*.md")}
         for path in sorted(path for path in paths if not path.exists()):
@@ -90,6 +90,7 @@ class Check:
             self.check_links(page)
         self.check_figures()
         self.check_generated()
+        self.check_thread_maps()
         self.check_commands()
 
     def check_stage_pages(self):
@@ -166,6 +167,18 @@ class Check:
         if done.returncode:
             self.problem(script, 1, "--check fails: " + " | ".join(done.stdout.strip().splitlines()[-3:]))
 
+    def check_thread_maps(self):
+        """The figures of the threads' maps are drawn from a file, which must be what the stages do now."""
+        if not self.bin:
+            return
+        path = self.root / "docs" / "measurements" / "cpu" / "thread_maps.json"
+        done = subprocess.run([self.bin / "gemm", "map"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        now = json.loads(done.stdout) if done.returncode == 0 else {}
+        for stage, committed in (json.loads(path.read_text()) if path.exists() else {"no file": None}).items():
+            self.count["maps"] += 1
+            if now.get(stage) != committed:
+                self.problem(path, 1, f"{stage}: not what the stage does now; ./lab map --cpu --json writes it anew")
+
     def check_commands(self):
         lab = subprocess.run([self.root / "lab", "help"], text=True, stdout=subprocess.PIPE, cwd=self.root).stdout
         known = {"help", "--help"} | set(re.findall(r"^  ([a-z]+)\b", lab, re.M))
@@ -217,7 +230,7 @@ def main():
     options = parser.parse_args()
     check = Check(options.root.resolve(), options.bin and options.bin.resolve())
     check.all()
-    must = [what for what in check.count if options.bin or what != "commands run"]
+    must = [what for what in check.count if options.bin or what not in ("commands run", "maps")]
     print("\n".join(check.problems + [", ".join(f"{check.count[what]} {what}" for what in must) + f"; {len(check.problems)} problems"]))
     empty = [what for what in must if not check.count[what]]
     if empty:

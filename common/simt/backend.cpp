@@ -1,9 +1,6 @@
 // What the harness asks of a back end, answered for the CPU executor.
 #include <fmt/format.h>
 
-#include <fstream>
-#include <string>
-
 #include "common/contender.hpp"
 #include "common/device.hpp"
 #include "common/roofline.hpp"
