@@ -39,7 +39,8 @@ bool check_all(const std::vector<Contender>& contenders, Workbench& bench, std::
     for (Result& other : results) {
       const bool undecided = &other != &result && other.verdict.outcome == Outcome::pass;
       if (!undecided) continue;
-      other.verdict = verdict_without_result(Outcome::skip, "not run: " + contenders[i].id + " crashed the device", true);
+      other.verdict =
+          verdict_without_result(Outcome::skip, "not run: " + contenders[i].id + " crashed the device", true);
     }
     return false;
   }
