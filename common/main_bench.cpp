@@ -3,6 +3,8 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/device.hpp"
 #include "common/evaluate.hpp"
 #include "common/options.hpp"
@@ -31,7 +33,10 @@ void run(benchmark::State& state, const Contender& contender, const ProblemSpec&
     }
     const SgemmProblem problem = bench.problem();
     const Work work = [&] { return contender.launch(problem, nullptr); };
-    for (auto _ : state) state.SetIterationTime(time_once(work) * 1e-3);
+    // About a millisecond at a time: a launch on an idle GPU takes microseconds more than one behind another.
+    time_launches(work, 1);
+    const int batch = std::clamp(static_cast<int>(3.0 / std::max(time_launches(work, 3), 1e-3)), 1, 500);
+    while (state.KeepRunningBatch(batch)) state.SetIterationTime(time_launches(work, batch) * 1e-3);
     if (const Verdict after = bench.inspect(contender); after.outcome != Outcome::pass) fail(state, after.reason);
   } catch (const std::exception& error) {
     return fail(state, error.what());

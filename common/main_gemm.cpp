@@ -118,8 +118,8 @@ int compare_stages(const std::string& first, const std::string& second, RunOptio
   const Stage& b = find_stage(second);
   prepare(options);
   const auto say = [&](const std::string& text) { tell(options.json, text); };
-  const auto results = evaluate({contender(a), contender(b)}, options.spec, options.evaluate, show_progress);
   const auto ceilings = options.evaluate.time ? measure_ceilings() : std::nullopt;
+  const auto results = evaluate({contender(a), contender(b)}, options.spec, options.evaluate, show_progress);
   show_progress("");
   say(fmt::format("{}\n{}", describe(options.spec), table(results, ceilings, colour())));
 

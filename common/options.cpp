@@ -91,9 +91,9 @@ void prepare(RunOptions& options) {
 
 int run_stage(const Stage& stage, RunOptions options, const std::string& command) {
   prepare(options);
+  const auto ceilings = options.evaluate.time ? measure_ceilings() : std::nullopt;
   const auto results = evaluate({contender(stage)}, options.spec, options.evaluate, show_progress);
   show_progress("");
-  const auto ceilings = options.evaluate.time ? measure_ceilings() : std::nullopt;
   if (!options.json.empty()) {
     Json json = to_json(results[0], ceilings, options.evaluate.timing);
     json["run"] = provenance(command, ceilings);

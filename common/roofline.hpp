@@ -18,7 +18,8 @@ struct Ceilings {
   double launch_us = 0;    ///< an empty kernel, launched back to back
 };
 
-/// Measures all of them (about 0.3 s); nothing on the CPU executor, which has no clock that means anything.
+/// Measures all of them (about 0.3 s), which also brings an idle GPU's clocks up: call it before timing. Nothing on the CPU
+/// executor, which has no clock that means anything.
 std::optional<Ceilings> measure_ceilings();
 
 struct Floor {

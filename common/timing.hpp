@@ -50,8 +50,9 @@ using Work = std::function<Status()>;
 TimingRun time_in_turns(const std::vector<Work>& contenders, const TimingOptions& options,
                         const std::function<void()>& before_last);
 
-/// One launch, in ms, with no warm-up: for callers that repeat it themselves. Throws like time_in_turns.
-double time_once(const Work& work);
+/// So many launches together, in ms, with no warm-up: for callers that repeat and average by themselves. Throws like
+/// time_in_turns.
+double time_launches(const Work& work, int launches);
 
 /// "SW power cap, HW slowdown", or empty.
 std::string throttle_text(unsigned long long reasons);

@@ -1,5 +1,7 @@
 // What only a GPU can show: cuBLAS as yardstick, timing, ceilings.
-#include <cublas_v2.h>
+#include <chrono>
+#include <thread>
+#include <utility>
 
 #include "common/report.hpp"
 #include "tests/device_test.hpp"
@@ -74,6 +76,20 @@ TEST_F(Gpu, WorkLeftOutWhileTimingIsFound) {
   EXPECT_NE(result.verdict.reason.find("after timing"), std::string::npos) << result.verdict.reason;
   EXPECT_FALSE(result.timed) << "a failed check prints no speed";
   EXPECT_FALSE(to_json(result, std::nullopt, {}).contains("gflops"));
+}
+
+// The first launch of a library or a kernel may take milliseconds: it must not pass for the time of each.
+TEST_F(Gpu, SlowFirstLaunchDoesNotDecideTheGroups) {
+  bool first = true;
+  const Stage& stage = find_stage("04");
+  Workbench bench(cube(256));
+  const Work work = [&] {
+    if (std::exchange(first, false)) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return stage.launch(bench.problem(), nullptr);
+  };
+  const TimingRun run = time_in_turns({work}, {}, {});
+  EXPECT_GT(run.samples[0].launches_per_sample, 10);
+  EXPECT_GT(run.samples[0].ms.size(), 20u);
 }
 
 TEST_F(Gpu, BetaIsCheckedAfterTimingToo) {
