@@ -4,7 +4,7 @@
 namespace gemm {
 namespace {
 
-constexpr int TILE = 16;
+constexpr int TILE = 32;
 
 // One thread per element, tiles of A and B in shared memory, no further tricks: this must be right, not fast.
 __global__ void reference_kernel(SgemmProblem p, int tiles_n, double* c64, double* magnitude) {

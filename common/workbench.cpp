@@ -96,20 +96,25 @@ void Workbench::reset_output() {
 
 Verdict Workbench::check(const Contender& contender) {
   reset_output();
-  Verdict verdict;
-  const Status launched = [&] {
-    const LaunchLogScope scope(verdict.launches);
-    return contender.launch(problem(), nullptr);
-  }();
-  if (launched.code == Status::Code::unsupported) return verdict_without_result(Outcome::skip, launched.reason);
-  if (!launched) return verdict_without_result(Outcome::fail, "launch failed: " + launched.reason);
-  if (const cudaError_t fault = cudaDeviceSynchronize(); fault != cudaSuccess) {
-    return verdict_without_result(Outcome::fail, std::string("the kernel faulted: ") + cudaGetErrorString(fault), true);
-  }
-  const auto launches = std::move(verdict.launches);
-  verdict = inspect(contender);
-  verdict.launches = launches;
-  return verdict;
+  std::vector<LaunchRecord> launches;
+  Status launched;
+  const Observation observation = observe([&] {
+    const LaunchLogScope scope(launches);
+    launched = contender.launch(problem(), nullptr);
+  });
+  const auto verdict = [&] {
+    if (launched.code == Status::Code::unsupported) return verdict_without_result(Outcome::skip, launched.reason);
+    if (!observation.defects.empty()) return verdict_without_result(Outcome::fail, observation.defects.front());
+    if (!launched) return verdict_without_result(Outcome::fail, "launch failed: " + launched.reason);
+    if (const cudaError_t fault = cudaDeviceSynchronize(); fault != cudaSuccess) {
+      return verdict_without_result(Outcome::fail, std::string("the kernel faulted: ") + cudaGetErrorString(fault), true);
+    }
+    return inspect(contender);
+  };
+  Verdict result = verdict();
+  result.launches = std::move(launches);
+  result.observation = observation;
+  return result;
 }
 
 Verdict Workbench::inspect(const Contender& contender) const {

@@ -9,6 +9,7 @@
 
 #include "common/compare.hpp"
 #include "common/contender.hpp"
+#include "common/counts.hpp"
 #include "common/launch_log.hpp"
 #include "common/matrix.hpp"
 #include "common/problem.hpp"
@@ -43,6 +44,7 @@ struct Verdict {
   bool compared = false;  ///< whether there was a result to compare, that is, whether `error` means anything
   Comparison error;
   std::vector<LaunchRecord> launches;  ///< what the stage launched
+  Observation observation;             ///< what the CPU executor saw of it
   bool device_lost = false;            ///< a fault inside a kernel: CUDA runs nothing more in this process
 };
 

@@ -1,15 +1,20 @@
 # How sources become targets on either back end. In a `cpu` build the .cu files are compiled by g++ as C++, with the
 # executor's cuda_runtime.h in place of CUDA's.
 
-# gemm_sources(TARGET files...): adds files to a target.
+# gemm_sources(TARGET files... [UNINSPECTED files...]): adds files to a target. The executor looks on what kernels do, except
+# in UNINSPECTED files: what their kernels write, inspected kernels must not read.
 function(gemm_sources target)
-  target_sources(${target} PRIVATE ${ARGN})
+  cmake_parse_arguments(arg "" "" "UNINSPECTED" ${ARGN})
+  target_sources(${target} PRIVATE ${arg_UNPARSED_ARGUMENTS} ${arg_UNINSPECTED})
   if(GEMM_ON_GPU)
     return()
   endif()
-  foreach(file ${ARGN})
+  foreach(file ${arg_UNINSPECTED})
+    set_source_files_properties(${file} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++;-Wno-unknown-pragmas")
+  endforeach()
+  foreach(file ${arg_UNPARSED_ARGUMENTS})
     if(file MATCHES "\\.cu$")
-      set_source_files_properties(${file} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++;-Wno-unknown-pragmas")
+      gemm_instrument(${file})
     endif()
   endforeach()
 endfunction()

@@ -1,99 +1,23 @@
 #include "common/simt/executor.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
-#include <cstdint>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include "common/simt/fiber.hpp"
-#include "common/simt/shared_memory.hpp"
+#include "common/simt/block.hpp"
+#include "common/simt/collective.hpp"
+#include "common/simt/sink.hpp"
+#include "common/simt/symbols.hpp"
 
 namespace simt {
 namespace {
 
-struct Fiber {
-  FiberHandle handle = nullptr;
-  bool ended = false;
-  ThreadContext context{};
-};
-
-// One grid in flight: workers take its blocks in order.
-struct Grid {
-  Launch launch;
-  const std::function<void()>* body = nullptr;
-  Observer* observer = nullptr;
-  std::uint64_t blocks = 0;
-  std::atomic<std::uint64_t> next_block{0};
-};
-
-// Runs blocks on one OS thread.
-class Worker {
- public:
-  Worker() : stacks_(max_threads_per_block), fibers_(max_threads_per_block) {}
-
-  void run_blocks(Grid& grid);
-  void switch_to_scheduler() { switch_fiber(&current_->handle, scheduler_); }
-  const ThreadContext& context() const { return current_->context; }
-  void run_body_of_current() {
-    (*body_)();
-    current_->ended = true;
-  }
-
- private:
-  void run_block(const Grid& grid, std::uint64_t block);
-
-  StackPool stacks_;
-  std::vector<Fiber> fibers_;
-  Fiber* current_ = nullptr;
-  FiberHandle scheduler_ = nullptr;
-  const std::function<void()>* body_ = nullptr;
-};
-
-// Fibers never migrate between OS threads, so a fiber always finds its own worker here.
-thread_local Worker* this_worker = nullptr;
-
-void fiber_entry() {
-  this_worker->run_body_of_current();
-  this_worker->switch_to_scheduler();  // never comes back: an ended fiber is not resumed
-}
-
-void Worker::run_blocks(Grid& grid) {
-  body_ = grid.body;
-  for (std::uint64_t block; (block = grid.next_block.fetch_add(1)) < grid.blocks;) run_block(grid, block);
-}
-
-void Worker::run_block(const Grid& grid, std::uint64_t block) {
-  const dim3 size = grid.launch.block;
-  const dim3 extent = grid.launch.grid;
-  const uint3 place{static_cast<unsigned>(block % extent.x), static_cast<unsigned>(block / extent.x % extent.y),
-                    static_cast<unsigned>(block / extent.x / extent.y)};
-  poison_shared_memory(grid.launch.dynamic_shared);
-
-  const unsigned threads = size.x * size.y * size.z;
-  for (unsigned t = 0; t < threads; ++t) {
-    fibers_[t].handle = make_fiber(stacks_.top(t), fiber_entry);
-    fibers_[t].ended = false;
-    fibers_[t].context = {{t % size.x, t / size.x % size.y, t / size.x / size.y}, place, size, extent};
-  }
-
-  // Each pass takes every thread to its next barrier, which is what the barrier means: none goes on before all are
-  // there. Threads that have ended are not waited for, as on the GPU.
-  for (unsigned running = threads; running > 0;) {
-    for (unsigned t = 0; t < threads; ++t) {
-      if (fibers_[t].ended) continue;
-      current_ = &fibers_[t];
-      switch_fiber(&scheduler_, current_->handle);
-      if (!current_->ended) continue;
-      --running;
-      if (grid.observer) grid.observer->thread_ended(current_->context);
-    }
-  }
-}
-
-// The OS threads, kept from launch to launch with their stacks.
+// The OS threads, kept from launch to launch with their stacks. Fibers never migrate between them, so a fiber always
+// finds its own block in running_block.
 class Pool {
  public:
   static Pool& instance() {
@@ -101,13 +25,10 @@ class Pool {
     return pool;
   }
 
-  void run(Grid& grid) {
+  void run(Grid& grid, unsigned workers) {
     std::unique_lock lock(mutex_);
     grid_ = &grid;
-    // With an observer, or with a single block, one worker is enough.
-    const bool alone = grid.observer || grid.blocks == 1;
-    wanted_ = alone ? 1 : static_cast<unsigned>(threads_.size());
-    busy_ = wanted_;
+    busy_ = wanted_ = std::min(workers, size());
     ++generation_;
     start_.notify_all();
     done_.wait(lock, [&] { return busy_ == 0; });
@@ -131,9 +52,14 @@ class Pool {
     for (std::thread& thread : threads_) thread.join();
   }
 
+  static void run_blocks(Block& block, Grid& grid) {
+    block.start_kernel(grid);
+    for (std::uint64_t b; !grid.aborted && (b = grid.next_block.fetch_add(1)) < grid.blocks;) block.run(grid, b);
+    block.finish_kernel();
+  }
+
   void serve(unsigned index) {
-    Worker worker;
-    this_worker = &worker;
+    Block block;
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -143,7 +69,7 @@ class Pool {
       if (index >= wanted_) continue;
       Grid& grid = *grid_;
       lock.unlock();
-      worker.run_blocks(grid);
+      run_blocks(block, grid);
       lock.lock();
       if (--busy_ == 0) done_.notify_one();
     }
@@ -159,36 +85,101 @@ class Pool {
   bool stopping_ = false;
 };
 
-Observer* attached_observer = nullptr;
+// Why no device could run this, empty if one could.
+std::string beyond_limits(const Launch& what) {
+  const dim3 b = what.block, g = what.grid;
+  const auto volume = [](dim3 d) { return std::uint64_t{d.x} * d.y * d.z; };
+  if (volume(b) == 0 || b.x > 1024 || b.y > 1024 || b.z > 64 || volume(b) > max_threads_per_block) {
+    return fmt::format("a block of {} x {} x {} threads: at most 1024 x 1024 x 64, and 1024 in all", b.x, b.y, b.z);
+  }
+  if (volume(g) == 0 || g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535 || volume(g) > 0xfffffffeu) {
+    return fmt::format("a grid of {} x {} x {} blocks: at most 2147483647 x 65535 x 65535", g.x, g.y, g.z);
+  }
+  return {};
+}
+
+// nvcc refuses more static shared memory than this; more must be asked for dynamically.
+constexpr std::size_t max_static_shared = 48 * 1024;
+
+std::string beyond_shared_limits(const Launch& what) {
+  std::size_t statically = 0;
+  for (const SharedVariable& variable : shared_variables_of(what.kernel)) {
+    if (variable.owner_is_kernel) statically += variable.bytes;
+  }
+  if (statically > max_static_shared) {
+    return fmt::format("{} bytes of static shared memory: at most {}", statically, max_static_shared);
+  }
+  if (statically + what.dynamic_shared > max_dynamic_shared) {
+    return fmt::format("{} bytes of shared memory: at most {}", statically + what.dynamic_shared, max_dynamic_shared);
+  }
+  return {};
+}
+
+cudaError_t refuse(const Launch& what, const std::string& why, cudaError_t error) {
+  if (Sink* const sink = active_sink()) {
+    sink->report({DefectKind::launch_limit, function_at(reinterpret_cast<std::uintptr_t>(what.kernel)).name, why, {}, {}});
+  }
+  return set_last_error(error);
+}
 
 }  // namespace
 
-const ThreadContext& this_thread() noexcept {
-  return this_worker->context();
+uint3 thread_index() noexcept {
+  return running_block->current().context.thread;
+}
+uint3 block_index() noexcept {
+  return running_block->current().context.block;
+}
+dim3 block_size() noexcept {
+  return running_block->current().context.block_dim;
+}
+dim3 grid_size() noexcept {
+  return running_block->current().context.grid_dim;
 }
 
 void barrier() {
-  this_worker->switch_to_scheduler();
+  running_block->wait_at_barrier(__builtin_return_address(0));
+}
+int barrier_and(int predicate) {
+  running_block->wait_at_barrier(__builtin_return_address(0), predicate);
+  return running_block->predicates_and();
+}
+int barrier_or(int predicate) {
+  running_block->wait_at_barrier(__builtin_return_address(0), predicate);
+  return running_block->predicates_or();
+}
+int barrier_count(int predicate) {
+  running_block->wait_at_barrier(__builtin_return_address(0), predicate);
+  return running_block->predicates_count();
 }
 
-void observe(Observer* observer) {
-  attached_observer = observer;
+unsigned lane_id() {
+  return running_block->current().lane;
+}
+LaneMask live_lanes() {
+  return running_block->live_lanes();
+}
+void collective(LaneMask mask, const char* operation, void* mine, void (*combine)(void* const*, LaneMask)) {
+  running_block->wait_in_collective({mask, operation, mine, combine, false}, __builtin_return_address(0));
+}
+void sync_warp(LaneMask mask) {
+  running_block->wait_in_collective({mask, "__syncwarp", nullptr, nullptr, true}, __builtin_return_address(0));
 }
 
 unsigned worker_count() {
   return Pool::instance().size();
 }
 
-cudaError_t launch(const Launch& what, const std::function<void()>& body) {
-  const auto volume = [](dim3 d) { return std::uint64_t{d.x} * d.y * d.z; };
-  if (volume(what.block) == 0 || what.block.x > 1024 || what.block.y > 1024 || what.block.z > 64 ||
-      volume(what.block) > max_threads_per_block || volume(what.grid) == 0 || what.grid.x > 0x7fffffffu ||
-      what.grid.y > 65535 || what.grid.z > 65535) {
-    return set_last_error(cudaErrorInvalidConfiguration);
+cudaError_t launch(const Launch& what, Body body) {
+  if (const std::string why = beyond_limits(what); !why.empty()) return refuse(what, why, cudaErrorInvalidConfiguration);
+  if (const std::string why = beyond_shared_limits(what); !why.empty()) return refuse(what, why, cudaErrorInvalidValue);
+  Grid grid{what, body, active_sink(), std::uint64_t{what.grid.x} * what.grid.y * what.grid.z};
+  if (grid.sink) {
+    grid.sink->start_launch(what);
+    global_order().start_launch();
   }
-  if (what.dynamic_shared > max_dynamic_shared) return set_last_error(cudaErrorInvalidValue);
-  Grid grid{what, &body, attached_observer, volume(what.grid)};
-  Pool::instance().run(grid);
+  const bool alone = grid.blocks == 1 || (grid.sink && grid.sink->watches_writes());
+  Pool::instance().run(grid, alone ? 1 : worker_count());
   return cudaSuccess;
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 
 #include "common/simt/runtime.hpp"
 #include "common/simt/types.hpp"
@@ -15,7 +14,7 @@ namespace simt {
 inline constexpr unsigned max_threads_per_block = 1024;
 inline constexpr std::size_t max_dynamic_shared = 227 * 1024;
 
-/// Where a thread stands in the grid: what threadIdx, blockIdx, blockDim and gridDim read.
+/// Where a thread stands in the grid.
 struct ThreadContext {
   uint3 thread;
   uint3 block;
@@ -23,11 +22,19 @@ struct ThreadContext {
   dim3 grid_dim;
 };
 
-/// The running fiber's context. It never changes within a fiber, hence `const`: g++ may look it up once per kernel.
-[[gnu::const]] const ThreadContext& this_thread() noexcept;
+/// threadIdx, blockIdx, blockDim and gridDim of the running fiber. They never change within a fiber, hence `const`: g++
+/// may look them up once per kernel. By value, so that reading them is no access to memory.
+[[gnu::const]] uint3 thread_index() noexcept;
+[[gnu::const]] uint3 block_index() noexcept;
+[[gnu::const]] dim3 block_size() noexcept;
+[[gnu::const]] dim3 grid_size() noexcept;
 
 /// __syncthreads(): lets every other thread of the block run until it waits too, or has ended.
 void barrier();
+/// __syncthreads_and(), _or() and _count(): the same, and what all threads' predicates come to.
+int barrier_and(int predicate);
+int barrier_or(int predicate);
+int barrier_count(int predicate);
 
 /// What to launch. `kernel` identifies the kernel in reports.
 struct Launch {
@@ -37,21 +44,18 @@ struct Launch {
   const void* kernel;
 };
 
-/// Looks on while a kernel runs. With an observer attached, blocks run one after another.
-class Observer {
- public:
-  virtual ~Observer() = default;
-  /// The thread has returned from the kernel; no other thread has run since it last passed a barrier.
-  virtual void thread_ended(const ThreadContext& thread) = 0;
+/// The kernel's call with its arguments. No std::function: kernel files are compiled so that every access to memory is
+/// looked at, and those of std::function's own code must not be.
+struct Body {
+  void (*call)(const void* data);
+  const void* data;
 };
 
-/// Attaches an observer to all launches that follow; nullptr takes it off again.
-void observe(Observer* observer);
-
 /// Runs body once for every thread of the grid and returns when all have ended. Before a block starts, its shared
-/// memory is filled with NaN, so that reading what nobody wrote shows. Answers cudaErrorInvalidConfiguration or
-/// cudaErrorInvalidValue, as CUDA does, for a launch that no device could run.
-cudaError_t launch(const Launch& what, const std::function<void()>& body);
+/// memory is filled with NaN, so that reading what nobody wrote shows. If an inspection (inspection.hpp) is under way, it
+/// learns what the threads do. Answers cudaErrorInvalidConfiguration or cudaErrorInvalidValue, as CUDA does, for a launch
+/// that no device could run.
+cudaError_t launch(const Launch& what, Body body);
 
 /// How many blocks run at a time.
 unsigned worker_count();

@@ -112,6 +112,12 @@ StackPool::~StackPool() {
   munmap(memory_, count_ * slot_bytes_);
 }
 
+std::size_t StackPool::index_of(const void* address) const {
+  const auto* byte = static_cast<const std::byte*>(address);
+  const auto offset = static_cast<std::size_t>(byte - memory_);
+  return byte < memory_ || offset >= count_ * slot_bytes_ ? count_ : offset / slot_bytes_;
+}
+
 std::byte* StackPool::top(std::size_t i) const {
   return memory_ + (i + 1) * slot_bytes_ - (i % 32) * 64;
 }

@@ -29,6 +29,8 @@ class StackPool {
   /// The top of stack i. Tops are staggered by a cache line: equal offsets would all map to the same cache sets.
   std::byte* top(std::size_t i) const;
   std::size_t count() const { return count_; }
+  /// The stack that holds this address, count() if none does.
+  std::size_t index_of(const void* address) const;
 
  private:
   std::size_t count_;

@@ -1,9 +1,10 @@
 #include "common/simt/runtime.hpp"
 
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
+
+#include "common/simt/global_memory.hpp"
 
 namespace {
 
@@ -17,6 +18,13 @@ std::size_t available_bytes() {
     if (key == "MemAvailable:") return kib * 1024;
   }
   return ~std::size_t{0};
+}
+
+// Host memory, or device memory that is allocated from end to end.
+bool accessible(const void* pointer, std::size_t bytes) {
+  const auto& memory = simt::GlobalMemory::instance();
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  return !memory.contains(address) || memory.allocated(address, bytes);
 }
 
 }  // namespace
@@ -64,24 +72,40 @@ const char* cudaGetErrorString(cudaError_t error) {
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
-  const std::size_t rounded = (bytes + 255) / 256 * 256;
-  if (rounded < bytes || rounded > available_bytes()) return simt::set_last_error(cudaErrorMemoryAllocation);
-  *pointer = std::aligned_alloc(256, rounded);
-  if (!*pointer) return simt::set_last_error(cudaErrorMemoryAllocation);
-  std::memset(*pointer, 0xff, rounded);
-  return cudaSuccess;
+  if (bytes <= available_bytes()) *pointer = simt::GlobalMemory::instance().allocate(bytes);
+  return *pointer ? cudaSuccess : simt::set_last_error(cudaErrorMemoryAllocation);
 }
 
 cudaError_t cudaFree(void* pointer) {
-  std::free(pointer);
-  return cudaSuccess;
+  if (!pointer || simt::GlobalMemory::instance().release(pointer)) return cudaSuccess;
+  return simt::set_last_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
-  if (bytes > 0) std::memcpy(to, from, bytes);
+  if (bytes == 0) return cudaSuccess;
+  if (!accessible(to, bytes) || !accessible(from, bytes)) return simt::set_last_error(cudaErrorInvalidValue);
+  std::memcpy(to, from, bytes);
+  simt::GlobalMemory::instance().mark_written(reinterpret_cast<std::uintptr_t>(to), bytes);
   return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
+  return cudaMemcpy(to, from, bytes, kind);
+}
+
+cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
+  if (bytes == 0) return cudaSuccess;
+  if (!accessible(to, bytes)) return simt::set_last_error(cudaErrorInvalidValue);
+  std::memset(to, value, bytes);
+  simt::GlobalMemory::instance().mark_written(reinterpret_cast<std::uintptr_t>(to), bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) {
+  return cudaMemset(to, value, bytes);
 }
 
 cudaError_t cudaDeviceSynchronize() {
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t) {
   return cudaSuccess;
 }

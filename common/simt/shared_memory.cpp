@@ -1,15 +1,12 @@
 #include "common/simt/shared_memory.hpp"
 
-#include <elf.h>
+#include <fmt/format.h>
 
-#include <cstdint>
+#include <algorithm>
+#include <bit>
 #include <cstring>
-#include <fstream>
-#include <stdexcept>
-#include <string_view>
-#include <vector>
 
-#include "common/simt/executor.hpp"
+#include "common/simt/symbols.hpp"
 
 // Dynamic shared memory. A kernel declares it at file scope: extern __shared__ __align__(1024) unsigned char smem[];
 alignas(1024) thread_local unsigned char smem[simt::max_dynamic_shared];
@@ -23,54 +20,184 @@ thread_local char simt_tls_anchor = 0;
 namespace simt {
 namespace {
 
-struct SharedVariable {
-  std::ptrdiff_t from_anchor;  // bytes
-  std::size_t bytes;
-};
+// To g++ the anchor is an object of one byte, and with _FORTIFY_SOURCE, Ubuntu's default, it would end the program for
+// writing elsewhere relative to it. The empty assembly makes it forget where the pointer comes from.
+std::uintptr_t anchor() {
+  char* here = &simt_tls_anchor;
+  asm("" : "+r"(here));
+  return reinterpret_cast<std::uintptr_t>(here);
+}
 
-// The __shared__ variables are the thread-local symbols that belong to functions, which the C++ ABI mangles as _ZZ. The
-// executable's own symbol table lists them, with their sizes.
-std::vector<SharedVariable> find_shared_variables() {
-  std::ifstream file("/proc/self/exe", std::ios::binary);
-  const std::vector<char> image((std::istreambuf_iterator<char>(file)), {});
-  const auto* header = reinterpret_cast<const Elf64_Ehdr*>(image.data());
-  if (image.size() < sizeof *header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) {
-    throw std::runtime_error("the CPU executor can't read its own symbol table (/proc/self/exe)");
-  }
-  const auto* sections = reinterpret_cast<const Elf64_Shdr*>(image.data() + header->e_shoff);
+std::uintptr_t dynamic_begin() {
+  return reinterpret_cast<std::uintptr_t>(smem);
+}
 
-  std::vector<SharedVariable> found;
-  std::ptrdiff_t anchor = -1;
-  for (int s = 0; s < header->e_shnum; ++s) {
-    if (sections[s].sh_type != SHT_SYMTAB) continue;
-    const auto* symbols = reinterpret_cast<const Elf64_Sym*>(image.data() + sections[s].sh_offset);
-    const char* names = image.data() + sections[sections[s].sh_link].sh_offset;
-    for (std::size_t i = 0; i < sections[s].sh_size / sizeof(Elf64_Sym); ++i) {
-      if (ELF64_ST_TYPE(symbols[i].st_info) != STT_TLS || symbols[i].st_shndx == SHN_UNDEF) continue;
-      const std::string_view name = names + symbols[i].st_name;
-      const auto offset = static_cast<std::ptrdiff_t>(symbols[i].st_value);
-      if (name == "simt_tls_anchor") anchor = offset;
-      if (name.starts_with("_ZZ")) found.push_back({offset, symbols[i].st_size});
-    }
-  }
-  if (anchor < 0) throw std::runtime_error("the CPU executor needs the program's symbol table: don't strip it");
-  for (SharedVariable& variable : found) variable.from_anchor -= anchor;
-  return found;
+// Whether what `other` did at `stamp` comes before what this lane does now, by a __syncwarp() that both took part in.
+bool ordered_within_warp(const Lane& lane, unsigned other_lane, Stamp stamp) {
+  return lane.seen[other_lane] >= stamp;
 }
 
 }  // namespace
 
-void poison_shared_memory(std::size_t dynamic_bytes) {
-  static const std::vector<SharedVariable> variables = find_shared_variables();
-  constexpr int nan_byte = 0xff;  // 0xffffffff is a NaN, as is a double of eight such bytes
-  // To g++ the anchor is an object of one byte, and with _FORTIFY_SOURCE, Ubuntu's default, it would end the program for
-  // writing elsewhere relative to it. The empty assembly makes it forget where the pointer comes from.
-  char* anchor = &simt_tls_anchor;
-  asm("" : "+r"(anchor));
-  for (const SharedVariable& variable : variables) {
-    std::memset(anchor + variable.from_anchor, nan_byte, variable.bytes);
+SharedMemory::SharedMemory() {
+  // The region that holds every __shared__ variable of the program and the dynamic array.
+  std::uintptr_t low = dynamic_begin(), high = low + max_dynamic_shared;
+  for (const SharedVariable& variable : shared_variables_of(nullptr)) {
+    low = std::min(low, anchor() + variable.from_anchor);
+    high = std::max(high, anchor() + variable.from_anchor + variable.bytes);
   }
-  std::memset(smem, nan_byte, dynamic_bytes);
+  begin_ = low / 16 * 16;
+  bytes_ = high - begin_;
+}
+
+void SharedMemory::start_kernel(const void* kernel, std::size_t dynamic_bytes) {
+  if (kernel == kernel_ && dynamic_bytes == dynamic_bytes_) return;
+  kernel_ = kernel;
+  dynamic_bytes_ = dynamic_bytes;
+  static_bytes_ = 0;
+  words_.assign((bytes_ + 3) / 4, Entry{.flags = flag_forbidden});
+  word_sites_.resize(words_.size());
+  const auto allow = [&](std::uintptr_t begin, std::size_t bytes) {
+    for (std::uintptr_t at = begin / 4 * 4; at < begin + bytes; at += 4) words_[(at - begin_) / 4].flags = 0;
+  };
+  for (const SharedVariable& variable : shared_variables_of(kernel)) {
+    allow(anchor() + variable.from_anchor, variable.bytes);
+    if (variable.owner_is_kernel) static_bytes_ += variable.bytes;
+  }
+  allow(dynamic_begin(), dynamic_bytes);
+}
+
+void SharedMemory::start_block(Stamp now) {
+  constexpr int nan_byte = 0xff;  // 0xffffffff is a NaN, as is a double of eight such bytes
+  for (const SharedVariable& variable : shared_variables_of(kernel_)) {
+    std::memset(reinterpret_cast<void*>(anchor() + variable.from_anchor), nan_byte, variable.bytes);
+  }
+  std::memset(smem, nan_byte, dynamic_bytes_);
+  block_ = epoch_ = now;
+}
+
+std::optional<SharedMemory::Conflict> SharedMemory::touch(Entry& entry, Sites& sites, const Lane& lane, Use use,
+                                                          Site site, bool announced) {
+  if (entry.flags & flag_forbidden) return Conflict{DefectKind::out_of_bounds};
+  std::optional<Conflict> conflict;
+
+  // A write before: someone else's, in this epoch, and not ordered by a warp's synchronisation?
+  if (entry.written >= epoch_) {
+    const bool both_atomic = use == Use::atomic && entry.flags & flag_atomic;
+    if (entry.writer != lane.thread && !both_atomic) {
+      const bool ordered = entry.writer != many_writers && entry.writer / warp_lanes == lane.warp &&
+                           ordered_within_warp(lane, entry.writer % warp_lanes, entry.written);
+      if (!ordered) conflict = Conflict{DefectKind::shared_race, entry.writer, sites.written, true};
+    }
+  } else if (entry.written < block_ && use != Use::write && !announced) {
+    conflict = Conflict{DefectKind::uninitialised_shared};
+    entry.written = block_;  // once is enough
+    entry.flags &= static_cast<std::uint8_t>(~flag_atomic);
+    entry.writer = static_cast<std::uint16_t>(lane.thread);
+    sites.written = site;
+  }
+
+  const LaneMask me = LaneMask{1} << lane.lane;
+  if (use == Use::read) {
+    if (entry.read < epoch_) {
+      entry.read_lanes = me;
+      entry.reader_warp = static_cast<std::uint8_t>(lane.warp);
+      sites.read = site;
+      sites.reader = static_cast<std::uint16_t>(lane.thread);
+    } else if (entry.reader_warp == lane.warp) {
+      entry.read_lanes |= me;
+    } else {
+      entry.reader_warp = many_warps;
+    }
+    entry.read = lane.clock;
+    return conflict;
+  }
+
+  // A write after reads in this epoch, by others?
+  if (entry.read >= epoch_ && !conflict) {
+    bool ordered = entry.reader_warp == lane.warp;
+    for (LaneMask rest = entry.read_lanes & ~me; ordered && rest; rest &= rest - 1) {
+      ordered = ordered_within_warp(lane, static_cast<unsigned>(std::countr_zero(rest)), entry.read);
+    }
+    if (!ordered) conflict = Conflict{DefectKind::shared_race, sites.reader, sites.read, false};
+  }
+  if (announced) return conflict;
+  const bool joins_atomics = use == Use::atomic && entry.written >= epoch_ && entry.flags & flag_atomic &&
+                             entry.writer != lane.thread;
+  entry.writer = joins_atomics ? many_writers : static_cast<std::uint16_t>(lane.thread);
+  entry.written = lane.clock;
+  entry.flags = static_cast<std::uint8_t>((entry.flags & ~flag_atomic) | (use == Use::atomic ? flag_atomic : 0));
+  sites.written = site;
+  return conflict;
+}
+
+std::optional<SharedMemory::Conflict> SharedMemory::access_bytes(const Lane& lane, std::size_t offset, unsigned bytes,
+                                                                 Use use, Site site, bool announced) {
+  if (bytes_of_words_.empty()) {
+    bytes_of_words_.resize(words_.size() * 4);
+    byte_sites_.resize(words_.size() * 4);
+  }
+  std::optional<Conflict> conflict;
+  for (std::size_t at = offset; at < offset + bytes; ++at) {
+    Entry& word = words_[at / 4];
+    if (!(word.flags & flag_split)) {
+      for (std::size_t b = at / 4 * 4; b < at / 4 * 4 + 4; ++b) {
+        bytes_of_words_[b] = word;
+        byte_sites_[b] = word_sites_[at / 4];
+      }
+      word.flags |= flag_split;
+    }
+    const auto found = touch(bytes_of_words_[at], byte_sites_[at], lane, use, site, announced);
+    if (found && !conflict) conflict = found;
+  }
+  return conflict;
+}
+
+std::optional<SharedMemory::Conflict> SharedMemory::visit(const Lane& lane, std::uintptr_t address, unsigned bytes,
+                                                          Use use, Site site, bool announced) {
+  const std::size_t offset = address - begin_;
+  if (bytes < 4) return access_bytes(lane, offset, bytes, use, site, announced);
+  std::optional<Conflict> conflict;
+  for (std::size_t word = offset / 4; word < (offset + bytes) / 4; ++word) {
+    if (word >= words_.size()) return Conflict{DefectKind::out_of_bounds};
+    const auto found = words_[word].flags & flag_split
+                           ? access_bytes(lane, word * 4, 4, use, site, announced)
+                           : touch(words_[word], word_sites_[word], lane, use, site, announced);
+    if (found && !conflict) conflict = found;
+  }
+  return conflict;
+}
+
+std::optional<SharedMemory::Conflict> SharedMemory::access(const Lane& lane, std::uintptr_t address, unsigned bytes,
+                                                           Use use, Site site) {
+  return visit(lane, address, bytes, use, site, false);
+}
+
+std::optional<SharedMemory::Conflict> SharedMemory::announce_write(const Lane& lane, std::uintptr_t address,
+                                                                   unsigned bytes, Site site) {
+  return visit(lane, address, bytes, Use::write, site, true);
+}
+
+std::string SharedMemory::describe(std::uintptr_t address) const {
+  // The variable it lies in, else the nearest one that ends before it.
+  std::string name = "smem";
+  std::uintptr_t begin = dynamic_begin();
+  std::size_t bytes = dynamic_bytes_;
+  const bool in_dynamic = address >= begin && address < begin + max_dynamic_shared && dynamic_bytes_ > 0;
+  if (!in_dynamic) {
+    std::uintptr_t best = 0;
+    for (const SharedVariable& variable : shared_variables_of(kernel_)) {
+      const std::uintptr_t at = anchor() + variable.from_anchor;
+      if (at > address || at < best) continue;
+      best = begin = at;
+      name = variable.name;
+      bytes = variable.bytes;
+    }
+    if (best == 0) return "shared memory that is not this kernel's";
+  }
+  const std::size_t offset = address - begin;
+  if (offset < bytes) return fmt::format("byte {} of {} ({} bytes)", offset, name, bytes);
+  return fmt::format("{} bytes past the end of {} ({} bytes)", offset - bytes, name, bytes);
 }
 
 }  // namespace simt

@@ -1,12 +1,11 @@
 #include "common/thread_map.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "common/contender.hpp"
 #include "common/report.hpp"
-#include "common/simt/executor.hpp"
+#include "common/simt/inspection.hpp"
 #include "common/workbench.hpp"
 
 namespace gemm {
@@ -14,19 +13,19 @@ namespace {
 
 constexpr int side = 128;  // at least the tile of any stage
 
-// An element changes hands from poison to a number while the thread that owns it runs to its end.
-class Watch : public simt::Observer {
+// Notes which thread of block 0 writes which element.
+class Watch {
  public:
   explicit Watch(const SgemmProblem& problem) : problem_(problem), owner_(side * side, -1) {}
 
-  void thread_ended(const simt::ThreadContext& t) override {
+  void written(const simt::ThreadContext& t, const void* address, std::size_t bytes) {
     if (t.block.x + t.block.y + t.block.z > 0) return;
     block_ = t.block_dim;
     const int thread = static_cast<int>((t.thread.z * t.block_dim.y + t.thread.y) * t.block_dim.x + t.thread.x);
-    for (int i = 0; i < side * side; ++i) {
-      std::uint32_t bits;
-      std::memcpy(&bits, problem_.c + i / side * problem_.ldc + i % side, sizeof bits);
-      if (bits != poison_word && owner_[i] < 0) owner_[i] = thread;
+    const std::ptrdiff_t first = static_cast<const float*>(address) - problem_.c;
+    for (std::ptrdiff_t i = first; i < first + static_cast<std::ptrdiff_t>(bytes / sizeof(float)); ++i) {
+      const std::ptrdiff_t row = i / problem_.ldc, col = i % problem_.ldc;
+      if (i >= 0 && row < side && col < side) owner_[row * side + col] = thread;
     }
   }
 
@@ -57,9 +56,12 @@ int write_thread_maps(const std::string& path) {
     Workbench bench(spec);
     bench.reset_output();
     Watch watch(bench.problem());
-    simt::observe(&watch);
+    simt::InspectionResult ignored;
+    simt::Inspection inspection(ignored);
+    inspection.on_global_write = [&](const simt::ThreadContext& thread, const void* address, std::size_t bytes) {
+      watch.written(thread, address, bytes);
+    };
     const Status status = stage.launch(bench.problem(), nullptr);
-    simt::observe(nullptr);
     if (status) maps[stage.id] = watch.to_json();
   }
   write_text(path, maps.dump() + "\n");

@@ -145,20 +145,5 @@ TEST(Executor, RegistersSurviveASwitch) {
   for (int i = 0; i < 512; ++i) EXPECT_EQ(out[i], 4.0 * i + 6 + 100 + 10.0 * i + 100);
 }
 
-class Ended : public simt::Observer {
- public:
-  void thread_ended(const simt::ThreadContext& t) override { seen.push_back(t.block.x * 1000 + t.thread.x); }
-  std::vector<unsigned> seen;
-};
-
-TEST(Executor, ObserverSeesEachThreadEndInOrder) {
-  Ended ended;
-  std::vector<int> out(3 * 4);
-  simt::observe(&ended);
-  ASSERT_TRUE(launch(rotate_kernel, {.grid = 3, .block = 4}, out.data(), 2));
-  simt::observe(nullptr);
-  EXPECT_EQ(ended.seen, (std::vector<unsigned>{0, 1, 2, 3, 1000, 1001, 1002, 1003, 2000, 2001, 2002, 2003}));
-}
-
 }  // namespace
 }  // namespace gemm

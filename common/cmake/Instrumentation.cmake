@@ -1,0 +1,32 @@
+# How g++ compiles kernels for the CPU executor, which observes what they do: see common/simt/hooks.cpp.
+include(CheckCXXSourceRuns)
+
+# FMAs are counted as instructions. Every x86-64 CPU since 2013 has them, if not in every virtual machine; aarch64 always.
+set(fma_option "")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(fma_option -mfma)
+  set(CMAKE_REQUIRED_FLAGS -mfma)
+  check_cxx_source_runs("int main(int argc, char**) { return __builtin_fma(argc, 2.0, 1.0) == 2.0 * argc + 1.0 ? 0 : 1; }" GEMM_HAVE_FMA)
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(NOT GEMM_HAVE_FMA)
+    message(STATUS "This CPU has no FMA instructions: kernels run, but their FMAs are not counted")
+    set(fma_option "")
+  endif()
+else()
+  set(GEMM_HAVE_FMA ON)
+endif()
+
+set(gemm_instrumentation
+  # Other sanitizers, if asked for, are for the executor itself: g++ can't combine them with these.
+  -fno-sanitize=all
+  # A call before each load and store; into each basic block; for each index beyond its array. The executor is what they call.
+  -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc -fsanitize=bounds
+  # One access in the source is one access of one thread, and one a * b + c is one FMA.
+  -fno-tree-vectorize ${fma_option} -ffp-contract=fast
+  # For lines in reports.
+  -g)
+
+# gemm_instrument(file): this source holds kernels.
+function(gemm_instrument file)
+  set_source_files_properties(${file} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++;-Wno-unknown-pragmas;${gemm_instrumentation}")
+endfunction()

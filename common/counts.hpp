@@ -1,0 +1,74 @@
+// What a kernel does, in numbers that don't depend on a clock: requests, sectors, wavefronts, FMAs. The CPU executor
+// counts them; a GPU build leaves that to Nsight Compute.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gemm {
+
+/// Accesses of one kind, summed over all warps. docs/concepts/counts.md explains each with an example.
+struct AccessCounts {
+  std::uint64_t requests = 0;    ///< warp-wide instructions
+  std::uint64_t lanes = 0;       ///< single threads' accesses
+  std::uint64_t bytes = 0;       ///< that threads asked for: what a register receives or gives
+  std::uint64_t sectors = 0;     ///< global memory: 32-byte sectors, before any cache
+  std::uint64_t lines = 0;       ///< global memory: 128-byte lines, a look-up in L1's tags each
+  std::uint64_t wavefronts = 0;  ///< cycles of the 32 data banks, of shared memory or of an L1 that always hits
+  std::uint64_t conflicts = 0;   ///< wavefronts that other addresses would have saved
+
+  AccessCounts& operator+=(const AccessCounts& other);
+};
+
+struct Counts {
+  AccessCounts global_load, global_store, shared_load, shared_store, global_atomic, shared_atomic;
+  std::optional<std::uint64_t> fma32, fma64;  ///< by lanes; nothing where the build can't count them
+  std::uint64_t tensor_flops = 0;
+  std::uint64_t barriers = 0;  ///< of a block, summed over blocks
+  std::uint64_t blocks = 0, threads = 0;
+  std::uint64_t shared_bytes = 0;  ///< of a block, static and dynamic
+
+  Counts& operator+=(const Counts& other);
+
+  /// Floating-point operations that were counted: two for each FMA, and the Tensor Cores'.
+  double flops() const;
+  /// Floating-point operations per byte between global memory and L1 (sectors), shared memory and registers (wavefronts,
+  /// 128 bytes each), and any memory and registers (what threads asked for). Zero bytes give infinity.
+  double intensity_global() const;
+  double intensity_shared() const;
+  double intensity_register() const;
+
+  /// Cycles for which an SM's L1 and shared memory are busy: their data banks give one wavefront a cycle, and four lines
+  /// can be looked up (measured: docs/stages/01_naive.md). Atomics are left out.
+  double data_cycles() const;
+  double tag_cycles() const;
+};
+
+/// The counts of one line of source.
+struct LineCounts {
+  std::string file;
+  int line = 0;
+  Counts counts;
+};
+
+/// What the back end saw while something ran.
+struct Observation {
+  std::vector<std::string> defects;   ///< mistakes of the kernels: each makes the run a failure
+  std::vector<std::string> warnings;  ///< legal, but worth a look
+  double seconds = 0;                  ///< wall time of the run
+  std::shared_ptr<const void> detail;  ///< the back end's own account, for the functions below
+};
+
+/// Runs something that launches kernels, and looks on.
+Observation observe(const std::function<void()>& run);
+
+/// Nothing on a GPU, which has a profiler for this.
+std::optional<Counts> counts_of(const Observation& observation);
+/// In the order of files and lines.
+std::vector<LineCounts> line_counts_of(const Observation& observation);
+
+}  // namespace gemm

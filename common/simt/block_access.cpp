@@ -1,0 +1,190 @@
+// What a block makes of its threads' accesses to memory: whether they may happen, and what to say if not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "common/simt/block.hpp"
+#include "common/simt/sink.hpp"
+#include "common/simt/source_lines.hpp"
+#include "common/simt/symbols.hpp"
+
+namespace simt {
+namespace {
+
+const char* verb(Block::Use use) {
+  return use == Block::Use::read ? "reads" : use == Block::Use::write ? "writes" : "updates";
+}
+
+}  // namespace
+
+GlobalOrder& global_order() {
+  static GlobalOrder order;
+  return order;
+}
+
+Party Block::party(const Lane& lane, Site site, std::string action) const {
+  return {true, lane.context.block, lane.context.thread, text_begin_ + site, std::move(action)};
+}
+
+Party Block::party(std::uint32_t block, unsigned thread, Site site, std::string action) const {
+  const dim3 extent = grid_->launch.grid, size = grid_->launch.block;
+  const std::uint32_t b = block - 1;
+  return {true,
+          {b % extent.x, b / extent.x % extent.y, b / extent.x / extent.y},
+          {thread % size.x, thread / size.x % size.y, thread / size.x / size.y},
+          text_begin_ + site,
+          std::move(action)};
+}
+
+void Block::report(DefectKind kind, std::string where, Party one, Party other) {
+  const std::string kernel = function_at(reinterpret_cast<std::uintptr_t>(grid_->launch.kernel)).name;
+  grid_->sink->report({kind, kernel, std::move(where), std::move(one), std::move(other)});
+}
+
+void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site site) {
+  const Unobserved unobserved;
+  const Lane& lane = *current_;
+  const auto order_use = use == Use::read    ? GlobalOrder::Use::read
+                         : use == Use::write ? GlobalOrder::Use::write
+                                             : GlobalOrder::Use::atomic;
+  const auto conflict = order_->access(lane, standing_, address, bytes, order_use, site);
+  if (use != Use::read && grid_->sink->watches_writes()) {
+    grid_->sink->written(lane.context, reinterpret_cast<const void*>(address), bytes);
+  }
+  if (!conflict) return;
+  Party other;
+  if (conflict->known) {
+    other = party(conflict->block, conflict->thread, conflict->site, conflict->other_wrote ? "writes it" : "reads it");
+  }
+  report(conflict->kind, global_.describe(address), party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)), other);
+  if (conflict->kind == DefectKind::out_of_bounds) abandon();
+}
+
+void Block::access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site) {
+  const Unobserved unobserved;
+  const Lane& lane = *current_;
+  const auto shared_use = use == Use::read    ? SharedMemory::Use::read
+                          : use == Use::write ? SharedMemory::Use::write
+                                              : SharedMemory::Use::atomic;
+  const auto conflict = shared_.access(lane, address, bytes, shared_use, site);
+  if (!conflict) return;
+  Party other;
+  if (conflict->kind == DefectKind::shared_race) {
+    // Several threads may have updated it atomically; then no single one is to name.
+    other = party(standing_.number, conflict->thread, conflict->site, conflict->other_wrote ? "writes it" : "reads it");
+    other.known = conflict->thread < threads_;
+  }
+  report(conflict->kind, shared_.describe(address), party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)), other);
+  if (conflict->kind == DefectKind::out_of_bounds) abandon();
+}
+
+void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Site site, bool aligned) {
+  const Unobserved unobserved;
+  const Lane& lane = *current_;
+  if (!aligned && (global_.contains(address) || shared_.contains(address))) {
+    report(DefectKind::misaligned,
+           (global_.contains(address) ? global_.describe(address) : shared_.describe(address)),
+           party(lane, site, fmt::format("{} {} bytes at an address that is no multiple of {}", verb(use), bytes, bytes)));
+    abandon();
+  }
+  const std::size_t stack = stacks_.index_of(reinterpret_cast<const void*>(address));
+  if (stack == lane.thread) return;
+  if (stack < stacks_.count()) {
+    report(DefectKind::host_memory, fmt::format("a local variable of another thread (number {} of the block)", stack),
+           party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)));
+    abandon();
+  }
+  check_static(address, bytes, use, site);
+}
+
+// Constants are there on the device, too; variables only if they are declared __device__ or __constant__.
+void Block::check_static(std::uintptr_t address, unsigned bytes, Use use, Site site) {
+  const StaticStorage storage = static_storage_at(address);
+  const bool reads = use == Use::read;
+  if (reads && (storage == StaticStorage::read_only || is_constant_memory(address))) return;
+  std::string where = "host memory";
+  if (is_constant_memory(address)) {
+    where = fmt::format("{}, which is constant", object_at(address));
+  } else if (storage != StaticStorage::none) {
+    const std::string name = object_at(address);
+    if (is_device_variable(address)) return;
+    where = fmt::format("the host's variable {}", name.empty() ? "(unknown)" : name);
+  }
+  report(DefectKind::host_memory, where, party(*current_, site, fmt::format("{} {} bytes", verb(use), bytes)));
+  abandon();
+}
+
+void Block::index_out_of_bounds(std::size_t index, const void* pc) {
+  const Unobserved unobserved;
+  report(DefectKind::out_of_bounds, fmt::format("index {} of an array", static_cast<std::ptrdiff_t>(index)),
+         party(*current_, site_of(pc), "uses it"));
+  abandon();
+}
+
+void Block::access_range(std::uintptr_t address, std::size_t bytes, Use use, const void* pc) {
+  while (bytes > 0) {
+    // The largest aligned piece.
+    std::size_t piece = 16;
+    while (piece > bytes || address % piece != 0) piece /= 2;
+    access(address, static_cast<unsigned>(piece), use, pc);
+    address += piece;
+    bytes -= piece;
+  }
+}
+
+void Block::fence() {
+  current_->fence = current_->clock;
+  standing_.fence = std::max(standing_.fence, current_->clock);
+}
+
+void Block::copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc) {
+  Lane& lane = *current_;
+  const auto target = reinterpret_cast<std::uintptr_t>(to);
+  const Site site = site_of(pc);
+  if (inspected_block) {
+    if (bytes > 0) access_range(reinterpret_cast<std::uintptr_t>(from), bytes, Use::read, pc);
+    const unsigned size = static_cast<unsigned>(bytes + zeros);
+    // From now on the write may happen at any time.
+    if (target % size == 0 && shared_.contains(target)) {
+      const Unobserved unobserved;
+      const auto conflict = shared_.announce_write(lane, target, size, site);
+      if (conflict) {
+        Party other;
+        if (conflict->kind == DefectKind::shared_race) {
+          other = party(standing_.number, conflict->thread, conflict->site, conflict->other_wrote ? "writes it" : "reads it");
+        }
+        report(conflict->kind, shared_.describe(target), party(lane, site, fmt::format("begins to copy {} bytes there", size)), other);
+        if (conflict->kind == DefectKind::out_of_bounds) abandon();
+      }
+    } else {
+      access_elsewhere(target, size, Use::write, site, target % size == 0);
+    }
+  }
+  const Unobserved unobserved;
+  lane.copies.push_back({to, from, static_cast<std::uint16_t>(bytes), static_cast<std::uint16_t>(zeros), site, lane.copy_group});
+}
+
+void Block::copy_commit() {
+  ++current_->copy_group;
+}
+
+void Block::copy_wait(std::uint32_t pending, bool all) {
+  Lane& lane = *current_;
+  while (!lane.copies.empty()) {
+    const PendingCopy copy = lane.copies.front();
+    // Groups below copy_group are committed; the latest `pending` of them may stay under way.
+    if (!all && copy.group + pending >= lane.copy_group) break;
+    lane.copies.pop_front();
+    if (inspected_block) {
+      access_range(reinterpret_cast<std::uintptr_t>(copy.to), std::size_t{copy.bytes} + copy.zeros, Use::write,
+                   reinterpret_cast<const void*>(text_begin_ + copy.site));
+    }
+    const Unobserved unobserved;
+    std::memcpy(copy.to, copy.from, copy.bytes);
+    std::memset(static_cast<char*>(copy.to) + copy.bytes, 0, copy.zeros);
+  }
+}
+
+}  // namespace simt

@@ -1,0 +1,26 @@
+// What the lanes of a warp do together: the one primitive beneath shuffles, votes, cooperative groups and wmma.
+#pragma once
+
+#include <cstdint>
+
+namespace simt {
+
+using LaneMask = std::uint32_t;  ///< bit l stands for lane l
+inline constexpr LaneMask all_lanes = 0xffffffffu;
+
+/// The calling thread's place in its warp: its linear index in the block, modulo 32.
+unsigned lane_id();
+
+/// The lanes of the calling thread's warp that exist and have not ended.
+LaneMask live_lanes();
+
+/// Waits until every lane of `mask` has come here, has `combine` run once, and lets all go on. lanes[l] is what lane l
+/// passed as `mine` (its operands, and room for its results), null for lanes outside the mask. `operation` names it in
+/// reports. The lanes must agree on mask and operation, and the caller must be in the mask; who breaks that, or names
+/// a lane that has ended, has made a mistake, which is reported. Accesses to memory within `combine` are not observed.
+void collective(LaneMask mask, const char* operation, void* mine, void (*combine)(void* const* lanes, LaneMask mask));
+
+/// __syncwarp(): as above, with nothing to combine; what the lanes wrote before it is visible to them after it.
+void sync_warp(LaneMask mask);
+
+}  // namespace simt

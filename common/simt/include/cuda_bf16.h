@@ -1,0 +1,236 @@
+// Stands in for CUDA's header of the same name in a `cpu` build: __nv_bfloat16 and __nv_bfloat162, correctly rounded,
+// in software. Arithmetic and comparisons: common/simt/small_float_operations.hpp and small_float_pairs.hpp. Not here:
+// mathematical functions (hexp, hsqrt, ...), saturating forms, shuffles, atomics, conversions to 8 and 64 bits.
+#pragma once
+
+#include <concepts>
+
+#include "common/simt/small_float.hpp"
+#include "common/simt/small_float_operations.hpp"
+#include "common/simt/small_float_pairs.hpp"
+#include "common/simt/types.hpp"
+
+/// The bits alone.
+struct __nv_bfloat16_raw {
+  unsigned short x;
+};
+
+/// 8 significant bits, and the range of float.
+struct __nv_bfloat16 {
+  using simt_format = simt::Bfloat16;
+  unsigned short __x;
+
+  __nv_bfloat16() = default;  // trivial, so that arrays may be __shared__
+  __forceinline__ __nv_bfloat16(float value) : __x(simt::round_to<simt_format>(value)) {}
+  __forceinline__ __nv_bfloat16(double value) : __x(simt::round_to<simt_format>(value)) {}
+  template <std::integral Integer>
+  __forceinline__ __nv_bfloat16(Integer value) : __x(simt::round_to<simt_format>(simt::to_double(value))) {}
+  __forceinline__ __nv_bfloat16(__nv_bfloat16_raw raw) : __x(raw.x) {}
+
+  __forceinline__ operator float() const { return simt::widen<simt_format>(__x); }
+  __forceinline__ operator __nv_bfloat16_raw() const { return {__x}; }
+  template <std::integral Integer>
+  __forceinline__ operator Integer() const {
+    if constexpr (std::same_as<Integer, bool>)
+      return (__x & 0x7fff) != 0;
+    else
+      return simt::to_integer<Integer>(*this, simt::Round::zero);
+  }
+};
+
+/// Two of them in 32 bits, x in the lower half.
+struct alignas(4) __nv_bfloat162 {
+  using simt_element = __nv_bfloat16;
+  __nv_bfloat16 x, y;
+
+  __nv_bfloat162() = default;
+  __forceinline__ __nv_bfloat162(__nv_bfloat16 first, __nv_bfloat16 second) : x(first), y(second) {}
+};
+
+using nv_bfloat16 = __nv_bfloat16;
+using nv_bfloat162 = __nv_bfloat162;
+
+// To and from float and double. Without a suffix: to nearest even.
+__forceinline__ __nv_bfloat16 __float2bfloat16(float a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::nearest);
+}
+__forceinline__ __nv_bfloat16 __float2bfloat16_rn(float a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::nearest);
+}
+__forceinline__ __nv_bfloat16 __float2bfloat16_rz(float a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::zero);
+}
+__forceinline__ __nv_bfloat16 __float2bfloat16_rd(float a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::down);
+}
+__forceinline__ __nv_bfloat16 __float2bfloat16_ru(float a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::up);
+}
+__forceinline__ __nv_bfloat16 __double2bfloat16(double a) {
+  return simt::narrow<__nv_bfloat16>(a);
+}
+__forceinline__ float __bfloat162float(__nv_bfloat16 a) {
+  return simt::wide(a);
+}
+
+// The bits.
+__forceinline__ unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) {
+  return a.__x;
+}
+__forceinline__ short __bfloat16_as_short(__nv_bfloat16 a) {
+  return static_cast<short>(a.__x);
+}
+__forceinline__ __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
+  return simt::from_bits<__nv_bfloat16>(bits);
+}
+__forceinline__ __nv_bfloat16 __short_as_bfloat16(short bits) {
+  return simt::from_bits<__nv_bfloat16>(static_cast<unsigned short>(bits));
+}
+
+// Integers, rounded in each of the four directions: nearest (even), zero, down, up.
+__forceinline__ int __bfloat162int_rn(__nv_bfloat16 a) {
+  return simt::to_integer<int>(a, simt::Round::nearest);
+}
+__forceinline__ __nv_bfloat16 __int2bfloat16_rn(int a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::nearest);
+}
+__forceinline__ int __bfloat162int_rz(__nv_bfloat16 a) {
+  return simt::to_integer<int>(a, simt::Round::zero);
+}
+__forceinline__ __nv_bfloat16 __int2bfloat16_rz(int a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::zero);
+}
+__forceinline__ int __bfloat162int_rd(__nv_bfloat16 a) {
+  return simt::to_integer<int>(a, simt::Round::down);
+}
+__forceinline__ __nv_bfloat16 __int2bfloat16_rd(int a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::down);
+}
+__forceinline__ int __bfloat162int_ru(__nv_bfloat16 a) {
+  return simt::to_integer<int>(a, simt::Round::up);
+}
+__forceinline__ __nv_bfloat16 __int2bfloat16_ru(int a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::up);
+}
+__forceinline__ unsigned __bfloat162uint_rn(__nv_bfloat16 a) {
+  return simt::to_integer<unsigned>(a, simt::Round::nearest);
+}
+__forceinline__ __nv_bfloat16 __uint2bfloat16_rn(unsigned a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::nearest);
+}
+__forceinline__ unsigned __bfloat162uint_rz(__nv_bfloat16 a) {
+  return simt::to_integer<unsigned>(a, simt::Round::zero);
+}
+__forceinline__ __nv_bfloat16 __uint2bfloat16_rz(unsigned a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::zero);
+}
+__forceinline__ unsigned __bfloat162uint_rd(__nv_bfloat16 a) {
+  return simt::to_integer<unsigned>(a, simt::Round::down);
+}
+__forceinline__ __nv_bfloat16 __uint2bfloat16_rd(unsigned a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::down);
+}
+__forceinline__ unsigned __bfloat162uint_ru(__nv_bfloat16 a) {
+  return simt::to_integer<unsigned>(a, simt::Round::up);
+}
+__forceinline__ __nv_bfloat16 __uint2bfloat16_ru(unsigned a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::up);
+}
+__forceinline__ short __bfloat162short_rn(__nv_bfloat16 a) {
+  return simt::to_integer<short>(a, simt::Round::nearest);
+}
+__forceinline__ __nv_bfloat16 __short2bfloat16_rn(short a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::nearest);
+}
+__forceinline__ short __bfloat162short_rz(__nv_bfloat16 a) {
+  return simt::to_integer<short>(a, simt::Round::zero);
+}
+__forceinline__ __nv_bfloat16 __short2bfloat16_rz(short a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::zero);
+}
+__forceinline__ short __bfloat162short_rd(__nv_bfloat16 a) {
+  return simt::to_integer<short>(a, simt::Round::down);
+}
+__forceinline__ __nv_bfloat16 __short2bfloat16_rd(short a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::down);
+}
+__forceinline__ short __bfloat162short_ru(__nv_bfloat16 a) {
+  return simt::to_integer<short>(a, simt::Round::up);
+}
+__forceinline__ __nv_bfloat16 __short2bfloat16_ru(short a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::up);
+}
+__forceinline__ unsigned short __bfloat162ushort_rn(__nv_bfloat16 a) {
+  return simt::to_integer<unsigned short>(a, simt::Round::nearest);
+}
+__forceinline__ __nv_bfloat16 __ushort2bfloat16_rn(unsigned short a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::nearest);
+}
+__forceinline__ unsigned short __bfloat162ushort_rz(__nv_bfloat16 a) {
+  return simt::to_integer<unsigned short>(a, simt::Round::zero);
+}
+__forceinline__ __nv_bfloat16 __ushort2bfloat16_rz(unsigned short a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::zero);
+}
+__forceinline__ unsigned short __bfloat162ushort_rd(__nv_bfloat16 a) {
+  return simt::to_integer<unsigned short>(a, simt::Round::down);
+}
+__forceinline__ __nv_bfloat16 __ushort2bfloat16_rd(unsigned short a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::down);
+}
+__forceinline__ unsigned short __bfloat162ushort_ru(__nv_bfloat16 a) {
+  return simt::to_integer<unsigned short>(a, simt::Round::up);
+}
+__forceinline__ __nv_bfloat16 __ushort2bfloat16_ru(unsigned short a) {
+  return simt::narrow<__nv_bfloat16>(a, simt::Round::up);
+}
+
+// Pairs.
+__forceinline__ __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) {
+  return {a, b};
+}
+__forceinline__ __nv_bfloat162 make_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) {
+  return {a, b};
+}
+__forceinline__ __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 a) {
+  return {a, a};
+}
+__forceinline__ __nv_bfloat16 __low2bfloat16(__nv_bfloat162 a) {
+  return a.x;
+}
+__forceinline__ __nv_bfloat16 __high2bfloat16(__nv_bfloat162 a) {
+  return a.y;
+}
+__forceinline__ float __low2float(__nv_bfloat162 a) {
+  return simt::wide(a.x);
+}
+__forceinline__ float __high2float(__nv_bfloat162 a) {
+  return simt::wide(a.y);
+}
+__forceinline__ __nv_bfloat162 __low2bfloat162(__nv_bfloat162 a) {
+  return {a.x, a.x};
+}
+__forceinline__ __nv_bfloat162 __high2bfloat162(__nv_bfloat162 a) {
+  return {a.y, a.y};
+}
+__forceinline__ __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) {
+  return {a.x, b.x};
+}
+__forceinline__ __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) {
+  return {a.y, b.y};
+}
+__forceinline__ __nv_bfloat162 __lowhigh2highlow(__nv_bfloat162 a) {
+  return {a.y, a.x};
+}
+__forceinline__ float2 __bfloat1622float2(__nv_bfloat162 a) {
+  return {simt::wide(a.x), simt::wide(a.y)};
+}
+__forceinline__ __nv_bfloat162 __float22bfloat162_rn(float2 a) {
+  return {__float2bfloat16(a.x), __float2bfloat16(a.y)};
+}
+__forceinline__ __nv_bfloat162 __floats2bfloat162_rn(float a, float b) {
+  return {__float2bfloat16(a), __float2bfloat16(b)};
+}
+__forceinline__ __nv_bfloat162 __float2bfloat162_rn(float a) {
+  return __bfloat162bfloat162(__float2bfloat16(a));
+}

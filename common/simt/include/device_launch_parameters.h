@@ -1,0 +1,4 @@
+// Stands in for CUDA's header of the same name: threadIdx and its relatives.
+#pragma once
+
+#include "common/simt/language.hpp"

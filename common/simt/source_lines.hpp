@@ -1,0 +1,34 @@
+// From an address in the program to a line of source, by way of addr2line (which comes with g++).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace simt {
+
+struct SourceLine {
+  std::string file;  ///< relative to the repository if it lies there; empty if unknown
+  int line = 0;
+  std::string text() const { return file.empty() ? "unknown line" : file + ":" + std::to_string(line); }
+  bool operator==(const SourceLine&) const = default;
+};
+
+/// The line of the call that returns to each of these addresses. Where functions were inlined, the innermost line
+/// outside common/simt/: what the kernel's author wrote. Results are kept.
+std::vector<SourceLine> source_lines(const std::vector<std::uintptr_t>& return_addresses);
+SourceLine source_line(std::uintptr_t return_address);
+
+/// Whether two calls stand on the same line.
+bool same_line(std::uintptr_t one, std::uintptr_t other);
+
+/// Whether the variable with static storage at this address is declared __device__ (or __managed__): from the line of
+/// its declaration, for nothing else tells g++'s variables apart.
+bool is_device_variable(std::uintptr_t address);
+
+/// This program's file; a word quoted for the shell; what a command prints on standard output.
+const std::string& program_path();
+std::string quoted(const std::string& text);
+std::string output_of(const std::string& command);
+
+}  // namespace simt

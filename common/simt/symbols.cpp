@@ -1,0 +1,216 @@
+#include "common/simt/symbols.hpp"
+
+#include <cxxabi.h>
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string_view>
+
+namespace simt {
+namespace {
+
+struct Symbol {
+  std::string_view name;  // mangled
+  std::uint64_t value, bytes;
+  int file;  // which source file it belongs to if it is local to one, else -1
+};
+
+std::string demangled(std::string_view mangled) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(std::string(mangled).c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 ? text.get() : std::string(mangled);
+}
+
+// "void (anonymous namespace)::sgemm<4>(int, float)" without what a report does not need: sgemm<4>.
+std::string short_name(std::string_view mangled) {
+  std::string name = demangled(mangled);
+  for (const std::string_view noise : {"(anonymous namespace)::", "[abi:cxx11]"}) {
+    for (std::size_t at; (at = name.find(noise)) != std::string::npos;) name.erase(at, noise.size());
+  }
+  // Cut the parameters: the first parenthesis outside template arguments.
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    depth += (name[i] == '<') - (name[i] == '>');
+    if (name[i] == '(' && depth == 0) {
+      name.resize(i);
+      break;
+    }
+  }
+  // And the return type, which a template's name has in front.
+  depth = 0;
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    depth += (name[i] == '<') - (name[i] == '>');
+    if (name[i] == ' ' && depth == 0) start = i + 1;
+  }
+  return name.substr(start);
+}
+
+class Image {
+ public:
+  static const Image& instance() {
+    static const Image image;
+    return image;
+  }
+
+  std::uintptr_t base = 0, text_begin = 0, text_end = 0;
+  std::uintptr_t constant_begin = 0, constant_end = 0;
+  struct Segment {
+    std::uintptr_t begin, end;
+    bool writable;
+  };
+  std::vector<Segment> segments;
+  std::vector<Symbol> functions, objects, thread_locals;  // sorted by value
+  std::ptrdiff_t anchor = -1;
+
+  static const Symbol* find(const std::vector<Symbol>& symbols, std::uint64_t value) {
+    auto at = std::upper_bound(symbols.begin(), symbols.end(), value,
+                               [](std::uint64_t v, const Symbol& s) { return v < s.value; });
+    if (at == symbols.begin()) return nullptr;
+    --at;
+    return value < at->value + at->bytes ? &*at : nullptr;
+  }
+
+ private:
+  Image() {
+    std::ifstream file("/proc/self/exe", std::ios::binary);
+    bytes_.assign(std::istreambuf_iterator<char>(file), {});
+    const auto* header = reinterpret_cast<const Elf64_Ehdr*>(bytes_.data());
+    if (bytes_.size() < sizeof *header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) {
+      throw std::runtime_error("the CPU executor can't read its own symbol table (/proc/self/exe)");
+    }
+    read_segments();
+    read_sections(*header);
+    if (anchor < 0) throw std::runtime_error("the CPU executor needs the program's symbol table: don't strip it");
+    for (auto* symbols : {&functions, &objects, &thread_locals}) {
+      std::ranges::sort(*symbols, {}, &Symbol::value);
+    }
+  }
+
+  void read_segments() {
+    // The first object listed is the program itself.
+    const auto note = [](dl_phdr_info* info, std::size_t, void* self) {
+      auto& image = *static_cast<Image*>(self);
+      image.base = info->dlpi_addr;
+      for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const auto& part = info->dlpi_phdr[i];
+        if (part.p_type != PT_LOAD) continue;
+        const std::uintptr_t begin = image.base + part.p_vaddr, end = begin + part.p_memsz;
+        image.segments.push_back({begin, end, (part.p_flags & PF_W) != 0});
+        if (part.p_flags & PF_X) {
+          image.text_begin = begin;
+          image.text_end = end;
+        }
+      }
+      return 1;
+    };
+    dl_iterate_phdr(note, this);
+  }
+
+  void read_sections(const Elf64_Ehdr& header) {
+    const auto* sections = reinterpret_cast<const Elf64_Shdr*>(bytes_.data() + header.e_shoff);
+    const char* section_names = bytes_.data() + sections[header.e_shstrndx].sh_offset;
+    for (int s = 0; s < header.e_shnum; ++s) {
+      if (std::strcmp(section_names + sections[s].sh_name, "simt_constant") == 0) {
+        constant_begin = base + sections[s].sh_addr;
+        constant_end = constant_begin + sections[s].sh_size;
+      }
+      if (sections[s].sh_type == SHT_SYMTAB) read_symbols(sections[s], sections[sections[s].sh_link]);
+    }
+  }
+
+  void read_symbols(const Elf64_Shdr& table, const Elf64_Shdr& strings) {
+    const auto* symbols = reinterpret_cast<const Elf64_Sym*>(bytes_.data() + table.sh_offset);
+    const char* names = bytes_.data() + strings.sh_offset;
+    int source_file = -1;
+    for (std::size_t i = 0; i < table.sh_size / sizeof(Elf64_Sym); ++i) {
+      const int type = ELF64_ST_TYPE(symbols[i].st_info);
+      // A file's local symbols follow its name.
+      if (type == STT_FILE) ++source_file;
+      if (symbols[i].st_shndx == SHN_UNDEF) continue;
+      const bool local = ELF64_ST_BIND(symbols[i].st_info) == STB_LOCAL;
+      const Symbol symbol{names + symbols[i].st_name, symbols[i].st_value, symbols[i].st_size, local ? source_file : -1};
+      if (type == STT_FUNC) functions.push_back(symbol);
+      if (type == STT_OBJECT) objects.push_back(symbol);
+      if (type == STT_TLS) {
+        if (symbol.name == "simt_tls_anchor") anchor = static_cast<std::ptrdiff_t>(symbol.value);
+        // What belongs to a function the C++ ABI mangles as _ZZ.
+        if (symbol.name.starts_with("_ZZ")) thread_locals.push_back(symbol);
+      }
+    }
+  }
+
+  std::vector<char> bytes_;
+};
+
+}  // namespace
+
+std::uintptr_t load_base() {
+  return Image::instance().base;
+}
+std::uintptr_t text_begin() {
+  return Image::instance().text_begin;
+}
+std::uintptr_t text_end() {
+  return Image::instance().text_end;
+}
+
+Function function_at(std::uintptr_t address) {
+  const Image& image = Image::instance();
+  const Symbol* symbol = Image::find(image.functions, address - image.base);
+  if (!symbol) return {};
+  const std::uintptr_t begin = image.base + symbol->value;
+  return {short_name(symbol->name), begin, begin + symbol->bytes};
+}
+
+const std::vector<SharedVariable>& shared_variables_of(const void* kernel) {
+  static std::mutex mutex;
+  static std::map<const void*, std::vector<SharedVariable>> known;
+  const std::lock_guard lock(mutex);
+  const auto [at, is_new] = known.try_emplace(kernel);
+  if (!is_new) return at->second;
+  const Image& image = Image::instance();
+  const Symbol* owner = Image::find(image.functions, reinterpret_cast<std::uintptr_t>(kernel) - image.base);
+  for (const Symbol& variable : image.thread_locals) {
+    const bool reachable = !owner || variable.file == -1 || owner->file == -1 || variable.file == owner->file;
+    if (!reachable) continue;
+    const std::string full = demangled(variable.name);
+    const std::size_t colons = full.rfind("::");
+    // _ZZ <function, without its _Z> E <variable>
+    const bool own = owner && owner->name.size() > 2 && variable.name.substr(3).starts_with(owner->name.substr(2));
+    at->second.push_back({colons == std::string::npos ? full : full.substr(colons + 2),
+                          static_cast<std::ptrdiff_t>(variable.value) - image.anchor, variable.bytes, own});
+  }
+  return at->second;
+}
+
+std::string object_at(std::uintptr_t address) {
+  const Image& image = Image::instance();
+  const Symbol* symbol = Image::find(image.objects, address - image.base);
+  return symbol ? short_name(symbol->name) : "";
+}
+
+bool is_constant_memory(std::uintptr_t address) {
+  const Image& image = Image::instance();
+  return address >= image.constant_begin && address < image.constant_end;
+}
+
+StaticStorage static_storage_at(std::uintptr_t address) {
+  for (const auto& segment : Image::instance().segments) {
+    if (address >= segment.begin && address < segment.end) {
+      return segment.writable ? StaticStorage::writable : StaticStorage::read_only;
+    }
+  }
+  return StaticStorage::none;
+}
+
+}  // namespace simt
