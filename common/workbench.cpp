@@ -104,8 +104,11 @@ Verdict Workbench::check(const Contender& contender) {
   });
   const auto verdict = [&] {
     if (launched.code == Status::Code::unsupported) return verdict_without_result(Outcome::skip, launched.reason);
-    if (!observation.defects.empty()) return verdict_without_result(Outcome::fail, observation.defects.front());
-    if (!launched) return verdict_without_result(Outcome::fail, "launch failed: " + launched.reason);
+    const std::string defect = observation.defects.empty() ? "" : observation.defects.front();
+    if (!launched) {
+      return verdict_without_result(Outcome::fail, "launch failed: " + launched.reason + (defect.empty() ? "" : ": " + defect));
+    }
+    if (!defect.empty()) return verdict_without_result(Outcome::fail, defect);
     if (const cudaError_t fault = cudaDeviceSynchronize(); fault != cudaSuccess) {
       return verdict_without_result(Outcome::fail, std::string("the kernel faulted: ") + cudaGetErrorString(fault), true);
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <utility>
 
 #include "common/simt/sink.hpp"
 #include "common/simt/source_lines.hpp"
@@ -39,22 +40,23 @@ Block::Block()
   }
 }
 
-void Block::start_kernel(const Grid& grid) {
+void Block::start_kernel(Grid& grid) {
+  grid_ = &grid;
   shared_.start_kernel(grid.launch.kernel, grid.launch.dynamic_shared);
 }
 
 void Block::finish_kernel() {
-  if (!grid_ || !grid_->sink) return;
+  Sink* const sink = std::exchange(grid_, nullptr)->sink;
+  if (!sink) return;
   std::vector<SiteCounts> sites;
   std::vector<std::pair<std::uintptr_t, std::uint64_t>> block_runs;
   recorder_.drain(sites, block_runs);
-  grid_->sink->add(std::move(sites), std::move(block_runs), barriers_, tensor_flops_, shared_.static_bytes());
+  sink->add(std::move(sites), std::move(block_runs), barriers_, tensor_flops_, shared_.static_bytes());
   barriers_ = tensor_flops_ = 0;
-  grid_ = nullptr;
 }
 
-void Block::run(Grid& grid, std::uint64_t index) {
-  grid_ = &grid;
+void Block::run(std::uint64_t index) {
+  Grid& grid = *grid_;
   const dim3 size = grid.launch.block, extent = grid.launch.grid;
   const uint3 place{static_cast<unsigned>(index % extent.x), static_cast<unsigned>(index / extent.x % extent.y),
                     static_cast<unsigned>(index / extent.x / extent.y)};

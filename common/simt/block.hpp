@@ -30,8 +30,9 @@ class Block {
  public:
   Block();
 
-  void start_kernel(const Grid& grid);
-  void run(Grid& grid, std::uint64_t index);
+  /// Between start_kernel() and finish_kernel(): runs one block of the grid.
+  void start_kernel(Grid& grid);
+  void run(std::uint64_t index);
   /// Adds what this worker has counted to the sink's account of the launch.
   void finish_kernel();
 

@@ -1,6 +1,7 @@
 // The executor's account of a run, in the harness' terms.
 #include "common/counts.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 
@@ -42,6 +43,16 @@ Observation observe(const std::function<void()>& run) {
   }
   const auto end = std::chrono::steady_clock::now();
   Observation observation;
+  // A race explains what a read of unwritten memory only shows.
+  std::ranges::stable_partition(result->defects, [](const simt::Defect& defect) {
+    return defect.kind != simt::DefectKind::uninitialised_shared && defect.kind != simt::DefectKind::uninitialised_global;
+  });
+  std::vector<std::uintptr_t> places;
+  for (const simt::Defect& defect : result->defects) {
+    if (defect.one.known) places.push_back(defect.one.pc);
+    if (defect.other.known) places.push_back(defect.other.pc);
+  }
+  simt::source_lines(places);  // all at once: each question costs a process
   for (const simt::Defect& defect : result->defects) {
     (simt::is_warning(defect.kind) ? observation.warnings : observation.defects).push_back(defect.text());
   }

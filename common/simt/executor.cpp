@@ -54,7 +54,7 @@ class Pool {
 
   static void run_blocks(Block& block, Grid& grid) {
     block.start_kernel(grid);
-    for (std::uint64_t b; !grid.aborted && (b = grid.next_block.fetch_add(1)) < grid.blocks;) block.run(grid, b);
+    for (std::uint64_t b; !grid.aborted && (b = grid.next_block.fetch_add(1)) < grid.blocks;) block.run(b);
     block.finish_kernel();
   }
 
