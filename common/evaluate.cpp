@@ -120,6 +120,14 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
   Workbench bench(spec);
   if (options.check && !check_all(contenders, bench, results, "random data", progress)) return results;
 
+  if (options.count) {
+    if (progress) progress("counting");
+    for (Result& result : results) {
+      if (result.verdict.outcome != Outcome::pass) continue;
+      result.counts = counts_of(result.verdict.observation);
+      if (options.lines) result.lines = line_counts_of(result.verdict.observation);
+    }
+  }
   if (options.time) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       if (results[i].verdict.outcome != Outcome::pass) continue;

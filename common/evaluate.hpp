@@ -17,6 +17,8 @@ struct EvaluateOptions {
   bool check = true;
   bool exact = true;  ///< check on whole numbers, too, which must come out exactly (where K allows)
   bool time = true;
+  bool count = false;  ///< on the CPU executor: what the check's run did to memory
+  bool lines = false;  ///< and line by line
   TimingOptions timing;
 };
 
@@ -34,6 +36,8 @@ struct Result {
   bool checked = false;
   Verdict verdict;
   std::optional<TimedResult> timed;  ///< only if asked for, and only if the check passed
+  std::optional<Counts> counts;      ///< only if asked for, and only if the check passed
+  std::vector<LineCounts> lines;
   double check_seconds = 0;          ///< wall time of the check: on the CPU executor the only clock there is
 
   double gflops() const;

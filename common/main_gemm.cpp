@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "common/count_report.hpp"
 #include "common/device.hpp"
 #include "common/doctor.hpp"
 #include "common/options.hpp"
@@ -62,6 +63,7 @@ int ladder(const LadderOptions& options, const std::string& command) {
 
   EvaluateOptions evaluate_options;
   evaluate_options.time = device.gpu && !options.no_time;
+  evaluate_options.count = !device.gpu;
   evaluate_options.timing = options.timing;
   const auto problems = ladder_problems(options.standard ? standard_shapes() : options.shapes);
   for (const ProblemSpec& problem : problems) problem.validate();
@@ -93,7 +95,8 @@ int ladder(const LadderOptions& options, const std::string& command) {
       show_progress(fmt::format("{}x{}x{}: {}", problem.m, problem.n, problem.k, what));
     });
     show_progress("");
-    say(fmt::format("\n{}\n{}", describe(problem), table(results, ceilings, colour())));
+    say(fmt::format("\n{}\n{}", describe(problem),
+                    device.gpu ? table(results, ceilings, colour()) : count_table(results, colour())));
     for (const Result& result : results) {
       report["results"].push_back(to_json(result, ceilings, options.timing));
       passed += result.verdict.outcome == Outcome::pass;
@@ -124,15 +127,19 @@ int compare_stages(const std::string& first, const std::string& second, RunOptio
   say(fmt::format("{}\n{}", describe(options.spec), table(results, ceilings, colour())));
 
   const auto row = [&](const char* what, double x, double y) {
-    say(fmt::format("  {:<48} {:>9.4g} -> {:<9.4g}\n", what, x, y));
+    say(fmt::format("  {:<48} {:>12.4g} -> {:<12.4g}\n", what, x, y));
   };
   say(fmt::format("\n{} -> {}\n  {}\n  {}\n", a.id, b.id, a.idea, b.idea));
-  const L1Cycles la = l1_cycles(a, options.spec), lb = l1_cycles(b, options.spec);
-  row("L1 cycles per warp FMA, global loads as written", la.global, lb.global);
-  row("L1 cycles per warp FMA, shared loads as written", la.shared, lb.shared);
-  row("blocks", results[0].blocks(), results[1].blocks());
-  row("most of the FP32 peak this allows, %", 100 * predicted_share_of_peak(a, options.spec),
-      100 * predicted_share_of_peak(b, options.spec));
+  if (results[0].counts && results[1].counts) {
+    say(count_changes(*results[0].counts, *results[1].counts));
+  } else {
+    const L1Cycles la = l1_cycles(a, options.spec), lb = l1_cycles(b, options.spec);
+    row("L1 cycles per warp FMA, global loads as written", la.global, lb.global);
+    row("L1 cycles per warp FMA, shared loads as written", la.shared, lb.shared);
+    row("blocks", results[0].blocks(), results[1].blocks());
+    row("most of the FP32 peak this allows, %", 100 * predicted_share_of_peak(a, options.spec),
+        100 * predicted_share_of_peak(b, options.spec));
+  }
   if (results[0].timed && results[1].timed) {
     row("GFLOP/s", results[0].gflops(), results[1].gflops());
     say(fmt::format("  {} is {:.2f} times as fast\n", b.id, results[1].gflops() / results[0].gflops()));

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 
+#include "common/count_report.hpp"
 #include "common/device.hpp"
 #include "common/report.hpp"
 
@@ -72,20 +73,28 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   options.spec.m = options.spec.n = options.spec.k = default_size();
   add_problem_options(app, options.spec);
   add_timing_options(app, options.evaluate.timing);
-  app.add_flag("--check", options.check_asked, "check the result (default, with --time where there is a GPU)");
+  app.add_flag("--check", options.check_asked, "check the result (default: with --time where there is a GPU, else with --count)");
   app.add_flag("--time", options.time_asked, "time it against cuBLAS; without --check the result is not checked");
+  app.add_flag("--count", options.count_asked, "check it, and count what it does: requests, sectors, wavefronts, FMAs (CPU build)");
+  app.add_flag("--lines", options.lines_asked, "count line by line, too");
   app.add_option("--json", options.json, "write one JSON object to this file (- for standard output)");
 }
 
 void prepare(RunOptions& options) {
-  const bool asked = options.check_asked || options.time_asked;
-  options.evaluate.check = options.check_asked || !asked;
+  options.count_asked |= options.lines_asked;
+  const bool asked = options.check_asked || options.time_asked || options.count_asked;
+  options.evaluate.check = options.check_asked || options.count_asked || !asked;
   options.evaluate.time = options.time_asked || (!asked && on_gpu);
+  options.evaluate.count = options.count_asked || (!asked && !on_gpu);
+  options.evaluate.lines = options.lines_asked;
   options.spec.validate();
   require_writable(options.json);
   open_device();
   if (options.evaluate.time && !on_gpu) {
     throw DeviceError("no device to time on: the CPU executor checks, and can't tell a GPU's speed");
+  }
+  if (options.evaluate.count && on_gpu) {
+    throw DeviceError("counts come from the CPU executor (--cpu); on a GPU, Nsight Compute counts (docs/measurements)");
   }
 }
 
@@ -100,6 +109,12 @@ int run_stage(const Stage& stage, RunOptions options, const std::string& command
     write_text(options.json, json.dump(options.json == "-" ? -1 : 1) + "\n");
   }
   tell(options.json, describe(options.spec) + "\n" + table(results, ceilings, isatty(STDOUT_FILENO)));
+  for (const std::string& warning : results[0].verdict.observation.warnings) tell(options.json, warning + "\n");
+  if (results[0].counts) {
+    tell(options.json, count_details(results[0]));
+    if (options.count_asked) tell(options.json, compiled_details(stage));
+    if (options.lines_asked) tell(options.json, line_table(results[0].lines));
+  }
   if (!results[0].checked && results[0].verdict.outcome == Outcome::pass)
     tell(options.json, "the result was not checked\n");
   return exit_status(results, ceilings, options.evaluate.timing);

@@ -22,12 +22,13 @@ void add_timing_options(CLI::App& app, TimingOptions& timing);
 struct RunOptions {
   ProblemSpec spec;
   EvaluateOptions evaluate;
-  bool check_asked = false, time_asked = false;
+  bool check_asked = false, time_asked = false, count_asked = false, lines_asked = false;
   std::string json;
 };
 void add_run_options(CLI::App& app, RunOptions& options);
 
-/// Settles what --check and --time mean together: by default check, and time where there is a GPU. Throws UsageError and
+/// Settles what --check, --time and --count mean together: by default check, and time where there is a GPU, else count.
+/// Throws UsageError and
 /// DeviceError for what can't be run or written.
 void prepare(RunOptions& options);
 

@@ -40,7 +40,7 @@ std::string stage_id_from_path(std::string_view path) {
 }
 
 Registration::Registration(const char* file, const StageInfo& info) {
-  Stage stage{info, stage_id_from_path(file), {}};
+  Stage stage{info, stage_id_from_path(file), {}, file};
   const std::string_view name = std::string_view(stage.id).substr(stage.id.find('/') + 1);
   stage.number = name.substr(0, number_length(name));
   auto& all = storage();

@@ -41,6 +41,7 @@ struct StageInfo {
 struct Stage : StageInfo {
   std::string id;      ///< family/NN_name, from the file's path: stages/02_coalesced.cu is sgemm/02_coalesced
   std::string number;  ///< NN, or NNa
+  std::string file;    ///< its source, as the compiler was given it
 };
 
 /// The id of a stage file. Throws std::logic_error unless the path ends in DIRECTORY/NN_name.cu.

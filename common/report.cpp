@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "common/build_info.hpp"
+#include "common/count_report.hpp"
 #include "common/device.hpp"
 #include "common/options.hpp"
 
@@ -26,11 +27,6 @@ const char* name_of(Outcome outcome) {
       return "skip";
   }
   return "?";
-}
-
-std::string status_of(const Result& result) {
-  const bool unchecked = !result.checked && result.verdict.outcome == Outcome::pass;
-  return unchecked ? "unchecked" : name_of(result.verdict.outcome);
 }
 
 Json to_json(const Samples& samples) {
@@ -75,6 +71,11 @@ std::string speed(double gflops) {
 
 }  // namespace
 
+std::string status_of(const Result& result) {
+  const bool unchecked = !result.checked && result.verdict.outcome == Outcome::pass;
+  return unchecked ? "unchecked" : name_of(result.verdict.outcome);
+}
+
 std::string describe(const ProblemSpec& spec) {
   std::string text =
       fmt::format("M x N x K = {} x {} x {}, alpha {:g}, beta {:g}", spec.m, spec.n, spec.k, spec.alpha, spec.beta);
@@ -116,7 +117,16 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
     json["launches"] = Json::array();
     for (const LaunchRecord& launch : result.verdict.launches) json["launches"].push_back(to_json(launch));
   }
-  if (result.stage) {
+  if (!result.verdict.observation.defects.empty()) json["defects"] = result.verdict.observation.defects;
+  if (!result.verdict.observation.warnings.empty()) json["warnings"] = result.verdict.observation.warnings;
+  if (result.counts) {
+    json["counts"] = to_json(*result.counts);
+    if (!result.lines.empty()) json["counts"]["lines"] = to_json(result.lines);
+  }
+  if (result.stage && result.counts) {
+    const CountedBound bound = counted_bound(*result.counts);
+    json["predicted"] = {{"cycles_per_warp_fma", bound.cycles}, {"share_of_fp32_peak", bound.share_of_peak}, {"bound", bound.by}};
+  } else if (result.stage) {
     const L1Cycles l1 = l1_cycles(*result.stage, spec);
     json["predicted"] = {{"l1_cycles_per_warp_fma", {{"global", l1.global}, {"shared", l1.shared}}},
                          {"bound", bound_of(result, ceilings)}};
@@ -204,10 +214,11 @@ std::string table(const std::vector<Result>& results, const std::optional<Ceilin
       unsigned threads = 0;
       for (const LaunchRecord& l : result.verdict.launches)
         threads = std::max(threads, l.shape.block.x * l.shape.block.y * l.shape.block.z);
-      const std::string bound =
-          result.stage ? fmt::format("{}, {:.3g} % of FP32 peak", predicted_bound(*result.stage, result.spec),
-                                     100 * predicted_share_of_peak(*result.stage, result.spec))
-                       : "";
+      std::string bound;
+      if (result.counts) {
+        const CountedBound counted = counted_bound(*result.counts);
+        bound = fmt::format("{}: {:.3g} cycles/FMA, {:.3g} % of FP32 peak", counted.by, counted.cycles, 100 * counted.share_of_peak);
+      }
       text += fmt::format("{:<{}}  {}       {:>9}  {:>10}  {:>8}  {}\n", result.id, width, status, error,
                           result.blocks(), threads, bound);
     }

@@ -23,6 +23,9 @@ Json provenance(const std::string& command, const std::optional<Ceilings>& ceili
 /// checked and the predicted bound instead of times.
 std::string table(const std::vector<Result>& results, const std::optional<Ceilings>& ceilings, bool colour);
 
+/// pass, fail, skip, or unchecked for what was timed and not checked.
+std::string status_of(const Result& result);
+
 /// "1024 x 1024 x 1024, alpha 1, beta 0, ..."
 std::string describe(const ProblemSpec& spec);
 

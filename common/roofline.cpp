@@ -7,9 +7,6 @@
 namespace gemm {
 namespace {
 
-// One warp-wide FMA takes a quarter of an SM's cycle where an SM has 128 FP32 lanes (sm_86, 89, 90, 100, 120); sm_75
-// and sm_80 have 64 and take half a cycle. The prediction without a device is made for 128.
-constexpr double cycles_per_warp_fma = 0.25;
 constexpr double bytes_per_wavefront = 128;
 constexpr double warp_size = 32;
 
@@ -54,6 +51,19 @@ Floor stage_prediction(const StageInfo& stage, const ProblemSpec& spec, const Ce
   consider(warp_fmas * l1.sum() * bytes_per_wavefront / (ceilings.shared_gbs * 1e6) / busy, l1_label(l1) + idle);
   consider(ceilings.launch_us * 1e-3, "launch");
   return floor;
+}
+
+CountedBound counted_bound(const Counts& counts) {
+  const double warp_fmas = static_cast<double>(counts.fma32.value_or(0) + counts.fma64.value_or(0)) / warp_size;
+  if (warp_fmas == 0) return {"no FMAs", 0, 0};
+  const double shared = static_cast<double>(counts.shared_load.wavefronts + counts.shared_store.wavefronts);
+  CountedBound bound{"FP32 cores", cycles_per_warp_fma, 1};
+  const auto consider = [&](double cycles, const char* by) {
+    if (cycles > bound.cycles) bound = {by, cycles, cycles_per_warp_fma / cycles};
+  };
+  consider(counts.data_cycles() / warp_fmas, shared >= counts.data_cycles() / 2 ? "shared memory" : "L1 cache");
+  consider(counts.tag_cycles() / warp_fmas, "L1 tags");
+  return bound;
 }
 
 double predicted_share_of_peak(const StageInfo& stage, const ProblemSpec& spec) {

@@ -37,6 +37,18 @@ Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings);
 Floor stage_prediction(const StageInfo& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks,
                        int sm_count);
 
+/// Cycles of an SM that a warp-wide FMA takes where it has 128 FP32 lanes (sm_86, 89, 90, 100, 120); sm_75 and sm_80 have
+/// 64 and take twice as long. Predictions without a device are made for 128.
+inline constexpr double cycles_per_warp_fma = 0.25;
+
+/// What keeps an SM busy longest, from what the CPU executor has counted.
+struct CountedBound {
+  std::string by;            ///< "shared memory", "L1 cache", "L1 tags" or "FP32 cores"
+  double cycles = 0;         ///< for one warp-wide FMA
+  double share_of_peak = 0;  ///< the most of the FP32 peak that this allows, 0 to 1
+};
+CountedBound counted_bound(const Counts& counts);
+
 /// The same without a device: which resource of an SM a warp-wide FMA of this stage keeps busy longest.
 std::string predicted_bound(const StageInfo& stage, const ProblemSpec& spec);
 

@@ -42,6 +42,7 @@ Block::Block()
 
 void Block::start_kernel(Grid& grid) {
   grid_ = &grid;
+  barriers_ = tensor_flops_ = 0;
   shared_.start_kernel(grid.launch.kernel, grid.launch.dynamic_shared);
 }
 
@@ -52,7 +53,6 @@ void Block::finish_kernel() {
   std::vector<std::pair<std::uintptr_t, std::uint64_t>> block_runs;
   recorder_.drain(sites, block_runs);
   sink->add(std::move(sites), std::move(block_runs), barriers_, tensor_flops_, shared_.static_bytes());
-  barriers_ = tensor_flops_ = 0;
 }
 
 void Block::run(std::uint64_t index) {

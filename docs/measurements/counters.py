@@ -48,20 +48,22 @@ SCALE = {"nsecond": 1, "ns": 1, "usecond": 1e3, "us": 1e3, "msecond": 1e6, "ms":
          "byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
 
+def read_counters(command, metrics):
+    """What Nsight Compute counts of the first kernel that the command launches for a stage: metric to value, in ns, bytes, ..."""
+    done = subprocess.run(["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base",
+                           "-k", "regex:^(sgemm|prototype)", "-c", "1", "--target-processes", "all", "--metrics", ",".join(metrics), *command],
+                          capture_output=True, text=True)
+    rows = list(csv.reader(line for line in done.stdout.splitlines() if line.startswith('"')))
+    if done.returncode or len(rows) < 3:
+        sys.exit(f"error: ncu failed on {' '.join(command)}: {(done.stdout + done.stderr).strip()[-800:]}")
+    return {name: float(value.replace(",", "")) * SCALE.get(unit, 1)
+            for name, unit, value in zip(*rows[:3]) if name in metrics and value not in ("", "n/a")}
+
+
 def profile(lab, stage, size):
     """Counters of the stage's first kernel on a size^3 problem."""
-    command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "-k", "regex:sgemm", "-c", "1",
-               "--target-processes", "all", "--metrics", ",".join(METRICS),
-               *lab[:1], "run", stage, "--check", "--m", size, "--n", size, "--k", size, *lab[1:]]
-    done = subprocess.run(command, capture_output=True, text=True)
-    rows = [r for r in csv.reader(line for line in done.stdout.splitlines() if line.startswith('"'))]
-    if done.returncode or len(rows) < 3:
-        sys.exit(f"error: ncu failed on {stage}: {(done.stdout + done.stderr).strip()[-800:]}")
-    names, units, values = rows[0], rows[1], rows[2]
-    counters = {}
-    for name, unit, value in zip(names, units, values):
-        if name in METRICS and value not in ("", "n/a"):
-            counters[METRICS[name]] = float(value.replace(",", "")) * SCALE.get(unit, 1)
+    found = read_counters([*lab[:1], "run", stage, "--check", "--m", size, "--n", size, "--k", size, *lab[1:]], list(METRICS))
+    counters = {METRICS[name]: value for name, value in found.items()}
     missing = set(METRICS.values()) - set(counters)
     if missing:
         print(f"note: {stage}: ncu gave no {', '.join(sorted(missing))}")

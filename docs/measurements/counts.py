@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""The CPU executor's counts beside Nsight Compute's, for every stage at 256^3 and for the prototype kernels of tests/ at 128^3.
+
+usage: counts.py --executor FILE --out FILE -- BIN      on a machine with a GPU; BIN: the folder of a GPU build's programs
+       counts.py --executor FILE --count BIN            on any machine; BIN: of a CPU build; writes the executor's half
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from counters import read_counters  # noqa: E402
+
+SIZE, PROTOTYPE_SIZE, PROTOTYPES = 256, 128, 7
+
+# Our name: Nsight Compute's metric, and where the executor's JSON has it.
+QUANTITIES = {
+    "global_load_requests": ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", ("global_load", "requests")),
+    "global_load_sectors": ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", ("global_load", "sectors")),
+    "global_store_requests": ("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", ("global_store", "requests")),
+    "global_store_sectors": ("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", ("global_store", "sectors")),
+    "shared_load_requests": ("smsp__inst_executed_op_shared_ld.sum", ("shared_load", "requests")),
+    "shared_load_wavefronts": ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", ("shared_load", "wavefronts")),
+    "shared_store_requests": ("smsp__inst_executed_op_shared_st.sum", ("shared_store", "requests")),
+    "shared_store_wavefronts": ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", ("shared_store", "wavefronts")),
+    "fma": ("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", ("fma32",)),
+}
+
+
+def runs(folder):
+    """Name and command of everything that is counted; each runs one kernel called sgemm... or prototype..."""
+    listing = subprocess.run([folder / "gemm", "list"], capture_output=True, text=True, check=True).stdout
+    for stage in (line.split()[0] for line in listing.splitlines() if line.startswith("sgemm/")):
+        yield stage, [folder / "gemm", "run", stage, "--m", SIZE, "--n", SIZE, "--k", SIZE]
+    for which in range(1, PROTOTYPES + 1):
+        yield f"prototype/{which}", [folder / "prototype", which, PROTOTYPE_SIZE]
+
+
+def text(command):
+    return [str(word) for word in command]
+
+
+def count(folder, out):
+    result = {"stage_size": SIZE, "prototype_size": PROTOTYPE_SIZE, "kernels": {}}
+    for name, command in runs(folder):
+        done = subprocess.run(text(command + ["--count", "--json", "-"]), capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"error: {name}: {(done.stdout + done.stderr).strip()}")
+        answer = json.loads(done.stdout)
+        if "run" in answer:
+            result.setdefault("compiler", answer["run"]["compiler"])
+            result.setdefault("commit", answer["run"]["commit"])
+        result["kernels"][name] = {"title": answer.get("title", ""), "counts": answer["counts"]}
+    out.write_text(json.dumps(result, indent=1) + "\n")
+
+
+def profile(folder, executor, out):
+    counted = json.loads(executor.read_text())
+    kernels = {}
+    for name, command in runs(folder):
+        if name not in counted["kernels"]:
+            sys.exit(f"error: {executor} has no counts of {name}: run counts.py --count")
+        checked = command + (["--check"] if name.startswith("sgemm/") else [])
+        ncu = read_counters(text(checked), [metric for metric, _ in QUANTITIES.values()])
+        kernels[name] = {"title": counted["kernels"][name]["title"]}
+        for quantity, (metric, path) in QUANTITIES.items():
+            value = counted["kernels"][name]["counts"]
+            for key in path:
+                value = value[key]
+            kernels[name][quantity] = {"executor": value, "ncu": int(ncu[metric])}
+            same = "" if value == int(ncu[metric]) else "   DIFFERS"
+            print(f"{name:<26} {quantity:<26} {value:>12} {int(ncu[metric]):>12}{same}", flush=True)
+    device = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True)
+    name, driver = device.stdout.strip().split(", ")
+    result = {"device": name, "driver": driver, "stage_size": SIZE, "prototype_size": PROTOTYPE_SIZE,
+              "executor": {key: counted[key] for key in ("compiler", "commit")}, "kernels": kernels}
+    out.write_text(json.dumps(result, indent=1) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--executor", type=pathlib.Path, required=True)
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--count", type=pathlib.Path)
+    parser.add_argument("folder", nargs="?", type=pathlib.Path)
+    options = parser.parse_args()
+    if options.count:
+        count(options.count, options.executor)
+    elif options.folder and options.out:
+        profile(options.folder, options.executor, options.out)
+    else:
+        parser.error("either --count BIN, or --out FILE and BIN")
+
+
+if __name__ == "__main__":
+    main()
