@@ -4,7 +4,8 @@
 install_cuda_wheels() {
   local dir=$1 library
   local pins=(nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88
-              nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85 nvidia-cublas==13.1.0.3)
+              nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85 nvidia-cublas==13.1.0.3
+              nvidia-cuda-nvdisasm==13.2.51) # the oldest on PyPI; it reads the cubins of 13.0
 
   # The stamp is written last and names the pins: without it, or with other pins, everything is done afresh.
   [[ -f $dir/installed && $(<"$dir/installed") == "${pins[*]}" ]] && return 0

@@ -21,9 +21,11 @@ std::vector<ProblemSpec> problems() {
 }
 
 TEST_F(Broken, EveryOneIsRejectedForItsOwnReason) {
+  // The CPU executor sees the race itself, a GPU what comes of it.
+  const std::string race = open_device().gpu ? "times its bound" : "data race in shared memory";
   const std::map<std::string, std::string> expected = {
-      {"broken/01_missing_barrier", "times its bound"},
-      {"broken/02_missing_second_barrier", "times its bound"},
+      {"broken/01_missing_barrier", race},
+      {"broken/02_missing_second_barrier", race},
       {"broken/03_swapped_index", "times its bound"},
       {"broken/04_dropped_k_tail", "times its bound"},
       {"broken/05_dropped_k", "times its bound"},
@@ -35,7 +37,7 @@ TEST_F(Broken, EveryOneIsRejectedForItsOwnReason) {
       {"broken/11_half_precision", "[random data]"},
       {"broken/12_changes_input", "changed its inputs"},
       {"broken/13_stale_output", "never written"},
-      {"broken/14_launch_failure", "never written"},
+      {"broken/14_launch_failure", open_device().gpu ? "never written" : "launch beyond a limit"},
       {"broken/15_launch_refused", "launch failed"},
   };
   std::size_t seen = 0;

@@ -80,6 +80,25 @@ std::vector<std::string> ids() {
   return all;
 }
 
+// What a stage declares of its own use of L1 and shared memory against what the executor counts. Filling tiles, edges and the
+// epilogue are counted but not declared.
+TEST_P(EveryStage, DeclaresWhatIsCounted) {
+  if (open_device().gpu) GTEST_SKIP() << "the CPU executor counts";
+  const Stage& stage = find_stage(GetParam());
+  if (!stage.l1_cycles) GTEST_SKIP() << "declares nothing";
+  for (const char* shape : {"256", "255"}) {
+    EvaluateOptions options = check_only();
+    options.count = true;
+    const ProblemSpec spec = parse_shape(shape);
+    const auto results = evaluate({contender(stage)}, spec, options, {});
+    ASSERT_TRUE(results[0].counts) << results[0].verdict.reason;
+    const double declared = std::max(l1_cycles(stage, spec).sum(), cycles_per_warp_fma);
+    const double counted = counted_bound(*results[0].counts).cycles;
+    EXPECT_GE(counted, 0.99 * declared) << shape;
+    EXPECT_LE(counted, 1.15 * declared) << shape;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Registered, EveryStage, ::testing::ValuesIn(ids()), [](const auto& info) {
   std::string name = info.param;
   std::ranges::replace(name, '/', '_');

@@ -14,7 +14,7 @@ void note_atomic(void* address, std::size_t bytes, const void* pc);
 /// __threadfence() and its narrower and wider relatives.
 void note_fence();
 
-/// So many floating-point operations on a Tensor Core, by the whole warp: to be called by one lane.
+/// So many floating-point operations on a Tensor Core: once for the whole warp.
 void note_tensor_flops(std::uint64_t flops);
 
 /// cp.async by the calling thread: notes the read of `bytes` bytes at `from` and the write of `bytes + zeros` bytes at

@@ -43,6 +43,7 @@ Block::Block()
 void Block::start_kernel(Grid& grid) {
   grid_ = &grid;
   barriers_ = tensor_flops_ = 0;
+  reported_.clear();
   shared_.start_kernel(grid.launch.kernel, grid.launch.dynamic_shared);
 }
 
@@ -131,6 +132,7 @@ void Block::run_warp(Lane* lanes, unsigned count) {
     const auto is = [&](auto... states) {
       return std::any_of(lanes, lanes + count, [&](const Lane& lane) { return ((lane.state == states) || ...); });
     };
+    if (grid_->aborted) return;
     if (served || is(LaneState::buffer_full)) continue;
     if (is(LaneState::in_collective)) return explain_standstill(lanes, count);
     recorder_.flush();
@@ -173,6 +175,14 @@ bool Block::serve_collectives(Lane* lanes, unsigned count) {
       complete = other.state == LaneState::in_collective && other.call.mask == call.mask && other.call.operation == call.operation;
     }
     if (!complete) continue;
+    if (call.needs_whole_warp && live != all_lanes) {
+      if (grid_->sink) {
+        report(DefectKind::bad_mask, fmt::format("{} needs all 32 lanes, and of this warp only 0x{:08x} are there", call.operation, live),
+               party(lanes[l], lanes[l].wait_site, "waits in it"));
+      }
+      grid_->aborted = true;
+      return false;
+    }
     CollectiveCall among_live = call;
     among_live.mask &= live;
     perform(lanes, among_live);
@@ -285,9 +295,11 @@ void Block::check_barrier() {
       return other.state == LaneState::at_barrier && !same_line(text_begin_ + lane.wait_site, text_begin_ + other.wait_site);
     });
     const bool diverged = elsewhere != &lane;
-    report(diverged ? DefectKind::divergent_barrier : DefectKind::half_block_barrier, "",
-           party(diverged ? *elsewhere : *first, diverged ? elsewhere->wait_site : first->wait_site, "waits"),
-           party(lane, lane.wait_site, "waits"));
+    const Lane& other = diverged ? *elsewhere : *first;
+    const DefectKind kind = diverged ? DefectKind::divergent_barrier : DefectKind::half_block_barrier;
+    if (is_news(kind, other.wait_site, lane.wait_site)) {
+      report(kind, "", party(other, other.wait_site, "waits"), party(lane, lane.wait_site, "waits"));
+    }
     if (diverged) break;
   }
   for (unsigned t = 0; t < threads_; ++t) {
@@ -296,7 +308,7 @@ void Block::check_barrier() {
     const Lane* const warp = &lanes_[lane.warp * warp_lanes];
     const Lane* const end = &lanes_[0] + std::min(threads_, (lane.warp + 1) * warp_lanes);
     const auto waits = std::find_if(warp, end, [](const Lane& other) { return other.state == LaneState::at_barrier; });
-    if (waits == end) continue;
+    if (waits == end || !is_news(DefectKind::barrier_after_exit, waits->wait_site, 0)) continue;
     report(DefectKind::barrier_after_exit, fmt::format("thread ({}, {}, {}) has ended", lane.context.thread.x, lane.context.thread.y, lane.context.thread.z),
            party(*waits, waits->wait_site, "waits"));
     break;

@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include "common/simt/fiber.hpp"
@@ -105,6 +107,8 @@ class Block {
   Party party(const Lane& lane, Site site, std::string action) const;
   Party party(std::uint32_t block, unsigned thread, Site site, std::string action) const;
   void report(DefectKind kind, std::string where, Party one, Party other = {});
+  /// The same mistake in the same places is made by many threads, and a report takes time.
+  bool is_news(DefectKind kind, Site one, Site other) { return reported_.insert({kind, one, other}).second; }
 
   StackPool stacks_;
   std::vector<Lane> lanes_;
@@ -121,6 +125,7 @@ class Block {
   unsigned threads_ = 0;
   Stamp top_ = 0;  // the largest stamp given out
   std::uint64_t barriers_ = 0, tensor_flops_ = 0;
+  std::set<std::tuple<DefectKind, Site, Site>> reported_;  // in this launch
   int predicates_or_ = 0, predicates_and_ = 0, predicates_count_ = 0;
 };
 

@@ -53,7 +53,7 @@ void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site 
   if (use != Use::read && grid_->sink->watches_writes()) {
     grid_->sink->written(lane.context, reinterpret_cast<const void*>(address), bytes);
   }
-  if (!conflict) return;
+  if (!conflict || !is_news(conflict->kind, site, conflict->site)) return;
   Party other;
   if (conflict->known) {
     other = party(conflict->block, conflict->thread, conflict->site, conflict->other_wrote ? "writes it" : "reads it");
@@ -69,7 +69,7 @@ void Block::access_shared(std::uintptr_t address, unsigned bytes, Use use, Site 
                           : use == Use::write ? SharedMemory::Use::write
                                               : SharedMemory::Use::atomic;
   const auto conflict = shared_.access(lane, address, bytes, shared_use, site);
-  if (!conflict) return;
+  if (!conflict || !is_news(conflict->kind, site, conflict->site)) return;
   Party other;
   if (conflict->kind == DefectKind::shared_race) {
     // Several threads may have updated it atomically; then no single one is to name.
@@ -150,7 +150,7 @@ void Block::copy_begin(void* to, const void* from, std::size_t bytes, std::size_
     if (target % size == 0 && shared_.contains(target)) {
       const Unobserved unobserved;
       const auto conflict = shared_.announce_write(lane, target, size, site);
-      if (conflict) {
+      if (conflict && is_news(conflict->kind, site, conflict->site)) {
         Party other;
         if (conflict->kind == DefectKind::shared_race) {
           other = party(standing_.number, conflict->thread, conflict->site, conflict->other_wrote ? "writes it" : "reads it");

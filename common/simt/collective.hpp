@@ -20,6 +20,10 @@ LaneMask live_lanes();
 /// a lane that has ended, has made a mistake, which is reported. Accesses to memory within `combine` are not observed.
 void collective(LaneMask mask, const char* operation, void* mine, void (*combine)(void* const* lanes, LaneMask mask));
 
+/// The same for what needs all 32 lanes, as Tensor Core instructions do: a warp that lacks one makes a mistake. `pc` is
+/// the place in the kernel.
+void whole_warp(const char* operation, void* mine, void (*combine)(void* const* lanes, LaneMask mask), const void* pc);
+
 /// __syncwarp(): as above, with nothing to combine; what the lanes wrote before it is visible to them after it.
 void sync_warp(LaneMask mask);
 

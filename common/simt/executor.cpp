@@ -162,6 +162,9 @@ LaneMask live_lanes() {
 void collective(LaneMask mask, const char* operation, void* mine, void (*combine)(void* const*, LaneMask)) {
   running_block->wait_in_collective({mask, operation, mine, combine, false}, __builtin_return_address(0));
 }
+void whole_warp(const char* operation, void* mine, void (*combine)(void* const*, LaneMask), const void* pc) {
+  running_block->wait_in_collective({all_lanes, operation, mine, combine, false, true}, pc);
+}
 void sync_warp(LaneMask mask) {
   running_block->wait_in_collective({mask, "__syncwarp", nullptr, nullptr, true}, __builtin_return_address(0));
 }

@@ -34,6 +34,7 @@ struct CollectiveCall {
   void* mine = nullptr;
   void (*combine)(void* const*, LaneMask) = nullptr;
   bool orders_memory = false;
+  bool needs_whole_warp = false;
 };
 
 enum class LaneState : std::uint8_t { ready, buffer_full, at_barrier, in_collective, ended };

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "common/simt/access.hpp"
 #include "common/simt/collective.hpp"
 
 namespace simt {
@@ -90,6 +91,22 @@ void multiply(Mma instruction, const MmaRegisters* const (&lanes)[warp]) {
   }
 }
 
+int flops(Mma instruction) {
+  switch (instruction) {
+    case Mma::m16n8k16_f32_f16:
+    case Mma::m16n8k16_f16_f16:
+    case Mma::m16n8k16_f32_bf16:
+      return 2 * 16 * 8 * 16;
+    case Mma::m16n8k8_f32_f16:
+    case Mma::m16n8k8_f16_f16:
+    case Mma::m16n8k8_f32_tf32:
+      return 2 * 16 * 8 * 8;
+    case Mma::m8n8k4_f64:
+      return 2 * 8 * 8 * 4;
+  }
+  return 0;
+}
+
 struct MmaCall {
   Mma instruction;
   const MmaRegisters* registers;
@@ -102,6 +119,7 @@ void combine_mma(void* const* lanes, LaneMask) {
     const MmaRegisters* registers[warp];
     for (int lane = 0; lane < warp; ++lane) registers[lane] = call(lane)->registers + i;
     multiply(call(0)->instruction, registers);
+    note_tensor_flops(static_cast<std::uint64_t>(flops(call(0)->instruction)));
   }
 }
 
@@ -148,17 +166,17 @@ void combine_transposition(void* const* lanes, LaneMask) {
 
 void mma(Mma instruction, const char* operation, const MmaRegisters* registers, int count) {
   MmaCall call{instruction, registers, count};
-  collective(all_lanes, operation, &call, combine_mma);
+  whole_warp(operation, &call, combine_mma, __builtin_return_address(0));
 }
 
 void distribute_rows(std::uint32_t* registers, int matrices, bool transposed, const std::uint32_t* row) {
   Rows call{registers, matrices, transposed, row};
-  collective(all_lanes, "ldmatrix", &call, combine_rows);
+  whole_warp("ldmatrix", &call, combine_rows, __builtin_return_address(0));
 }
 
 void transpose_registers(std::uint32_t* registers, int matrices) {
   Registers call{registers, matrices};
-  collective(all_lanes, "movmatrix", &call, combine_transposition);
+  whole_warp("movmatrix", &call, combine_transposition, __builtin_return_address(0));
 }
 
 }  // namespace simt
