@@ -23,6 +23,8 @@ set(gemm_instrumentation
   -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc -fsanitize=bounds
   # One access in the source is one access of one thread, and one a * b + c is one FMA.
   -fno-tree-vectorize ${fma_option} -ffp-contract=fast
+  # Two calls in the source stay two, even of the same function: a barrier in each branch is two barriers, each with its line.
+  -fno-tree-tail-merge -fno-crossjumping
   # For lines in reports.
   -g)
 

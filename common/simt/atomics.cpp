@@ -6,6 +6,18 @@
 namespace simt {
 namespace {
 
+/// Notes the operation before it is made, and that it has been made.
+class Noted {
+ public:
+  Noted(void* address, std::size_t bytes, const void* pc) : address_(address) { note_atomic(address, bytes, pc); }
+  ~Noted() { note_atomic_done(address_); }
+  Noted(const Noted&) = delete;
+  Noted& operator=(const Noted&) = delete;
+
+ private:
+  void* address_;
+};
+
 /// Replaces *address by f(old) and returns old. __atomic_compare_exchange compares bits, so a NaN does not loop.
 template <class T, class F>
 T update(T* address, F f) {
@@ -20,7 +32,7 @@ T update(T* address, F f) {
 }  // namespace
 
 // __builtin_return_address must be asked for in the function that the kernel calls.
-#define SIMT_NOTE() note_atomic(address, sizeof(T), __builtin_return_address(0))
+#define SIMT_NOTE() const Noted noted(address, sizeof(T), __builtin_return_address(0))
 
 template <class T>
 [[gnu::noinline]] T atomic_add(T* address, T value) {

@@ -23,7 +23,7 @@ void fiber_entry() {
 }
 
 // A thread that reads one word over and over waits for somebody; when nothing has changed for so long, nobody comes.
-constexpr std::uint64_t spins_before_clock = 4096;
+constexpr std::uint64_t spins_before_others = 4, spins_before_clock = 4096;
 constexpr std::chrono::seconds longest_spin{5};
 
 }  // namespace
@@ -61,8 +61,10 @@ void Block::run(std::uint64_t index) {
   const dim3 size = grid.launch.block, extent = grid.launch.grid;
   const uint3 place{static_cast<unsigned>(index % extent.x), static_cast<unsigned>(index / extent.x % extent.y),
                     static_cast<unsigned>(index / extent.x / extent.y)};
+  // What "was written at the start" must lie before the first epoch.
+  shared_.start_block(++top_);
   const Stamp now = ++top_;
-  shared_.start_block(now);
+  shared_.start_epoch(now);
   standing_ = {static_cast<std::uint32_t>(index + 1), now, 0, {}};
 
   threads_ = size.x * size.y * size.z;
@@ -84,8 +86,12 @@ void Block::run(std::uint64_t index) {
     for (unsigned first = 0; first < threads_ && !grid.aborted; first += warp_lanes) {
       run_warp(&lanes_[first], std::min(warp_lanes, threads_ - first));
     }
-    const auto waits = [](const Lane& lane) { return lane.state == LaneState::at_barrier; };
-    if (grid.aborted || std::none_of(lanes_.begin(), lanes_.begin() + threads_, waits)) break;
+    const auto any = [&](LaneState state) {
+      return std::any_of(lanes_.begin(), lanes_.begin() + threads_, [&](const Lane& lane) { return lane.state == state; });
+    };
+    if (grid.aborted) break;
+    if (any(LaneState::buffer_full)) continue;  // a warp that waits for another one
+    if (!any(LaneState::at_barrier)) break;
     pass_barrier();
   }
   running_block = nullptr;
@@ -117,7 +123,8 @@ void Block::abandon() {
   __builtin_unreachable();
 }
 
-// Takes the warp's lanes to the next barrier of the block, or to their ends.
+// Takes the warp's lanes to the next barrier of the block, or to their ends; or, if one of them reads the same words over
+// and over, so far that another warp may write them.
 void Block::run_warp(Lane* lanes, unsigned count) {
   for (;;) {
     for (unsigned l = 0; l < count; ++l) {
@@ -133,8 +140,9 @@ void Block::run_warp(Lane* lanes, unsigned count) {
       return std::any_of(lanes, lanes + count, [&](const Lane& lane) { return ((lane.state == states) || ...); });
     };
     if (grid_->aborted) return;
-    if (served || is(LaneState::buffer_full)) continue;
-    if (is(LaneState::in_collective)) return explain_standstill(lanes, count);
+    const bool spins = std::any_of(lanes, lanes + count, [](const Lane& lane) { return lane.spins > spins_before_others; });
+    if (served || (is(LaneState::buffer_full) && !spins)) continue;
+    if (is(LaneState::in_collective) && !spins) return explain_standstill(lanes, count);
     recorder_.flush();
     return;
   }
@@ -153,6 +161,7 @@ void Block::wait_in_collective(const CollectiveCall& call, const void* pc) {
   Lane& lane = *current_;
   lane.wait_site = site_of(pc);
   if (!(call.mask >> lane.lane & 1)) {
+    const Unobserved unobserved;
     report(DefectKind::bad_mask, fmt::format("the mask 0x{:08x} of {} lacks the calling lane {}", call.mask, call.operation, lane.lane),
            party(lane, lane.wait_site, "calls it"));
     abandon();
@@ -245,7 +254,13 @@ void Block::explain_standstill(Lane* lanes, unsigned count) {
 void Block::check_spin(Lane& lane) {
   if (lane.state != LaneState::buffer_full) return;
   const auto* first = lane.records->addresses;
-  const bool spins = std::all_of(first, first + lane.recorded, [&](std::uint64_t a) { return a == *first; });
+  const Tag* const tags = lane.records->tags;
+  // Reads of the same word, or of two to four words in turn.
+  bool spins = std::none_of(tags, tags + lane.recorded, tag_store);
+  for (unsigned period = 1; spins; ++period) {
+    if (std::equal(first + period, first + lane.recorded, first)) break;
+    spins = period < 4;
+  }
   lane.spins = spins ? lane.spins + 1 : 0;
   static thread_local std::chrono::steady_clock::time_point since;
   if (lane.spins == spins_before_clock) since = std::chrono::steady_clock::now();

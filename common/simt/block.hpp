@@ -51,6 +51,7 @@ class Block {
   void wait_in_collective(const CollectiveCall& call, const void* pc);
   LaneMask live_lanes() const;
   void fence();
+  void acquire(std::uintptr_t address);
   void tensor_flops(std::uint64_t flops) { tensor_flops_ += flops; }
 
   enum class Use { read, write, atomic };

@@ -39,6 +39,7 @@ Party Block::party(std::uint32_t block, unsigned thread, Site site, std::string 
 }
 
 void Block::report(DefectKind kind, std::string where, Party one, Party other) {
+  if (!grid_->sink) return;  // nobody inspects; the launch is broken off all the same
   const std::string kernel = function_at(reinterpret_cast<std::uintptr_t>(grid_->launch.kernel)).name;
   grid_->sink->report({kind, kernel, std::move(where), std::move(one), std::move(other)});
 }
@@ -72,9 +73,7 @@ void Block::access_shared(std::uintptr_t address, unsigned bytes, Use use, Site 
   if (!conflict || !is_news(conflict->kind, site, conflict->site)) return;
   Party other;
   if (conflict->kind == DefectKind::shared_race) {
-    // Several threads may have updated it atomically; then no single one is to name.
     other = party(standing_.number, conflict->thread, conflict->site, conflict->other_wrote ? "writes it" : "reads it");
-    other.known = conflict->thread < threads_;
   }
   report(conflict->kind, shared_.describe(address), party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)), other);
   if (conflict->kind == DefectKind::out_of_bounds) abandon();
@@ -139,13 +138,20 @@ void Block::fence() {
   standing_.fence = std::max(standing_.fence, current_->clock);
 }
 
+void Block::acquire(std::uintptr_t address) {
+  const Unobserved unobserved;
+  if (global_.contains(address)) order_->acquire(standing_, address);
+}
+
 void Block::copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc) {
   Lane& lane = *current_;
   const auto target = reinterpret_cast<std::uintptr_t>(to);
   const Site site = site_of(pc);
   if (inspected_block) {
-    if (bytes > 0) access_range(reinterpret_cast<std::uintptr_t>(from), bytes, Use::read, pc);
     const unsigned size = static_cast<unsigned>(bytes + zeros);
+    const auto source = reinterpret_cast<std::uintptr_t>(from);
+    if (bytes > 0 && source % size != 0) access_elsewhere(source, size, Use::read, site, false);
+    if (bytes > 0) access_range(source, bytes, Use::read, pc);
     // From now on the write may happen at any time.
     if (target % size == 0 && shared_.contains(target)) {
       const Unobserved unobserved;

@@ -48,82 +48,109 @@ bool GlobalOrder::ordered(std::uint32_t other_block, unsigned other_thread, Stam
                           const BlockStanding& block) {
   if (other_block == block.number) {
     if (other_thread == lane.thread || stamp < block.epoch) return true;
-    return other_thread / warp_lanes == lane.warp && lane.seen[other_thread % warp_lanes] >= stamp;
+    if (other_thread / warp_lanes == lane.warp && lane.seen[other_thread % warp_lanes] >= stamp) return true;
   }
   if (block.acquired.items.empty()) return false;
   const std::lock_guard lock(places_mutex_);
-  for (const auto& [place, length] : block.acquired.items) {
-    const auto& by_block = static_cast<const Place*>(place)->by_block;
-    const auto at = by_block.find(other_block);
-    if (at == by_block.end() || at->second.position >= length) continue;
-    if (stamp <= (other_thread == at->second.thread ? at->second.own_limit : at->second.block_limit)) return true;
+  for (const auto& [where, length] : block.acquired.items) {
+    const Place& place = *static_cast<const Place*>(where);
+    const auto covers = [&, length = length](const auto& releases, auto key) {
+      const auto at = releases.find(key);
+      return at != releases.end() && at->second.position < length && stamp <= at->second.limit;
+    };
+    if (covers(place.by_thread, key(other_block, other_thread))) return true;
+    if (other_block != block.number && covers(place.by_block, other_block)) return true;
   }
   return false;
 }
 
-void GlobalOrder::synchronise(const Lane& lane, BlockStanding& block, std::uintptr_t address) {
+void GlobalOrder::acquire(BlockStanding& block, std::uintptr_t address) {
   const std::lock_guard lock(places_mutex_);
-  const bool releases = block.fence > 0;
-  auto at = places_.find(address);
-  if (at == places_.end()) {
-    if (!releases) return;
-    at = places_.try_emplace(address, std::make_unique<Place>()).first;
-  }
-  Place& place = *at->second;
+  const auto at = places_.find(address);
+  if (at == places_.end()) return;
   // Takes what others have given, whether or not a fence follows: a kernel without it would be wrong on paper only.
-  if (!place.by_block.empty()) {
-    const auto known = std::ranges::find(block.acquired.items, &place, &Acquired::Item::place);
-    if (known == block.acquired.items.end()) {
-      block.acquired.items.push_back({&place, place.by_block.size()});
-    } else {
-      known->length = place.by_block.size();
-    }
+  const Place& place = *at->second;
+  const auto known = std::ranges::find(block.acquired.items, &place, &Acquired::Item::place);
+  if (known == block.acquired.items.end()) {
+    block.acquired.items.push_back({&place, place.releases()});
+  } else {
+    known->length = place.releases();
   }
-  if (!releases) return;
+}
+
+void GlobalOrder::release(const Lane& lane, const BlockStanding& block, std::uintptr_t address) {
+  if (block.fence == 0) return;
+  const std::lock_guard lock(places_mutex_);
+  std::unique_ptr<Place>& at = places_[address];
+  if (!at) at = std::make_unique<Place>();
+  Place& place = *at;
   // Gives what this thread did before its fence, and what the block did before its last barrier if a thread of it has
   // fenced since then or right before.
-  const auto [release, is_new] = place.by_block.try_emplace(block.number);
-  if (is_new) release->second.position = place.by_block.size() - 1;
-  release->second.thread = lane.thread;
-  release->second.own_limit = lane.fence;
-  release->second.block_limit = std::min(block.fence, block.epoch - 1);
+  const auto give = [&](auto& releases, auto key, Stamp limit) {
+    releases.try_emplace(key, Release{place.releases(), 0}).first->second.limit = limit;
+  };
+  give(place.by_thread, key(block.number, lane.thread), lane.fence);
+  give(place.by_block, block.number, std::min(block.fence, block.epoch - 1));
+}
+
+bool GlobalOrder::write_is_ordered(const Record& r, const Lane& lane, const BlockStanding& block) {
+  if (r.write_block != block.number || r.writers == Record::one) {
+    return ordered(r.write_block, r.write_thread, r.written, lane, block);
+  }
+  // Which lanes of the warp have updated it is not known: any __syncwarp() since then will do.
+  return r.written < block.epoch ||
+         (r.writers == Record::one_warp && r.write_thread / warp_lanes == lane.warp && lane.last_sync >= r.written);
+}
+
+bool GlobalOrder::reads_are_ordered(const Record& r, const Lane& lane, const BlockStanding& block) {
+  if (r.read_block != block.number || r.readers == Record::one) {
+    return ordered(r.read_block, r.read_thread, r.read, lane, block);
+  }
+  return r.read < block.epoch ||
+         (r.readers == Record::one_warp && r.read_thread / warp_lanes == lane.warp && lane.last_sync >= r.read);
 }
 
 std::optional<GlobalOrder::Conflict> GlobalOrder::touch(Record& r, bool fresh, const Lane& lane, BlockStanding& block,
                                                         Use use, Site site) {
   if (fresh) r = {};
   std::optional<Conflict> conflict;
-  if (r.write_block && !(use == Use::atomic && r.write_atomic) &&
-      !ordered(r.write_block, r.write_thread, r.written, lane, block)) {
-    conflict = Conflict{DefectKind::global_race, true, r.write_block, r.write_thread, r.write_site, true};
+  if (r.write_block && !(use == Use::atomic && r.write_atomic) && !write_is_ordered(r, lane, block)) {
+    const bool myself = r.write_block == block.number && r.write_thread == lane.thread;
+    conflict = Conflict{DefectKind::global_race, true, r.write_block, myself ? r.other_writer : r.write_thread,
+                        r.write_site, true};
   }
   if (use == Use::read) {
-    const bool first = r.read_block != block.number || r.read < block.epoch;
+    // Earlier reads that come before this one need not be kept: what comes after this one comes after them.
+    const bool first = r.read_block != block.number || (r.read != lane.clock && reads_are_ordered(r, lane, block));
     if (first) {
       r.read_block = block.number;
-      r.read_thread = static_cast<std::uint16_t>(lane.thread);
+      r.read_thread = lane.thread & 1023;
       r.readers = Record::one;
       r.read_site = site;
     } else if (r.read_thread != lane.thread && r.readers != Record::several_warps) {
       r.readers = r.read_thread / warp_lanes == lane.warp ? Record::one_warp : Record::several_warps;
+      r.other_reader = lane.thread & 1023;
     }
-    r.read = lane.clock;
+    r.read = first ? lane.clock : std::max(r.read, lane.clock);
     return conflict;
   }
-  if (r.read_block && !conflict) {
-    bool fine;
-    if (r.read_block != block.number || r.readers == Record::one) {
-      fine = ordered(r.read_block, r.read_thread, r.read, lane, block);
-    } else {
-      // Which lanes of the warp have read is not known: any __syncwarp() since then will do.
-      fine = r.read < block.epoch ||
-             (r.readers == Record::one_warp && r.read_thread / warp_lanes == lane.warp && lane.last_sync >= r.read);
-    }
-    if (!fine) conflict = Conflict{DefectKind::global_race, true, r.read_block, r.read_thread, r.read_site, false};
+  if (r.read_block && !conflict && !reads_are_ordered(r, lane, block)) {
+    const bool myself = r.read_block == block.number && r.read_thread == lane.thread;
+    conflict = Conflict{DefectKind::global_race, true, r.read_block, myself ? r.other_reader : r.read_thread,
+                        r.read_site, false};
+  }
+  const bool joins_atomics = use == Use::atomic && r.write_atomic && r.write_block == block.number &&
+                             r.written >= block.epoch && (r.write_thread != lane.thread || r.writers != Record::one);
+  if (!joins_atomics) {
+    r.writers = Record::one;
+  } else if (r.write_thread != lane.thread) {
+    r.writers = r.writers != Record::several_warps && r.write_thread / warp_lanes == lane.warp ? Record::one_warp
+                                                                                              : Record::several_warps;
+    r.other_writer = r.write_thread;
   }
   r.read_block = 0;
   r.write_block = block.number;
-  r.write_thread = static_cast<std::uint16_t>(lane.thread);
+  r.write_thread = lane.thread & 1023;
   r.write_atomic = use == Use::atomic;
   r.written = lane.clock;
   r.write_site = site;
@@ -190,7 +217,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
 
 std::optional<GlobalOrder::Conflict> GlobalOrder::access(const Lane& lane, BlockStanding& block, std::uintptr_t address,
                                                          unsigned bytes, Use use, Site site) {
-  if (use == Use::atomic) synchronise(lane, block, address);
+  if (use == Use::atomic) release(lane, block, address);
   const std::size_t word = memory_.word_of(address);
   if (bytes < 4) return access_word(word, address % 4, bytes, lane, block, use, site);
   std::optional<Conflict> conflict;

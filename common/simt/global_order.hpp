@@ -54,6 +54,10 @@ class GlobalOrder {
   std::optional<Conflict> access(const Lane& lane, BlockStanding& block, std::uintptr_t address, unsigned bytes, Use use,
                                  Site site);
 
+  /// After an atomic operation: what others have given away by then with one on the same word. The operation itself comes
+  /// after access(), so another block's may come between.
+  void acquire(BlockStanding& block, std::uintptr_t address);
+
   /// Whether a read is one of the many that change nothing and can't be wrong. Without a lock, hence the rest is up to
   /// access().
   bool is_quiet_read(const BlockStanding& block, std::uintptr_t address, unsigned bytes) const {
@@ -78,25 +82,32 @@ class GlobalOrder {
   struct Record {
     // The reader: a thread, several threads of a warp, or several warps of a block.
     std::uint32_t read_block;
-    std::uint16_t read_thread;
-    enum Readers : std::uint16_t { one, one_warp, several_warps } readers;
+    // And one more reader, so that there is another one to name when the first one writes.
+    std::uint32_t read_thread : 10, other_reader : 10;
+    enum Readers : std::uint32_t { one, one_warp, several_warps };
+    std::uint32_t readers : 2;
     Stamp read;
     Site read_site;
     std::uint32_t write_block;
-    std::uint16_t write_thread;
-    std::uint16_t write_atomic;
+    // The last writer; if several have updated it atomically since the last barrier, one more.
+    std::uint32_t write_thread : 10, other_writer : 10;
+    std::uint32_t writers : 2;  // Readers, of threads of write_block
+    std::uint32_t write_atomic : 1;
     Stamp written;
     Site write_site;
   };
-  // What a block that has fenced gives away with an atomic on some word.
+  // What is given away with an atomic on some word, by a thread after its own fence and by a block after a barrier: what
+  // was done up to `limit`. `position` orders them by who came first.
   struct Release {
     std::size_t position;
-    unsigned thread;
-    Stamp own_limit, block_limit;
+    Stamp limit;
   };
   struct Place {
     std::unordered_map<std::uint32_t, Release> by_block;
+    std::unordered_map<std::uint64_t, Release> by_thread;
+    std::size_t releases() const { return by_block.size() + by_thread.size(); }
   };
+  static std::uint64_t key(std::uint32_t block, unsigned thread) { return std::uint64_t{block} << 10 | thread; }
   struct Stripe {
     std::atomic_flag locked;
     std::unordered_map<std::size_t, std::array<Record, 4>> split;
@@ -107,8 +118,10 @@ class GlobalOrder {
                                        const Lane& lane, BlockStanding& block, Use use, Site site);
   std::optional<Conflict> access_word(std::size_t word, unsigned first, unsigned bytes, const Lane& lane,
                                       BlockStanding& block, Use use, Site site);
+  bool write_is_ordered(const Record& record, const Lane& lane, const BlockStanding& block);
+  bool reads_are_ordered(const Record& record, const Lane& lane, const BlockStanding& block);
   bool ordered(std::uint32_t other_block, unsigned other_thread, Stamp stamp, const Lane& lane, const BlockStanding& block);
-  void synchronise(const Lane& lane, BlockStanding& block, std::uintptr_t address);
+  void release(const Lane& lane, const BlockStanding& block, std::uintptr_t address);
 
   GlobalMemory& memory_ = GlobalMemory::instance();
   Record* records_ = nullptr;

@@ -42,6 +42,10 @@ void note_atomic(void* address, std::size_t bytes, const void* pc) {
   on_access(address, static_cast<unsigned>(bytes), Use::atomic, pc);
 }
 
+void note_atomic_done(void* address) {
+  if (Block* const block = inspected_block) block->acquire(reinterpret_cast<std::uintptr_t>(address));
+}
+
 void note_fence() {
   if (running_block) running_block->fence();
 }

@@ -76,6 +76,27 @@ void SharedMemory::start_block(Stamp now) {
   block_ = epoch_ = now;
 }
 
+bool SharedMemory::write_is_ordered(const Entry& entry, const Lane& lane) {
+  if (entry.writer == lane.thread) return true;
+  if (entry.writer == many_warps_write) return false;
+  // Which lanes of the warp have updated it is not known: any __syncwarp() since then will do.
+  if (entry.writer & many_lanes) return entry.writer == (many_lanes | lane.warp) && lane.last_sync >= entry.written;
+  return entry.writer / warp_lanes == lane.warp && ordered_within_warp(lane, entry.writer % warp_lanes, entry.written);
+}
+
+// Whether all reads on record come before what this lane does now. If not, and the culprit can be told better than by
+// who read first, `culprit` becomes its number.
+bool SharedMemory::reads_are_ordered(const Entry& entry, const Lane& lane, unsigned& culprit) {
+  if (entry.reader_warp != lane.warp) return false;
+  for (LaneMask rest = entry.read_lanes & ~(LaneMask{1} << lane.lane); rest; rest &= rest - 1) {
+    const auto other = static_cast<unsigned>(std::countr_zero(rest));
+    if (ordered_within_warp(lane, other, entry.read)) continue;
+    culprit = lane.warp * warp_lanes + other;
+    return false;
+  }
+  return true;
+}
+
 std::optional<SharedMemory::Conflict> SharedMemory::touch(Entry& entry, Sites& sites, const Lane& lane, Use use,
                                                           Site site, bool announced) {
   if (entry.flags & flag_forbidden) return Conflict{DefectKind::out_of_bounds};
@@ -84,50 +105,57 @@ std::optional<SharedMemory::Conflict> SharedMemory::touch(Entry& entry, Sites& s
   // A write before: someone else's, in this epoch, and not ordered by a warp's synchronisation?
   if (entry.written >= epoch_) {
     const bool both_atomic = use == Use::atomic && entry.flags & flag_atomic;
-    if (entry.writer != lane.thread && !both_atomic) {
-      const bool ordered = entry.writer != many_writers && entry.writer / warp_lanes == lane.warp &&
-                           ordered_within_warp(lane, entry.writer % warp_lanes, entry.written);
-      if (!ordered) conflict = Conflict{DefectKind::shared_race, entry.writer, sites.written, true};
+    if (!both_atomic && !write_is_ordered(entry, lane)) {
+      conflict = Conflict{DefectKind::shared_race, sites.writer != lane.thread ? sites.writer : sites.other_writer,
+                          sites.written, true};
     }
   } else if (entry.written < block_ && use != Use::write && !announced) {
     conflict = Conflict{DefectKind::uninitialised_shared};
     entry.written = block_;  // once is enough
     entry.flags &= static_cast<std::uint8_t>(~flag_atomic);
-    entry.writer = static_cast<std::uint16_t>(lane.thread);
+    entry.writer = sites.writer = static_cast<std::uint16_t>(lane.thread);
     sites.written = site;
   }
 
   const LaneMask me = LaneMask{1} << lane.lane;
+  unsigned culprit = sites.reader;
   if (use == Use::read) {
-    if (entry.read < epoch_) {
+    // Earlier reads that come before this one need not be kept: what comes after this one comes after them.
+    if (entry.read < epoch_ || (entry.read != lane.clock && reads_are_ordered(entry, lane, culprit))) {
       entry.read_lanes = me;
       entry.reader_warp = static_cast<std::uint8_t>(lane.warp);
+      entry.read = lane.clock;
       sites.read = site;
       sites.reader = static_cast<std::uint16_t>(lane.thread);
     } else if (entry.reader_warp == lane.warp) {
       entry.read_lanes |= me;
+      entry.read = std::max(entry.read, lane.clock);
     } else {
       entry.reader_warp = many_warps;
+      entry.read = std::max(entry.read, lane.clock);
     }
-    entry.read = lane.clock;
     return conflict;
   }
 
   // A write after reads in this epoch, by others?
-  if (entry.read >= epoch_ && !conflict) {
-    bool ordered = entry.reader_warp == lane.warp;
-    for (LaneMask rest = entry.read_lanes & ~me; ordered && rest; rest &= rest - 1) {
-      ordered = ordered_within_warp(lane, static_cast<unsigned>(std::countr_zero(rest)), entry.read);
-    }
-    if (!ordered) conflict = Conflict{DefectKind::shared_race, sites.reader, sites.read, false};
+  if (entry.read >= epoch_ && !conflict && !reads_are_ordered(entry, lane, culprit)) {
+    conflict = Conflict{DefectKind::shared_race, culprit, sites.read, false};
   }
   if (announced) return conflict;
   const bool joins_atomics = use == Use::atomic && entry.written >= epoch_ && entry.flags & flag_atomic &&
                              entry.writer != lane.thread;
-  entry.writer = joins_atomics ? many_writers : static_cast<std::uint16_t>(lane.thread);
+  if (!joins_atomics) {
+    entry.writer = static_cast<std::uint16_t>(lane.thread);
+  } else {
+    const bool same_warp = entry.writer < many_lanes ? entry.writer / warp_lanes == lane.warp
+                                                     : entry.writer == (many_lanes | lane.warp);
+    entry.writer = same_warp ? static_cast<std::uint16_t>(many_lanes | lane.warp) : many_warps_write;
+    if (sites.writer != lane.thread) sites.other_writer = sites.writer;
+  }
   entry.written = lane.clock;
   entry.flags = static_cast<std::uint8_t>((entry.flags & ~flag_atomic) | (use == Use::atomic ? flag_atomic : 0));
   sites.written = site;
+  sites.writer = static_cast<std::uint16_t>(lane.thread);
   return conflict;
 }
 

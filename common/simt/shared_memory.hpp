@@ -51,8 +51,8 @@ class SharedMemory {
                          !(entry->flags & (flag_forbidden | flag_split));
       if (!plain) return false;
       if (entry->reader_warp == lane.warp) {
+        if (entry->read != lane.clock) return false;  // a __syncwarp() lies between
         entry->read_lanes |= me;
-        entry->read = lane.clock;
       } else {
         entry->reader_warp = many_warps;
       }
@@ -70,18 +70,22 @@ class SharedMemory {
   struct Entry {
     Stamp written = 0, read = 0;
     LaneMask read_lanes = 0;       // of the warp that read it
-    std::uint16_t writer = 0;      // a thread, or many_writers
+    std::uint16_t writer = 0;      // a thread; many_lanes | warp; or many_warps_write
     std::uint8_t reader_warp = 0;  // or many_warps
     std::uint8_t flags = 0;
   };
   // Looked at for reports only.
   struct Sites {
     Site written = 0, read = 0;
-    std::uint16_t reader = 0;
+    std::uint16_t reader = 0;                    // the first one
+    std::uint16_t writer = 0, other_writer = 0;  // the last one, and if several have updated it one more
   };
   static constexpr std::uint8_t flag_forbidden = 1, flag_split = 2, flag_atomic = 4;
   static constexpr std::uint8_t many_warps = 255;
-  static constexpr std::uint16_t many_writers = 0xffff;
+  static constexpr std::uint16_t many_lanes = 0x8000, many_warps_write = 0xffff;
+
+  static bool write_is_ordered(const Entry& entry, const Lane& lane);
+  static bool reads_are_ordered(const Entry& entry, const Lane& lane, unsigned& culprit);
 
   std::optional<Conflict> touch(Entry& entry, Sites& sites, const Lane& lane, Use use, Site site, bool announced);
   std::optional<Conflict> access_bytes(const Lane& lane, std::size_t offset, unsigned bytes, Use use, Site site,
