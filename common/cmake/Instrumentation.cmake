@@ -16,6 +16,12 @@ else()
   set(GEMM_HAVE_FMA ON)
 endif()
 
+# g++ contracts a * b + c to an FMA when it optimises, and only then.
+set(GEMM_COUNTS_FMAS ${GEMM_HAVE_FMA})
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(GEMM_COUNTS_FMAS OFF)
+endif()
+
 set(gemm_instrumentation
   # Other sanitizers, if asked for, are for the executor itself: g++ can't combine them with these.
   -fno-sanitize=all
@@ -23,8 +29,9 @@ set(gemm_instrumentation
   -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc -fsanitize=bounds
   # One access in the source is one access of one thread, and one a * b + c is one FMA.
   -fno-tree-vectorize ${fma_option} -ffp-contract=fast
-  # Two calls in the source stay two, even of the same function: a barrier in each branch is two barriers, each with its line.
-  -fno-tree-tail-merge -fno-crossjumping
+  # Two places in the source are two in the program, a barrier in each branch for one: no merging of the ends of branches, nor
+  # of equal functions.
+  -fno-tree-tail-merge -fno-crossjumping -fno-ipa-icf
   # For lines in reports.
   -g)
 

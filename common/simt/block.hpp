@@ -71,7 +71,7 @@ class Block {
       access_elsewhere(address, bytes, use, site, aligned);
     }
   }
-  /// The same for any number of bytes at any address, in as few aligned pieces as it takes.
+  /// The same for any number of bytes at any address, in aligned pieces.
   void access_range(std::uintptr_t address, std::size_t bytes, Use use, const void* pc);
   /// An index outside its array, which g++ has noticed.
   [[noreturn]] void index_out_of_bounds(std::size_t index, const void* pc);
@@ -94,6 +94,7 @@ class Block {
   void access_global(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Site site, bool aligned);
+  void read_for_copy(std::uintptr_t from, std::size_t bytes, unsigned width, const void* pc);
   void check_static(std::uintptr_t address, unsigned bytes, Use use, Site site);
 
   void run_warp(Lane* lanes, unsigned count);

@@ -123,9 +123,11 @@ void Block::index_out_of_bounds(std::size_t index, const void* pc) {
 }
 
 void Block::access_range(std::uintptr_t address, std::size_t bytes, Use use, const void* pc) {
+  // The largest aligned piece. No type is aligned to more than what divides its size: for a struct of 12 bytes, three
+  // pieces of 4, as nvcc would have it, wherever in an array it lies.
+  const std::size_t widest = std::min<std::size_t>(bytes & -bytes, 16);
   while (bytes > 0) {
-    // The largest aligned piece.
-    std::size_t piece = 16;
+    std::size_t piece = widest;
     while (piece > bytes || address % piece != 0) piece /= 2;
     access(address, static_cast<unsigned>(piece), use, pc);
     address += piece;
@@ -143,6 +145,19 @@ void Block::acquire(std::uintptr_t address) {
   if (global_.contains(address)) order_->acquire(standing_, address);
 }
 
+// A lane at the edge of a matrix may read less than the copy's width: part of the same request all the same.
+void Block::read_for_copy(std::uintptr_t from, std::size_t bytes, unsigned width, const void* pc) {
+  if (bytes == width || from % width != 0 || !global_.contains(from)) return access_range(from, bytes, Use::read, pc);
+  const Site site = site_of(pc);
+  for (std::size_t done = 0; done < bytes;) {
+    const auto piece = static_cast<unsigned>(std::bit_floor(bytes - done));
+    access_global(from + done, piece, Use::read, site);
+    done += piece;
+  }
+  const auto log_width = static_cast<unsigned>(std::countr_zero(width));
+  record(*current_, make_tag(site, false, false, false, log_width), from);
+}
+
 void Block::copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc) {
   Lane& lane = *current_;
   const auto target = reinterpret_cast<std::uintptr_t>(to);
@@ -151,7 +166,7 @@ void Block::copy_begin(void* to, const void* from, std::size_t bytes, std::size_
     const unsigned size = static_cast<unsigned>(bytes + zeros);
     const auto source = reinterpret_cast<std::uintptr_t>(from);
     if (bytes > 0 && source % size != 0) access_elsewhere(source, size, Use::read, site, false);
-    if (bytes > 0) access_range(source, bytes, Use::read, pc);
+    if (bytes > 0) read_for_copy(source, bytes, size, pc);
     // From now on the write may happen at any time.
     if (target % size == 0 && shared_.contains(target)) {
       const Unobserved unobserved;

@@ -94,7 +94,7 @@ std::uint64_t FmaCount::total(unsigned bits) const {
 
 FmaCount count_fmas(const KernelObservation& kernel) {
   FmaCount result;
-  if (!GEMM_HAVE_FMA) return result;
+  if (!GEMM_COUNTS_FMAS) return result;
   result.known = true;
   std::map<std::uintptr_t, std::uint64_t> runs;  // by block, as the recorder names it
   std::map<std::uintptr_t, Function> functions;

@@ -97,7 +97,7 @@ void Sink::add(std::vector<SiteCounts> sites, std::vector<std::pair<std::uintptr
   kernel.static_shared = static_shared;
   for (const SiteCounts& site : sites) {
     const auto same = std::ranges::find_if(kernel.sites, [&](const SiteCounts& s) {
-      return s.pc == site.pc && s.shared == site.shared && s.store == site.store;
+      return s.pc == site.pc && s.shared == site.shared && s.store == site.store && s.bytes == site.bytes;
     });
     if (same == kernel.sites.end()) {
       kernel.sites.push_back(site);

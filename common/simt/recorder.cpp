@@ -23,9 +23,12 @@ Recorder::Recorder() : records_(warp_lanes), sites_(1), text_bytes_(text_end() -
 unsigned Recorder::index_of(Tag tag) {
   // Call sites are at least four bytes apart; one of them may touch shared memory in one lane and global in another, or
   // be a copy that reads and writes.
-  std::uint32_t& index = index_[tag_site(tag) / 4 * 4 + tag_shared(tag) * 2 + tag_store(tag)];
-  if (index == 0) {
-    index = static_cast<std::uint32_t>(sites_.size());
+  std::uint32_t* index = &index_[tag_site(tag) / 4 * 4 + tag_shared(tag) * 2 + tag_store(tag)];
+  // A range's pieces differ in size: a state for each.
+  while (*index != 0 && sites_[*index].tag != tag) index = &sites_[*index].next;
+  if (*index == 0) {
+    const auto created = static_cast<std::uint32_t>(sites_.size());
+    *index = created;  // before the vector grows, for it may hold the index itself
     SiteState& site = sites_.emplace_back();
     site.tag = tag;
     site.counts.pc = text_begin() + tag_site(tag);
@@ -33,8 +36,9 @@ unsigned Recorder::index_of(Tag tag) {
     site.counts.store = tag_store(tag);
     site.counts.atomic = tag_atomic(tag);
     site.counts.bytes = tag_bytes(tag);
+    return created;
   }
-  return index;
+  return *index;
 }
 
 Recorder::Cost Recorder::cost_of(const SiteState& site, const std::uint64_t* address, LaneMask mask) {
@@ -148,6 +152,7 @@ void Recorder::flush() {
 }
 
 void Recorder::drain(std::vector<SiteCounts>& sites, std::vector<std::pair<std::uintptr_t, std::uint64_t>>& block_runs) {
+  flush();  // what a kernel that was aborted has left must not pair with the next one's accesses
   for (SiteState& site : sites_) {
     if (site.counts.requests == 0) continue;
     sites.push_back(site.counts);

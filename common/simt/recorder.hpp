@@ -45,6 +45,7 @@ class Recorder {
   };
   struct SiteState {
     Tag tag = 0;
+    std::uint32_t next = 0;  // the state of this site for another size; 0: none
     SiteCounts counts;
     KnownCost known[line_bytes / 4];
     // For lanes that went different ways: how far each lane is, and the requests that not all have joined yet.

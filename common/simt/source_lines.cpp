@@ -29,9 +29,11 @@ SourceLine parse(const std::string& text) {
   return line;
 }
 
-bool is_ours(const std::string& file) {
-  // ptx.cuh: functions that stand for one instruction each.
-  return file.find("/common/simt/") != std::string::npos || file.ends_with("/common/ptx.cuh");
+// Neither the executor's own headers (ptx.cuh: functions that stand for one instruction each) nor those of the C++ library
+// (std::max takes references) are the author's.
+bool is_shim(const std::string& file) {
+  return file.find("/common/simt/") != std::string::npos || file.ends_with("/common/ptx.cuh") ||
+         file.find("/include/c++/") != std::string::npos;
 }
 
 std::string relative(const std::string& file) {
@@ -92,7 +94,7 @@ std::vector<SourceLine> source_lines(const std::vector<std::uintptr_t>& return_a
       }
       const SourceLine line = parse(text);
       if (!current || line.file.empty()) continue;
-      if (current->file.empty() || is_ours(current->file)) *current = line;
+      if (current->file.empty() || is_shim(current->file)) *current = line;
     }
     for (auto& [address, line] : known()) line.file = relative(line.file);
   }

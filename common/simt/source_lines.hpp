@@ -15,7 +15,7 @@ struct SourceLine {
 };
 
 /// The line of the call that returns to each of these addresses. Where functions were inlined, the innermost line
-/// outside common/simt/: what the kernel's author wrote. Results are kept.
+/// outside common/simt/ and the C++ library: what the kernel's author wrote. Results are kept.
 std::vector<SourceLine> source_lines(const std::vector<std::uintptr_t>& return_addresses);
 SourceLine source_line(std::uintptr_t return_address);
 

@@ -50,6 +50,7 @@ using PlaceFunction = Place (*)(int lane, int i);
 // One product of the whole warp, with K of A and B, and so on, elements a lane.
 template <int M, int N, int K, class Operand, class Result, PlaceFunction place_a, PlaceFunction place_b>
 void multiply(const MmaRegisters* const (&lanes)[warp]) {
+  note_tensor_flops(2 * M * N * K);
   double a[M][K], b[K][N];
   for (int lane = 0; lane < warp; ++lane) {
     for (int i = 0; i < M * K / warp; ++i) {
@@ -91,22 +92,6 @@ void multiply(Mma instruction, const MmaRegisters* const (&lanes)[warp]) {
   }
 }
 
-int flops(Mma instruction) {
-  switch (instruction) {
-    case Mma::m16n8k16_f32_f16:
-    case Mma::m16n8k16_f16_f16:
-    case Mma::m16n8k16_f32_bf16:
-      return 2 * 16 * 8 * 16;
-    case Mma::m16n8k8_f32_f16:
-    case Mma::m16n8k8_f16_f16:
-    case Mma::m16n8k8_f32_tf32:
-      return 2 * 16 * 8 * 8;
-    case Mma::m8n8k4_f64:
-      return 2 * 8 * 8 * 4;
-  }
-  return 0;
-}
-
 struct MmaCall {
   Mma instruction;
   const MmaRegisters* registers;
@@ -119,7 +104,6 @@ void combine_mma(void* const* lanes, LaneMask) {
     const MmaRegisters* registers[warp];
     for (int lane = 0; lane < warp; ++lane) registers[lane] = call(lane)->registers + i;
     multiply(call(0)->instruction, registers);
-    note_tensor_flops(static_cast<std::uint64_t>(flops(call(0)->instruction)));
   }
 }
 
