@@ -20,6 +20,8 @@ GPU = DOCS / "measurements" / "nvidia-h200"
 FIGURES = DOCS / "figures"
 LADDER, COUNTERS, CALIBRATION, SANITIZERS = (GPU / f"{name}.json" for name in ("sgemm", "counters", "calibration", "sanitizers"))
 MAPS = DOCS / "measurements" / "cpu" / "thread_maps.json"
+COUNTED = DOCS / "measurements" / "cpu" / "counts.json"  # by the CPU executor, on any machine
+BESIDE = GPU / "counts.json"  # the same and Nsight Compute's; may be missing
 HEADLINE = "4096x4096x4096"
 CUBES = ["256", "512", "1000", "1024", "2048", "4095", "4096", "4097", "8192"]
 
@@ -28,13 +30,17 @@ class Data:
     """The committed measurements, by stage and shape."""
 
     def __init__(self):
-        for path in (LADDER, COUNTERS, CALIBRATION, SANITIZERS, MAPS):
+        writers = {LADDER: "measure", COUNTERS: "measure", CALIBRATION: "measure", SANITIZERS: "measure", COUNTED: "counts.py --count"}
+        for path in (*writers, MAPS):
             if not path.exists():
-                sys.exit(f"error: {path.relative_to(ROOT)} is missing: docs/measurements/measure, or ./lab map, writes it")
+                writer = f"docs/measurements/{writers[path]}" if path in writers else "./lab map"
+                sys.exit(f"error: {path.relative_to(ROOT)} is missing: {writer} writes it")
         self.ladder = json.loads(LADDER.read_text())
         self.counters = json.loads(COUNTERS.read_text())
         self.calibration = json.loads(CALIBRATION.read_text())
         self.sanitizers = json.loads(SANITIZERS.read_text())
+        self.executor = json.loads(COUNTED.read_text())
+        self.beside = json.loads(BESIDE.read_text()) if BESIDE.exists() else None
         self.results = {}
         self.ids = []
         for r in self.ladder["results"]:
@@ -56,6 +62,9 @@ class Data:
         c = self.counters["sizes"][size][self.stage(number)]
         return c[counter] / (c["ffma"] / 32)
 
+    def counted(self, number):
+        return self.executor["kernels"][self.stage(number)]["counts"]
+
     def idea(self, stage):
         directory, name = stage.split("/")
         source = (ROOT / {"sgemm": "stages"}.get(directory, directory) / f"{name}.cu").read_text()
@@ -70,8 +79,12 @@ def number(x):
     return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
 
 
+def three_digits(x):
+    return "none" if x is None else f"{x:.3g}" if x < 1000 else f"{x:,.0f}"
+
+
 def table(head, rows):
-    left = {"stage", "idea", head[0]}
+    left = {"stage", "idea", "differences", head[0]}
     lines = ["| " + " | ".join(head) + " |", "|" + "|".join("---" if h in left else "---:" for h in head) + "|"]
     return lines + ["| " + " | ".join(row) + " |" for row in rows]
 
@@ -153,6 +166,80 @@ def block_sanitizers(data):
     return table(["compute-sanitizer", "runs", "errors"], rows) + ["", f"{s['device']}, commit {s['commit']}."]
 
 
+KINDS = [(f"{space}_{operation}", f"{space} {operation}s") for space in ("global", "shared") for operation in ("load", "store")]
+KINDS += [("global_atomic", "global atomics"), ("shared_atomic", "shared atomics")]
+
+
+def counted_cycles(counts):
+    """Cycles per warp-wide FMA, as common/roofline.cpp has them: of the data banks, and of the tags, four lines a cycle."""
+    warp_fmas = counts["fma32"] / 32
+    data = sum(counts[kind]["wavefronts"] for kind, _ in KINDS if "atomic" not in kind)
+    tags = (counts["global_load"]["lines"] + counts["global_store"]["lines"]) / 4
+    return {"data": data / warp_fmas, "tags": tags / warp_fmas, "sum": max(data, tags) / warp_fmas}
+
+
+def block_counted(data, stage):
+    size = str(data.executor["stage_size"])
+    c = data.counted(stage)
+    keys = ("requests", "sectors", "wavefronts", "bank_conflicts")
+    cycles = counted_cycles(c)
+    predicted = sum(data.result(stage, size)["predicted"]["l1_cycles_per_warp_fma"].values())
+    shown = [(name, c[kind]) for kind, name in KINDS if c[kind]["requests"]]
+    compiler, commit = (data.executor.get(key, "?") for key in ("compiler", "commit"))
+    intensity = c["flop_per_byte"]
+    return table([f"cycles of L1 and shared memory per warp-wide FMA, M = N = K = {size}", "predicted", "counted"],
+                 [["the slower of the two below", three_digits(predicted), three_digits(cycles["sum"])],
+                  ["data banks, one wavefront a cycle", "", three_digits(cycles["data"])],
+                  ["tags, four lines a cycle", "", three_digits(cycles["tags"])]]) + [""] + table(
+        ["counted", "requests", "sectors", "wavefronts", "bank conflicts"],
+        [[name] + [f"{a[key]:,}" if a[key] else "-" for key in keys] for name, a in shown]) + [
+        "", f"{c['fma32']:,} FMAs, {c['barriers']:,} barriers; flop per byte: {three_digits(intensity['global'])} (global), "
+        f"{three_digits(intensity['shared'])} (shared), {three_digits(intensity['register'])} (registers). "
+        f"CPU executor, {compiler}, commit {commit}."]
+
+
+def difference(quantity, kernel):
+    """Why the executor's count and Nsight Compute's are not the same, or None if they are."""
+    ours, theirs = kernel[quantity]["executor"], kernel[quantity]["ncu"]
+    if ours == theirs:
+        return None
+    requests = kernel["shared_load_requests"]
+    if quantity in ("shared_load_requests", "shared_load_wavefronts") and requests["ncu"] < requests["executor"]:
+        return "merged by nvcc"
+    if quantity == "shared_store_wavefronts" and ours < theirs <= 1.25 * ours:
+        return "store counter noise"
+    return "within 1 %" if abs(theirs - ours) <= 0.01 * ours else "differs"
+
+
+def block_counts(data, which):
+    if which != "beside":
+        raise KeyError(which)
+    if not data.beside:
+        return [f"*Not there yet: `{BESIDE.relative_to(ROOT)}`, which `docs/measurements/measure` writes on a machine with a GPU.*"]
+    b = data.beside
+    shown = [("global_load_requests", "global load requests"), ("global_load_sectors", "sectors"),
+             ("global_store_requests", "global store requests"), ("global_store_sectors", "sectors"),
+             ("shared_load_requests", "shared load requests"), ("shared_load_wavefronts", "wavefronts"),
+             ("shared_store_requests", "shared store requests"), ("shared_store_wavefronts", "wavefronts"), ("fma", "FMAs")]
+    rows, tally = [], {}
+    for name, kernel in b["kernels"].items():
+        cells, why = [], {}
+        for quantity, _ in shown:
+            ours, theirs = kernel[quantity]["executor"], kernel[quantity]["ncu"]
+            reason = difference(quantity, kernel)
+            tally[reason or "equal"] = tally.get(reason or "equal", 0) + 1
+            cells.append((f"{ours:,}" if ours else "-") if reason is None else f"{ours:,} / {theirs:,}")
+            if reason:
+                why.setdefault(reason, []).append("FMAs" if quantity == "fma" else quantity.replace("_", " "))
+        title = f"{name}: {kernel['title']}" if kernel.get("title") else name
+        rows.append([title, *cells, "; ".join(f"{reason}: {', '.join(what)}" for reason, what in why.items()) or "equal"])
+    summary = ", ".join(f"{count} {reason}" for reason, count in sorted(tally.items(), key=lambda item: -item[1]))
+    sizes = f"stages at {b['stage_size']}, prototypes at {b['prototype_size']} (M = N = K)"
+    return table(["kernel", *(head for _, head in shown), "differences"], rows) + [
+        "", f"Where both agree, the one number; else executor / Nsight Compute. Of {sum(tally.values())} numbers: {summary}. "
+        f"{b['device']}, driver {b['driver']}; {sizes}; executor: {b['executor']['compiler']}, commit {b['executor']['commit']}."]
+
+
 # ---- values within a sentence
 
 VALUES = {
@@ -165,6 +252,11 @@ VALUES = {
     # The share of the FMA ceiling, in GFLOP/s, that a number of cycles per warp-wide FMA allows.
     "allowed": lambda d, stage, size, counter: number(d.ceilings["ffma_gflops"] * 0.25 / d.per_fma(stage, size, counter)),
     "ffma": lambda d: f"{d.ceilings['ffma_gflops'] / 1e3:.1f}",
+    # Of the CPU executor: a count (global_load requests), cycles per warp-wide FMA (sum, data, tags), requests and the like per FMA.
+    "count": lambda d, stage, kind, what: f"{d.counted(stage)[kind][what]:,}",
+    "counted_cycles": lambda d, stage, which: three_digits(counted_cycles(d.counted(stage))[which]),
+    "counted_per_fma": lambda d, stage, kind, what: three_digits(d.counted(stage)[kind][what] / (d.counted(stage)["fma32"] / 32)),
+    "intensity": lambda d, stage, which: three_digits(d.counted(stage)["flop_per_byte"][which]),
 }
 BLOCKS = {name[len("block_"):]: function for name, function in list(globals().items()) if name.startswith("block_")}
 

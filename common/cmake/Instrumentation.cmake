@@ -32,6 +32,8 @@ set(gemm_instrumentation
   # Two places in the source are two in the program, a barrier in each branch for one: no merging of the ends of branches, nor
   # of equal functions.
   -fno-tree-tail-merge -fno-crossjumping -fno-ipa-icf
+  # A thread whose local variables don't fit its stack meets the guard page below it, instead of jumping over.
+  -fstack-clash-protection
   # For lines in reports.
   -g)
 

@@ -190,9 +190,12 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
   std::uint8_t next = status;
   if (status == Memory::shared) {
     if (use != Use::read) {
-      // One of its readers is on record still; if that is this block, the other one is not.
+      // One of its readers is on record still; if that is this block, the other one is not. What an atomic has ordered
+      // after the one on record is taken to come after the others, too.
       const bool other = record.read_block != block.number;
-      conflict = Conflict{DefectKind::global_race, other, record.read_block, record.read_thread, record.read_site, false};
+      if (!other || !reads_are_ordered(record, lane, block)) {
+        conflict = Conflict{DefectKind::global_race, other, record.read_block, record.read_thread, record.read_site, false};
+      }
       touch(record, true, lane, block, use, site);
       next = Memory::tracked;
     }

@@ -44,6 +44,8 @@ METRICS = {
     "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio": "stall_mio_throttle",
     "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio": "stall_barrier",
 }
+# The kernels of the stages and of tests/prototype_kernels.cu, and not those of the harness.
+KERNELS = "regex:^(sgemm|naive|shared_tile|block_)"
 SCALE = {"nsecond": 1, "ns": 1, "usecond": 1e3, "us": 1e3, "msecond": 1e6, "ms": 1e6, "second": 1e9, "s": 1e9,
          "byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
@@ -51,7 +53,7 @@ SCALE = {"nsecond": 1, "ns": 1, "usecond": 1e3, "us": 1e3, "msecond": 1e6, "ms":
 def read_counters(command, metrics):
     """What Nsight Compute counts of the first kernel that the command launches for a stage: metric to value, in ns, bytes, ..."""
     done = subprocess.run(["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base",
-                           "-k", "regex:^(sgemm|prototype)", "-c", "1", "--target-processes", "all", "--metrics", ",".join(metrics), *command],
+                           "-k", KERNELS, "-c", "1", "--target-processes", "all", "--metrics", ",".join(metrics), *command],
                           capture_output=True, text=True)
     rows = list(csv.reader(line for line in done.stdout.splitlines() if line.startswith('"')))
     if done.returncode or len(rows) < 3:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The CPU executor's counts beside Nsight Compute's, for every stage at 256^3 and for the prototype kernels of tests/ at 128^3.
+"""The CPU executor's counts beside Nsight Compute's, for every stage at 256^3 and for tests/prototype_kernels.cu at 128^3.
 
-usage: counts.py --executor FILE --out FILE -- BIN      on a machine with a GPU; BIN: the folder of a GPU build's programs
+usage: counts.py --executor FILE --out FILE BIN         on a machine with a GPU; BIN: the folder of a GPU build's programs
        counts.py --executor FILE --count BIN            on any machine; BIN: of a CPU build; writes the executor's half
 """
 import argparse
@@ -30,11 +30,11 @@ QUANTITIES = {
 
 
 def runs(folder):
-    """Name and command of everything that is counted; each runs one kernel called sgemm... or prototype..."""
+    """Name and command of everything that is counted; the kernel is the first that is no kernel of the harness."""
     listing = subprocess.run([folder / "gemm", "list"], capture_output=True, text=True, check=True).stdout
     for stage in (line.split()[0] for line in listing.splitlines() if line.startswith("sgemm/")):
         yield stage, [folder / "gemm", "run", stage, "--m", SIZE, "--n", SIZE, "--k", SIZE]
-    for which in range(1, PROTOTYPES + 1):
+    for which in range(PROTOTYPES):
         yield f"prototype/{which}", [folder / "prototype", which, PROTOTYPE_SIZE]
 
 
