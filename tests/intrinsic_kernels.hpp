@@ -42,8 +42,7 @@ std::vector<unsigned> active_masks(int threads);
 
 struct Bits {
   int popc, popcll, clz, clzll, ffs, ffsll;
-  unsigned brev;
-  unsigned long long brevll;
+  unsigned long long brev, brevll;  // no padding, which would be copied without having been written
 };
 std::vector<Bits> bits(const std::vector<unsigned long long>& values);
 
