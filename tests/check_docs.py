@@ -70,7 +70,7 @@ class Page:
 class Check:
     def __init__(self, root, bin_dir):
         self.root, self.bin, self.problems = root, bin_dir, []
-        self.count = dict.fromkeys(("pages", "links", "images", "commands", "commands run", "maps"), 0)
+        self.count = dict.fromkeys(("pages", "links", "images", "commands", "commands run", "maps", "counts"), 0)
         paths = {root / f / "README.md" for f in (".", "tsm", "tensorcore")}
         paths |= {path for f in ("docs", "tsm", "tensorcore") for path in (root / f).rglob("*.md")}
         for path in sorted(path for path in paths if not path.exists()):
@@ -91,6 +91,7 @@ class Check:
         self.check_figures()
         self.check_generated()
         self.check_thread_maps()
+        self.check_counts()
         self.check_commands()
 
     def check_stage_pages(self):
@@ -178,6 +179,25 @@ class Check:
             self.count["maps"] += 1
             if now.get(stage) != committed:
                 self.problem(path, 1, f"{stage}: not what the stage does now; ./lab map --cpu --json writes it anew")
+
+    def check_counts(self):
+        """The same for the counts."""
+        if not self.bin:
+            return
+        path = self.root / "docs" / "measurements" / "cpu" / "counts.json"
+        script = self.root / "docs" / "measurements" / "counts.py"
+        with tempfile.TemporaryDirectory() as folder:
+            anew = pathlib.Path(folder, "counts.json")
+            done = subprocess.run([sys.executable, "-B", script, "--executor", anew, "--count", self.bin],
+                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            if done.returncode:
+                self.problem(script, 1, "--count fails: " + done.stdout.strip()[-200:])
+                return
+            now = json.loads(anew.read_text())["kernels"]
+        for kernel, committed in (json.loads(path.read_text())["kernels"] if path.exists() else {"no file": None}).items():
+            self.count["counts"] += 1
+            if now.get(kernel) != committed:
+                self.problem(path, 1, f"{kernel}: not what the executor counts now; counts.py --count writes it anew")
 
     def check_commands(self):
         lab = subprocess.run([self.root / "lab", "help"], text=True, stdout=subprocess.PIPE, cwd=self.root).stdout

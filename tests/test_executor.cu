@@ -128,6 +128,19 @@ TEST(Executor, FibersKeepTheirStacks) {
   for (int i = 0; i < 1024; ++i) EXPECT_EQ(out[i], i);
 }
 
+__global__ void overflowing_kernel(int depth, int* out) {
+  volatile char local[100 * 1024];
+  for (int i = depth; i < static_cast<int>(sizeof local); i += 64) local[i] = 1;
+  out[threadIdx.x] = local[depth];
+}
+
+TEST(ExecutorDeathTest, StackOverflowIsAClearError) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  std::vector<int> out(64);
+  EXPECT_EXIT((void)launch(overflowing_kernel, {.block = 64}, 0, out.data()), testing::ExitedWithCode(2),
+              "error: stack overflow in .*overflowing_kernel: a thread's local variables and calls need more than 64 KB");
+}
+
 // Values that live in callee-saved and floating-point registers must survive a switch.
 __global__ void registers_kernel(double* out) {
   double a = threadIdx.x, b = a + 1, c = a + 2, d = a + 3;

@@ -44,6 +44,7 @@ void Block::start_kernel(Grid& grid) {
   grid_ = &grid;
   barriers_ = tensor_flops_ = 0;
   reported_.clear();
+  kernel_name_ = function_at(reinterpret_cast<std::uintptr_t>(grid.launch.kernel)).name;
   shared_.start_kernel(grid.launch.kernel, grid.launch.dynamic_shared);
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <set>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -37,6 +38,10 @@ class Block {
   void run(std::uint64_t index);
   /// Adds what this worker has counted to the sink's account of the launch.
   void finish_kernel();
+
+  bool is_guard_page(const void* address) const { return stacks_.is_guard_page(address); }
+  /// Of the kernel under way.
+  const char* kernel_name() const { return kernel_name_.c_str(); }
 
   // For the running thread, called from within its kernel:
 
@@ -122,6 +127,7 @@ class Block {
   std::uintptr_t text_begin_;
 
   Grid* grid_ = nullptr;
+  std::string kernel_name_;
   Lane* current_ = nullptr;
   FiberHandle scheduler_ = nullptr;
   unsigned threads_ = 0;

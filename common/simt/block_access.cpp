@@ -40,8 +40,7 @@ Party Block::party(std::uint32_t block, unsigned thread, Site site, std::string 
 
 void Block::report(DefectKind kind, std::string where, Party one, Party other) {
   if (!grid_->sink) return;  // nobody inspects; the launch is broken off all the same
-  const std::string kernel = function_at(reinterpret_cast<std::uintptr_t>(grid_->launch.kernel)).name;
-  grid_->sink->report({kind, kernel, std::move(where), std::move(one), std::move(other)});
+  grid_->sink->report({kind, kernel_name_, std::move(where), std::move(one), std::move(other)});
 }
 
 void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site site) {

@@ -11,6 +11,7 @@
 #include "common/simt/block.hpp"
 #include "common/simt/collective.hpp"
 #include "common/simt/sink.hpp"
+#include "common/simt/stack_guard.hpp"
 #include "common/simt/symbols.hpp"
 
 namespace simt {
@@ -59,6 +60,7 @@ class Pool {
   }
 
   void serve(unsigned index) {
+    watch_stacks();
     Block block;
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);

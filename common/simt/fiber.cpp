@@ -118,6 +118,11 @@ std::size_t StackPool::index_of(const void* address) const {
   return byte < memory_ || offset >= count_ * slot_bytes_ ? count_ : offset / slot_bytes_;
 }
 
+bool StackPool::is_guard_page(const void* address) const {
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - memory_);
+  return index_of(address) < count_ && offset % slot_bytes_ < slot_bytes_ - stack_bytes;
+}
+
 std::byte* StackPool::top(std::size_t i) const {
   return memory_ + (i + 1) * slot_bytes_ - (i % 32) * 64;
 }

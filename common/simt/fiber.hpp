@@ -31,10 +31,12 @@ class StackPool {
   std::size_t count() const { return count_; }
   /// The stack that holds this address, count() if none does.
   std::size_t index_of(const void* address) const;
+  /// Whether the address lies in the unmapped page below a stack.
+  bool is_guard_page(const void* address) const;
 
  private:
   std::size_t count_;
-  std::size_t slot_bytes_;
+  std::size_t slot_bytes_;  // guard page and stack
   std::byte* memory_;
 };
 
