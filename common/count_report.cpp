@@ -15,8 +15,9 @@ namespace gemm {
 namespace {
 
 Json to_json(const AccessCounts& a) {
-  return {{"requests", a.requests}, {"lanes", a.lanes},   {"bytes", a.bytes},          {"sectors", a.sectors},
-          {"lines", a.lines},       {"wavefronts", a.wavefronts}, {"bank_conflicts", a.conflicts}};
+  return {{"requests", a.requests},       {"lanes", a.lanes}, {"bytes", a.bytes},
+          {"sectors", a.sectors},         {"lines", a.lines}, {"wavefronts", a.wavefronts},
+          {"bank_conflicts", a.conflicts}};
 }
 
 // JSON has no infinity.
@@ -104,10 +105,10 @@ Json to_json(const std::vector<LineCounts>& lines) {
 std::string count_table(const std::vector<Result>& results, bool colour) {
   std::size_t width = 5;
   for (const Result& result : results) width = std::max(width, result.id.size());
-  std::string text = fmt::format("{:<{}}  {:<7}  {:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "stage", width, "correct", "global", "global",
-                                 "shared", "L1, shared", "bank", "% of FP32", "predicted");
-  text += fmt::format("{:<{}}  {:<7}  {:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "", width, "", "loads", "sectors", "loads",
-                      "wavefronts", "conflicts", "peak", "bound, at most");
+  std::string text = fmt::format("{:<{}}  {:<7}  {:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "stage", width, "correct",
+                                 "global", "global", "shared", "L1, shared", "bank", "% of FP32", "predicted");
+  text += fmt::format("{:<{}}  {:<7}  {:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "", width, "", "loads", "sectors",
+                      "loads", "wavefronts", "conflicts", "peak", "bound, at most");
   const Counts* before = nullptr;
   for (const Result& result : results) {
     text += fmt::format("{:<{}}  {}     ", result.id, width, status_cell(result, colour));
@@ -129,7 +130,8 @@ std::string count_table(const std::vector<Result>& results, bool colour) {
     cell([](const Counts& x) { return static_cast<double>(x.shared_load.conflicts + x.shared_store.conflicts); });
     const CountedBound bound = counted_bound(c);
     const std::string change = before ? factor(bound.share_of_peak, counted_bound(*before).share_of_peak) : "";
-    text += fmt::format("{:<12}{}\n", number(100 * bound.share_of_peak) + (change.empty() ? "" : " " + change), bound.by);
+    text +=
+        fmt::format("{:<12}{}\n", number(100 * bound.share_of_peak) + (change.empty() ? "" : " " + change), bound.by);
     before = &c;
   }
   return text + per_fma_note;
@@ -138,16 +140,17 @@ std::string count_table(const std::vector<Result>& results, bool colour) {
 std::string count_details(const Result& result) {
   const Counts& c = *result.counts;
   const double warp_fmas = fmas(c) / 32;
-  std::string text = fmt::format("\ncounted by the CPU executor, as the source is written ({:.2f} s)\n", result.verdict.observation.seconds);
-  text += fmt::format("  {:<14} {:>13} {:>8} {:>13} {:>8} {:>13} {:>13} {:>15}\n", "", "requests", "per FMA", "sectors", "per req.",
-                      "wavefronts", "conflicts", "threads' bytes");
+  std::string text = fmt::format("\ncounted by the CPU executor, as the source is written ({:.2f} s)\n",
+                                 result.verdict.observation.seconds);
+  text += fmt::format("  {:<14} {:>13} {:>8} {:>13} {:>8} {:>13} {:>13} {:>15}\n", "", "requests", "per FMA", "sectors",
+                      "per req.", "wavefronts", "conflicts", "threads' bytes");
   const auto row = [&](const char* name, const AccessCounts& a) {
     if (a.requests == 0) return;
     const auto requests = static_cast<double>(a.requests);
     text += fmt::format("  {:<14} {:>13} {:>8} {:>13} {:>8} {:>13} {:>13} {:>15}\n", name, whole(a.requests),
                         warp_fmas ? number(requests / warp_fmas) : "-", whole(a.sectors),
-                        a.sectors ? number(static_cast<double>(a.sectors) / requests) : "-", whole(a.wavefronts), whole(a.conflicts),
-                        whole(a.bytes));
+                        a.sectors ? number(static_cast<double>(a.sectors) / requests) : "-", whole(a.wavefronts),
+                        whole(a.conflicts), whole(a.bytes));
   };
   row("global loads", c.global_load);
   row("global stores", c.global_store);
@@ -155,25 +158,29 @@ std::string count_details(const Result& result) {
   row("shared stores", c.shared_store);
   row("global atomics", c.global_atomic);
   row("shared atomics", c.shared_atomic);
-  text += fmt::format("  {} blocks, {} threads, {} bytes of shared memory a block, {} barriers\n", whole(c.blocks), whole(c.threads),
-                      whole(c.shared_bytes), whole(c.barriers));
+  text += fmt::format("  {} blocks, {} threads, {} bytes of shared memory a block, {} barriers\n", whole(c.blocks),
+                      whole(c.threads), whole(c.shared_bytes), whole(c.barriers));
   const auto fma = [](const std::optional<std::uint64_t>& n) { return n ? whole(*n) : "not counted in this build"; };
   text += fmt::format("  FMAs, by threads: {}{}", fma(c.fma32), c.fma64.value_or(0) ? ", double: " + fma(c.fma64) : "");
   if (c.tensor_flops) text += fmt::format("; Tensor Core flops: {}", whole(c.tensor_flops));
-  text += fmt::format("\n  flop per byte: {} from global memory (sectors), {} from shared memory (wavefronts), {} into registers\n",
-                      number(c.intensity_global()), number(c.intensity_shared()), number(c.intensity_register()));
+  text += fmt::format(
+      "\n  flop per byte: {} from global memory (sectors), {} from shared memory (wavefronts), {} into registers\n",
+      number(c.intensity_global()), number(c.intensity_shared()), number(c.intensity_register()));
   if (warp_fmas) {
     const CountedBound bound = counted_bound(c);
-    text += fmt::format("  per warp-wide FMA: data banks {} cycles, tags {}, FP32 cores {}: bound by {}, at most {} % of the FP32 peak\n",
-                        number(c.data_cycles() / warp_fmas), number(c.tag_cycles() / warp_fmas), number(cycles_per_warp_fma),
-                        bound.by, number(100 * bound.share_of_peak));
+    text += fmt::format(
+        "  per warp-wide FMA: data banks {} cycles, tags {}, FP32 cores {}: bound by {}, at most {} % of the FP32 "
+        "peak\n",
+        number(c.data_cycles() / warp_fmas), number(c.tag_cycles() / warp_fmas), number(cycles_per_warp_fma), bound.by,
+        number(100 * bound.share_of_peak));
   }
   return text;
 }
 
 std::string line_table(const std::vector<LineCounts>& lines) {
-  std::string text = fmt::format("\n{:>5}  {:>9} {:>10} {:>9} {:>10} {:>10} {:>11}  {}\n", "line", "global", "sectors", "shared",
-                                 "wavefronts", "conflicts", "FMAs", "source (loads and stores together, requests of warps)");
+  std::string text =
+      fmt::format("\n{:>5}  {:>9} {:>10} {:>9} {:>10} {:>10} {:>11}  {}\n", "line", "global", "sectors", "shared",
+                  "wavefronts", "conflicts", "FMAs", "source (loads and stores together, requests of warps)");
   std::string file;
   std::vector<std::string> source;
   for (const LineCounts& line : lines) {
@@ -185,7 +192,8 @@ std::string line_table(const std::vector<LineCounts>& lines) {
       for (std::string row; std::getline(stream, row);) source.push_back(row);
     }
     const Counts& c = line.counts;
-    std::string code = line.line > 0 && static_cast<std::size_t>(line.line) <= source.size() ? source[line.line - 1] : "";
+    std::string code =
+        line.line > 0 && static_cast<std::size_t>(line.line) <= source.size() ? source[line.line - 1] : "";
     code.erase(0, std::min(code.find_first_not_of(' '), code.size()));
     constexpr std::size_t room = 120 - 75;
     if (code.size() > room) code = code.substr(0, room - 3) + "...";
@@ -226,7 +234,8 @@ std::string count_changes(const Counts& before, const Counts& after) {
   row("barriers", static_cast<double>(before.barriers), static_cast<double>(after.barriers));
   row("blocks", static_cast<double>(before.blocks), static_cast<double>(after.blocks));
   row("threads", static_cast<double>(before.threads), static_cast<double>(after.threads));
-  row("shared memory of a block, bytes", static_cast<double>(before.shared_bytes), static_cast<double>(after.shared_bytes));
+  row("shared memory of a block, bytes", static_cast<double>(before.shared_bytes),
+      static_cast<double>(after.shared_bytes));
   row("flop per byte of global memory", before.intensity_global(), after.intensity_global());
   row("flop per byte of shared memory", before.intensity_shared(), after.intensity_shared());
   row("flop per byte into registers", before.intensity_register(), after.intensity_register());

@@ -54,11 +54,13 @@ double Counts::intensity_shared() const {
   return ratio(flops(), 128.0 * static_cast<double>(shared_load.wavefronts + shared_store.wavefronts));
 }
 double Counts::intensity_register() const {
-  return ratio(flops(), static_cast<double>(global_load.bytes + global_store.bytes + shared_load.bytes + shared_store.bytes));
+  return ratio(flops(),
+               static_cast<double>(global_load.bytes + global_store.bytes + shared_load.bytes + shared_store.bytes));
 }
 
 double Counts::data_cycles() const {
-  return static_cast<double>(global_load.wavefronts + global_store.wavefronts + shared_load.wavefronts + shared_store.wavefronts);
+  return static_cast<double>(global_load.wavefronts + global_store.wavefronts + shared_load.wavefronts +
+                             shared_store.wavefronts);
 }
 double Counts::tag_cycles() const {
   return static_cast<double>(global_load.lines + global_store.lines) / 4.0;

@@ -36,14 +36,14 @@ struct Counts {
 
   /// Floating-point operations that were counted: two for each FMA, and the Tensor Cores'.
   double flops() const;
-  /// Floating-point operations per byte between global memory and L1 (sectors), shared memory and registers (wavefronts,
-  /// 128 bytes each), and any memory and registers (what threads asked for). Zero bytes give infinity.
+  /// Floating-point operations per byte between global memory and L1 (sectors), shared memory and registers
+  /// (wavefronts, 128 bytes each), and any memory and registers (what threads asked for). Zero bytes give infinity.
   double intensity_global() const;
   double intensity_shared() const;
   double intensity_register() const;
 
-  /// Cycles for which an SM's L1 and shared memory are busy: their data banks give one wavefront a cycle, and four lines
-  /// can be looked up (measured: docs/stages/01_naive.md). Atomics are left out.
+  /// Cycles for which an SM's L1 and shared memory are busy: their data banks give one wavefront a cycle, and four
+  /// lines can be looked up (measured: docs/stages/01_naive.md). Atomics are left out.
   double data_cycles() const;
   double tag_cycles() const;
 };
@@ -57,8 +57,8 @@ struct LineCounts {
 
 /// What the back end saw while something ran.
 struct Observation {
-  std::vector<std::string> defects;   ///< mistakes of the kernels: each makes the run a failure
-  std::vector<std::string> warnings;  ///< legal, but worth a look
+  std::vector<std::string> defects;    ///< mistakes of the kernels: each makes the run a failure
+  std::vector<std::string> warnings;   ///< legal, but worth a look
   double seconds = 0;                  ///< wall time of the run
   std::shared_ptr<const void> detail;  ///< the back end's own account, for the functions below
 };

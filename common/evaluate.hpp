@@ -38,7 +38,7 @@ struct Result {
   std::optional<TimedResult> timed;  ///< only if asked for, and only if the check passed
   std::optional<Counts> counts;      ///< only if asked for, and only if the check passed
   std::vector<LineCounts> lines;
-  double check_seconds = 0;          ///< wall time of the check: on the CPU executor the only clock there is
+  double check_seconds = 0;  ///< wall time of the check: on the CPU executor the only clock there is
 
   double gflops() const;
   double gbytes_s() const;

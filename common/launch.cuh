@@ -33,7 +33,9 @@ Status launch(void (*kernel)(Parameters...), const LaunchShape& shape, std::type
   return status_of(cudaGetLastError());
 #else
   // Fetching the arguments is no access of the kernel's, hence the attribute.
-  const auto call = [&]() __attribute__((no_sanitize("thread", "bounds"))) { kernel(arguments...); };
+  const auto call = [&]() __attribute__((no_sanitize("thread", "bounds"))) {
+    kernel(arguments...);
+  };
   const auto thunk = [](const void* data) __attribute__((no_sanitize("thread", "bounds"))) {
     (*static_cast<decltype(call)*>(data))();
   };

@@ -73,9 +73,11 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   options.spec.m = options.spec.n = options.spec.k = default_size();
   add_problem_options(app, options.spec);
   add_timing_options(app, options.evaluate.timing);
-  app.add_flag("--check", options.check_asked, "check the result (default: with --time where there is a GPU, else with --count)");
+  app.add_flag("--check", options.check_asked,
+               "check the result (default: with --time where there is a GPU, else with --count)");
   app.add_flag("--time", options.time_asked, "time it against cuBLAS; without --check the result is not checked");
-  app.add_flag("--count", options.count_asked, "check it, and count what it does: requests, sectors, wavefronts, FMAs (CPU build)");
+  app.add_flag("--count", options.count_asked,
+               "check it, and count what it does: requests, sectors, wavefronts, FMAs (CPU build)");
   app.add_flag("--lines", options.lines_asked, "count line by line, too");
   app.add_option("--json", options.json, "write one JSON object to this file (- for standard output)");
 }

@@ -4,9 +4,9 @@
 //
 // In the comments g = lane / 4 is the lane's group and t = lane % 4 its place in the group. A is m x k, B is k x n, C
 // and D are m x n. "(r, c..)" are two neighbours in row r, columns c and c + 1, in one 32-bit register, the first one
-// in the lower half. ldmatrix and mma must be called by all 32 lanes of a warp together. "sm_80" and the like are what the
-// instruction needs; on older devices the kernel traps, and a stage says so by its min_compute_capability.
-// Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions" and "cp.async".
+// in the lower half. ldmatrix and mma must be called by all 32 lanes of a warp together. "sm_80" and the like are what
+// the instruction needs; on older devices the kernel traps, and a stage says so by its min_compute_capability. Source:
+// PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions" and "cp.async".
 #pragma once
 
 #include <cuda_runtime.h>

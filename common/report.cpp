@@ -125,7 +125,8 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
   }
   if (result.stage && result.counts) {
     const CountedBound bound = counted_bound(*result.counts);
-    json["predicted"] = {{"cycles_per_warp_fma", bound.cycles}, {"share_of_fp32_peak", bound.share_of_peak}, {"bound", bound.by}};
+    json["predicted"] = {
+        {"cycles_per_warp_fma", bound.cycles}, {"share_of_fp32_peak", bound.share_of_peak}, {"bound", bound.by}};
   } else if (result.stage) {
     const L1Cycles l1 = l1_cycles(*result.stage, spec);
     json["predicted"] = {{"l1_cycles_per_warp_fma", {{"global", l1.global}, {"shared", l1.shared}}},
@@ -217,7 +218,8 @@ std::string table(const std::vector<Result>& results, const std::optional<Ceilin
       std::string bound;
       if (result.counts) {
         const CountedBound counted = counted_bound(*result.counts);
-        bound = fmt::format("{}: {:.3g} cycles/FMA, {:.3g} % of FP32 peak", counted.by, counted.cycles, 100 * counted.share_of_peak);
+        bound = fmt::format("{}: {:.3g} cycles/FMA, {:.3g} % of FP32 peak", counted.by, counted.cycles,
+                            100 * counted.share_of_peak);
       }
       text += fmt::format("{:<{}}  {}       {:>9}  {:>10}  {:>8}  {}\n", result.id, width, status, error,
                           result.blocks(), threads, bound);

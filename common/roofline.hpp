@@ -18,8 +18,8 @@ struct Ceilings {
   double launch_us = 0;    ///< an empty kernel, launched back to back
 };
 
-/// Measures all of them (about 0.3 s), which also brings an idle GPU's clocks up: call it before timing. Nothing on the CPU
-/// executor, which has no clock that means anything.
+/// Measures all of them (about 0.3 s), which also brings an idle GPU's clocks up: call it before timing. Nothing on the
+/// CPU executor, which has no clock that means anything.
 std::optional<Ceilings> measure_ceilings();
 
 struct Floor {
@@ -37,8 +37,8 @@ Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings);
 Floor stage_prediction(const StageInfo& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks,
                        int sm_count);
 
-/// Cycles of an SM that a warp-wide FMA takes where it has 128 FP32 lanes (sm_86, 89, 90, 100, 120); sm_75 and sm_80 have
-/// 64 and take twice as long. Predictions without a device are made for 128.
+/// Cycles of an SM that a warp-wide FMA takes where it has 128 FP32 lanes (sm_86, 89, 90, 100, 120); sm_75 and sm_80
+/// have 64 and take twice as long. Predictions without a device are made for 128.
 inline constexpr double cycles_per_warp_fma = 0.25;
 
 /// What keeps an SM busy longest, from what the CPU executor has counted.

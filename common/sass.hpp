@@ -66,7 +66,7 @@ struct CompiledKernel {
   int static_shared_bytes = 0;     ///< a block, without dynamic shared memory
   int barriers = 0;
   std::optional<HotLoop> loop;
-  LineInstructions lines;         ///< of the whole kernel, with nvcc's copies of a loop (unrolled, and for the rest)
+  LineInstructions lines;   ///< of the whole kernel, with nvcc's copies of a loop (unrolled, and for the rest)
   std::string no_loop_why;  ///< set where `loop` is not: no nvdisasm, it failed, or no loop multiplies
 };
 

@@ -106,11 +106,13 @@ Verdict Workbench::check(const Contender& contender) {
     if (launched.code == Status::Code::unsupported) return verdict_without_result(Outcome::skip, launched.reason);
     const std::string defect = observation.defects.empty() ? "" : observation.defects.front();
     if (!launched) {
-      return verdict_without_result(Outcome::fail, "launch failed: " + launched.reason + (defect.empty() ? "" : ": " + defect));
+      return verdict_without_result(Outcome::fail,
+                                    "launch failed: " + launched.reason + (defect.empty() ? "" : ": " + defect));
     }
     if (!defect.empty()) return verdict_without_result(Outcome::fail, defect);
     if (const cudaError_t fault = cudaDeviceSynchronize(); fault != cudaSuccess) {
-      return verdict_without_result(Outcome::fail, std::string("the kernel faulted: ") + cudaGetErrorString(fault), true);
+      return verdict_without_result(Outcome::fail, std::string("the kernel faulted: ") + cudaGetErrorString(fault),
+                                    true);
     }
     return inspect(contender);
   };

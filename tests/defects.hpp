@@ -1,5 +1,5 @@
-// What the tests of the CPU executor's checks have in common: run a kernel under inspection, and compare what is reported
-// with marks in the kernel's own source, so that no line number is typed.
+// What the tests of the CPU executor's checks have in common: run a kernel under inspection, and compare what is
+// reported with marks in the kernel's own source, so that no line number is typed.
 #pragma once
 
 #include <string>

@@ -8,7 +8,8 @@
 
 namespace intrinsics {
 
-/// Lanes in `mask` call the intrinsic with it, all others, in another branch, with ~mask; so up to match() and reduce().
+/// Lanes in `mask` call the intrinsic with it, all others, in another branch, with ~mask; so up to match() and
+/// reduce().
 enum class Shuffle { index, up, down, exclusive };
 constexpr int index_stride = 7;  ///< by index, lane l asks for lane l * index_stride + argument
 template <class T>

@@ -114,7 +114,8 @@ __global__ void __launch_bounds__(256) block_128_float4(Operands p) {
   }
 }
 
-// Tiles as they come: as[row][k]. Threads of a warp hold four bands of eight rows, 64 words apart: conflicts of the loads.
+// Tiles as they come: as[row][k]. Threads of a warp hold four bands of eight rows, 64 words apart: conflicts of the
+// loads.
 __global__ void __launch_bounds__(64) block_64_scalar(Operands p) {
   constexpr int block = 64, depth = 8, own = 8, threads = 64;
   __shared__ float as[block][depth], bs[depth][block];

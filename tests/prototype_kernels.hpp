@@ -1,5 +1,6 @@
 // Seven SGEMM kernels whose counts Nsight Compute has read on an H200, so that those of the CPU executor can be held
-// against them (tests/test_counts.cpp): each exposes another part of the cost model. Not stages: no edges, no fallbacks.
+// against them (tests/test_counts.cpp): each exposes another part of the cost model. Not stages: no edges, no
+// fallbacks.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -22,8 +23,8 @@ enum Prototype {
 
 const char* prototype_name(int which);
 
-/// Enqueues C = alpha A B + beta C (C is always read). m, n and k must be multiples of 128, all rows aligned to 16 bytes:
-/// otherwise unsupported.
+/// Enqueues C = alpha A B + beta C (C is always read). m, n and k must be multiples of 128, all rows aligned to 16
+/// bytes: otherwise unsupported.
 Status launch_prototype(int which, const SgemmProblem& problem, cudaStream_t stream = nullptr);
 
 }  // namespace gemm

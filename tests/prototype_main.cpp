@@ -2,8 +2,8 @@
 //
 //   prototype WHICH N [--count --json -]     WHICH: 0 to 6; A, B and C are N x N, N a multiple of 128; alpha = 1.5, beta = 0.5
 //
-// Prints pass or fail; with --count --json -, which needs the CPU executor, the counts as JSON. Exit status 0 for pass, 1 for
-// fail, 2 for bad usage.
+// Prints pass or fail; with --count --json -, which needs the CPU executor, the counts as JSON. Exit status 0 for pass,
+// 1 for fail, 2 for bad usage.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 

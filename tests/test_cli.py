@@ -116,6 +116,21 @@ class WithDevice(Case):
         self.assertTrue(0 < result["error"]["max_ratio"] < 1 and 0 < result["error"]["frobenius"] < 1e-5, result["error"])
         self.assertNotIn("time_ms", result)
 
+    def test_count(self):
+        if gpu:
+            return self.refused_runs(["--count", "--lines", "--count --time"])
+        text = self.ok(self.gemm, "run", "03", *SMALL, "--lines")
+        self.assertRegex(text, r"(?m)^  shared loads +[\d,]+ ")
+        self.assertIn("as compiled", text)
+        self.assertRegex(text, r"(?m)^ +\d+ .* sum \+= as\[ty\]\[i\]")
+        counts = self.json_of(self.gemm, "run", "03", *SMALL, "--lines")["counts"]
+        self.assertEqual(counts["blocks"], 6)
+        self.assertEqual(sum(line.get("shared_load", {}).get("requests", 0) for line in counts["lines"]), counts["shared_load"]["requests"])
+        self.assertNotIn("counts", self.json_of(self.gemm, "run", "03", *SMALL, "--check"))
+        self.assertNotIn("lines", self.json_of(self.gemm, "run", "03", *SMALL)["counts"])
+        self.assertRegex(self.ok(self.gemm, "compare", "03", "04", *SMALL), r"(?m)^  shared loads, bank conflicts +[\d,]+ -> -")
+        self.assertRegex(self.ok(self.gemm, "ladder", "64"), r"(?m)^sgemm/04_conflict_free +pass +[\d.]+ =? ")
+
     def test_json_to_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "out.json")
@@ -157,7 +172,7 @@ class WithDevice(Case):
 
     def test_time(self):
         if not gpu:
-            return self.refused_runs(["--time", "--time --check"])
+            return self.refused_runs(["--time", "--time --check", "--time --count"])
         result = self.json_of(self.stage)  # by default a GPU checks and times
         self.assertLessEqual({"median", "min", "p90", "samples"}, set(result["time_ms"]))
         for key in ("gflops", "gbytes_s", "pct_cublas", "pct_roofline"):

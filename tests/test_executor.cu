@@ -137,8 +137,9 @@ __global__ void overflowing_kernel(int depth, int* out) {
 TEST(ExecutorDeathTest, StackOverflowIsAClearError) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   std::vector<int> out(64);
-  EXPECT_EXIT((void)launch(overflowing_kernel, {.block = 64}, 0, out.data()), testing::ExitedWithCode(2),
-              "error: stack overflow in .*overflowing_kernel: a thread's local variables and calls need more than 64 KB");
+  EXPECT_EXIT(
+      (void)launch(overflowing_kernel, {.block = 64}, 0, out.data()), testing::ExitedWithCode(2),
+      "error: stack overflow in .*overflowing_kernel: a thread's local variables and calls need more than 64 KB");
 }
 
 // Values that live in callee-saved and floating-point registers must survive a switch.

@@ -1,5 +1,5 @@
-// CUDA's intrinsics on this build's device, against what the CUDA C++ Programming Guide and PTX say that they do. Run on
-// a GPU, this tests the tests; on the CPU executor, the executor.
+// CUDA's intrinsics on this build's device, against what the CUDA C++ Programming Guide and PTX say that they do. Run
+// on a GPU, this tests the tests; on the CPU executor, the executor.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -1,5 +1,5 @@
-// What nvcc made of a kernel: the tools' output as committed in tests/fixtures/, as made up here, and as the tools write
-// it where they are.
+// What nvcc made of a kernel: the tools' output as committed in tests/fixtures/, as made up here, and as the tools
+// write it where they are.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -89,9 +89,9 @@ TEST_F(Sass, Stage03HasBothTilesLoadsMerged) {
   EXPECT_DOUBLE_EQ(code.loop->shared_loads_per_fma(), 0.5);
   EXPECT_DOUBLE_EQ(code.loop->global_loads_per_fma(), 0.0625);
   EXPECT_EQ(code.lines, (LineInstructions{{34, {{"LDG.32", 1}, {"STS.32", 1}}},
-                                    {35, {{"LDG.32", 1}, {"STS.32", 1}}},
-                                    {37, {{"LDS.128", 16}}},
-                                    {43, {{"LDG.32", 1}, {"STG.32", 1}}}}));
+                                          {35, {{"LDG.32", 1}, {"STS.32", 1}}},
+                                          {37, {{"LDS.128", 16}}},
+                                          {43, {{"LDG.32", 1}, {"STG.32", 1}}}}));
   EXPECT_EQ(code.loop->lines.count(37), 1u);
   EXPECT_EQ(code.loop->lines.count(43), 0u);
 }

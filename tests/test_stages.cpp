@@ -80,8 +80,8 @@ std::vector<std::string> ids() {
   return all;
 }
 
-// What a stage declares of its own use of L1 and shared memory against what the executor counts. Filling tiles, edges and the
-// epilogue are counted but not declared.
+// What a stage declares of its own use of L1 and shared memory against what the executor counts. Filling tiles, edges
+// and the epilogue are counted but not declared.
 TEST_P(EveryStage, DeclaresWhatIsCounted) {
   if (open_device().gpu) GTEST_SKIP() << "the CPU executor counts";
   const Stage& stage = find_stage(GetParam());

@@ -84,9 +84,9 @@ TimingRun time_in_turns(const std::vector<Work>& contenders, const TimingOptions
   TimingRun run;
   run.samples.resize(contenders.size());
 
-  // Warm up, then see how long a launch takes: the very first may load code or start a library, a thousand times as long.
-  // Short ones are timed in groups of a millisecond, well above the events' resolution of half a microsecond; a cold
-  // launch must stand alone.
+  // Warm up, then see how long a launch takes: the very first may load code or start a library, a thousand times as
+  // long. Short ones are timed in groups of a millisecond, well above the events' resolution of half a microsecond; a
+  // cold launch must stand alone.
   constexpr double group_ms = 1.0;
   double slowest_group = 0;
   for (std::size_t i = 0; i < contenders.size(); ++i) {

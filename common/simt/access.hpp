@@ -11,7 +11,8 @@ namespace simt {
 /// in the kernel. Does not return if the address is out of bounds.
 void note_atomic(void* address, std::size_t bytes, const void* pc);
 
-/// The operation that note_atomic() announced has been made: what other blocks gave away before it is known to the block.
+/// The operation that note_atomic() announced has been made: what other blocks gave away before it is known to the
+/// block.
 void note_atomic_done(void* address);
 
 /// __threadfence() and its narrower and wider relatives.

@@ -29,7 +29,10 @@ constexpr std::chrono::seconds longest_spin{5};
 }  // namespace
 
 Block::Block()
-    : stacks_(max_threads_per_block), lanes_(max_threads_per_block), order_(&global_order()), text_begin_(text_begin()) {
+    : stacks_(max_threads_per_block),
+      lanes_(max_threads_per_block),
+      order_(&global_order()),
+      text_begin_(text_begin()) {
   for (unsigned t = 0; t < max_threads_per_block; ++t) {
     Lane& lane = lanes_[t];
     lane.thread = t;
@@ -88,7 +91,8 @@ void Block::run(std::uint64_t index) {
       run_warp(&lanes_[first], std::min(warp_lanes, threads_ - first));
     }
     const auto any = [&](LaneState state) {
-      return std::any_of(lanes_.begin(), lanes_.begin() + threads_, [&](const Lane& lane) { return lane.state == state; });
+      return std::any_of(lanes_.begin(), lanes_.begin() + threads_,
+                         [&](const Lane& lane) { return lane.state == state; });
     };
     if (grid.aborted) break;
     if (any(LaneState::buffer_full)) continue;  // a warp that waits for another one
@@ -124,8 +128,8 @@ void Block::abandon() {
   __builtin_unreachable();
 }
 
-// Takes the warp's lanes to the next barrier of the block, or to their ends; or, if one of them reads the same words over
-// and over, so far that another warp may write them.
+// Takes the warp's lanes to the next barrier of the block, or to their ends; or, if one of them reads the same words
+// over and over, so far that another warp may write them.
 void Block::run_warp(Lane* lanes, unsigned count) {
   for (;;) {
     for (unsigned l = 0; l < count; ++l) {
@@ -141,7 +145,8 @@ void Block::run_warp(Lane* lanes, unsigned count) {
       return std::any_of(lanes, lanes + count, [&](const Lane& lane) { return ((lane.state == states) || ...); });
     };
     if (grid_->aborted) return;
-    const bool spins = std::any_of(lanes, lanes + count, [](const Lane& lane) { return lane.spins > spins_before_others; });
+    const bool spins =
+        std::any_of(lanes, lanes + count, [](const Lane& lane) { return lane.spins > spins_before_others; });
     if (served || (is(LaneState::buffer_full) && !spins)) continue;
     if (is(LaneState::in_collective) && !spins) return explain_standstill(lanes, count);
     recorder_.flush();
@@ -163,7 +168,8 @@ void Block::wait_in_collective(const CollectiveCall& call, const void* pc) {
   lane.wait_site = site_of(pc);
   if (!(call.mask >> lane.lane & 1)) {
     const Unobserved unobserved;
-    report(DefectKind::bad_mask, fmt::format("the mask 0x{:08x} of {} lacks the calling lane {}", call.mask, call.operation, lane.lane),
+    report(DefectKind::bad_mask,
+           fmt::format("the mask 0x{:08x} of {} lacks the calling lane {}", call.mask, call.operation, lane.lane),
            party(lane, lane.wait_site, "calls it"));
     abandon();
   }
@@ -182,12 +188,14 @@ bool Block::serve_collectives(Lane* lanes, unsigned count) {
     bool complete = true;
     for (LaneMask rest = call.mask & live; complete && rest; rest &= rest - 1) {
       const Lane& other = lanes[std::countr_zero(rest)];
-      complete = other.state == LaneState::in_collective && other.call.mask == call.mask && other.call.operation == call.operation;
+      complete = other.state == LaneState::in_collective && other.call.mask == call.mask &&
+                 other.call.operation == call.operation;
     }
     if (!complete) continue;
     if (call.needs_whole_warp && live != all_lanes) {
       if (grid_->sink) {
-        report(DefectKind::bad_mask, fmt::format("{} needs all 32 lanes, and of this warp only 0x{:08x} are there", call.operation, live),
+        report(DefectKind::bad_mask,
+               fmt::format("{} needs all 32 lanes, and of this warp only 0x{:08x} are there", call.operation, live),
                party(lanes[l], lanes[l].wait_site, "waits in it"));
       }
       grid_->aborted = true;
@@ -229,7 +237,8 @@ void Block::perform(Lane* lanes, const CollectiveCall& call) {
 
 // No lane of the warp can go on: says what each side waits for.
 void Block::explain_standstill(Lane* lanes, unsigned count) {
-  const auto waiting = std::find_if(lanes, lanes + count, [](const Lane& l) { return l.state == LaneState::in_collective; });
+  const auto waiting =
+      std::find_if(lanes, lanes + count, [](const Lane& l) { return l.state == LaneState::in_collective; });
   const Lane* missing = waiting;
   for (unsigned l = 0; l < count; ++l) {
     const Lane& other = lanes[l];
@@ -242,12 +251,13 @@ void Block::explain_standstill(Lane* lanes, unsigned count) {
   }
   const bool at_barrier = missing->state == LaneState::at_barrier;
   if (grid_->sink) {
-    report(at_barrier ? DefectKind::deadlock : DefectKind::bad_mask,
-           fmt::format("{} with mask 0x{:08x}", waiting->call.operation, waiting->call.mask),
-           party(*waiting, waiting->wait_site, "waits in it"),
-           party(*missing, missing->wait_site,
-                 at_barrier ? "waits at __syncthreads()"
-                            : fmt::format("waits in {} with mask 0x{:08x}", missing->call.operation, missing->call.mask)));
+    report(
+        at_barrier ? DefectKind::deadlock : DefectKind::bad_mask,
+        fmt::format("{} with mask 0x{:08x}", waiting->call.operation, waiting->call.mask),
+        party(*waiting, waiting->wait_site, "waits in it"),
+        party(*missing, missing->wait_site,
+              at_barrier ? "waits at __syncthreads()"
+                         : fmt::format("waits in {} with mask 0x{:08x}", missing->call.operation, missing->call.mask)));
   }
   grid_->aborted = true;
 }
@@ -268,7 +278,8 @@ void Block::check_spin(Lane& lane) {
   if (lane.spins <= spins_before_clock || lane.spins % spins_before_clock != 0) return;
   if (std::chrono::steady_clock::now() - since < longest_spin) return;
   const std::string where = global_.contains(*first) ? global_.describe(*first) : shared_.describe(*first);
-  report(DefectKind::deadlock, where, party(lane, tag_site(lane.records->tags[0]), "reads it again and again, and nobody changes it"));
+  report(DefectKind::deadlock, where,
+         party(lane, tag_site(lane.records->tags[0]), "reads it again and again, and nobody changes it"));
   grid_->aborted = true;
 }
 
@@ -305,10 +316,12 @@ void Block::check_barrier() {
     if (lane.state != LaneState::at_barrier) continue;
     if (!first) first = &lane;
     // g++ may have made two call sites of one line.
-    if (lane.wait_site == first->wait_site || same_line(text_begin_ + lane.wait_site, text_begin_ + first->wait_site)) continue;
+    if (lane.wait_site == first->wait_site || same_line(text_begin_ + lane.wait_site, text_begin_ + first->wait_site))
+      continue;
     const Lane* const warp = &lanes_[lane.warp * warp_lanes];
     const auto elsewhere = std::find_if(warp, &lane, [&](const Lane& other) {
-      return other.state == LaneState::at_barrier && !same_line(text_begin_ + lane.wait_site, text_begin_ + other.wait_site);
+      return other.state == LaneState::at_barrier &&
+             !same_line(text_begin_ + lane.wait_site, text_begin_ + other.wait_site);
     });
     const bool diverged = elsewhere != &lane;
     const Lane& other = diverged ? *elsewhere : *first;
@@ -325,7 +338,9 @@ void Block::check_barrier() {
     const Lane* const end = &lanes_[0] + std::min(threads_, (lane.warp + 1) * warp_lanes);
     const auto waits = std::find_if(warp, end, [](const Lane& other) { return other.state == LaneState::at_barrier; });
     if (waits == end || !is_news(DefectKind::barrier_after_exit, waits->wait_site, 0)) continue;
-    report(DefectKind::barrier_after_exit, fmt::format("thread ({}, {}, {}) has ended", lane.context.thread.x, lane.context.thread.y, lane.context.thread.z),
+    report(DefectKind::barrier_after_exit,
+           fmt::format("thread ({}, {}, {}) has ended", lane.context.thread.x, lane.context.thread.y,
+                       lane.context.thread.z),
            party(*waits, waits->wait_site, "waits"));
     break;
   }

@@ -67,7 +67,8 @@ class Block {
     const unsigned log_bytes = static_cast<unsigned>(std::countr_zero(bytes));
     const bool aligned = address % bytes == 0;
     if (aligned && global_.contains(address)) [[likely]] {
-      if (use != Use::read || !order_->is_quiet_read(standing_, address, bytes)) access_global(address, bytes, use, site);
+      if (use != Use::read || !order_->is_quiet_read(standing_, address, bytes))
+        access_global(address, bytes, use, site);
       record(lane, make_tag(site, use == Use::atomic, false, use == Use::write, log_bytes), address);
     } else if (aligned && shared_.contains(address)) {
       if (use != Use::read || !shared_.quick_read(lane, address, bytes)) access_shared(address, bytes, use, site);
@@ -91,7 +92,8 @@ class Block {
   void record(Lane& lane, Tag tag, std::uint64_t address) {
     lane.records->tags[lane.recorded] = tag;
     lane.records->addresses[lane.recorded] = address;
-    if (++lane.recorded == record_capacity) [[unlikely]] stop(LaneState::buffer_full);
+    if (++lane.recorded == record_capacity) [[unlikely]]
+      stop(LaneState::buffer_full);
   }
   void stop(LaneState state);
   [[noreturn]] void abandon();

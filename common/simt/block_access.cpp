@@ -58,7 +58,8 @@ void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site 
   if (conflict->known) {
     other = party(conflict->block, conflict->thread, conflict->site, conflict->other_wrote ? "writes it" : "reads it");
   }
-  report(conflict->kind, global_.describe(address), party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)), other);
+  report(conflict->kind, global_.describe(address), party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)),
+         other);
   if (conflict->kind == DefectKind::out_of_bounds) abandon();
 }
 
@@ -74,7 +75,8 @@ void Block::access_shared(std::uintptr_t address, unsigned bytes, Use use, Site 
   if (conflict->kind == DefectKind::shared_race) {
     other = party(standing_.number, conflict->thread, conflict->site, conflict->other_wrote ? "writes it" : "reads it");
   }
-  report(conflict->kind, shared_.describe(address), party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)), other);
+  report(conflict->kind, shared_.describe(address), party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)),
+         other);
   if (conflict->kind == DefectKind::out_of_bounds) abandon();
 }
 
@@ -82,9 +84,9 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
   const Unobserved unobserved;
   const Lane& lane = *current_;
   if (!aligned && (global_.contains(address) || shared_.contains(address))) {
-    report(DefectKind::misaligned,
-           (global_.contains(address) ? global_.describe(address) : shared_.describe(address)),
-           party(lane, site, fmt::format("{} {} bytes at an address that is no multiple of {}", verb(use), bytes, bytes)));
+    report(
+        DefectKind::misaligned, (global_.contains(address) ? global_.describe(address) : shared_.describe(address)),
+        party(lane, site, fmt::format("{} {} bytes at an address that is no multiple of {}", verb(use), bytes, bytes)));
     abandon();
   }
   const std::size_t stack = stacks_.index_of(reinterpret_cast<const void*>(address));
@@ -173,9 +175,11 @@ void Block::copy_begin(void* to, const void* from, std::size_t bytes, std::size_
       if (conflict && is_news(conflict->kind, site, conflict->site)) {
         Party other;
         if (conflict->kind == DefectKind::shared_race) {
-          other = party(standing_.number, conflict->thread, conflict->site, conflict->other_wrote ? "writes it" : "reads it");
+          other = party(standing_.number, conflict->thread, conflict->site,
+                        conflict->other_wrote ? "writes it" : "reads it");
         }
-        report(conflict->kind, shared_.describe(target), party(lane, site, fmt::format("begins to copy {} bytes there", size)), other);
+        report(conflict->kind, shared_.describe(target),
+               party(lane, site, fmt::format("begins to copy {} bytes there", size)), other);
         if (conflict->kind == DefectKind::out_of_bounds) abandon();
       }
     } else {
@@ -183,7 +187,8 @@ void Block::copy_begin(void* to, const void* from, std::size_t bytes, std::size_
     }
   }
   const Unobserved unobserved;
-  lane.copies.push_back({to, from, static_cast<std::uint16_t>(bytes), static_cast<std::uint16_t>(zeros), site, lane.copy_group});
+  lane.copies.push_back(
+      {to, from, static_cast<std::uint16_t>(bytes), static_cast<std::uint16_t>(zeros), site, lane.copy_group});
 }
 
 void Block::copy_commit() {

@@ -20,7 +20,8 @@ void add(Counts& counts, const simt::SiteCounts& site) {
   AccessCounts& kind = site.atomic   ? (site.shared ? counts.shared_atomic : counts.global_atomic)
                        : site.shared ? (site.store ? counts.shared_store : counts.shared_load)
                                      : (site.store ? counts.global_store : counts.global_load);
-  kind += {site.requests, site.lanes, site.lanes * site.bytes, site.sectors, site.lines, site.wavefronts, site.conflicts};
+  kind +=
+      {site.requests, site.lanes, site.lanes * site.bytes, site.sectors, site.lines, site.wavefronts, site.conflicts};
 }
 
 void add(Counts& counts, const simt::FmaSite& fma) {
@@ -45,7 +46,8 @@ Observation observe(const std::function<void()>& run) {
   Observation observation;
   // A race explains what a read of unwritten memory only shows.
   std::ranges::stable_partition(result->defects, [](const simt::Defect& defect) {
-    return defect.kind != simt::DefectKind::uninitialised_shared && defect.kind != simt::DefectKind::uninitialised_global;
+    return defect.kind != simt::DefectKind::uninitialised_shared &&
+           defect.kind != simt::DefectKind::uninitialised_global;
   });
   std::vector<std::uintptr_t> places;
   for (const simt::Defect& defect : result->defects) {

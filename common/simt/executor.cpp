@@ -119,7 +119,8 @@ std::string beyond_shared_limits(const Launch& what) {
 
 cudaError_t refuse(const Launch& what, const std::string& why, cudaError_t error) {
   if (Sink* const sink = active_sink()) {
-    sink->report({DefectKind::launch_limit, function_at(reinterpret_cast<std::uintptr_t>(what.kernel)).name, why, {}, {}});
+    sink->report(
+        {DefectKind::launch_limit, function_at(reinterpret_cast<std::uintptr_t>(what.kernel)).name, why, {}, {}});
   }
   return set_last_error(error);
 }
@@ -176,7 +177,8 @@ unsigned worker_count() {
 }
 
 cudaError_t launch(const Launch& what, Body body) {
-  if (const std::string why = beyond_limits(what); !why.empty()) return refuse(what, why, cudaErrorInvalidConfiguration);
+  if (const std::string why = beyond_limits(what); !why.empty())
+    return refuse(what, why, cudaErrorInvalidConfiguration);
   if (const std::string why = beyond_shared_limits(what); !why.empty()) return refuse(what, why, cudaErrorInvalidValue);
   Grid grid{what, body, active_sink(), std::uint64_t{what.grid.x} * what.grid.y * what.grid.z};
   if (grid.sink) {

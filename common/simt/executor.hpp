@@ -52,9 +52,9 @@ struct Body {
 };
 
 /// Runs body once for every thread of the grid and returns when all have ended. Before a block starts, its shared
-/// memory is filled with NaN, so that reading what nobody wrote shows. If an inspection (inspection.hpp) is under way, it
-/// learns what the threads do. Answers cudaErrorInvalidConfiguration or cudaErrorInvalidValue, as CUDA does, for a launch
-/// that no device could run.
+/// memory is filled with NaN, so that reading what nobody wrote shows. If an inspection (inspection.hpp) is under way,
+/// it learns what the threads do. Answers cudaErrorInvalidConfiguration or cudaErrorInvalidValue, as CUDA does, for a
+/// launch that no device could run.
 cudaError_t launch(const Launch& what, Body body);
 
 /// How many blocks run at a time.

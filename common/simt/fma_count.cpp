@@ -29,8 +29,8 @@ struct Disassembly {
 // "vfmadd231ss", "vfnmsub132sd", "fmadd s0, s1, s2, s3": the bits of the type and how many at once; 0 bits for what is
 // no FMA.
 std::pair<unsigned, unsigned> fma_of(std::string_view mnemonic, std::string_view operands) {
-  const bool x86 = mnemonic.starts_with("vfmadd") || mnemonic.starts_with("vfmsub") || mnemonic.starts_with("vfnmadd") ||
-                   mnemonic.starts_with("vfnmsub");
+  const bool x86 = mnemonic.starts_with("vfmadd") || mnemonic.starts_with("vfmsub") ||
+                   mnemonic.starts_with("vfnmadd") || mnemonic.starts_with("vfnmsub");
   if (x86) {
     const unsigned bits = mnemonic.back() == 'd' ? 64 : 32;
     const bool packed = mnemonic[mnemonic.size() - 2] == 'p';
@@ -48,8 +48,9 @@ bool ends_flow(std::string_view mnemonic) {
 
 Disassembly disassemble(const Function& function) {
   const std::uintptr_t base = load_base();
-  std::istringstream output(output_of(fmt::format("objdump -d --no-show-raw-insn --start-address={:#x} --stop-address={:#x} {}",
-                                                  function.begin - base, function.end - base, quoted(program_path()))));
+  std::istringstream output(
+      output_of(fmt::format("objdump -d --no-show-raw-insn --start-address={:#x} --stop-address={:#x} {}",
+                            function.begin - base, function.end - base, quoted(program_path()))));
   Disassembly result;
   std::uintptr_t block = 0;
   bool block_starts_here = false;  // the instruction before was the call that counts
@@ -108,7 +109,8 @@ FmaCount count_fmas(const KernelObservation& kernel) {
     result.known &= code.complete;
     for (const Instruction& fma : code.fmas) {
       const std::uintptr_t block = text_begin() + (fma.block - text_begin()) / 4 * 4;
-      if (const auto at = runs.find(block); at != runs.end()) result.sites.push_back({fma.address + 1, fma.bits, at->second * fma.lanes});
+      if (const auto at = runs.find(block); at != runs.end())
+        result.sites.push_back({fma.address + 1, fma.bits, at->second * fma.lanes});
     }
   }
   return result;

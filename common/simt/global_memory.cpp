@@ -34,7 +34,8 @@ GlobalMemory::GlobalMemory() {
   for (capacity_ = std::size_t{64} << 30; capacity_ >= std::size_t{1} << 30; capacity_ /= 2) {
     void* range = reserve(capacity_ + page);
     if (!range) continue;
-    void* states = mmap(nullptr, capacity_ / 4, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* states =
+        mmap(nullptr, capacity_ / 4, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (states == MAP_FAILED) {
       munmap(range, capacity_ + page);
       continue;
@@ -121,7 +122,8 @@ void GlobalMemory::start_launch() {
   const std::lock_guard lock(mutex_);
   for (const auto& [begin, bytes] : allocations_) {
     std::uint8_t* state = states_ + word_of(begin);
-    for (std::size_t i = 0; i < (bytes + 3) / 4; ++i) state[i] = static_cast<std::uint8_t>((state[i] & all_written) | untouched);
+    for (std::size_t i = 0; i < (bytes + 3) / 4; ++i)
+      state[i] = static_cast<std::uint8_t>((state[i] & all_written) | untouched);
   }
 }
 

@@ -1,5 +1,5 @@
-// Device memory on the CPU executor: one large range of addresses, each handed out once, so that an access shows whether
-// it is to device memory at all, within bounds, to freed memory, or to words that nobody has written.
+// Device memory on the CPU executor: one large range of addresses, each handed out once, so that an access shows
+// whether it is to device memory at all, within bounds, to freed memory, or to words that nobody has written.
 #pragma once
 
 #include <atomic>
@@ -26,8 +26,8 @@ class GlobalMemory {
   /// "byte 4096 of an allocation of 4096 bytes", also for addresses near one
   std::string describe(std::uintptr_t address) const;
 
-  /// The upper half of a state byte: what is known of a word (four bytes) in the launch under way. The lower half: which
-  /// of its bytes hold a value.
+  /// The upper half of a state byte: what is known of a word (four bytes) in the launch under way. The lower half:
+  /// which of its bytes hold a value.
   enum Status : std::uint8_t {
     unallocated = 0x00,
     untouched = 0x10,  ///< nobody has accessed it in this launch

@@ -116,8 +116,8 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::touch(Record& r, bool fresh, c
   std::optional<Conflict> conflict;
   if (r.write_block && !(use == Use::atomic && r.write_atomic) && !write_is_ordered(r, lane, block)) {
     const bool myself = r.write_block == block.number && r.write_thread == lane.thread;
-    conflict = Conflict{DefectKind::global_race, true, r.write_block, myself ? r.other_writer : r.write_thread,
-                        r.write_site, true};
+    conflict = Conflict{
+        DefectKind::global_race, true, r.write_block, myself ? r.other_writer : r.write_thread, r.write_site, true};
   }
   if (use == Use::read) {
     // Earlier reads that come before this one need not be kept: what comes after this one comes after them.
@@ -136,8 +136,8 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::touch(Record& r, bool fresh, c
   }
   if (r.read_block && !conflict && !reads_are_ordered(r, lane, block)) {
     const bool myself = r.read_block == block.number && r.read_thread == lane.thread;
-    conflict = Conflict{DefectKind::global_race, true, r.read_block, myself ? r.other_reader : r.read_thread,
-                        r.read_site, false};
+    conflict = Conflict{
+        DefectKind::global_race, true, r.read_block, myself ? r.other_reader : r.read_thread, r.read_site, false};
   }
   const bool joins_atomics = use == Use::atomic && r.write_atomic && r.write_block == block.number &&
                              r.written >= block.epoch && (r.write_thread != lane.thread || r.writers != Record::one);
@@ -145,7 +145,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::touch(Record& r, bool fresh, c
     r.writers = Record::one;
   } else if (r.write_thread != lane.thread) {
     r.writers = r.writers != Record::several_warps && r.write_thread / warp_lanes == lane.warp ? Record::one_warp
-                                                                                              : Record::several_warps;
+                                                                                               : Record::several_warps;
     r.other_writer = r.write_thread;
   }
   r.read_block = 0;
@@ -194,7 +194,8 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
       // after the one on record is taken to come after the others, too.
       const bool other = record.read_block != block.number;
       if (!other || !reads_are_ordered(record, lane, block)) {
-        conflict = Conflict{DefectKind::global_race, other, record.read_block, record.read_thread, record.read_site, false};
+        conflict =
+            Conflict{DefectKind::global_race, other, record.read_block, record.read_thread, record.read_site, false};
       }
       touch(record, true, lane, block, use, site);
       next = Memory::tracked;

@@ -51,11 +51,11 @@ class GlobalOrder {
     bool other_wrote = false;
   };
   /// Notes an access within device memory, aligned to `bytes` (1, 2, 4, 8 or 16), and tells what is wrong with it.
-  std::optional<Conflict> access(const Lane& lane, BlockStanding& block, std::uintptr_t address, unsigned bytes, Use use,
-                                 Site site);
+  std::optional<Conflict> access(const Lane& lane, BlockStanding& block, std::uintptr_t address, unsigned bytes,
+                                 Use use, Site site);
 
-  /// After an atomic operation: what others have given away by then with one on the same word. The operation itself comes
-  /// after access(), so another block's may come between.
+  /// After an atomic operation: what others have given away by then with one on the same word. The operation itself
+  /// comes after access(), so another block's may come between.
   void acquire(BlockStanding& block, std::uintptr_t address);
 
   /// Whether a read is one of the many that change nothing and can't be wrong. Without a lock, hence the rest is up to
@@ -66,7 +66,8 @@ class GlobalOrder {
     const std::uint8_t* state = memory_.states() + word;
     if (*state == (GlobalMemory::tracked | GlobalMemory::all_written) && bytes == 4) {
       const Record& r = records_[word];
-      return r.read_block == block.number && r.readers == Record::several_warps && r.read >= block.epoch && !r.write_block;
+      return r.read_block == block.number && r.readers == Record::several_warps && r.read >= block.epoch &&
+             !r.write_block;
     }
     switch (bytes) {
       case 16:
@@ -96,8 +97,8 @@ class GlobalOrder {
     Stamp written;
     Site write_site;
   };
-  // What is given away with an atomic on some word, by a thread after its own fence and by a block after a barrier: what
-  // was done up to `limit`. `position` orders them by who came first.
+  // What is given away with an atomic on some word, by a thread after its own fence and by a block after a barrier:
+  // what was done up to `limit`. `position` orders them by who came first.
   struct Release {
     std::size_t position;
     Stamp limit;
@@ -120,7 +121,8 @@ class GlobalOrder {
                                       BlockStanding& block, Use use, Site site);
   bool write_is_ordered(const Record& record, const Lane& lane, const BlockStanding& block);
   bool reads_are_ordered(const Record& record, const Lane& lane, const BlockStanding& block);
-  bool ordered(std::uint32_t other_block, unsigned other_thread, Stamp stamp, const Lane& lane, const BlockStanding& block);
+  bool ordered(std::uint32_t other_block, unsigned other_thread, Stamp stamp, const Lane& lane,
+               const BlockStanding& block);
   void release(const Lane& lane, const BlockStanding& block, std::uintptr_t address);
 
   GlobalMemory& memory_ = GlobalMemory::instance();

@@ -70,44 +70,64 @@ void async_wait_all() {
 }  // namespace simt
 
 #define HERE __builtin_return_address(0)
-#define ACCESS_HOOKS(n)                                                                                       \
-  void __tsan_read##n(void* p) { simt::on_access(p, n, simt::Use::read, HERE); }                              \
-  void __tsan_write##n(void* p) { simt::on_access(p, n, simt::Use::write, HERE); }                            \
-  void __tsan_volatile_read##n(void* p) { simt::on_access(p, n, simt::Use::read, HERE); }                     \
-  void __tsan_volatile_write##n(void* p) { simt::on_access(p, n, simt::Use::write, HERE); }                   \
-  /* Under-aligned types, which nvcc too would take apart. */                                                 \
-  void __tsan_unaligned_read##n(void* p) { simt::on_range(p, n, simt::Use::read, HERE); }                     \
-  void __tsan_unaligned_write##n(void* p) { simt::on_range(p, n, simt::Use::write, HERE); }                   \
-  void __tsan_unaligned_volatile_read##n(void* p) { simt::on_range(p, n, simt::Use::read, HERE); }            \
-  void __tsan_unaligned_volatile_write##n(void* p) { simt::on_range(p, n, simt::Use::write, HERE); }
+#define ACCESS_HOOKS(n)                                       \
+  void __tsan_read##n(void* p) {                              \
+    simt::on_access(p, n, simt::Use::read, HERE);             \
+  }                                                           \
+  void __tsan_write##n(void* p) {                             \
+    simt::on_access(p, n, simt::Use::write, HERE);            \
+  }                                                           \
+  void __tsan_volatile_read##n(void* p) {                     \
+    simt::on_access(p, n, simt::Use::read, HERE);             \
+  }                                                           \
+  void __tsan_volatile_write##n(void* p) {                    \
+    simt::on_access(p, n, simt::Use::write, HERE);            \
+  }                                                           \
+  /* Under-aligned types, which nvcc too would take apart. */ \
+  void __tsan_unaligned_read##n(void* p) {                    \
+    simt::on_range(p, n, simt::Use::read, HERE);              \
+  }                                                           \
+  void __tsan_unaligned_write##n(void* p) {                   \
+    simt::on_range(p, n, simt::Use::write, HERE);             \
+  }                                                           \
+  void __tsan_unaligned_volatile_read##n(void* p) {           \
+    simt::on_range(p, n, simt::Use::read, HERE);              \
+  }                                                           \
+  void __tsan_unaligned_volatile_write##n(void* p) {          \
+    simt::on_range(p, n, simt::Use::write, HERE);             \
+  }
 
 // std::atomic and the like. Kernels use CUDA's functions (atomics.hpp); these are for host code in the same files.
-#define ATOMIC_HOOKS(bits, type)                                                                               \
-  type __tsan_atomic##bits##_load(const volatile type* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); } \
-  void __tsan_atomic##bits##_store(volatile type* p, type v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); } \
-  type __tsan_atomic##bits##_exchange(volatile type* p, type v, int) {                                         \
-    return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                                        \
-  }                                                                                                            \
-  type __tsan_atomic##bits##_fetch_add(volatile type* p, type v, int) {                                        \
-    return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                                         \
-  }                                                                                                            \
-  type __tsan_atomic##bits##_fetch_sub(volatile type* p, type v, int) {                                        \
-    return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);                                                         \
-  }                                                                                                            \
-  type __tsan_atomic##bits##_fetch_and(volatile type* p, type v, int) {                                        \
-    return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                                         \
-  }                                                                                                            \
-  type __tsan_atomic##bits##_fetch_or(volatile type* p, type v, int) {                                         \
-    return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                                          \
-  }                                                                                                            \
-  type __tsan_atomic##bits##_fetch_xor(volatile type* p, type v, int) {                                        \
-    return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                                         \
-  }                                                                                                            \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile type* p, type* c, type v, int, int) {             \
-    return __atomic_compare_exchange_n(p, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                    \
-  }                                                                                                            \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile type* p, type* c, type v, int, int) {               \
-    return __atomic_compare_exchange_n(p, c, v, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                     \
+#define ATOMIC_HOOKS(bits, type)                                                                   \
+  type __tsan_atomic##bits##_load(const volatile type* p, int) {                                   \
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                   \
+  }                                                                                                \
+  void __tsan_atomic##bits##_store(volatile type* p, type v, int) {                                \
+    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                      \
+  }                                                                                                \
+  type __tsan_atomic##bits##_exchange(volatile type* p, type v, int) {                             \
+    return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                            \
+  }                                                                                                \
+  type __tsan_atomic##bits##_fetch_add(volatile type* p, type v, int) {                            \
+    return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                             \
+  }                                                                                                \
+  type __tsan_atomic##bits##_fetch_sub(volatile type* p, type v, int) {                            \
+    return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);                                             \
+  }                                                                                                \
+  type __tsan_atomic##bits##_fetch_and(volatile type* p, type v, int) {                            \
+    return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                             \
+  }                                                                                                \
+  type __tsan_atomic##bits##_fetch_or(volatile type* p, type v, int) {                             \
+    return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                              \
+  }                                                                                                \
+  type __tsan_atomic##bits##_fetch_xor(volatile type* p, type v, int) {                            \
+    return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                             \
+  }                                                                                                \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile type* p, type* c, type v, int, int) { \
+    return __atomic_compare_exchange_n(p, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
+  }                                                                                                \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile type* p, type* c, type v, int, int) {   \
+    return __atomic_compare_exchange_n(p, c, v, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
   }
 
 extern "C" {

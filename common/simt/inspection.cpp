@@ -48,8 +48,9 @@ const char* title(DefectKind kind) {
 }
 
 std::string text_of(const Party& party) {
-  return fmt::format("thread ({}, {}, {}) of block ({}, {}, {}) {} at {}", party.thread.x, party.thread.y, party.thread.z,
-                     party.block.x, party.block.y, party.block.z, party.action, source_line(party.pc).text());
+  return fmt::format("thread ({}, {}, {}) of block ({}, {}, {}) {} at {}", party.thread.x, party.thread.y,
+                     party.thread.z, party.block.x, party.block.y, party.block.z, party.action,
+                     source_line(party.pc).text());
 }
 
 }  // namespace

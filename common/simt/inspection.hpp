@@ -33,8 +33,8 @@ bool is_warning(DefectKind kind);
 struct Party {
   bool known = false;
   uint3 block{}, thread{};
-  std::uintptr_t pc = 0;    ///< the return address of the access: source_lines.hpp turns it into file and line
-  std::string action;       ///< "reads 4 bytes", "wrote", "waits"
+  std::uintptr_t pc = 0;  ///< the return address of the access: source_lines.hpp turns it into file and line
+  std::string action;     ///< "reads 4 bytes", "wrote", "waits"
 };
 
 struct Defect {

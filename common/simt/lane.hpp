@@ -81,9 +81,9 @@ struct Lane {
   unsigned recorded = 0;
   LaneRecords* records = nullptr;
 
-  Stamp clock = 0;        ///< now; never below the epoch's
-  Stamp last_sync = 0;    ///< clock before the latest __syncwarp()
-  Stamp fence = 0;        ///< clock of the latest __threadfence()
+  Stamp clock = 0;                       ///< now; never below the epoch's
+  Stamp last_sync = 0;                   ///< clock before the latest __syncwarp()
+  Stamp fence = 0;                       ///< clock of the latest __threadfence()
   std::array<Stamp, warp_lanes> seen{};  ///< for each lane of the warp: up to when its accesses come before mine
 
   Site wait_site = 0;  ///< where it waits, at a barrier or in a collective

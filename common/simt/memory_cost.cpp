@@ -51,7 +51,8 @@ bool partners_agree(const WarpAccess& a, unsigned distance) {
 
 GlobalCost global_cost(const WarpAccess& a) {
   // Aligned accesses of up to 16 bytes never straddle a sector.
-  return {Distinct(a, a.mask, std::countr_zero(sector_bytes)).count, Distinct(a, a.mask, std::countr_zero(line_bytes)).count};
+  return {Distinct(a, a.mask, std::countr_zero(sector_bytes)).count,
+          Distinct(a, a.mask, std::countr_zero(line_bytes)).count};
 }
 
 BankCost bank_cost(const WarpAccess& a) {

@@ -105,7 +105,8 @@ void Recorder::merge(Lane* lanes, unsigned lane_count) {
   for (unsigned l = 0; l < lane_count; ++l) lanes[l].recorded = 0;
 }
 
-// Bounds the memory that lanes far apart can take: what the slowest have not reached in so long is counted without them.
+// Bounds the memory that lanes far apart can take: what the slowest have not reached in so long is counted without
+// them.
 void Recorder::count_oldest(SiteState& site) {
   const auto half = site.requests.begin() + most_unpaired / 2;
   for (auto request = site.requests.begin(); request != half; ++request) count(site, request->address, request->mask);
@@ -151,7 +152,8 @@ void Recorder::flush() {
   open_.clear();
 }
 
-void Recorder::drain(std::vector<SiteCounts>& sites, std::vector<std::pair<std::uintptr_t, std::uint64_t>>& block_runs) {
+void Recorder::drain(std::vector<SiteCounts>& sites,
+                     std::vector<std::pair<std::uintptr_t, std::uint64_t>>& block_runs) {
   flush();  // what a kernel that was aborted has left must not pair with the next one's accesses
   for (SiteState& site : sites_) {
     if (site.counts.requests == 0) continue;

@@ -9,9 +9,9 @@
 
 namespace simt {
 
-/// One for each OS thread that runs blocks. A lane runs alone until it has to wait or its buffer is full; when all lanes
-/// of the warp have done so, merge() pairs their records: the n-th access of a site in one lane with the n-th in the
-/// others, counted since the warp's lanes were last together.
+/// One for each OS thread that runs blocks. A lane runs alone until it has to wait or its buffer is full; when all
+/// lanes of the warp have done so, merge() pairs their records: the n-th access of a site in one lane with the n-th in
+/// the others, counted since the warp's lanes were last together.
 class Recorder {
  public:
   Recorder();
@@ -37,7 +37,8 @@ class Recorder {
   struct Cost {
     std::uint32_t sectors, lines, wavefronts, conflicts;
   };
-  // The cost of an access of all lanes, a constant stride apart, depends on the stride and on where in a line it begins.
+  // The cost of an access of all lanes, a constant stride apart, depends on the stride and on where in a line it
+  // begins.
   struct KnownCost {
     std::uint64_t stride = 0;
     Cost cost{};

@@ -22,12 +22,13 @@ const char* cudaGetErrorString(cudaError_t error);
 /// The last error of this process; asking for it clears it.
 cudaError_t cudaGetLastError();
 
-/// "Device" memory (global_memory.hpp), aligned to 256 bytes and filled with NaN. Fails, as on a GPU, when there is not that
-/// much free.
+/// "Device" memory (global_memory.hpp), aligned to 256 bytes and filled with NaN. Fails, as on a GPU, when there is not
+/// that much free.
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes);
 cudaError_t cudaFree(void* pointer);
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream = nullptr);
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes);
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream = nullptr);
 cudaError_t cudaDeviceSynchronize();

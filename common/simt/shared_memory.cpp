@@ -142,13 +142,13 @@ std::optional<SharedMemory::Conflict> SharedMemory::touch(Entry& entry, Sites& s
     conflict = Conflict{DefectKind::shared_race, culprit, sites.read, false};
   }
   if (announced) return conflict;
-  const bool joins_atomics = use == Use::atomic && entry.written >= epoch_ && entry.flags & flag_atomic &&
-                             entry.writer != lane.thread;
+  const bool joins_atomics =
+      use == Use::atomic && entry.written >= epoch_ && entry.flags & flag_atomic && entry.writer != lane.thread;
   if (!joins_atomics) {
     entry.writer = static_cast<std::uint16_t>(lane.thread);
   } else {
-    const bool same_warp = entry.writer < many_lanes ? entry.writer / warp_lanes == lane.warp
-                                                     : entry.writer == (many_lanes | lane.warp);
+    const bool same_warp =
+        entry.writer < many_lanes ? entry.writer / warp_lanes == lane.warp : entry.writer == (many_lanes | lane.warp);
     entry.writer = same_warp ? static_cast<std::uint16_t>(many_lanes | lane.warp) : many_warps_write;
     if (sites.writer != lane.thread) sites.other_writer = sites.writer;
   }

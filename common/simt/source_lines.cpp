@@ -29,8 +29,8 @@ SourceLine parse(const std::string& text) {
   return line;
 }
 
-// Neither the executor's own headers (ptx.cuh: functions that stand for one instruction each) nor those of the C++ library
-// (std::max takes references) are the author's.
+// Neither the executor's own headers (ptx.cuh: functions that stand for one instruction each) nor those of the C++
+// library (std::max takes references) are the author's.
 bool is_shim(const std::string& file) {
   return file.find("/common/simt/") != std::string::npos || file.ends_with("/common/ptx.cuh") ||
          file.find("/include/c++/") != std::string::npos;
@@ -124,7 +124,8 @@ bool is_device_variable(std::uintptr_t address) {
       if (tab == std::string::npos) continue;
       std::istringstream words(text);
       std::string value, size, type;
-      if (!(words >> value >> size >> type) || type.size() != 1 || std::string("bBdD").find(type) == std::string::npos) continue;
+      if (!(words >> value >> size >> type) || type.size() != 1 || std::string("bBdD").find(type) == std::string::npos)
+        continue;
       const SourceLine line = parse(text.substr(tab + 1));
       const std::uintptr_t begin = std::strtoull(value.c_str(), nullptr, 16) + load_base();
       const std::uintptr_t bytes = std::strtoull(size.c_str(), nullptr, 16);

@@ -16,7 +16,9 @@ struct sigaction previous;
 // On a stack of its own. Only what may be called in a signal handler.
 void on_fault(int signal, siginfo_t* info, void* context) {
   if (running_block && running_block->is_guard_page(info->si_addr)) {
-    const auto say = [](const char* text) { [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text)); };
+    const auto say = [](const char* text) {
+      [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text));
+    };
     say("error: stack overflow in ");
     say(running_block->kernel_name());
     say(": a thread's local variables and calls need more than 64 KB\n");

@@ -138,7 +138,8 @@ class Image {
       if (type == STT_FILE) ++source_file;
       if (symbols[i].st_shndx == SHN_UNDEF) continue;
       const bool local = ELF64_ST_BIND(symbols[i].st_info) == STB_LOCAL;
-      const Symbol symbol{names + symbols[i].st_name, symbols[i].st_value, symbols[i].st_size, local ? source_file : -1};
+      const Symbol symbol{names + symbols[i].st_name, symbols[i].st_value, symbols[i].st_size,
+                          local ? source_file : -1};
       if (type == STT_FUNC) functions.push_back(symbol);
       if (type == STT_OBJECT) objects.push_back(symbol);
       if (type == STT_TLS) {
