@@ -122,7 +122,7 @@ class WithDevice(Case):
         text = self.ok(self.gemm, "run", "03", *SMALL, "--lines")
         self.assertRegex(text, r"(?m)^  shared loads +[\d,]+ ")
         self.assertIn("as compiled", text)
-        self.assertRegex(text, r"(?m)^ +\d+ .* sum \+= as\[ty\]\[i\]")
+        self.assertRegex(text, r"(?m)^ +\d+ .* for \(int i = 0; i < TILE; \+\+i\)")
         counts = self.json_of(self.gemm, "run", "03", *SMALL, "--lines")["counts"]
         self.assertEqual(counts["blocks"], 6)
         self.assertEqual(sum(line.get("shared_load", {}).get("requests", 0) for line in counts["lines"]), counts["shared_load"]["requests"])

@@ -20,7 +20,7 @@ const char* verb(Block::Use use) {
 }  // namespace
 
 GlobalOrder& global_order() {
-  static GlobalOrder order;
+  static GlobalOrder& order = *new GlobalOrder;  // outlives the workers
   return order;
 }
 

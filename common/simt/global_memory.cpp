@@ -25,7 +25,7 @@ std::uintptr_t page_ceil(std::uintptr_t address) {
 }  // namespace
 
 GlobalMemory& GlobalMemory::instance() {
-  static GlobalMemory memory;
+  static GlobalMemory& memory = *new GlobalMemory;  // outlives all that is allocated from it
   return memory;
 }
 

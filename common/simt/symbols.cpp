@@ -58,7 +58,8 @@ std::string short_name(std::string_view mangled) {
 class Image {
  public:
   static const Image& instance() {
-    static const Image image;
+    // Never destroyed: workers may still be at it when the program ends.
+    static const Image& image = *new Image;
     return image;
   }
 
@@ -175,7 +176,7 @@ Function function_at(std::uintptr_t address) {
 
 const std::vector<SharedVariable>& shared_variables_of(const void* kernel) {
   static std::mutex mutex;
-  static std::map<const void*, std::vector<SharedVariable>> known;
+  static auto& known = *new std::map<const void*, std::vector<SharedVariable>>;  // never destroyed either
   const std::lock_guard lock(mutex);
   const auto [at, is_new] = known.try_emplace(kernel);
   if (!is_new) return at->second;
