@@ -25,10 +25,6 @@ Json finite(double x) {
   return std::isfinite(x) ? Json(x) : Json(nullptr);
 }
 
-double fmas(const Counts& counts) {
-  return static_cast<double>(counts.fma32.value_or(0) + counts.fma64.value_or(0));
-}
-
 // A number with so many significant digits and no exponent where it can be avoided.
 std::string number(double x) {
   if (x == 0) return "-";
@@ -118,7 +114,7 @@ std::string count_table(const std::vector<Result>& results, bool colour) {
     }
     const Counts& c = *result.counts;
     const auto cell = [&](auto value) {
-      const double warp_fmas = fmas(c) / 32, warp_fmas_before = before ? fmas(*before) / 32 : 0;
+      const double warp_fmas = c.fmas() / 32, warp_fmas_before = before ? before->fmas() / 32 : 0;
       const double now = warp_fmas ? value(c) / warp_fmas : 0;
       const std::string change = warp_fmas_before ? factor(now, value(*before) / warp_fmas_before) : "";
       text += fmt::format("{:<12}", number(now) + (change.empty() ? "" : " " + change));
@@ -139,7 +135,7 @@ std::string count_table(const std::vector<Result>& results, bool colour) {
 
 std::string count_details(const Result& result) {
   const Counts& c = *result.counts;
-  const double warp_fmas = fmas(c) / 32;
+  const double warp_fmas = c.fmas() / 32;
   std::string text = fmt::format("\ncounted by the CPU executor, as the source is written ({:.2f} s)\n",
                                  result.verdict.observation.seconds);
   text += fmt::format("  {:<14} {:>13} {:>8} {:>13} {:>8} {:>13} {:>13} {:>15}\n", "", "requests", "per FMA", "sectors",
@@ -160,7 +156,9 @@ std::string count_details(const Result& result) {
   row("shared atomics", c.shared_atomic);
   text += fmt::format("  {} blocks, {} threads, {} bytes of shared memory a block, {} barriers\n", whole(c.blocks),
                       whole(c.threads), whole(c.shared_bytes), whole(c.barriers));
-  const auto fma = [](const std::optional<std::uint64_t>& n) { return n ? whole(*n) : "not counted in this build"; };
+  const auto fma = [&](const std::optional<std::uint64_t>& n) {
+    return n ? whole(*n) : fmt::format("not counted in this build, {} taken from the problem", whole(c.assumed_fmas));
+  };
   text += fmt::format("  FMAs, by threads: {}{}", fma(c.fma32), c.fma64.value_or(0) ? ", double: " + fma(c.fma64) : "");
   if (c.tensor_flops) text += fmt::format("; Tensor Core flops: {}", whole(c.tensor_flops));
   text += fmt::format(
@@ -230,7 +228,7 @@ std::string count_changes(const Counts& before, const Counts& after) {
   counts("shared stores", before.shared_store, after.shared_store);
   counts("global atomics", before.global_atomic, after.global_atomic);
   counts("shared atomics", before.shared_atomic, after.shared_atomic);
-  row("FMAs, by threads", fmas(before), fmas(after));
+  row("FMAs, by threads", before.fmas(), after.fmas());
   row("barriers", static_cast<double>(before.barriers), static_cast<double>(after.barriers));
   row("blocks", static_cast<double>(before.blocks), static_cast<double>(after.blocks));
   row("threads", static_cast<double>(before.threads), static_cast<double>(after.threads));
@@ -239,7 +237,7 @@ std::string count_changes(const Counts& before, const Counts& after) {
   row("flop per byte of global memory", before.intensity_global(), after.intensity_global());
   row("flop per byte of shared memory", before.intensity_shared(), after.intensity_shared());
   row("flop per byte into registers", before.intensity_register(), after.intensity_register());
-  if (fmas(before) && fmas(after)) {
+  if (before.fmas() && after.fmas()) {
     const CountedBound x = counted_bound(before), y = counted_bound(after);
     row("cycles of an SM for a warp-wide FMA", x.cycles, y.cycles);
     row("most of the FP32 peak this allows, %", 100 * x.share_of_peak, 100 * y.share_of_peak);

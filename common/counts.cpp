@@ -36,6 +36,7 @@ Counts& Counts::operator+=(const Counts& other) {
   shared_atomic += other.shared_atomic;
   add(fma32, other.fma32);
   add(fma64, other.fma64);
+  assumed_fmas += other.assumed_fmas;
   tensor_flops += other.tensor_flops;
   barriers += other.barriers;
   blocks += other.blocks;
@@ -44,8 +45,11 @@ Counts& Counts::operator+=(const Counts& other) {
   return *this;
 }
 
+double Counts::fmas() const {
+  return static_cast<double>(fma32 ? *fma32 + fma64.value_or(0) : assumed_fmas);
+}
 double Counts::flops() const {
-  return 2.0 * static_cast<double>(fma32.value_or(0) + fma64.value_or(0)) + static_cast<double>(tensor_flops);
+  return 2.0 * fmas() + static_cast<double>(tensor_flops);
 }
 double Counts::intensity_global() const {
   return ratio(flops(), 32.0 * static_cast<double>(global_load.sectors + global_store.sectors + global_atomic.sectors));

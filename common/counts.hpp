@@ -27,6 +27,7 @@ struct AccessCounts {
 struct Counts {
   AccessCounts global_load, global_store, shared_load, shared_store, global_atomic, shared_atomic;
   std::optional<std::uint64_t> fma32, fma64;  ///< by lanes; nothing where the build can't count them
+  std::uint64_t assumed_fmas = 0;  ///< what the problem takes (M N K), for where FMAs can't be counted
   std::uint64_t tensor_flops = 0;
   std::uint64_t barriers = 0;  ///< of a block, summed over blocks
   std::uint64_t blocks = 0, threads = 0;
@@ -34,6 +35,8 @@ struct Counts {
 
   Counts& operator+=(const Counts& other);
 
+  /// Counted if possible, else assumed. By lanes.
+  double fmas() const;
   /// Floating-point operations that were counted: two for each FMA, and the Tensor Cores'.
   double flops() const;
   /// Floating-point operations per byte between global memory and L1 (sectors), shared memory and registers

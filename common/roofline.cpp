@@ -54,7 +54,7 @@ Floor stage_prediction(const StageInfo& stage, const ProblemSpec& spec, const Ce
 }
 
 CountedBound counted_bound(const Counts& counts) {
-  const double warp_fmas = static_cast<double>(counts.fma32.value_or(0) + counts.fma64.value_or(0)) / warp_size;
+  const double warp_fmas = counts.fmas() / warp_size;
   if (warp_fmas == 0) return {"no FMAs", 0, 0};
   const double shared = static_cast<double>(counts.shared_load.wavefronts + counts.shared_store.wavefronts);
   CountedBound bound{"FP32 cores", cycles_per_warp_fma, 1};
