@@ -13,8 +13,8 @@
 
 namespace simt {
 
-thread_local Block* running_block = nullptr;
-thread_local Block* inspected_block = nullptr;
+__thread Block* running_block = nullptr;
+__thread Block* inspected_block = nullptr;
 
 namespace {
 

@@ -139,10 +139,11 @@ class Block {
   int predicates_or_ = 0, predicates_and_ = 0, predicates_count_ = 0;
 };
 
+// __thread, not thread_local: without the question whether it needs a constructor, which costs time in every access.
 /// The block whose kernel code runs on this OS thread, whether inspected or not; null outside kernels.
-extern thread_local Block* running_block __attribute__((tls_model("initial-exec")));
+extern __thread Block* running_block __attribute__((tls_model("initial-exec")));
 /// The same, but only while kernel code runs that is to be looked at: the executor's own steps are nobody's business.
-extern thread_local Block* inspected_block __attribute__((tls_model("initial-exec")));
+extern __thread Block* inspected_block __attribute__((tls_model("initial-exec")));
 
 /// While it lives, nothing that happens is taken for a kernel's doing.
 class Unobserved {

@@ -28,13 +28,34 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   sigaction(SIGSEGV, &previous, nullptr);  // the faulting instruction runs again and meets what was there before us
 }
 
+// The stack on which the handler runs: that of the kernel is full. One that is there already, AddressSanitizer's, will do.
+class HandlerStack {
+ public:
+  HandlerStack() : memory_(std::make_unique<std::byte[]>(bytes)) {
+    stack_t present{};
+    sigaltstack(nullptr, &present);
+    mine_ = (present.ss_flags & SS_DISABLE) != 0;
+    const stack_t stack{memory_.get(), 0, bytes};
+    if (mine_) sigaltstack(&stack, nullptr);
+  }
+  ~HandlerStack() {
+    const stack_t none{nullptr, SS_DISABLE, 0};
+    if (mine_) sigaltstack(&none, nullptr);
+  }
+  HandlerStack(const HandlerStack&) = delete;
+  HandlerStack& operator=(const HandlerStack&) = delete;
+
+ private:
+  static constexpr std::size_t bytes = 64 * 1024;
+  std::unique_ptr<std::byte[]> memory_;
+  bool mine_ = false;
+};
+
 }  // namespace
 
 void watch_stacks() {
-  constexpr std::size_t bytes = 64 * 1024;
-  static thread_local const auto memory = std::make_unique<std::byte[]>(bytes);
-  const stack_t stack{memory.get(), 0, bytes};
-  sigaltstack(&stack, nullptr);
+  static thread_local const HandlerStack stack;
+  static_cast<void>(&stack);  // constructed when first used
 
   static const bool installed = [] {
     struct sigaction action {};
