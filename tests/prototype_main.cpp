@@ -36,7 +36,7 @@ int run(int which, int size, bool count, const std::string& json) {
   if (counts && !json.empty()) {
     write_text(json, Json{{"title", contender.id}, {"counts", to_json(*counts)}}.dump() + "\n");
   } else {
-    std::printf("pass: %s\n", contender.id.c_str());
+    std::printf("pass: %s (inspected in %.2f s)\n", contender.id.c_str(), verdict.observation.seconds);
     print_counts(verdict.observation);
   }
   return 0;
