@@ -224,6 +224,11 @@ T combined(Atomic operation, T a, T b) {
     if (operation == Atomic::bit_or) return a | b;
     if (operation == Atomic::bit_xor) return a ^ b;
   }
+  // Integers wrap around, which for signed ones C++ leaves undefined.
+  if constexpr (std::is_integral_v<T>) {
+    using Unsigned = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+  }
   return a + b;
 }
 

@@ -26,9 +26,11 @@ set(gemm_instrumentation
   # Other sanitizers, if asked for, are for the executor itself: g++ can't combine them with these.
   -fno-sanitize=all
   # A call before each load and store; into each basic block; for each index beyond its array. The executor is what they call.
-  -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc -fsanitize=bounds
+  -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc
+  -fsanitize=bounds -fsanitize-recover=bounds
   # One access in the source is one access of one thread, and one a * b + c is one FMA.
-  -fno-tree-vectorize ${fma_option} -ffp-contract=fast
+  # (g++ 13 would leave chains of FMAs apart, because they are slower on some CPUs.)
+  -fno-tree-vectorize ${fma_option} -ffp-contract=fast --param=avoid-fma-max-bits=0
   # Two places in the source are two in the program, a barrier in each branch for one: no merging of the ends of branches, nor
   # of equal functions.
   -fno-tree-tail-merge -fno-crossjumping -fno-ipa-icf
