@@ -100,6 +100,7 @@ void Block::run(std::uint64_t index) {
     pass_barrier();
   }
   running_block = nullptr;
+  if (grid.aborted) stacks_.forget_frames();
 }
 
 void Block::run_body() {

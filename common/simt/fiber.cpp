@@ -6,6 +6,10 @@
 #include <cstdint>
 #include <new>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 // switch_fiber: push what the ABI says a function must preserve, store the stack pointer, take the other one, pop,
 // return. The rest (caller-saved registers) the compiler has saved already, because to it this is an ordinary call.
 extern "C" void simt_switch(void** from, void* to);
@@ -116,6 +120,12 @@ std::size_t StackPool::index_of(const void* address) const {
   const auto* byte = static_cast<const std::byte*>(address);
   const auto offset = static_cast<std::size_t>(byte - memory_);
   return byte < memory_ || offset >= count_ * slot_bytes_ ? count_ : offset / slot_bytes_;
+}
+
+void StackPool::forget_frames() {
+#ifdef __SANITIZE_ADDRESS__
+  __asan_unpoison_memory_region(memory_, count_ * slot_bytes_);
+#endif
 }
 
 bool StackPool::is_guard_page(const void* address) const {

@@ -31,6 +31,8 @@ class StackPool {
   std::size_t count() const { return count_; }
   /// The stack that holds this address, count() if none does.
   std::size_t index_of(const void* address) const;
+  /// Tells AddressSanitizer, if it is there, that what fibers have left on their stacks without returning is gone.
+  void forget_frames();
   /// Whether the address lies in the unmapped page below a stack.
   bool is_guard_page(const void* address) const;
 
