@@ -207,6 +207,10 @@ template <class T>
 T combined(Atomic operation, T a, T b) {
   switch (operation) {
     case Atomic::sub:
+      if constexpr (std::is_integral_v<T>) {
+        using Unsigned = std::make_unsigned_t<T>;
+        return static_cast<T>(static_cast<Unsigned>(a) - static_cast<Unsigned>(b));
+      }
       return a - b;
     case Atomic::min:
       return std::min(a, b);
