@@ -20,9 +20,9 @@ struct Contender {
   const Stage* stage = nullptr;  ///< null for a library
 };
 
-inline Contender contender(const Stage& stage) {
-  return {stage.id, stage.accuracy, stage.launch, &stage};
-}
+/// A stage as a contender. Its scratch memory is allocated at the first launch of a problem that needs more, so outside
+/// of what is timed, and filled with NaN: nobody may count on its contents.
+Contender contender(const Stage& stage);
 
 /// The libraries of this back end, the yardstick first: cuBLAS with compute type FP32 (pedantic: no Tensor Cores), then
 /// with TF32. Empty on the CPU executor.

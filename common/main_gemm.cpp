@@ -25,6 +25,7 @@ struct LadderOptions {
   TimingOptions timing;
   std::string json;
   bool no_time = false;
+  bool variants = false;
   bool standard = false;
 };
 
@@ -55,10 +56,15 @@ int ladder(const LadderOptions& options, const std::string& command) {
   const auto say = [&](const std::string& text) { tell(options.json, text); };
   const DeviceInfo& device = open_device();
   std::vector<Contender> contenders;
+  const auto enter = [&](const Stage& stage) {
+    contenders.push_back(contender(stage));
+    if (!options.variants) return;
+    for (const Stage& form : variants(stage)) contenders.push_back(contender(form));
+  };
   if (options.only.empty()) {
-    for (const Stage& stage : stages()) contenders.push_back(contender(stage));
+    for (const Stage& stage : stages()) enter(stage);
   }
-  for (const std::string& name : options.only) contenders.push_back(contender(find_stage(name)));
+  for (const std::string& name : options.only) enter(find_stage(name));
   if (options.only.empty()) contenders.insert(contenders.end(), baselines().begin(), baselines().end());
 
   EvaluateOptions evaluate_options;
@@ -153,8 +159,13 @@ int compare_stages(const std::string& first, const std::string& second, RunOptio
   return exit_status(results, ceilings, options.evaluate.timing);
 }
 
-int list() {
-  for (const Stage& stage : stages()) fmt::print("{:<28}  {}\n", stage.id, stage.idea);
+int list(bool with_variants) {
+  for (const Stage& stage : stages()) {
+    fmt::print("{:<28}  {}\n", stage.id, stage.idea);
+    if (!with_variants) continue;
+    for (const Stage& form : variants(stage))
+      fmt::print("  {:<26}  {}\n", form.id.substr(form.id.find('/') + 1), form.idea);
+  }
   return 0;
 }
 
@@ -174,6 +185,7 @@ int main(int argc, char** argv) {
   ladder_command->add_option("--only", ladder_options.only, "these stages only, separated by commas; no libraries")
       ->delimiter(',')
       ->allow_extra_args(false);
+  ladder_command->add_flag("--variants", ladder_options.variants, "the stages' variants, too");
   ladder_command->add_flag("--no-time", ladder_options.no_time, "check only");
   ladder_command->add_option("--json", ladder_options.json, "write the results to this file");
   add_timing_options(*ladder_command, ladder_options.timing);
@@ -194,7 +206,10 @@ int main(int argc, char** argv) {
   add_run_options(*compare_command, compare_options);
   compare_command->callback([&] { action = [&] { return compare_stages(first, second, compare_options, command); }; });
 
-  app.add_subcommand("list", "all stages")->callback([&] { action = list; });
+  bool list_variants = false;
+  CLI::App* list_command = app.add_subcommand("list", "all stages");
+  list_command->add_flag("--variants", list_variants, "and their variants, which run as NN:name");
+  list_command->callback([&] { action = [&] { return list(list_variants); }; });
   app.add_subcommand("doctor", "is this machine ready? each line ok or what to do")->callback([&] { action = doctor; });
 
   std::string map_json = "-";

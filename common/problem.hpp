@@ -18,6 +18,10 @@ struct SgemmProblem {
   float* c = nullptr;
   std::int64_t ldc = 0;
 
+  /// Scratch in device memory for stages that ask for it (StageInfo::workspace_floats), aligned to 256 bytes; its
+  /// contents are undefined before each launch. Not part of the problem: nobody looks at it afterwards.
+  float* workspace = nullptr;
+
   /// The number of products per element that count: BLAS forbids reading A and B when alpha is zero (they may hold
   /// NaN), and a product over zero terms gives just that, so kernels are launched with this instead of k.
   int depth() const { return alpha == 0.0f ? 0 : k; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <stdexcept>
 
 namespace gemm {
@@ -10,6 +11,11 @@ namespace {
 // A function-local static: registrations run before main, in no particular order among files.
 std::vector<Stage>& storage() {
   static std::vector<Stage> all;
+  return all;
+}
+
+std::map<std::string, std::vector<Stage>, std::less<>>& variant_storage() {
+  static std::map<std::string, std::vector<Stage>, std::less<>> all;  // by the stage's id
   return all;
 }
 
@@ -46,7 +52,26 @@ Registration::Registration(const char* file, const StageInfo& info) {
   auto& all = storage();
   const auto at = std::ranges::lower_bound(all, stage.id, {}, &Stage::id);
   if (at != all.end() && at->id == stage.id) throw std::logic_error("two stages are called " + stage.id);
+  std::vector<Stage>& forms = variant_storage()[stage.id];
+  for (const Variant& variant : info.variants) {
+    Stage form = stage;
+    form.idea = variant.idea;
+    form.launch = variant.launch;
+    form.l1_cycles = variant.l1_cycles;
+    form.variants = {};
+    std::string suffix(":");
+    suffix += variant.name;
+    form.id += suffix;
+    form.number += suffix;
+    if (std::ranges::find(forms, form.id, &Stage::id) != forms.end())
+      throw std::logic_error("two variants are called " + form.id);
+    forms.push_back(std::move(form));
+  }
   all.insert(at, std::move(stage));
+}
+
+const std::vector<Stage>& variants(const Stage& stage) {
+  return variant_storage()[stage.id];
 }
 
 const std::vector<Stage>& stages() {
@@ -56,9 +81,18 @@ const std::vector<Stage>& stages() {
 const Stage& find_stage(std::string_view name) {
   const std::string wanted =
       name.find('/') == std::string_view::npos ? "sgemm/" + std::string(name) : std::string(name);
+  const std::string_view base = std::string_view(wanted).substr(0, wanted.find(':'));
+  const auto is = [](const Stage& stage, std::string_view id) {
+    return stage.id == id || stage.id.substr(0, stage.id.find('/') + 1) + stage.number == id;
+  };
   for (const Stage& stage : stages()) {
-    const std::string by_number = stage.id.substr(0, stage.id.find('/') + 1) + stage.number;
-    if (stage.id == wanted || by_number == wanted) return stage;
+    if (!is(stage, base)) continue;
+    if (base == wanted) return stage;
+    for (const Stage& form : variants(stage)) {
+      if (is(form, wanted) || form.id == stage.id + wanted.substr(base.size())) return form;
+    }
+    throw UsageError(stage.id + " has no variant '" + wanted.substr(base.size() + 1) +
+                     "'; `list --variants` shows them all");
   }
   throw UsageError("no stage '" + std::string(name) + "'; `list` shows them all");
 }

@@ -3,6 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +28,15 @@ struct L1Cycles {
   double sum() const { return global + shared; }
 };
 
+/// Another form of a stage's kernel, for an experiment on the stage's page (another unrolling, the same without its
+/// padding pass). Named on the command line as NN:name; in lists only where they are asked for.
+struct Variant {
+  std::string_view name;  ///< letters, digits, '.', '_', '=' and '-'
+  std::string_view idea;  ///< one line: what is different
+  Status (*launch)(const SgemmProblem&, cudaStream_t) = nullptr;
+  L1Cycles (*l1_cycles)(const SgemmProblem&) = nullptr;  ///< its own prediction, if it makes one
+};
+
 /// What a stage says of itself.
 struct StageInfo {
   std::string_view idea;  ///< one line, shown by `list`
@@ -36,11 +47,15 @@ struct StageInfo {
   int min_compute_capability = 75;  ///< 10 * major + minor
   /// Enqueues the kernels on the stream and returns without waiting.
   Status (*launch)(const SgemmProblem&, cudaStream_t) = nullptr;
+  /// How many floats launch needs at SgemmProblem::workspace, the most that any variant needs. Null: none.
+  std::size_t (*workspace_floats)(const SgemmProblem&) = nullptr;
+  std::span<const Variant> variants = {};  ///< in an array that lives as long as the program
 };
 
 struct Stage : StageInfo {
-  std::string id;      ///< family/NN_name, from the file's path: stages/02_coalesced.cu is sgemm/02_coalesced
-  std::string number;  ///< NN, or NNa
+  std::string id;  ///< family/NN_name, from the file's path: stages/02_coalesced.cu is sgemm/02_coalesced; a variant's
+                   ///< is its stage's, a colon and its name
+  std::string number;  ///< NN, or NNa, or NN:variant
   std::string file;    ///< its source, as the compiler was given it
 };
 
@@ -50,7 +65,11 @@ std::string stage_id_from_path(std::string_view path);
 /// All registered stages, sorted by id.
 const std::vector<Stage>& stages();
 
-/// Finds a stage by full id, NN_name, family/NN or NN alone (which means sgemm). Throws UsageError if there is none.
+/// The variants of a stage, in its own order. The references stay valid.
+const std::vector<Stage>& variants(const Stage& stage);
+
+/// Finds a stage by full id, NN_name, family/NN or NN alone (which means sgemm), or a variant by that, a colon and its
+/// name. Throws UsageError if there is none.
 const Stage& find_stage(std::string_view name);
 
 struct Registration {

@@ -83,7 +83,7 @@ Workbench::Workbench(const ProblemSpec& spec)
 
 SgemmProblem Workbench::problem() const {
   return {spec_.m,   spec_.n, spec_.k,    spec_.alpha, a_.data(), a_.ld(),
-          b_.data(), b_.ld(), spec_.beta, c_.data(),   c_.ld()};
+          b_.data(), b_.ld(), spec_.beta, c_.data(),   c_.ld(),   nullptr};
 }
 
 void Workbench::reset_output() {

@@ -99,6 +99,18 @@ TEST_P(EveryStage, DeclaresWhatIsCounted) {
   }
 }
 
+// A variant shares its stage's launch logic, so fewer problems: with and without edges, padded, misaligned, thin, empty.
+TEST_P(EveryStage, Variants) {
+  for (const Stage& form : variants(find_stage(GetParam()))) {
+    for (ProblemSpec spec : {cube(64), cube(129), awkward(131, 67, 35), awkward(1, 200, 33), awkward(200, 1, 33),
+                             box(65, 130, 7), box(128, 128, 260), box(33, 31, 0), awkward(0, 5, 5)}) {
+      const auto results = evaluate({contender(form)}, spec, check_only(), {});
+      EXPECT_NE(results[0].verdict.outcome, Outcome::fail)
+          << form.id << " at " << describe(spec) << ": " << results[0].verdict.reason;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Registered, EveryStage, ::testing::ValuesIn(ids()), [](const auto& info) {
   std::string name = info.param;
   std::ranges::replace(name, '/', '_');

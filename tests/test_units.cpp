@@ -52,6 +52,24 @@ TEST(Registry, FindsByEveryName) {
     EXPECT_THROW(find_stage(name), UsageError) << name;
 }
 
+TEST(Registry, VariantsHaveNamesOfTheirOwn) {
+  for (const Stage& stage : stages()) {
+    for (const Stage& form : variants(stage)) {
+      const std::string name = form.id.substr(stage.id.size());
+      EXPECT_EQ(&find_stage(form.id), &form);
+      EXPECT_EQ(&find_stage(stage.number + name), &form);
+      EXPECT_EQ(form.file, stage.file);
+      EXPECT_FALSE(form.idea.empty()) << form.id;
+      EXPECT_NE(form.launch, nullptr) << form.id;
+      EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._=-", 1),
+                std::string::npos)
+          << form.id;
+    }
+    EXPECT_THROW(find_stage(stage.id + ":"), UsageError);
+    EXPECT_THROW(find_stage(stage.id + ":no such"), UsageError);
+  }
+}
+
 TEST(Registry, TwoStagesCannotShareAnId) {
   EXPECT_THROW(Registration("stages/02_coalesced.cu", {}), std::logic_error);
 }

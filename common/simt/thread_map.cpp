@@ -61,7 +61,7 @@ int write_thread_maps(const std::string& path) {
     inspection.on_global_write = [&](const simt::ThreadContext& thread, const void* address, std::size_t bytes) {
       watch.written(thread, address, bytes);
     };
-    const Status status = stage.launch(bench.problem(), nullptr);
+    const Status status = contender(stage).launch(bench.problem(), nullptr);
     if (status) maps[stage.id] = watch.to_json();
   }
   write_text(path, maps.dump() + "\n");
