@@ -1,0 +1,98 @@
+// 07 register tile: each thread owns 8 x 4 elements of C and updates them by rank-1 products, from registers.
+//
+// Idea      For each k, read a column of A (8 words) and a row of B (4 words) into registers, and multiply each by
+//           each: 12 words for 32 FMAs. R x S elements need R + S words for R * S products; a column of 8, as in 06b,
+//           needs 9 for 8.
+// Change    Since 06b: a tile of elements per thread in place of a column. As in 05, they lie 16 apart in a row. The
+//           block's tile of C is 64 x 64, and so are the tiles in shared memory.
+// Limit     Shared memory. A warp is two rows of 16 threads. bs[i][tx + 16 s]: 1 cycle each, 4. as[ty + 8 r][i]: two
+//           words, 64 apart, in one bank, 2 cycles each, 16. 20 cycles for 32 warp-wide FMAs, 0.625 for one:
+//           0.25 / 0.625 = 40 % of the FP32 peak.
+// Number    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld per warp-wide FMA. (nvcc reads four steps of A at once:
+//           0.25 as compiled, as long as the FMA itself takes. The page has the sum.)
+// Map       block (16, 8); 8 rows, 8 apart, by 4 columns, 16 apart, of a 64 x 64 tile of C.
+// Page      docs/stages/07_register_tile.md
+// Source    "SGEMM on Pascal", kernel 6.
+#include "common/stage.cuh"
+
+namespace {
+
+constexpr int TILE = 64;  // rows and columns of C per block, and steps of k between barriers
+static_assert(2 * TILE * TILE * sizeof(float) <= 48 * 1024, "static shared memory ends at 48 KB");
+
+// THREADS_X, THREADS_Y: threads of a block; also how far apart a thread's elements lie.
+template <int THREADS_X, int THREADS_Y>
+__global__ void __launch_bounds__(THREADS_X* THREADS_Y)
+    sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
+          std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_n) {
+  constexpr int ROWS = TILE / THREADS_Y, COLS = TILE / THREADS_X;  // of C per thread
+  constexpr int FILL = THREADS_X * THREADS_Y / TILE;               // rows of a tile that the block fills at a time
+  static_assert(TILE % THREADS_X == 0 && TILE % THREADS_Y == 0, "every thread has the same number of elements");
+  static_assert(THREADS_X * THREADS_Y % TILE == 0 && TILE % FILL == 0, "the block fills whole rows of a tile");
+  __shared__ float as[TILE][TILE];
+  __shared__ float bs[TILE][TILE];
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int row0 = blockIdx.x / tiles_n * TILE, col0 = blockIdx.x % tiles_n * TILE;
+  const int fx = (ty * THREADS_X + tx) % TILE, fy = (ty * THREADS_X + tx) / TILE;  // where to start filling
+
+  float sum[ROWS][COLS] = {};
+  for (int k0 = 0; k0 < k; k0 += TILE) {
+    // Outside the matrices the tiles hold zeros: they add nothing, and every thread stays to reach the barriers.
+#pragma unroll 8
+    for (int y = fy, step = 0; step < TILE / FILL; ++step, y += FILL) {
+      as[y][fx] = row0 + y < m && k0 + fx < k ? a[(row0 + y) * lda + k0 + fx] : 0.0f;
+      bs[y][fx] = k0 + y < k && col0 + fx < n ? b[(k0 + y) * ldb + col0 + fx] : 0.0f;
+    }
+    __syncthreads();  // the tiles are complete
+#pragma unroll 4
+    for (int i = 0; i < TILE; ++i) {
+      float a_col[ROWS], b_row[COLS];
+      for (int r = 0; r < ROWS; ++r) a_col[r] = as[ty + THREADS_Y * r][i];
+      for (int s = 0; s < COLS; ++s) b_row[s] = bs[i][tx + THREADS_X * s];
+      for (int r = 0; r < ROWS; ++r)
+        for (int s = 0; s < COLS; ++s) sum[r][s] += a_col[r] * b_row[s];
+    }
+    __syncthreads();  // nobody reads them any more
+  }
+
+  for (int r = 0; r < ROWS; ++r) {
+    for (int s = 0; s < COLS; ++s) {
+      const int row = row0 + ty + THREADS_Y * r, col = col0 + tx + THREADS_X * s;
+      if (row >= m || col >= n) continue;
+      float* out = c + row * ldc + col;
+      // beta = 0 must not read C, which may hold NaN
+      *out = beta == 0.0f ? alpha * sum[r][s] : alpha * sum[r][s] + beta * *out;
+    }
+  }
+}
+
+template <int THREADS_X, int THREADS_Y>
+gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  const int tiles_m = gemm::ceil_div(p.m, TILE), tiles_n = gemm::ceil_div(p.n, TILE);
+  return gemm::launch(
+      sgemm<THREADS_X, THREADS_Y>,
+      {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {THREADS_X, THREADS_Y}, .stream = stream}, p.m, p.n,
+      p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
+}
+
+// For each k a warp reads, of A's tile, 32 / THREADS_X rows at a time, all in one bank; of B's, neighbouring words.
+template <int THREADS_X, int THREADS_Y>
+gemm::L1Cycles cycles(const gemm::SgemmProblem&) {
+  constexpr double rows = TILE / THREADS_Y, cols = TILE / THREADS_X;
+  return {.shared = (rows * (32 / THREADS_X) + cols) / (rows * cols)};
+}
+
+constexpr gemm::Variant variants[] = {
+    {"4x8", "4 rows by 8 columns per thread, block (8, 16): another reading of the source", launch<8, 16>,
+     cycles<8, 16>},
+};
+
+constexpr gemm::StageInfo info = {
+    .idea = "8 x 4 elements per thread, rank-1 updates in registers, from square tiles in shared memory",
+    .l1_cycles = cycles<16, 8>,
+    .launch = launch<16, 8>,
+    .variants = variants,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace
