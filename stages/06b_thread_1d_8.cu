@@ -2,8 +2,8 @@
 //
 // Idea      The longer the strip, the more FMAs for each word of B. A's words are still used once each.
 // Change    OUT = 8 in place of 4, and nothing else.
-// Limit     Shared memory. A step of k: 1 cycle for B, 8 for A: 9 for 8 FMAs, 1.125. Merged along k, A's loads take half
-//           a cycle each: 5 for 8, 0.625. However long the strip, it stays above 1, or 0.5 merged: A's share.
+// Limit     Shared memory. A step of k: 1 cycle for B, 8 for A: 9 for 8 FMAs, 1.125. Merged along k, A takes half a
+//           cycle a word: 5 for 8, 0.625. However long the strip, it stays above 1, or 0.5 merged: A's share.
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld per warp-wide FMA: 0.625, and 1.125 in unroll=1.
 // Map       block (32, 8); threadIdx.x is the column, threadIdx.y the first row; the other rows are STEP = 8 apart.
 // Page      docs/stages/06b_thread_1d_8.md
