@@ -287,6 +287,9 @@ def figures(data):
     for n in ("03", "04"):
         i = data.stage(n)
         plan[f"banks_{i.split('/')[1]}.svg"] = ([stages[i]], lambda data, path, i=i: draw_banks(i, stages[i], path))
+    for n in ("09a", "09b"):
+        i = data.stage(n)
+        plan[f"banks_{i.split('/')[1]}.svg"] = ([stages[i]], lambda data, path, i=i: draw_scatter(stages[i], path))
     return plan
 
 
@@ -418,6 +421,33 @@ def draw_banks(stage, source, path):
     ax.grid(False)
     ax.set_title(f"bs[{first}][{second}], i = {step}: 32 lanes, {len(banks)} bank{'s' if len(banks) > 1 else ''}, "
                  f"{passes} cycle{'s' if passes > 1 else ''}", fontsize=10)
+    save(plt, fig, path)
+
+
+def draw_scatter(source, path):
+    """The transposed tile of A in shared memory, as far as warp 0 fills it: the bank of each word, and the words of one store."""
+    plt = plot_style()
+    text = source.read_text()
+    length = re.search(r"float as\[TILE_K\]\[([A-Z_ +]+)\]", text).group(1)  # of a row: TILE_M, or TILE_M + PAD
+    length = sum(int(re.search(rf"constexpr int [^;]*?\b{name} = (\d+)", text).group(1)) for name in length.split(" + "))
+    rows, columns = 8, 32
+    words = [(lane % 2 * 4, lane // 2) for lane in range(32)]  # as[a_k][a_row]
+    banks = {}
+    for r, c in words:
+        banks.setdefault((r * length + c) % 32, set()).add((r, c))
+    passes = max(len(b) for b in banks.values())
+    fig, ax = plt.subplots(figsize=(9, 3.2))
+    image = ax.imshow([[(r * length + c) % 32 for c in range(columns)] for r in range(rows)], cmap="twilight", vmin=0, vmax=31,
+                      extent=(0, columns, rows, 0))
+    for lane, (r, c) in enumerate(words):
+        ax.add_patch(plt.Rectangle((c, r), 1, 1, fill=False, edgecolor="red", linewidth=1.4))
+        ax.text(c + 0.5, r + 0.5, str((r * length + c) % 32), ha="center", va="center", fontsize=7, color="white",
+                bbox={"boxstyle": "round,pad=0.15", "facecolor": "black", "alpha": 0.5, "linewidth": 0})
+    fig.colorbar(image, label="bank", shrink=0.8)
+    ax.set_xlabel(f"row of A (as has {length} words in a row)")
+    ax.set_ylabel("step of k")
+    ax.grid(False)
+    ax.set_title(f"as[a_k][a_row] = a4.x: 32 lanes, {len(banks)} banks, {passes} cycle{'s' if passes > 1 else ''}", fontsize=10)
     save(plt, fig, path)
 
 

@@ -1,0 +1,159 @@
+// 09a float4 loads: as 08, but each thread fetches its part of a tile with one 16-byte load instead of four. Four words
+// of A's row belong to four rows of the transposed tile: scattering them is a bank conflict.
+//
+// Idea      Fewer instructions for the same bytes. A tile of 128 x 8 words is one float4 for each of 256 threads.
+// Change    Four guarded loads of an operand become one float4 load; one store of B's tile becomes a float4 store; A's
+//           tile is stored transposed, as[k][row], in four scalar stores.
+// Limit     Shared memory, for one step of k and a warp: 8 loads of A (two words each, for 16 lanes each) and 8 of B
+//           (16 words, two lanes each), 16 cycles for 64 FMAs: 0.25, exactly what the FP32 cores take. Filling the
+//           tiles comes on top (0.06 where lda is a multiple of 32): 80 % of the FP32 peak.
+// Number    Bank conflicts of shared stores: 4 for each warp and tile of 8 steps of k. Lanes 2 q and 2 q + 1 hold four
+//           words each of the same row, so they store into the same column, four tile rows apart: 512 words, one bank.
+// Map       block (16, 16); thread (tx, ty) computes rows ty + 16 r and columns tx + 16 s of a 128 x 128 tile of C.
+// Page      docs/stages/09a_float4_loads.md
+// Source    "SGEMM on Pascal", kernel 8.
+#include "common/stage.cuh"
+
+namespace {
+
+constexpr int TILE_M = 128, TILE_N = 128;                  // rows and columns of C per block
+constexpr int TILE_K = 8;                                  // steps of k between barriers
+constexpr int SIDE = 16;                                   // the block has SIDE x SIDE threads
+constexpr int ROWS = TILE_M / SIDE, COLS = TILE_N / SIDE;  // outputs of a thread
+static_assert(TILE_M * TILE_K == 4 * SIDE * SIDE && TILE_N * TILE_K == 4 * SIDE * SIDE, "a float4 per thread and tile");
+static_assert(TILE_K % 4 == 0 && TILE_N % 4 == 0, "a float4 lies in one row of the tile");
+
+// How a kernel may fetch four words: one by one, as a float4 where all four exist, or as a float4 without asking.
+enum class Fetch { scalar, vector, unguarded };
+
+template <Fetch FETCH>
+__device__ float4 fetch4(const float* from, int inside);  // `inside` of the four exist, zeros stand for the others
+
+template <Fetch FETCH>
+__global__ void __launch_bounds__(SIDE* SIDE)
+    sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
+          std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_n) {
+  __shared__ float as[TILE_K][TILE_M];  // transposed: as[k][row]
+  __shared__ __align__(16) float bs[TILE_K][TILE_N];
+  const int tx = threadIdx.x, ty = threadIdx.y, thread = ty * SIDE + tx;
+  const int tile_row = blockIdx.x / tiles_n * TILE_M, row = tile_row + ty;
+  const int tile_col = blockIdx.x % tiles_n * TILE_N, col = tile_col + tx;
+  // The float4 of each tile that this thread fetches: two threads for a row of A's tile, a warp for a row of B's.
+  const int a_row = thread / (TILE_K / 4), a_k = thread % (TILE_K / 4) * 4;
+  const int b_k = thread / (TILE_N / 4), b_col = thread % (TILE_N / 4) * 4;
+  const int a_inside = tile_row + a_row < m ? k - a_k : 0, b_inside = n - tile_col - b_col;
+  a += (tile_row + a_row) * lda + a_k;
+  b += b_k * ldb + tile_col + b_col;
+
+  float sum[ROWS][COLS] = {};
+  for (int k0 = 0; k0 < k; k0 += TILE_K, a += TILE_K, b += TILE_K * ldb) {
+    const float4 a4 = fetch4<FETCH>(a, a_inside - k0);
+    const float4 b4 = fetch4<FETCH>(b, k0 + b_k < k ? b_inside : 0);
+    as[a_k][a_row] = a4.x;
+    as[a_k + 1][a_row] = a4.y;
+    as[a_k + 2][a_row] = a4.z;
+    as[a_k + 3][a_row] = a4.w;
+    *reinterpret_cast<float4*>(&bs[b_k][b_col]) = b4;
+    __syncthreads();  // the tiles are complete
+#pragma unroll
+    for (int i = 0; i < TILE_K; ++i) {
+      float a_part[ROWS], b_part[COLS];
+      for (int r = 0; r < ROWS; ++r) a_part[r] = as[i][ty + r * SIDE];
+      for (int s = 0; s < COLS; ++s) b_part[s] = bs[i][tx + s * SIDE];
+      for (int r = 0; r < ROWS; ++r) {
+        for (int s = 0; s < COLS; ++s) sum[r][s] += a_part[r] * b_part[s];
+      }
+    }
+    __syncthreads();  // nobody reads them any more
+  }
+
+#pragma unroll  // else sum, indexed by a variable, would not be in registers
+  for (int r = 0; r < ROWS; ++r) {
+#pragma unroll
+    for (int s = 0; s < COLS; ++s) {
+      if (row + r * SIDE >= m || col + s * SIDE >= n) continue;
+      float* out = c + (row + r * SIDE) * ldc + col + s * SIDE;
+      // beta = 0 must not read C, which may hold NaN
+      *out = beta == 0.0f ? alpha * sum[r][s] : alpha * sum[r][s] + beta * *out;
+    }
+  }
+}
+
+template <Fetch FETCH>
+__device__ float4 fetch4(const float* from, int inside) {
+  if (FETCH == Fetch::unguarded || (FETCH == Fetch::vector && inside >= 4)) {
+    return *reinterpret_cast<const float4*>(from);
+  }
+  return {inside > 0 ? from[0] : 0.0f, inside > 1 ? from[1] : 0.0f, inside > 2 ? from[2] : 0.0f,
+          inside > 3 ? from[3] : 0.0f};
+}
+
+// Copies a rows x cols matrix into one of padded_cols columns, and as many rows as the grid has; zeros around it.
+constexpr int PAD_THREADS = 256;
+__global__ void pad(int rows, int cols, const float* __restrict__ from, std::int64_t ld, float* __restrict__ to,
+                    int padded_cols, int blocks_per_row) {
+  const int row = blockIdx.x / blocks_per_row;
+  const int col = blockIdx.x % blocks_per_row * PAD_THREADS + threadIdx.x;
+  if (col >= padded_cols) return;
+  to[static_cast<std::int64_t>(row) * padded_cols + col] = row < rows && col < cols ? from[row * ld + col] : 0.0f;
+}
+
+constexpr int round_up(int a, int b) {
+  return gemm::ceil_div(a, b) * b;
+}
+
+template <Fetch FETCH>
+gemm::Status launch_sgemm(const gemm::SgemmProblem& p, int depth, cudaStream_t stream) {
+  const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
+  return gemm::launch(sgemm<FETCH>,
+                      {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {SIDE, SIDE}, .stream = stream}, p.m,
+                      p.n, depth, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
+}
+
+gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  const auto of_float4s = [](const float* matrix, std::int64_t ld) {
+    return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float4) == 0 && ld % 4 == 0;
+  };
+  return of_float4s(p.a, p.lda) && of_float4s(p.b, p.ldb) ? launch_sgemm<Fetch::vector>(p, p.depth(), stream)
+                                                          : launch_sgemm<Fetch::scalar>(p, p.depth(), stream);
+}
+
+// Kernel 8 as published: A and B are copied with zeros up to whole tiles, after which no load needs a guard. C is not
+// padded, since its guards are outside of the loop.
+gemm::Status launch_padded(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  const int m = round_up(p.m, TILE_M), n = round_up(p.n, TILE_N), k = round_up(p.depth(), TILE_K);
+  gemm::SgemmProblem padded = p;
+  padded.a = p.workspace, padded.lda = k;
+  padded.b = p.workspace + std::int64_t{m} * k, padded.ldb = n;
+  const auto launch_pad = [&](int rows, int cols, const float* from, std::int64_t ld, const float* to, int padded_rows,
+                              int padded_cols) {
+    const int blocks_per_row = gemm::ceil_div(padded_cols, PAD_THREADS);
+    return gemm::launch(
+        pad, {.grid = static_cast<unsigned>(padded_rows) * blocks_per_row, .block = PAD_THREADS, .stream = stream},
+        rows, cols, from, ld, const_cast<float*>(to), padded_cols, blocks_per_row);
+  };
+  if (const auto status = launch_pad(p.m, p.depth(), p.a, p.lda, padded.a, m, k); !status) return status;
+  if (const auto status = launch_pad(p.depth(), p.n, p.b, p.ldb, padded.b, k, n); !status) return status;
+  return launch_sgemm<Fetch::unguarded>(padded, k, stream);
+}
+
+std::size_t workspace_floats(const gemm::SgemmProblem& p) {
+  return std::size_t(round_up(p.k, TILE_K)) * (round_up(p.m, TILE_M) + round_up(p.n, TILE_N));
+}
+
+constexpr gemm::Variant variants[] = {
+    {.name = "padded",
+     .idea = "kernel 8 as published: a pass pads A and B with zeros, no guards",
+     .launch = launch_padded},
+};
+
+constexpr gemm::StageInfo info = {
+    .idea = "float4 loads from global memory, A's scattered into a transposed tile",
+    .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 0.25}; },
+    .launch = launch,
+    .workspace_floats = workspace_floats,
+    .variants = variants,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace

@@ -1,0 +1,153 @@
+// 09b vector shared loads: as 09a, but shared memory, too, is read 16 bytes at a time. A thread's 8 x 8 outputs become
+// 2 x 2 groups of 4 x 4 neighbours, and a row of A's tile is four words longer, so that scattering does not conflict.
+//
+// Idea      Four neighbouring rows of A and columns of B are one float4 each: a step of k takes 4 loads, not 16.
+// Change    Rows ty + 16 r become 64 g + 4 ty + r, columns likewise; as[k][row] has 132 words in a row; C is stored as
+//           float4s. The next float4s are fetched before the barrier that frees the tiles, not behind it.
+// Limit     Issue slots: 64 FFMA + 4 LDS.128 for a step, 94 % of the FP32 peak, less what filling the tiles takes.
+//           Shared memory, for a step and a warp: 2 cycles for each float4 of A (two addresses), 4 for each of B (256
+//           bytes for 16 lanes, and the other 16 the same): 12 for 64 FMAs, 0.1875; the FP32 cores take 0.25.
+// Number    Shared load instructions per FMA: 0.0625, a quarter of 09a's. Bank conflicts of shared stores: none.
+// Map       block (16, 16); thread (tx, ty) computes rows 64 g + 4 ty + 0..3 and columns 64 h + 4 tx + 0..3 of a
+//           128 x 128 tile of C, for g and h of 0 and 1.
+// Page      docs/stages/09b_vector_shared_loads.md
+// Source    "SGEMM on Pascal", kernel 8; the geometry is that of A. Atluri, "Decreasing LDS Memory Requests".
+#include "common/stage.cuh"
+
+namespace {
+
+constexpr int TILE_M = 128, TILE_N = 128;                  // rows and columns of C per block
+constexpr int SIDE = 16;                                   // the block has SIDE x SIDE threads
+constexpr int ROWS = TILE_M / SIDE, COLS = TILE_N / SIDE;  // outputs of a thread
+constexpr int APART = 64;  // from a thread's first group of 4 rows or columns to its second
+constexpr int PAD = 4;     // words behind each row of as: rows four apart start 16 banks apart
+static_assert(ROWS == 8 && COLS == 8 && APART == 4 * SIDE, "a thread has 2 x 2 groups of 4 x 4");
+static_assert(4 * (TILE_M + PAD) % 32 == 16 && PAD % 4 == 0, "no conflict when scattering; rows start at a float4");
+
+template <bool VECTOR>
+__device__ float4 fetch4(const float* from, int inside);  // `inside` of the four exist, zeros stand for the others
+template <bool VECTOR>
+__device__ void store4(float* to, int inside, float alpha, float4 sum, float beta);
+
+// VECTOR: rows of all three matrices start at multiples of 16 bytes.
+template <int TILE_K, bool PREFETCH, bool VECTOR>
+__global__ void __launch_bounds__(SIDE* SIDE, 2)  // two blocks for an SM: 128 registers a thread at most
+    sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
+          std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_n) {
+  __shared__ __align__(16) float as[TILE_K][TILE_M + PAD];  // transposed: as[k][row]
+  __shared__ __align__(16) float bs[TILE_K][TILE_N];
+  const int tx = threadIdx.x, ty = threadIdx.y, thread = ty * SIDE + tx;
+  const int tile_row = blockIdx.x / tiles_n * TILE_M, row = tile_row + 4 * ty;
+  const int tile_col = blockIdx.x % tiles_n * TILE_N, col = tile_col + 4 * tx;
+  // The float4 of each tile that this thread fetches, one for 8 steps of k: two threads for a row of A's, a warp for a
+  // row of B's.
+  const int a_row = thread / 2, a_k = thread % 2 * 4;
+  const int b_k = thread / 32, b_col = thread % 32 * 4;
+  const int a_inside = tile_row + a_row < m ? k - a_k : 0, b_inside = n - tile_col - b_col;
+  a += (tile_row + a_row) * lda + a_k;
+  b += b_k * ldb + tile_col + b_col;
+
+  float4 a4[TILE_K / 8], b4[TILE_K / 8];
+  const auto fetch = [&](int k0) {
+    for (int p = 0; p < TILE_K; p += 8) {
+      a4[p / 8] = fetch4<VECTOR>(a + p, a_inside - k0 - p);
+      b4[p / 8] = fetch4<VECTOR>(b + p * ldb, k0 + p + b_k < k ? b_inside : 0);
+    }
+    a += TILE_K;
+    b += TILE_K * ldb;
+  };
+  if (PREFETCH) fetch(0);
+
+  float sum[ROWS][COLS] = {};
+  for (int k0 = 0; k0 < k; k0 += TILE_K) {
+    if (!PREFETCH) fetch(k0);
+    __syncthreads();  // nobody reads the tiles any more
+    for (int p = 0; p < TILE_K; p += 8) {
+      as[p + a_k][a_row] = a4[p / 8].x;
+      as[p + a_k + 1][a_row] = a4[p / 8].y;
+      as[p + a_k + 2][a_row] = a4[p / 8].z;
+      as[p + a_k + 3][a_row] = a4[p / 8].w;
+      *reinterpret_cast<float4*>(&bs[p + b_k][b_col]) = b4[p / 8];
+    }
+    __syncthreads();  // the tiles are complete
+    if (PREFETCH) fetch(k0 + TILE_K);
+#pragma unroll
+    for (int i = 0; i < TILE_K; ++i) {
+      const float4 a0 = *reinterpret_cast<const float4*>(&as[i][4 * ty]);
+      const float4 a1 = *reinterpret_cast<const float4*>(&as[i][4 * ty + APART]);
+      const float4 b0 = *reinterpret_cast<const float4*>(&bs[i][4 * tx]);
+      const float4 b1 = *reinterpret_cast<const float4*>(&bs[i][4 * tx + APART]);
+      const float a_part[ROWS] = {a0.x, a0.y, a0.z, a0.w, a1.x, a1.y, a1.z, a1.w};
+      const float b_part[COLS] = {b0.x, b0.y, b0.z, b0.w, b1.x, b1.y, b1.z, b1.w};
+      for (int r = 0; r < ROWS; ++r) {
+        for (int s = 0; s < COLS; ++s) sum[r][s] += a_part[r] * b_part[s];
+      }
+    }
+  }
+
+#pragma unroll  // else sum, indexed by a variable, would not be in registers
+  for (int r = 0; r < ROWS; ++r) {
+    const int out_row = row + r / 4 * APART + r % 4;
+    if (out_row >= m) continue;
+#pragma unroll
+    for (int s = 0; s < COLS; s += 4) {
+      const int out_col = col + s / 4 * APART;
+      store4<VECTOR>(c + out_row * ldc + out_col, n - out_col, alpha,
+                     {sum[r][s], sum[r][s + 1], sum[r][s + 2], sum[r][s + 3]}, beta);
+    }
+  }
+}
+
+template <bool VECTOR>
+__device__ float4 fetch4(const float* from, int inside) {
+  if (VECTOR && inside >= 4) return *reinterpret_cast<const float4*>(from);
+  return {inside > 0 ? from[0] : 0.0f, inside > 1 ? from[1] : 0.0f, inside > 2 ? from[2] : 0.0f,
+          inside > 3 ? from[3] : 0.0f};
+}
+
+template <bool VECTOR>
+__device__ void store4(float* to, int inside, float alpha, float4 sum, float beta) {
+  const float value[4] = {alpha * sum.x, alpha * sum.y, alpha * sum.z, alpha * sum.w};
+  if (VECTOR && inside >= 4) {
+    float4 out = {value[0], value[1], value[2], value[3]};
+    if (beta != 0.0f) {  // beta = 0 must not read C, which may hold NaN
+      const float4 old = *reinterpret_cast<const float4*>(to);
+      out = {out.x + beta * old.x, out.y + beta * old.y, out.z + beta * old.z, out.w + beta * old.w};
+    }
+    *reinterpret_cast<float4*>(to) = out;
+    return;
+  }
+  for (int s = 0; s < 4; ++s) {
+    if (s < inside) to[s] = beta == 0.0f ? value[s] : value[s] + beta * to[s];
+  }
+}
+
+template <int TILE_K, bool PREFETCH>
+gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  const auto of_float4s = [](const float* matrix, std::int64_t ld) {
+    return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float4) == 0 && ld % 4 == 0;
+  };
+  const bool vector = of_float4s(p.a, p.lda) && of_float4s(p.b, p.ldb) && of_float4s(p.c, p.ldc);
+  const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
+  return gemm::launch(vector ? sgemm<TILE_K, PREFETCH, true> : sgemm<TILE_K, PREFETCH, false>,
+                      {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {SIDE, SIDE}, .stream = stream}, p.m,
+                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
+}
+
+constexpr gemm::Variant variants[] = {
+    {.name = "k16", .idea = "16 steps of k between barriers: half as many barriers", .launch = launch<16, false>},
+    {.name = "prefetch",
+     .idea = "the next tiles are fetched before the present ones are multiplied",
+     .launch = launch<8, true>},
+    {.name = "k16-prefetch", .idea = "both", .launch = launch<16, true>},
+};
+
+constexpr gemm::StageInfo info = {
+    .idea = "float4 loads from shared memory, too: 4 for 64 FMAs, scattered without conflicts",
+    .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 0.1875}; },
+    .launch = launch<8, false>,
+    .variants = variants,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace
