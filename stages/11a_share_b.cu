@@ -1,0 +1,135 @@
+// 11a B shared between lanes: as 09b, but each lane reads half of its eight words of B and gets the rest from its
+// neighbour.
+//
+// Idea      Two neighbouring lanes that work on the same columns need the same two float4s of B. So the even lane reads
+//           the first, the odd lane the second, and they exchange them, register to register.
+// Change    Lanes go along A, so that neighbours share columns. One LDS.128 a step of k becomes four SHFL.
+// Limit     The pipe of shared memory, because a SHFL passes through it, too: for a warp's step of k 10 wavefronts of
+//           LDS, 4 of SHFL, 4 for filling the tiles, so 72 cycles for four warps. Issue slots say almost the same: 64
+//           FFMA, 3 LDS and 4 SHFL are 71. Without the idea 64 and 68. (On AMD's GPUs the exchange is part of the FMA.)
+// Number    smsp__inst_executed_op_shared_ld: 192 for each tile of 128 x 128 x 8, against 256.
+// Map       256 threads as 16 x 16, ty = thread mod 16; each has rows 4 ty + {0..3, 64..67} and columns 4 tx + the same
+//           of a 128 x 128 tile of C.
+// Page      docs/stages/11a_share_b.md
+// Source    A. Atluri, "Decreasing LDS Memory Requests".
+#include "common/stage.cuh"
+
+namespace {
+
+constexpr int TILE = 128, BK = 8, THREADS = 256;
+constexpr int HALF = TILE / 2;  // a thread's second four rows or columns lie so far behind the first four
+constexpr int PAD = 8;          // shifts B's second half by 8 banks: neighbouring lanes read both halves at once
+static_assert(TILE * BK == 4 * THREADS, "each thread brings one float4 of A and one of B");
+__device__ float4 fetch(const float* from, int count, bool vector);
+__device__ void put(float* c, const float* sum, int count, float alpha, float beta, bool vector);
+
+// SHARE: the idea; without it both halves are read. EXTRA: so many words pass through a SHFL that changes nothing.
+template <bool SHARE, int EXTRA>
+__global__ void __launch_bounds__(THREADS, 2)
+    sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
+          std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_n, bool vector) {
+  __shared__ __align__(16) float as[BK][TILE];  // transposed: as[k][row]
+  __shared__ __align__(16) float bs[BK][2][HALF + PAD];
+  const int tid = threadIdx.x, tx = tid / 16, ty = tid % 16;
+  const int mine = SHARE ? tid % 2 : 0;  // which half of B this lane reads
+  const int row0 = blockIdx.x / tiles_n * TILE, col0 = blockIdx.x % tiles_n * TILE;
+  const int a_row = tid / 2, a_k = tid % 2 * 4, b_k = tid / 32, b_col = tid % 32 * 4;  // of the word this thread brings
+
+  float sum[8][8] = {};  // the second four columns are those of the half that is not mine
+  for (int k0 = 0; k0 < k; k0 += BK) {
+    const float4 from_a = fetch(a + (row0 + a_row) * lda + k0 + a_k, row0 + a_row < m ? k - k0 - a_k : 0, vector);
+    const float4 from_b = fetch(b + (k0 + b_k) * ldb + col0 + b_col, k0 + b_k < k ? n - col0 - b_col : 0, vector);
+    as[a_k + 0][a_row] = from_a.x;
+    as[a_k + 1][a_row] = from_a.y;
+    as[a_k + 2][a_row] = from_a.z;
+    as[a_k + 3][a_row] = from_a.w;
+    *reinterpret_cast<float4*>(&bs[b_k][b_col / HALF][b_col % HALF]) = from_b;
+    __syncthreads();  // the tiles are complete
+#pragma unroll
+    for (int i = 0; i < BK; ++i) {
+      alignas(16) float x[8], y[8];  // this step's words of A and of B
+      *reinterpret_cast<float4*>(x) = *reinterpret_cast<const float4*>(&as[i][4 * ty]);
+      *reinterpret_cast<float4*>(x + 4) = *reinterpret_cast<const float4*>(&as[i][HALF + 4 * ty]);
+      *reinterpret_cast<float4*>(y) = *reinterpret_cast<const float4*>(&bs[i][mine][4 * tx]);
+      if constexpr (SHARE) {
+        for (int j = 0; j < 4; ++j) y[4 + j] = __shfl_xor_sync(0xffffffff, y[j], 1);
+      } else {
+        *reinterpret_cast<float4*>(y + 4) = *reinterpret_cast<const float4*>(&bs[i][1][4 * tx]);
+      }
+      for (int j = 0; j < EXTRA; ++j) {
+        float& word = j < 8 ? y[j] : x[j - 8];
+        word = __shfl_xor_sync(0xffffffff, word, 0);  // from itself
+      }
+      for (int r = 0; r < 8; ++r) {
+        for (int s = 0; s < 8; ++s) sum[r][s] += x[r] * y[s];
+      }
+    }
+    __syncthreads();  // nobody reads them any more
+  }
+
+#pragma unroll
+  for (int r = 0; r < 8; ++r) {
+    const int row = row0 + r / 4 * HALF + 4 * ty + r % 4;
+#pragma unroll
+    for (int s = 0; s < 8; s += 4) {
+      const int col = col0 + (s / 4 ^ mine) * HALF + 4 * tx;
+      put(c + row * ldc + col, sum[r] + s, row < m ? n - col : 0, alpha, beta, vector);
+    }
+  }
+}
+
+// The first `count` of four neighbours, and zeros, which add nothing. One load where the alignment allows it.
+__device__ __forceinline__ float4 fetch(const float* from, int count, bool vector) {
+  if (vector && count >= 4) return *reinterpret_cast<const float4*>(from);
+  return {count > 0 ? from[0] : 0.0f, count > 1 ? from[1] : 0.0f, count > 2 ? from[2] : 0.0f,
+          count > 3 ? from[3] : 0.0f};
+}
+
+// Four neighbours of C, or the first `count` of them. beta = 0 must not read C, which may hold NaN.
+__device__ __forceinline__ void put(float* c, const float* sum, int count, float alpha, float beta, bool vector) {
+  if (vector && count >= 4) {
+    float4 out = beta == 0.0f ? float4{} : *reinterpret_cast<const float4*>(c);
+    out = {alpha * sum[0] + beta * out.x, alpha * sum[1] + beta * out.y, alpha * sum[2] + beta * out.z,
+           alpha * sum[3] + beta * out.w};
+    *reinterpret_cast<float4*>(c) = out;
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    if (j < count) c[j] = beta == 0.0f ? alpha * sum[j] : alpha * sum[j] + beta * c[j];
+  }
+}
+
+template <bool SHARE, int EXTRA>
+gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  const auto in_fours = [](const float* x, std::int64_t ld) {
+    return reinterpret_cast<std::uintptr_t>(x) % 16 == 0 && ld % 4 == 0;
+  };
+  const bool vector = in_fours(p.a, p.lda) && in_fours(p.b, p.ldb) && in_fours(p.c, p.ldc);
+  const int tiles_m = gemm::ceil_div(p.m, TILE), tiles_n = gemm::ceil_div(p.n, TILE);
+  return gemm::launch(sgemm<SHARE, EXTRA>,
+                      {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {THREADS}, .stream = stream}, p.m,
+                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n, vector);
+}
+
+// Wavefronts for a warp's 64 FMAs: 4 for each float4 of A, 2 for one of B, which only two columns of threads ask for.
+gemm::L1Cycles unshared(const gemm::SgemmProblem&) {
+  return {.shared = (2 * 4 + 2 * 2) / 64.0};
+}
+
+constexpr gemm::Variant variants[] = {
+    {"unshared", "the same kernel, every lane reads both halves", launch<false, 0>, unshared},
+    {"extra=4", "unshared, and 4 words a step of k pass through a shuffle from the lane itself", launch<false, 4>,
+     unshared},
+    {"extra=8", "8 words", launch<false, 8>, unshared},
+    {"extra=16", "16 words, all of them", launch<false, 16>, unshared},
+};
+constexpr gemm::StageInfo info = {
+    .idea = "even and odd lanes each read half of B's words and shuffle them to each other",
+    .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = (2 * 4 + 2) / 64.0}; },
+    .launch = launch<true, 0>,
+    .variants = variants,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace
