@@ -1,14 +1,15 @@
 // 10 free geometry: the block and the tiles are template parameters, so one text is every kernel of the PA2 report.
 //
-// Idea      Which shape? A block of BX x BY threads fills a tile of A, TILEDIM_M x TILEDIM_K, and one of B, TILEDIM_K x
-//           TILEDIM_N; a thread computes every BY-th row and every BX-th column of its block's tile of C. Five numbers
-//           decide reuse, bank conflicts, registers, shared memory and how many blocks fit an SM.
+// Idea      Which shape? BX x BY threads fill tiles of TILEDIM_M x TILEDIM_K and TILEDIM_K x TILEDIM_N; a thread computes
+//           every BY-th row and every BX-th column of the block's part of C. Five numbers decide reuse, bank conflicts,
+//           registers, shared memory and how many blocks fit an SM.
 // Change    Constants become template parameters, and three choices become switches. The tiles lie in dynamic shared
 //           memory, because more than 48 KB of it must be asked for at the launch.
 // Limit     Shared memory. One step of k, 16 rows and 2 columns a thread, BX = 32: 16 loads from A (one word for all
 //           lanes) and 2 from B for 32 FMAs: 18 / 32 = 0.5625 cycles, 44 % of the FP32 peak. With BX < 32 a warp covers
 //           32 / BX rows of A's tile, all in one bank. (nvcc reads four steps of A at once: fewer, see the page.)
-// Number    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld per warp-wide FMA: 0.5625 as written.
+// Number    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld per warp-wide FMA: 0.5625 as written,
+//           0.3125 as compiled.
 // Map       block (BX, BY); a thread has rows threadIdx.y + BY * i and columns threadIdx.x + BX * j of a TILEDIM_M x
 //           TILEDIM_N tile of C. Here (32, 8) and 128 x 64: 16 rows, 2 columns, 32 outputs a thread.
 // Page      docs/stages/10_free_geometry.md
@@ -19,24 +20,12 @@ extern __shared__ float smem[];
 
 namespace {
 
-/// Copies what is there of a ROWS x COLUMNS tile; the rest becomes zero, which adds nothing. COALESCED: threadIdx.x
-/// walks along the rows, else down the columns. NEAR_ORDER: a thread finishes a row before it goes to the next.
+/// Copies a ROWS x COLUMNS tile, of which `rows` and `columns` are there; the rest becomes zero, which adds nothing.
 template <int BX, int BY, int ROWS, int COLUMNS, bool COALESCED, bool NEAR_ORDER>
-__device__ void fill(float* tile, const float* from, std::int64_t ld, int rows, int columns) {
-  constexpr int DOWN = COALESCED ? BY : BX, ALONG = COALESCED ? BX : BY;
-  static_assert(ROWS % DOWN == 0 && COLUMNS % ALONG == 0, "every thread copies equally many words");
-  const int y = COALESCED ? threadIdx.y : threadIdx.x, x = COALESCED ? threadIdx.x : threadIdx.y;
-  constexpr int IN_A_ROW = COLUMNS / ALONG, IN_A_COLUMN = ROWS / DOWN;
-#pragma unroll
-  for (int step = 0; step < IN_A_ROW * IN_A_COLUMN; ++step) {
-    const int row = y + DOWN * (NEAR_ORDER ? step / IN_A_ROW : step % IN_A_COLUMN);
-    const int col = x + ALONG * (NEAR_ORDER ? step % IN_A_ROW : step / IN_A_COLUMN);
-    tile[row * COLUMNS + col] = row < rows && col < columns ? from[row * ld + col] : 0.0f;
-  }
-}
+__device__ void fill(float* tile, const float* __restrict__ from, std::int64_t ld, int rows, int columns);
 
-/// Blocks that an SM should hold at a time, by registers: 24 warps of 80 registers a thread, or 16 of 128 where a thread
-/// has 64 outputs. Left free, nvcc takes up to 128 for some forms, and they would differ in occupancy, too.
+/// By registers: 24 warps of 80 a thread, or 16 of 128 where a thread has 64 outputs. Left free, nvcc takes up to 128 for
+/// some forms, and they would differ in occupancy, too.
 constexpr int blocks_per_sm(int threads, int outputs) {
   return (outputs / threads <= 32 ? 768 : 512) / threads;
 }
@@ -82,15 +71,39 @@ __global__ void __launch_bounds__(BX* BY, blocks_per_sm(BX* BY, TILEDIM_M* TILED
   }
 
 #pragma unroll
-  for (int y = 0; y < TM; ++y) {
+  for (int x = 0; x < TN; ++x) {
+    const int col = col0 + tx + BX * x;
+    if (col >= n) continue;
 #pragma unroll
-    for (int x = 0; x < TN; ++x) {
-      const int row = row0 + ty + BY * y, col = col0 + tx + BX * x;
-      if (row >= m || col >= n) continue;
+    for (int y = 0; y < TM; ++y) {
+      const int row = row0 + ty + BY * y;
+      if (row >= m) continue;
       float* out = c + row * ldc + col;
       // beta = 0 must not read C, which may hold NaN
       *out = beta == 0.0f ? alpha * sum[y][x] : alpha * sum[y][x] + beta * *out;
     }
+  }
+}
+
+/// COALESCED: threadIdx.x walks along the rows, else down the columns. NEAR_ORDER: a thread goes along a row first.
+template <int BX, int BY, int ROWS, int COLUMNS, bool COALESCED, bool NEAR_ORDER>
+__device__ void fill(float* tile, const float* __restrict__ from, std::int64_t ld, int rows, int columns) {
+  constexpr int DOWN = COALESCED ? BY : BX, ALONG = COALESCED ? BX : BY;  // from a thread's word to its next
+  static_assert(ROWS % DOWN == 0 && COLUMNS % ALONG == 0, "every thread copies equally many words");
+  constexpr int IN_A_ROW = COLUMNS / ALONG, IN_A_COLUMN = ROWS / DOWN, WORDS = IN_A_ROW * IN_A_COLUMN;
+  const int y = COALESCED ? threadIdx.y : threadIdx.x, x = COALESCED ? threadIdx.x : threadIdx.y;
+  const auto row = [=](int word) { return y + DOWN * (NEAR_ORDER ? word / IN_A_ROW : word % IN_A_COLUMN); };
+  const auto col = [=](int word) { return x + ALONG * (NEAR_ORDER ? word % IN_A_ROW : word / IN_A_COLUMN); };
+  if (rows >= ROWS && columns >= COLUMNS) {
+#pragma unroll
+    for (int w = 0; w < WORDS; ++w) tile[row(w) * COLUMNS + col(w)] = from[row(w) * ld + col(w)];
+    return;
+  }
+#pragma unroll 8
+  for (int w = 0; w < WORDS; ++w) {
+    // Beyond an edge the last word before it is read and not used, so that the lanes of a warp stay together.
+    const float word = from[min(row(w), rows - 1) * ld + min(col(w), columns - 1)];
+    tile[row(w) * COLUMNS + col(w)] = row(w) < rows && col(w) < columns ? word : 0.0f;
   }
 }
 
