@@ -16,6 +16,22 @@ inline Status status_of(cudaError_t error) {
   return Status::failed(std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error));
 }
 
+#ifdef __CUDACC__
+/// What to say of a kernel that could not be opted in to its dynamic shared memory: nothing wrong with the kernel if it
+/// wants more than this GPU has.
+inline Status too_much_shared_memory(std::size_t bytes, const Status& opted_in) {
+  cudaGetLastError();  // or the next launch would answer for it
+  int device = 0, most = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
+      bytes <= static_cast<std::size_t>(most)) {
+    return opted_in;
+  }
+  return Status::unsupported(std::to_string(bytes) + " bytes of shared memory a block, and this GPU has " +
+                             std::to_string(most));
+}
+#endif
+
 /// Enqueues kernel(arguments...) and reports what the launch itself answered (a fault inside the kernel shows up at the
 /// next synchronisation). A grid of no blocks is no work, which CUDA would call an invalid configuration.
 template <class... Parameters>
@@ -27,7 +43,7 @@ Status launch(void (*kernel)(Parameters...), const LaunchShape& shape, std::type
   if (shape.dynamic_shared > 48 * 1024) {
     const Status opted_in = status_of(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                            static_cast<int>(shape.dynamic_shared)));
-    if (!opted_in) return opted_in;
+    if (!opted_in) return too_much_shared_memory(shape.dynamic_shared, opted_in);
   }
   kernel<<<shape.grid, shape.block, shape.dynamic_shared, shape.stream>>>(arguments...);
   return status_of(cudaGetLastError());

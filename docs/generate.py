@@ -14,6 +14,10 @@ import pathlib
 import re
 import sys
 
+sys.dont_write_bytecode = True
+import experiment_figures  # noqa: E402
+from experiment_figures import block_source  # noqa: E402, F401  a block, as those below
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 GPU = DOCS / "measurements" / "nvidia-h200"
@@ -290,6 +294,7 @@ def figures(data):
     for n in ("09a", "09b"):
         i = data.stage(n)
         plan[f"banks_{i.split('/')[1]}.svg"] = ([stages[i]], lambda data, path, i=i: draw_scatter(stages[i], path))
+    plan.update(experiment_figures.plan(plot_style, save))
     return plan
 
 

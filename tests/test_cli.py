@@ -80,7 +80,7 @@ class WithoutDevice(Case):
 
     def test_lab(self):
         text = self.ok(LAB, "help")
-        for command in ("ladder", "test", "list", "run", "compare", "bench", "doctor", "map", "setup"):
+        for command in ("ladder", "test", "list", "run", "compare", "experiment", "bench", "doctor", "map", "setup"):
             self.assertRegex(text, rf"(?m)^  {command}\b")
         self.assertEqual(self.ok(LAB, "list", "--prebuilt", bin_dir), self.ok(self.gemm, "list"))
         self.refused(LAB, "nosuch")
@@ -93,6 +93,16 @@ class WithoutDevice(Case):
         self.assertIn(done.returncode, (0, 1) if gpu else (0,), done.stderr)  # 1: a GPU that needs attention
         for line in set(done.stdout.splitlines()) - {"", str(bin_dir), os.path.relpath(bin_dir, ROOT)}:
             self.assertRegex(line, r"\A(ok|note|CHECK) +\S")
+
+
+    def test_lab_experiment(self):
+        names = [line.split()[0] for line in self.ok(LAB, "experiment", "--prebuilt", bin_dir).splitlines()]
+        self.assertIn("pa2-opt1", names)
+        self.assertEqual(names, [name for name in names if f"generated: source {name} " in (ROOT / "docs" / "sources.md").read_text()])
+        self.assertIn("usage", self.ok(LAB, "experiment", "--help"))
+        for text in ("nosuch", "--sizes 64", "pa2-opt1 --bogus", "pa2-opt1 extra", "pa2-opt1 --json nosuch/out.json", "pa2-opt1 --json .",
+                     "all --json out.json"):
+            self.refused(LAB, "experiment", *text.split(), "--prebuilt", bin_dir)
 
 
 class WithDevice(Case):
@@ -157,6 +167,26 @@ class WithDevice(Case):
                 report = self.json_of(self.gemm, *command)  # `-`: standard output is JSON and nothing else
                 self.assertEqual([(r["stage"], r["status"]) for r in report["results"]],
                                  [("sgemm/01_naive", "pass"), ("sgemm/02_coalesced", "pass")])
+
+    def test_experiment(self):
+        """Runs the stages that stand for the report's kernels, and writes what the table has."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "out.json")
+            text = self.ok(LAB, "experiment", "pa2-rectangular", "--sizes", "70x33x50,64", "--json", path, "--prebuilt", bin_dir)
+            self.assertRegex(text, r"(?m)^ *70x33x50 +32x8, 128x64x64 +pass ")
+            record = json.loads(path.read_text())
+            self.assertEqual({(r["stage"].split(":")[0], r["status"], *r["shape"]) for r in record["results"]},
+                             {("10", "pass", 70, 33, 50), ("10", "pass", 64, 64, 64)})
+            self.assertEqual((record["experiment"], record["executor"]), ("pa2-rectangular", not gpu))
+            self.assertTrue(all(("gflops" if gpu else "share_of_fp32_peak") in r for r in record["results"]))
+        dips = run(LAB, "experiment", "pa2-dips", "--sizes", "64", "--json", "-", "--prebuilt", bin_dir)
+        self.assertEqual(dips.returncode, 0, dips.stderr)
+        blas = json.loads(dips.stdout)["blas"]
+        if "missing" in blas:  # no OpenBLAS on this machine: said aloud, and everything else is there
+            self.assertIn("SKIPPED", dips.stderr)
+        else:
+            self.assertEqual((dips.stderr, blas["gflops"]["64"] > 0), ("", True))
+        self.refused(LAB, "experiment", "pa2-opt1", "--sizes", "nosuch", "--prebuilt", bin_dir)
 
     def test_seed_changes_the_data(self):
         first, other, again = (self.json_of(self.stage, "--check", *SMALL, "--seed", seed)["error"]["max_ratio"] for seed in (1, 2, 1))
