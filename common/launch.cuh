@@ -32,6 +32,27 @@ inline Status too_much_shared_memory(std::size_t bytes, const Status& opted_in) 
 }
 #endif
 
+/// What a stage that fits its grid to the device must know of it.
+struct DeviceLimits {
+  int multiprocessors = 0;
+  int shared_bytes_per_block = 0;  ///< the most that a kernel can be opted in to
+};
+
+/// The current device's. The CPU executor answers for a small GPU with four multiprocessors, so that small problems take
+/// all the ways that large ones take on a large GPU.
+inline DeviceLimits device_limits() {
+#ifdef __CUDACC__
+  int device = 0;
+  DeviceLimits limits;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&limits.multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  cudaDeviceGetAttribute(&limits.shared_bytes_per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  return limits;
+#else
+  return {4, 227 * 1024};
+#endif
+}
+
 /// Enqueues kernel(arguments...) and reports what the launch itself answered (a fault inside the kernel shows up at the
 /// next synchronisation). A grid of no blocks is no work, which CUDA would call an invalid configuration.
 template <class... Parameters>

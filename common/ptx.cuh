@@ -269,6 +269,18 @@ __device__ __forceinline__ std::uint32_t cvt_rna_tf32(float x) {
 #endif
 }
 
+/// from + row * stride, by one multiply-add: 32-bit factors, a 64-bit sum. Compilers make longer work of the same
+/// expression when they know something of the factors. `stride` is in bytes.
+__device__ __forceinline__ const float* row_address(const float* from, unsigned row, unsigned stride) {
+#ifdef __CUDACC__
+  const float* address;
+  asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(address) : "r"(row), "r"(stride), "l"(from));
+  return address;
+#else
+  return reinterpret_cast<const float*>(reinterpret_cast<const char*>(from) + std::uint64_t{row} * stride);
+#endif
+}
+
 /// Starts a copy of `bytes` (4, 8 or 16) bytes from global to shared memory, both aligned to as many, through all
 /// caches. Only the first source_bytes are read; the rest is filled with zeros. What arrives is visible to this thread
 /// after cp_async_wait, to others after a barrier that follows. sm_80.
