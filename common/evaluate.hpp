@@ -20,6 +20,10 @@ struct EvaluateOptions {
   bool count = false;  ///< on the CPU executor: what the check's run did to memory
   bool lines = false;  ///< and line by line
   TimingOptions timing;
+  /// Timed is only what takes less than this a launch; the rest is skipped, and the reason says so. 0: no limit.
+  double budget_ms = 0;
+  /// About how long a launch takes, in ms: with a budget, what is too slow by this is not even launched. May be empty.
+  std::function<double(const Contender&)> estimate_ms;
 };
 
 struct TimedResult {
@@ -38,7 +42,8 @@ struct Result {
   std::optional<TimedResult> timed;  ///< only if asked for, and only if the check passed
   std::optional<Counts> counts;      ///< only if asked for, and only if the check passed
   std::vector<LineCounts> lines;
-  double check_seconds = 0;  ///< wall time of the check: on the CPU executor the only clock there is
+  double launch_seconds = 0;  ///< of the check's last launch, to its end, seen from outside
+  double check_seconds = 0;   ///< wall time of the check: on the CPU executor the only clock there is
 
   double gflops() const;
   double gbytes_s() const;
