@@ -91,6 +91,7 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
   Json json;
   json["stage"] = result.id;
   json["family"] = result.id.substr(0, result.id.find('/'));
+  if (result.stage && result.id.find(':') != std::string::npos) json["idea"] = result.stage->idea;
   json["problem"] = {{"op", "gemm"},
                      {"type", "float"},
                      {"m", spec.m},

@@ -78,8 +78,8 @@ def plot_style():
 
 
 def save(plt, fig, path):
-    png = str(path).endswith(".png")
-    fig.savefig(path, bbox_inches="tight", facecolor="white", dpi=150, metadata={"Software" if png else "Date": None})
+    kind = {"dpi": 150, "metadata": {"Software": None}} if str(path).endswith(".png") else {"metadata": {"Date": None}}
+    fig.savefig(path, bbox_inches="tight", facecolor="white", **kind)
     plt.close(fig)
 
 
