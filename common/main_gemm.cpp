@@ -68,29 +68,36 @@ std::vector<ProblemSpec> ladder_problems(const LadderOptions& options) {
   return problems;
 }
 
-// What is known of how fast a contender is, before it is launched at a shape: the longest of its prediction with all SMs
-// busy, and of what the best speed that it has shown in this run makes of the shape.
+// About how long a launch will take: what the best speed that the contender has shown in this run, on a problem not much
+// smaller, makes of this one; else its prediction, as if no SM stood idle.
 class Estimate {
  public:
   explicit Estimate(const std::optional<Ceilings>& ceilings) : ceilings_(ceilings) {}
 
   void learn(const Result& result) {
-    if (result.timed) best_gflops_[result.id] = std::max(best_gflops_[result.id], result.gflops());
+    if (result.timed) seen_[result.id].push_back({result.spec.flops(), result.gflops()});
   }
 
   double ms(const Contender& contender, const ProblemSpec& spec) const {
-    double ms = 0;
-    if (ceilings_ && contender.stage) {
-      const auto sms = static_cast<unsigned>(open_device().sm_count);
-      ms = stage_prediction(*contender.stage, spec, *ceilings_, sms, open_device().sm_count).ms;
+    constexpr double not_much_smaller = 8;
+    double best = 0;
+    if (const auto found = seen_.find(contender.id); found != seen_.end()) {
+      for (const auto& [flops, gflops] : found->second) {
+        if (flops * not_much_smaller >= spec.flops()) best = std::max(best, gflops);
+      }
     }
-    const auto known = best_gflops_.find(contender.id);
-    return known == best_gflops_.end() ? ms : std::max(ms, spec.flops() / (known->second * 1e6));
+    if (best > 0) return spec.flops() / (best * 1e6);
+    if (!ceilings_ || !contender.stage) return 0;
+    const auto sms = static_cast<unsigned>(open_device().sm_count);
+    return stage_prediction(*contender.stage, spec, *ceilings_, sms, open_device().sm_count).ms;
   }
 
  private:
+  struct Seen {
+    double flops, gflops;
+  };
   const std::optional<Ceilings>& ceilings_;
-  std::map<std::string, double> best_gflops_;
+  std::map<std::string, std::vector<Seen>> seen_;
 };
 
 int ladder(const LadderOptions& options, const std::string& command) {
