@@ -108,16 +108,26 @@ unsigned Result::blocks() const {
   return most;
 }
 
-std::vector<Result> evaluate(const std::vector<Contender>& contenders, const ProblemSpec& spec,
-                             const EvaluateOptions& options, const Progress& progress) {
-  spec.validate();
-  open_device();
+std::vector<Result> all_skipped(const std::vector<Contender>& contenders, const ProblemSpec& spec,
+                                const std::string& reason) {
   std::vector<Result> results(contenders.size());
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     results[i].id = contenders[i].id;
     results[i].stage = contenders[i].stage;
     results[i].accuracy = contenders[i].accuracy;
     results[i].spec = spec;
+    results[i].verdict = verdict_without_result(Outcome::skip, reason);
+  }
+  return results;
+}
+
+std::vector<Result> evaluate(const std::vector<Contender>& contenders, const ProblemSpec& spec,
+                             const EvaluateOptions& options, const Progress& progress) {
+  spec.validate();
+  open_device();
+  std::vector<Result> results = all_skipped(contenders, spec, "");
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    results[i].verdict = {};
     if (const auto reason = too_old(contenders[i])) results[i].verdict = verdict_without_result(Outcome::skip, *reason);
     const bool limited = options.time && options.budget_ms > 0 && options.estimate_ms;
     if (const double ms = limited ? options.estimate_ms(contenders[i]) : 0; limited && ms > options.budget_ms) {
@@ -126,6 +136,8 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
     }
   }
 
+  const auto to_run = [](const Result& result) { return result.verdict.outcome == Outcome::pass; };
+  if (std::ranges::none_of(results, to_run)) return results;
   if (progress) progress("preparing data and reference");
   const bool exact_too = options.exact && spec.distribution != Distribution::integers && spec.k <= max_exact_depth;
   if (options.check && exact_too) {

@@ -56,6 +56,10 @@ struct Result {
   unsigned blocks() const;
 };
 
+/// The results of contenders that are not run on a problem, for this reason.
+std::vector<Result> all_skipped(const std::vector<Contender>& contenders, const ProblemSpec& spec,
+                                const std::string& reason);
+
 /// Called with a line about what comes next, for a progress display. May be empty.
 using Progress = std::function<void(const std::string&)>;
 

@@ -8,6 +8,7 @@
 
 #include "common/count_report.hpp"
 #include "common/device.hpp"
+#include "common/device_memory.hpp"
 #include "common/doctor.hpp"
 #include "common/options.hpp"
 #include "common/report.hpp"
@@ -152,9 +153,17 @@ int ladder(const LadderOptions& options, const std::string& command) {
   Estimate estimate(ceilings);
   for (const ProblemSpec& problem : problems) {
     evaluate_options.estimate_ms = [&](const Contender& c) { return estimate.ms(c, problem); };
-    const auto results = evaluate(contenders, problem, evaluate_options, [&](const std::string& what) {
+    const auto progress = [&](const std::string& what) {
       show_progress(fmt::format("{}x{}x{}: {}", problem.m, problem.n, problem.k, what));
-    });
+    };
+    const auto results = [&] {
+      try {
+        return evaluate(contenders, problem, evaluate_options, progress);
+      } catch (const OutOfDeviceMemory& error) {
+        if (!options.many_shapes()) throw;  // the rest of a list is not lost for its largest
+        return all_skipped(contenders, problem, error.what());
+      }
+    }();
     show_progress("");
     say(fmt::format("\n{}\n{}", describe(problem),
                     device.gpu ? table(results, ceilings, colour()) : count_table(results, colour())));

@@ -41,7 +41,7 @@ ProblemSpec parse_shape(const std::string& text);
 /// The problems that are measured and committed for every stage (docs/measurements/).
 const std::vector<std::string>& standard_shapes();
 
-/// Those of them at which the check is shown to tell right from wrong: each depth, no matter how large the rest.
+/// Those of them at which the check is shown to tell right from wrong (with the largest the tests would take too long).
 const std::vector<std::string>& calibration_shapes();
 
 /// Cubes from `step` to 4096 in such steps, then to 8192 in steps of 512. Throws UsageError for a step below 16.
