@@ -19,16 +19,25 @@ inline void check_cuda(cudaError_t error, const char* doing) {
   throw DeviceError(std::string("could not ") + doing + ": " + cudaGetErrorString(error));
 }
 
-/// An array of T in device memory, uninitialised. Throws DeviceError when there is not enough.
+/// Nothing is lost but the memory that was asked for: a smaller problem may still fit.
+struct OutOfDeviceMemory : DeviceError {
+  OutOfDeviceMemory() : DeviceError("could not allocate device memory: out of memory") {}
+};
+
+/// An array of T in device memory, uninitialised. Throws OutOfDeviceMemory when there is not enough.
 template <class T>
 class DeviceArray {
  public:
   DeviceArray() = default;
   explicit DeviceArray(std::size_t count) : count_(count) {
-    if (count > static_cast<std::size_t>(-1) / sizeof(T))
-      throw DeviceError("could not allocate device memory: out of memory");
+    if (count > static_cast<std::size_t>(-1) / sizeof(T)) throw OutOfDeviceMemory();
     void* memory = nullptr;
-    check_cuda(cudaMalloc(&memory, count * sizeof(T)), "allocate device memory");
+    const cudaError_t error = cudaMalloc(&memory, count * sizeof(T));
+    if (error == cudaErrorMemoryAllocation) {
+      cudaGetLastError();  // or the next launch would answer for it
+      throw OutOfDeviceMemory();
+    }
+    check_cuda(error, "allocate device memory");
     data_ = static_cast<T*>(memory);
   }
   ~DeviceArray() { cudaFree(data_); }

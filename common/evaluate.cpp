@@ -28,6 +28,7 @@ bool check_all(const std::vector<Contender>& contenders, Workbench& bench, std::
     const auto begin = std::chrono::steady_clock::now();
     const Verdict verdict = bench.check(contenders[i]);
     result.check_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result.launch_seconds = verdict.launch_seconds;
     result.checked = true;
     // Errors of the random data are the ones to report; whole numbers have none unless they fail.
     const bool keep_numbers = verdict.outcome == Outcome::pass && bench.spec().distribution == Distribution::integers &&
@@ -45,6 +46,16 @@ bool check_all(const std::vector<Contender>& contenders, Workbench& bench, std::
     return false;
   }
   return true;
+}
+
+// What would take too long to time.
+void keep_to_budget(std::vector<Result>& results, const EvaluateOptions& options) {
+  if (!options.time || options.budget_ms <= 0) return;
+  for (Result& result : results) {
+    if (result.verdict.outcome != Outcome::pass || result.launch_seconds * 1e3 <= options.budget_ms) continue;
+    result.verdict = verdict_without_result(
+        Outcome::skip, fmt::format("takes {:.2g} s, the budget is {:g} ms", result.launch_seconds, options.budget_ms));
+  }
 }
 
 TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verdict, bool checked,
@@ -97,28 +108,47 @@ unsigned Result::blocks() const {
   return most;
 }
 
-std::vector<Result> evaluate(const std::vector<Contender>& contenders, const ProblemSpec& spec,
-                             const EvaluateOptions& options, const Progress& progress) {
-  spec.validate();
-  open_device();
+std::vector<Result> all_skipped(const std::vector<Contender>& contenders, const ProblemSpec& spec,
+                                const std::string& reason) {
   std::vector<Result> results(contenders.size());
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     results[i].id = contenders[i].id;
     results[i].stage = contenders[i].stage;
     results[i].accuracy = contenders[i].accuracy;
     results[i].spec = spec;
+    results[i].verdict = verdict_without_result(Outcome::skip, reason);
+  }
+  return results;
+}
+
+std::vector<Result> evaluate(const std::vector<Contender>& contenders, const ProblemSpec& spec,
+                             const EvaluateOptions& options, const Progress& progress) {
+  spec.validate();
+  open_device();
+  std::vector<Result> results = all_skipped(contenders, spec, "");
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    results[i].verdict = {};
     if (const auto reason = too_old(contenders[i])) results[i].verdict = verdict_without_result(Outcome::skip, *reason);
+    const bool limited = options.time && options.budget_ms > 0 && options.estimate_ms;
+    if (const double ms = limited ? options.estimate_ms(contenders[i]) : 0; limited && ms > options.budget_ms) {
+      results[i].verdict = verdict_without_result(
+          Outcome::skip, fmt::format("would take about {:.2g} s, the budget is {:g} ms", ms * 1e-3, options.budget_ms));
+    }
   }
 
+  const auto to_run = [](const Result& result) { return result.verdict.outcome == Outcome::pass; };
+  if (std::ranges::none_of(results, to_run)) return results;
   if (progress) progress("preparing data and reference");
   const bool exact_too = options.exact && spec.distribution != Distribution::integers && spec.k <= max_exact_depth;
   if (options.check && exact_too) {
     // In its own scope: two problems at once may not fit.
     Workbench bench(with_exact_integers(spec));
     if (!check_all(contenders, bench, results, "whole numbers", progress)) return results;
+    keep_to_budget(results, options);
   }
   Workbench bench(spec);
   if (options.check && !check_all(contenders, bench, results, "random data", progress)) return results;
+  keep_to_budget(results, options);
 
   if (options.count) {
     if (progress) progress("counting");

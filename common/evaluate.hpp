@@ -20,6 +20,10 @@ struct EvaluateOptions {
   bool count = false;  ///< on the CPU executor: what the check's run did to memory
   bool lines = false;  ///< and line by line
   TimingOptions timing;
+  /// Timed is only what takes less than this a launch; the rest is skipped, and the reason says so. 0: no limit.
+  double budget_ms = 0;
+  /// About how long a launch takes, in ms: with a budget, what is too slow by this is not even launched. May be empty.
+  std::function<double(const Contender&)> estimate_ms;
 };
 
 struct TimedResult {
@@ -38,7 +42,8 @@ struct Result {
   std::optional<TimedResult> timed;  ///< only if asked for, and only if the check passed
   std::optional<Counts> counts;      ///< only if asked for, and only if the check passed
   std::vector<LineCounts> lines;
-  double check_seconds = 0;  ///< wall time of the check: on the CPU executor the only clock there is
+  double launch_seconds = 0;  ///< of the check's last launch, to its end, seen from outside
+  double check_seconds = 0;   ///< wall time of the check: on the CPU executor the only clock there is
 
   double gflops() const;
   double gbytes_s() const;
@@ -50,6 +55,10 @@ struct Result {
   /// Blocks of the launch with the most.
   unsigned blocks() const;
 };
+
+/// The results of contenders that are not run on a problem, for this reason.
+std::vector<Result> all_skipped(const std::vector<Contender>& contenders, const ProblemSpec& spec,
+                                const std::string& reason);
 
 /// Called with a line about what comes next, for a progress display. May be empty.
 using Progress = std::function<void(const std::string&)>;

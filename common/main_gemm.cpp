@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "common/count_report.hpp"
 #include "common/device.hpp"
+#include "common/device_memory.hpp"
 #include "common/doctor.hpp"
 #include "common/options.hpp"
 #include "common/report.hpp"
@@ -24,14 +27,29 @@ struct LadderOptions {
   std::vector<std::string> only;
   TimingOptions timing;
   std::string json;
-  bool no_time = false;
+  bool time = false, no_time = false;
   bool variants = false;
+  bool with_libraries = false;
   bool standard = false;
+  int sweep = 0;  // the step
+  std::optional<std::uint64_t> random;
+  std::optional<double> budget_ms;
+  bool brief = false;
+
+  bool many_shapes() const { return standard || sweep || random; }
 };
 
 // What a newcomer should see: on a GPU three sizes that tell the rungs apart, on the CPU one that fits and one that
 // does not.
-std::vector<ProblemSpec> ladder_problems(const std::vector<std::string>& shapes) {
+std::vector<ProblemSpec> ladder_problems(const LadderOptions& options) {
+  std::vector<std::string> shapes = options.shapes;
+  if (options.standard) shapes = standard_shapes();
+  if (options.sweep) shapes = sweep_shapes(options.sweep);
+  if (options.random) shapes = random_shapes(*options.random);
+  if (!open_device().gpu && (options.time || options.many_shapes())) {
+    throw DeviceError(options.time ? "no device to time on: the CPU executor checks, and can't tell a GPU's speed"
+                                   : "no GPU: these shapes would take the CPU executor days; name smaller ones");
+  }
   std::vector<ProblemSpec> problems;
   for (const std::string& shape : shapes) problems.push_back(parse_shape(shape));
   if (!problems.empty()) return problems;
@@ -51,6 +69,38 @@ std::vector<ProblemSpec> ladder_problems(const std::vector<std::string>& shapes)
   return problems;
 }
 
+// About how long a launch will take: what the best speed that the contender has shown in this run, on a problem not much
+// smaller, makes of this one; else its prediction, as if no SM stood idle.
+class Estimate {
+ public:
+  explicit Estimate(const std::optional<Ceilings>& ceilings) : ceilings_(ceilings) {}
+
+  void learn(const Result& result) {
+    if (result.timed) seen_[result.id].push_back({result.spec.flops(), result.gflops()});
+  }
+
+  double ms(const Contender& contender, const ProblemSpec& spec) const {
+    constexpr double not_much_smaller = 8;
+    double best = 0;
+    if (const auto found = seen_.find(contender.id); found != seen_.end()) {
+      for (const auto& [flops, gflops] : found->second) {
+        if (flops * not_much_smaller >= spec.flops()) best = std::max(best, gflops);
+      }
+    }
+    if (best > 0) return spec.flops() / (best * 1e6);
+    if (!ceilings_ || !contender.stage) return 0;
+    const auto sms = static_cast<unsigned>(open_device().sm_count);
+    return stage_prediction(*contender.stage, spec, *ceilings_, sms, open_device().sm_count).ms;
+  }
+
+ private:
+  struct Seen {
+    double flops, gflops;
+  };
+  const std::optional<Ceilings>& ceilings_;
+  std::map<std::string, std::vector<Seen>> seen_;
+};
+
 int ladder(const LadderOptions& options, const std::string& command) {
   require_writable(options.json);
   const auto say = [&](const std::string& text) { tell(options.json, text); };
@@ -65,13 +115,17 @@ int ladder(const LadderOptions& options, const std::string& command) {
     for (const Stage& stage : stages()) enter(stage);
   }
   for (const std::string& name : options.only) enter(find_stage(name));
-  if (options.only.empty()) contenders.insert(contenders.end(), baselines().begin(), baselines().end());
+  if (options.only.empty() || options.with_libraries)
+    contenders.insert(contenders.end(), baselines().begin(), baselines().end());
 
   EvaluateOptions evaluate_options;
   evaluate_options.time = device.gpu && !options.no_time;
   evaluate_options.count = !device.gpu;
   evaluate_options.timing = options.timing;
-  const auto problems = ladder_problems(options.standard ? standard_shapes() : options.shapes);
+  // Lists of shapes have some that the slow stages would need minutes for.
+  constexpr double budget_for_many = 300;
+  evaluate_options.budget_ms = options.budget_ms.value_or(options.many_shapes() ? budget_for_many : 0);
+  const auto problems = ladder_problems(options);
   for (const ProblemSpec& problem : problems) problem.validate();
 
   say(fmt::format("{}{}\n", device.name,
@@ -96,15 +150,27 @@ int ladder(const LadderOptions& options, const std::string& command) {
   report["results"] = Json::array();
   int status = 0;
   std::size_t passed = 0, failed = 0, skipped = 0;
+  Estimate estimate(ceilings);
   for (const ProblemSpec& problem : problems) {
-    const auto results = evaluate(contenders, problem, evaluate_options, [&](const std::string& what) {
+    evaluate_options.estimate_ms = [&](const Contender& c) { return estimate.ms(c, problem); };
+    const auto progress = [&](const std::string& what) {
       show_progress(fmt::format("{}x{}x{}: {}", problem.m, problem.n, problem.k, what));
-    });
+    };
+    const auto results = [&] {
+      try {
+        return evaluate(contenders, problem, evaluate_options, progress);
+      } catch (const OutOfDeviceMemory& error) {
+        if (!options.many_shapes()) throw;  // the rest of a list is not lost for its largest
+        return all_skipped(contenders, problem, error.what());
+      }
+    }();
     show_progress("");
     say(fmt::format("\n{}\n{}", describe(problem),
                     device.gpu ? table(results, ceilings, colour()) : count_table(results, colour())));
     for (const Result& result : results) {
-      report["results"].push_back(to_json(result, ceilings, options.timing));
+      const Json full = to_json(result, ceilings, options.timing);
+      report["results"].push_back(options.brief ? shortened(full) : full);
+      estimate.learn(result);
       passed += result.verdict.outcome == Outcome::pass;
       failed += result.verdict.outcome == Outcome::fail;
       skipped += result.verdict.outcome == Outcome::skip;
@@ -116,7 +182,7 @@ int ladder(const LadderOptions& options, const std::string& command) {
     status = std::max(status, exit_status(results, ceilings, options.timing));
   }
   say(fmt::format("\n{} right, {} wrong, {} skipped\n", passed, failed, skipped));
-  if (!options.json.empty()) write_text(options.json, report.dump(1) + "\n");
+  if (!options.json.empty()) write_text(options.json, report_text(report));
   return status;
 }
 
@@ -179,15 +245,27 @@ int main(int argc, char** argv) {
 
   LadderOptions ladder_options;
   CLI::App* ladder_command = app.add_subcommand("ladder", "all stages beside cuBLAS: check, time, compare");
-  ladder_command->add_option("shapes", ladder_options.shapes,
-                             "sizes N or MxNxK (default: a few that tell the stages apart)");
-  ladder_command->add_flag("--standard", ladder_options.standard, "the sizes that are measured and committed");
+  CLI::Option_group* which = ladder_command->add_option_group("shapes", "what to multiply");
+  which->require_option(0, 1);
+  which->add_option("shapes", ladder_options.shapes, "sizes N or MxNxK (default: a few that tell the stages apart)");
+  which->add_flag("--standard", ladder_options.standard, "the sizes that are measured and committed");
+  which->add_flag("--sweep{128}", ladder_options.sweep,
+                  "cubes, to 4096 in steps of 128 (--sweep=N: of N), then of 512");
+  which->add_option("--random", ladder_options.random, "ten shapes between 200 and 8192, drawn with this seed");
   ladder_command->add_option("--only", ladder_options.only, "these stages only, separated by commas; no libraries")
       ->delimiter(',')
       ->allow_extra_args(false);
   ladder_command->add_flag("--variants", ladder_options.variants, "the stages' variants, too");
-  ladder_command->add_flag("--no-time", ladder_options.no_time, "check only");
+  ladder_command->add_flag("--with-libraries", ladder_options.with_libraries, "cuBLAS as well, with --only");
+  CLI::Option* no_time = ladder_command->add_flag("--no-time", ladder_options.no_time, "check only");
+  ladder_command->add_flag("--time", ladder_options.time, "time, or end with status 2 where there is no GPU")
+      ->excludes(no_time);
+  ladder_command
+      ->add_option("--budget-ms", ladder_options.budget_ms,
+                   "skip a stage where a launch takes longer (default: no limit; 300 with a list of shapes)")
+      ->check(CLI::Range(0.001, 1e9));
   ladder_command->add_option("--json", ladder_options.json, "write the results to this file");
+  ladder_command->add_flag("--brief", ladder_options.brief, "in the JSON, shapes, statuses and times alone");
   add_timing_options(*ladder_command, ladder_options.timing);
   ladder_command->callback([&] { action = [&] { return ladder(ladder_options, command); }; });
 

@@ -91,6 +91,7 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
   Json json;
   json["stage"] = result.id;
   json["family"] = result.id.substr(0, result.id.find('/'));
+  if (result.stage && result.id.find(':') != std::string::npos) json["idea"] = result.stage->idea;
   json["problem"] = {{"op", "gemm"},
                      {"type", "float"},
                      {"m", spec.m},
@@ -149,6 +150,39 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
     json["state"] = to_json(result.timed->state);
   }
   return json;
+}
+
+Json shortened(const Json& result) {
+  const auto pick = [](const Json& from, std::initializer_list<const char*> keys) {
+    Json picked = Json::object();
+    for (const char* key : keys) {
+      if (from.contains(key)) picked[key] = from[key];
+    }
+    return picked;
+  };
+  Json json = pick(result, {"stage", "problem", "status", "reason", "error", "time_ms", "gflops", "pct_cublas",
+                            "cublas_time_ms", "pct_roofline"});
+  json["problem"] = pick(json["problem"], {"m", "n", "k"});
+  if (json["reason"] == "") json.erase("reason");
+  if (json.contains("error")) json["error"] = pick(json["error"], {"max_ratio", "frobenius_ratio"});
+  if (json.contains("time_ms")) json["time_ms"] = pick(json["time_ms"], {"median", "min", "p90", "samples"});
+  if (json.contains("cublas_time_ms")) json["cublas_time_ms"] = pick(json["cublas_time_ms"], {"median"});
+  return json;
+}
+
+std::string report_text(const Json& report) {
+  std::string text = "{";
+  for (const auto& [key, value] : report.items()) {
+    text += (text == "{" ? "\n " : ",\n ") + Json(key).dump() + ": ";
+    if (!value.is_array() || value.empty()) {
+      text += value.dump();
+      continue;
+    }
+    text += "[\n  ";
+    for (std::size_t i = 0; i < value.size(); ++i) text += (i ? ",\n  " : "") + value[i].dump();
+    text += "\n ]";
+  }
+  return text + "\n}\n";
 }
 
 Json provenance(const std::string& command, const std::optional<Ceilings>& ceilings) {

@@ -16,6 +16,12 @@ using Json = nlohmann::ordered_json;
 /// times, the fields that need them are absent.
 Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, const TimingOptions& timing);
 
+/// The same with what a plot needs and nothing else: shape, status, reason, times, ratios.
+Json shortened(const Json& result);
+
+/// A report of many results as text: a line for each of them, and for each field beside them.
+std::string report_text(const Json& report);
+
 /// What a file of measurements must say of its circumstances: device, driver, CUDA, cuBLAS, commit, command, ceilings.
 Json provenance(const std::string& command, const std::optional<Ceilings>& ceilings);
 

@@ -32,7 +32,7 @@ struct Samples {
 struct TimingOptions {
   bool cold = false;      ///< flush the L2 cache before every launch; else operands stay where the last left them
   double seconds = 0.25;  ///< about how long each contender is sampled
-  int min_samples = 5;
+  int min_samples = 5;    ///< 3 where one takes more than 100 ms
   int max_samples = 50;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 namespace gemm {
@@ -98,6 +99,9 @@ Verdict Workbench::check(const Contender& contender) {
   reset_output();
   std::vector<LaunchRecord> launches;
   Status launched;
+  cudaDeviceSynchronize();  // what is wrong by now is reported by the launch
+  const auto begin = std::chrono::steady_clock::now();
+  double launch_seconds = 0;
   const Observation observation = observe([&] {
     const LaunchLogScope scope(launches);
     launched = contender.launch(problem(), nullptr);
@@ -110,7 +114,9 @@ Verdict Workbench::check(const Contender& contender) {
                                     "launch failed: " + launched.reason + (defect.empty() ? "" : ": " + defect));
     }
     if (!defect.empty()) return verdict_without_result(Outcome::fail, defect);
-    if (const cudaError_t fault = cudaDeviceSynchronize(); fault != cudaSuccess) {
+    const cudaError_t fault = cudaDeviceSynchronize();
+    launch_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (fault != cudaSuccess) {
       return verdict_without_result(Outcome::fail, std::string("the kernel faulted: ") + cudaGetErrorString(fault),
                                     true);
     }
@@ -119,6 +125,7 @@ Verdict Workbench::check(const Contender& contender) {
   Verdict result = verdict();
   result.launches = std::move(launches);
   result.observation = observation;
+  result.launch_seconds = launch_seconds;
   return result;
 }
 

@@ -45,6 +45,7 @@ struct Verdict {
   Comparison error;
   std::vector<LaunchRecord> launches;  ///< what the stage launched
   Observation observation;             ///< what the CPU executor saw of it
+  double launch_seconds = 0;           ///< wall time of the launch, to its end
   bool device_lost = false;            ///< a fault inside a kernel: CUDA runs nothing more in this process
 };
 

@@ -17,6 +17,8 @@ import sys
 sys.dont_write_bytecode = True
 import experiment_figures  # noqa: E402
 from experiment_figures import block_source  # noqa: E402, F401  a block, as those below
+import plot_ladder  # noqa: E402
+from plot_ladder import plot_style, save  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -26,8 +28,39 @@ LADDER, COUNTERS, CALIBRATION, SANITIZERS = (GPU / f"{name}.json" for name in ("
 MAPS = DOCS / "measurements" / "cpu" / "thread_maps.json"
 COUNTED = DOCS / "measurements" / "cpu" / "counts.json"  # by the CPU executor, on any machine
 BESIDE = GPU / "counts.json"  # the same and Nsight Compute's; may be missing
+SWEEP, COARSE, RANDOM, VARIANTS = (GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random", "variants"))  # may be missing
 HEADLINE = "4096x4096x4096"
-CUBES = ["256", "512", "1000", "1024", "2048", "4095", "4096", "4097", "8192"]
+CUBES = ["256", "512", "1000", "1023", "1024", "2047", "2048", "3000", "4095", "4096", "4097", "8192", "16384"]
+# What the ladder's summit is judged by, beside the cubes.
+SKEWED = ["4096x4096x64", "128x128x65536", "65536x128x128", "1024x8192x512", "8192x1024x4096", "333x777x1555", "64x64x1048576"]
+# What stands where there are no numbers yet: lines, and within a sentence.
+NOT_MEASURED = (["*Not measured yet: `docs/measurements/measure` does it.*"], "not measured")
+NOT_COUNTED = (["*Not counted yet: `docs/measurements/counts.py --count` does it.*"], "not counted")
+
+
+class NotMeasured(Exception):
+    """Of a stage or a shape that exists, and of which there are no numbers yet. The text says why, if there is a reason."""
+
+
+def full_shape(shape):
+    return shape if "x" in shape else f"{shape}x{shape}x{shape}"
+
+
+def shape_of(problem):
+    return f"{problem['m']}x{problem['n']}x{problem['k']}"
+
+
+def short_shape(shape):
+    m, n, k = shape.split("x")
+    return m if m == n == k else shape
+
+
+def by_stage_and_shape(report):
+    return {(r["stage"], shape_of(r["problem"])): r for r in report["results"]}
+
+
+def optional(path):
+    return json.loads(path.read_text()) if path.exists() else None
 
 
 class Data:
@@ -45,34 +78,53 @@ class Data:
         self.sanitizers = json.loads(SANITIZERS.read_text())
         self.executor = json.loads(COUNTED.read_text())
         self.beside = json.loads(BESIDE.read_text()) if BESIDE.exists() else None
-        self.results = {}
-        self.ids = []
-        for r in self.ladder["results"]:
-            p = r["problem"]
-            self.results[r["stage"], f"{p['m']}x{p['n']}x{p['k']}"] = r
-            if r["stage"] not in self.ids:
-                self.ids.append(r["stage"])
-        self.stages = [i for i in self.ids if not i.startswith("cublas/")]
+        self.sweep, self.coarse, self.random, self.variants = map(optional, (SWEEP, COARSE, RANDOM, VARIANTS))
+        self.results = by_stage_and_shape(self.ladder)
+        self.ids = list(dict.fromkeys(r["stage"] for r in self.ladder["results"]))
         self.ceilings = self.ladder["ceilings"]
+        self.missing = []  # marks that have no numbers yet
+        folders = {"stages": "sgemm", "tsm": "tsm", "tensorcore": "tensorcore"}
+        self.registry = [f"{family}/{path.stem}" for folder, family in folders.items()
+                         for path in sorted((ROOT / folder).glob("[0-9][0-9]*_*.cu"))]
+        self.stages = [i for i in self.registry if i in self.ids]  # those that were measured
 
     def stage(self, number):
-        return next(i for i in self.ids if i.split("/")[1].startswith(number))
+        """The id of the stage with this number, measured or not."""
+        return next(i for i in self.registry if i.split("/")[1].split("_")[0] == number)
 
     def result(self, number, shape):
-        shape = shape if "x" in shape else f"{shape}x{shape}x{shape}"
-        return self.results[self.stage(number), shape]
+        """A result with a time; NotMeasured if the stage, or this shape of it, has none."""
+        found = self.results.get((self.stage(number), full_shape(shape)))
+        known = {full_shape(s) for s in CUBES + SKEWED} | {s for _, s in self.results}
+        if not found and full_shape(shape) not in known:
+            raise KeyError(shape)
+        if not found or "time_ms" not in found:
+            raise NotMeasured(found["reason"] if found else "")
+        return found
+
+    def counter(self, number, size):
+        """Nsight Compute's counters of a stage."""
+        try:
+            return self.counters["sizes"][size][self.stage(number)]
+        except KeyError:
+            raise NotMeasured("") from None
 
     def per_fma(self, number, size, counter):
-        c = self.counters["sizes"][size][self.stage(number)]
+        c = self.counter(number, size)
         return c[counter] / (c["ffma"] / 32)
 
     def counted(self, number):
-        return self.executor["kernels"][self.stage(number)]["counts"]
+        kernel = self.executor["kernels"].get(self.stage(number))
+        if not kernel:
+            raise NotMeasured("")
+        return kernel["counts"]
+
+    def source(self, stage):
+        directory, name = stage.split("/")
+        return (ROOT / {"sgemm": "stages"}.get(directory, directory) / f"{name}.cu").read_text()
 
     def idea(self, stage):
-        directory, name = stage.split("/")
-        source = (ROOT / {"sgemm": "stages"}.get(directory, directory) / f"{name}.cu").read_text()
-        return re.search(r'\.idea = "([^"]*)"', source).group(1)
+        return "".join(re.findall(r'"([^"]*)"', re.search(r'\.idea\s*=\s*((?:"[^"]*"\s*)+)', self.source(stage)).group(1)))
 
 
 def tflops(gflops):
@@ -98,12 +150,18 @@ def table(head, rows):
 
 def block_ladder(data):
     rows, before = [], None
-    for i in data.ids:
-        r = data.results[i, HEADLINE]
-        is_stage = i in data.stages
+    libraries = [i for i in data.ids if i.startswith("cublas/")]
+    for i in [*(i for i in data.registry if i.startswith("sgemm/")), *libraries]:
+        r = data.results.get((i, HEADLINE), {})
+        is_stage = i not in libraries
         name = i.split("/")[1]
-        rows.append([f"[{name}](docs/stages/{name}.md)" if is_stage else f"cuBLAS, {name.replace('_', ' ').upper().replace('PEDANTIC', '(pedantic)')}",
-                     data.idea(i) if is_stage else "", f"{r['time_ms']['median']:.3f}", tflops(r["gflops"]),
+        title = f"[{name}](docs/stages/{name}.md)" if is_stage else (
+            f"cuBLAS, {name.replace('_', ' ').upper().replace('PEDANTIC', '(pedantic)')}")
+        idea = data.idea(i) if is_stage else ""
+        if "time_ms" not in r:
+            rows.append([title, idea, r.get("reason") or "not measured", "", "", "", ""])
+            continue
+        rows.append([title, idea, f"{r['time_ms']['median']:.3f}", tflops(r["gflops"]),
                      f"{r.get('pct_cublas', 100):.1f} %", f"{r['pct_roofline']:.1f} %" if "pct_roofline" in r else "-",
                      f"{r['gflops'] / before:.2f} x" if before and is_stage else ""])
         before = r["gflops"] if is_stage else None
@@ -123,22 +181,109 @@ def block_ceilings(data):
         ["launch of an empty kernel", f"{c['launch_us']:.1f} us"]])
 
 
+def product_launch(result):
+    """Of the kernels that a stage launches (padding, product, sum of parts) the one with most registers a thread."""
+    return max(result["launches"], key=lambda launch: launch.get("registers", 0))
+
+
+def shared_bytes(launch):
+    return launch.get("static_shared_bytes", 0) + launch["dynamic_shared_bytes"]
+
+
 def block_measured(data, stage):
-    rows = []
+    rows, last = [], None
     for size in CUBES:
-        r = data.result(stage, size)
+        if (data.stage(stage), full_shape(size)) not in data.results:
+            continue
+        try:
+            r = data.result(stage, size)
+        except NotMeasured as why:
+            rows.append([size, str(why), "", "", "", "", ""])
+            continue
+        last = (size, r) if last is None or int(size) <= 4096 else last
         rows.append([size, f"{r['time_ms']['median']:.4g}", f"{r['predicted']['gflops']:,.0f}", f"{r['gflops']:,.0f}",
                      f"{r['gflops'] / r['predicted']['gflops']:.2f}", f"{r['pct_cublas']:.1f} %", f"{r['pct_roofline']:.1f} %"])
-    launch = data.result(stage, "4096")["launches"][0]
-    state = data.result(stage, "4096")["state"]
+    if not last:
+        raise NotMeasured("")
+    size, r = last
+    launch, state = product_launch(r), r["state"]
+    kernels = f" (of {len(r['launches'])} kernels, the one with most registers)" if len(r["launches"]) > 1 else ""
     return table(["M = N = K", "ms", "predicted, as written", "measured GFLOP/s", "ratio", "of cuBLAS", "of the roofline"], rows) + [
         "", f"{data.ladder['device']}, commit {data.ladder['commit']}; {launch['registers']} registers a thread, "
-        f"{launch['static_shared_bytes']} bytes of shared memory a block, {launch['local_bytes']} bytes spilled; SM clock "
-        f"{state['sm_mhz_min']} to {state['sm_mhz_max']} MHz while timing 4096."]
+        f"{shared_bytes(launch)} bytes of shared memory a block, {launch['local_bytes']} bytes spilled{kernels}"
+        + (f"; SM clock {state['sm_mhz_min']} to {state['sm_mhz_max']} MHz while timing {size}." if state else ".")]
+
+
+def block_required(data, stage):
+    """The shapes that the summit is judged by."""
+    rows = []
+    for shape in CUBES + SKEWED:
+        try:
+            r = data.result(stage, shape)
+        except NotMeasured as why:
+            rows.append([shape, "", str(why) or "not measured", ""])
+            continue
+        cublas = r["gflops"] * 100 / r["pct_cublas"]
+        rows.append([shape, tflops(cublas), tflops(r["gflops"]), f"{r['pct_cublas'] / 100:.3f}"])
+    if all(row[2] == "not measured" for row in rows):
+        raise NotMeasured("")
+    return table(["M = N = K, or M x N x K", "cuBLAS, TFLOP/s", f"stage {stage}, TFLOP/s", "ratio"], rows) + [
+        "", f"{data.ladder['device']}, commit {data.ladder['commit']}, command `{data.ladder['command']}`."]
+
+
+def block_random(data, stage):
+    """Shapes that nobody has chosen."""
+    wanted = data.stage(stage)
+    found = [r for r in data.random["results"] if r["stage"] == wanted] if data.random else []
+    if not found:
+        raise NotMeasured("")
+    rows = []
+    for r in found:
+        shape = shape_of(r["problem"]).replace("x", " x ")
+        if "time_ms" not in r:
+            rows.append([shape, "", r.get("reason", r["status"]), ""])
+            continue
+        cublas = r["gflops"] * 100 / r["pct_cublas"]
+        rows.append([shape, tflops(cublas), tflops(r["gflops"]), f"{r['pct_cublas'] / 100:.3f}"])
+    run = data.random
+    return table(["M x N x K, drawn", "cuBLAS, TFLOP/s", f"stage {stage}, TFLOP/s", "ratio"], rows) + [
+        "", f"{run['device']}, commit {run['commit']}, command `{run['command']}`."]
+
+
+def block_variants(data, stage):
+    """A stage and its variants, at every shape at which they were measured."""
+    wanted = data.stage(stage)
+    found = [r for r in data.variants["results"] if r["stage"].split(":")[0] == wanted] if data.variants else []
+    if not found:
+        raise NotMeasured("")
+    shapes = list(dict.fromkeys(shape_of(r["problem"]) for r in found))
+    rows = []
+    for shape in shapes:
+        at_shape = {r["stage"]: r for r in found if shape_of(r["problem"]) == shape}
+        itself = at_shape.get(wanted, {})
+        for i, r in at_shape.items():
+            name = i.partition(":")[2]
+            row = [f"`{name}`" if name else f"*{i.split('/')[1]}*", r.get("idea", "") if name else data.idea(wanted), short_shape(shape)]
+            if "time_ms" not in r:
+                rows.append(row + [r["reason"] or r["status"], "", "", "", "", ""])
+                continue
+            launch = product_launch(r)
+            rows.append(row + [f"{r['time_ms']['median']:.4g}", f"{r['gflops']:,.0f}",
+                               f"{r['gflops'] / itself['gflops']:.2f}" if "gflops" in itself else "-",
+                               str(launch["registers"]), str(shared_bytes(launch)), str(launch["local_bytes"])])
+    head = ["variant", "idea", "shape", "ms", "GFLOP/s", "to the stage", "registers", "shared memory, bytes", "bytes spilled"]
+    if len(shapes) == 1:
+        head.remove("shape")
+        rows = [row[:2] + row[3:] for row in rows]
+    run = data.variants
+    return table(head, rows) + ["", (f"M = N = K = {short_shape(shapes[0])}; " if len(shapes) == 1 else "") +
+                                f"{run['device']}, commit {run['commit']}, command `{run['command']}`."]
 
 
 def block_counters(data, stage):
-    sizes = list(data.counters["sizes"])
+    sizes = [size for size, found in data.counters["sizes"].items() if data.stage(stage) in found]
+    if not sizes:
+        raise NotMeasured("")
     shown = [("wavefronts per warp-wide FMA", "wavefronts"), ("of these, shared loads", "shared_load_wavefronts"),
              ("shared load instructions per FMA", "shared_load_requests"), ("global load instructions per FMA", "global_load_requests"),
              ("sectors per FMA (global loads)", "global_load_sectors"), ("tag look-ups per FMA", "tag_lookups")]
@@ -147,14 +292,15 @@ def block_counters(data, stage):
              ("tag look-ups, % of peak rate", "tag_lookups_pct_of_peak", ".1f"), ("FMA pipe, % of peak", "fma_pipe_pct", ".1f"),
              ("L2, % of peak", "l2_throughput_pct", ".1f"), ("device memory, % of peak", "dram_throughput_pct", ".2f"),
              ("issue slots used, %", "issue_slots_pct", ".1f"), ("occupancy, %", "occupancy_pct", ".1f")]
-    rows += [[name] + [format(data.counters["sizes"][size][data.stage(stage)][key], form) for size in sizes] for name, key, form in whole]
+    rows += [[name] + [format(data.counter(stage, size)[key], form) for size in sizes] for name, key, form in whole]
     return table(["Nsight Compute, M = N = K ="] + sizes, rows)
 
 
 def block_calibration(data):
     rows = []
     for shape, rejected in data.calibration["rejected"].items():
-        right = [data.results[i, shape if "x" in shape else f"{shape}x{shape}x{shape}"]["error"] for i in data.ids if "tf32" not in i]
+        found = [data.results.get((i, full_shape(shape)), {}) for i in data.ids if "tf32" not in i]
+        right = [r["error"] for r in found if "error" in r]
         row = [shape, f"{max(r['max_ratio'] for r in right):.3f}", f"{max(r['frobenius_ratio'] for r in right):.3f}"]
         for name in ("cublas/tf32", "broken/11_half_precision", "broken/05_dropped_k"):
             row += [f"{rejected[name]['max_ratio']:.3g}", f"{rejected[name]['frobenius_ratio']:.3g}"]
@@ -187,12 +333,13 @@ def block_counted(data, stage):
     c = data.counted(stage)
     keys = ("requests", "sectors", "wavefronts", "bank_conflicts")
     cycles = counted_cycles(c)
-    predicted = sum(data.result(stage, size)["predicted"]["l1_cycles_per_warp_fma"].values())
+    declared = data.results.get((data.stage(stage), full_shape(size)), {}).get("predicted", {}).get("l1_cycles_per_warp_fma")
+    predicted = sum(declared.values()) if declared else None
     shown = [(name, c[kind]) for kind, name in KINDS if c[kind]["requests"]]
     compiler, commit = (data.executor.get(key, "?") for key in ("compiler", "commit"))
     intensity = c["flop_per_byte"]
     return table([f"cycles of L1 and shared memory per warp-wide FMA, M = N = K = {size}", "predicted", "counted"],
-                 [["the slower of the two below", three_digits(predicted), three_digits(cycles["sum"])],
+                 [["the slower of the two below", three_digits(predicted) if declared else "-", three_digits(cycles["sum"])],
                   ["data banks, one wavefront a cycle", "", three_digits(cycles["data"])],
                   ["tags, four lines a cycle", "", three_digits(cycles["tags"])]]) + [""] + table(
         ["counted", "requests", "sectors", "wavefronts", "bank conflicts"],
@@ -250,11 +397,12 @@ VALUES = {
     "tflops": lambda d, stage, shape: tflops(d.result(stage, shape)["gflops"]),
     "gflops": lambda d, stage, shape: number(d.result(stage, shape)["gflops"]),
     "per_fma": lambda d, stage, size, counter: f"{d.per_fma(stage, size, counter):.2f}",
-    "counter": lambda d, stage, size, counter: number(d.counters["sizes"][size][d.stage(stage)][counter]),
+    "counter": lambda d, stage, size, counter: number(d.counter(stage, size)[counter]),
     "gain": lambda d, a, b, shape: f"{d.result(b, shape)['gflops'] / d.result(a, shape)['gflops']:.1f}",
-    "cycles": lambda d, stage, size: f"{d.counters['sizes'][size][d.stage(stage)]['sm_cycles'] * d.ladder['sm_count'] / (d.counters['sizes'][size][d.stage(stage)]['ffma'] / 32):.2f}",
+    "cycles": lambda d, stage, size: f"{d.per_fma(stage, size, 'sm_cycles') * d.ladder['sm_count']:.2f}",
     # The share of the FMA ceiling, in GFLOP/s, that a number of cycles per warp-wide FMA allows.
     "allowed": lambda d, stage, size, counter: number(d.ceilings["ffma_gflops"] * 0.25 / d.per_fma(stage, size, counter)),
+    "cublas_ratio": lambda d, stage, shape: f"{d.result(stage, shape)['pct_cublas'] / 100:.2f}",
     "ffma": lambda d: f"{d.ceilings['ffma_gflops'] / 1e3:.1f}",
     # Of the CPU executor: a count (global_load requests), cycles per warp-wide FMA (sum, data, tags), requests and the like per FMA.
     "count": lambda d, stage, kind, what: f"{d.counted(stage)[kind][what]:,}",
@@ -272,6 +420,10 @@ def fill(text, data, where):
         name, *arguments = spec.split()
         try:
             return functions[name](data, *arguments)
+        except NotMeasured:
+            data.missing.append(f"{where}: {spec}")
+            counted = name in ("counted", "count", "counted_cycles", "counted_per_fma", "intensity")
+            return (NOT_COUNTED if counted else NOT_MEASURED)[functions is VALUES]
         except (KeyError, StopIteration, TypeError) as error:
             sys.exit(f"error: {where}: can't generate '{spec}': {error!r}")
 
@@ -284,77 +436,50 @@ def fill(text, data, where):
 
 
 def figures(data):
-    stages = {i: ROOT / "stages" / (i.split("/")[1] + ".cu") for i in data.stages if i.startswith("sgemm/")}
-    plan = {"ladder.svg": ([LADDER], draw_ladder), "prediction.svg": ([LADDER, COUNTERS], draw_prediction)}
-    for i in stages:
+    maps = json.loads(MAPS.read_text())
+    runs = [path for path in (LADDER, SWEEP, COARSE) if path.exists()]
+    reports = [report for report in (data.ladder, data.sweep, data.coarse) if report]
+    plan = {}
+    for kind in ("svg", "png"):
+        plan[f"ladder.{kind}"] = (runs, lambda data, path: plot_ladder.draw_ladder(reports, path))
+        plan[f"roofline.{kind}"] = ([LADDER, COUNTED, COUNTERS], lambda data, path: plot_ladder.draw_roofline(
+            [data.ladder], data.executor, data.counters, path))
+    plan["prediction.svg"] = ([LADDER, COUNTERS], draw_prediction)
+    for i in (i for i in data.registry if i in maps):
         plan[f"map_{i.split('/')[1]}.svg"] = ([MAPS], lambda data, path, i=i: draw_map(i, path))
     for n in ("03", "04"):
         i = data.stage(n)
-        plan[f"banks_{i.split('/')[1]}.svg"] = ([stages[i]], lambda data, path, i=i: draw_banks(i, stages[i], path))
+        source = ROOT / "stages" / (i.split("/")[1] + ".cu")
+        plan[f"banks_{i.split('/')[1]}.svg"] = ([source], lambda data, path, i=i, source=source: draw_banks(i, source, path))
     for n in ("09a", "09b"):
         i = data.stage(n)
-        plan[f"banks_{i.split('/')[1]}.svg"] = ([stages[i]], lambda data, path, i=i: draw_scatter(stages[i], path))
+        source = ROOT / "stages" / (i.split("/")[1] + ".cu")
+        plan[f"banks_{i.split('/')[1]}.svg"] = ([source], lambda data, path, source=source: draw_scatter(source, path))
     plan.update(experiment_figures.plan(plot_style, save))
     return plan
 
 
-def plot_style():
-    import matplotlib
-    matplotlib.use("svg")
-    matplotlib.rcParams.update({"svg.hashsalt": "staged-gemm", "font.size": 10, "axes.grid": True, "grid.alpha": 0.3,
-                                "axes.spines.top": False, "axes.spines.right": False})
-    import matplotlib.pyplot as plt
-    return plt
-
-
-def save(plt, fig, path):
-    fig.savefig(path, bbox_inches="tight", facecolor="white", metadata={"Date": None})
-    plt.close(fig)
-
-
-def draw_ladder(data, path):
-    plt = plot_style()
-    fig, ax = plt.subplots(figsize=(8, 4.6))
-    colours = plt.get_cmap("viridis")
-    for n, i in enumerate([*data.stages, "cublas/fp32_pedantic"]):
-        speed = {int(s): data.results[i, f"{s}x{s}x{s}"]["gflops"] / 1e3 for s in CUBES}
-        powers = [s for s in speed if s & (s - 1) == 0]
-        others = [s for s in speed if s not in powers]
-        is_stage = i in data.stages
-        colour = colours(0.1 + 0.75 * n / len(data.stages)) if is_stage else "black"
-        ax.plot(powers, [speed[s] for s in powers], marker="o", markersize=4, color=colour, linestyle="-" if is_stage else "--",
-                label=i.split("/")[1] if is_stage else "cuBLAS FP32")
-        ax.plot(others, [speed[s] for s in others], marker="x", markersize=6, color=colour, linestyle="none")
-    ax.plot([], [], marker="x", color="grey", linestyle="none", label="1000, 4095, 4097")
-    ax.axhline(data.ceilings["ffma_gflops"] / 1e3, color="firebrick", linewidth=1)
-    ax.text(256, data.ceilings["ffma_gflops"] / 1e3 * 1.06, "FFMA ceiling, measured", color="firebrick", fontsize=9)
-    ax.set_xscale("log", base=2)
-    ax.set_yscale("log")
-    ax.set_xticks([256, 512, 1024, 2048, 4096, 8192], ["256", "512", "1024", "2048", "4096", "8192"])
-    ax.set_xlabel("M = N = K")
-    ax.set_ylabel("TFLOP/s")
-    ax.set_title(f"SGEMM on {data.ladder['device']}, warm cache")
-    ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
-    save(plt, fig, path)
-
-
 def draw_prediction(data, path):
     plt = plot_style()
-    fig, ax = plt.subplots(figsize=(8, 3.8))
+    measured = data.counters["sizes"]["2048"]
+    stages = [i for i in data.stages if i in measured and "gflops" in data.results.get((i, "2048x2048x2048"), {})]
+    many = len(stages) > 8
+    fig, ax = plt.subplots(figsize=(max(8, 0.55 * len(stages)), 3.8))
     peak = data.ceilings["ffma_gflops"]
-    for n, i in enumerate(data.stages):
+    for n, i in enumerate(stages):
         r = data.results[i, "2048x2048x2048"]
-        written = peak * 0.25 / sum(r["predicted"]["l1_cycles_per_warp_fma"].values())
-        compiled = peak * 0.25 / data.per_fma(i.split("/")[1][:2], "2048", "wavefronts")
-        for offset, value, colour, label in ((-0.27, written, "#b0c4de", "predicted from the source"),
-                                             (0, compiled, "#4682b4", "predicted from ncu's wavefronts"),
+        allowed = [peak * min(1, 0.25 / max(cycles, 1e-9)) for cycles in (
+            sum(r["predicted"]["l1_cycles_per_warp_fma"].values()), measured[i]["wavefronts"] / (measured[i]["ffma"] / 32))]
+        for offset, value, colour, label in ((-0.27, allowed[0], "#b0c4de", "predicted from the source"),
+                                             (0, allowed[1], "#4682b4", "predicted from ncu's wavefronts"),
                                              (0.27, r["gflops"], "#2e8b57", "measured")):
             ax.bar(n + offset, value / 1e3, 0.25, color=colour, label=label if n == 0 else None)
-            ax.text(n + offset, value / 1e3 * 1.05, f"{value / 1e3:.2f}", ha="center", fontsize=8)
+            if not many:
+                ax.text(n + offset, value / 1e3 * 1.05, f"{value / 1e3:.2f}", ha="center", fontsize=8)
     ax.set_yscale("log")
-    ax.set_xticks(range(len(data.stages)), [i.split("/")[1] for i in data.stages])
+    ax.set_xticks(range(len(stages)), [i.split("/")[1].split("_")[0] if many else i.split("/")[1] for i in stages])
     ax.set_ylabel("TFLOP/s at 2048")
-    ax.set_ylim(0.2, 30)
+    ax.set_ylim(0.2, 100 if many else 30)
     ax.grid(axis="x", visible=False)
     ax.legend(frameon=False, loc="upper left")
     ax.set_title(f"What L1 and shared memory allow, and what came ({data.ladder['device']})")
@@ -372,10 +497,10 @@ def draw_map(stage, path):
     plt = plot_style()
     from matplotlib.collections import LineCollection
     found = json.loads(MAPS.read_text())[stage]
-    rows = found["rows"]
-    height, width = len(rows), len(rows[0])
+    rows = [found["kinds"][kind] for kind in found["rows"]]
+    height, width = len(rows), min(map(len, rows))
     fig, ax = plt.subplots(figsize=(5.2, 4.6))
-    lanes = [[t % 32 for t in row] for row in rows]
+    lanes = [[t % 32 for t in row[:width]] for row in rows]
     image = ax.imshow(lanes, cmap="viridis", interpolation="nearest", extent=(0, width, height, 0))
     of_thread = [(row, col) for row in range(height) for col in range(width) if rows[row][col] == 0]
     if len(of_thread) == 1:
@@ -494,6 +619,8 @@ def main():
     if not check:
         manifest_path.write_text(json.dumps(wanted, indent=1) + "\n")
         print(f"wrote {len(plan)} figures and {len(stale)} pages")
+        if data.missing:
+            print(f"{len(data.missing)} marks have no numbers yet, the first: {data.missing[0]}")
     elif stale:
         sys.exit("error: out of date, run docs/generate.py: " + ", ".join(stale))
 

@@ -59,11 +59,11 @@ TEST_F(Broken, EveryOneIsRejectedForItsOwnReason) {
 
 // The bound must tell right from wrong at every size that is timed: random data alone, without the help of whole
 // numbers. On the CPU, K is what matters to the bound and M and N are cut to what it can do.
-TEST_F(Broken, BoundRejectsCoarseArithmeticAndASingleDroppedProductAtEveryStandardSize) {
+TEST_F(Broken, BoundRejectsCoarseArithmeticAndASingleDroppedProductAtEveryCalibratedSize) {
   EvaluateOptions options = check_only();
   options.exact = false;
   Json calibration = provenance("test_broken", std::nullopt);
-  for (const std::string& shape : standard_shapes()) {
+  for (const std::string& shape : calibration_shapes()) {
     ProblemSpec spec = parse_shape(shape);
     if (!open_device().gpu) spec = box(std::min(spec.m, 48), std::min(spec.n, 48), spec.k);
     SCOPED_TRACE(shape);

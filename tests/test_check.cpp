@@ -207,7 +207,8 @@ TEST_F(Check, IntegersMustBeExact) {
 }
 
 TEST_F(Check, IntegersStayExactAtEveryStandardDepth) {
-  for (const std::string& shape : standard_shapes()) {
+  // On the CPU the deepest would take minutes.
+  for (const std::string& shape : open_device().gpu ? standard_shapes() : calibration_shapes()) {
     SCOPED_TRACE(shape);
     ProblemSpec spec = with_exact_integers(box(16, 16, parse_shape(shape).k));
     Workbench bench(spec);
@@ -233,6 +234,34 @@ TEST_F(Check, JsonHoldsWhatTheDesignPromises) {
   Result unchecked = results[0];
   unchecked.checked = false;
   EXPECT_EQ(to_json(unchecked, std::nullopt, {})["status"], "unchecked");
+}
+
+TEST_F(Check, WhatIsTooSlowForTheBudgetIsNotLaunched) {
+  int launches = 0;
+  const Contender slow{"slow", Accuracy::fp32, [&](const SgemmProblem&, cudaStream_t) {
+                         ++launches;
+                         return Status::ok();
+                       }};
+  EvaluateOptions options;
+  options.budget_ms = 300;
+  options.estimate_ms = [](const Contender&) { return 2200.0; };
+  const auto results = evaluate({slow}, cube(16), options, {});
+  EXPECT_EQ(results[0].verdict.outcome, Outcome::skip);
+  EXPECT_EQ(results[0].verdict.reason, "would take about 2.2 s, the budget is 300 ms");
+  EXPECT_EQ(launches, 0);
+
+  options.time = false;  // a check has no budget
+  EXPECT_EQ(evaluate({slow}, cube(16), options, {})[0].verdict.outcome, Outcome::fail);
+  EXPECT_EQ(launches, 1);
+}
+
+TEST_F(Check, ShortenedJsonKeepsWhatAPlotNeeds) {
+  const auto results = evaluate({contender(stages().front())}, awkward(10, 20, 30), check_only(), {});
+  const Json full = to_json(results[0], std::nullopt, {}), brief = shortened(full);
+  EXPECT_EQ(brief["problem"], (Json{{"m", 10}, {"n", 20}, {"k", 30}}));
+  EXPECT_EQ(brief["error"]["max_ratio"], full["error"]["max_ratio"]);
+  EXPECT_FALSE(brief.contains("launches") || brief.contains("reason"));
+  EXPECT_EQ(Json::parse(report_text({{"device", "x"}, {"results", {full, brief}}}))["results"][1], brief);
 }
 
 TEST_F(Check, StageForANewerDeviceIsSkipped) {

@@ -24,7 +24,11 @@ BAD_RUN = ["--m -3", "--n -1", "--k -2147483648", "--offset -1", "--lda 3", "--l
 BAD_RUN_ON_DEVICE = ["--m 20000000 --n 20000000 --k 1", "--json nosuch/out.json", "--json ."]
 BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77", "compare 02", "compare 02 77", "ladder abc", "ladder 12x",
             "ladder 12x3", "ladder 1x2x3x", "ladder 1x2x3x4", "ladder 1x-2x3", "ladder -5", "ladder 99999999999",
-            "ladder 64 --only 77", "ladder 64 --bogus"]
+            "ladder 64 --only 77", "ladder 64 --bogus", "ladder 64 --standard", "ladder --standard --sweep", "ladder --sweep=8",
+            "ladder --sweep=9999", "ladder --sweep=x", "ladder --random", "ladder --random x", "ladder --random -1",
+            "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time"]
+# What would take the CPU executor days, or can't be had from it.
+BAD_GEMM_WITHOUT_GPU = ["ladder --standard", "ladder --sweep", "ladder --sweep=512", "ladder --random 1", "ladder 64 --time"]
 # That an output can't be written should be found out before the work, which takes minutes on a GPU, not after.
 BAD_GEMM_ON_DEVICE = ["ladder 64 --only 02 --no-time --json nosuch/out.json", "compare 01 02 --m 9 --json nosuch/out.json"]
 
@@ -87,6 +91,30 @@ class WithoutDevice(Case):
         self.refused(LAB, "list", "--prebuilt")
         self.refused(LAB, "list", "--prebuilt", ROOT / "tests")  # no programs there
         self.refused(LAB, "run", "77", "--prebuilt", bin_dir)
+
+    def test_plot_is_refused_before_anything_runs(self):
+        ladder = [LAB, "ladder", "64", "--prebuilt", bin_dir]
+        for options in (["--plot"], ["--plot", "--no-time"], ["--plot", "x.pdf"], ["--plot", "nosuch/x.svg"]):
+            self.refused(*ladder, *options)
+        self.refused(LAB, "list", "--plot", "x.svg", "--prebuilt", bin_dir)
+        self.refused(*ladder, "--plot", "x.svg", "--json", "-")
+        if not gpu:
+            self.refused(*ladder, "--plot", "x.svg")  # no times to draw, or no matplotlib
+
+    def test_plot_of_the_committed_run(self):
+        measured = ROOT / "docs" / "measurements"
+        draw = [sys.executable, "-B", ROOT / "docs" / "plot_ladder.py"]
+        if "matplotlib" in run(*draw, "--can-draw", "x.svg").stderr:
+            self.skipTest("no matplotlib")
+        with tempfile.TemporaryDirectory() as folder:
+            self.ok(*draw, measured / "nvidia-h200" / "sgemm.json", "--ladder", f"{folder}/a.svg", "--ladder", f"{folder}/a.png",
+                    "--roofline", f"{folder}/b.svg", "--counts", measured / "cpu" / "counts.json")
+            self.assertEqual(sorted(os.listdir(folder)), ["a.png", "a.svg", "b.svg"])
+            self.assertIn("04 conflict free", pathlib.Path(folder, "a.svg").read_text())
+            empty = pathlib.Path(folder, "empty.json")
+            empty.write_text('{"device": "x", "results": []}')
+            self.refused(*draw, empty, "--ladder", f"{folder}/c.svg")
+            self.refused(*draw, pathlib.Path(folder, "nosuch.json"), "--ladder", f"{folder}/c.svg")
 
     def test_lab_doctor(self):
         done = run(LAB, "doctor", "--prebuilt", bin_dir)
@@ -188,6 +216,14 @@ class WithDevice(Case):
             self.assertEqual((dips.stderr, blas["gflops"]["64"] > 0), ("", True))
         self.refused(LAB, "experiment", "pa2-opt1", "--sizes", "nosuch", "--prebuilt", bin_dir)
 
+    def test_brief_json_and_libraries_beside_some_stages(self):
+        report = self.json_of(self.gemm, "ladder", "64", "--no-time", "--only", "02", "--with-libraries", "--brief")
+        self.assertEqual([r["stage"] for r in report["results"]][:1], ["sgemm/02_coalesced"])
+        self.assertEqual(len(report["results"]), 3 if gpu else 1)
+        for result in report["results"]:
+            self.assertEqual(set(result), {"stage", "problem", "status", "error"})
+            self.assertEqual(result["problem"], {"m": 64, "n": 64, "k": 64})
+
     def test_seed_changes_the_data(self):
         first, other, again = (self.json_of(self.stage, "--check", *SMALL, "--seed", seed)["error"]["max_ratio"] for seed in (1, 2, 1))
         self.assertNotEqual(first, other)
@@ -202,12 +238,20 @@ class WithDevice(Case):
 
     def test_time(self):
         if not gpu:
+            for text in BAD_GEMM_WITHOUT_GPU:
+                self.refused(self.gemm, *text.split(), "--json", "out.json")
             return self.refused_runs(["--time", "--time --check", "--time --count"])
         result = self.json_of(self.stage)  # by default a GPU checks and times
         self.assertLessEqual({"median", "min", "p90", "samples"}, set(result["time_ms"]))
         for key in ("gflops", "gbytes_s", "pct_cublas", "pct_roofline"):
             self.assertGreater(result[key], 0, key)
         self.assertIn("not checked", self.ok(self.stage, "--time"))
+        ladder = ["ladder", "512", "--only", "01,04", "--seconds", "0.01"]
+        naive, other = self.json_of(self.gemm, *ladder, "--budget-ms", "0.5")["results"]  # 01 takes about a millisecond on an H200
+        self.assertEqual(other["stage"], "sgemm/04_conflict_free")
+        for result in (naive, other):
+            self.assertEqual("time_ms" in result, result["status"] == "pass", result)
+            self.assertTrue(result["status"] == "pass" or "budget" in result["reason"], result)
 
 
 if __name__ == "__main__":

@@ -22,10 +22,10 @@ TEST_F(Gpu, CublasIsRightOnRectanglesAndPadding) {
   }
 }
 
-TEST_F(Gpu, CorrectFp32StaysWellInsideTheBoundAtEveryStandardSize) {
+TEST_F(Gpu, CorrectFp32StaysWellInsideTheBoundAtEveryCalibratedSize) {
   EvaluateOptions options = check_only();
   options.exact = false;
-  for (const std::string& shape : standard_shapes()) {
+  for (const std::string& shape : calibration_shapes()) {
     std::vector<Contender> contenders = {baselines().front(), contender(find_stage("04"))};
     for (const Result& result : evaluate(contenders, parse_shape(shape), options, {})) {
       EXPECT_EQ(result.verdict.outcome, Outcome::pass) << shape << ": " << result.verdict.reason;

@@ -1,6 +1,7 @@
 // Units that need no device: registry, options, statistics, roofline, JSON.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -100,6 +101,29 @@ TEST(Options, ParsesShapes) {
 
 TEST(Options, StandardShapesAreWellFormed) {
   for (const std::string& shape : standard_shapes()) EXPECT_NO_THROW(parse_shape(shape).validate()) << shape;
+  for (const std::string& shape : calibration_shapes()) {
+    EXPECT_TRUE(std::ranges::count(standard_shapes(), shape)) << shape << " is calibrated and not measured";
+  }
+}
+
+TEST(Options, SweepsAndRandomShapes) {
+  const auto dense = sweep_shapes(128);
+  EXPECT_EQ(dense.size(), 40u);
+  EXPECT_EQ(dense.front(), "128");
+  EXPECT_EQ(dense[31], "4096");
+  EXPECT_EQ(dense[32], "4608");
+  EXPECT_EQ(dense.back(), "8192");
+  EXPECT_EQ(sweep_shapes(4096), (std::vector<std::string>{"4096", "8192"}));
+  EXPECT_THROW(sweep_shapes(8), UsageError);
+  EXPECT_THROW(sweep_shapes(-128), UsageError);
+
+  EXPECT_EQ(random_shapes(1), random_shapes(1));
+  EXPECT_NE(random_shapes(1), random_shapes(2));
+  EXPECT_EQ(random_shapes(1).size(), 10u);
+  for (const std::string& shape : random_shapes(3)) {
+    const ProblemSpec spec = parse_shape(shape);
+    for (const int size : {spec.m, spec.n, spec.k}) EXPECT_TRUE(size >= 200 && size <= 8192) << shape;
+  }
 }
 
 TEST(Problem, RefusesImpossibleOnes) {

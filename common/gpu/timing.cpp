@@ -99,9 +99,10 @@ TimingRun time_in_turns(const std::vector<Work>& contenders, const TimingOptions
     slowest_group = std::max(slowest_group, ms * group);
   }
 
+  const int fewest = slowest_group > 100 ? std::min(options.min_samples, 3) : options.min_samples;
   const int rounds =
-      static_cast<int>(std::clamp(options.seconds * 1e3 / std::max(slowest_group, 1e-3),
-                                  static_cast<double>(options.min_samples), static_cast<double>(options.max_samples)));
+      static_cast<int>(std::clamp(options.seconds * 1e3 / std::max(slowest_group, 1e-3), static_cast<double>(fewest),
+                                  static_cast<double>(options.max_samples)));
   for (int round = 0; round < rounds; ++round) {
     // The first contender goes last in the last round: what it leaves is what before_last's caller inspects.
     const bool last = round == rounds - 1;

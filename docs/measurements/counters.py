@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
 """Reads each stage's hardware counters with Nsight Compute and writes them as JSON.
 
-usage: counters.py --out FILE [--sizes N,N] -- LAB [options]      (LAB: the lab script and options such as --prebuilt DIR)
+usage: counters.py --out FILE [--sizes N,N] [--more N,N:STAGE,STAGE] -- LAB [options]
+       (LAB: the lab script and options such as --prebuilt DIR)
+
+All stages run in one process for each size, because to start Nsight Compute takes longer than to count. Where a stage launches
+several kernels (padding, product, sum of parts), the counters are the product's, the one with most FMAs; `other_ns` is the rest.
 """
 import argparse
 import csv
 import json
+import os
 import re
 import subprocess
 import sys
+import tempfile
 
 # Nsight Compute's name: our name, what it counts.
 METRICS = {
@@ -45,30 +51,61 @@ METRICS = {
     "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio": "stall_barrier",
 }
 # The kernels of the stages and of tests/prototype_kernels.cu, and not those of the harness.
-KERNELS = "regex:^(sgemm|naive|shared_tile|block_)"
+KERNELS = "regex:^(sgemm|pad|reduce|naive|shared_tile|block_)"
 SCALE = {"nsecond": 1, "ns": 1, "usecond": 1e3, "us": 1e3, "msecond": 1e6, "ms": 1e6, "second": 1e9, "s": 1e9,
          "byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
 
-def read_counters(command, metrics):
-    """What Nsight Compute counts of the first kernel that the command launches for a stage: metric to value, in ns, bytes, ..."""
-    done = subprocess.run(["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base",
-                           "-k", KERNELS, "-c", "1", "--target-processes", "all", "--metrics", ",".join(metrics), *command],
+def read_launches(command, metrics, count):
+    """What Nsight Compute counts of the first kernels of stages that the command launches: for each the grid and the block, and a
+    dictionary from metric to value, in ns, bytes, ..."""
+    done = subprocess.run(["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "-k", KERNELS,
+                           "-c", str(count), "--target-processes", "all", "--metrics", ",".join(metrics), *map(str, command)],
                           capture_output=True, text=True)
     rows = list(csv.reader(line for line in done.stdout.splitlines() if line.startswith('"')))
     if done.returncode or len(rows) < 3:
-        sys.exit(f"error: ncu failed on {' '.join(command)}: {(done.stdout + done.stderr).strip()[-800:]}")
-    return {name: float(value.replace(",", "")) * SCALE.get(unit, 1)
-            for name, unit, value in zip(*rows[:3]) if name in metrics and value not in ("", "n/a")}
+        sys.exit(f"error: ncu failed on {' '.join(map(str, command))}: {(done.stdout + done.stderr).strip()[-800:]}")
+    names, units, *launches = rows
+    triple = {key: names.index(key) for key in ("Grid Size", "Block Size")}
+    return [(*([int(n) for n in re.findall(r"\d+", row[column])] for column in triple.values()),
+             {name: float(value.replace(",", "")) * SCALE.get(unit, 1)
+              for name, unit, value in zip(names, units, row) if name in metrics and value not in ("", "n/a")}) for row in launches]
 
 
-def profile(lab, stage, size):
-    """Counters of the stage's first kernel on a size^3 problem."""
-    found = read_counters([*lab[:1], "run", stage, "--check", "--m", size, "--n", size, "--k", size, *lab[1:]], list(METRICS))
-    counters = {METRICS[name]: value for name, value in found.items()}
-    missing = set(METRICS.values()) - set(counters)
-    if missing:
-        print(f"note: {stage}: ncu gave no {', '.join(sorted(missing))}")
+def read_counters(command, metrics):
+    """Of the first kernel alone."""
+    return read_launches(command, metrics, 1)[0][2]
+
+
+def profile_ladder(lab, stages, size, metrics):
+    """For each stage, what was counted of each of its kernels on a size^3 problem."""
+    command = [lab[0], "ladder", "--no-time", "--only", ",".join(stages), size, *lab[1:]]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "plain.json")
+        # First without Nsight Compute, to learn what each stage launches.
+        done = subprocess.run(list(map(str, [*command, "--json", path])), capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"error: {' '.join(map(str, command))}: {(done.stdout + done.stderr).strip()[-800:]}")
+        with open(path) as file:
+            results = json.load(file)["results"]
+    expected = [(r["stage"], launch["grid"], launch["block"]) for r in results if r["status"] == "pass" for launch in r["launches"]]
+    rows = read_launches(command, metrics, len(expected))
+    counted, at = {}, 0
+    for stage, grid, block in expected:
+        if at < len(rows) and rows[at][:2] == (grid, block):
+            counted.setdefault(stage, []).append(rows[at][2])
+            at += 1
+        # else a kernel by another name, which ncu was not asked for
+    return counted
+
+
+def merge(launches):
+    """The product's counters by our names."""
+    product = max(launches, key=lambda launch: launch.get("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 0))
+    counters = {METRICS[name]: value for name, value in product.items()}
+    if len(launches) > 1:
+        counters["kernels"] = len(launches)
+        counters["other_ns"] = sum(launch["gpu__time_duration.sum"] for launch in launches) - counters["ns"]
     return counters
 
 
@@ -76,7 +113,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", required=True)
     # The distance of rows modulo 32 words decides what meets in a bank of the L1 cache: a multiple, an odd one, one between.
-    parser.add_argument("--sizes", default="2048,2047,1000")
+    parser.add_argument("--sizes", default="2048", help="of every stage")
+    parser.add_argument("--more", default="2047,1000:01,02,03,04", help="further sizes of some stages")
     parser.add_argument("lab", nargs="+")
     options = parser.parse_args()
 
@@ -88,15 +126,24 @@ def main():
     run = json.loads(subprocess.run([*options.lab[:1], "run", stages[0], "--check", "--json", "-", *options.lab[1:]],
                                     capture_output=True, text=True, check=True).stdout)["run"]
     result = {"device": device[0], "driver": device[1], "cuda": run["cuda"], "commit": run["commit"], "compiler": run["compiler"],
-              "ncu": re.search(r"Version (\S+)", version).group(1), 
-              "command": f"counters.py --sizes {options.sizes}", "sizes": {}}
-    for size in options.sizes.split(","):
-        result["sizes"][size] = {}
-        for stage in stages:
-            counters = profile(options.lab, stage, size)
-            result["sizes"][size][stage] = counters
-            warp_fmas = counters["ffma"] / 32
-            print(f"{stage:<26} at {size}, per warp FMA: {counters['wavefronts'] / warp_fmas:7.3f} wavefronts, "
+              "ncu": re.search(r"Version (\S+)", version).group(1),
+              "command": f"counters.py --sizes {options.sizes} --more {options.more}", "sizes": {}}
+    more_sizes, _, more_stages = options.more.partition(":")
+    work = [(size, stages) for size in options.sizes.split(",") if size]
+    some = [stage for stage in stages if stage.split("/")[1].split("_")[0] in more_stages.split(",")]
+    work += [(size, some) for size in more_sizes.split(",") if size and some]
+    for size, wanted in work:
+        found = {stage: merge(launches) for stage, launches in profile_ladder(options.lab, wanted, size, list(METRICS)).items()}
+        result["sizes"][size] = found
+        for stage in wanted:
+            counters = found.get(stage)
+            missing = set(METRICS.values()) - set(counters or {})
+            if missing:
+                print(f"note: {stage} at {size}: ncu gave no {', '.join(sorted(missing)) if counters else 'counters'}")
+            if not counters or missing & {"ffma", "wavefronts", "shared_load_wavefronts", "tag_lookups", "shared_load_bank_conflicts"}:
+                continue
+            warp_fmas = max(counters["ffma"] / 32, 1)
+            print(f"{stage:<32} at {size}, per warp FMA: {counters['wavefronts'] / warp_fmas:7.3f} wavefronts, "
                   f"{counters['shared_load_wavefronts'] / warp_fmas:7.3f} of shared loads, "
                   f"{counters['tag_lookups'] / warp_fmas:7.3f} tag look-ups; "
                   f"bank conflicts {counters['shared_load_bank_conflicts']:.4g}", flush=True)

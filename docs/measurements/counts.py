@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from counters import read_counters  # noqa: E402
+from counters import profile_ladder, read_counters  # noqa: E402
 
 SIZE, PROTOTYPE_SIZE, PROTOTYPES = 256, 128, 7
 
@@ -58,12 +58,23 @@ def count(folder, out):
 
 def profile(folder, executor, out):
     counted = json.loads(executor.read_text())
-    kernels = {}
-    for name, command in runs(folder):
+    metrics = [metric for metric, _ in QUANTITIES.values()]
+    all_runs = list(runs(folder))
+    for name, _ in all_runs:
         if name not in counted["kernels"]:
             sys.exit(f"error: {executor} has no counts of {name}: run counts.py --count")
-        checked = command + (["--check"] if name.startswith("sgemm/") else [])
-        ncu = read_counters(text(checked), [metric for metric, _ in QUANTITIES.values()])
+    stages = [name for name, _ in all_runs if name.startswith("sgemm/")]
+    of_stages = profile_ladder([folder / "gemm"], stages, SIZE, metrics)
+    kernels = {}
+    for name, command in all_runs:
+        if name in stages:
+            if name not in of_stages:
+                print(f"note: {name}: ncu gave no counters")
+                continue
+            # The executor's counts are of all kernels of a stage.
+            ncu = {metric: sum(launch[metric] for launch in of_stages[name]) for metric in metrics}
+        else:
+            ncu = read_counters(text(command), metrics)
         kernels[name] = {"title": counted["kernels"][name]["title"]}
         for quantity, (metric, path) in QUANTITIES.items():
             value = counted["kernels"][name]["counts"]
