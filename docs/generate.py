@@ -294,6 +294,9 @@ def figures(data):
     for n in ("09a", "09b"):
         i = data.stage(n)
         plan[f"banks_{i.split('/')[1]}.svg"] = ([stages[i]], lambda data, path, i=i: draw_scatter(stages[i], path))
+    for n in ("12", "13a", "13b"):
+        i = data.stage(n)
+        plan[f"banks_{i.split('/')[1]}.svg"] = ([stages[i]], lambda data, path, i=i: draw_scatter(stages[i], path, threads=4))
     plan.update(experiment_figures.plan(plot_style, save))
     return plan
 
@@ -429,14 +432,16 @@ def draw_banks(stage, source, path):
     save(plt, fig, path)
 
 
-def draw_scatter(source, path):
-    """The transposed tile of A in shared memory, as far as warp 0 fills it: the bank of each word, and the words of one store."""
+def draw_scatter(source, path, threads=2):
+    """The transposed tile of A in shared memory, as far as warp 0 fills it: the bank of each word, and the words of one store.
+    threads: how many fetch one row of A's tile, a float4 each."""
     plt = plot_style()
     text = source.read_text()
     length = re.search(r"float as\[TILE_K\]\[([A-Z_ +]+)\]", text).group(1)  # of a row: TILE_M, or TILE_M + PAD
     length = sum(int(re.search(rf"constexpr int [^;]*?\b{name} = (\d+)", text).group(1)) for name in length.split(" + "))
-    rows, columns = 8, 32
-    words = [(lane % 2 * 4, lane // 2) for lane in range(32)]  # as[a_k][a_row]
+    rows, columns = 4 * threads, 32
+    turned = (lambda k: 32 // threads * (k // 4)) if "swizzle" in text else (lambda k: 0)
+    words = [(k, lane // threads ^ turned(k)) for lane in range(32) for k in [lane % threads * 4]]  # as[a_k][a_row]
     banks = {}
     for r, c in words:
         banks.setdefault((r * length + c) % 32, set()).add((r, c))
