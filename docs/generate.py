@@ -451,10 +451,12 @@ def figures(data):
         i = data.stage(n)
         source = ROOT / "stages" / (i.split("/")[1] + ".cu")
         plan[f"banks_{i.split('/')[1]}.svg"] = ([source], lambda data, path, i=i, source=source: draw_banks(i, source, path))
-    for n in ("09a", "09b"):
+    for n, threads in (("09a", None), ("09b", None), ("12", 4), ("13a", 4), ("13b", 4)):
         i = data.stage(n)
         source = ROOT / "stages" / (i.split("/")[1] + ".cu")
-        plan[f"banks_{i.split('/')[1]}.svg"] = ([source], lambda data, path, source=source: draw_scatter(source, path))
+        arguments = {"threads": threads} if threads else {}
+        plan[f"banks_{i.split('/')[1]}.svg"] = (
+            [source], lambda data, path, source=source, arguments=arguments: draw_scatter(source, path, **arguments))
     plan.update(experiment_figures.plan(plot_style, save))
     return plan
 
@@ -554,14 +556,16 @@ def draw_banks(stage, source, path):
     save(plt, fig, path)
 
 
-def draw_scatter(source, path):
-    """The transposed tile of A in shared memory, as far as warp 0 fills it: the bank of each word, and the words of one store."""
+def draw_scatter(source, path, threads=2):
+    """The transposed tile of A in shared memory, as far as warp 0 fills it: the bank of each word, and the words of one store.
+    threads: how many fetch one row of A's tile, a float4 each."""
     plt = plot_style()
     text = source.read_text()
     length = re.search(r"float as\[TILE_K\]\[([A-Z_ +]+)\]", text).group(1)  # of a row: TILE_M, or TILE_M + PAD
     length = sum(int(re.search(rf"constexpr int [^;]*?\b{name} = (\d+)", text).group(1)) for name in length.split(" + "))
-    rows, columns = 8, 32
-    words = [(lane % 2 * 4, lane // 2) for lane in range(32)]  # as[a_k][a_row]
+    rows, columns = 4 * threads, 32
+    turned = (lambda k: 32 // threads * (k // 4)) if "swizzle" in text else (lambda k: 0)
+    words = [(k, lane // threads ^ turned(k)) for lane in range(32) for k in [lane % threads * 4]]  # as[a_k][a_row]
     banks = {}
     for r, c in words:
         banks.setdefault((r * length + c) % 32, set()).add((r, c))

@@ -1,0 +1,162 @@
+// 13a padding: as 12, with rows of A's tile that are four words longer, so that scattering conflicts less.
+//
+// Idea      A warp scatters to four steps of k at a time, 4 rows of `as` apart. If a row has 128 words, all four fall
+//           into one bank. Each word of padding moves the next of them 4 banks on.
+// Change    as[k][row] has 132 words in a row. Nothing else.
+// Limit     2 words would be right: 0, 8, 16 and 24 banks further, no conflict. But then rows would not start at a
+//           float4, and to read them 16 bytes at a time would be illegal. With 4: 0, 16, 0 and 16, two in a bank.
+// Number    Cycles of shared stores, for a warp and a tile: 16 x 2 for A and 4 x 4 for B, 48 instead of 80; conflicts
+//           16 instead of 48. Shared memory: 16,640 bytes a block, 256 more.
+// Map       as 12.
+// Page      docs/stages/13a_padding.md
+// Source    common practice; "SGEMM on Pascal" demands that the accesses of each warp do not conflict.
+#include "common/stage.cuh"
+
+namespace {
+
+constexpr int TILE_M = 128, TILE_N = 128;                        // rows and columns of C per block
+constexpr int WARP_M = 64, WARP_N = 64;                          // ... per warp
+constexpr int LANES_M = 8, LANES_N = 4;                          // a warp's lanes, over its tile
+constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread: 8 x 16
+constexpr int THREADS = 32 * (TILE_M / WARP_M) * (TILE_N / WARP_N);
+constexpr int PAD = 4;                                       // words behind each row of as
+constexpr int APART_M = 4 * LANES_M, APART_N = 4 * LANES_N;  // from a thread's group of 4 rows, columns to its next
+static_assert(PAD % 4 == 0, "rows start at a float4");
+static_assert(LANES_M * LANES_N == 32 && ROWS % 4 == 0 && COLS % 4 == 0 && THREADS == 128, "groups of 4 x 4");
+
+template <bool VECTOR>
+__device__ float4 fetch4(const float* from, int inside);  // `inside` of the four exist, zeros stand for the others
+template <bool VECTOR>
+__device__ void store4(float* to, int inside, float alpha, float4 sum, float beta);
+
+// VECTOR: rows of all three matrices start at multiples of 16 bytes.
+template <int TILE_K, int UNROLL, bool VECTOR>
+__global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 registers a thread
+    sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
+          std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_n) {
+  // A thread fetches every FILL_M-th row of A's tile and every FILL_K-th of B's, one float4 of each.
+  constexpr int FILL_M = 4 * THREADS / TILE_K, FILL_K = 4 * THREADS / TILE_N;
+  static_assert(TILE_M % FILL_M == 0 && TILE_K % FILL_K == 0, "every thread fetches equally much");
+  __shared__ __align__(16) float as[TILE_K][TILE_M + PAD];  // transposed: as[k][row]
+  __shared__ __align__(16) float bs[TILE_K][TILE_N];
+  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+  const int row = warp / 2 * WARP_M + lane / 2 % LANES_M * 4, col = warp % 2 * WARP_N + (lane / 16 * 2 + lane % 2) * 4;
+  const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
+  const int a_row = thread / (TILE_K / 4), a_k = thread % (TILE_K / 4) * 4;
+  const int b_k = thread / (TILE_N / 4), b_col = thread % (TILE_N / 4) * 4;
+  const int a_rows = m - tile_row - a_row, b_cols = n - tile_col - b_col;  // how many exist from there on
+  a += (tile_row + a_row) * lda + a_k;
+  b += b_k * ldb + tile_col + b_col;
+
+  float4 a4[TILE_M / FILL_M], b4[TILE_K / FILL_K];
+  const auto fetch = [&](int k0) {
+#pragma unroll
+    for (int p = 0; p < TILE_M; p += FILL_M)
+      a4[p / FILL_M] = fetch4<VECTOR>(a + p * lda, p < a_rows ? k - k0 - a_k : 0);
+#pragma unroll
+    for (int p = 0; p < TILE_K; p += FILL_K)
+      b4[p / FILL_K] = fetch4<VECTOR>(b + p * ldb, k0 + p + b_k < k ? b_cols : 0);
+    a += TILE_K;
+    b += TILE_K * ldb;
+  };
+  const auto fill = [&] {
+#pragma unroll
+    for (int p = 0; p < TILE_M; p += FILL_M) {
+      as[a_k][p + a_row] = a4[p / FILL_M].x;
+      as[a_k + 1][p + a_row] = a4[p / FILL_M].y;
+      as[a_k + 2][p + a_row] = a4[p / FILL_M].z;
+      as[a_k + 3][p + a_row] = a4[p / FILL_M].w;
+    }
+#pragma unroll
+    for (int p = 0; p < TILE_K; p += FILL_K) *reinterpret_cast<float4*>(&bs[p + b_k][b_col]) = b4[p / FILL_K];
+  };
+
+  float sum[ROWS][COLS] = {};
+  for (int k0 = 0; k0 < k; k0 += TILE_K) {
+    fetch(k0);
+    __syncthreads();  // nobody reads the tiles any more
+    fill();
+    __syncthreads();  // the tiles are complete
+#pragma unroll UNROLL
+    for (int i = 0; i < TILE_K; ++i) {
+      alignas(16) float a_part[ROWS], b_part[COLS];
+#pragma unroll
+      for (int r = 0; r < ROWS; r += 4)
+        *reinterpret_cast<float4*>(&a_part[r]) = *reinterpret_cast<const float4*>(&as[i][row + r / 4 * APART_M]);
+#pragma unroll
+      for (int s = 0; s < COLS; s += 4)
+        *reinterpret_cast<float4*>(&b_part[s]) = *reinterpret_cast<const float4*>(&bs[i][col + s / 4 * APART_N]);
+#pragma unroll
+      for (int f = 0; f < ROWS * COLS; ++f) {  // down one column, up the next: each word of b 8 times in a row
+        const int s = f / ROWS, r = s % 2 ? ROWS - 1 - f % ROWS : f % ROWS;
+        sum[r][s] += a_part[r] * b_part[s];
+      }
+    }
+  }
+
+#pragma unroll  // else sum, indexed by a variable, would not be in registers
+  for (int r = 0; r < ROWS; ++r) {
+    const int out_row = tile_row + row + r / 4 * APART_M + r % 4;
+    if (out_row >= m) continue;
+#pragma unroll
+    for (int s = 0; s < COLS; s += 4) {
+      const int out_col = tile_col + col + s / 4 * APART_N;
+      store4<VECTOR>(c + out_row * ldc + out_col, n - out_col, alpha,
+                     {sum[r][s], sum[r][s + 1], sum[r][s + 2], sum[r][s + 3]}, beta);
+    }
+  }
+}
+
+template <bool VECTOR>
+__device__ float4 fetch4(const float* from, int inside) {
+  if (VECTOR && inside >= 4) return *reinterpret_cast<const float4*>(from);
+  return {inside > 0 ? from[0] : 0.0f, inside > 1 ? from[1] : 0.0f, inside > 2 ? from[2] : 0.0f,
+          inside > 3 ? from[3] : 0.0f};
+}
+
+template <bool VECTOR>
+__device__ void store4(float* to, int inside, float alpha, float4 sum, float beta) {
+  const float value[4] = {alpha * sum.x, alpha * sum.y, alpha * sum.z, alpha * sum.w};
+  if (VECTOR && inside >= 4) {
+    float4 out = {value[0], value[1], value[2], value[3]};
+    if (beta != 0.0f) {  // beta = 0 must not read C, which may hold NaN
+      const float4 old = *reinterpret_cast<const float4*>(to);
+      out = {out.x + beta * old.x, out.y + beta * old.y, out.z + beta * old.z, out.w + beta * old.w};
+    }
+    *reinterpret_cast<float4*>(to) = out;
+    return;
+  }
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    if (s < inside) to[s] = beta == 0.0f ? value[s] : value[s] + beta * to[s];
+  }
+}
+
+template <int TILE_K, int UNROLL>
+gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  const auto of_float4s = [](const float* matrix, std::int64_t ld) {
+    return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float4) == 0 && ld % 4 == 0;
+  };
+  const bool vector = of_float4s(p.a, p.lda) && of_float4s(p.b, p.ldb) && of_float4s(p.c, p.ldc);
+  const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
+  return gemm::launch(vector ? sgemm<TILE_K, UNROLL, true> : sgemm<TILE_K, UNROLL, false>,
+                      {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {THREADS}, .stream = stream}, p.m,
+                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
+}
+
+constexpr gemm::Variant variants[] = {
+    {.name = "unroll=16", .idea = "all 16 steps of k written out, in place of 4 in a loop", .launch = launch<16, 16>},
+    {.name = "k=32", .idea = "32 steps of k between barriers; the scatter conflicts 4-fold", .launch = launch<32, 4>},
+};
+
+constexpr gemm::StageInfo info = {
+    .idea = "as 12, A's rows 4 words longer: half of the scatter's cycles, a third of its conflicts",
+    // Wavefronts: 2 for each float4.
+    .l1_cycles =
+        [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 2.0 * (ROWS + COLS) / 4 / (ROWS * COLS)}; },
+    .launch = launch<16, 4>,
+    .variants = variants,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace
