@@ -1,0 +1,360 @@
+// 17b stream-K: what does not fill a wave of blocks is dealt out in rounds of TILE_K steps, evenly, to as many blocks as the
+// GPU has places for. Several blocks then have parts of one tile; a second kernel adds these up.
+//
+// Idea      A tile need not be computed by one block: sums over parts of k can be added. 64 x 64 x 1048576 is one tile, and
+//           32768 rounds for 264 blocks.
+// Change    Plan says which rounds of which tiles a block has. A loop over its tiles; parts go to the workspace; reduce().
+// Limit     Rounds / places instead of whole waves: 1024^3 is 64 tiles of 32 rounds for 264 places; 8 rounds each and the
+//           sums of parts, 33 MB written and read in L2, instead of 32 rounds on a quarter of the places.
+// Number    sm_active, blocks in the launch list. Sums in a fixed order: no atomics, the same result from run to run.
+// Map       Within a tile as 15: 4 warps of 64 x 64; lane (lm, ln) of 8 x 4 computes rows lm + 8 r, columns 4 ln + 16 g + 0..3.
+// Page      docs/stages/17b_stream_k.md
+// Source    Osama et al., "Stream-K", PPoPP 2023.
+#include <algorithm>
+
+#include "common/ptx.cuh"
+#include "common/stage.cuh"
+
+extern __shared__ __align__(16) float smem[];
+
+namespace {
+
+constexpr int TILE_M = 128, TILE_N = 128, TILE_K = 32;           // of C per block; steps of k between barriers
+constexpr int WARP_M = 64, WARP_N = 64;                          // of C per warp
+constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
+constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
+constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
+constexpr int BLOCKS = 2;          // of an SM
+constexpr int STAGES = 3;          // tiles in shared memory: read, arriving, and one that slow warps may still read
+constexpr int A_ROW = TILE_K + 4;  // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
+constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
+constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
+constexpr int FOURS = TILE_M * TILE_N / 4;  // float4s of a part
+constexpr int WIDTH = 64;                   // of them for a block of reduce
+constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
+static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
+
+// Who does what. A tile takes `rounds` rounds of TILE_K steps. Those of the first `shared` tiles, one tile after the other,
+// are dealt out to `workers` blocks: each + extra / workers rounds to each of them. Other tiles have a block of their own.
+struct Plan {
+  int tiles_m, tiles_n, rounds, shared, workers, each, extra;
+
+  __host__ __device__ int begin(int worker) const {  // of its rounds
+    return worker * each + static_cast<int>(static_cast<std::int64_t>(worker) * extra / workers);
+  }
+  // Who has a round: the last worker whose rounds begin there or before it.
+  __device__ int worker_of(int round) const {
+    const std::int64_t all = static_cast<std::int64_t>(workers) * each + extra;
+    return static_cast<int>(((round + std::int64_t{1}) * workers - 1) / all);
+  }
+  // The part-th tile that a block works on: which one, and its rounds from `first` to before `last`. False: no more.
+  template <bool SHARED>
+  __device__ bool segment(int block, int part, int& tile, int& first, int& last) const {
+    if (!SHARED || block >= workers) {
+      tile = block - workers + shared;
+      first = 0;
+      last = rounds;
+      return part == 0;
+    }
+    const int from = begin(block), to = begin(block + 1);
+    tile = from / rounds + part;
+    first = part == 0 ? from - tile * rounds : 0;
+    last = min(to - tile * rounds, rounds);
+    return first < last;
+  }
+  // In bands of HEIGHT rows of tiles, as 17a.
+  __device__ void place(int tile, int& tile_row, int& tile_col) const {
+    constexpr int HEIGHT = 8;
+    const int band = tile / (HEIGHT * tiles_n), in = tile % (HEIGHT * tiles_n);
+    const int height = min(HEIGHT, tiles_m - band * HEIGHT);
+    tile_row = (band * HEIGHT + in % height) * TILE_M;
+    tile_col = in / height * TILE_N;
+  }
+};
+
+// Stores four sums, alpha included, of which `inside` are elements of C.
+template <bool VECTOR>
+__device__ void store4(float* out, int inside, float4 sum, float beta) {
+  if (VECTOR && beta == 0.0f && inside >= 4) {
+    *reinterpret_cast<float4*>(out) = sum;
+    return;
+  }
+  const float s[4] = {sum.x, sum.y, sum.z, sum.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    if (i < inside) out[i] = beta == 0.0f ? s[i] : s[i] + beta * out[i];
+  }
+}
+
+// VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4. SHARED: some
+// blocks are workers; without them the kernel has no loop over tiles.
+template <bool VECTOR, bool SHARED>
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, unsigned lda, const float* __restrict__ b,
+          unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan, float4* __restrict__ parts) {
+  float* const as = smem;                    // [STAGES][TILE_M][A_ROW]
+  float* const bs = smem + STAGES * A_TILE;  // [STAGES][TILE_K][TILE_N]
+  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+  // Lanes 1 apart share rows, lanes 2 apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
+  const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
+  const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
+
+  // Copies. A thread takes WORDS words of every A_STEP-th row of A's tile, and of every B_STEP-th of B's.
+  constexpr int WORDS = VECTOR ? 4 : 1;
+  constexpr int A_STEP = THREADS / (TILE_K / WORDS), B_STEP = THREADS / (TILE_N / WORDS);
+  const int a_k = thread % (TILE_K / WORDS) * WORDS, a_row = thread / (TILE_K / WORDS);
+  const int b_col = thread % (TILE_N / WORDS) * WORDS, b_k = thread / (TILE_N / WORDS);
+  const auto copy = [](float* to, const float* from, int words) {
+    if constexpr (VECTOR) {
+      gemm::ptx::cp_async_cg(to, from, 4 * words);
+    } else {
+      gemm::ptx::cp_async_ca<4>(to, from, 4 * words);
+    }
+  };
+
+  for (int part = 0;; ++part) {
+    int tile, first, last, tile_row, tile_col;
+    if (!plan.segment<SHARED>(blockIdx.x, part, tile, first, last) && part > 0) break;
+    if (part > 0) __syncthreads();  // nobody reads the last tile's words any more
+    plan.place(tile, tile_row, tile_col);
+    // Outside the matrices the last row and the last columns stand in: what becomes of them is not stored.
+    const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
+    const int k_begin = first * TILE_K, k_end = min(k, last * TILE_K);
+    const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + k_begin + a_k;
+    const float* b_from = b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(k_begin + b_k) * ldb;
+    int left = k_end - k_begin;  // steps that are not being copied yet
+    const auto fetch = [&](int stage) {
+      float* a_to = as + stage * A_TILE + a_row * A_ROW + a_k;
+      float* b_to = bs + stage * B_TILE + b_k * TILE_N + b_col;
+      if (left >= TILE_K) {
+#pragma unroll
+        for (int i = 0; i < TILE_M; i += A_STEP) {
+          const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
+          copy(a_to + i * A_ROW, a_from + row * lda, WORDS);
+        }
+        const float* from = b_from;
+#pragma unroll
+        for (int i = 0; i < TILE_K; i += B_STEP, from += static_cast<std::size_t>(ldb) * B_STEP)
+          copy(b_to + i * TILE_N, from, WORDS);
+      } else if (left > 0) {  // the last tile, if it is not complete: zeros behind the end of k
+        const int a_words = max(min(left - a_k, WORDS), 0);
+#pragma unroll 4
+        for (int i = 0; i < TILE_M; i += A_STEP) {
+          const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
+          copy(a_to + i * A_ROW, a_words > 0 ? a_from + row * lda : a, a_words);
+        }
+#pragma unroll 4
+        for (int i = 0; i < TILE_K; i += B_STEP) {
+          const bool exists = b_k + i < left;
+          copy(b_to + i * TILE_N, exists ? b_from + static_cast<std::size_t>(i) * ldb : b, exists ? WORDS : 0);
+        }
+      }
+      gemm::ptx::cp_async_commit();
+      a_from += TILE_K;
+      b_from += static_cast<std::size_t>(ldb) * TILE_K;
+      left -= TILE_K;
+    };
+
+    float sum[ROWS][COLS] = {};
+    float4 a4[2][GROUP];  // four steps of GROUP rows
+    float b1[4][COLS];    // four steps of all columns
+    const float* const a_lane = as + (warp_row + lm) * A_ROW;
+    const float* const b_lane = bs + warp_col + 4 * ln;
+    const auto read_a = [&](float4(&to)[GROUP], const float* from, int group) {
+#pragma unroll
+      for (int r = 0; r < GROUP; ++r)
+        to[r] = *reinterpret_cast<const float4*>(from + (group * GROUP + r) * LANES_M * A_ROW);
+    };
+    const auto read_b = [&](float(&to)[COLS], const float* from) {
+#pragma unroll
+      for (int g = 0; g < COLS; g += 4)
+        *reinterpret_cast<float4*>(&to[g]) = *reinterpret_cast<const float4*>(from + g * LANES_N);
+    };
+
+    fetch(0);
+    fetch(1);
+    gemm::ptx::cp_async_wait<1>();  // for all but the latest
+    __syncthreads();
+    const float *a_at = a_lane, *b_at = b_lane;
+    if (k_begin < k_end) {
+      read_a(a4[0], a_at, 0);
+#pragma unroll
+      for (int s = 0; s < 4; ++s) read_b(b1[s], b_at + s * TILE_N);
+    }
+    int current = 0, free = 2;  // tiles being read, and the next to fill
+#pragma unroll 1
+    for (int k0 = k_begin; k0 < k_end; k0 += TILE_K) {
+      fetch(free);  // everybody has read the last of these tiles before the last barrier
+      free = free + 1 < STAGES ? free + 1 : 0;
+#pragma unroll 1
+      for (int quad = 0; quad < TILE_K; quad += 4) {
+        const float *a_next = a_at + 4, *b_next = b_at + 4 * TILE_N;
+#pragma unroll
+        for (int group = 0; group < ROWS / GROUP; ++group) {
+          const bool last = group == ROWS / GROUP - 1;
+          if (last && quad == TILE_K - 4) {
+            gemm::ptx::cp_async_wait<1>();
+            __syncthreads();  // everybody's part of the next tiles has arrived, and nobody reads these any more
+            if (k0 + TILE_K < k_end) current = current + 1 < STAGES ? current + 1 : 0;  // else these again, in vain
+            a_next = a_lane + current * A_TILE;
+            b_next = b_lane + current * B_TILE;
+          }
+          read_a(a4[(group + 1) % 2], last ? a_next : a_at, last ? 0 : group + 1);
+#pragma unroll
+          for (int s = 0; s < 4; ++s) {
+            float x[GROUP];
+#pragma unroll
+            for (int r = 0; r < GROUP; ++r) {
+              const float4 q = a4[group % 2][r];
+              x[r] = s == 0 ? q.x : s == 1 ? q.y : s == 2 ? q.z : q.w;
+            }
+            // Column by column, to and fro over the rows: an FFMA shares a word with the one before it, which need not be
+            // read from the register banks again.
+#pragma unroll
+            for (int col = 0; col < COLS; ++col) {
+#pragma unroll
+              for (int i = 0; i < GROUP; ++i) {
+                const int r = col % 2 ? GROUP - 1 - i : i;
+                sum[group * GROUP + r][col] += x[r] * b1[s][col];
+              }
+            }
+            if (last) read_b(b1[s], b_next + s * TILE_N);
+          }
+        }
+        a_at = a_next;
+        b_at = b_next;
+      }
+    }
+
+    // A complete tile goes to C. A part goes to the workspace, in an order that suits the threads; a worker has at most two,
+    // where its rounds begin and where they end. All of this is found out again, so that no registers hold it meanwhile.
+#ifdef __CUDACC__
+    asm volatile("" : "+r"(part));
+#endif
+    plan.segment<SHARED>(blockIdx.x, part, tile, first, last);
+    plan.place(tile, tile_row, tile_col);
+    const bool complete = !SHARED || (first == 0 && last == plan.rounds);
+    float4* const to = parts + static_cast<std::size_t>(2 * blockIdx.x + (part > 0)) * FOURS + thread;
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      const int row = tile_row + warp_row + lm + r * LANES_M;
+#pragma unroll
+      for (int g = 0; g < COLS; g += 4) {
+        const int col = tile_col + warp_col + 4 * ln + g * LANES_N;
+        // Scaled here in both cases. A part stored as it is would have to lie in four registers in a row, and then one FFMA
+        // in 30 would read its three words from one register bank.
+        const float4 four =
+            make_float4(alpha * sum[r][g], alpha * sum[r][g + 1], alpha * sum[r][g + 2], alpha * sum[r][g + 3]);
+        if (!complete)
+          to[(r * COLS + g) / 4 * THREADS] = four;
+        else if (row < m)
+          store4<VECTOR>(c + row * ldc + col, n - col, four, beta);
+      }
+    }
+    if (!SHARED) break;
+  }
+}
+
+// C of the tiles that more than one worker has parts of. Thread (x, y) sums up every blockDim.y-th part of a float4, then
+// thread (x, 0) the sums. Always in the same order: the result is the same from run to run.
+template <bool VECTOR>
+__global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan,
+                       const float4* __restrict__ parts) {
+  __shared__ float4 sums[16][WIDTH];
+  const int tile = blockIdx.x / (FOURS / WIDTH), four = blockIdx.x % (FOURS / WIDTH) * WIDTH + threadIdx.x;
+  const int begin = tile * plan.rounds;
+  const int from = plan.worker_of(begin), to = plan.worker_of(begin + plan.rounds - 1);
+  if (from == to) return;  // it had the whole tile, and has stored it
+  const auto add = [](float4 x, float4 y) { return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w); };
+  float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll 4
+  for (int worker = from + threadIdx.y; worker <= to; worker += blockDim.y) {
+    const bool starts_here = plan.begin(worker) >= begin;
+    sum = add(sum, parts[static_cast<std::size_t>(2 * worker + !starts_here) * FOURS + four]);
+  }
+  sums[threadIdx.y][threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.y > 0) return;
+  for (int y = 1; y < static_cast<int>(blockDim.y); ++y) sum = add(sum, sums[y][threadIdx.x]);
+  int tile_row, tile_col;  // and from here on as a thread of sgemm
+  plan.place(tile, tile_row, tile_col);
+  const int lane = four % 32, warp = four % THREADS / 32, output = four / THREADS * 4;
+  const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
+  const int row = tile_row + warp / (TILE_N / WARP_N) * WARP_M + lm + output / COLS * LANES_M;
+  const int col = tile_col + warp % (TILE_N / WARP_N) * WARP_N + 4 * ln + output % COLS * LANES_N;
+  if (row < m) store4<VECTOR>(c + row * ldc + col, n - col, sum, beta);
+}
+
+enum class Share { rest, two_waves, split_k, nothing };
+
+Plan make_plan(const gemm::SgemmProblem& p, Share share) {
+  Plan plan{gemm::ceil_div(p.m, TILE_M), gemm::ceil_div(p.n, TILE_N), gemm::ceil_div(p.depth(), TILE_K), 0, 0, 0, 0};
+  const std::int64_t tiles = static_cast<std::int64_t>(plan.tiles_m) * plan.tiles_n;
+  const int places = gemm::device_limits().multiprocessors * BLOCKS;
+  int rest = static_cast<int>(tiles % places), split = 0;  // tiles behind the last whole wave
+  if (share == Share::nothing || rest == 0 || 10 * rest >= 9 * places || plan.rounds == 0) return plan;
+  if (share == Share::split_k) split = places / rest;
+  if (share == Share::two_waves && tiles > places) rest += places;
+  const std::int64_t rounds = static_cast<std::int64_t>(rest) * plan.rounds;
+  if (split == 1 || rounds >= 1ll << 31) return plan;
+  plan.shared = rest;
+  plan.workers = static_cast<int>(std::min<std::int64_t>(split ? split * rest : places, rounds));
+  plan.each = static_cast<int>(rounds / plan.workers);
+  plan.extra = static_cast<int>(rounds % plan.workers);
+  return plan;
+}
+
+template <Share SHARE>
+gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  // 32 bits, because products with 64 bits cost the loop 7 %: page of 15.
+  if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
+  const auto aligned = [](const float* x, std::int64_t ld) {
+    return reinterpret_cast<std::uintptr_t>(x) % 16 == 0 && ld % 4 == 0;
+  };
+  const bool vector = aligned(p.a, p.lda) && aligned(p.b, p.ldb) && aligned(p.c, p.ldc) && p.n % 4 == 0;
+  const Plan plan = make_plan(p, SHARE);
+  float4* const parts = reinterpret_cast<float4*>(p.workspace);
+  const auto kernel = plan.workers > 0 ? vector ? sgemm<true, true> : sgemm<false, true>
+                      : vector ? sgemm<true, false>
+                                       : sgemm<false, false>;
+  const gemm::Status status =
+      gemm::launch(kernel,
+                   {.grid = plan.workers + static_cast<unsigned>(plan.tiles_m) * plan.tiles_n - plan.shared,
+                    .block = THREADS,
+                    .dynamic_shared = SHARED_BYTES,
+                    .stream = stream},
+                   p.m, p.n, p.depth(), p.alpha, p.a, static_cast<unsigned>(p.lda), p.b, static_cast<unsigned>(p.ldb),
+                   p.beta, p.c, p.ldc, plan, parts);
+  if (!status || plan.workers == 0) return status;
+  unsigned height = 1;  // for about four parts a thread
+  while (height < 16 && height * 4 * plan.shared < static_cast<unsigned>(plan.workers)) height *= 2;
+  return gemm::launch(
+      vector ? reduce<true> : reduce<false>,
+      {.grid = static_cast<unsigned>(plan.shared) * (FOURS / WIDTH), .block = {WIDTH, height}, .stream = stream}, p.m,
+      p.n, p.beta, p.c, p.ldc, plan, parts);
+}
+
+std::size_t workspace_floats(const gemm::SgemmProblem&) {  // two parts a worker, and never more workers than places
+  return 2ull * gemm::device_limits().multiprocessors * BLOCKS * TILE_M * TILE_N;
+}
+
+constexpr gemm::Variant variants[] = {
+    {.name = "split_k",
+     .idea = "the rest's tiles cut into equal parts, if two or more of each find places",
+     .launch = launch<Share::split_k>},
+    {.name = "whole", .idea = "nothing shared, as 17a", .launch = launch<Share::nothing>},
+    {.name = "two_waves", .idea = "the last whole wave is shared, too", .launch = launch<Share::two_waves>},
+};
+
+constexpr gemm::StageInfo info = {
+    .idea = "17a; the rounds of the last, incomplete wave dealt out evenly to all places",
+    // A quad of a warp: 8 float4s of A and 16 of B, two cycles each, for 512 FMAs.
+    .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512}; },
+    .min_compute_capability = 80,
+    .launch = launch<Share::rest>,
+    .workspace_floats = workspace_floats,
+    .variants = variants,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace
