@@ -29,9 +29,8 @@ constexpr int STAGES = 3;          // tiles in shared memory: read, arriving, an
 constexpr int A_ROW = TILE_K + 4;  // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
 constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
 constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
-constexpr int FOURS = TILE_M * TILE_N / 4;  // float4s of a part
-constexpr int WIDTH = 64;                   // of them for a block of reduce
-constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
+constexpr int FOURS = ROWS * COLS / 4;  // float4s of a thread's outputs
+constexpr int GROUP = 4;                // rows of A whose quads are in registers at a time, twice: used, and arriving
 static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
 
 // Who does what. A tile takes `rounds` rounds of TILE_K steps. Those of the first `shared` tiles, one tile after the other,
@@ -72,6 +71,11 @@ struct Plan {
   }
 };
 
+// Where a worker's parts begin in the workspace: of the tile that it starts in, and of the one that it ends in.
+__device__ std::size_t part_at(int worker, bool second) {
+  return static_cast<std::size_t>(2 * worker + second) * FOURS * THREADS;
+}
+
 // Stores four sums, alpha included, of which `inside` are elements of C.
 template <bool VECTOR>
 __device__ void store4(float* out, int inside, float4 sum, float beta) {
@@ -86,8 +90,8 @@ __device__ void store4(float* out, int inside, float4 sum, float beta) {
   }
 }
 
-// VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4. SHARED: some
-// blocks are workers; without them the kernel has no loop over tiles.
+// VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4. SHARED: some blocks
+// are workers; without them the kernel has no loop over tiles.
 template <bool VECTOR, bool SHARED>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, unsigned lda, const float* __restrict__ b,
@@ -234,7 +238,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     plan.segment<SHARED>(blockIdx.x, part, tile, first, last);
     plan.place(tile, tile_row, tile_col);
     const bool complete = !SHARED || (first == 0 && last == plan.rounds);
-    float4* const to = parts + static_cast<std::size_t>(2 * blockIdx.x + (part > 0)) * FOURS + thread;
+    float4* const to = parts + part_at(blockIdx.x, part > 0) + thread;
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
       const int row = tile_row + warp_row + lm + r * LANES_M;
@@ -255,33 +259,29 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   }
 }
 
-// C of the tiles that more than one worker has parts of. Thread (x, y) sums up every blockDim.y-th part of a float4, then
-// thread (x, 0) the sums. Always in the same order: the result is the same from run to run.
+// C of the tiles that several workers have parts of: a thread for each float4, numbered as the one of sgemm that stored it.
+// Parts are added in the order of k, whoever was first to finish: the result is the same from run to run.
 template <bool VECTOR>
 __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan,
                        const float4* __restrict__ parts) {
-  __shared__ float4 sums[16][WIDTH];
-  const int tile = blockIdx.x / (FOURS / WIDTH), four = blockIdx.x % (FOURS / WIDTH) * WIDTH + threadIdx.x;
+  const int tile = blockIdx.x / FOURS, four = blockIdx.x % FOURS, thread = threadIdx.x, lane = thread % 32;
   const int begin = tile * plan.rounds;
   const int from = plan.worker_of(begin), to = plan.worker_of(begin + plan.rounds - 1);
   if (from == to) return;  // it had the whole tile, and has stored it
-  const auto add = [](float4 x, float4 y) { return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w); };
-  float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-#pragma unroll 4
-  for (int worker = from + threadIdx.y; worker <= to; worker += blockDim.y) {
-    const bool starts_here = plan.begin(worker) >= begin;
-    sum = add(sum, parts[static_cast<std::size_t>(2 * worker + !starts_here) * FOURS + four]);
+  // Only the first of them can have come from another tile, and then this is the second part that it has stored.
+  const auto at = [&](int worker, bool second) { return parts[part_at(worker, second) + four * THREADS + thread]; };
+  float4 sum = at(from, plan.begin(from) < begin);
+#pragma unroll 16
+  for (int worker = from + 1; worker <= to; ++worker) {
+    const float4 part = at(worker, false);
+    sum = make_float4(sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w);
   }
-  sums[threadIdx.y][threadIdx.x] = sum;
-  __syncthreads();
-  if (threadIdx.y > 0) return;
-  for (int y = 1; y < static_cast<int>(blockDim.y); ++y) sum = add(sum, sums[y][threadIdx.x]);
-  int tile_row, tile_col;  // and from here on as a thread of sgemm
+  int tile_row, tile_col;
   plan.place(tile, tile_row, tile_col);
-  const int lane = four % 32, warp = four % THREADS / 32, output = four / THREADS * 4;
   const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
-  const int row = tile_row + warp / (TILE_N / WARP_N) * WARP_M + lm + output / COLS * LANES_M;
-  const int col = tile_col + warp % (TILE_N / WARP_N) * WARP_N + 4 * ln + output % COLS * LANES_N;
+  const int warp_row = thread / 32 / (TILE_N / WARP_N) * WARP_M, warp_col = thread / 32 % (TILE_N / WARP_N) * WARP_N;
+  const int row = tile_row + warp_row + lm + four / (COLS / 4) * LANES_M;
+  const int col = tile_col + warp_col + 4 * ln + four % (COLS / 4) * (4 * LANES_N);
   if (row < m) store4<VECTOR>(c + row * ldc + col, n - col, sum, beta);
 }
 
@@ -326,12 +326,9 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
                    p.m, p.n, p.depth(), p.alpha, p.a, static_cast<unsigned>(p.lda), p.b, static_cast<unsigned>(p.ldb),
                    p.beta, p.c, p.ldc, plan, parts);
   if (!status || plan.workers == 0) return status;
-  unsigned height = 1;  // for about four parts a thread
-  while (height < 16 && height * 4 * plan.shared < static_cast<unsigned>(plan.workers)) height *= 2;
-  return gemm::launch(
-      vector ? reduce<true> : reduce<false>,
-      {.grid = static_cast<unsigned>(plan.shared) * (FOURS / WIDTH), .block = {WIDTH, height}, .stream = stream}, p.m,
-      p.n, p.beta, p.c, p.ldc, plan, parts);
+  return gemm::launch(vector ? reduce<true> : reduce<false>,
+                      {.grid = static_cast<unsigned>(plan.shared) * FOURS, .block = THREADS, .stream = stream}, p.m,
+                      p.n, p.beta, p.c, p.ldc, plan, parts);
 }
 
 std::size_t workspace_floats(const gemm::SgemmProblem&) {  // two parts a worker, and never more workers than places
@@ -348,8 +345,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "17a; the rounds of the last, incomplete wave dealt out evenly to all places",
-    // A quad of a warp: 8 float4s of A and 16 of B, two cycles each, for 512 FMAs.
-    .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512}; },
+    // No .l1_cycles: they are 17a's, but for the first words of each part of a tile, which depend on the shape.
     .min_compute_capability = 80,
     .launch = launch<Share::rest>,
     .workspace_floats = workspace_floats,
