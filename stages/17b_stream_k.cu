@@ -46,20 +46,20 @@ struct Plan {
     const std::int64_t all = static_cast<std::int64_t>(workers) * each + extra;
     return static_cast<int>(((round + std::int64_t{1}) * workers - 1) / all);
   }
-  // The part-th tile that a block works on: which one, and its rounds from `first` to before `last`. False: no more.
+  // The part-th tile that a block works on: which one, and its rounds from `first` to before `end`. False: no more.
   template <bool SHARED>
-  __device__ bool segment(int block, int part, int& tile, int& first, int& last) const {
+  __device__ bool segment(int block, int part, int& tile, int& first, int& end) const {
     if (!SHARED || block >= workers) {
       tile = block - workers + shared;
       first = 0;
-      last = rounds;
+      end = rounds;
       return part == 0;
     }
     const int from = begin(block), to = begin(block + 1);
     tile = from / rounds + part;
     first = part == 0 ? from - tile * rounds : 0;
-    last = min(to - tile * rounds, rounds);
-    return first < last;
+    end = min(to - tile * rounds, rounds);
+    return first < end;
   }
   // In bands of HEIGHT rows of tiles, as 17a.
   __device__ void place(int tile, int& tile_row, int& tile_col) const {
@@ -117,13 +117,13 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   };
 
   for (int part = 0;; ++part) {
-    int tile, first, last, tile_row, tile_col;
-    if (!plan.segment<SHARED>(blockIdx.x, part, tile, first, last) && part > 0) break;
+    int tile, first, end, tile_row, tile_col;
+    if (!plan.segment<SHARED>(blockIdx.x, part, tile, first, end) && part > 0) break;
     if (part > 0) __syncthreads();  // nobody reads the last tile's words any more
     plan.place(tile, tile_row, tile_col);
     // Outside the matrices the last row and the last columns stand in: what becomes of them is not stored.
     const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
-    const int k_begin = first * TILE_K, k_end = min(k, last * TILE_K);
+    const int k_begin = first * TILE_K, k_end = min(k, end * TILE_K);
     const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + k_begin + a_k;
     const float* b_from = b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(k_begin + b_k) * ldb;
     int left = k_end - k_begin;  // steps that are not being copied yet
@@ -235,9 +235,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 #ifdef __CUDACC__
     asm volatile("" : "+r"(part));
 #endif
-    plan.segment<SHARED>(blockIdx.x, part, tile, first, last);
+    plan.segment<SHARED>(blockIdx.x, part, tile, first, end);
     plan.place(tile, tile_row, tile_col);
-    const bool complete = !SHARED || (first == 0 && last == plan.rounds);
+    const bool complete = !SHARED || (first == 0 && end == plan.rounds);
     float4* const to = parts + part_at(blockIdx.x, part > 0) + thread;
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
