@@ -16,8 +16,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# Several tiles along k, ragged edges; and a problem that fits the tiles, for the barriers of paths without edges.
-PROBLEMS = [["--m", "70", "--n", "70", "--k", "100"], ["--m", "256", "--n", "256", "--k", "128"]]
+# Several tiles along k, ragged edges; a problem that fits the tiles, for the barriers of paths without edges; one whose tiles
+# are shared so that a block has parts of two; and one tile in many parts.
+PROBLEMS = [["--m", "70", "--n", "70", "--k", "100"], ["--m", "256", "--n", "256", "--k", "128"],
+            ["--m", "300", "--n", "200", "--k", "1000"], ["--m", "30", "--n", "30", "--k", "600"]]
 BARRIER = re.compile(r"__syncthreads\s*\(\s*\)")
 # Copies that g++ leaves to the library are accesses, too (CMakeLists.txt says the same).
 LINK_FLAGS = ["-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"]
