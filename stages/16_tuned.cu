@@ -1,0 +1,283 @@
+// 16 tuned: 15's kernel with every constant a parameter. A search over some ten thousand points, pruned by counting before
+// anything is compiled, and by what nvcc reports before anything is timed, chose the one that runs.
+//
+// Idea      Tile sizes were argued for, one at a time. They act together, so try them together: let a program do it.
+// Change    None in the kernel: as 15's, but for constants that come from Shape, tiles for any number of threads, any number
+//           of stages (two are enough: docs page), and QUADS quads of k in a body of the inner loop.
+// Limit     As 15: issue slots, and the register write cycles of LDS.128. No choice of constants removes either.
+// Number    GFLOP/s of the best points, which lie close together: docs/measurements/nvidia-h200/tuning.json.
+// Map       As 15, with the numbers of Tuned.
+// Page      docs/stages/16_tuned.md
+// Source    Lai, Seznec, "Performance Upper Bound Analysis and Optimization of SGEMM", CGO 2013 (pruning by counting).
+#include "common/ptx.cuh"
+#include "common/stage.cuh"
+
+extern __shared__ __align__(16) float smem[];
+
+namespace {
+
+// One point of the search. docs/measurements/tune.py writes such lines, and knows the same constraints.
+template <int TILE_M_, int TILE_N_, int TILE_K_, int WARP_M_, int WARP_N_, int LANES_M_, int QUADS_, int STAGES_,
+          int GROUP_, int BLOCKS_>
+struct Shape {
+  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_,
+                       TILE_K = TILE_K_;                                  // of C per block; steps of k between barriers
+  static constexpr int WARP_M = WARP_M_, WARP_N = WARP_N_;                // of C per warp
+  static constexpr int LANES_M = LANES_M_, LANES_N = 32 / LANES_M;        // how a warp's lanes lie over its part of C
+  static constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
+  static constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
+  static constexpr int QUADS = QUADS_;         // four steps of k each, in a body of the inner loop
+  static constexpr int STAGES = STAGES_;       // tiles in shared memory: one is read, the others arrive
+  static constexpr int GROUP = GROUP_;         // rows of A whose quads are in registers at a time, twice
+  static constexpr int GROUPS = ROWS / GROUP;  // in a quad
+  static constexpr int BLOCKS = BLOCKS_;       // of an SM
+  static constexpr int A_ROW = TILE_K + 4;     // words of a row of as: rows lie an odd number of float4s apart
+  static constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
+  static constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
+  static_assert(TILE_M % WARP_M == 0 && TILE_N % WARP_N == 0 && THREADS >= 32 && THREADS <= 512);
+  static_assert(LANES_M >= 2 && LANES_M <= 16 && LANES_M * LANES_N == 32);
+  static_assert(WARP_M % LANES_M == 0 && WARP_N % (4 * LANES_N) == 0 && ROWS % GROUP == 0);
+  static_assert(GROUPS * QUADS % 2 == 0, "the halves of a4 swap roles an even number of times in a loop body");
+  static_assert(TILE_K % (4 * QUADS) == 0 && TILE_K % 8 == 0 && STAGES >= 2);
+  static_assert(BLOCKS * THREADS <= 2048 && BLOCKS * (SHARED_BYTES + 1024) <= 228 * 1024, "of an H200's SM");
+};
+
+// VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4.
+template <class S, bool VECTOR>
+__global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
+    sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, unsigned lda, const float* __restrict__ b,
+          unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_n) {
+  constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K, A_ROW = S::A_ROW, GROUP = S::GROUP;
+  constexpr int ROWS = S::ROWS, COLS = S::COLS, LANES_M = S::LANES_M, LANES_N = S::LANES_N, THREADS = S::THREADS;
+  constexpr int STAGES = S::STAGES, QUADS = S::QUADS, GROUPS = S::GROUPS;
+  float* const as = smem;                       // [STAGES][TILE_M][A_ROW]
+  float* const bs = smem + STAGES * S::A_TILE;  // [STAGES][TILE_K][TILE_N]
+  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+  // Lanes 1 apart share rows, lanes 2 apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
+  const int lm = lane / 2 % 2 + lane / (2 * LANES_N) * 2, ln = lane % 2 + lane / 4 % (LANES_N / 2) * 2;
+  const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
+  const int warp_row = warp / (TILE_N / S::WARP_N) * S::WARP_M, warp_col = warp % (TILE_N / S::WARP_N) * S::WARP_N;
+
+  // Copies. All threads together take A_WIDE words of A_STEP rows of A's tile at once, and B_WIDE words of B_STEP rows of B's.
+  constexpr int WORDS = VECTOR ? 4 : 1, AT_ONCE = THREADS * WORDS;
+  constexpr int A_WIDE = TILE_K < AT_ONCE ? TILE_K : AT_ONCE, A_STEP = AT_ONCE / A_WIDE;
+  constexpr int B_WIDE = TILE_N < AT_ONCE ? TILE_N : AT_ONCE, B_STEP = AT_ONCE / B_WIDE;
+  static_assert(AT_ONCE % A_WIDE == 0 && TILE_K % A_WIDE == 0 && TILE_M % A_STEP == 0);
+  static_assert(AT_ONCE % B_WIDE == 0 && TILE_N % B_WIDE == 0 && TILE_K % B_STEP == 0);
+  const int a_k = thread % (A_WIDE / WORDS) * WORDS, a_row = thread / (A_WIDE / WORDS);
+  const int b_col = thread % (B_WIDE / WORDS) * WORDS, b_k = thread / (B_WIDE / WORDS);
+  // Outside the matrices the last row and the last columns stand in: what becomes of them is not stored.
+  const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
+  const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + a_k;
+  const float* b_from = b + tile_col + static_cast<std::size_t>(b_k) * ldb;
+  int left = k;  // steps that are not being copied yet
+  const auto copy = [](float* to, const float* from, int words) {
+    if constexpr (VECTOR) {
+      gemm::ptx::cp_async_cg(to, from, 4 * words);
+    } else {
+      gemm::ptx::cp_async_ca<4>(to, from, 4 * words);
+    }
+  };
+  const auto fetch = [&](int stage) {
+    float* a_to = as + stage * S::A_TILE + a_row * A_ROW + a_k;
+    float* b_to = bs + stage * S::B_TILE + b_k * TILE_N + b_col;
+    if (left >= TILE_K) {
+#pragma unroll
+      for (int i = 0; i < TILE_M; i += A_STEP) {
+        const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
+#pragma unroll
+        for (int j = 0; j < TILE_K; j += A_WIDE) copy(a_to + i * A_ROW + j, a_from + j + row * lda, WORDS);
+      }
+#pragma unroll
+      for (int j = 0; j < TILE_N; j += B_WIDE) {
+        const float* from = b_from + min(b_col + j, last_col);
+#pragma unroll
+        for (int i = 0; i < TILE_K; i += B_STEP, from += static_cast<std::size_t>(ldb) * B_STEP)
+          copy(b_to + i * TILE_N + j, from, WORDS);
+      }
+    } else if (left > 0) {  // the last tile, if it is not complete: zeros behind the end of k
+#pragma unroll 4
+      for (int i = 0; i < TILE_M; i += A_STEP) {
+        const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
+        for (int j = 0; j < TILE_K; j += A_WIDE) {
+          const int words = max(min(left - a_k - j, WORDS), 0);
+          copy(a_to + i * A_ROW + j, words > 0 ? a_from + j + row * lda : a, words);
+        }
+      }
+#pragma unroll 4
+      for (int i = 0; i < TILE_K; i += B_STEP) {
+        const bool exists = b_k + i < left;
+        for (int j = 0; j < TILE_N; j += B_WIDE) {
+          const float* from = b_from + min(b_col + j, last_col) + static_cast<std::size_t>(i) * ldb;
+          copy(b_to + i * TILE_N + j, exists ? from : b, exists ? WORDS : 0);
+        }
+      }
+    }
+    gemm::ptx::cp_async_commit();
+    a_from += TILE_K;
+    b_from += static_cast<std::size_t>(ldb) * TILE_K;
+    left -= TILE_K;
+  };
+
+  float sum[ROWS][COLS] = {};
+  float4 a4[2][GROUP];  // four steps of GROUP rows
+  float b1[4][COLS];    // four steps of all columns
+  const float* const a_lane = as + (warp_row + lm) * A_ROW;
+  const float* const b_lane = bs + warp_col + 4 * ln;
+  const auto read_a = [&](float4(&to)[GROUP], const float* from, int group) {
+#pragma unroll
+    for (int r = 0; r < GROUP; ++r)
+      to[r] = *reinterpret_cast<const float4*>(from + (group * GROUP + r) * LANES_M * A_ROW);
+  };
+  const auto read_b = [&](float(&to)[COLS], const float* from) {
+#pragma unroll
+    for (int g = 0; g < COLS; g += 4)
+      *reinterpret_cast<float4*>(&to[g]) = *reinterpret_cast<const float4*>(from + g * LANES_N);
+  };
+
+#pragma unroll
+  for (int stage = 0; stage < STAGES - 1; ++stage) fetch(stage);
+  gemm::ptx::cp_async_wait<STAGES - 2>();  // for the oldest
+  __syncthreads();
+  const float *a_at = a_lane, *b_at = b_lane;
+  if (k > 0) {
+    read_a(a4[0], a_at, 0);
+#pragma unroll
+    for (int s = 0; s < 4; ++s) read_b(b1[s], b_at + s * TILE_N);
+  }
+  int current = 0, free = STAGES - 1;  // tiles being read, and the next to fill
+#pragma unroll 1
+  for (int k0 = 0; k0 < k; k0 += TILE_K) {
+    fetch(free);  // everybody has read the last of these tiles before the last barrier
+    free = free + 1 < STAGES ? free + 1 : 0;
+#pragma unroll 1
+    for (int quads = 0; quads < TILE_K; quads += 4 * QUADS) {
+#pragma unroll
+      for (int quad = 0; quad < QUADS; ++quad) {
+        const float *a_next = a_at + 4, *b_next = b_at + 4 * TILE_N;
+#pragma unroll
+        for (int group = 0; group < GROUPS; ++group) {
+          const bool last = group == GROUPS - 1;
+          const int half = (quad * GROUPS + group) % 2;  // of a4: this group's, the other the next one's
+          if (last && quad == QUADS - 1 && quads == TILE_K - 4 * QUADS) {
+            gemm::ptx::cp_async_wait<STAGES - 2>();
+            __syncthreads();  // everybody's part of the next tiles has arrived, and nobody reads these any more
+            if (k0 + TILE_K < k) current = current + 1 < STAGES ? current + 1 : 0;  // else these again, in vain
+            a_next = a_lane + current * S::A_TILE;
+            b_next = b_lane + current * S::B_TILE;
+          }
+          read_a(a4[1 - half], last ? a_next : a_at, last ? 0 : group + 1);
+#pragma unroll
+          for (int s = 0; s < 4; ++s) {
+            float x[GROUP];
+#pragma unroll
+            for (int r = 0; r < GROUP; ++r) {
+              const float4 q = a4[half][r];
+              x[r] = s == 0 ? q.x : s == 1 ? q.y : s == 2 ? q.z : q.w;
+            }
+            // Column by column, to and fro over the rows: an FFMA shares a word with the one before it.
+#pragma unroll
+            for (int col = 0; col < COLS; ++col) {
+#pragma unroll
+              for (int i = 0; i < GROUP; ++i) {
+                const int r = col % 2 ? GROUP - 1 - i : i;
+                sum[group * GROUP + r][col] += x[r] * b1[s][col];
+              }
+            }
+            if (last) read_b(b1[s], b_next + s * TILE_N);
+          }
+        }
+        a_at = a_next;
+        b_at = b_next;
+      }
+    }
+  }
+
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+    const int row = tile_row + warp_row + lm + r * LANES_M;
+#pragma unroll
+    for (int g = 0; g < COLS; g += 4) {
+      const int col = tile_col + warp_col + 4 * ln + g * LANES_N;
+      float* out = c + row * ldc + col;
+      if (VECTOR && beta == 0.0f && row < m && col < n) {
+        *reinterpret_cast<float4*>(out) =
+            make_float4(alpha * sum[r][g], alpha * sum[r][g + 1], alpha * sum[r][g + 2], alpha * sum[r][g + 3]);
+        continue;
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (row < m && col + i < n)
+          out[i] = beta == 0.0f ? alpha * sum[r][g + i] : alpha * sum[r][g + i] + beta * out[i];
+      }
+    }
+  }
+}
+
+#ifdef GEMM_TUNED  // docs/measurements/tune.py compiles one point at a time
+using Tuned = GEMM_TUNED;
+#else
+using Tuned = Shape<128, 128, 32, 64, 64, 8, 1, 3, 4, 2>;
+#endif
+
+template <class S, bool VECTOR>
+gemm::Status start(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  const int tiles_m = gemm::ceil_div(p.m, S::TILE_M), tiles_n = gemm::ceil_div(p.n, S::TILE_N);
+  return gemm::launch(sgemm<S, VECTOR>,
+                      {.grid = static_cast<unsigned>(tiles_m) * tiles_n,
+                       .block = S::THREADS,
+                       .dynamic_shared = S::SHARED_BYTES,
+                       .stream = stream},
+                      p.m, p.n, p.depth(), p.alpha, p.a, static_cast<unsigned>(p.lda), p.b,
+                      static_cast<unsigned>(p.ldb), p.beta, p.c, p.ldc, tiles_n);
+}
+
+template <class S>
+gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
+  const auto aligned = [](const float* x, std::int64_t ld) {
+    return reinterpret_cast<std::uintptr_t>(x) % 16 == 0 && ld % 4 == 0;
+  };
+  if (aligned(p.a, p.lda) && aligned(p.b, p.ldb) && aligned(p.c, p.ldc) && p.n % 4 == 0)
+    return start<S, true>(p, stream);
+#ifdef GEMM_TUNED
+  return gemm::Status::unsupported("the search multiplies aligned matrices only");
+#else
+  return start<Tuned, false>(p, stream);  // for the variants, too: one kernel less to compile for each of them
+#endif
+}
+
+// A quad of a warp: ROWS float4s of A and COLS of B, two cycles each where lanes pair up, for 4 * ROWS * COLS FMAs.
+template <class S>
+gemm::L1Cycles cycles(const gemm::SgemmProblem&) {
+  return {.shared = (S::ROWS + S::COLS) * 2.0 / (4 * S::ROWS * S::COLS)};
+}
+
+template <class S>
+constexpr gemm::Variant variant(std::string_view name, std::string_view idea) {
+  return {.name = name, .idea = idea, .launch = launch<S>, .l1_cycles = cycles<S>};
+}
+
+#ifndef GEMM_TUNED
+constexpr gemm::Variant variants[] = {
+    variant<Shape<256, 128, 32, 64, 64, 8, 1, 3, 4, 1>>("256x128x32", "one block an SM: a barrier stops all of it"),
+    variant<Shape<64, 128, 16, 64, 64, 8, 1, 3, 4, 4>>("64x128x16", "two warps a block, four blocks an SM"),
+    variant<Shape<64, 64, 16, 64, 64, 8, 1, 3, 4, 8>>("64x64x16", "one warp a block, eight blocks an SM"),
+    variant<Shape<128, 128, 16, 64, 64, 8, 1, 3, 4, 2>>("128x128x16", "twice as many barriers"),
+    variant<Shape<128, 128, 32, 64, 64, 4, 1, 3, 4, 2>>("thread=16x8", "16 rows and 8 columns a thread"),
+    variant<Shape<128, 128, 32, 64, 64, 8, 1, 2, 4, 2>>("stages=2", "the next tile alone under way"),
+};
+#endif
+
+constexpr gemm::StageInfo info = {
+    .idea = "15 with the constants that a search found best",
+    .l1_cycles = cycles<Tuned>,
+    .min_compute_capability = 80,
+    .launch = launch<Tuned>,
+#ifndef GEMM_TUNED
+    .variants = variants,
+#endif
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace
