@@ -452,7 +452,7 @@ double estimate(const Plan& plan, int sms, double slower) {
 
 template <class S>
 void consider(const gemm::SgemmProblem& p, Tile tile, bool packed, double slower, double before, Choice& best) {
-  const int sms = gemm::device_limits().multiprocessors, places = sms * S::BLOCKS;
+  const int sms = std::max(gemm::device_limits().multiprocessors, 1), places = sms * S::BLOCKS;
   const std::int64_t tiles = static_cast<std::int64_t>(gemm::ceil_div(p.m, S::TILE_M)) * gemm::ceil_div(p.n, S::TILE_N);
   const auto offer = [&](std::int64_t whole, int workers) {
     const Plan plan = share<S>(p, static_cast<int>(whole), workers);
@@ -460,7 +460,7 @@ void consider(const gemm::SgemmProblem& p, Tile tile, bool packed, double slower
     if (time < best.time) best = {plan, tile, packed, time};
   };
   offer(tiles, 0);
-  if (p.depth() == 0) return;
+  if (p.depth() == 0 || tiles == 0) return;
   for (int waves = 0; waves <= 1 && tiles / places >= waves; ++waves) offer((tiles / places - waves) * places, places);
   if (tiles >= places) return;
   for (int blocks = 1; blocks < S::BLOCKS; ++blocks) offer(0, blocks * sms);
@@ -540,15 +540,27 @@ std::size_t workspace_floats(const gemm::SgemmProblem& p) {
          packed_words(p.depth(), p.n);
 }
 
+// Of four steps of a warp: ROWS float4s of A and COLS of B, two cycles each, for 4 * ROWS * COLS FMAs.
+template <class S>
+gemm::L1Cycles cycles() {
+  return {.shared = 2.0 * (S::ROWS + S::COLS) / (4 * S::ROWS * S::COLS)};
+}
+template <Tile TILE, bool ALWAYS_PACK = false>
+gemm::L1Cycles l1_cycles(const gemm::SgemmProblem& p) {
+  const Tile tile = choose(p, TILE, ALWAYS_PACK).tile;
+  return tile == Tile::large ? cycles<Large>() : tile == Tile::medium ? cycles<Medium>() : cycles<Small>();
+}
+
 constexpr gemm::Variant variants[] = {
-    {.name = "large", .idea = "tiles of 128 x 128 only", .launch = launch<Tile::large>},
-    {.name = "medium", .idea = "tiles of 64 x 128 only", .launch = launch<Tile::medium>},
-    {.name = "small", .idea = "tiles of 64 x 64 only", .launch = launch<Tile::small>},
-    {.name = "packed", .idea = "misaligned operands always copied first", .launch = launch<Tile::any, true>},
+    {"large", "tiles of 128 x 128 only", launch<Tile::large>, l1_cycles<Tile::large>},
+    {"medium", "tiles of 64 x 128 only", launch<Tile::medium>, l1_cycles<Tile::medium>},
+    {"small", "tiles of 64 x 64 only", launch<Tile::small>, l1_cycles<Tile::small>},
+    {"packed", "misaligned operands always copied first", launch<Tile::any, true>, l1_cycles<Tile::any, true>},
 };
 
 constexpr gemm::StageInfo info = {
     .idea = "three sizes of tile, in bands, remainders shared between blocks; a model chooses",
+    .l1_cycles = l1_cycles<Tile::any>,
     .min_compute_capability = 80,
     .launch = launch<Tile::any>,
     .workspace_floats = workspace_floats,
