@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 import experiment_figures  # noqa: E402
 from experiment_figures import block_source  # noqa: E402, F401  a block, as those below
 import plot_ladder  # noqa: E402
+import summit_plan  # noqa: E402
 from plot_ladder import plot_style, save  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -250,6 +251,45 @@ def block_random(data, stage):
         "", f"{run['device']}, commit {run['commit']}, command `{run['command']}`."]
 
 
+def block_costs(data, stage):
+    """What the summit's cost model knows of its tiles, from its source."""
+    model = summit_plan.Model(data.source(data.stage(stage)))
+    rows = []
+    for name, shape in model.shapes.items():
+        flops = 2 * shape["m"] * shape["n"] * model.steps * summit_plan.SMS
+        rows.append([name, f"{shape['m']} x {shape['n']}", " / ".join(f"{t:g}" for t in shape["round"][:shape["blocks"]]),
+                     " / ".join(f"{flops * (b + 1) / t / 1e6:.1f}" for b, t in enumerate(shape["round"][:shape["blocks"]])),
+                     f"{shape['tile']:g}", f"{shape['scalar']:g}"])
+    return table(["tile", "of C", "a round, 1, 2 ... blocks an SM, us", "TFLOP/s in rounds", "beside its rounds, us", "word by word"], rows) + [
+        "", f"Each launch {model.launch:g} us; parts {model.part_bytes / 1e6:g} TB/s, written and read; packing {model.pack_bytes / 1e6:g} TB/s, "
+        "read and written. From `stages/18_summit.cu`."]
+
+
+def block_choices(data, stage):
+    """What the summit's cost model chooses for the shapes that it is judged by, and how well it foretells the time."""
+    model = summit_plan.Model(data.source(data.stage(stage)))
+    rows = []
+    for shape in CUBES + SKEWED:
+        m, n, k = map(int, full_shape(shape).split("x"))
+        plan = model.choose(m, n, k)
+        tile, sharing, rate = model.shapes[plan["tile"]], ["-"] * 4, 2e-6 * m * n * k
+        if plan["workers"]:
+            rounds = str(plan["each"]) + (f" to {plan['each'] + 1}" if plan["extra"] else "")
+            sharing = [str(plan["shared"]), str(plan["workers"]), rounds, f"{model.reduction(plan):.1f}"]
+        large = max(model.shapes, key=lambda name: model.shapes[name]["m"])
+        plain = model.estimate(model.share(large, m, n, k, model.tiles(large, m, n), 0), model.shapes[large]["scalar"] if (n | k) % 4 else 1.0)
+        try:
+            measured = tflops(data.result(stage, shape)["gflops"])
+        except NotMeasured:
+            measured = "not measured"
+        rows.append([shape, f"{tile['m']} x {tile['n']}" + (", word by word" if plan["slower"] > 1 else ""),
+                     str(plan["tiles"] - plan["shared"] or "-"), *sharing, f"{plan['packing']:.1f}" if plan["packing"] else "-",
+                     tflops(1e3 * rate / plain), tflops(1e3 * rate / plan["time"]), measured])
+    head = ["M = N = K, or M x N x K", "tile", "whole tiles", "shared", "workers", "rounds each", "adding up, us", "packing, us",
+            "large tiles, none shared, TFLOP/s", "as chosen", "measured"]
+    return table(head, rows)
+
+
 def block_variants(data, stage):
     """A stage and its variants, at every shape at which they were measured."""
     wanted = data.stage(stage)
@@ -457,6 +497,8 @@ def figures(data):
         arguments = {"threads": threads} if threads else {}
         plan[f"banks_{i.split('/')[1]}.svg"] = (
             [source], lambda data, path, source=source, arguments=arguments: draw_scatter(source, path, **arguments))
+    summit = ROOT / "stages" / "18_summit.cu"
+    plan["plan_18_summit.svg"] = ([summit], lambda data, path: summit_plan.draw_plan(summit.read_text(), 3000, path, plot_style, save))
     plan.update(experiment_figures.plan(plot_style, save))
     return plan
 

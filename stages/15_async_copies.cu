@@ -1,15 +1,15 @@
-// 15 asynchronous copies: tiles go from global to shared memory past the registers, a tile ahead, while the last ones are
+// 15 asynchronous copies: tiles go from global to shared memory past the registers, two tiles ahead, while another is
 // multiplied. What a copy cannot do is transpose, so A's tile stays as it comes, and is read four steps of k at a time.
 //
 // Idea      cp.async names a source and a target and waits for nothing: no registers for words under way, no stores.
-// Change    Fetch and store become one instruction a 16 bytes. as[row][k]; a float4 of it holds a row's next four steps, so
-//           the inner loop walks k in quads: 8 float4s of A, 16 of B, 512 FMAs. TILE_K grows to 32: fewer barriers.
-// Limit     Issue slots: 512 FFMA, 24 LDS.128 and about 10 for the loop in a quad, 94 %; and the words that LDS.128 brings back
-//           take register write cycles, about three for each (docs page): 512 / (536 + 10 + 72) = 83 %, 54 TFLOP/s.
-// Number    stall_barrier, a quarter of 14's: a tile is four times as deep.
+// Change    Fetch and store become one instruction for 16 bytes. as[row][k]; a float4 of it holds a row's next four
+//           steps, so the inner loop walks k in quads: 8 float4s of A, 16 of B, 512 FMAs. TILE_K is 32, twice 14's.
+// Limit     Issue slots: 512 FFMA, 24 LDS.128 and 19 others for a quad, 92 %. If each LDS.128 costs three slots more,
+//           for the four registers that it writes: 512 / (555 + 72) = 82 % of the peak, 53 TFLOP/s (docs page).
+// Number    stall_barrier, half of 14's: a tile is twice as deep. No STS.
 // Map       4 warps of 64 x 64; lane (lm, ln) of 8 x 4 computes rows lm + 8 r and columns 4 ln + 16 g + 0..3 of them.
 // Page      docs/stages/15_async_copies.md
-// Source    CUDA C++ Programming Guide, "Asynchronous Data Copies"; PTX ISA, cp.async.
+// Source    CUDA C++ Programming Guide, "Asynchronous Data Copies"; PTX ISA, cp.async. The arrangement is ours.
 #include "common/ptx.cuh"
 #include "common/stage.cuh"
 
@@ -22,7 +22,7 @@ constexpr int WARP_M = 64, WARP_N = 64;                          // of C per war
 constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
 constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
 constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
-constexpr int STAGES = 3;          // tiles in shared memory: read, arriving, and one that slow warps may still read
+constexpr int STAGES = 3;          // tiles in shared memory: one is read, two are on their way
 constexpr int A_ROW = TILE_K + 4;  // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
 constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
 constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 }
 
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  // 32 bits, because products with 64 bits cost the loop 7 %: docs page.
+  // 32 bits, because 64-bit products in the addresses cost the loop several percent: docs page.
   if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
   const auto aligned = [](const float* x, std::int64_t ld) {
@@ -201,7 +201,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 }
 
 constexpr gemm::StageInfo info = {
-    .idea = "tiles copied asynchronously, a tile ahead; A read four steps of k at a time",
+    .idea = "tiles copied asynchronously, two ahead; A read four steps of k at a time",
     // A quad of a warp: 8 float4s of A and 16 of B, two cycles each, for 512 FMAs.
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512}; },
     .min_compute_capability = 80,

@@ -1,14 +1,15 @@
-// 18 summit: the best of the ladder for any shape. 15's kernel in two sizes of tile, 17a's order of tiles, 17b's shared
-// rounds; which of them, and how many blocks share, a small model of their costs decides.
+// 18 summit: the best of the ladder for any shape. 15's kernel in three sizes of tile, 17a's order of tiles, 17b's
+// shared rounds; which tile, and how many blocks share, a small model of their costs decides.
 //
-// Idea      No one tile is best. Large ones need fewer words per FMA, small ones fill 132 SMs with a 512 x 512 product; a
-//           product that does not divide into whole waves of blocks shares out the rest of its rounds.
-// Change    plan() estimates each candidate's time from three measured constants per tile, and takes the least.
+// Idea      No one tile is best. Large ones need fewer words per FMA, small ones fill 132 SMs with a 512 x 512 product;
+//           a product that does not divide into whole waves of blocks shares out the rest of its rounds.
+// Change    choose() estimates each candidate's time from a few measured constants per tile, and takes the least.
+//           Nothing else depends on the shape, and no shape is named.
 // Limit     As 15: issue slots and the register writes of LDS.128. At small sizes: launch, first loads, reduction.
 // Number    The ratio to cuBLAS over all shapes, listed and random: docs page.
-// Map       Large: 4 warps of 64 x 64, 8 x 16 outputs a thread; small: 4 warps of 32 x 32, 8 x 4 a thread.
+// Map       Large: 4 warps of 64 x 64, 8 x 16 outputs a thread; medium: 32 x 64, 8 x 8; small: 32 x 32, 8 x 4.
 // Page      docs/stages/18_summit.md
-// Source    Osama et al., "Stream-K", PPoPP 2023 (sharing rounds); CUTLASS, "Efficient GEMM in CUDA" (tiles, warps, pipelines).
+// Source    Osama et al., "Stream-K", PPoPP 2023 (sharing rounds); CUTLASS, "Efficient GEMM in CUDA" (pipelines).
 #include <algorithm>
 
 #include "common/ptx.cuh"
@@ -18,7 +19,7 @@ extern __shared__ __align__(16) float smem[];
 
 namespace {
 
-// One size of tile. Times in microseconds, on an H200: docs/measurements/nvidia-h200/tuning.json.
+// One size of tile.
 template <int TILE_M_, int TILE_N_, int WARP_M_, int WARP_N_, int LANES_M_, int BLOCKS_, int QUADS_>
 struct Shape {
   static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_, TILE_K = 32;  // of C per block; steps of k a round
@@ -38,8 +39,8 @@ using Large = Shape<128, 128, 64, 64, 8, 2, 1>;
 using Medium = Shape<64, 128, 32, 64, 4, 2, 4>;
 using Small = Shape<64, 64, 32, 32, 4, 4, 4>;
 
-// Who does what. A tile of C takes `rounds` rounds of TILE_K steps. The rounds of the first `shared` tiles are dealt out
-// evenly to `workers` blocks, one after the other; every other tile has a block of its own.
+// Who does what. A tile of C takes `rounds` rounds of TILE_K steps. The rounds of the first `shared` tiles are dealt
+// out evenly to `workers` blocks, one after the other; every other tile has a block of its own.
 struct Plan {
   int tiles_m, tiles_n, rounds;
   int shared, workers;
@@ -79,7 +80,8 @@ __device__ void place(const Plan& plan, int tile, int& tile_m, int& tile_n) {
   tile_n = in / height;
 }
 
-// Stores four sums, alpha included, of which `inside` are elements of C. `wide`: C's rows start at multiples of 16 bytes.
+// Stores four sums, alpha included, of which `inside` are elements of C. `wide`: C's rows start at multiples of 16
+// bytes.
 __device__ void store4(float* out, int inside, bool wide, float4 sum, float beta) {
   if (wide && beta == 0.0f && inside >= 4) {
     *reinterpret_cast<float4*>(out) = sum;
@@ -92,8 +94,8 @@ __device__ void store4(float* out, int inside, bool wide, float4 sum, float beta
   }
 }
 
-// VECTOR: rows of A and B start at multiples of 16 bytes, and B has columns to the next multiple of 4. SHARED: some blocks
-// are workers; without them the kernel has no loop over tiles.
+// VECTOR: rows of A and B start at multiples of 16 bytes, and B has columns to the next multiple of 4. SHARED: some
+// blocks are workers; without them the kernel has no loop over tiles.
 template <class S, bool VECTOR, bool SHARED>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, unsigned lda, const float* __restrict__ b,
@@ -104,13 +106,14 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   float* const as = smem;                          // [STAGES][TILE_M][A_ROW]
   float* const bs = smem + S::STAGES * S::A_TILE;  // [STAGES][TILE_K][TILE_N]
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  // Bit 0 of the lane belongs to the columns, bit 1 to the rows: 16-byte loads whose lanes pair up take half the cycles.
+  // Bit 0 of the lane belongs to the columns, bit 1 to the rows: 16-byte loads whose lanes pair up so take half the
+  // cycles.
   const int lm = S::LANES_M == 8 ? lane / 2 % 2 + lane / 8 * 2 : lane / 2 % 2 + lane / 16 * 2;
   const int ln = S::LANES_M == 8 ? lane % 2 + lane / 4 % 2 * 2 : lane % 2 + lane / 4 % 4 * 2;
   const int warp_row = warp / (TILE_N / S::WARP_N) * S::WARP_M, warp_col = warp % (TILE_N / S::WARP_N) * S::WARP_N;
 
-  // Copies. A warp takes 32 words of four rows of A at once, or 8 of four rows; and 128 words of a row of B, or 32. Where
-  // words go one by one, a thread takes those a fixed distance apart in a row, for which one address will do.
+  // Copies. A warp takes 32 words of four rows of A at once, or 8 of four rows; and 128 words of a row of B, or 32.
+  // Where words go one by one, a thread takes those a fixed distance apart in a row, for which one address will do.
   constexpr int WORDS = VECTOR ? 4 : 1;
   constexpr int A_WIDE = 8 * WORDS, A_STEP = THREADS / 8;                            // words of a row, rows at once
   constexpr int B_WIDE = VECTOR ? TILE_N : 32, B_STEP = THREADS / (B_WIDE / WORDS);  // the same
@@ -308,8 +311,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
 
 constexpr int WIDTH = 64;  // float4s of C per block of reduce
 
-// C of the tiles that more than one worker has parts of. Blocks of WIDTH x HEIGHT threads: each of the HEIGHT sums up every
-// HEIGHT-th part, the first the sums. Always in the same order: the result is the same from run to run.
+// C of the tiles that more than one worker has parts of. Blocks of WIDTH x HEIGHT threads: each of the HEIGHT sums up
+// every HEIGHT-th part, the first the sums. Always in the same order: the result is the same from run to run.
 template <class S>
 __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan, bool wide,
                        const float4* __restrict__ parts) {
@@ -380,10 +383,11 @@ __global__ void pack(Packing a, Packing b) {
 
 // ---- which tile, how many workers, and whether to pack
 
-// Microseconds on an H200 (docs/measurements/nvidia-h200/tuning.json). ROUND[b]: a round of b + 1 blocks of one SM. TILE: the
-// rest of a tile, its first loads and its stores. SCALAR: how many times as long rounds take that copy word by word.
+// Microseconds on an H200 (docs/measurements/nvidia-h200/tuning.json).
 struct Costs {
-  double round[4], tile, scalar;
+  double round[4];  // [b]: a round of each of an SM's b + 1 blocks
+  double tile;      // the rest of a tile: its first loads and its stores
+  double scalar;    // how many times as long rounds take that copy word by word
 };
 template <class S>
 constexpr Costs COSTS{};
@@ -405,6 +409,7 @@ struct Choice {
   bool packed;
   double time;  // estimated, microseconds
 };
+constexpr double IMPOSSIBLE = 1e300;
 
 // Which operands must be copied to be read 16 bytes at a time.
 bool aligned(const float* x, std::int64_t ld) {
@@ -450,9 +455,14 @@ double estimate(const Plan& plan, int sms, double slower) {
   return time;
 }
 
+// Offers the plans that a tile has for a problem: none shared; what is left after whole waves of blocks, or that and
+// one wave more, shared by as many workers as the GPU has places. If there are fewer tiles than places, also: all
+// shared by fewer blocks of each SM, or by the same number of blocks for every tile.
 template <class S>
 void consider(const gemm::SgemmProblem& p, Tile tile, bool packed, double slower, double before, Choice& best) {
-  const int sms = std::max(gemm::device_limits().multiprocessors, 1), places = sms * S::BLOCKS;
+  const gemm::DeviceLimits limits = gemm::device_limits();
+  if (S::SHARED_BYTES > static_cast<unsigned>(limits.shared_bytes_per_block)) return;
+  const int sms = std::max(limits.multiprocessors, 1), places = sms * S::BLOCKS;
   const std::int64_t tiles = static_cast<std::int64_t>(gemm::ceil_div(p.m, S::TILE_M)) * gemm::ceil_div(p.n, S::TILE_N);
   const auto offer = [&](std::int64_t whole, int workers) {
     const Plan plan = share<S>(p, static_cast<int>(whole), workers);
@@ -470,7 +480,7 @@ void consider(const gemm::SgemmProblem& p, Tile tile, bool packed, double slower
 
 Choice choose(const gemm::SgemmProblem& p, Tile tile, bool always_pack) {
   const bool a = pack_a(p), b = pack_b(p), vector = !a && !b;
-  Choice best{{}, Tile::large, false, 1e300};
+  Choice best{{}, Tile::large, false, IMPOSSIBLE};
   for (const bool packed : {false, true}) {
     if (packed ? vector : always_pack && !vector) continue;
     const double bytes = 4.0 * (a * packed_words(p.m, p.depth()) + b * packed_words(p.depth(), p.n));
@@ -532,7 +542,9 @@ template <Tile TILE, bool ALWAYS_PACK = false>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   if (p.m == 0 || p.n == 0) return gemm::Status::ok();
   if (std::max(p.lda, p.ldb) >= 1 << 30) return gemm::Status::unsupported("a leading dimension of 2^30 or more");
-  return launch_chosen(p, choose(p, TILE, ALWAYS_PACK), stream);
+  const Choice choice = choose(p, TILE, ALWAYS_PACK);
+  if (choice.time == IMPOSSIBLE) return gemm::Status::unsupported("no tile fits this GPU's shared memory");
+  return launch_chosen(p, choice, stream);
 }
 
 std::size_t workspace_floats(const gemm::SgemmProblem& p) {

@@ -1,0 +1,133 @@
+"""How stage 18 chooses: its cost model, from the constants in its source, for the tables of its page and its figure.
+
+A second implementation of what stands in stages/18_summit.cu behind "which tile, how many workers, and whether to pack". The
+source is C++ that runs before each launch; here it is only told again, for a GPU with the H200's number of SMs."""
+import re
+
+SMS = 132  # of an H200
+
+
+def ceil_div(a, b):
+    return -(-a // b)
+
+
+class Model:
+    """The constants of the source."""
+
+    def __init__(self, source):
+        def value(name):
+            return float(re.search(rf"constexpr double {name} = ([0-9.e+]+)", source).group(1))
+
+        self.launch, self.part_bytes, self.pack_bytes = value("LAUNCH"), value("PART_BYTES"), value("PACK_BYTES")
+        self.steps = int(re.search(r"TILE_K = (\d+)", source).group(1))
+        self.shapes = {}
+        for name, arguments in re.findall(r"using (\w+) = Shape<([\d, ]+)>", source):
+            m, n, _, _, _, blocks, _ = map(int, arguments.split(","))
+            found = re.search(rf"COSTS<{name}> = \{{\{{([^}}]*)\}}, ([0-9.]+), ([0-9.]+)\}}", source)
+            self.shapes[name] = {"m": m, "n": n, "blocks": blocks, "round": [float(x) for x in found.group(1).split(",")],
+                                 "tile": float(found.group(2)), "scalar": float(found.group(3))}
+
+    def wave(self, shape, blocks, rounds, slower=1.0):
+        """Of at most as many blocks as there are places."""
+        return slower * rounds * shape["round"][(blocks - 1) // SMS] + shape["tile"] if blocks else 0.0
+
+    def tiles(self, name, m, n):
+        return ceil_div(m, self.shapes[name]["m"]) * ceil_div(n, self.shapes[name]["n"])
+
+    def share(self, name, m, n, k, whole, workers):
+        """The first tiles shared by workers, `whole` ones not."""
+        tiles, rounds = self.tiles(name, m, n), ceil_div(k, self.steps)
+        shared = tiles - whole
+        workers = min(workers, shared * rounds)
+        if workers == 0:
+            return {"tile": name, "tiles": tiles, "rounds": rounds, "shared": 0, "workers": 0, "each": 0, "extra": 0}
+        return {"tile": name, "tiles": tiles, "rounds": rounds, "shared": shared, "workers": workers,
+                "each": shared * rounds // workers, "extra": shared * rounds % workers}
+
+    def estimate(self, plan, slower=1.0):
+        """Microseconds."""
+        shape = self.shapes[plan["tile"]]
+        whole, places = plan["tiles"] - plan["shared"], SMS * shape["blocks"]
+        time = self.launch + whole // places * self.wave(shape, places, plan["rounds"], slower)
+        time += self.wave(shape, whole % places, plan["rounds"], slower)
+        if plan["workers"]:
+            time += self.wave(shape, plan["workers"], plan["each"] + (plan["extra"] > 0), slower) + self.reduction(plan)
+        return time
+
+    def reduction(self, plan):
+        """Microseconds for writing and adding up the parts."""
+        if not plan["workers"]:
+            return 0.0
+        shape = self.shapes[plan["tile"]]
+        parts = min(2 * plan["workers"], plan["workers"] + plan["shared"]) * shape["m"] * shape["n"] * 4
+        return self.launch + 2 * parts / self.part_bytes
+
+    def choose(self, m, n, k):
+        """The plan for dense operands at aligned addresses. Beside what share() says: `time`, of it `packing`, and
+        `slower`, by how much rounds are for copies word by word."""
+        pack_a, pack_b = k % 4 != 0, n % 4 != 0
+        words = pack_a * m * ceil_div(k, 4) * 4 + pack_b * k * ceil_div(n, 4) * 4
+        best = None
+        for packed in ([False, True] if words else [False]):
+            before = self.launch + 2 * 4 * words / self.pack_bytes if packed else 0.0
+            for name, shape in self.shapes.items():
+                slower = shape["scalar"] if words and not packed else 1.0
+                places, tiles = SMS * shape["blocks"], self.tiles(name, m, n)
+                offers = [(tiles, 0)] + [((tiles // places - waves) * places, places) for waves in (0, 1) if tiles // places >= waves]
+                if tiles < places:
+                    offers += [(0, blocks * SMS) for blocks in range(1, shape["blocks"])]
+                    offers += [(0, split * tiles) for split in range(2, places // tiles + 1)]
+                for whole, workers in offers:
+                    plan = self.share(name, m, n, k, whole, workers)
+                    time = before + self.estimate(plan, slower)
+                    if best is None or time < best["time"]:
+                        best = {**plan, "packing": before, "slower": slower, "time": time}
+        return best
+
+
+def draw_plan(source, size, path, plot_style, save):
+    """Who works when, by the model's times: without sharing, and as chosen."""
+    plt = plot_style()
+    model = Model(source)
+    chosen = model.choose(size, size, size)
+    alone = model.share(chosen["tile"], size, size, size, chosen["tiles"], 0)
+    shape = model.shapes[chosen["tile"]]
+    places = SMS * shape["blocks"]
+    fig, axes = plt.subplots(2, 1, figsize=(9, 5.2), sharex=True, sharey=True)
+    for ax, plan, title in ((axes[0], alone, "every tile has a block of its own"), (axes[1], chosen, None)):
+        start = model.launch
+        colours = plt.get_cmap("tab20").colors
+        for worker in range(plan["workers"]):
+            begin, parts = worker * plan["each"] + min(worker, plan["extra"]), []
+            end = begin + plan["each"] + (worker < plan["extra"])
+            while begin < end:
+                until = min(end, (begin // plan["rounds"] + 1) * plan["rounds"])
+                parts.append((begin // plan["rounds"], until - begin))
+                begin = until
+            at = start
+            for tile, rounds in parts:
+                length = rounds * shape["round"][(plan["workers"] - 1) // SMS]
+                ax.barh(worker, length, left=at, height=1, color=colours[tile % 20], linewidth=0)
+                at += length
+        if plan["workers"]:
+            start += model.wave(shape, plan["workers"], plan["each"] + (plan["extra"] > 0))
+        whole, wave = plan["tiles"] - plan["shared"], 0
+        while whole > 0:
+            blocks = min(whole, places)
+            length = model.wave(shape, blocks, plan["rounds"])
+            ax.barh((blocks - 1) / 2, length - 4, left=start + 2, height=blocks, color=("#c9d6e6", "#dde5ee")[wave % 2], linewidth=0)
+            ax.text(start + length / 2, blocks / 2, f"{blocks} tiles of {plan['rounds']} rounds", ha="center", va="center", fontsize=9)
+            start, whole, wave = start + length, whole - blocks, wave + 1
+        if plan["workers"]:
+            end = model.estimate(plan)
+            ax.barh((places - 1) / 2, end - start, left=start, height=places, color="#b04030", linewidth=0)
+            start = end
+        title = title or (f"as chosen, {plan['shared']} tiles (a colour each) shared by {plan['workers']} workers, {plan['each']} or "
+                          f"{plan['each'] + 1} rounds each")
+        ax.set_title(f"{title}: {start:,.0f} us by the model", fontsize=10, loc="left")
+        ax.set_ylabel(f"places, 0 to {places - 1}")
+        ax.set_ylim(places, 0)
+        ax.grid(False)
+    axes[1].set_xlabel("microseconds by the model; red: adding up the shared tiles' parts")
+    fig.suptitle(f"M = N = K = {size}: {chosen['tiles']} tiles of {shape['m']} x {shape['n']} on {SMS} SMs, two blocks each", fontsize=10)
+    save(plt, fig, path)
