@@ -4,9 +4,9 @@
 // Idea      A tile need not be computed by one block: sums over parts of k can be added. 64 x 64 x 1048576 is one tile, and
 //           32768 rounds for 264 blocks.
 // Change    Plan says which rounds of which tiles a block has. A loop over its tiles; parts go to the workspace; reduce().
-// Limit     Rounds / places instead of whole waves: 1024^3 is 64 tiles of 32 rounds for 264 places; 8 rounds each and the
-//           sums of parts, 33 MB written and read in L2, instead of 32 rounds on a quarter of the places.
-// Number    sm_active, blocks in the launch list. Sums in a fixed order: no atomics, the same result from run to run.
+// Limit     Rounds / places in place of whole waves. 1024^3 is 64 tiles of 32 rounds for 264 places: 8 rounds for each, two
+//           blocks an SM, instead of 32 rounds on 64 SMs; and 312 parts, 20 MB, written and read again in L2.
+// Number    ms at 1024^3 and at 64 x 64 x 1048576. The sums have a fixed order: the same result from run to run.
 // Map       Within a tile as 15: 4 warps of 64 x 64; lane (lm, ln) of 8 x 4 computes rows lm + 8 r, columns 4 ln + 16 g + 0..3.
 // Page      docs/stages/17b_stream_k.md
 // Source    Osama et al., "Stream-K", PPoPP 2023.
