@@ -181,6 +181,10 @@ def search(keep, alike, least):
             point = default._replace(**{axis: value})
             if point.builds() and point.shared_fits() and point.registers_needed() <= point.registers_allowed():
                 chosen.append(point)
+    kinds = {}
+    for _, point in left:  # the best of each thread tile
+        kinds.setdefault((point.rows, point.cols), point)
+    chosen += kinds.values()
     families = collections.Counter()
     for _, point in left:
         if len(set(chosen)) >= keep:
@@ -225,9 +229,8 @@ def compile_points(points, funnel, folder, build, arch):
     flags = [f for f in flags[:flags.index("-c")] if not f.startswith("--generate-code")]
     text = STAGE.read_text()
 
-    def compile_one(numbered):
-        index, point = numbered
-        stem = f"{index:02d}_{point.name}"
+    def compile_one(point):
+        stem = f"16_{point.name}"  # a stage's file starts with a number
         source, target, log = (work / f"{stem}{end}" for end in (".cu", ".o", ".log"))
         # A copy, because a stage is called as its file is.
         wanted = f"#define GEMM_TUNED Shape<{', '.join(map(str, point))}>\n{text}"
@@ -242,7 +245,7 @@ def compile_points(points, funnel, folder, build, arch):
         return entry, target
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        done = list(pool.map(compile_one, enumerate(points)))
+        done = list(pool.map(compile_one, points))
     entries = [entry for entry, _ in done]
     good = [target for entry, target in done if entry["spill_bytes"] == 0]
     funnel = [*funnel, ("compiled without spilling", len(good))]
@@ -323,8 +326,8 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "gpu", help="a GPU build, of Ninja")
     parser.add_argument("--out", type=pathlib.Path, default=OUT)
     parser.add_argument("--arch", default="90a")
-    parser.add_argument("--keep", type=int, default=32, help="how many points to compile (at most 100)")
-    parser.add_argument("--alike", type=int, default=2, help="of these, how many of one block tile and one thread tile")
+    parser.add_argument("--keep", type=int, default=28, help="how many points to compile, about")
+    parser.add_argument("--alike", type=int, default=1, help="of these, how many of one block tile and one thread tile")
     parser.add_argument("--least", type=float, default=0.9, help="of the model's best")
     parser.add_argument("--sizes", nargs="+", default=["4096", "2048"])
     parser.add_argument("--seconds", default="0.15", help="of sampling, a point and a size")
@@ -332,7 +335,7 @@ def main():
     arguments = parser.parse_args()
     folder = arguments.prebuilt or arguments.compile_only or ROOT / "build" / "tune"
     if not arguments.prebuilt:
-        points, funnel = search(min(arguments.keep, 100), arguments.alike, arguments.least)
+        points, funnel = search(arguments.keep, arguments.alike, arguments.least)
         for why, count in funnel:
             say(f"{count:9,}  {why}")
         if arguments.plan:
