@@ -7,11 +7,12 @@ usage: tune.py --plan                                       enumerate, prune by 
        tune.py --prebuilt DIR --time-only [--out FILE]      check and time them on this machine's GPU, in turns with cuBLAS
        tune.py [--build build/gpu] [--out FILE]             both, in build/tune
 
-Points that FILE already has from the same device and commit are not timed again.
+Points that FILE already has from the same program on the same machine are not timed again.
 """
 import argparse
 import collections
 import concurrent.futures
+import hashlib
 import itertools
 import json
 import math
@@ -19,6 +20,7 @@ import os
 import pathlib
 import re
 import shlex
+import socket
 import subprocess
 import sys
 
@@ -258,6 +260,11 @@ def compile_points(points, funnel, folder, build, arch):
     say(f"wrote {folder / 'tuned'}, {(folder / 'tuned').stat().st_size / 1e6:.1f} MB, with {len(good)} of {len(points)} points")
 
 
+def exact(folder):
+    """What makes times comparable: the program and the machine."""
+    return hashlib.sha256((folder / "tuned").read_bytes() + socket.gethostname().encode()).hexdigest()[:16]
+
+
 KEEP_OF_RUN = ("device", "driver", "cuda", "cublas", "commit", "compiler")
 
 
@@ -274,14 +281,15 @@ def time_points(folder, out, sizes, seconds, batch):
         out.write_text(f'{head},\n "points": [\n  {rows}\n ]\n}}\n')
 
     waiting = [p for p in points if p["spill_bytes"] == 0]
+    same = exact(folder)
+    if report["run"].get("exact") == same:
+        for p in waiting:
+            if set(sizes) <= set(known.get(p["name"], {}).get("timed", {})):
+                p["timed"] = known[p["name"]]["timed"]
+        waiting = [p for p in waiting if "timed" not in p]
     for first in range(0, len(waiting), batch):
         part = waiting[first:first + batch]
-        if old and all(set(sizes) <= set(known.get(p["name"], {}).get("timed", {})) for p in part) and old["run"].get("exact") == exact(
-                folder):
-            for p in part:
-                p["timed"] = known[p["name"]]["timed"]
-            continue
-        say(f"points {first + 1} to {first + len(part)} of {len(waiting)}")
+        say(f"timing points {first + 1} to {first + len(part)} of {len(waiting)}")
         answer = folder / "answer.json"
         command = [(folder / "tuned").resolve(), "ladder", *sizes, "--only", ",".join(p["id"] for p in part), "--time", "--seconds",
                    seconds, "--json", answer]
@@ -290,7 +298,7 @@ def time_points(folder, out, sizes, seconds, batch):
             sys.exit(f"error: {done.stdout[-2000:]}{done.stderr[-2000:]}")
         found = json.loads(answer.read_text())
         answer.unlink()
-        report["run"] = {key: found[key] for key in KEEP_OF_RUN if key in found} | {"exact": exact(folder)}
+        report["run"] = {key: found[key] for key in KEEP_OF_RUN if key in found} | {"exact": same}
         for p in part:
             p["timed"] = {}
             for r in found["results"]:
@@ -310,11 +318,6 @@ def time_points(folder, out, sizes, seconds, batch):
                        f"{p['registers']:3d}", p["name"]]))
 
 
-def exact(folder):
-    """What makes times comparable: the program and the machine."""
-    import hashlib
-    import socket
-    return hashlib.sha256((folder / "tuned").read_bytes()).hexdigest()[:16] + "@" + socket.gethostname()
 
 
 def main():
