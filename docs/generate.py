@@ -30,6 +30,7 @@ MAPS = DOCS / "measurements" / "cpu" / "thread_maps.json"
 COUNTED = DOCS / "measurements" / "cpu" / "counts.json"  # by the CPU executor, on any machine
 BESIDE = GPU / "counts.json"  # the same and Nsight Compute's; may be missing
 SWEEP, COARSE, RANDOM, VARIANTS = (GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random", "variants"))  # may be missing
+TUNING = GPU / "tuning.json"  # the search of stage 16; may be missing
 HEADLINE = "4096x4096x4096"
 CUBES = ["256", "512", "1000", "1023", "1024", "2047", "2048", "3000", "4095", "4096", "4097", "8192", "16384"]
 # What the ladder's summit is judged by, beside the cubes.
@@ -80,6 +81,7 @@ class Data:
         self.executor = json.loads(COUNTED.read_text())
         self.beside = json.loads(BESIDE.read_text()) if BESIDE.exists() else None
         self.sweep, self.coarse, self.random, self.variants = map(optional, (SWEEP, COARSE, RANDOM, VARIANTS))
+        self.tuning = optional(TUNING)
         self.results = by_stage_and_shape(self.ladder)
         self.ids = list(dict.fromkeys(r["stage"] for r in self.ladder["results"]))
         self.ceilings = self.ladder["ceilings"]
@@ -320,6 +322,69 @@ def block_variants(data, stage):
                                 f"{run['device']}, commit {run['commit']}, command `{run['command']}`."]
 
 
+def timed_points(data):
+    """Of the search: the points with times, the fastest first, and the sizes."""
+    points = [p for p in data.tuning["points"] if p.get("timed")] if data.tuning else []
+    sizes = list(points[0]["timed"]) if points else []
+    points = [p for p in points if all("gflops" in p["timed"].get(size, {}) for size in sizes)]
+    if not points:
+        raise NotMeasured("")
+    return sorted(points, key=lambda p: -p["timed"][sizes[0]]["pct_cublas"]), sizes
+
+
+def tuned_shape(data):
+    """The numbers that the stage itself has."""
+    return [int(x) for x in re.search(r"using Tuned = Shape<([\d,\s]+)>", data.source(data.stage("16")))[1].split(",")]
+
+
+def block_funnel(data):
+    """How many points of the search were left after each pruning."""
+    funnel = data.tuning["funnel"] if data.tuning else []
+    if not funnel:
+        raise NotMeasured("")
+    return table(["points", "left", "of those before"], [
+        [why, f"{count:,}", f"{100 * count / before:.3g} %" if before else ""]
+        for (why, count), before in zip(funnel, [0, *(count for _, count in funnel)])])
+
+
+def block_tuning(data, most="12"):
+    """The best points of the search, and the stage's own."""
+    points, sizes = timed_points(data)
+    rows, own = [], tuned_shape(data)
+    for place, p in enumerate(points, 1):
+        if place > int(most) and p["shape"] != own:
+            continue
+        tile_m, tile_n, tile_k, warp_m, warp_n, lanes_m, quads, stages, group, blocks = p["shape"]
+        cells = [str(place), f"{tile_m} x {tile_n} x {tile_k}", f"{warp_m} x {warp_n}", f"{warp_m // lanes_m} x {warp_n * lanes_m // 32}",
+                 str(blocks), str(stages), str(quads), str(group), str(p["registers"]), f"{p['slots_per_fma']:.3f}", tflops(p["model_gflops"])]
+        for size in sizes:
+            cells += [tflops(p["timed"][size]["gflops"]), f"{p['timed'][size]['pct_cublas'] / 100:.3f}"]
+        rows.append([f"**{cell}**" for cell in cells] if p["shape"] == own else cells)
+    run = data.tuning["run"]
+    head = ["", "block", "warp", "thread", "blocks", "stages", "quads", "group", "registers", "slots/FMA", "model"]
+    return table(head + [text for size in sizes for text in (f"{size}", "ratio")], rows) + [
+        "", f"TFLOP/s, and ratios to cuBLAS in turns, by which the points are sorted at {sizes[0]}; in bold what the stage has. {len(points)} points "
+        f"timed; {run['device']}, driver {run['driver']}, cuBLAS {run['cublas']}, commit {run['commit']}."]
+
+
+def tuning_spread(data, which):
+    """Of all timed points: how far from the model, and whether in its order."""
+    points, sizes = timed_points(data)
+    if which == "stage_place":
+        return str([p["shape"] for p in points].index(tuned_shape(data)) + 1)
+    if which == "points":
+        return str(len(points))
+    ratios = sorted(p["timed"][sizes[0]]["gflops"] / p["model_gflops"] for p in points)
+    if which in ("least", "most"):
+        return f"{ratios[0 if which == 'least' else -1]:.2f}"
+    if which == "pairs":  # which the model orders as measured, of those to which it gives different speeds
+        pairs = [(p, q) for i, p in enumerate(points) for q in points[:i] if p["model_gflops"] != q["model_gflops"]]
+        right = sum((p["model_gflops"] < q["model_gflops"]) == (p["timed"][sizes[0]]["gflops"] < q["timed"][sizes[0]]["gflops"])
+                    for p, q in pairs)
+        return f"{100 * right / len(pairs):.0f} %"
+    raise KeyError(which)
+
+
 def block_counters(data, stage):
     sizes = [size for size, found in data.counters["sizes"].items() if data.stage(stage) in found]
     if not sizes:
@@ -443,6 +508,7 @@ VALUES = {
     # The share of the FMA ceiling, in GFLOP/s, that a number of cycles per warp-wide FMA allows.
     "allowed": lambda d, stage, size, counter: number(d.ceilings["ffma_gflops"] * 0.25 / d.per_fma(stage, size, counter)),
     "cublas_ratio": lambda d, stage, shape: f"{d.result(stage, shape)['pct_cublas'] / 100:.2f}",
+    "tuning": tuning_spread,
     "ffma": lambda d: f"{d.ceilings['ffma_gflops'] / 1e3:.1f}",
     # Of the CPU executor: a count (global_load requests), cycles per warp-wide FMA (sum, data, tags), requests and the like per FMA.
     "count": lambda d, stage, kind, what: f"{d.counted(stage)[kind][what]:,}",
@@ -451,6 +517,9 @@ VALUES = {
     "intensity": lambda d, stage, which: three_digits(d.counted(stage)["flop_per_byte"][which]),
 }
 BLOCKS = {name[len("block_"):]: function for name, function in list(globals().items()) if name.startswith("block_")}
+
+
+NOT_TUNED = ["*Not measured yet: `docs/measurements/tune.py` does it.*"]
 
 
 def fill(text, data, where):
@@ -462,6 +531,8 @@ def fill(text, data, where):
             return functions[name](data, *arguments)
         except NotMeasured:
             data.missing.append(f"{where}: {spec}")
+            if name in ("tuning", "funnel") and functions is BLOCKS:
+                return NOT_TUNED
             counted = name in ("counted", "count", "counted_cycles", "counted_per_fma", "intensity")
             return (NOT_COUNTED if counted else NOT_MEASURED)[functions is VALUES]
         except (KeyError, StopIteration, TypeError) as error:

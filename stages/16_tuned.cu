@@ -1,5 +1,5 @@
-// 16 tuned: 15's kernel with every constant a parameter. A search over some ten thousand points, pruned by counting before
-// anything is compiled, and by what nvcc reports before anything is timed, chose the one that runs.
+// 16 tuned: 15's kernel with every constant a parameter. A search over half a million points, pruned by counting before
+// anything is compiled, and by what nvcc reports before anything is timed, has looked for a better one.
 //
 // Idea      Tile sizes were argued for, one at a time. They act together, so try them together: let a program do it.
 // Change    None in the kernel: as 15's, but for constants that come from Shape, tiles for any number of threads, any number
@@ -8,7 +8,7 @@
 // Number    GFLOP/s of the best points, which lie close together: docs/measurements/nvidia-h200/tuning.json.
 // Map       As 15, with the numbers of Tuned.
 // Page      docs/stages/16_tuned.md
-// Source    Lai, Seznec, "Performance Upper Bound Analysis and Optimization of SGEMM", CGO 2013 (pruning by counting).
+// Source    Kurzak, Tomov, Dongarra, "Autotuning GEMM Kernels for the Fermi GPU", IEEE TPDS 23, 2012 (pruned search).
 #include "common/ptx.cuh"
 #include "common/stage.cuh"
 
@@ -20,10 +20,10 @@ namespace {
 template <int TILE_M_, int TILE_N_, int TILE_K_, int WARP_M_, int WARP_N_, int LANES_M_, int QUADS_, int STAGES_,
           int GROUP_, int BLOCKS_>
 struct Shape {
-  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_,
-                       TILE_K = TILE_K_;                                  // of C per block; steps of k between barriers
-  static constexpr int WARP_M = WARP_M_, WARP_N = WARP_N_;                // of C per warp
-  static constexpr int LANES_M = LANES_M_, LANES_N = 32 / LANES_M;        // how a warp's lanes lie over its part of C
+  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_;  // of C per block
+  static constexpr int TILE_K = TILE_K_;                    // steps of k between barriers
+  static constexpr int WARP_M = WARP_M_, WARP_N = WARP_N_;  // of C per warp
+  static constexpr int LANES_M = LANES_M_, LANES_N = 32 / LANES_M;
   static constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
   static constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
   static constexpr int QUADS = QUADS_;         // four steps of k each, in a body of the inner loop

@@ -7,11 +7,12 @@ usage: tune.py --plan                                       enumerate, prune by 
        tune.py --prebuilt DIR --time-only [--out FILE]      check and time them on this machine's GPU, in turns with cuBLAS
        tune.py [--build build/gpu] [--out FILE]             both, in build/tune
 
-Points that FILE already has from the same device and commit are not timed again.
+Points that FILE already has from the same program on the same machine are not timed again.
 """
 import argparse
 import collections
 import concurrent.futures
+import hashlib
 import itertools
 import json
 import math
@@ -19,6 +20,7 @@ import os
 import pathlib
 import re
 import shlex
+import socket
 import subprocess
 import sys
 
@@ -181,6 +183,10 @@ def search(keep, alike, least):
             point = default._replace(**{axis: value})
             if point.builds() and point.shared_fits() and point.registers_needed() <= point.registers_allowed():
                 chosen.append(point)
+    kinds = {}
+    for _, point in left:  # the best of each thread tile
+        kinds.setdefault((point.rows, point.cols), point)
+    chosen += kinds.values()
     families = collections.Counter()
     for _, point in left:
         if len(set(chosen)) >= keep:
@@ -225,9 +231,8 @@ def compile_points(points, funnel, folder, build, arch):
     flags = [f for f in flags[:flags.index("-c")] if not f.startswith("--generate-code")]
     text = STAGE.read_text()
 
-    def compile_one(numbered):
-        index, point = numbered
-        stem = f"{index:02d}_{point.name}"
+    def compile_one(point):
+        stem = f"16_{point.name}"  # a stage's file starts with a number
         source, target, log = (work / f"{stem}{end}" for end in (".cu", ".o", ".log"))
         # A copy, because a stage is called as its file is.
         wanted = f"#define GEMM_TUNED Shape<{', '.join(map(str, point))}>\n{text}"
@@ -242,7 +247,7 @@ def compile_points(points, funnel, folder, build, arch):
         return entry, target
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        done = list(pool.map(compile_one, enumerate(points)))
+        done = list(pool.map(compile_one, points))
     entries = [entry for entry, _ in done]
     good = [target for entry, target in done if entry["spill_bytes"] == 0]
     funnel = [*funnel, ("compiled without spilling", len(good))]
@@ -253,6 +258,11 @@ def compile_points(points, funnel, folder, build, arch):
     run(link, build)
     (folder / "points.json").write_text(json.dumps({"funnel": funnel, "points": entries}, indent=1) + "\n")
     say(f"wrote {folder / 'tuned'}, {(folder / 'tuned').stat().st_size / 1e6:.1f} MB, with {len(good)} of {len(points)} points")
+
+
+def exact(folder):
+    """What makes times comparable: the program and the machine."""
+    return hashlib.sha256((folder / "tuned").read_bytes() + socket.gethostname().encode()).hexdigest()[:16]
 
 
 KEEP_OF_RUN = ("device", "driver", "cuda", "cublas", "commit", "compiler")
@@ -271,14 +281,15 @@ def time_points(folder, out, sizes, seconds, batch):
         out.write_text(f'{head},\n "points": [\n  {rows}\n ]\n}}\n')
 
     waiting = [p for p in points if p["spill_bytes"] == 0]
+    same = exact(folder)
+    if report["run"].get("exact") == same:
+        for p in waiting:
+            if set(sizes) <= set(known.get(p["name"], {}).get("timed", {})):
+                p["timed"] = known[p["name"]]["timed"]
+        waiting = [p for p in waiting if "timed" not in p]
     for first in range(0, len(waiting), batch):
         part = waiting[first:first + batch]
-        if old and all(set(sizes) <= set(known.get(p["name"], {}).get("timed", {})) for p in part) and old["run"].get("exact") == exact(
-                folder):
-            for p in part:
-                p["timed"] = known[p["name"]]["timed"]
-            continue
-        say(f"points {first + 1} to {first + len(part)} of {len(waiting)}")
+        say(f"timing points {first + 1} to {first + len(part)} of {len(waiting)}")
         answer = folder / "answer.json"
         command = [(folder / "tuned").resolve(), "ladder", *sizes, "--only", ",".join(p["id"] for p in part), "--time", "--seconds",
                    seconds, "--json", answer]
@@ -287,7 +298,7 @@ def time_points(folder, out, sizes, seconds, batch):
             sys.exit(f"error: {done.stdout[-2000:]}{done.stderr[-2000:]}")
         found = json.loads(answer.read_text())
         answer.unlink()
-        report["run"] = {key: found[key] for key in KEEP_OF_RUN if key in found} | {"exact": exact(folder)}
+        report["run"] = {key: found[key] for key in KEEP_OF_RUN if key in found} | {"exact": same}
         for p in part:
             p["timed"] = {}
             for r in found["results"]:
@@ -307,11 +318,6 @@ def time_points(folder, out, sizes, seconds, batch):
                        f"{p['registers']:3d}", p["name"]]))
 
 
-def exact(folder):
-    """What makes times comparable: the program and the machine."""
-    import hashlib
-    import socket
-    return hashlib.sha256((folder / "tuned").read_bytes()).hexdigest()[:16] + "@" + socket.gethostname()
 
 
 def main():
@@ -323,8 +329,8 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "gpu", help="a GPU build, of Ninja")
     parser.add_argument("--out", type=pathlib.Path, default=OUT)
     parser.add_argument("--arch", default="90a")
-    parser.add_argument("--keep", type=int, default=32, help="how many points to compile (at most 100)")
-    parser.add_argument("--alike", type=int, default=2, help="of these, how many of one block tile and one thread tile")
+    parser.add_argument("--keep", type=int, default=28, help="how many points to compile, about")
+    parser.add_argument("--alike", type=int, default=1, help="of these, how many of one block tile and one thread tile")
     parser.add_argument("--least", type=float, default=0.9, help="of the model's best")
     parser.add_argument("--sizes", nargs="+", default=["4096", "2048"])
     parser.add_argument("--seconds", default="0.15", help="of sampling, a point and a size")
@@ -332,7 +338,7 @@ def main():
     arguments = parser.parse_args()
     folder = arguments.prebuilt or arguments.compile_only or ROOT / "build" / "tune"
     if not arguments.prebuilt:
-        points, funnel = search(min(arguments.keep, 100), arguments.alike, arguments.least)
+        points, funnel = search(arguments.keep, arguments.alike, arguments.least)
         for why, count in funnel:
             say(f"{count:9,}  {why}")
         if arguments.plan:
