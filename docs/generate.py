@@ -29,7 +29,7 @@ LADDER, COUNTERS, CALIBRATION, SANITIZERS = (GPU / f"{name}.json" for name in ("
 MAPS = DOCS / "measurements" / "cpu" / "thread_maps.json"
 COUNTED = DOCS / "measurements" / "cpu" / "counts.json"  # by the CPU executor, on any machine
 BESIDE = GPU / "counts.json"  # the same and Nsight Compute's; may be missing
-SWEEP, COARSE, RANDOM, VARIANTS = (GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random", "variants"))  # may be missing
+SWEEP, COARSE, RANDOM, VARIANTS, SOME = (GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random", "variants", "summit"))  # may be missing
 TUNING = GPU / "tuning.json"  # the search of stage 16; may be missing
 HEADLINE = "4096x4096x4096"
 CUBES = ["256", "512", "1000", "1023", "1024", "2047", "2048", "3000", "4095", "4096", "4097", "8192", "16384"]
@@ -82,6 +82,16 @@ class Data:
         self.beside = json.loads(BESIDE.read_text()) if BESIDE.exists() else None
         self.sweep, self.coarse, self.random, self.variants = map(optional, (SWEEP, COARSE, RANDOM, VARIANTS))
         self.tuning = optional(TUNING)
+        # A run of some stages only, and that of the variants, stand in for what the whole ladder's last run does not have.
+        for result in self.ladder["results"]:
+            result["commit"] = self.ladder["commit"]
+        known = {(r["stage"], json.dumps(r["problem"])) for r in self.ladder["results"]}
+        for run in (optional(SOME), self.variants):
+            for result in (run or {"results": []})["results"]:
+                key = (result["stage"], json.dumps(result["problem"]))
+                if ":" not in result["stage"] and key not in known:
+                    known.add(key)
+                    self.ladder["results"].append({**result, "commit": run["commit"]})
         self.results = by_stage_and_shape(self.ladder)
         self.ids = list(dict.fromkeys(r["stage"] for r in self.ladder["results"]))
         self.ceilings = self.ladder["ceilings"]
@@ -127,7 +137,9 @@ class Data:
         return (ROOT / {"sgemm": "stages"}.get(directory, directory) / f"{name}.cu").read_text()
 
     def idea(self, stage):
-        return "".join(re.findall(r'"([^"]*)"', re.search(r'\.idea\s*=\s*((?:"[^"]*"\s*)+)', self.source(stage)).group(1)))
+        source = self.source(stage)
+        source = source[source.rindex("StageInfo"):]  # variants have ideas of their own
+        return "".join(re.findall(r'"([^"]*)"', re.search(r'\.idea\s*=\s*((?:"[^"]*"\s*)+)', source).group(1)))
 
 
 def tflops(gflops):
@@ -151,6 +163,11 @@ def table(head, rows):
 # ---- blocks: name -> function(data, *arguments) -> lines
 
 
+def commits(results):
+    found = list(dict.fromkeys(r["commit"] for r in results))
+    return ("commit " if len(found) == 1 else "commits ") + " and ".join(found)
+
+
 def block_ladder(data):
     rows, before = [], None
     libraries = [i for i in data.ids if i.startswith("cublas/")]
@@ -171,7 +188,8 @@ def block_ladder(data):
     run = data.ladder
     return table(["stage", "idea", "ms", "TFLOP/s", "of cuBLAS FP32", "of the roofline", "gain"], rows) + [
         "", f"{run['device']}, {HEADLINE.replace('x', ' x ')}, warm cache, medians; driver {run['driver']}, CUDA {run['cuda']}, cuBLAS "
-        f"{run['cublas']}, commit {run['commit']}, command `{run['command']}`. TF32 is another arithmetic, with 13 bits less."]
+        f"{run['cublas']}; each stage beside cuBLAS in turns, in runs of {commits(data.ladder['results'])}. TF32 is another arithmetic, "
+        "with 13 bits less."]
 
 
 def block_ceilings(data):
@@ -212,7 +230,7 @@ def block_measured(data, stage):
     launch, state = product_launch(r), r["state"]
     kernels = f" (of {len(r['launches'])} kernels, the one with most registers)" if len(r["launches"]) > 1 else ""
     return table(["M = N = K", "ms", "predicted, as written", "measured GFLOP/s", "ratio", "of cuBLAS", "of the roofline"], rows) + [
-        "", f"{data.ladder['device']}, commit {data.ladder['commit']}; {launch['registers']} registers a thread, "
+        "", f"{data.ladder['device']}, commit {data.result(stage, '4096')['commit']}; {launch['registers']} registers a thread, "
         f"{shared_bytes(launch)} bytes of shared memory a block, {launch['local_bytes']} bytes spilled{kernels}"
         + (f"; SM clock {state['sm_mhz_min']} to {state['sm_mhz_max']} MHz while timing {size}." if state else ".")]
 
@@ -230,8 +248,9 @@ def block_required(data, stage):
         rows.append([shape, tflops(cublas), tflops(r["gflops"]), f"{r['pct_cublas'] / 100:.3f}"])
     if all(row[2] == "not measured" for row in rows):
         raise NotMeasured("")
+    shown = [r for (i, _), r in data.results.items() if i == data.stage(stage)]
     return table(["M = N = K, or M x N x K", "cuBLAS, TFLOP/s", f"stage {stage}, TFLOP/s", "ratio"], rows) + [
-        "", f"{data.ladder['device']}, commit {data.ladder['commit']}, command `{data.ladder['command']}`."]
+        "", f"{data.ladder['device']}, {commits(shown)}, in turns with cuBLAS, checked."]
 
 
 def block_random(data, stage):
