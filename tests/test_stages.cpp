@@ -97,7 +97,7 @@ TEST_P(EveryStage, DeclaresWhatIsCounted) {
     const double least = std::max(declared.sum(), cycles_per_warp_fma);
     if (declared.global == 0) {
       const double loads = results[0].counts->shared_load.wavefronts * 32.0 / results[0].counts->fmas();
-      EXPECT_NEAR(loads, declared.shared, 0.02 * declared.shared) << shape;
+      EXPECT_NEAR(loads, declared.shared, 0.03 * declared.shared) << shape;  // 17b: workers start anew in a tile
       EXPECT_LE(counted, 1.5 * least) << shape;
     } else {
       EXPECT_LE(counted, 1.15 * least) << shape;
