@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -147,6 +148,8 @@ int ladder(const LadderOptions& options, const std::string& command) {
   }
 
   Json report = provenance(command, ceilings);
+  const bool part = !options.json.empty() && options.json != "-" && problems.size() > 1;
+  const std::string part_file = options.json + ".part";
   report["results"] = Json::array();
   int status = 0;
   std::size_t passed = 0, failed = 0, skipped = 0;
@@ -180,9 +183,12 @@ int ladder(const LadderOptions& options, const std::string& command) {
       }
     }
     status = std::max(status, exit_status(results, ceilings, options.timing));
+    // A long run that is cut short leaves what it had.
+    if (part) write_text(part_file, report_text(report));
   }
   say(fmt::format("\n{} right, {} wrong, {} skipped\n", passed, failed, skipped));
   if (!options.json.empty()) write_text(options.json, report_text(report));
+  if (part) std::filesystem::remove(part_file);
   return status;
 }
 
