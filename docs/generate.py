@@ -115,6 +115,16 @@ class Data:
             raise NotMeasured(found["reason"] if found else "")
         return found
 
+    def variant(self, number, name, shape):
+        """A result of a stage (name "") or of one of its variants, from the run of the variants; NotMeasured if it has no time."""
+        stage = self.stage(number)
+        if name not in self.source(stage) and not any(r["stage"] == f"{stage}:{name}" for r in (self.variants or {"results": []})["results"]):
+            raise KeyError(name)
+        for r in self.variants["results"] if self.variants else []:
+            if r["stage"] == (f"{stage}:{name}" if name else stage) and shape_of(r["problem"]) == full_shape(shape) and "time_ms" in r:
+                return r
+        raise NotMeasured("")
+
     def counter(self, number, size):
         """Nsight Compute's counters of a stage."""
         try:
@@ -523,6 +533,10 @@ VALUES = {
     "per_fma": lambda d, stage, size, counter: f"{d.per_fma(stage, size, counter):.2f}",
     "counter": lambda d, stage, size, counter: number(d.counter(stage, size)[counter]),
     "gain": lambda d, a, b, shape: f"{d.result(b, shape)['gflops'] / d.result(a, shape)['gflops']:.1f}",
+    "ratio": lambda d, a, b, shape: f"{d.result(b, shape)['gflops'] / d.result(a, shape)['gflops']:.2f}",
+    "variant": lambda d, stage, name, shape: tflops(d.variant(stage, name, shape)["gflops"]),
+    # Of a variant to its stage, in the same run, as in the block "variants".
+    "variant_gain": lambda d, stage, name, shape: f"{d.variant(stage, name, shape)['gflops'] / d.variant(stage, '', shape)['gflops']:.2f}",
     "cycles": lambda d, stage, size: f"{d.per_fma(stage, size, 'sm_cycles') * d.ladder['sm_count']:.2f}",
     # The share of the FMA ceiling, in GFLOP/s, that a number of cycles per warp-wide FMA allows.
     "allowed": lambda d, stage, size, counter: number(d.ceilings["ffma_gflops"] * 0.25 / d.per_fma(stage, size, counter)),
