@@ -115,6 +115,20 @@ class Data:
             raise NotMeasured(found["reason"] if found else "")
         return found
 
+    def variant(self, number, name, shape):
+        """A result of a stage (name "") or of one of its variants, from the run of the variants; NotMeasured if it has no time."""
+        stage = self.stage(number)
+        if name not in self.source(stage) and not any(r["stage"] == f"{stage}:{name}" for r in (self.variants or {"results": []})["results"]):
+            raise KeyError(name)
+        for r in self.variants["results"] if self.variants else []:
+            if r["stage"] == (f"{stage}:{name}" if name else stage) and shape_of(r["problem"]) == full_shape(shape) and "time_ms" in r:
+                return r
+        raise NotMeasured("")
+
+    def speed(self, which, shape):
+        number, _, name = which.partition(":")
+        return (self.variant(number, name, shape) if name else self.result(number, shape))["gflops"]
+
     def counter(self, number, size):
         """Nsight Compute's counters of a stage."""
         try:
@@ -523,6 +537,13 @@ VALUES = {
     "per_fma": lambda d, stage, size, counter: f"{d.per_fma(stage, size, counter):.2f}",
     "counter": lambda d, stage, size, counter: number(d.counter(stage, size)[counter]),
     "gain": lambda d, a, b, shape: f"{d.result(b, shape)['gflops'] / d.result(a, shape)['gflops']:.1f}",
+    # Of the second to the first; each may be a variant, as 06a:unroll=1.
+    "ratio": lambda d, a, b, shape: f"{d.speed(b, shape) / d.speed(a, shape):.2f}",
+    "variant": lambda d, stage, name, shape: tflops(d.variant(stage, name, shape)["gflops"]),
+    # Of a variant to its stage, in the same run, as in the block "variants".
+    "variant_gain": lambda d, stage, name, shape: f"{d.variant(stage, name, shape)['gflops'] / d.variant(stage, '', shape)['gflops']:.2f}",
+    # Cycles from one instruction of a warp to its next, 16 warps a scheduler being all. The stall reasons, stall_..., are parts of it.
+    "issue_interval": lambda d, stage, size: f"{16 * d.counter(stage, size)['occupancy_pct'] / d.counter(stage, size)['issue_slots_pct']:.1f}",
     "cycles": lambda d, stage, size: f"{d.per_fma(stage, size, 'sm_cycles') * d.ladder['sm_count']:.2f}",
     # The share of the FMA ceiling, in GFLOP/s, that a number of cycles per warp-wide FMA allows.
     "allowed": lambda d, stage, size, counter: number(d.ceilings["ffma_gflops"] * 0.25 / d.per_fma(stage, size, counter)),
