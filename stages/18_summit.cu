@@ -383,7 +383,7 @@ __global__ void pack(Packing a, Packing b) {
 
 // ---- which tile, how many workers, and whether to pack
 
-// Microseconds on an H200 (docs/measurements/nvidia-h200/tuning.json).
+// Microseconds on an H200, read off while searching, one run each; no committed measurement has them.
 struct Costs {
   double round[4];  // [b]: a round of each of an SM's b + 1 blocks
   double tile;      // the rest of a tile: its first loads and its stores
