@@ -270,7 +270,7 @@ constexpr gemm::Variant variants[] = {
 #endif
 
 constexpr gemm::StageInfo info = {
-    .idea = "15 with the constants that a search found best",
+    .idea = "15 with every constant a parameter, for a search to choose",
     .l1_cycles = cycles<Tuned>,
     .min_compute_capability = 80,
     .launch = launch<Tuned>,
