@@ -1,11 +1,11 @@
 // 16 tuned: 15's kernel with every constant a parameter. A search over half a million points, pruned by counting before
-// anything is compiled, and by what nvcc reports before anything is timed, has looked for a better one.
+// anything is compiled, and by what nvcc reports before anything is timed, looks for a better one.
 //
 // Idea      Tile sizes were argued for, one at a time. They act together, so try them together: let a program do it.
 // Change    None in the kernel: as 15's, but for constants that come from Shape, tiles for any number of threads, any number
 //           of stages (two are enough: docs page), and QUADS quads of k in a body of the inner loop.
 // Limit     As 15: issue slots, and the register write cycles of LDS.128. No choice of constants removes either.
-// Number    GFLOP/s of the best points, which lie close together: docs/measurements/nvidia-h200/tuning.json.
+// Number    GFLOP/s of the variants, which are points of the search: the page's table.
 // Map       As 15, with the numbers of Tuned.
 // Page      docs/stages/16_tuned.md
 // Source    Kurzak, Tomov, Dongarra, "Autotuning GEMM Kernels for the Fermi GPU", IEEE TPDS 23, 2012 (pruned search).
