@@ -1,6 +1,5 @@
 #include "common/contender.hpp"
 
-#include <limits>
 #include <memory>
 
 #include "common/device_memory.hpp"

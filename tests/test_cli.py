@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The programs and ./lab, run as a user would: exit statuses, JSON, and what bad input gets.
 
-usage: test_cli.py [--gpu] BIN      BIN: the folder with the built programs; --gpu: they are a CUDA build
+usage: test_cli.py [--gpu] [--stages REGEX] BIN
+BIN: the folder with the built programs; --gpu: they are a CUDA build; REGEX: GEMM_STAGES, with which it was built
 """
 import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,7 +16,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LAB = ROOT / "lab"
-bin_dir, gpu, device = None, False, True  # set at the bottom, from the command line
+bin_dir, gpu, device, stages = None, False, True, ""  # set at the bottom, from the command line
 
 SMALL = ["--m", "70", "--n", "33", "--k", "50"]
 # What `run`, and a stage's own program, must refuse before they touch a device, ...
@@ -69,7 +71,8 @@ class Case(unittest.TestCase):
 class WithoutDevice(Case):
     def test_list_has_every_stage(self):
         files = [("sgemm" if path.parent.name == "stages" else path.parent.name) + "/" + path.stem
-                 for folder in ("stages", "tsm", "tensorcore") for path in (ROOT / folder).glob("[0-9][0-9]*.cu")]
+                 for folder in ("stages", "tsm", "tensorcore") for path in (ROOT / folder).glob("[0-9][0-9]*.cu")
+                 if re.match(stages, path.stem)]
         self.assertEqual([line.split()[0] for line in self.ok(self.gemm, "list").splitlines()], sorted(files))
 
     def test_help(self):
@@ -257,9 +260,10 @@ class WithDevice(Case):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--stages", default="")
     parser.add_argument("bin", type=pathlib.Path)
     parsed = parser.parse_args()
-    bin_dir, gpu = parsed.bin.resolve(), parsed.gpu
+    bin_dir, gpu, stages = parsed.bin.resolve(), parsed.gpu, parsed.stages
     probe = run(bin_dir / "gemm", "run", "02", "--check", "--m", "1", "--n", "1", "--k", "1")
     device = not (gpu and probe.returncode == 2 and probe.stderr.startswith(("error: no CUDA device", "error: this build holds")))
     good = unittest.main(argv=sys.argv[:1], exit=False).result.wasSuccessful()
