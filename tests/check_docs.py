@@ -70,7 +70,7 @@ class Page:
 class Check:
     def __init__(self, root, bin_dir):
         self.root, self.bin, self.problems = root, bin_dir, []
-        self.ran = {}  # what was wrong with a command: pages repeat them
+        self.ran = {}  # a command: what was wrong with it, or None; pages repeat commands
         self.count = dict.fromkeys(("pages", "links", "images", "commands", "commands run", "maps", "counts"), 0)
         paths = {root / f / "README.md" for f in (".", "tsm", "tensorcore")}
         paths |= {path for f in ("docs", "tsm", "tensorcore") for path in (root / f).rglob("*.md")}

@@ -45,7 +45,7 @@ def text(command):
 def count(folder, out):
     result = {"stage_size": SIZE, "prototype_size": PROTOTYPE_SIZE, "kernels": {}}
     for name, command in runs(folder):
-        # To gemm --count would mean nvcc's work beside the counts, which it gives anyway.
+        # gemm counts in any case; its --count would add what nvcc makes of the kernel.
         counting = ["--count"] if name.startswith("prototype/") else []
         done = subprocess.run(text(command + counting + ["--json", "-"]), capture_output=True, text=True)
         if done.returncode:
