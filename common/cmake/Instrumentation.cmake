@@ -37,7 +37,9 @@ set(gemm_instrumentation
   # A thread whose local variables don't fit its stack meets the guard page below it, instead of jumping over.
   -fstack-clash-protection
   # For lines in reports.
-  -g)
+  -g
+  # Where the executor itself is optimised less (the sanitize preset), kernels and so their counts stay the same.
+  $<$<CONFIG:RelWithDebInfo>:-O2>)
 
 # gemm_instrument(file): this source holds kernels.
 function(gemm_instrument file)
