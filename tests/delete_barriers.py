@@ -43,7 +43,8 @@ class Builder:
         for option in ("-o", "-c"):  # each with the word behind it
             at = words.index(option)
             del words[at:at + 2]
-        self.run(words + ["-w", "-o", f"{output}.o", "-c", str(source)])
+        # -O1 compiles in half the time, and finds the same.
+        self.run(words + ["-O1", "-w", "-o", f"{output}.o", "-c", str(source)])
         # None of the flags again: to link with -fsanitize would bring in the sanitizers' own libraries, and objects are no C++.
         self.run([words[0], *LINK_FLAGS, "-o", str(output), f"{output}.o", str(self.main), str(self.harness), "-ldl", "-lpthread"])
 
@@ -82,22 +83,23 @@ def verdict(builder, file, span):
         source.write_text(text if span is None else text[:span[0]] + "(void)0" + text[span[1]:])
         program = pathlib.Path(folder, "program")
         builder.program(file, source, program)
-        complaints = []
+        complaint = None
         for problem in PROBLEMS:
             done = subprocess.run([str(program), "--check", *problem], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
             if done.returncode not in (0, 1):
                 return False, f"{where}: exit status {done.returncode}: {done.stdout.strip()}"
             if done.returncode == 1:
-                complaints.append(done.stdout.strip())
+                complaint = done.stdout.strip()
+                break
     if span is None:
-        return not complaints, f"{where}: {'FAILS AS IT IS: ' + complaints[0] if complaints else 'passes as it is'}"
+        return not complaint, f"{where}: {'FAILS AS IT IS: ' + complaint if complaint else 'passes as it is'}"
     where += f":{text.count(chr(10), 0, span[0]) + 1}"
-    if not complaints:
+    if not complaint:
         return False, f"{where}: NOT NOTICED"
-    reasons = [explanation(complaint, source) for complaint in complaints]
-    if None in reasons:
-        return False, f"{where}: REJECTED FOR ANOTHER REASON: {complaints[reasons.index(None)]}"
-    return True, f"{where}: rejected: {reasons[0]}"
+    reason = explanation(complaint, source)
+    if not reason:
+        return False, f"{where}: REJECTED FOR ANOTHER REASON: {complaint}"
+    return True, f"{where}: rejected: {reason}"
 
 
 def main():

@@ -68,7 +68,7 @@ class CopiedStage(unittest.TestCase):
 
     def test_counted_without_a_formula(self):
         def count(stage):
-            return json.loads(run(self.bin / "gemm", "run", stage, "--m", 64, "--n", 64, "--k", 64, "--count", "--json", "-"))
+            return json.loads(run(self.bin / "gemm", "run", stage, "--m", 64, "--n", 64, "--k", 64, "--json", "-"))
 
         copy, original = count("98"), count("02")
         self.assertEqual(copy["counts"], original["counts"])

@@ -24,7 +24,7 @@ def main():
         assert point.builds() and point.shared_fits(), point
         assert point.registers_needed() <= point.registers_allowed(), point
         stage = f"16:{variant}" if variant else "16"
-        command = [program, "run", stage, "--m", M, "--n", N, "--k", K, "--count", "--json", "-"]
+        command = [program, "run", stage, "--m", M, "--n", N, "--k", K, "--json", "-"]
         answer = json.loads(subprocess.run([str(w) for w in command], capture_output=True, text=True, check=True).stdout)
         counts, blocks = answer["counts"], M // point.TILE_M * (N // point.TILE_N)
         a, b = point.wavefronts_of_load()
