@@ -15,6 +15,7 @@ Contender contender(const Stage& stage) {
       *scratch = DeviceArray<float>();  // the old one first: both may not fit
       *scratch = DeviceArray<float>(needed);
       check_cuda(cudaMemsetAsync(scratch->data(), 0xff, needed * sizeof(float), stream), "fill the workspace");
+      check_cuda(cudaMemsetAsync(scratch->data(), 0, stage.workspace_zeros * sizeof(float), stream), "clear its beginning");
     }
     SgemmProblem with_workspace = problem;
     with_workspace.workspace = scratch->data();

@@ -18,8 +18,9 @@ struct SgemmProblem {
   float* c = nullptr;
   std::int64_t ldc = 0;
 
-  /// Scratch in device memory for stages that ask for it (StageInfo::workspace_floats), aligned to 256 bytes; its
-  /// contents are undefined before each launch. Not part of the problem: nobody looks at it afterwards.
+  /// Scratch in device memory for stages that ask for it (StageInfo::workspace_floats), aligned to 256 bytes. Its first
+  /// StageInfo::workspace_zeros elements are 0, for the stage to count with, and 0 again after each launch; the rest is
+  /// undefined before each launch. Two launches at the same time need one each.
   float* workspace = nullptr;
 
   /// The number of products per element that count: BLAS forbids reading A and B when alpha is zero (they may hold

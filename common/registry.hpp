@@ -49,6 +49,7 @@ struct StageInfo {
   Status (*launch)(const SgemmProblem&, cudaStream_t) = nullptr;
   /// How many floats launch needs at SgemmProblem::workspace, the most that any variant needs. Null: none.
   std::size_t (*workspace_floats)(const SgemmProblem&) = nullptr;
+  std::size_t workspace_zeros = 0;  ///< the first so many of them are 0 before a launch, which leaves them so
   std::span<const Variant> variants = {};  ///< in an array that lives as long as the program
 };
 

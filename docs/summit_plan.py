@@ -19,6 +19,8 @@ class Model:
             return float(re.search(rf"constexpr double {name} = ([0-9.e+]+)", source).group(1))
 
         self.launch, self.part_bytes, self.pack_bytes = value("LAUNCH"), value("PART_BYTES"), value("PACK_BYTES")
+        self.add_bytes, self.tickets = value("ADD_BYTES"), int(re.search(r"int TICKETS = (\d+)", source).group(1))
+        self.pack_rows, self.pack_words = (int(re.search(rf"{name} = (\d+)", source).group(1)) for name in ("PACK_ROWS", "PACK_WORDS"))
         self.steps = int(re.search(r"TILE_K = (\d+)", source).group(1))
         self.shapes = {}
         for name, arguments in re.findall(r"using (\w+) = Shape<([\d, ]+)>", source):
@@ -54,13 +56,21 @@ class Model:
             time += self.wave(shape, plan["workers"], plan["each"] + (plan["extra"] > 0), slower) + self.reduction(plan)
         return time
 
-    def reduction(self, plan):
-        """Microseconds for writing and adding up the parts."""
-        if not plan["workers"]:
-            return 0.0
+    def adding(self, plan):
+        """Microseconds for writing and adding up the parts: by the second kernel, and by the last worker of each tile."""
         shape = self.shapes[plan["tile"]]
-        parts = min(2 * plan["workers"], plan["workers"] + plan["shared"]) * shape["m"] * shape["n"] * 4
-        return self.launch + 2 * parts / self.part_bytes
+        of_a_part = shape["m"] * shape["n"] * 4
+        parts = min(2 * plan["workers"], plan["workers"] + plan["shared"]) * of_a_part / self.part_bytes
+        return 2 * parts + self.launch, parts + ceil_div(plan["workers"], plan["shared"]) * of_a_part / self.add_bytes
+
+    def reduced(self, plan):
+        """By the second kernel?"""
+        kernel, worker = self.adding(plan)
+        return plan["shared"] > self.tickets or kernel < worker
+
+    def reduction(self, plan):
+        """Microseconds for that, the way it is chosen."""
+        return self.adding(plan)[not self.reduced(plan)] if plan["workers"] else 0.0
 
     def choose(self, m, n, k):
         """The plan for dense operands at aligned addresses. Beside what share() says: `time`, of it `packing`, and

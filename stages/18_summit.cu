@@ -32,22 +32,32 @@ struct Shape {
   static constexpr int STAGES = 3, A_ROW = TILE_K + 4;
   static constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
   static constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
-  static constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice
+  static constexpr int C_ROW = TILE_N + 16;  // words of a row of C's tile on its way: two rows' float4s fill all banks
+  static constexpr int GROUP = 4;            // rows of A whose quads are in registers at a time, twice
+  static constexpr int FOURS = ROWS * COLS / 4;  // float4s of a thread's outputs
   static_assert(ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && THREADS == 128);
+  static_assert(TILE_M * C_ROW * sizeof(float) <= SHARED_BYTES);
 };
 using Large = Shape<128, 128, 64, 64, 8, 2, 1>;
 using Medium = Shape<64, 128, 32, 64, 4, 2, 4>;
 using Small = Shape<64, 64, 32, 32, 4, 4, 4>;
 
 // Who does what. A tile of C takes `rounds` rounds of TILE_K steps. The rounds of the first `shared` tiles are dealt
-// out evenly to `workers` blocks, one after the other; every other tile has a block of its own.
+// out to `workers` blocks, one after the other: each + extra / workers to each of them; every other tile has a block of
+// its own. The parts of a tile are added up by the last of its workers to finish, or by a second kernel, reduce().
 struct Plan {
   int tiles_m, tiles_n, rounds;
   int shared, workers;
-  int each, extra;  // a worker has `each` rounds, the first `extra` workers one more
+  int each, extra;
+  bool reduced;  // by reduce()
 
-  __host__ __device__ std::int64_t begin(int worker) const {
-    return static_cast<std::int64_t>(worker) * each + (worker < extra ? worker : extra);
+  __host__ __device__ int begin(int worker) const {  // of its rounds
+    return worker * each + static_cast<int>(static_cast<std::int64_t>(worker) * extra / workers);
+  }
+  // Who has a round: the last worker whose rounds begin there or before it.
+  __host__ __device__ int worker_of(int round) const {
+    const std::int64_t all = static_cast<std::int64_t>(workers) * each + extra;
+    return static_cast<int>(((round + std::int64_t{1}) * workers - 1) / all);
   }
   // The part-th tile that a block works on: which one, and its rounds from `first` to before `last`. False: no more.
   template <bool SHARED>
@@ -58,16 +68,11 @@ struct Plan {
       last = rounds;
       return part == 0;
     }
-    const std::int64_t from = begin(block), to = begin(block + 1);
-    tile = static_cast<int>(from / rounds) + part;
-    const std::int64_t start = static_cast<std::int64_t>(tile) * rounds;
-    first = static_cast<int>(part == 0 ? from - start : 0);
-    last = static_cast<int>(to - start < rounds ? to - start : rounds);
+    const int from = begin(block), to = begin(block + 1);
+    tile = from / rounds + part;
+    first = part == 0 ? from - tile * rounds : 0;
+    last = min(to - tile * rounds, rounds);
     return first < last;
-  }
-  __host__ __device__ int worker_of(std::int64_t round) const {
-    const std::int64_t longer = static_cast<std::int64_t>(extra) * (each + 1);
-    return static_cast<int>(round < longer ? round / (each + 1) : extra + (round - longer) / each);
   }
 };
 
@@ -78,6 +83,10 @@ __device__ void place(const Plan& plan, int tile, int& tile_m, int& tile_n) {
   const int height = min(HEIGHT, plan.tiles_m - band * HEIGHT);
   tile_m = band * HEIGHT + in % height;
   tile_n = in / height;
+}
+
+__device__ float4 operator+(float4 x, float4 y) {
+  return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
 }
 
 // Stores four sums, alpha included, of which `inside` are elements of C. `wide`: C's rows start at multiples of 16
@@ -94,23 +103,52 @@ __device__ void store4(float* out, int inside, bool wide, float4 sum, float beta
   }
 }
 
+// The lane's rows and columns: bit 0 of its number belongs to the columns, bit 1 to the rows, because 16-byte loads
+// whose lanes pair up so take half the cycles.
+template <class S>
+__device__ int lane_row(int lane) {
+  return S::LANES_M == 8 ? lane / 2 % 2 + lane / 8 * 2 : lane / 2 % 2 + lane / 16 * 2;
+}
+template <class S>
+__device__ int lane_col(int lane) {
+  return S::LANES_M == 8 ? lane % 2 + lane / 4 % 2 * 2 : lane % 2 + lane / 4 % 4 * 2;
+}
+// Where in its tile a thread's outputs begin, and where its i-th float4 lies from there.
+template <class S>
+__device__ int first_row(int thread) {
+  return thread / 32 / (S::TILE_N / S::WARP_N) * S::WARP_M + lane_row<S>(thread % 32);
+}
+template <class S>
+__device__ int first_col(int thread) {
+  return thread / 32 % (S::TILE_N / S::WARP_N) * S::WARP_N + 4 * lane_col<S>(thread % 32);
+}
+template <class S>
+__device__ int row_of(int i) {
+  return i / (S::COLS / 4) * S::LANES_M;
+}
+template <class S>
+__device__ int col_of(int i) {
+  return i % (S::COLS / 4) * 4 * S::LANES_N;
+}
+
+// Where a worker's parts begin in the workspace: of the tile that it starts in, and of one that it goes on with.
+template <class S>
+__device__ std::size_t part_at(int worker, bool second) {
+  return static_cast<std::size_t>(2 * worker + second) * (S::TILE_M * S::TILE_N / 4);
+}
+
 // VECTOR: rows of A and B start at multiples of 16 bytes, and B has columns to the next multiple of 4. SHARED: some
 // blocks are workers; without them the kernel has no loop over tiles.
 template <class S, bool VECTOR, bool SHARED>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, unsigned lda, const float* __restrict__ b,
-          unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan, bool wide,
-          float4* __restrict__ parts) {
+          unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan, bool wide, float4* parts,
+          unsigned* tickets) {
   constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K, A_ROW = S::A_ROW, GROUP = S::GROUP;
   constexpr int ROWS = S::ROWS, COLS = S::COLS, THREADS = S::THREADS;
   float* const as = smem;                          // [STAGES][TILE_M][A_ROW]
   float* const bs = smem + S::STAGES * S::A_TILE;  // [STAGES][TILE_K][TILE_N]
-  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  // Bit 0 of the lane belongs to the columns, bit 1 to the rows: 16-byte loads whose lanes pair up so take half the
-  // cycles.
-  const int lm = S::LANES_M == 8 ? lane / 2 % 2 + lane / 8 * 2 : lane / 2 % 2 + lane / 16 * 2;
-  const int ln = S::LANES_M == 8 ? lane % 2 + lane / 4 % 2 * 2 : lane % 2 + lane / 4 % 4 * 2;
-  const int warp_row = warp / (TILE_N / S::WARP_N) * S::WARP_M, warp_col = warp % (TILE_N / S::WARP_N) * S::WARP_N;
+  int thread = threadIdx.x;
 
   // Copies. A warp takes 32 words of four rows of A at once, or 8 of four rows; and 128 words of a row of B, or 32.
   // Where words go one by one, a thread takes those a fixed distance apart in a row, for which one address will do.
@@ -136,9 +174,11 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     const int columns = VECTOR ? (n + 3) / 4 * 4 : n;
     const int last_row = m - 1 - tile_row,
               last_col = columns - WORDS - tile_col;  // outside the matrices these stand in
-    const float* a_from = gemm::ptx::row_address(a + first * TILE_K, tile_row, 4 * lda);
-    const float* b_from = gemm::ptx::row_address(b + tile_col, first * TILE_K, 4 * ldb);
-    int left = min(k, last * TILE_K) - first * TILE_K;  // steps that are not being copied yet
+    const int k_begin = first * TILE_K;
+    const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + k_begin + a_k;
+    const float* b_from = VECTOR ? b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(k_begin + b_k) * ldb
+                                 : b + tile_col + static_cast<std::size_t>(k_begin) * ldb;
+    int left = min(k, last * TILE_K) - k_begin;  // steps that are not being copied yet
     const auto fetch = [&](int stage) {
       float* a_to = as + stage * S::A_TILE + a_row * A_ROW + a_k;
       float* b_to = bs + stage * S::B_TILE + b_k * TILE_N + b_col;
@@ -148,16 +188,16 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
 #pragma unroll
           for (int i = 0; i < TILE_M; i += A_STEP) {
             const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
-            copy(a_to + i * A_ROW, a_from + a_k + row * lda, WORDS);
+            copy(a_to + i * A_ROW, a_from + row * lda, WORDS);
           }
-          const float* from = b_from + min(b_col, last_col) + static_cast<std::size_t>(b_k) * ldb;
+          const float* from = b_from;
 #pragma unroll
           for (int i = 0; i < TILE_K; i += B_STEP, from += static_cast<std::size_t>(ldb) * B_STEP)
             copy(b_to + i * TILE_N, from, WORDS);
         } else {
 #pragma unroll
           for (int i = 0; i < TILE_M; i += A_STEP) {
-            const float* from = gemm::ptx::row_address(a_from + a_k, min(a_row + i, last_row), 4 * lda);
+            const float* from = gemm::ptx::row_address(a_from, min(a_row + i, last_row), 4 * lda);
 #pragma unroll
             for (int j = 0; j < TILE_K; j += A_WIDE) copy(a_to + i * A_ROW + j, from + j, WORDS);
           }
@@ -184,7 +224,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
 #pragma unroll 4
           for (int j = 0; j < TILE_K; j += A_WIDE) {
             const int words = max(min(left - a_k - j, WORDS), 0);
-            const float* from = gemm::ptx::row_address(a_from + a_k + j, min(a_row + i, last_row), 4 * lda);
+            const float* from = gemm::ptx::row_address(a_from + j, min(a_row + i, last_row), 4 * lda);
             copy(a_to + i * A_ROW + j, words > 0 ? from : a, words);
           }
         }
@@ -192,7 +232,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         for (int i = 0; i < TILE_K; i += B_STEP) {
 #pragma unroll 4
           for (int j = 0; j < TILE_N; j += B_WIDE) {
-            const float* from = gemm::ptx::row_address(b_from + min(b_col + j, last_col), b_k + i, 4 * ldb);
+            const float* from = VECTOR ? gemm::ptx::row_address(b_from, i, 4 * ldb)
+                                       : gemm::ptx::row_address(b_from + min(b_col + j, last_col), b_k + i, 4 * ldb);
             copy(b_to + i * TILE_N + j, b_k + i < left ? from : b, b_k + i < left ? WORDS : 0);
           }
         }
@@ -206,8 +247,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     float sum[ROWS][COLS] = {};
     float4 a4[2][GROUP];  // four steps of GROUP rows
     float b1[4][COLS];    // four steps of all columns
-    const float* const a_lane = as + (warp_row + lm) * A_ROW;
-    const float* const b_lane = bs + warp_col + 4 * ln;
+    const float* const a_lane = as + first_row<S>(thread) * A_ROW;
+    const float* const b_lane = bs + first_col<S>(thread);
     const auto read_a = [&](float4(&to)[GROUP], const float* from, int group) {
 #pragma unroll
       for (int r = 0; r < GROUP; ++r)
@@ -278,17 +319,26 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       }
     }
 
-    // A complete tile goes to C. A part goes to the workspace, in an order that suits the threads: a worker has at most
-    // two, at the head and at the end of its rounds. All of this is found out again, so that no registers hold it
-    // meanwhile.
+    // A complete tile goes to C; where C's rows are misaligned, through shared memory, from which a warp can store words
+    // that are neighbours. A part goes to the workspace, in an order that suits the threads; a worker has at most two,
+    // at the head and at the end of its rounds. All of this is found out again, so that no registers hold it meanwhile.
 #ifdef __CUDACC__
     asm volatile("" : "+r"(part));
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
 #endif
     plan.segment<SHARED>(blockIdx.x, part, tile, first, last);
+    bool complete = !SHARED || (first == 0 && last == plan.rounds);
     place(plan, tile, tile_m, tile_n);
-    const bool complete = !SHARED || (first == 0 && last == plan.rounds);
-    const int row0 = tile_m * TILE_M + warp_row + lm, col0 = tile_n * TILE_N + warp_col + 4 * ln;
-    float4* to = parts + static_cast<std::int64_t>(2 * blockIdx.x + (part > 0)) * (TILE_M * TILE_N / 4) + thread;
+    const int row0 = tile_m * TILE_M + first_row<S>(thread), col0 = tile_n * TILE_N + first_col<S>(thread);
+    float4* const to = parts + part_at<S>(blockIdx.x, part > 0) + thread;
+    const auto put = [&](int row, int col, float4 four) {  // to C, or nearer
+      if (wide) {
+        if (row0 + row < m) store4(c + (row0 + row) * ldc + col0 + col, n - col0 - col, wide, four, beta);
+      } else {
+        *reinterpret_cast<float4*>(smem + (first_row<S>(thread) + row) * S::C_ROW + first_col<S>(thread) + col) = four;
+      }
+    };
+    if (!wide) __syncthreads();  // nobody reads the tiles of A and B any more
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
 #pragma unroll
@@ -298,10 +348,48 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         const float4 four =
             make_float4(alpha * sum[r][g], alpha * sum[r][g + 1], alpha * sum[r][g + 2], alpha * sum[r][g + 3]);
         if (complete) {
-          const int row = row0 + r * S::LANES_M, col = col0 + g * S::LANES_N;
-          if (row < m) store4(c + row * ldc + col, n - col, wide, four, beta);
+          put(r * S::LANES_M, g * S::LANES_N, four);
         } else {
           to[(r * COLS + g) / 4 * THREADS] = four;
+        }
+      }
+    }
+    if (SHARED && !complete && !plan.reduced) {
+      // The last to get here adds up the parts of all, in the order of k: the result is the same from run to run.
+      const int from = plan.worker_of(tile * plan.rounds), until = plan.worker_of((tile + 1) * plan.rounds - 1);
+      __threadfence();
+      __syncthreads();
+      complete =
+          __syncthreads_or(thread == 0 && static_cast<int>(atomicInc(tickets + tile, until - from)) == until - from);
+      if (complete) {
+        __threadfence();
+        // Only the first of them can have come from another tile.
+        const float4* const head = parts + part_at<S>(from, plan.begin(from) < tile * plan.rounds) + thread;
+        constexpr int AT_ONCE = S::FOURS < 16 ? 4 : 8;  // as registers allow
+#pragma unroll 1
+        for (int i = 0; i < S::FOURS; i += AT_ONCE) {
+          float4 total[AT_ONCE];
+#pragma unroll
+          for (int j = 0; j < AT_ONCE; ++j) total[j] = head[(i + j) * THREADS];
+#pragma unroll 2
+          for (int worker = from + 1; worker <= until; ++worker) {
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j)
+              total[j] = total[j] + parts[part_at<S>(worker, false) + (i + j) * THREADS + thread];
+          }
+#pragma unroll
+          for (int j = 0; j < AT_ONCE; ++j) put(row_of<S>(i + j), col_of<S>(i + j), total[j]);
+        }
+      }
+    }
+    if (!wide && complete) {
+      __syncthreads();
+      for (int row = thread / 32; row < min(TILE_M, m - tile_m * TILE_M); row += THREADS / 32) {
+        float* const to_row = c + (tile_m * TILE_M + row) * ldc + tile_n * TILE_N;
+#pragma unroll
+        for (int col = thread % 32; col < TILE_N; col += 32) {
+          const float word = smem[row * S::C_ROW + col];
+          if (col < n - tile_n * TILE_N) to_row[col] = beta == 0.0f ? word : word + beta * to_row[col];
         }
       }
     }
@@ -316,34 +404,25 @@ constexpr int WIDTH = 64;  // float4s of C per block of reduce
 template <class S>
 __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan, bool wide,
                        const float4* __restrict__ parts) {
-  constexpr int FOURS = S::TILE_M * S::TILE_N / 4;
+  constexpr int BLOCKS = S::TILE_M * S::TILE_N / 4 / WIDTH;  // of a tile
   __shared__ float4 sums[16][WIDTH];
-  const int tile = blockIdx.x / (FOURS / WIDTH), four = blockIdx.x % (FOURS / WIDTH) * WIDTH + threadIdx.x;
-  const std::int64_t begin = static_cast<std::int64_t>(tile) * plan.rounds;
+  const int tile = blockIdx.x / BLOCKS, four = blockIdx.x % BLOCKS * WIDTH + threadIdx.x;
+  const int begin = tile * plan.rounds;
   const int from = plan.worker_of(begin), to = plan.worker_of(begin + plan.rounds - 1);
   if (from == to) return;  // it had the whole tile, and has stored it
   float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #pragma unroll 4
-  for (int worker = from + threadIdx.y; worker <= to; worker += blockDim.y) {
-    const bool head = plan.begin(worker) >= begin;
-    const float4 part = parts[static_cast<std::int64_t>(2 * worker + !head) * FOURS + four];
-    sum = make_float4(sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w);
-  }
+  for (int worker = from + threadIdx.y; worker <= to; worker += blockDim.y)
+    sum = sum + parts[part_at<S>(worker, plan.begin(worker) < begin) + four];
   sums[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
   if (threadIdx.y > 0) return;
-  for (int i = 1; i < static_cast<int>(blockDim.y); ++i) {
-    const float4 part = sums[i][threadIdx.x];
-    sum = make_float4(sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w);
-  }
+  for (int i = 1; i < static_cast<int>(blockDim.y); ++i) sum = sum + sums[i][threadIdx.x];
   int tile_m, tile_n;
   place(plan, tile, tile_m, tile_n);
-  const int thread = four % S::THREADS, lane = thread % 32, warp = thread / 32, output = four / S::THREADS * 4;
-  const int lm = S::LANES_M == 8 ? lane / 2 % 2 + lane / 8 * 2 : lane / 2 % 2 + lane / 16 * 2;
-  const int ln = S::LANES_M == 8 ? lane % 2 + lane / 4 % 2 * 2 : lane % 2 + lane / 4 % 4 * 2;
-  const int row = tile_m * S::TILE_M + warp / (S::TILE_N / S::WARP_N) * S::WARP_M + lm + output / S::COLS * S::LANES_M;
-  const int col =
-      tile_n * S::TILE_N + warp % (S::TILE_N / S::WARP_N) * S::WARP_N + 4 * ln + output % S::COLS * S::LANES_N;
+  const int thread = four % S::THREADS, i = four / S::THREADS;
+  const int row = tile_m * S::TILE_M + first_row<S>(thread) + row_of<S>(i);
+  const int col = tile_n * S::TILE_N + first_col<S>(thread) + col_of<S>(i);
   if (row < m) store4(c + row * ldc + col, n - col, wide, sum, beta);
 }
 
@@ -356,28 +435,27 @@ struct Packing {
   __host__ __device__ int to_ld() const { return (columns + 3) / 4 * 4; }
 };
 
-// Copies one or two matrices, a block for PACK_ROWS rows.
-constexpr int PACK_THREADS = 256, PACK_ROWS = 4;
+// Copies one or two matrices, a warp for PACK_WORDS x 32 words of a row. Word by word, because a warp's words are then
+// neighbours whatever the alignment.
+constexpr int PACK_ROWS = 8, PACK_WORDS = 8;
+__host__ __device__ int pack_blocks(const Packing& p) {
+  return gemm::ceil_div(p.rows, PACK_ROWS) * gemm::ceil_div(p.columns, 32 * PACK_WORDS);
+}
 __global__ void pack(Packing a, Packing b) {
-  const int a_blocks = (a.rows + PACK_ROWS - 1) / PACK_ROWS, block = blockIdx.x;
-  const bool first = block < a_blocks;
-  const Packing p{first ? a.from : b.from, first ? a.ld : b.ld, first ? a.rows : b.rows, first ? a.columns : b.columns,
-                  first ? a.to : b.to};
-  const int row0 = (first ? block : block - a_blocks) * PACK_ROWS;
-  for (int col = 4 * threadIdx.x; col < p.columns; col += 4 * PACK_THREADS) {
-    float words[PACK_ROWS][4];
+  const int a_blocks = pack_blocks(a);
+  const bool first = static_cast<int>(blockIdx.x) < a_blocks;
+  const Packing p = first ? a : b;
+  const int block = first ? blockIdx.x : blockIdx.x - a_blocks, across = gemm::ceil_div(p.columns, 32 * PACK_WORDS);
+  const int row = block / across * PACK_ROWS + threadIdx.y, col = block % across * 32 * PACK_WORDS + threadIdx.x;
+  if (row >= p.rows) return;
+  const float* const from = p.from + row * p.ld;
+  float* const to = p.to + static_cast<std::int64_t>(row) * p.to_ld();
+  float words[PACK_WORDS];
 #pragma unroll
-    for (int r = 0; r < PACK_ROWS; ++r) {
+  for (int i = 0; i < PACK_WORDS; ++i) words[i] = col + 32 * i < p.columns ? from[col + 32 * i] : 0.0f;
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
-        words[r][i] = row0 + r < p.rows && col + i < p.columns ? p.from[(row0 + r) * p.ld + col + i] : 0.0f;
-    }
-#pragma unroll
-    for (int r = 0; r < PACK_ROWS; ++r) {
-      if (row0 + r < p.rows)
-        *reinterpret_cast<float4*>(p.to + static_cast<std::int64_t>(row0 + r) * p.to_ld() + col) =
-            make_float4(words[r][0], words[r][1], words[r][2], words[r][3]);
-    }
+  for (int i = 0; i < PACK_WORDS; ++i) {
+    if (col + 32 * i < p.to_ld()) to[col + 32 * i] = words[i];
   }
 }
 
@@ -398,7 +476,8 @@ constexpr Costs COSTS<Medium> = {{1.65, 3.00, 0, 0}, 4.0, 1.11};
 template <>
 constexpr Costs COSTS<Small> = {{1.05, 1.78, 2.45, 3.15}, 3.0, 1.15};
 constexpr double LAUNCH = 2.2;        // each kernel
-constexpr double PART_BYTES = 3.5e6;  // bytes of parts a microsecond, written and read
+constexpr double PART_BYTES = 3.5e6;  // bytes of parts a microsecond, written or read by all SMs
+constexpr double ADD_BYTES = 0.1e6;   // the same, read by one block
 constexpr double PACK_BYTES = 2.5e6;  // bytes of a matrix a microsecond, read and written
 
 enum class Tile { any, large, medium, small };
@@ -410,6 +489,7 @@ struct Choice {
   double time;  // estimated, microseconds
 };
 constexpr double IMPOSSIBLE = 1e300;
+constexpr int TICKETS = 4096;
 
 // Which operands must be copied to be read 16 bytes at a time.
 bool aligned(const float* x, std::int64_t ld) {
@@ -425,17 +505,27 @@ std::size_t packed_words(int rows, int columns) {
   return static_cast<std::size_t>(rows) * ((columns + 3) / 4 * 4);
 }
 
+// Writing the parts of shared tiles, and adding them up, by the second kernel or by the last worker of a tile.
+template <class S>
+double adding(const Plan& plan, bool reduced) {
+  constexpr double BYTES = 1.0 * S::TILE_M * S::TILE_N * sizeof(float);
+  const double parts = std::min(2.0 * plan.workers, plan.workers + 1.0 * plan.shared) * BYTES;
+  const double of_a_tile = (plan.workers + plan.shared - 1) / plan.shared * BYTES;
+  return parts / PART_BYTES + (reduced ? LAUNCH + parts / PART_BYTES : of_a_tile / ADD_BYTES);
+}
+
 template <class S>
 Plan share(const gemm::SgemmProblem& p, int whole, int workers) {  // `whole` tiles have a block of their own
-  Plan plan{
-      gemm::ceil_div(p.m, S::TILE_M), gemm::ceil_div(p.n, S::TILE_N), gemm::ceil_div(p.depth(), S::TILE_K), 0, 0, 0, 0};
+  Plan plan{gemm::ceil_div(p.m, S::TILE_M), gemm::ceil_div(p.n, S::TILE_N), gemm::ceil_div(p.depth(), S::TILE_K)};
   const std::int64_t shared = static_cast<std::int64_t>(plan.tiles_m) * plan.tiles_n - whole;
   const std::int64_t rounds = shared * plan.rounds;
   plan.workers = static_cast<int>(std::min<std::int64_t>(workers, rounds));
   if (plan.workers == 0) return plan;
+  if (rounds >= 1ll << 31) return share<S>(p, static_cast<int>(shared + whole), 0);  // they are counted in 32 bits
   plan.shared = static_cast<int>(shared);
   plan.each = static_cast<int>(rounds / plan.workers);
   plan.extra = static_cast<int>(rounds % plan.workers);
+  plan.reduced = plan.shared > TICKETS || adding<S>(plan, true) < adding<S>(plan, false);
   return plan;
 }
 
@@ -448,9 +538,7 @@ double estimate(const Plan& plan, int sms, double slower) {
   };
   double time = LAUNCH + whole / places * wave(places, plan.rounds) + wave(whole % places, plan.rounds);
   if (plan.workers > 0) {
-    const double parts =
-        std::min(2.0 * plan.workers, plan.workers + 1.0 * plan.shared) * S::TILE_M * S::TILE_N * sizeof(float);
-    time += wave(plan.workers, plan.each + (plan.extra > 0)) + LAUNCH + 2 * parts / PART_BYTES;
+    time += wave(plan.workers, plan.each + (plan.extra > 0)) + adding<S>(plan, plan.reduced);
   }
   return time;
 }
@@ -496,23 +584,27 @@ Choice choose(const gemm::SgemmProblem& p, Tile tile, bool always_pack) {
   return best;
 }
 
-constexpr std::size_t part_words(int sms) {  // two parts a worker, and never more workers than places
-  return 2 * static_cast<std::size_t>(sms) * Large::BLOCKS * Large::TILE_M * Large::TILE_N;
+// The workspace: a ticket for each shared tile, 0 before and after a launch; then the parts, two a worker, and never more
+// workers than places; then packed operands.
+std::size_t part_words() {
+  return 2 * static_cast<std::size_t>(gemm::device_limits().multiprocessors) * Large::BLOCKS * Large::TILE_M *
+         Large::TILE_N;
 }
 static_assert(Small::BLOCKS * Small::TILE_M * Small::TILE_N <= Large::BLOCKS * Large::TILE_M * Large::TILE_N);
 
 template <class S>
 gemm::Status launch(const gemm::SgemmProblem& p, const Choice& choice, cudaStream_t stream) {
   const Plan& plan = choice.plan;
-  float4* const parts = reinterpret_cast<float4*>(p.workspace);
+  unsigned* const tickets = reinterpret_cast<unsigned*>(p.workspace);
+  float4* const parts = reinterpret_cast<float4*>(p.workspace + TICKETS);
   const bool vector = choice.packed || (!pack_a(p) && !pack_b(p)), wide = aligned(p.c, p.ldc);
   const auto kernel = vector ? plan.workers > 0 ? sgemm<S, true, true> : sgemm<S, true, false> : sgemm<S, false, true>;
   const unsigned blocks = plan.workers + plan.tiles_m * plan.tiles_n - plan.shared;
   const gemm::Status status =
       gemm::launch(kernel, {.grid = blocks, .block = S::THREADS, .dynamic_shared = S::SHARED_BYTES, .stream = stream},
                    p.m, p.n, p.depth(), p.alpha, p.a, static_cast<unsigned>(p.lda), p.b, static_cast<unsigned>(p.ldb),
-                   p.beta, p.c, p.ldc, plan, wide, parts);
-  if (!status || plan.workers == 0) return status;
+                   p.beta, p.c, p.ldc, plan, wide, parts, tickets);
+  if (!status || plan.workers == 0 || !plan.reduced) return status;
   unsigned height = 1;  // for about four parts a thread
   while (height < 16 && height * 4 * plan.shared < static_cast<unsigned>(plan.workers)) height *= 2;
   return gemm::launch(reduce<S>,
@@ -524,12 +616,12 @@ gemm::Status launch(const gemm::SgemmProblem& p, const Choice& choice, cudaStrea
 
 gemm::Status launch_chosen(gemm::SgemmProblem p, const Choice& choice, cudaStream_t stream) {
   if (choice.packed) {
-    float* to = p.workspace + part_words(gemm::device_limits().multiprocessors);
+    float* to = p.workspace + TICKETS + part_words();
     Packing a{p.a, p.lda, pack_a(p) ? p.m : 0, p.depth(), to};
     to += packed_words(p.m, p.depth());
     Packing b{p.b, p.ldb, pack_b(p) ? p.depth() : 0, p.n, to};
-    const unsigned blocks = gemm::ceil_div(a.rows, PACK_ROWS) + gemm::ceil_div(b.rows, PACK_ROWS);
-    const gemm::Status status = gemm::launch(pack, {.grid = blocks, .block = PACK_THREADS, .stream = stream}, a, b);
+    const unsigned blocks = pack_blocks(a) + pack_blocks(b);
+    const gemm::Status status = gemm::launch(pack, {.grid = blocks, .block = {32, PACK_ROWS}, .stream = stream}, a, b);
     if (!status) return status;
     if (a.rows > 0) p.a = a.to, p.lda = a.to_ld();
     if (b.rows > 0) p.b = b.to, p.ldb = b.to_ld();
@@ -548,8 +640,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 }
 
 std::size_t workspace_floats(const gemm::SgemmProblem& p) {
-  return part_words(gemm::device_limits().multiprocessors) + packed_words(p.m, p.depth()) +
-         packed_words(p.depth(), p.n);
+  return TICKETS + part_words() + packed_words(p.m, p.depth()) + packed_words(p.depth(), p.n);
 }
 
 // Of four steps of a warp: ROWS float4s of A and COLS of B, two cycles each, for 4 * ROWS * COLS FMAs.
@@ -576,6 +667,7 @@ constexpr gemm::StageInfo info = {
     .min_compute_capability = 80,
     .launch = launch<Tile::any>,
     .workspace_floats = workspace_floats,
+    .workspace_zeros = TICKETS,
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

@@ -1,7 +1,10 @@
 // Every registered stage over the sizes where tiles go wrong: one, primes, tile +- 1, thin, wide, padded, misaligned.
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <limits>
 
+#include "common/device_memory.hpp"
 #include "common/report.hpp"
 #include "tests/device_test.hpp"
 
@@ -97,7 +100,9 @@ TEST_P(EveryStage, DeclaresWhatIsCounted) {
     const double least = std::max(declared.sum(), cycles_per_warp_fma);
     if (declared.global == 0) {
       const double loads = results[0].counts->shared_load.wavefronts * 32.0 / results[0].counts->fmas();
-      EXPECT_NEAR(loads, declared.shared, 0.03 * declared.shared) << shape;  // 17b: workers start anew in a tile
+      // 17b: workers start anew in a tile. 18: a misaligned C goes through shared memory, a word for k FMAs.
+      const double out = spec.n % 4 == 0 ? 0.0 : 1.0 / spec.k;
+      EXPECT_NEAR(loads, declared.shared, 0.03 * declared.shared + out) << shape;
       EXPECT_LE(counted, 1.5 * least) << shape;
     } else {
       EXPECT_LE(counted, 1.15 * least) << shape;
@@ -123,6 +128,35 @@ INSTANTIATE_TEST_SUITE_P(Registered, EveryStage, ::testing::ValuesIn(ids()), [](
   std::ranges::replace(name, '/', '_');
   return name;
 });
+
+DeviceArray<float> ones(int rows, int columns) {
+  DeviceArray<float> array(static_cast<std::size_t>(rows) * columns);
+  const std::vector<float> host(array.size(), 1.0f);
+  check_cuda(cudaMemcpy(array.data(), host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice), "fill");
+  return array;
+}
+
+// Each launch finds zeros where the stage asked for them, so each must leave zeros there.
+TEST_F(DeviceTest, StagesLeaveTheZerosOfTheirWorkspace) {
+  for (const Stage& stage : stages()) {
+    if (stage.workspace_zeros == 0) continue;
+    for (const auto [m, n, k] : {std::array{256, 256, 256}, std::array{300, 200, 900}, std::array{65, 64, 5000}}) {
+      const DeviceArray<float> a = ones(m, k), b = ones(k, n), c = ones(m, n);
+      SgemmProblem problem{
+          .m = m, .n = n, .k = k, .a = a.data(), .lda = k, .b = b.data(), .ldb = n, .c = c.data(), .ldc = n};
+      const DeviceArray<float> workspace(stage.workspace_floats(problem));
+      check_cuda(cudaMemset(workspace.data(), 0, workspace.size() * sizeof(float)), "clear");
+      problem.workspace = workspace.data();
+      for (int launch = 0; launch < 2; ++launch) {
+        ASSERT_TRUE(stage.launch(problem, nullptr));
+        const std::vector<float> after = workspace.to_host(), sums = c.to_host();
+        const auto zeros = after.begin() + static_cast<std::ptrdiff_t>(stage.workspace_zeros);
+        EXPECT_TRUE(std::all_of(after.begin(), zeros, [](float x) { return std::bit_cast<unsigned>(x) == 0; }));
+        EXPECT_TRUE(std::all_of(sums.begin(), sums.end(), [k = k](float x) { return x == static_cast<float>(k); }));
+      }
+    }
+  }
+}
 
 }  // namespace
 }  // namespace gemm

@@ -13,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "docs"))
 import summit_plan  # noqa: E402
+from summit_plan import ceil_div  # noqa: E402
 
 SHAPES = [(64, 64, 64), (256, 256, 256), (255, 255, 255), (300, 200, 900), (16, 16, 4000), (640, 128, 32), (400, 400, 40), (129, 67, 515),
           (500, 260, 100), (384, 520, 64), (1, 700, 33), (130, 1030, 12)]
@@ -24,9 +25,12 @@ def expected(model, m, n, k):
     tile = model.shapes[plan["tile"]]
     grids = []
     if plan["packing"]:
-        grids.append((m + 3) // 4 * (k % 4 != 0) + (k + 3) // 4 * (n % 4 != 0))
+        def blocks(rows, columns):
+            return ceil_div(rows, model.pack_rows) * ceil_div(columns, 32 * model.pack_words)
+
+        grids.append(blocks(m, k) * (k % 4 != 0) + blocks(k, n) * (n % 4 != 0))
     grids.append(plan["workers"] + plan["tiles"] - plan["shared"])
-    if plan["workers"]:
+    if plan["workers"] and model.reduced(plan):
         grids.append(plan["shared"] * (tile["m"] * tile["n"] // 4 // 64))
     return grids
 
