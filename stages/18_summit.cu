@@ -11,6 +11,7 @@
 // Page      docs/stages/18_summit.md
 // Source    Osama et al., "Stream-K", PPoPP 2023 (sharing rounds); CUTLASS, "Efficient GEMM in CUDA" (pipelines).
 #include <algorithm>
+#include <type_traits>
 
 #include "common/ptx.cuh"
 #include "common/stage.cuh"
@@ -19,28 +20,36 @@ extern __shared__ __align__(16) float smem[];
 
 namespace {
 
-// One size of tile.
-template <int TILE_M_, int TILE_N_, int WARP_M_, int WARP_N_, int LANES_M_, int BLOCKS_, int QUADS_>
+// One size of tile. With two slices, one half of the warps takes the first half of each round's steps of k, the other
+// half the rest; both have sums of the whole tile, which they add up in the end.
+template <int TILE_M_, int TILE_N_, int WARP_M_, int WARP_N_, int LANES_M_, int SLICES_, int BLOCKS_>
 struct Shape {
-  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_, TILE_K = 32;  // of C per block; steps of k a round
-  static constexpr int WARP_M = WARP_M_, WARP_N = WARP_N_;               // of C per warp
+  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_;  // of C per block
+  static constexpr int WARP_M = WARP_M_, WARP_N = WARP_N_;  // of C per warp
+  static constexpr int SLICES = SLICES_, BLOCKS = BLOCKS_;  // of a round; of an SM
+  static constexpr int TILE_K = 32 * SLICES;                // steps of k a round
   static constexpr int LANES_M = LANES_M_, LANES_N = 32 / LANES_M;
-  static constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
-  static constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
-  static constexpr int BLOCKS = BLOCKS_;  // of an SM
-  static constexpr int QUADS = QUADS_;    // four steps of k each, in a body of the inner loop
-  static constexpr int STAGES = 3, A_ROW = TILE_K + 4;
-  static constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
-  static constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
-  static constexpr int C_ROW = TILE_N + 16;  // words of a row of C's tile on its way: two rows' float4s fill all banks
-  static constexpr int GROUP = 4;            // rows of A whose quads are in registers at a time, twice
-  static constexpr int FOURS = ROWS * COLS / 4;  // float4s of a thread's outputs
-  static_assert(ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && THREADS == 128);
+  static constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // sums of a thread
+  static constexpr int WARPS = TILE_M / WARP_M * (TILE_N / WARP_N), THREADS = 32 * WARPS * SLICES;
+  // Rows of k: a row of A is 4 words longer, so that the 8 steps of 4 rows that a warp stores at a time fill all banks.
+  static constexpr int A_ROW = TILE_M + 4, B_ROW = TILE_N;
+  static constexpr int A_TILE = TILE_K * A_ROW, B_TILE = TILE_K * B_ROW;
+  static constexpr unsigned SHARED_BYTES = (2 * (A_TILE + B_TILE) + A_ROW + B_ROW) * sizeof(float);
+  static constexpr int STEPS = 8;                         // of each slice, in the body of the inner loop
+  static constexpr int BATCH = STEPS * SLICES;            // steps that are on their way through registers meanwhile
+  static constexpr int FOURS = ROWS * COLS / SLICES / 4;  // float4s of C that a thread stores
+  static constexpr int C_ROW = TILE_N + 4;  // of C's tile on its way: float4s four rows apart fill all banks
+  static_assert(ROWS % (4 * SLICES) == 0 && COLS % 4 == 0 && WARPS == 4);
   static_assert(TILE_M * C_ROW * sizeof(float) <= SHARED_BYTES);
 };
-using Large = Shape<128, 128, 64, 64, 8, 2, 1>;
-using Medium = Shape<64, 128, 32, 64, 4, 2, 4>;
-using Small = Shape<64, 64, 32, 32, 4, 4, 4>;
+using Large = Shape<128, 128, 64, 64, 8, 1, 2>;
+using Medium = Shape<64, 128, 32, 64, 4, 2, 1>;
+using Small = Shape<64, 64, 32, 32, 4, 1, 4>;
+
+// How A and B come to shared memory, where both lie by rows of k. Words: from rows of any alignment, one at a time
+// through registers. Fours: A by 16 bytes of a row through registers, B by 16-byte copies. Packed: A has been transposed,
+// and both come by 16-byte copies.
+enum class Way { words, fours, packed };
 
 // Who does what. A tile of C takes `rounds` rounds of TILE_K steps. The rounds of the first `shared` tiles are dealt
 // out to `workers` blocks, one after the other: each + extra / workers to each of them; every other tile has a block of
@@ -103,28 +112,33 @@ __device__ void store4(float* out, int inside, bool wide, float4 sum, float beta
   }
 }
 
-// The lane's rows and columns: bit 0 of its number belongs to the columns, bit 1 to the rows, because 16-byte loads
-// whose lanes pair up so take half the cycles.
+// The lane's rows and columns, four of each: bit 0 of its number belongs to the columns, bit 1 to the rows, because
+// 16-byte loads whose lanes pair up so take half the cycles.
 template <class S>
 __device__ int lane_row(int lane) {
-  return S::LANES_M == 8 ? lane / 2 % 2 + lane / 8 * 2 : lane / 2 % 2 + lane / 16 * 2;
+  return 4 * (S::LANES_M == 8 ? lane / 2 % 2 + lane / 8 * 2 : lane / 2 % 2 + lane / 16 * 2);
 }
 template <class S>
 __device__ int lane_col(int lane) {
-  return S::LANES_M == 8 ? lane % 2 + lane / 4 % 2 * 2 : lane % 2 + lane / 4 % 4 * 2;
+  return 4 * (S::LANES_M == 8 ? lane % 2 + lane / 4 % 2 * 2 : lane % 2 + lane / 4 % 4 * 2);
 }
-// Where in its tile a thread's outputs begin, and where its i-th float4 lies from there.
+// Where in its tile a thread's sums begin, and its outputs; and where its i-th float4 lies from there.
 template <class S>
-__device__ int first_row(int thread) {
-  return thread / 32 / (S::TILE_N / S::WARP_N) * S::WARP_M + lane_row<S>(thread % 32);
+__device__ int sums_row(int thread) {
+  return thread / 32 % S::WARPS / (S::TILE_N / S::WARP_N) * S::WARP_M + lane_row<S>(thread % 32);
 }
 template <class S>
 __device__ int first_col(int thread) {
-  return thread / 32 % (S::TILE_N / S::WARP_N) * S::WARP_N + 4 * lane_col<S>(thread % 32);
+  return thread / 32 % (S::TILE_N / S::WARP_N) * S::WARP_N + lane_col<S>(thread % 32);
+}
+template <class S>
+__device__ int first_row(int thread) {
+  return sums_row<S>(thread) + thread / 32 / S::WARPS * (S::WARP_M / S::SLICES);
 }
 template <class S>
 __device__ int row_of(int i) {
-  return i / (S::COLS / 4) * S::LANES_M;
+  const int row = i / (S::COLS / 4);
+  return row / 4 * 4 * S::LANES_M + row % 4;
 }
 template <class S>
 __device__ int col_of(int i) {
@@ -137,185 +151,206 @@ __device__ std::size_t part_at(int worker, bool second) {
   return static_cast<std::size_t>(2 * worker + second) * (S::TILE_M * S::TILE_N / 4);
 }
 
-// VECTOR: rows of A and B start at multiples of 16 bytes, and B has columns to the next multiple of 4. SHARED: some
-// blocks are workers; without them the kernel has no loop over tiles.
-template <class S, bool VECTOR, bool SHARED>
+// Copies a tile, 16 bytes at a time: rows of k from the columns of a matrix, of which `last` is where the last four
+// begin, and zeros in rows that are not `left`. Columns outside the matrix repeat its last ones.
+template <int THREADS, int TILE_K, int WIDTH, int ROW>
+__device__ void copy_tile(float* to, const float* from, unsigned ld, int last, int left, int thread) {
+  constexpr int ACROSS = WIDTH / 4, STEP = THREADS / ACROSS;
+  static_assert(THREADS % ACROSS == 0 && TILE_K % STEP == 0);
+  const int col = thread % ACROSS * 4, row = thread / ACROSS;
+  from += min(col, last);
+  to += row * ROW + col;
+  if (left >= TILE_K) {
+    from += static_cast<std::size_t>(row) * ld;
+#pragma unroll
+    for (int i = 0; i < TILE_K; i += STEP, from += static_cast<std::size_t>(ld) * STEP)
+      gemm::ptx::cp_async_cg(to + i * ROW, from, 16);
+  } else if (left > 0) {
+#pragma unroll 1
+    for (int i = 0; i < TILE_K; i += STEP)
+      gemm::ptx::cp_async_cg(to + i * ROW, gemm::ptx::row_address(from, min(row + i, left - 1), 4 * ld),
+                             row + i < left ? 16 : 0);
+  }
+}
+
+// SHARED: some blocks are workers; without them the kernel has no loop over tiles.
+template <class S, Way WAY, bool SHARED>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, unsigned lda, const float* __restrict__ b,
           unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan, bool wide, float4* parts,
           unsigned* tickets) {
-  constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K, A_ROW = S::A_ROW, GROUP = S::GROUP;
-  constexpr int ROWS = S::ROWS, COLS = S::COLS, THREADS = S::THREADS;
-  float* const as = smem;                          // [STAGES][TILE_M][A_ROW]
-  float* const bs = smem + S::STAGES * S::A_TILE;  // [STAGES][TILE_K][TILE_N]
+  constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K, A_ROW = S::A_ROW, B_ROW = S::B_ROW;
+  constexpr int ROWS = S::ROWS, COLS = S::COLS, THREADS = S::THREADS, STEPS = S::STEPS, BATCH = S::BATCH;
+  float* const as = smem;                   // [2][TILE_K][A_ROW]
+  float* const bs = as + 2 * S::A_TILE;     // [2][TILE_K][B_ROW]
+  float* const zeros = bs + 2 * S::B_TILE;  // [A_ROW + B_ROW], read as a step behind the last
   int thread = threadIdx.x;
 
-  // Copies. A warp takes 32 words of four rows of A at once, or 8 of four rows; and 128 words of a row of B, or 32.
-  // Where words go one by one, a thread takes those a fixed distance apart in a row, for which one address will do.
-  constexpr int WORDS = VECTOR ? 4 : 1;
-  constexpr int A_WIDE = 8 * WORDS, A_STEP = THREADS / 8;                            // words of a row, rows at once
-  constexpr int B_WIDE = VECTOR ? TILE_N : 32, B_STEP = THREADS / (B_WIDE / WORDS);  // the same
-  const int a_k = thread % 8 * WORDS, a_row = thread / 8;
-  const int b_col = thread % (B_WIDE / WORDS) * WORDS, b_k = thread / (B_WIDE / WORDS);
-  const auto copy = [](float* to, const float* from, int words) {
-    if constexpr (VECTOR) {
-      gemm::ptx::cp_async_cg(to, from, 4 * words);
-    } else {
-      gemm::ptx::cp_async_ca<4>(to, from, 4 * words);
-    }
-  };
+  // Through registers, a warp takes 8 steps of A at a time, of 16 rows or word by word of 4; of B, 32 words of a step.
+  constexpr int WORDS = WAY == Way::words ? 1 : 4, A_ACROSS = 8 / WORDS;  // lanes side by side in a row
+  constexpr int A_STEP = S::WARPS * 32 / A_ACROSS;                        // rows of A at a time
+  constexpr int A_LOADS = WAY == Way::packed ? 0 : TILE_M / A_STEP;
+  constexpr int B_STEP = THREADS / 32, B_ACROSS = TILE_N / 32;  // steps at a time, and warps' widths
+  constexpr int B_LOADS = WAY == Way::words ? BATCH / B_STEP * B_ACROSS : 0;
+  const int warp = thread / 32, lane = thread % 32;
+  const int a_k = warp % S::SLICES * 8 + lane % A_ACROSS * WORDS;
+  const int a_row = warp / S::SLICES * (32 / A_ACROSS) + lane / A_ACROSS;
 
   for (int part = 0;; ++part) {
     int tile, first, last, tile_m, tile_n;
     if (!plan.segment<SHARED>(blockIdx.x, part, tile, first, last) && part > 0) break;
     if (part > 0) __syncthreads();  // nobody reads the last tile's words any more
     place(plan, tile, tile_m, tile_n);
-    const int tile_row = tile_m * TILE_M, tile_col = tile_n * TILE_N;
-    const int columns = VECTOR ? (n + 3) / 4 * 4 : n;
-    const int last_row = m - 1 - tile_row,
-              last_col = columns - WORDS - tile_col;  // outside the matrices these stand in
-    const int k_begin = first * TILE_K;
-    const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + k_begin + a_k;
-    const float* b_from = VECTOR ? b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(k_begin + b_k) * ldb
-                                 : b + tile_col + static_cast<std::size_t>(k_begin) * ldb;
-    int left = min(k, last * TILE_K) - k_begin;  // steps that are not being copied yet
-    const auto fetch = [&](int stage) {
-      float* a_to = as + stage * S::A_TILE + a_row * A_ROW + a_k;
-      float* b_to = bs + stage * S::B_TILE + b_k * TILE_N + b_col;
-      if (left >= TILE_K) {
-        if constexpr (VECTOR) {
-          // Steps where they will do: each product of a row and a leading dimension takes up to five instructions.
+    const int tile_row = tile_m * TILE_M, tile_col = tile_n * TILE_N, k_begin = first * TILE_K;
+    int left = min(k, last * TILE_K) - k_begin;  // steps from the next batch to the end
+    int uncopied = left;                         // from the next 16-byte copies
+
+    // Rows outside A repeat its last one, columns outside B are not loaded: what they give is not stored.
+    const float* a_from = WAY == Way::packed ? a + tile_row + static_cast<std::size_t>(k_begin) * lda
+                                             : a + static_cast<std::size_t>(tile_row) * lda + k_begin + a_k;
+    const float* b_from = b + tile_col + (WAY == Way::words ? lane : 0) + static_cast<std::size_t>(k_begin) * ldb;
+    int row[A_LOADS + 1];
+    bool inside[B_ACROSS];
 #pragma unroll
-          for (int i = 0; i < TILE_M; i += A_STEP) {
-            const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
-            copy(a_to + i * A_ROW, a_from + row * lda, WORDS);
-          }
-          const float* from = b_from;
+    for (int i = 0; i < A_LOADS; ++i) row[i] = min(a_row + i * A_STEP, m - 1 - tile_row);
 #pragma unroll
-          for (int i = 0; i < TILE_K; i += B_STEP, from += static_cast<std::size_t>(ldb) * B_STEP)
-            copy(b_to + i * TILE_N, from, WORDS);
-        } else {
-#pragma unroll
-          for (int i = 0; i < TILE_M; i += A_STEP) {
-            const float* from = gemm::ptx::row_address(a_from, min(a_row + i, last_row), 4 * lda);
-#pragma unroll
-            for (int j = 0; j < TILE_K; j += A_WIDE) copy(a_to + i * A_ROW + j, from + j, WORDS);
-          }
-          if (last_col + WORDS >= TILE_N) {
-#pragma unroll
-            for (int i = 0; i < TILE_K; i += B_STEP) {
-              const float* from = gemm::ptx::row_address(b_from + b_col, b_k + i, 4 * ldb);
-#pragma unroll
-              for (int j = 0; j < TILE_N; j += B_WIDE) copy(b_to + i * TILE_N + j, from + j, WORDS);
-            }
-          } else {
-#pragma unroll
-            for (int j = 0; j < TILE_N; j += B_WIDE) {
-              const float* from = b_from + min(b_col + j, last_col);
-#pragma unroll
-              for (int i = 0; i < TILE_K; i += B_STEP)
-                copy(b_to + i * TILE_N + j, gemm::ptx::row_address(from, b_k + i, 4 * ldb), WORDS);
-            }
-          }
-        }
-      } else if (left > 0) {  // the last round of k, if it is not complete: zeros behind the end
-#pragma unroll 4
-        for (int i = 0; i < TILE_M; i += A_STEP) {
-#pragma unroll 4
-          for (int j = 0; j < TILE_K; j += A_WIDE) {
-            const int words = max(min(left - a_k - j, WORDS), 0);
-            const float* from = gemm::ptx::row_address(a_from + j, min(a_row + i, last_row), 4 * lda);
-            copy(a_to + i * A_ROW + j, words > 0 ? from : a, words);
-          }
-        }
-#pragma unroll 4
-        for (int i = 0; i < TILE_K; i += B_STEP) {
-#pragma unroll 4
-          for (int j = 0; j < TILE_N; j += B_WIDE) {
-            const float* from = VECTOR ? gemm::ptx::row_address(b_from, i, 4 * ldb)
-                                       : gemm::ptx::row_address(b_from + min(b_col + j, last_col), b_k + i, 4 * ldb);
-            copy(b_to + i * TILE_N + j, b_k + i < left ? from : b, b_k + i < left ? WORDS : 0);
-          }
-        }
-      }
-      gemm::ptx::cp_async_commit();
-      a_from += TILE_K;
-      b_from += static_cast<std::size_t>(ldb) * TILE_K;
-      left -= TILE_K;
+    for (int i = 0; i < B_ACROSS; ++i) inside[i] = tile_col + lane + 32 * i < n;
+    struct Batch {
+      alignas(16) float a[A_LOADS + 1][WORDS];
+      float b[B_LOADS + 1];
     };
+    const auto b_address = [&](int i) {
+      return gemm::ptx::row_address(b_from, warp + i / B_ACROSS * B_STEP, 4 * ldb) + i % B_ACROSS * 32;
+    };
+    const auto load = [&](Batch& batch) {
+      if (left >= BATCH) {
+#pragma unroll
+        for (int i = 0; i < A_LOADS; ++i) {
+          const float* from = gemm::ptx::row_address(a_from, row[i], 4 * lda);
+          if constexpr (WORDS == 4) {
+            *reinterpret_cast<float4*>(batch.a[i]) = __ldg(reinterpret_cast<const float4*>(from));
+          } else {
+            batch.a[i][0] = __ldg(from);
+          }
+        }
+#pragma unroll
+        for (int i = 0; i < B_LOADS; ++i) {
+          if (inside[i % B_ACROSS]) batch.b[i] = __ldg(b_address(i));
+        }
+      } else {  // the end of k: zeros behind it
+#pragma unroll
+        for (int i = 0; i < A_LOADS; ++i) {
+          const float* from = gemm::ptx::row_address(a_from, row[i], 4 * lda);
+#pragma unroll
+          for (int j = 0; j < WORDS; ++j) batch.a[i][j] = a_k + j < left ? __ldg(from + j) : 0.0f;
+        }
+#pragma unroll
+        for (int i = 0; i < B_LOADS; ++i)
+          batch.b[i] = inside[i % B_ACROSS] && warp + i / B_ACROSS * B_STEP < left ? __ldg(b_address(i)) : 0.0f;
+      }
+      a_from += BATCH;
+      if (WAY == Way::words) b_from += static_cast<std::size_t>(ldb) * BATCH;
+      left -= BATCH;
+    };
+    const auto store = [&](const Batch& batch, float* a_to, float* b_to, int i, int parts) {  // of so many, the i-th
+#pragma unroll
+      for (int j = 0; j < A_LOADS * WORDS; ++j) {
+        if (j * parts / (A_LOADS * WORDS) == i)
+          a_to[j % WORDS * A_ROW + j / WORDS * A_STEP] = batch.a[j / WORDS][j % WORDS];
+      }
+#pragma unroll
+      for (int j = 0; j < B_LOADS; ++j) {
+        if (j * parts / B_LOADS == i) b_to[j / B_ACROSS * B_STEP * B_ROW + j % B_ACROSS * 32] = batch.b[j];
+      }
+    };
+    const auto copy = [&](int buffer) {
+      if (WAY == Way::words) return;
+      if (WAY == Way::packed) {
+        copy_tile<THREADS, TILE_K, TILE_M, A_ROW>(as + buffer * S::A_TILE, a_from, lda, (m + 3) / 4 * 4 - 4 - tile_row,
+                                                  uncopied, thread);
+        a_from += static_cast<std::size_t>(lda) * TILE_K;
+      }
+      copy_tile<THREADS, TILE_K, TILE_N, B_ROW>(bs + buffer * S::B_TILE, b_from, ldb, (n + 3) / 4 * 4 - 4 - tile_col,
+                                                uncopied, thread);
+      b_from += static_cast<std::size_t>(ldb) * TILE_K;
+      gemm::ptx::cp_async_commit();
+      uncopied -= TILE_K;
+    };
+
+    // The first tile of A and B, and the first batch of the second.
+    float* const a_to = as + a_k * A_ROW + a_row;
+    float* const b_to = bs + warp * B_ROW + lane;
+    Batch batch{};
+    copy(0);
+    if constexpr (WAY != Way::packed) {
+      Batch batches[TILE_K / BATCH] = {};
+#pragma unroll
+      for (Batch& each : batches) load(each);
+      load(batch);
+#pragma unroll
+      for (int i = 0; i < TILE_K / BATCH; ++i)
+        store(batches[i], a_to + i * BATCH * A_ROW, b_to + i * BATCH * B_ROW, 0, 1);
+    }
+    for (int i = thread; i < A_ROW + B_ROW; i += THREADS) zeros[i] = 0.0f;
+    gemm::ptx::cp_async_wait<0>();
+    __syncthreads();
 
     float sum[ROWS][COLS] = {};
-    float4 a4[2][GROUP];  // four steps of GROUP rows
-    float b1[4][COLS];    // four steps of all columns
-    const float* const a_lane = as + first_row<S>(thread) * A_ROW;
-    const float* const b_lane = bs + first_col<S>(thread);
-    const auto read_a = [&](float4(&to)[GROUP], const float* from, int group) {
+    alignas(16) float x[2][ROWS], y[2][COLS];  // of a step of k, and of the next
+    const int slice = thread / (32 * S::WARPS);
+    const float* const a_lane = as + slice * (TILE_K / S::SLICES) * A_ROW + sums_row<S>(thread);
+    const float* const b_lane = bs + slice * (TILE_K / S::SLICES) * B_ROW + first_col<S>(thread);
+    const auto read = [&](int which, const float* a_at, const float* b_at) {
 #pragma unroll
-      for (int r = 0; r < GROUP; ++r)
-        to[r] = *reinterpret_cast<const float4*>(from + (group * GROUP + r) * S::LANES_M * A_ROW);
-    };
-    const auto read_b = [&](float(&to)[COLS], const float* from) {
+      for (int r = 0; r < ROWS; r += 4)
+        *reinterpret_cast<float4*>(&x[which][r]) = *reinterpret_cast<const float4*>(a_at + r * S::LANES_M);
 #pragma unroll
       for (int g = 0; g < COLS; g += 4)
-        *reinterpret_cast<float4*>(&to[g]) = *reinterpret_cast<const float4*>(from + g * S::LANES_N);
+        *reinterpret_cast<float4*>(&y[which][g]) = *reinterpret_cast<const float4*>(b_at + g * S::LANES_N);
+    };
+    const auto multiply = [&](int which, int from, int to) {
+#pragma unroll
+      for (int col = from; col < to; ++col) {
+#pragma unroll
+        for (int i = 0; i < ROWS; ++i) {
+          const int r = col % 2 ? ROWS - 1 - i : i;
+          sum[r][col] += x[which][r] * y[which][col];
+        }
+      }
     };
 
-    fetch(0);
-    fetch(1);
-    gemm::ptx::cp_async_wait<1>();  // all but the latest
-    __syncthreads();
-    const float *a_at = a_lane, *b_at = b_lane;
-    int rounds = last - first;
-    if (rounds > 0) {
-      read_a(a4[0], a_at, 0);
-#pragma unroll
-      for (int s = 0; s < 4; ++s) read_b(b1[s], b_at + s * TILE_N);
-    }
-    int current = 0, free = 2;  // tiles being read, and the next to fill
+    // The loop begins and ends in the middle of a step. Cut between steps, it would carry the next step's operands over
+    // to the next turn; ptxas puts loads of such values at the end of the loop, one behind the other.
+    int rounds = last - first, buffer = 0;
+    const float *a_at = rounds > 0 ? a_lane : zeros, *b_at = rounds > 0 ? b_lane : zeros;
+    read(0, a_at, b_at);
+    multiply(0, 0, COLS / 2);
 #pragma unroll 1
     for (; rounds > 0; --rounds) {
-      // Everybody has read the last of these tiles before the last barrier.
-      fetch(free);
-      free = free + 1 < S::STAGES ? free + 1 : 0;
+      buffer ^= 1;  // everybody has read it before the last barrier
+      copy(buffer);
+      float* a_next = a_to + buffer * S::A_TILE;
+      float* b_next = b_to + buffer * S::B_TILE;
 #pragma unroll 1
-      for (int quads = 0; quads < TILE_K; quads += 4 * S::QUADS) {
+      for (int steps = 0; steps < TILE_K / S::SLICES; steps += STEPS) {
 #pragma unroll
-        for (int quad = quads; quad < quads + 4 * S::QUADS; quad += 4) {
-          const float *a_next = a_at + 4, *b_next = b_at + 4 * TILE_N;
-#pragma unroll
-          for (int group = 0; group < ROWS / GROUP; ++group) {
-            const bool last_group = group == ROWS / GROUP - 1;
-            if (last_group && quad == quads + 4 * S::QUADS - 4 && quads == TILE_K - 4 * S::QUADS) {
-              gemm::ptx::cp_async_wait<1>();
-              __syncthreads();
-              if (rounds > 1) current = current + 1 < S::STAGES ? current + 1 : 0;  // else these again, in vain
-              a_next = a_lane + current * S::A_TILE;
-              b_next = b_lane + current * S::B_TILE;
-            }
-
-            read_a(a4[(group + 1) % 2], last_group ? a_next : a_at, last_group ? 0 : group + 1);
-#pragma unroll
-            for (int s = 0; s < 4; ++s) {
-              float x[GROUP];
-#pragma unroll
-              for (int r = 0; r < GROUP; ++r) {
-                const float4 q = a4[group % 2][r];
-                x[r] = s == 0 ? q.x : s == 1 ? q.y : s == 2 ? q.z : q.w;
-              }
-#pragma unroll
-              for (int col = 0; col < COLS; ++col) {
-#pragma unroll
-                for (int i = 0; i < GROUP; ++i) {
-                  const int r = col % 2 ? GROUP - 1 - i : i;
-                  sum[group * GROUP + r][col] += x[r] * b1[s][col];
-                }
-              }
-              if (last_group) read_b(b1[s], b_next + s * TILE_N);
-            }
+        for (int u = 0; u < STEPS; ++u) {
+          a_at += A_ROW;
+          b_at += B_ROW;
+          if (u == STEPS - 1 && steps == TILE_K / S::SLICES - STEPS) {
+            gemm::ptx::cp_async_wait<0>();
+            __syncthreads();
+            a_at = rounds > 1 ? a_lane + buffer * S::A_TILE : zeros;
+            b_at = rounds > 1 ? b_lane + buffer * S::B_TILE : zeros;
           }
-          a_at = a_next;
-          b_at = b_next;
+          read((u + 1) % 2, a_at, b_at);
+          if (WAY != Way::packed && u < STEPS / 2) store(batch, a_next, b_next, u, STEPS / 2);
+          if (WAY != Way::packed && u == STEPS / 2) load(batch);
+          multiply(u % 2, COLS / 2, COLS);
+          multiply((u + 1) % 2, 0, COLS / 2);
         }
+        a_next += BATCH * A_ROW;
+        b_next += BATCH * B_ROW;
       }
     }
 
@@ -338,20 +373,40 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         *reinterpret_cast<float4*>(smem + (first_row<S>(thread) + row) * S::C_ROW + first_col<S>(thread) + col) = four;
       }
     };
-    if (!wide) __syncthreads();  // nobody reads the tiles of A and B any more
+    // Scaled at once in all cases. A sum stored as it is would have to lie in four registers in a row with its neighbours,
+    // and then one FFMA in 30 would read its three words from one register bank.
+    float4 fours[S::FOURS];
+    if constexpr (S::SLICES == 1) {
+      if (!wide) __syncthreads();  // nobody reads zeros any more
 #pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
+      for (int i = 0; i < S::FOURS; ++i) {
+        const float* const four = &sum[i / (COLS / 4)][i % (COLS / 4) * 4];
+        fours[i] = make_float4(alpha * four[0], alpha * four[1], alpha * four[2], alpha * four[3]);
+      }
+    } else {
+      // Each slice gets the other's sums for one half of the rows, and keeps that half.
+      const bool upper = thread >= 32 * S::WARPS;
+      float4* const exchange = reinterpret_cast<float4*>(smem);
 #pragma unroll
-      for (int g = 0; g < COLS; g += 4) {
-        // Scaled here in both cases. A part stored as it is would have to lie in four registers in a row, and then one
-        // FFMA in 30 would read its three words from one register bank.
-        const float4 four =
-            make_float4(alpha * sum[r][g], alpha * sum[r][g + 1], alpha * sum[r][g + 2], alpha * sum[r][g + 3]);
-        if (complete) {
-          put(r * S::LANES_M, g * S::LANES_N, four);
-        } else {
-          to[(r * COLS + g) / 4 * THREADS] = four;
-        }
+      for (int i = 0; i < S::FOURS; ++i) {
+        const float* const low = &sum[i / (COLS / 4)][i % (COLS / 4) * 4];
+        const float* const high = &sum[i / (COLS / 4) + ROWS / 2][i % (COLS / 4) * 4];
+        const float4 x = make_float4(alpha * low[0], alpha * low[1], alpha * low[2], alpha * low[3]);
+        const float4 y = make_float4(alpha * high[0], alpha * high[1], alpha * high[2], alpha * high[3]);
+        exchange[i * THREADS + thread] = upper ? x : y;
+        fours[i] = upper ? y : x;
+      }
+      __syncthreads();
+#pragma unroll
+      for (int i = 0; i < S::FOURS; ++i) fours[i] = fours[i] + exchange[i * THREADS + (thread ^ (32 * S::WARPS))];
+      if (!wide) __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < S::FOURS; ++i) {
+      if (complete) {
+        put(row_of<S>(i), col_of<S>(i), fours[i]);
+      } else {
+        to[i * THREADS] = fours[i];
       }
     }
     if (SHARED && !complete && !plan.reduced) {
@@ -426,83 +481,101 @@ __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int
   if (row < m) store4(c + row * ldc + col, n - col, wide, sum, beta);
 }
 
-// A copy of a matrix whose rows start at multiples of 16 bytes.
+// A copy of a matrix whose rows start at multiples of 16 bytes, filled up with zeros to as many.
 struct Packing {
   const float* from;
   std::int64_t ld;
   int rows, columns;
   float* to;
-  __host__ __device__ int to_ld() const { return (columns + 3) / 4 * 4; }
+  __host__ __device__ static int padded(int words) { return (words + 3) / 4 * 4; }
 };
 
-// Copies one or two matrices, a warp for PACK_WORDS x 32 words of a row. Word by word, because a warp's words are then
-// neighbours whatever the alignment.
+// Transposes A, or copies B, or both. Blocks of 32 x 8 threads, for 32 x 32 words of A or 8 rows of 256 words of B. Word
+// by word, because a warp's words are then neighbours whatever the alignment.
 constexpr int PACK_ROWS = 8, PACK_WORDS = 8;
-__host__ __device__ int pack_blocks(const Packing& p) {
-  return gemm::ceil_div(p.rows, PACK_ROWS) * gemm::ceil_div(p.columns, 32 * PACK_WORDS);
+__host__ __device__ int transpose_blocks(const Packing& a) {
+  return gemm::ceil_div(a.rows, 32) * gemm::ceil_div(a.columns, 32);
+}
+__host__ __device__ int copy_blocks(const Packing& b) {
+  return gemm::ceil_div(b.rows, PACK_ROWS) * gemm::ceil_div(b.columns, 32 * PACK_WORDS);
 }
 __global__ void pack(Packing a, Packing b) {
-  const int a_blocks = pack_blocks(a);
-  const bool first = static_cast<int>(blockIdx.x) < a_blocks;
-  const Packing p = first ? a : b;
-  const int block = first ? blockIdx.x : blockIdx.x - a_blocks, across = gemm::ceil_div(p.columns, 32 * PACK_WORDS);
-  const int row = block / across * PACK_ROWS + threadIdx.y, col = block % across * 32 * PACK_WORDS + threadIdx.x;
-  if (row >= p.rows) return;
-  const float* const from = p.from + row * p.ld;
-  float* const to = p.to + static_cast<std::int64_t>(row) * p.to_ld();
-  float words[PACK_WORDS];
+  __shared__ float words[32][33];
+  int block = blockIdx.x;
+  if (block < transpose_blocks(a)) {
+    const int across = gemm::ceil_div(a.columns, 32), row = block / across * 32, col = block % across * 32;
+    const int x = threadIdx.x, y = threadIdx.y;
 #pragma unroll
-  for (int i = 0; i < PACK_WORDS; ++i) words[i] = col + 32 * i < p.columns ? from[col + 32 * i] : 0.0f;
+    for (int i = 0; i < 32; i += PACK_ROWS) {
+      const bool inside = row + y + i < a.rows && col + x < a.columns;
+      words[x][y + i] = inside ? a.from[(row + y + i) * a.ld + col + x] : 0.0f;
+    }
+    __syncthreads();
+    const int height = Packing::padded(a.rows);
+#pragma unroll
+    for (int i = 0; i < 32; i += PACK_ROWS) {
+      if (row + x < height && col + y + i < a.columns)
+        a.to[static_cast<std::int64_t>(col + y + i) * height + row + x] = words[y + i][x];
+    }
+    return;
+  }
+  block -= transpose_blocks(a);
+  const int across = gemm::ceil_div(b.columns, 32 * PACK_WORDS), width = Packing::padded(b.columns);
+  const int row = block / across * PACK_ROWS + threadIdx.y, col = block % across * 32 * PACK_WORDS + threadIdx.x;
+  if (row >= b.rows) return;
+  const float* const from = b.from + row * b.ld;
+  float* const to = b.to + static_cast<std::int64_t>(row) * width;
+  float word[PACK_WORDS];
+#pragma unroll
+  for (int i = 0; i < PACK_WORDS; ++i) word[i] = col + 32 * i < b.columns ? from[col + 32 * i] : 0.0f;
 #pragma unroll
   for (int i = 0; i < PACK_WORDS; ++i) {
-    if (col + 32 * i < p.to_ld()) to[col + 32 * i] = words[i];
+    if (col + 32 * i < width) to[col + 32 * i] = word[i];
   }
 }
 
-// ---- which tile, how many workers, and whether to pack
+// ---- which tile, how many workers, and which way
 
 // Microseconds on an H200, read off while searching, one run each; no committed measurement has them.
 struct Costs {
-  double round[4];  // [b]: a round of each of an SM's b + 1 blocks
+  double round[4];  // [b]: a round of each of an SM's b + 1 blocks, its operands in fours
   double tile;      // the rest of a tile: its first loads and its stores
-  double scalar;    // how many times as long rounds take that copy word by word
+  double words;     // how many times as long rounds take with words
+  double packed;    // the same
 };
 template <class S>
 constexpr Costs COSTS{};
 template <>
-constexpr Costs COSTS<Large> = {{3.20, 5.36, 0, 0}, 6.0, 1.11};
+constexpr Costs COSTS<Large> = {{2.95, 5.26, 0, 0}, 5.0, 1.045, 0.965};
 template <>
-constexpr Costs COSTS<Medium> = {{1.65, 3.00, 0, 0}, 4.0, 1.11};
+constexpr Costs COSTS<Medium> = {{2.92, 0, 0, 0}, 4.0, 1.04, 0};
 template <>
-constexpr Costs COSTS<Small> = {{1.05, 1.78, 2.45, 3.15}, 3.0, 1.15};
+constexpr Costs COSTS<Small> = {{1.05, 1.78, 2.45, 3.15}, 3.0, 1.145, 0};
 constexpr double LAUNCH = 2.2;        // each kernel
 constexpr double PART_BYTES = 3.5e6;  // bytes of parts a microsecond, written or read by all SMs
 constexpr double ADD_BYTES = 0.1e6;   // the same, read by one block
-constexpr double PACK_BYTES = 2.5e6;  // bytes of a matrix a microsecond, read and written
+constexpr double PACK_BYTES = 3.8e6;  // bytes of a matrix a microsecond, read and written
 
 enum class Tile { any, large, medium, small };
 
 struct Choice {
   Plan plan;
   Tile tile;
-  bool packed;
+  Way way;
   double time;  // estimated, microseconds
 };
 constexpr double IMPOSSIBLE = 1e300;
 constexpr int TICKETS = 4096;
 
-// Which operands must be copied to be read 16 bytes at a time.
+// Which operands can be read 16 bytes at a time.
 bool aligned(const float* x, std::int64_t ld) {
   return reinterpret_cast<std::uintptr_t>(x) % 16 == 0 && ld % 4 == 0;
 }
-bool pack_a(const gemm::SgemmProblem& p) {
-  return !aligned(p.a, p.lda);
-}
-bool pack_b(const gemm::SgemmProblem& p) {
-  return !aligned(p.b, p.ldb) || p.n % 4 != 0;
+bool aligned_b(const gemm::SgemmProblem& p) {
+  return aligned(p.b, p.ldb) && p.n % 4 == 0;
 }
 std::size_t packed_words(int rows, int columns) {
-  return static_cast<std::size_t>(rows) * ((columns + 3) / 4 * 4);
+  return static_cast<std::size_t>(rows) * Packing::padded(columns);
 }
 
 // Writing the parts of shared tiles, and adding them up, by the second kernel or by the last worker of a tile.
@@ -547,15 +620,19 @@ double estimate(const Plan& plan, int sms, double slower) {
 // one wave more, shared by as many workers as the GPU has places. If there are fewer tiles than places, also: all
 // shared by fewer blocks of each SM, or by the same number of blocks for every tile.
 template <class S>
-void consider(const gemm::SgemmProblem& p, Tile tile, bool packed, double slower, double before, Choice& best) {
+void consider(const gemm::SgemmProblem& p, Tile tile, Way way, Choice& best) {
   const gemm::DeviceLimits limits = gemm::device_limits();
   if (S::SHARED_BYTES > static_cast<unsigned>(limits.shared_bytes_per_block)) return;
+  const double slower = way == Way::fours ? 1.0 : way == Way::words ? COSTS<S>.words : COSTS<S>.packed;
+  if (slower == 0.0) return;
+  const double bytes = 4.0 * (packed_words(p.depth(), p.m) + !aligned_b(p) * packed_words(p.depth(), p.n));
+  const double before = way == Way::packed ? LAUNCH + 2 * bytes / PACK_BYTES : 0.0;
   const int sms = std::max(limits.multiprocessors, 1), places = sms * S::BLOCKS;
   const std::int64_t tiles = static_cast<std::int64_t>(gemm::ceil_div(p.m, S::TILE_M)) * gemm::ceil_div(p.n, S::TILE_N);
   const auto offer = [&](std::int64_t whole, int workers) {
     const Plan plan = share<S>(p, static_cast<int>(whole), workers);
     const double time = before + estimate<S>(plan, sms, slower);
-    if (time < best.time) best = {plan, tile, packed, time};
+    if (time < best.time) best = {plan, tile, way, time};
   };
   offer(tiles, 0);
   if (p.depth() == 0 || tiles == 0) return;
@@ -567,19 +644,13 @@ void consider(const gemm::SgemmProblem& p, Tile tile, bool packed, double slower
 }
 
 Choice choose(const gemm::SgemmProblem& p, Tile tile, bool always_pack) {
-  const bool a = pack_a(p), b = pack_b(p), vector = !a && !b;
-  Choice best{{}, Tile::large, false, IMPOSSIBLE};
-  for (const bool packed : {false, true}) {
-    if (packed ? vector : always_pack && !vector) continue;
-    const double bytes = 4.0 * (a * packed_words(p.m, p.depth()) + b * packed_words(p.depth(), p.n));
-    const double before = packed ? LAUNCH + 2 * bytes / PACK_BYTES : 0.0;
-    const auto slower = [&](const Costs& costs) { return vector || packed ? 1.0 : costs.scalar; };
-    if (tile == Tile::any || tile == Tile::large)
-      consider<Large>(p, Tile::large, packed, slower(COSTS<Large>), before, best);
-    if (tile == Tile::any || tile == Tile::medium)
-      consider<Medium>(p, Tile::medium, packed, slower(COSTS<Medium>), before, best);
-    if (tile == Tile::any || tile == Tile::small)
-      consider<Small>(p, Tile::small, packed, slower(COSTS<Small>), before, best);
+  Choice best{{}, Tile::large, Way::words, IMPOSSIBLE};
+  const Way unpacked = aligned(p.a, p.lda) && aligned_b(p) ? Way::fours : Way::words;
+  for (const Way way : {unpacked, Way::packed}) {
+    if (always_pack && way != Way::packed) continue;
+    if (tile == Tile::any || tile == Tile::large) consider<Large>(p, Tile::large, way, best);
+    if (tile == Tile::any || tile == Tile::medium) consider<Medium>(p, Tile::medium, way, best);
+    if (tile == Tile::any || tile == Tile::small) consider<Small>(p, Tile::small, way, best);
   }
   return best;
 }
@@ -597,8 +668,13 @@ gemm::Status launch(const gemm::SgemmProblem& p, const Choice& choice, cudaStrea
   const Plan& plan = choice.plan;
   unsigned* const tickets = reinterpret_cast<unsigned*>(p.workspace);
   float4* const parts = reinterpret_cast<float4*>(p.workspace + TICKETS);
-  const bool vector = choice.packed || (!pack_a(p) && !pack_b(p)), wide = aligned(p.c, p.ldc);
-  const auto kernel = vector ? plan.workers > 0 ? sgemm<S, true, true> : sgemm<S, true, false> : sgemm<S, false, true>;
+  const bool wide = aligned(p.c, p.ldc);
+  auto kernel = choice.way == Way::words ? sgemm<S, Way::words, true> : sgemm<S, Way::fours, true>;
+  if constexpr (std::is_same_v<S, Large>) {
+    if (choice.way == Way::packed) kernel = sgemm<S, Way::packed, true>;
+    if (plan.workers == 0 && choice.way != Way::words)
+      kernel = choice.way == Way::packed ? sgemm<S, Way::packed, false> : sgemm<S, Way::fours, false>;
+  }
   const unsigned blocks = plan.workers + plan.tiles_m * plan.tiles_n - plan.shared;
   const gemm::Status status =
       gemm::launch(kernel, {.grid = blocks, .block = S::THREADS, .dynamic_shared = S::SHARED_BYTES, .stream = stream},
@@ -615,16 +691,18 @@ gemm::Status launch(const gemm::SgemmProblem& p, const Choice& choice, cudaStrea
 }
 
 gemm::Status launch_chosen(gemm::SgemmProblem p, const Choice& choice, cudaStream_t stream) {
-  if (choice.packed) {
-    float* to = p.workspace + TICKETS + part_words();
-    Packing a{p.a, p.lda, pack_a(p) ? p.m : 0, p.depth(), to};
-    to += packed_words(p.m, p.depth());
-    Packing b{p.b, p.ldb, pack_b(p) ? p.depth() : 0, p.n, to};
-    const unsigned blocks = pack_blocks(a) + pack_blocks(b);
-    const gemm::Status status = gemm::launch(pack, {.grid = blocks, .block = {32, PACK_ROWS}, .stream = stream}, a, b);
-    if (!status) return status;
-    if (a.rows > 0) p.a = a.to, p.lda = a.to_ld();
-    if (b.rows > 0) p.b = b.to, p.ldb = b.to_ld();
+  if (choice.way == Way::packed) {
+    float* const to = p.workspace + TICKETS + part_words();
+    const Packing a{p.a, p.lda, p.m, p.depth(), to};
+    const Packing b{p.b, p.ldb, aligned_b(p) ? 0 : p.depth(), p.n, to + packed_words(p.depth(), p.m)};
+    const unsigned blocks = transpose_blocks(a) + copy_blocks(b);
+    if (blocks > 0) {
+      const gemm::Status status =
+          gemm::launch(pack, {.grid = blocks, .block = {32, PACK_ROWS}, .stream = stream}, a, b);
+      if (!status) return status;
+    }
+    p.a = a.to, p.lda = Packing::padded(p.m);
+    if (b.rows > 0) p.b = b.to, p.ldb = Packing::padded(p.n);
   }
   if (choice.tile == Tile::large) return launch<Large>(p, choice, stream);
   return choice.tile == Tile::medium ? launch<Medium>(p, choice, stream) : launch<Small>(p, choice, stream);
@@ -640,13 +718,13 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 }
 
 std::size_t workspace_floats(const gemm::SgemmProblem& p) {
-  return TICKETS + part_words() + packed_words(p.m, p.depth()) + packed_words(p.depth(), p.n);
+  return TICKETS + part_words() + packed_words(p.depth(), p.m) + packed_words(p.depth(), p.n);
 }
 
-// Of four steps of a warp: ROWS float4s of A and COLS of B, two cycles each, for 4 * ROWS * COLS FMAs.
+// Of a step of a warp: ROWS / 4 float4s of A and COLS / 4 of B, two cycles each, for ROWS * COLS FMAs.
 template <class S>
 gemm::L1Cycles cycles() {
-  return {.shared = 2.0 * (S::ROWS + S::COLS) / (4 * S::ROWS * S::COLS)};
+  return {.shared = 0.5 * (S::ROWS + S::COLS) / (S::ROWS * S::COLS)};
 }
 template <Tile TILE, bool ALWAYS_PACK = false>
 gemm::L1Cycles l1_cycles(const gemm::SgemmProblem& p) {
@@ -658,7 +736,7 @@ constexpr gemm::Variant variants[] = {
     {"large", "tiles of 128 x 128 only", launch<Tile::large>, l1_cycles<Tile::large>},
     {"medium", "tiles of 64 x 128 only", launch<Tile::medium>, l1_cycles<Tile::medium>},
     {"small", "tiles of 64 x 64 only", launch<Tile::small>, l1_cycles<Tile::small>},
-    {"packed", "misaligned operands always copied first", launch<Tile::any, true>, l1_cycles<Tile::any, true>},
+    {"packed", "A always transposed first", launch<Tile::any, true>, l1_cycles<Tile::any, true>},
 };
 
 constexpr gemm::StageInfo info = {
