@@ -31,16 +31,14 @@ struct Shape {
   static constexpr int LANES_M = LANES_M_, LANES_N = 32 / LANES_M;
   static constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // sums of a thread
   static constexpr int WARPS = TILE_M / WARP_M * (TILE_N / WARP_N), THREADS = 32 * WARPS * SLICES;
-  // Rows of k: a row of A is 4 words longer, so that the 8 steps of 4 rows that a warp stores at a time fill all banks.
-  static constexpr int A_ROW = TILE_M + 4, B_ROW = TILE_N;
-  static constexpr int A_TILE = TILE_K * A_ROW, B_TILE = TILE_K * B_ROW;
-  static constexpr unsigned SHARED_BYTES = (2 * (A_TILE + B_TILE) + A_ROW + B_ROW) * sizeof(float);
+  static constexpr int A_TILE = TILE_K * TILE_M, B_TILE = TILE_K * TILE_N;  // rows of k
+  static constexpr int C_ROW = TILE_N + 4;  // of C's tile on its way: float4s four rows apart fill all banks
+  static constexpr unsigned SHARED_BYTES =
+      std::max(2 * (A_TILE + B_TILE) + TILE_N, TILE_M* C_ROW) * static_cast<unsigned>(sizeof(float));
   static constexpr int STEPS = 8;                         // of each slice, in the body of the inner loop
   static constexpr int BATCH = STEPS * SLICES;            // steps that are on their way through registers meanwhile
   static constexpr int FOURS = ROWS * COLS / SLICES / 4;  // float4s of C that a thread stores
-  static constexpr int C_ROW = TILE_N + 4;  // of C's tile on its way: float4s four rows apart fill all banks
   static_assert(ROWS % (4 * SLICES) == 0 && COLS % 4 == 0 && WARPS == 4);
-  static_assert(TILE_M * C_ROW * sizeof(float) <= SHARED_BYTES);
 };
 using Large = Shape<128, 128, 64, 64, 8, 1, 2>;
 using Medium = Shape<64, 128, 32, 64, 4, 2, 1>;
@@ -153,22 +151,22 @@ __device__ std::size_t part_at(int worker, bool second) {
 
 // Copies a tile, 16 bytes at a time: rows of k from the columns of a matrix, of which `last` is where the last four
 // begin, and zeros in rows that are not `left`. Columns outside the matrix repeat its last ones.
-template <int THREADS, int TILE_K, int WIDTH, int ROW>
+template <int THREADS, int TILE_K, int WIDTH>
 __device__ void copy_tile(float* to, const float* from, unsigned ld, int last, int left, int thread) {
   constexpr int ACROSS = WIDTH / 4, STEP = THREADS / ACROSS;
   static_assert(THREADS % ACROSS == 0 && TILE_K % STEP == 0);
   const int col = thread % ACROSS * 4, row = thread / ACROSS;
   from += min(col, last);
-  to += row * ROW + col;
+  to += row * WIDTH + col;
   if (left >= TILE_K) {
     from += static_cast<std::size_t>(row) * ld;
 #pragma unroll
     for (int i = 0; i < TILE_K; i += STEP, from += static_cast<std::size_t>(ld) * STEP)
-      gemm::ptx::cp_async_cg(to + i * ROW, from, 16);
+      gemm::ptx::cp_async_cg(to + i * WIDTH, from, 16);
   } else if (left > 0) {
 #pragma unroll 1
     for (int i = 0; i < TILE_K; i += STEP)
-      gemm::ptx::cp_async_cg(to + i * ROW, gemm::ptx::row_address(from, min(row + i, left - 1), 4 * ld),
+      gemm::ptx::cp_async_cg(to + i * WIDTH, gemm::ptx::row_address(from, min(row + i, left - 1), 4 * ld),
                              row + i < left ? 16 : 0);
   }
 }
@@ -179,22 +177,26 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, unsigned lda, const float* __restrict__ b,
           unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan, bool wide, float4* parts,
           unsigned* tickets) {
-  constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K, A_ROW = S::A_ROW, B_ROW = S::B_ROW;
+  constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K;
   constexpr int ROWS = S::ROWS, COLS = S::COLS, THREADS = S::THREADS, STEPS = S::STEPS, BATCH = S::BATCH;
-  float* const as = smem;                   // [2][TILE_K][A_ROW]
-  float* const bs = as + 2 * S::A_TILE;     // [2][TILE_K][B_ROW]
-  float* const zeros = bs + 2 * S::B_TILE;  // [A_ROW + B_ROW], read as a step behind the last
+  float* const as = smem;                   // [2][TILE_K][TILE_M]
+  float* const bs = as + 2 * S::A_TILE;     // [2][TILE_K][TILE_N]
+  float* const zeros = bs + 2 * S::B_TILE;  // [TILE_N], read as a step behind the last
   int thread = threadIdx.x;
 
-  // Through registers, a warp takes 8 steps of A at a time, of 16 rows or word by word of 4; of B, 32 words of a step.
-  constexpr int WORDS = WAY == Way::words ? 1 : 4, A_ACROSS = 8 / WORDS;  // lanes side by side in a row
-  constexpr int A_STEP = S::WARPS * 32 / A_ACROSS;                        // rows of A at a time
+  // Through registers, a warp takes 8 steps of A at a time, RUN of them a lane; of B, 32 words of a step.
+  constexpr int RUN = WAY == Way::words ? 2 : 4, A_ACROSS = 8 / RUN;  // lanes side by side in a row of A
+  constexpr int A_STEP = S::WARPS * 32 / A_ACROSS;                    // rows of A at a time
   constexpr int A_LOADS = WAY == Way::packed ? 0 : TILE_M / A_STEP;
   constexpr int B_STEP = THREADS / 32, B_ACROSS = TILE_N / 32;  // steps at a time, and warps' widths
   constexpr int B_LOADS = WAY == Way::words ? BATCH / B_STEP * B_ACROSS : 0;
   const int warp = thread / 32, lane = thread % 32;
-  const int a_k = warp % S::SLICES * 8 + lane % A_ACROSS * WORDS;
+  const int a_k = warp % S::SLICES * 8 + lane % A_ACROSS * RUN;
   const int a_row = warp / S::SLICES * (32 / A_ACROSS) + lane / A_ACROSS;
+  // Lanes whose steps of k differ would store to the same banks. So the columns of a row of as are exchanged, in fours of
+  // fours: column x of step k lies at x ^ swizzle(k). Padding would not do: a warp's LDS.128 is slower where its 128
+  // bytes do not begin at a multiple of 128.
+  const auto swizzle = [](int k) { return WAY == Way::packed ? 0 : k / RUN % A_ACROSS * (32 / A_ACROSS); };
 
   for (int part = 0;; ++part) {
     int tile, first, last, tile_m, tile_n;
@@ -216,7 +218,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
 #pragma unroll
     for (int i = 0; i < B_ACROSS; ++i) inside[i] = tile_col + lane + 32 * i < n;
     struct Batch {
-      alignas(16) float a[A_LOADS + 1][WORDS];
+      alignas(16) float a[A_LOADS + 1][RUN];
       float b[B_LOADS + 1];
     };
     const auto b_address = [&](int i) {
@@ -227,10 +229,11 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
 #pragma unroll
         for (int i = 0; i < A_LOADS; ++i) {
           const float* from = gemm::ptx::row_address(a_from, row[i], 4 * lda);
-          if constexpr (WORDS == 4) {
+          if constexpr (RUN == 4) {
             *reinterpret_cast<float4*>(batch.a[i]) = __ldg(reinterpret_cast<const float4*>(from));
           } else {
-            batch.a[i][0] = __ldg(from);
+#pragma unroll
+            for (int j = 0; j < RUN; ++j) batch.a[i][j] = __ldg(from + j);
           }
         }
 #pragma unroll
@@ -242,7 +245,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         for (int i = 0; i < A_LOADS; ++i) {
           const float* from = gemm::ptx::row_address(a_from, row[i], 4 * lda);
 #pragma unroll
-          for (int j = 0; j < WORDS; ++j) batch.a[i][j] = a_k + j < left ? __ldg(from + j) : 0.0f;
+          for (int j = 0; j < RUN; ++j) batch.a[i][j] = a_k + j < left ? __ldg(from + j) : 0.0f;
         }
 #pragma unroll
         for (int i = 0; i < B_LOADS; ++i)
@@ -254,32 +257,33 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     };
     const auto store = [&](const Batch& batch, float* a_to, float* b_to, int i, int parts) {  // of so many, the i-th
 #pragma unroll
-      for (int j = 0; j < A_LOADS * WORDS; ++j) {
-        if (j * parts / (A_LOADS * WORDS) == i)
-          a_to[j % WORDS * A_ROW + j / WORDS * A_STEP] = batch.a[j / WORDS][j % WORDS];
+      for (int j = 0; j < A_LOADS * RUN; ++j) {
+        if (i * A_LOADS * RUN <= j * parts && j * parts < (i + 1) * A_LOADS * RUN)
+          a_to[j % RUN * TILE_M + j / RUN * A_STEP] = batch.a[j / RUN][j % RUN];
       }
 #pragma unroll
       for (int j = 0; j < B_LOADS; ++j) {
-        if (j * parts / B_LOADS == i) b_to[j / B_ACROSS * B_STEP * B_ROW + j % B_ACROSS * 32] = batch.b[j];
+        if (i * B_LOADS <= j * parts && j * parts < (i + 1) * B_LOADS)
+          b_to[j / B_ACROSS * B_STEP * TILE_N + j % B_ACROSS * 32] = batch.b[j];
       }
     };
     const auto copy = [&](int buffer) {
       if (WAY == Way::words) return;
       if (WAY == Way::packed) {
-        copy_tile<THREADS, TILE_K, TILE_M, A_ROW>(as + buffer * S::A_TILE, a_from, lda, (m + 3) / 4 * 4 - 4 - tile_row,
-                                                  uncopied, thread);
+        copy_tile<THREADS, TILE_K, TILE_M>(as + buffer * S::A_TILE, a_from, lda, (m + 3) / 4 * 4 - 4 - tile_row,
+                                           uncopied, thread);
         a_from += static_cast<std::size_t>(lda) * TILE_K;
       }
-      copy_tile<THREADS, TILE_K, TILE_N, B_ROW>(bs + buffer * S::B_TILE, b_from, ldb, (n + 3) / 4 * 4 - 4 - tile_col,
-                                                uncopied, thread);
+      copy_tile<THREADS, TILE_K, TILE_N>(bs + buffer * S::B_TILE, b_from, ldb, (n + 3) / 4 * 4 - 4 - tile_col, uncopied,
+                                         thread);
       b_from += static_cast<std::size_t>(ldb) * TILE_K;
       gemm::ptx::cp_async_commit();
       uncopied -= TILE_K;
     };
 
     // The first tile of A and B, and the first batch of the second.
-    float* const a_to = as + a_k * A_ROW + a_row;
-    float* const b_to = bs + warp * B_ROW + lane;
+    float* const a_to = as + a_k * TILE_M + (a_row ^ swizzle(a_k));
+    float* const b_to = bs + warp * TILE_N + lane;
     Batch batch{};
     copy(0);
     if constexpr (WAY != Way::packed) {
@@ -289,32 +293,36 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       load(batch);
 #pragma unroll
       for (int i = 0; i < TILE_K / BATCH; ++i)
-        store(batches[i], a_to + i * BATCH * A_ROW, b_to + i * BATCH * B_ROW, 0, 1);
+        store(batches[i], a_to + i * BATCH * TILE_M, b_to + i * BATCH * TILE_N, 0, 1);
     }
-    for (int i = thread; i < A_ROW + B_ROW; i += THREADS) zeros[i] = 0.0f;
+    for (int i = thread; i < TILE_N; i += THREADS) zeros[i] = 0.0f;
     gemm::ptx::cp_async_wait<0>();
     __syncthreads();
 
     float sum[ROWS][COLS] = {};
     alignas(16) float x[2][ROWS], y[2][COLS];  // of a step of k, and of the next
     const int slice = thread / (32 * S::WARPS);
-    const float* const a_lane = as + slice * (TILE_K / S::SLICES) * A_ROW + sums_row<S>(thread);
-    const float* const b_lane = bs + slice * (TILE_K / S::SLICES) * B_ROW + first_col<S>(thread);
-    const auto read = [&](int which, const float* a_at, const float* b_at) {
+    const float* const a_slice = as + slice * (TILE_K / S::SLICES) * TILE_M;
+    const float* const b_slice = bs + slice * (TILE_K / S::SLICES) * TILE_N + first_col<S>(thread);
+    const auto read = [&](int step, const float* a_at, const float* b_at) {
+      // What a swizzle changes of the lane's own column is found once; what of a float4's place, by the compiler.
+      constexpr int LANES = 4 * S::LANES_M - 1;
+      const int exchanged = swizzle(step), col = sums_row<S>(thread) ^ (exchanged & LANES);
 #pragma unroll
       for (int r = 0; r < ROWS; r += 4)
-        *reinterpret_cast<float4*>(&x[which][r]) = *reinterpret_cast<const float4*>(a_at + r * S::LANES_M);
+        *reinterpret_cast<float4*>(&x[step % 2][r]) =
+            *reinterpret_cast<const float4*>(a_at + col + (r * S::LANES_M ^ (exchanged & ~LANES)));
 #pragma unroll
       for (int g = 0; g < COLS; g += 4)
-        *reinterpret_cast<float4*>(&y[which][g]) = *reinterpret_cast<const float4*>(b_at + g * S::LANES_N);
+        *reinterpret_cast<float4*>(&y[step % 2][g]) = *reinterpret_cast<const float4*>(b_at + g * S::LANES_N);
     };
-    const auto multiply = [&](int which, int from, int to) {
+    const auto multiply = [&](int step, int from, int to) {
 #pragma unroll
       for (int col = from; col < to; ++col) {
 #pragma unroll
         for (int i = 0; i < ROWS; ++i) {
           const int r = col % 2 ? ROWS - 1 - i : i;
-          sum[r][col] += x[which][r] * y[which][col];
+          sum[r][col] += x[step % 2][r] * y[step % 2][col];
         }
       }
     };
@@ -322,7 +330,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     // The loop begins and ends in the middle of a step. Cut between steps, it would carry the next step's operands over
     // to the next turn; ptxas puts loads of such values at the end of the loop, one behind the other.
     int rounds = last - first, buffer = 0;
-    const float *a_at = rounds > 0 ? a_lane : zeros, *b_at = rounds > 0 ? b_lane : zeros;
+    const float *a_at = rounds > 0 ? a_slice : zeros, *b_at = rounds > 0 ? b_slice : zeros;
     read(0, a_at, b_at);
     multiply(0, 0, COLS / 2);
 #pragma unroll 1
@@ -335,22 +343,22 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       for (int steps = 0; steps < TILE_K / S::SLICES; steps += STEPS) {
 #pragma unroll
         for (int u = 0; u < STEPS; ++u) {
-          a_at += A_ROW;
-          b_at += B_ROW;
+          a_at += TILE_M;
+          b_at += TILE_N;
           if (u == STEPS - 1 && steps == TILE_K / S::SLICES - STEPS) {
             gemm::ptx::cp_async_wait<0>();
             __syncthreads();
-            a_at = rounds > 1 ? a_lane + buffer * S::A_TILE : zeros;
-            b_at = rounds > 1 ? b_lane + buffer * S::B_TILE : zeros;
+            a_at = rounds > 1 ? a_slice + buffer * S::A_TILE : zeros;
+            b_at = rounds > 1 ? b_slice + buffer * S::B_TILE : zeros;
           }
-          read((u + 1) % 2, a_at, b_at);
+          read(u + 1, a_at, b_at);
           if (WAY != Way::packed && u < STEPS / 2) store(batch, a_next, b_next, u, STEPS / 2);
           if (WAY != Way::packed && u == STEPS / 2) load(batch);
-          multiply(u % 2, COLS / 2, COLS);
-          multiply((u + 1) % 2, 0, COLS / 2);
+          multiply(u, COLS / 2, COLS);
+          multiply(u + 1, 0, COLS / 2);
         }
-        a_next += BATCH * A_ROW;
-        b_next += BATCH * B_ROW;
+        a_next += BATCH * TILE_M;
+        b_next += BATCH * TILE_N;
       }
     }
 
@@ -589,7 +597,10 @@ double adding(const Plan& plan, bool reduced) {
 
 template <class S>
 Plan share(const gemm::SgemmProblem& p, int whole, int workers) {  // `whole` tiles have a block of their own
-  Plan plan{gemm::ceil_div(p.m, S::TILE_M), gemm::ceil_div(p.n, S::TILE_N), gemm::ceil_div(p.depth(), S::TILE_K)};
+  Plan plan{};
+  plan.tiles_m = gemm::ceil_div(p.m, S::TILE_M);
+  plan.tiles_n = gemm::ceil_div(p.n, S::TILE_N);
+  plan.rounds = gemm::ceil_div(p.depth(), S::TILE_K);
   const std::int64_t shared = static_cast<std::int64_t>(plan.tiles_m) * plan.tiles_n - whole;
   const std::int64_t rounds = shared * plan.rounds;
   plan.workers = static_cast<int>(std::min<std::int64_t>(workers, rounds));
