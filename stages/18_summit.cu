@@ -178,7 +178,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
           unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan, bool wide, float4* parts,
           unsigned* tickets) {
   constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K;
-  constexpr int ROWS = S::ROWS, COLS = S::COLS, THREADS = S::THREADS, STEPS = S::STEPS, BATCH = S::BATCH;
+  constexpr int ROWS = S::ROWS, COLS = S::COLS, THREADS = S::THREADS, STEPS = WAY == Way::packed ? 2 : S::STEPS,
+                BATCH = S::BATCH;
   float* const as = smem;                   // [2][TILE_K][TILE_M]
   float* const bs = as + 2 * S::A_TILE;     // [2][TILE_K][TILE_N]
   float* const zeros = bs + 2 * S::B_TILE;  // [TILE_N], read as a step behind the last
@@ -333,33 +334,37 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     const float *a_at = rounds > 0 ? a_slice : zeros, *b_at = rounds > 0 ? b_slice : zeros;
     read(0, a_at, b_at);
     multiply(0, 0, COLS / 2);
+    float *a_next = a_to, *b_next = b_to;  // where the next batch goes
+    const auto body = [&](auto crossing) {
+      constexpr bool CROSSING = decltype(crossing)::value;
+#pragma unroll
+      for (int u = 0; u < STEPS; ++u) {
+        a_at += TILE_M;
+        b_at += TILE_N;
+        if (CROSSING && u == STEPS - 1) {
+          gemm::ptx::cp_async_wait<0>();
+          __syncthreads();
+          a_at = rounds > 1 ? a_slice + buffer * S::A_TILE : zeros;
+          b_at = rounds > 1 ? b_slice + buffer * S::B_TILE : zeros;
+        }
+        read(u + 1, a_at, b_at);
+        if (WAY != Way::packed && u < STEPS / 2) store(batch, a_next, b_next, u, STEPS / 2);
+        if (WAY != Way::packed && u == STEPS / 2) load(batch);
+        multiply(u, COLS / 2, COLS);
+        multiply(u + 1, 0, COLS / 2);
+      }
+      a_next += BATCH * TILE_M;
+      b_next += BATCH * TILE_N;
+    };
 #pragma unroll 1
     for (; rounds > 0; --rounds) {
       buffer ^= 1;  // everybody has read it before the last barrier
       copy(buffer);
-      float* a_next = a_to + buffer * S::A_TILE;
-      float* b_next = b_to + buffer * S::B_TILE;
+      a_next = a_to + buffer * S::A_TILE;
+      b_next = b_to + buffer * S::B_TILE;
 #pragma unroll 1
-      for (int steps = 0; steps < TILE_K / S::SLICES; steps += STEPS) {
-#pragma unroll
-        for (int u = 0; u < STEPS; ++u) {
-          a_at += TILE_M;
-          b_at += TILE_N;
-          if (u == STEPS - 1 && steps == TILE_K / S::SLICES - STEPS) {
-            gemm::ptx::cp_async_wait<0>();
-            __syncthreads();
-            a_at = rounds > 1 ? a_slice + buffer * S::A_TILE : zeros;
-            b_at = rounds > 1 ? b_slice + buffer * S::B_TILE : zeros;
-          }
-          read(u + 1, a_at, b_at);
-          if (WAY != Way::packed && u < STEPS / 2) store(batch, a_next, b_next, u, STEPS / 2);
-          if (WAY != Way::packed && u == STEPS / 2) load(batch);
-          multiply(u, COLS / 2, COLS);
-          multiply(u + 1, 0, COLS / 2);
-        }
-        a_next += BATCH * TILE_M;
-        b_next += BATCH * TILE_N;
-      }
+      for (int steps = STEPS; steps < TILE_K / S::SLICES; steps += STEPS) body(std::false_type{});
+      body(std::true_type{});
     }
 
     // A complete tile goes to C; where C's rows are misaligned, through shared memory, from which a warp can store words
