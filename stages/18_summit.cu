@@ -303,16 +303,16 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     float sum[ROWS][COLS] = {};
     alignas(16) float x[2][ROWS], y[2][COLS];  // of a step of k, and of the next
     const int slice = thread / (32 * S::WARPS);
-    const float* const a_slice = as + slice * (TILE_K / S::SLICES) * TILE_M;
+    const float* const a_slice = as + slice * (TILE_K / S::SLICES) * TILE_M + sums_row<S>(thread);
     const float* const b_slice = bs + slice * (TILE_K / S::SLICES) * TILE_N + first_col<S>(thread);
     const auto read = [&](int step, const float* a_at, const float* b_at) {
       // What a swizzle changes of the lane's own column is found once; what of a float4's place, by the compiler.
       constexpr int LANES = 4 * S::LANES_M - 1;
-      const int exchanged = swizzle(step), col = sums_row<S>(thread) ^ (exchanged & LANES);
+      const int exchanged = swizzle(step), own = sums_row<S>(thread), there = (own ^ (exchanged & LANES)) - own;
 #pragma unroll
       for (int r = 0; r < ROWS; r += 4)
         *reinterpret_cast<float4*>(&x[step % 2][r]) =
-            *reinterpret_cast<const float4*>(a_at + col + (r * S::LANES_M ^ (exchanged & ~LANES)));
+            *reinterpret_cast<const float4*>(a_at + there + (r * S::LANES_M ^ (exchanged & ~LANES)));
 #pragma unroll
       for (int g = 0; g < COLS; g += 4)
         *reinterpret_cast<float4*>(&y[step % 2][g]) = *reinterpret_cast<const float4*>(b_at + g * S::LANES_N);
@@ -335,13 +335,12 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     read(0, a_at, b_at);
     multiply(0, 0, COLS / 2);
     float *a_next = a_to, *b_next = b_to;  // where the next batch goes
-    const auto body = [&](auto crossing) {
-      constexpr bool CROSSING = decltype(crossing)::value;
+    const auto body = [&](auto may_end, bool ends) {
 #pragma unroll
       for (int u = 0; u < STEPS; ++u) {
         a_at += TILE_M;
         b_at += TILE_N;
-        if (CROSSING && u == STEPS - 1) {
+        if (decltype(may_end)::value && u == STEPS - 1 && ends) {
           gemm::ptx::cp_async_wait<0>();
           __syncthreads();
           a_at = rounds > 1 ? a_slice + buffer * S::A_TILE : zeros;
@@ -362,9 +361,15 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       copy(buffer);
       a_next = a_to + buffer * S::A_TILE;
       b_next = b_to + buffer * S::B_TILE;
+      constexpr int SLICE_STEPS = TILE_K / S::SLICES;
+      if constexpr (WAY == Way::packed) {
 #pragma unroll 1
-      for (int steps = STEPS; steps < TILE_K / S::SLICES; steps += STEPS) body(std::false_type{});
-      body(std::true_type{});
+        for (int steps = STEPS; steps < SLICE_STEPS; steps += STEPS) body(std::false_type{}, false);
+        body(std::true_type{}, true);
+      } else {
+#pragma unroll 1
+        for (int steps = STEPS; steps <= SLICE_STEPS; steps += STEPS) body(std::true_type{}, steps == SLICE_STEPS);
+      }
     }
 
     // A complete tile goes to C; where C's rows are misaligned, through shared memory, from which a warp can store words
