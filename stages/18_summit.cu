@@ -24,17 +24,23 @@ namespace {
 // half the rest; both have sums of the whole tile, which they add up in the end.
 template <int TILE_M_, int TILE_N_, int WARP_M_, int WARP_N_, int LANES_M_, int SLICES_, int BLOCKS_>
 struct Shape {
-  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_;  // of C per block
-  static constexpr int WARP_M = WARP_M_, WARP_N = WARP_N_;  // of C per warp
-  static constexpr int SLICES = SLICES_, BLOCKS = BLOCKS_;  // of a round; of an SM
-  static constexpr int TILE_K = 32 * SLICES;                // steps of k a round
+  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_;       // of C per block
+  static constexpr int WARP_M = WARP_M_, WARP_N = WARP_N_;       // of C per warp
+  static constexpr int SLICES = SLICES_, BLOCKS = BLOCKS_;       // of a round; of an SM
+  static constexpr int SLICE_K = 32, TILE_K = SLICE_K * SLICES;  // steps of k a round
   static constexpr int LANES_M = LANES_M_, LANES_N = 32 / LANES_M;
   static constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // sums of a thread
   static constexpr int WARPS = TILE_M / WARP_M * (TILE_N / WARP_N), THREADS = 32 * WARPS * SLICES;
-  static constexpr int A_TILE = TILE_K * TILE_M, B_TILE = TILE_K * TILE_N;  // rows of k
+  // Shared memory of a slice: two tiles to read and to fill in turn, rows of a step's words of A and of B; and a row of
+  // zeros.
+  static constexpr int ROW = TILE_M + TILE_N, TILE = SLICE_K * ROW, SLICE = 2 * TILE + ROW;
+  // Where a round's steps lie, 8 to each slice in turn.
+  __device__ static constexpr int place(int step) {
+    return step / 8 % SLICES * SLICE + (step / (8 * SLICES) * 8 + step % 8) * ROW;
+  }
   static constexpr int C_ROW = TILE_N + 4;  // of C's tile on its way: float4s four rows apart fill all banks
   static constexpr unsigned SHARED_BYTES =
-      std::max(2 * (A_TILE + B_TILE) + TILE_N, TILE_M* C_ROW) * static_cast<unsigned>(sizeof(float));
+      std::max(SLICES * SLICE, TILE_M* C_ROW) * static_cast<unsigned>(sizeof(float));
   static constexpr int STEPS = 8;                         // of each slice, in the body of the inner loop
   static constexpr int BATCH = STEPS * SLICES;            // steps that are on their way through registers meanwhile
   static constexpr int FOURS = ROWS * COLS / SLICES / 4;  // float4s of C that a thread stores
@@ -149,28 +155,6 @@ __device__ std::size_t part_at(int worker, bool second) {
   return static_cast<std::size_t>(2 * worker + second) * (S::TILE_M * S::TILE_N / 4);
 }
 
-// Copies a tile, 16 bytes at a time: rows of k from the columns of a matrix, of which `last` is where the last four
-// begin, and zeros in rows that are not `left`. Columns outside the matrix repeat its last ones.
-template <int THREADS, int TILE_K, int WIDTH>
-__device__ void copy_tile(float* to, const float* from, unsigned ld, int last, int left, int thread) {
-  constexpr int ACROSS = WIDTH / 4, STEP = THREADS / ACROSS;
-  static_assert(THREADS % ACROSS == 0 && TILE_K % STEP == 0);
-  const int col = thread % ACROSS * 4, row = thread / ACROSS;
-  from += min(col, last);
-  to += row * WIDTH + col;
-  if (left >= TILE_K) {
-    from += static_cast<std::size_t>(row) * ld;
-#pragma unroll
-    for (int i = 0; i < TILE_K; i += STEP, from += static_cast<std::size_t>(ld) * STEP)
-      gemm::ptx::cp_async_cg(to + i * WIDTH, from, 16);
-  } else if (left > 0) {
-#pragma unroll 1
-    for (int i = 0; i < TILE_K; i += STEP)
-      gemm::ptx::cp_async_cg(to + i * WIDTH, gemm::ptx::row_address(from, min(row + i, left - 1), 4 * ld),
-                             row + i < left ? 16 : 0);
-  }
-}
-
 // SHARED: some blocks are workers; without them the kernel has no loop over tiles.
 template <class S, Way WAY, bool SHARED>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
@@ -180,9 +164,6 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K;
   constexpr int ROWS = S::ROWS, COLS = S::COLS, THREADS = S::THREADS, STEPS = WAY == Way::packed ? 2 : S::STEPS,
                 BATCH = S::BATCH;
-  float* const as = smem;                   // [2][TILE_K][TILE_M]
-  float* const bs = as + 2 * S::A_TILE;     // [2][TILE_K][TILE_N]
-  float* const zeros = bs + 2 * S::B_TILE;  // [TILE_N], read as a step behind the last
   int thread = threadIdx.x;
 
   // Through registers, a warp takes 8 steps of A at a time, RUN of them a lane; of B, 32 words of a step.
@@ -194,7 +175,10 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   const int warp = thread / 32, lane = thread % 32;
   const int a_k = warp % S::SLICES * 8 + lane % A_ACROSS * RUN;
   const int a_row = warp / S::SLICES * (32 / A_ACROSS) + lane / A_ACROSS;
-  // Lanes whose steps of k differ would store to the same banks. So the columns of a row of as are exchanged, in fours of
+  // By 16-byte copies, a warp takes 128 words of a step, or 64 of two.
+  constexpr int A_FOURS = TILE_M / 4, B_FOURS = TILE_N / 4;
+  static_assert((WAY != Way::packed || 8 % (THREADS / A_FOURS) == 0) && 8 % (THREADS / B_FOURS) == 0);
+  // Lanes whose steps of k differ would store to the same banks. So the columns of A's rows there are exchanged, in fours of
   // fours: column x of step k lies at x ^ swizzle(k). Padding would not do: a warp's LDS.128 is slower where its 128
   // bytes do not begin at a multiple of 128.
   const auto swizzle = [](int k) { return WAY == Way::packed ? 0 : k / RUN % A_ACROSS * (32 / A_ACROSS); };
@@ -208,10 +192,15 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     int left = min(k, last * TILE_K) - k_begin;  // steps from the next batch to the end
     int uncopied = left;                         // from the next 16-byte copies
 
-    // Rows outside A repeat its last one, columns outside B are not loaded: what they give is not stored.
-    const float* a_from = WAY == Way::packed ? a + tile_row + static_cast<std::size_t>(k_begin) * lda
-                                             : a + static_cast<std::size_t>(tile_row) * lda + k_begin + a_k;
-    const float* b_from = b + tile_col + (WAY == Way::words ? lane : 0) + static_cast<std::size_t>(k_begin) * ldb;
+    // Rows outside A repeat its last ones, and columns outside B; or they are not loaded: what they give is not stored.
+    const int a_col = thread % A_FOURS * 4, b_col = thread % B_FOURS * 4, a_step = thread / A_FOURS,
+              b_step = thread / B_FOURS;
+    const float* a_from = a + k_begin + a_k + static_cast<std::size_t>(tile_row) * lda;
+    const float* b_from = b + tile_col + lane + static_cast<std::size_t>(k_begin) * ldb;
+    if (WAY == Way::packed)
+      a_from = a + min(tile_row + a_col, (m - 1) / 4 * 4) + static_cast<std::size_t>(k_begin + a_step) * lda;
+    if (WAY != Way::words)
+      b_from = b + min(tile_col + b_col, (n - 1) / 4 * 4) + static_cast<std::size_t>(k_begin + b_step) * ldb;
     int row[A_LOADS + 1];
     bool inside[B_ACROSS];
 #pragma unroll
@@ -260,33 +249,53 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
 #pragma unroll
       for (int j = 0; j < A_LOADS * RUN; ++j) {
         if (i * A_LOADS * RUN <= j * parts && j * parts < (i + 1) * A_LOADS * RUN)
-          a_to[j % RUN * TILE_M + j / RUN * A_STEP] = batch.a[j / RUN][j % RUN];
+          a_to[j % RUN * S::ROW + j / RUN * A_STEP] = batch.a[j / RUN][j % RUN];
       }
 #pragma unroll
       for (int j = 0; j < B_LOADS; ++j) {
         if (i * B_LOADS <= j * parts && j * parts < (i + 1) * B_LOADS)
-          b_to[j / B_ACROSS * B_STEP * TILE_N + j % B_ACROSS * 32] = batch.b[j];
+          b_to[S::place(j / B_ACROSS * B_STEP) + j % B_ACROSS * 32] = batch.b[j];
       }
     };
     const auto copy = [&](int buffer) {
-      if (WAY == Way::words) return;
-      if (WAY == Way::packed) {
-        copy_tile<THREADS, TILE_K, TILE_M>(as + buffer * S::A_TILE, a_from, lda, (m + 3) / 4 * 4 - 4 - tile_row,
-                                           uncopied, thread);
-        a_from += static_cast<std::size_t>(lda) * TILE_K;
+      float* const a_copy = smem + buffer * S::TILE + a_step * S::ROW + a_col;
+      float* const b_copy = smem + buffer * S::TILE + b_step * S::ROW + b_col + TILE_M;
+      if (uncopied >= TILE_K) {
+        if (WAY == Way::packed) {
+#pragma unroll
+          for (int i = 0; i < TILE_K; i += THREADS / A_FOURS)
+            gemm::ptx::cp_async_cg(a_copy + S::place(i), a_from + static_cast<std::size_t>(lda) * i, 16);
+        }
+#pragma unroll
+        for (int i = 0; i < TILE_K; i += THREADS / B_FOURS)
+          gemm::ptx::cp_async_cg(b_copy + S::place(i), b_from + static_cast<std::size_t>(ldb) * i, 16);
+      } else if (uncopied > 0) {  // the end of k
+        if (WAY == Way::packed) {
+#pragma unroll 1
+          for (int i = 0; i < TILE_K; i += THREADS / A_FOURS) {
+            const bool inside = a_step + i < uncopied;
+            gemm::ptx::cp_async_cg(a_copy + S::place(i), inside ? a_from + static_cast<std::size_t>(lda) * i : a,
+                                   inside ? 16 : 0);
+          }
+        }
+#pragma unroll 1
+        for (int i = 0; i < TILE_K; i += THREADS / B_FOURS) {
+          const bool inside = b_step + i < uncopied;
+          gemm::ptx::cp_async_cg(b_copy + S::place(i), inside ? b_from + static_cast<std::size_t>(ldb) * i : b,
+                                 inside ? 16 : 0);
+        }
       }
-      copy_tile<THREADS, TILE_K, TILE_N>(bs + buffer * S::B_TILE, b_from, ldb, (n + 3) / 4 * 4 - 4 - tile_col, uncopied,
-                                         thread);
-      b_from += static_cast<std::size_t>(ldb) * TILE_K;
       gemm::ptx::cp_async_commit();
+      if (WAY == Way::packed) a_from += static_cast<std::size_t>(lda) * TILE_K;
+      b_from += static_cast<std::size_t>(ldb) * TILE_K;
       uncopied -= TILE_K;
     };
 
     // The first tile of A and B, and the first batch of the second.
-    float* const a_to = as + a_k * TILE_M + (a_row ^ swizzle(a_k));
-    float* const b_to = bs + warp * TILE_N + lane;
+    float* const a_to = smem + S::place(a_k) + (a_row ^ swizzle(a_k));
+    float* const b_to = smem + S::place(warp) + lane + TILE_M;
     Batch batch{};
-    copy(0);
+    if (WAY != Way::words) copy(0);
     if constexpr (WAY != Way::packed) {
       Batch batches[TILE_K / BATCH] = {};
 #pragma unroll
@@ -294,17 +303,17 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       load(batch);
 #pragma unroll
       for (int i = 0; i < TILE_K / BATCH; ++i)
-        store(batches[i], a_to + i * BATCH * TILE_M, b_to + i * BATCH * TILE_N, 0, 1);
+        store(batches[i], a_to + i * STEPS * S::ROW, b_to + i * STEPS * S::ROW, 0, 1);
     }
-    for (int i = thread; i < TILE_N; i += THREADS) zeros[i] = 0.0f;
+    for (int i = thread; i < S::SLICES * S::ROW; i += THREADS)
+      smem[i / S::ROW * S::SLICE + 2 * S::TILE + i % S::ROW] = 0.0f;
     gemm::ptx::cp_async_wait<0>();
     __syncthreads();
 
     float sum[ROWS][COLS] = {};
     alignas(16) float x[2][ROWS], y[2][COLS];  // of a step of k, and of the next
-    const int slice = thread / (32 * S::WARPS);
-    const float* const a_slice = as + slice * (TILE_K / S::SLICES) * TILE_M + sums_row<S>(thread);
-    const float* const b_slice = bs + slice * (TILE_K / S::SLICES) * TILE_N + first_col<S>(thread);
+    const float* const slice = smem + thread / (32 * S::WARPS) * S::SLICE;
+    const float *const a_slice = slice + sums_row<S>(thread), *const b_slice = slice + TILE_M + first_col<S>(thread);
     const auto read = [&](int step, const float* a_at, const float* b_at) {
       // What a swizzle changes of the lane's own column is found once; what of a float4's place, by the compiler.
       constexpr int LANES = 4 * S::LANES_M - 1;
@@ -331,20 +340,21 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     // The loop begins and ends in the middle of a step. Cut between steps, it would carry the next step's operands over
     // to the next turn; ptxas puts loads of such values at the end of the loop, one behind the other.
     int rounds = last - first, buffer = 0;
-    const float *a_at = rounds > 0 ? a_slice : zeros, *b_at = rounds > 0 ? b_slice : zeros;
+    int at = rounds > 0 ? 0 : 2 * S::TILE;  // the tile being read, or the zeros behind it all
+    const float *a_at = a_slice + at, *b_at = b_slice + at;
     read(0, a_at, b_at);
     multiply(0, 0, COLS / 2);
     float *a_next = a_to, *b_next = b_to;  // where the next batch goes
     const auto body = [&](auto may_end, bool ends) {
 #pragma unroll
       for (int u = 0; u < STEPS; ++u) {
-        a_at += TILE_M;
-        b_at += TILE_N;
+        a_at += S::ROW;
+        b_at += S::ROW;
         if (decltype(may_end)::value && u == STEPS - 1 && ends) {
           gemm::ptx::cp_async_wait<0>();
           __syncthreads();
-          a_at = rounds > 1 ? a_slice + buffer * S::A_TILE : zeros;
-          b_at = rounds > 1 ? b_slice + buffer * S::B_TILE : zeros;
+          a_at = a_slice + at;
+          b_at = b_slice + at;
         }
         read(u + 1, a_at, b_at);
         if (WAY != Way::packed && u < STEPS / 2) store(batch, a_next, b_next, u, STEPS / 2);
@@ -352,23 +362,23 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         multiply(u, COLS / 2, COLS);
         multiply(u + 1, 0, COLS / 2);
       }
-      a_next += BATCH * TILE_M;
-      b_next += BATCH * TILE_N;
+      a_next += STEPS * S::ROW;
+      b_next += STEPS * S::ROW;
     };
 #pragma unroll 1
     for (; rounds > 0; --rounds) {
       buffer ^= 1;  // everybody has read it before the last barrier
-      copy(buffer);
-      a_next = a_to + buffer * S::A_TILE;
-      b_next = b_to + buffer * S::B_TILE;
-      constexpr int SLICE_STEPS = TILE_K / S::SLICES;
+      if (WAY != Way::words) copy(buffer);
+      at = rounds > 1 ? buffer * S::TILE : 2 * S::TILE;
+      a_next = a_to + buffer * S::TILE;
+      b_next = b_to + buffer * S::TILE;
       if constexpr (WAY == Way::packed) {
 #pragma unroll 1
-        for (int steps = STEPS; steps < SLICE_STEPS; steps += STEPS) body(std::false_type{}, false);
+        for (int steps = STEPS; steps < S::SLICE_K; steps += STEPS) body(std::false_type{}, false);
         body(std::true_type{}, true);
       } else {
 #pragma unroll 1
-        for (int steps = STEPS; steps <= SLICE_STEPS; steps += STEPS) body(std::true_type{}, steps == SLICE_STEPS);
+        for (int steps = STEPS; steps <= S::SLICE_K; steps += STEPS) body(std::true_type{}, steps == S::SLICE_K);
       }
     }
 
