@@ -22,11 +22,12 @@ namespace {
 
 // One size of tile. With two slices, one half of the warps takes the first half of each round's steps of k, the other
 // half the rest; both have sums of the whole tile, which they add up in the end.
-template <int TILE_M_, int TILE_N_, int WARP_M_, int WARP_N_, int LANES_M_, int SLICES_, int BLOCKS_>
+template <int TILE_M_, int TILE_N_, int WARP_M_, int WARP_N_, int LANES_M_, int STEPS_, int SLICES_, int BLOCKS_>
 struct Shape {
   static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_;       // of C per block
   static constexpr int WARP_M = WARP_M_, WARP_N = WARP_N_;       // of C per warp
   static constexpr int SLICES = SLICES_, BLOCKS = BLOCKS_;       // of a round; of an SM
+  static constexpr int STEPS = STEPS_;                           // of each slice, in the body of the inner loop
   static constexpr int SLICE_K = 32, TILE_K = SLICE_K * SLICES;  // steps of k a round
   static constexpr int LANES_M = LANES_M_, LANES_N = 32 / LANES_M;
   static constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // sums of a thread
@@ -34,21 +35,19 @@ struct Shape {
   // Shared memory of a slice: two tiles to read and to fill in turn, rows of a step's words of A and of B; and a row of
   // zeros.
   static constexpr int ROW = TILE_M + TILE_N, TILE = SLICE_K * ROW, SLICE = 2 * TILE + ROW;
-  // Where a round's steps lie, 8 to each slice in turn.
+  // Where a round's steps lie, STEPS to each slice in turn.
   __device__ static constexpr int place(int step) {
-    return step / 8 % SLICES * SLICE + (step / (8 * SLICES) * 8 + step % 8) * ROW;
+    return step / STEPS % SLICES * SLICE + (step / (STEPS * SLICES) * STEPS + step % STEPS) * ROW;
   }
   static constexpr int C_ROW = TILE_N + 4;  // of C's tile on its way: float4s four rows apart fill all banks
   static constexpr unsigned SHARED_BYTES =
       std::max(SLICES * SLICE, TILE_M* C_ROW) * static_cast<unsigned>(sizeof(float));
-  static constexpr int STEPS = 8;                         // of each slice, in the body of the inner loop
-  static constexpr int BATCH = STEPS * SLICES;            // steps that are on their way through registers meanwhile
   static constexpr int FOURS = ROWS * COLS / SLICES / 4;  // float4s of C that a thread stores
   static_assert(ROWS % (4 * SLICES) == 0 && COLS % 4 == 0 && WARPS == 4);
 };
-using Large = Shape<128, 128, 64, 64, 8, 1, 2>;
-using Medium = Shape<64, 128, 32, 64, 4, 2, 1>;
-using Small = Shape<64, 64, 32, 32, 4, 1, 4>;
+using Large = Shape<128, 128, 64, 64, 8, 4, 1, 2>;
+using Medium = Shape<64, 128, 32, 64, 4, 8, 2, 1>;
+using Small = Shape<64, 64, 32, 32, 4, 8, 1, 4>;
 
 // How A and B come to shared memory, where both lie by rows of k. Words: from rows of any alignment, one at a time
 // through registers. Fours: A by 16 bytes of a row through registers, B by 16-byte copies. Packed: A has been transposed,
@@ -162,22 +161,24 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
           unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan, bool wide, float4* parts,
           unsigned* tickets) {
   constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K;
-  constexpr int ROWS = S::ROWS, COLS = S::COLS, THREADS = S::THREADS, STEPS = WAY == Way::packed ? 2 : S::STEPS,
-                BATCH = S::BATCH;
+  constexpr int ROWS = S::ROWS, COLS = S::COLS, THREADS = S::THREADS, STEPS = WAY == Way::words ? 8 : S::STEPS,
+                BATCH = STEPS * S::SLICES;
   int thread = threadIdx.x;
 
-  // Through registers, a warp takes 8 steps of A at a time, RUN of them a lane; of B, 32 words of a step.
-  constexpr int RUN = WAY == Way::words ? 2 : 4, A_ACROSS = 8 / RUN;  // lanes side by side in a row of A
-  constexpr int A_STEP = S::WARPS * 32 / A_ACROSS;                    // rows of A at a time
+  // Through registers, a warp takes STEPS steps of A at a time, RUN of them a lane; of B, 32 words of a step.
+  constexpr int RUN = WAY == Way::words ? 2 : 4, A_ACROSS = STEPS / RUN;  // lanes side by side in a row of A
+  constexpr int A_STEP = S::WARPS * 32 / A_ACROSS;                        // rows of A at a time
   constexpr int A_LOADS = WAY == Way::packed ? 0 : TILE_M / A_STEP;
+  static_assert(TILE_M % A_STEP == 0);
   constexpr int B_STEP = THREADS / 32, B_ACROSS = TILE_N / 32;  // steps at a time, and warps' widths
   constexpr int B_LOADS = WAY == Way::words ? BATCH / B_STEP * B_ACROSS : 0;
   const int warp = thread / 32, lane = thread % 32;
-  const int a_k = warp % S::SLICES * 8 + lane % A_ACROSS * RUN;
+  const int a_k = warp % S::SLICES * STEPS + lane % A_ACROSS * RUN;
   const int a_row = warp / S::SLICES * (32 / A_ACROSS) + lane / A_ACROSS;
   // By 16-byte copies, a warp takes 128 words of a step, or 64 of two.
   constexpr int A_FOURS = TILE_M / 4, B_FOURS = TILE_N / 4;
-  static_assert((WAY != Way::packed || 8 % (THREADS / A_FOURS) == 0) && 8 % (THREADS / B_FOURS) == 0);
+  constexpr int B_STRIDE = THREADS / B_FOURS;
+  static_assert(WAY == Way::words || STEPS % B_STRIDE == 0 || B_STRIDE % BATCH == 0);
   // Lanes whose steps of k differ would store to the same banks. So the columns of A's rows there are exchanged, in fours of
   // fours: column x of step k lies at x ^ swizzle(k). Padding would not do: a warp's LDS.128 is slower where its 128
   // bytes do not begin at a multiple of 128.
@@ -197,8 +198,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
               b_step = thread / B_FOURS;
     const float* a_from = a + k_begin + a_k + static_cast<std::size_t>(tile_row) * lda;
     const float* b_from = b + tile_col + lane + static_cast<std::size_t>(k_begin) * ldb;
-    if (WAY == Way::packed)
-      a_from = a + min(tile_row + a_col, (m - 1) / 4 * 4) + static_cast<std::size_t>(k_begin + a_step) * lda;
+    if (WAY == Way::packed) a_from = a + (static_cast<std::size_t>(tile_m) * k + k_begin + a_step) * TILE_M + a_col;
     if (WAY != Way::words)
       b_from = b + min(tile_col + b_col, (n - 1) / 4 * 4) + static_cast<std::size_t>(k_begin + b_step) * ldb;
     int row[A_LOADS + 1];
@@ -259,12 +259,12 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     };
     const auto copy = [&](int buffer) {
       float* const a_copy = smem + buffer * S::TILE + a_step * S::ROW + a_col;
-      float* const b_copy = smem + buffer * S::TILE + b_step * S::ROW + b_col + TILE_M;
+      float* const b_copy = smem + buffer * S::TILE + S::place(b_step) + b_col + TILE_M;
       if (uncopied >= TILE_K) {
         if (WAY == Way::packed) {
 #pragma unroll
           for (int i = 0; i < TILE_K; i += THREADS / A_FOURS)
-            gemm::ptx::cp_async_cg(a_copy + S::place(i), a_from + static_cast<std::size_t>(lda) * i, 16);
+            gemm::ptx::cp_async_cg(a_copy + S::place(i), a_from + i * TILE_M, 16);
         }
 #pragma unroll
         for (int i = 0; i < TILE_K; i += THREADS / B_FOURS)
@@ -274,8 +274,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
 #pragma unroll 1
           for (int i = 0; i < TILE_K; i += THREADS / A_FOURS) {
             const bool inside = a_step + i < uncopied;
-            gemm::ptx::cp_async_cg(a_copy + S::place(i), inside ? a_from + static_cast<std::size_t>(lda) * i : a,
-                                   inside ? 16 : 0);
+            gemm::ptx::cp_async_cg(a_copy + S::place(i), inside ? a_from + i * TILE_M : a, inside ? 16 : 0);
           }
         }
 #pragma unroll 1
@@ -286,7 +285,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         }
       }
       gemm::ptx::cp_async_commit();
-      if (WAY == Way::packed) a_from += static_cast<std::size_t>(lda) * TILE_K;
+      if (WAY == Way::packed) a_from += TILE_K * TILE_M;
       b_from += static_cast<std::size_t>(ldb) * TILE_K;
       uncopied -= TILE_K;
     };
@@ -345,25 +344,26 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     read(0, a_at, b_at);
     multiply(0, 0, COLS / 2);
     float *a_next = a_to, *b_next = b_to;  // where the next batch goes
+    constexpr int BODY = WAY == Way::packed ? 2 : STEPS;
     const auto body = [&](auto may_end, bool ends) {
 #pragma unroll
-      for (int u = 0; u < STEPS; ++u) {
+      for (int u = 0; u < BODY; ++u) {
         a_at += S::ROW;
         b_at += S::ROW;
-        if (decltype(may_end)::value && u == STEPS - 1 && ends) {
+        if (decltype(may_end)::value && u == BODY - 1 && ends) {
           gemm::ptx::cp_async_wait<0>();
           __syncthreads();
           a_at = a_slice + at;
           b_at = b_slice + at;
         }
         read(u + 1, a_at, b_at);
-        if (WAY != Way::packed && u < STEPS / 2) store(batch, a_next, b_next, u, STEPS / 2);
-        if (WAY != Way::packed && u == STEPS / 2) load(batch);
+        if (WAY != Way::packed && u < BODY / 2) store(batch, a_next, b_next, u, BODY / 2);
+        if (WAY != Way::packed && u == BODY / 2) load(batch);
         multiply(u, COLS / 2, COLS);
         multiply(u + 1, 0, COLS / 2);
       }
-      a_next += STEPS * S::ROW;
-      b_next += STEPS * S::ROW;
+      a_next += BODY * S::ROW;
+      b_next += BODY * S::ROW;
     };
 #pragma unroll 1
     for (; rounds > 0; --rounds) {
@@ -374,11 +374,11 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       b_next = b_to + buffer * S::TILE;
       if constexpr (WAY == Way::packed) {
 #pragma unroll 1
-        for (int steps = STEPS; steps < S::SLICE_K; steps += STEPS) body(std::false_type{}, false);
+        for (int steps = BODY; steps < S::SLICE_K; steps += BODY) body(std::false_type{}, false);
         body(std::true_type{}, true);
       } else {
 #pragma unroll 1
-        for (int steps = STEPS; steps <= S::SLICE_K; steps += STEPS) body(std::true_type{}, steps == S::SLICE_K);
+        for (int steps = BODY; steps <= S::SLICE_K; steps += BODY) body(std::true_type{}, steps == S::SLICE_K);
       }
     }
 
@@ -509,20 +509,24 @@ __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int
   if (row < m) store4(c + row * ldc + col, n - col, wide, sum, beta);
 }
 
-// A copy of a matrix whose rows start at multiples of 16 bytes, filled up with zeros to as many.
+// A copy of a matrix. Of A, in panels of the large tile's height: all steps of k of 128 rows, then of the next 128. Of B,
+// with rows that start at multiples of 16 bytes. Filled up with zeros.
 struct Packing {
   const float* from;
   std::int64_t ld;
   int rows, columns;
   float* to;
-  __host__ __device__ static int padded(int words) { return (words + 3) / 4 * 4; }
 };
+constexpr int PANEL = Large::TILE_M;
+__host__ __device__ int padded(int words) {
+  return (words + 3) / 4 * 4;
+}
 
-// Transposes A, or copies B, or both. Blocks of 32 x 8 threads, for 32 x 32 words of A or 8 rows of 256 words of B. Word
-// by word, because a warp's words are then neighbours whatever the alignment.
+// Blocks of 32 x 8 threads, for 32 x 32 words of A or 8 rows of 256 words of B. Word by word, because a warp's words are
+// then neighbours whatever the alignment.
 constexpr int PACK_ROWS = 8, PACK_WORDS = 8;
-__host__ __device__ int transpose_blocks(const Packing& a) {
-  return gemm::ceil_div(a.rows, 32) * gemm::ceil_div(a.columns, 32);
+__host__ __device__ int panel_blocks(const Packing& a) {
+  return gemm::ceil_div(a.rows, PANEL) * (PANEL / 32) * gemm::ceil_div(a.columns, 32);
 }
 __host__ __device__ int copy_blocks(const Packing& b) {
   return gemm::ceil_div(b.rows, PACK_ROWS) * gemm::ceil_div(b.columns, 32 * PACK_WORDS);
@@ -530,7 +534,7 @@ __host__ __device__ int copy_blocks(const Packing& b) {
 __global__ void pack(Packing a, Packing b) {
   __shared__ float words[32][33];
   int block = blockIdx.x;
-  if (block < transpose_blocks(a)) {
+  if (block < panel_blocks(a)) {
     const int across = gemm::ceil_div(a.columns, 32), row = block / across * 32, col = block % across * 32;
     const int x = threadIdx.x, y = threadIdx.y;
 #pragma unroll
@@ -539,16 +543,15 @@ __global__ void pack(Packing a, Packing b) {
       words[x][y + i] = inside ? a.from[(row + y + i) * a.ld + col + x] : 0.0f;
     }
     __syncthreads();
-    const int height = Packing::padded(a.rows);
+    float* const to = a.to + static_cast<std::size_t>(row / PANEL) * a.columns * PANEL + row % PANEL + x;
 #pragma unroll
     for (int i = 0; i < 32; i += PACK_ROWS) {
-      if (row + x < height && col + y + i < a.columns)
-        a.to[static_cast<std::int64_t>(col + y + i) * height + row + x] = words[y + i][x];
+      if (col + y + i < a.columns) to[static_cast<std::size_t>(col + y + i) * PANEL] = words[y + i][x];
     }
     return;
   }
-  block -= transpose_blocks(a);
-  const int across = gemm::ceil_div(b.columns, 32 * PACK_WORDS), width = Packing::padded(b.columns);
+  block -= panel_blocks(a);
+  const int across = gemm::ceil_div(b.columns, 32 * PACK_WORDS), width = padded(b.columns);
   const int row = block / across * PACK_ROWS + threadIdx.y, col = block % across * 32 * PACK_WORDS + threadIdx.x;
   if (row >= b.rows) return;
   const float* const from = b.from + row * b.ld;
@@ -602,8 +605,11 @@ bool aligned(const float* x, std::int64_t ld) {
 bool aligned_b(const gemm::SgemmProblem& p) {
   return aligned(p.b, p.ldb) && p.n % 4 == 0;
 }
-std::size_t packed_words(int rows, int columns) {
-  return static_cast<std::size_t>(rows) * Packing::padded(columns);
+std::size_t packed_a(const gemm::SgemmProblem& p) {  // words
+  return static_cast<std::size_t>(gemm::ceil_div(p.m, PANEL)) * PANEL * p.depth();
+}
+std::size_t packed_b(const gemm::SgemmProblem& p) {
+  return static_cast<std::size_t>(p.depth()) * padded(p.n);
 }
 
 // Writing the parts of shared tiles, and adding them up, by the second kernel or by the last worker of a tile.
@@ -656,7 +662,7 @@ void consider(const gemm::SgemmProblem& p, Tile tile, Way way, Choice& best) {
   if (S::SHARED_BYTES > static_cast<unsigned>(limits.shared_bytes_per_block)) return;
   const double slower = way == Way::fours ? 1.0 : way == Way::words ? COSTS<S>.words : COSTS<S>.packed;
   if (slower == 0.0) return;
-  const double bytes = 4.0 * (packed_words(p.depth(), p.m) + !aligned_b(p) * packed_words(p.depth(), p.n));
+  const double bytes = 4.0 * (packed_a(p) + !aligned_b(p) * packed_b(p));
   const double before = way == Way::packed ? LAUNCH + 2 * bytes / PACK_BYTES : 0.0;
   const int sms = std::max(limits.multiprocessors, 1), places = sms * S::BLOCKS;
   const std::int64_t tiles = static_cast<std::int64_t>(gemm::ceil_div(p.m, S::TILE_M)) * gemm::ceil_div(p.n, S::TILE_N);
@@ -725,15 +731,15 @@ gemm::Status launch_chosen(gemm::SgemmProblem p, const Choice& choice, cudaStrea
   if (choice.way == Way::packed) {
     float* const to = p.workspace + TICKETS + part_words();
     const Packing a{p.a, p.lda, p.m, p.depth(), to};
-    const Packing b{p.b, p.ldb, aligned_b(p) ? 0 : p.depth(), p.n, to + packed_words(p.depth(), p.m)};
-    const unsigned blocks = transpose_blocks(a) + copy_blocks(b);
+    const Packing b{p.b, p.ldb, aligned_b(p) ? 0 : p.depth(), p.n, to + packed_a(p)};
+    const unsigned blocks = panel_blocks(a) + copy_blocks(b);
     if (blocks > 0) {
       const gemm::Status status =
           gemm::launch(pack, {.grid = blocks, .block = {32, PACK_ROWS}, .stream = stream}, a, b);
       if (!status) return status;
     }
-    p.a = a.to, p.lda = Packing::padded(p.m);
-    if (b.rows > 0) p.b = b.to, p.ldb = Packing::padded(p.n);
+    p.a = a.to;
+    if (b.rows > 0) p.b = b.to, p.ldb = padded(p.n);
   }
   if (choice.tile == Tile::large) return launch<Large>(p, choice, stream);
   return choice.tile == Tile::medium ? launch<Medium>(p, choice, stream) : launch<Small>(p, choice, stream);
@@ -749,7 +755,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 }
 
 std::size_t workspace_floats(const gemm::SgemmProblem& p) {
-  return TICKETS + part_words() + packed_words(p.depth(), p.m) + packed_words(p.depth(), p.n);
+  return TICKETS + part_words() + packed_a(p) + packed_b(p);
 }
 
 // Of a step of a warp: ROWS / 4 float4s of A and COLS / 4 of B, two cycles each, for ROWS * COLS FMAs.
