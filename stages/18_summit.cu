@@ -158,8 +158,8 @@ __device__ std::size_t part_at(int worker, bool second) {
 template <class S, Way WAY, bool SHARED>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, unsigned lda, const float* __restrict__ b,
-          unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan, bool wide, float4* parts,
-          unsigned* tickets) {
+          unsigned ldb, std::int64_t b_panel, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan, bool wide,
+          float4* parts, unsigned* tickets) {
   constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K;
   constexpr int ROWS = S::ROWS, COLS = S::COLS, THREADS = S::THREADS, STEPS = WAY == Way::words ? 8 : S::STEPS,
                 BATCH = STEPS * S::SLICES;
@@ -199,8 +199,10 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     const float* a_from = a + k_begin + a_k + static_cast<std::size_t>(tile_row) * lda;
     const float* b_from = b + tile_col + lane + static_cast<std::size_t>(k_begin) * ldb;
     if (WAY == Way::packed) a_from = a + (static_cast<std::size_t>(tile_m) * k + k_begin + a_step) * TILE_M + a_col;
-    if (WAY != Way::words)
-      b_from = b + min(tile_col + b_col, (n - 1) / 4 * 4) + static_cast<std::size_t>(k_begin + b_step) * ldb;
+    if (WAY != Way::words) {
+      const int col = min(b_col, (n - 1) / 4 * 4 - tile_col);
+      b_from = b + tile_n * b_panel + col + static_cast<std::size_t>(k_begin + b_step) * ldb;
+    }
     int row[A_LOADS + 1];
     bool inside[B_ACROSS];
 #pragma unroll
@@ -509,59 +511,60 @@ __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int
   if (row < m) store4(c + row * ldc + col, n - col, wide, sum, beta);
 }
 
-// A copy of a matrix. Of A, in panels of the large tile's height: all steps of k of 128 rows, then of the next 128. Of B,
-// with rows that start at multiples of 16 bytes. Filled up with zeros.
+// A copy of a matrix in panels: all steps of k of 128 rows of A, or columns of B, then of the next 128. Zeros outside.
 struct Packing {
   const float* from;
   std::int64_t ld;
-  int rows, columns;
+  int width;  // rows of A, columns of B
   float* to;
 };
-constexpr int PANEL = Large::TILE_M;
-__host__ __device__ int padded(int words) {
-  return (words + 3) / 4 * 4;
-}
+constexpr int PANEL = 128;
+static_assert(Large::TILE_M == PANEL && Large::TILE_N == PANEL);
 
-// Blocks of 32 x 8 threads, for 32 x 32 words of A or 8 rows of 256 words of B. Word by word, because a warp's words are
-// then neighbours whatever the alignment.
-constexpr int PACK_ROWS = 8, PACK_WORDS = 8;
-__host__ __device__ int panel_blocks(const Packing& a) {
-  return gemm::ceil_div(a.rows, PANEL) * (PANEL / 32) * gemm::ceil_div(a.columns, 32);
+// Blocks of 32 x 8 threads, for 32 x 32 words of A, which they transpose, or 16 rows of 128 words of B. Word by word,
+// because a warp's words are then neighbours whatever the alignment.
+constexpr int PACK_ROWS = 8, PACK_B_ROWS = 16;
+__host__ __device__ int pack_a_blocks(int m, int k) {
+  return gemm::ceil_div(m, PANEL) * (PANEL / 32) * gemm::ceil_div(k, 32);
 }
-__host__ __device__ int copy_blocks(const Packing& b) {
-  return gemm::ceil_div(b.rows, PACK_ROWS) * gemm::ceil_div(b.columns, 32 * PACK_WORDS);
+__host__ __device__ int pack_b_blocks(int n, int k) {
+  return gemm::ceil_div(n, PANEL) * gemm::ceil_div(k, PACK_B_ROWS);
 }
-__global__ void pack(Packing a, Packing b) {
+__global__ void pack(Packing a, Packing b, int k) {
   __shared__ float words[32][33];
-  int block = blockIdx.x;
-  if (block < panel_blocks(a)) {
-    const int across = gemm::ceil_div(a.columns, 32), row = block / across * 32, col = block % across * 32;
-    const int x = threadIdx.x, y = threadIdx.y;
+  const int x = threadIdx.x, y = threadIdx.y, a_blocks = pack_a_blocks(a.width, k);
+  if (static_cast<int>(blockIdx.x) < a_blocks) {
+    const int across = gemm::ceil_div(k, 32), row = blockIdx.x / across * 32, col = blockIdx.x % across * 32;
 #pragma unroll
     for (int i = 0; i < 32; i += PACK_ROWS) {
-      const bool inside = row + y + i < a.rows && col + x < a.columns;
+      const bool inside = row + y + i < a.width && col + x < k;
       words[x][y + i] = inside ? a.from[(row + y + i) * a.ld + col + x] : 0.0f;
     }
     __syncthreads();
-    float* const to = a.to + static_cast<std::size_t>(row / PANEL) * a.columns * PANEL + row % PANEL + x;
+    float* const to = a.to + (static_cast<std::size_t>(row / PANEL) * k + col) * PANEL + row % PANEL + x;
 #pragma unroll
     for (int i = 0; i < 32; i += PACK_ROWS) {
-      if (col + y + i < a.columns) to[static_cast<std::size_t>(col + y + i) * PANEL] = words[y + i][x];
+      if (col + y + i < k) to[(y + i) * PANEL] = words[y + i][x];
     }
-    return;
-  }
-  block -= panel_blocks(a);
-  const int across = gemm::ceil_div(b.columns, 32 * PACK_WORDS), width = padded(b.columns);
-  const int row = block / across * PACK_ROWS + threadIdx.y, col = block % across * 32 * PACK_WORDS + threadIdx.x;
-  if (row >= b.rows) return;
-  const float* const from = b.from + row * b.ld;
-  float* const to = b.to + static_cast<std::int64_t>(row) * width;
-  float word[PACK_WORDS];
+  } else {
+    const int block = blockIdx.x - a_blocks, down = gemm::ceil_div(k, PACK_B_ROWS);
+    const int col = block / down * PANEL + x, row = block % down * PACK_B_ROWS + y;
+    float* const to = b.to + (static_cast<std::size_t>(block / down) * k + row) * PANEL + x;
+    float words_of_b[PACK_B_ROWS / PACK_ROWS][PANEL / 32];
 #pragma unroll
-  for (int i = 0; i < PACK_WORDS; ++i) word[i] = col + 32 * i < b.columns ? from[col + 32 * i] : 0.0f;
+    for (int i = 0; i < PACK_B_ROWS; i += PACK_ROWS) {
 #pragma unroll
-  for (int i = 0; i < PACK_WORDS; ++i) {
-    if (col + 32 * i < width) to[col + 32 * i] = word[i];
+      for (int j = 0; j < PANEL; j += 32)
+        words_of_b[i / PACK_ROWS][j / 32] =
+            row + i < k && col + j < b.width ? b.from[(row + i) * b.ld + col + j] : 0.0f;
+    }
+#pragma unroll
+    for (int i = 0; i < PACK_B_ROWS; i += PACK_ROWS) {
+#pragma unroll
+      for (int j = 0; j < PANEL; j += 32) {
+        if (row + i < k) to[i * PANEL + j] = words_of_b[i / PACK_ROWS][j / 32];
+      }
+    }
   }
 }
 
@@ -605,11 +608,12 @@ bool aligned(const float* x, std::int64_t ld) {
 bool aligned_b(const gemm::SgemmProblem& p) {
   return aligned(p.b, p.ldb) && p.n % 4 == 0;
 }
-std::size_t packed_a(const gemm::SgemmProblem& p) {  // words
-  return static_cast<std::size_t>(gemm::ceil_div(p.m, PANEL)) * PANEL * p.depth();
+// Whether B must be packed, too, if A is: rows that do not start with a line of the cache take one line more.
+bool pack_b(const gemm::SgemmProblem& p) {
+  return !aligned_b(p) || reinterpret_cast<std::uintptr_t>(p.b) % 128 != 0 || p.ldb % 32 != 0;
 }
-std::size_t packed_b(const gemm::SgemmProblem& p) {
-  return static_cast<std::size_t>(p.depth()) * padded(p.n);
+std::size_t packed_words(int width, int k) {
+  return static_cast<std::size_t>(gemm::ceil_div(width, PANEL)) * PANEL * k;
 }
 
 // Writing the parts of shared tiles, and adding them up, by the second kernel or by the last worker of a tile.
@@ -662,7 +666,7 @@ void consider(const gemm::SgemmProblem& p, Tile tile, Way way, Choice& best) {
   if (S::SHARED_BYTES > static_cast<unsigned>(limits.shared_bytes_per_block)) return;
   const double slower = way == Way::fours ? 1.0 : way == Way::words ? COSTS<S>.words : COSTS<S>.packed;
   if (slower == 0.0) return;
-  const double bytes = 4.0 * (packed_a(p) + !aligned_b(p) * packed_b(p));
+  const double bytes = 4.0 * (packed_words(p.m, p.depth()) + pack_b(p) * packed_words(p.n, p.depth()));
   const double before = way == Way::packed ? LAUNCH + 2 * bytes / PACK_BYTES : 0.0;
   const int sms = std::max(limits.multiprocessors, 1), places = sms * S::BLOCKS;
   const std::int64_t tiles = static_cast<std::int64_t>(gemm::ceil_div(p.m, S::TILE_M)) * gemm::ceil_div(p.n, S::TILE_N);
@@ -701,11 +705,12 @@ std::size_t part_words() {
 static_assert(Small::BLOCKS * Small::TILE_M * Small::TILE_N <= Large::BLOCKS * Large::TILE_M * Large::TILE_N);
 
 template <class S>
-gemm::Status launch(const gemm::SgemmProblem& p, const Choice& choice, cudaStream_t stream) {
+gemm::Status launch(const gemm::SgemmProblem& p, const Choice& choice, std::int64_t b_panel, cudaStream_t stream) {
   const Plan& plan = choice.plan;
   unsigned* const tickets = reinterpret_cast<unsigned*>(p.workspace);
   float4* const parts = reinterpret_cast<float4*>(p.workspace + TICKETS);
   const bool wide = aligned(p.c, p.ldc);
+  if (b_panel == 0) b_panel = S::TILE_N;
   auto kernel = choice.way == Way::words ? sgemm<S, Way::words, true> : sgemm<S, Way::fours, true>;
   if constexpr (std::is_same_v<S, Large>) {
     if (choice.way == Way::packed) kernel = sgemm<S, Way::packed, true>;
@@ -716,7 +721,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, const Choice& choice, cudaStrea
   const gemm::Status status =
       gemm::launch(kernel, {.grid = blocks, .block = S::THREADS, .dynamic_shared = S::SHARED_BYTES, .stream = stream},
                    p.m, p.n, p.depth(), p.alpha, p.a, static_cast<unsigned>(p.lda), p.b, static_cast<unsigned>(p.ldb),
-                   p.beta, p.c, p.ldc, plan, wide, parts, tickets);
+                   b_panel, p.beta, p.c, p.ldc, plan, wide, parts, tickets);
   if (!status || plan.workers == 0 || !plan.reduced) return status;
   unsigned height = 1;  // for about four parts a thread
   while (height < 16 && height * 4 * plan.shared < static_cast<unsigned>(plan.workers)) height *= 2;
@@ -728,21 +733,20 @@ gemm::Status launch(const gemm::SgemmProblem& p, const Choice& choice, cudaStrea
 }
 
 gemm::Status launch_chosen(gemm::SgemmProblem p, const Choice& choice, cudaStream_t stream) {
-  if (choice.way == Way::packed) {
+  std::int64_t b_panel = 0;  // from a column of tiles to the next, of packed B
+  if (choice.way == Way::packed && p.depth() > 0) {
     float* const to = p.workspace + TICKETS + part_words();
-    const Packing a{p.a, p.lda, p.m, p.depth(), to};
-    const Packing b{p.b, p.ldb, aligned_b(p) ? 0 : p.depth(), p.n, to + packed_a(p)};
-    const unsigned blocks = panel_blocks(a) + copy_blocks(b);
-    if (blocks > 0) {
-      const gemm::Status status =
-          gemm::launch(pack, {.grid = blocks, .block = {32, PACK_ROWS}, .stream = stream}, a, b);
-      if (!status) return status;
-    }
+    const Packing a{p.a, p.lda, p.m, to}, b{p.b, p.ldb, pack_b(p) ? p.n : 0, to + packed_words(p.m, p.depth())};
+    const unsigned blocks = pack_a_blocks(a.width, p.depth()) + pack_b_blocks(b.width, p.depth());
+    const gemm::Status status =
+        gemm::launch(pack, {.grid = blocks, .block = {32, PACK_ROWS}, .stream = stream}, a, b, p.depth());
+    if (!status) return status;
     p.a = a.to;
-    if (b.rows > 0) p.b = b.to, p.ldb = padded(p.n);
+    if (b.width > 0) p.b = b.to, p.ldb = PANEL, b_panel = static_cast<std::int64_t>(p.depth()) * PANEL;
   }
-  if (choice.tile == Tile::large) return launch<Large>(p, choice, stream);
-  return choice.tile == Tile::medium ? launch<Medium>(p, choice, stream) : launch<Small>(p, choice, stream);
+  if (choice.tile == Tile::large) return launch<Large>(p, choice, b_panel, stream);
+  return choice.tile == Tile::medium ? launch<Medium>(p, choice, b_panel, stream)
+                                     : launch<Small>(p, choice, b_panel, stream);
 }
 
 template <Tile TILE, bool ALWAYS_PACK = false>
@@ -755,7 +759,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 }
 
 std::size_t workspace_floats(const gemm::SgemmProblem& p) {
-  return TICKETS + part_words() + packed_a(p) + packed_b(p);
+  return TICKETS + part_words() + packed_words(p.m, p.depth()) + packed_words(p.n, p.depth());
 }
 
 // Of a step of a warp: ROWS / 4 float4s of A and COLS / 4 of B, two cycles each, for ROWS * COLS FMAs.
