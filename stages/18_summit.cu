@@ -1,15 +1,17 @@
-// 18 summit: the best of the ladder for any shape. 15's kernel in three sizes of tile, 17a's order of tiles, 17b's
-// shared rounds; which tile, and how many blocks share, a small model of their costs decides.
+// 18 summit: the best of the ladder for any shape. 17c's loop for three sizes of tile, with packed operands or without;
+// 17b's shared rounds; which tile and which way, and how many blocks share, a small model of their costs decides.
 //
-// Idea      No one tile is best. Large ones need fewer words per FMA, small ones fill 132 SMs with a 512 x 512 product;
-//           a product that does not divide into whole waves of blocks shares out the rest of its rounds.
-// Change    choose() estimates each candidate's time from a few measured constants per tile, and takes the least.
-//           Nothing else depends on the shape, and no shape is named.
-// Limit     As 15: issue slots and the register writes of LDS.128. At small sizes: launch, first loads, reduction.
+// Idea      No one kernel is best. Large tiles need fewer words per FMA, small ones fill 132 SMs with a 512 x 512 product;
+//           packing pays if each word is used often enough; what is left behind whole waves of blocks is shared out.
+// Change    choose() estimates each candidate's time from a few measured constants, and takes the least. Nothing else
+//           depends on the shape, and no shape is named. Unpacked, A is transposed on its way through registers; two slices
+//           of k share the medium tile, so that an SM with one block has eight warps; the last worker of a tile adds up.
+// Limit     As 17c: issue slots, and about three of them for each LDS.128. At small sizes: launch, first loads, adding up.
 // Number    The ratio to cuBLAS over all shapes, listed and random: docs page.
-// Map       Large: 4 warps of 64 x 64, 8 x 16 outputs a thread; medium: 32 x 64, 8 x 8; small: 32 x 32, 8 x 4.
+// Map       Large: 4 warps of 64 x 64, 8 x 16 outputs a thread; medium: 2 times 4 of 32 x 64, 8 x 8 sums; small: 4 of
+//           32 x 32, 8 x 4.
 // Page      docs/stages/18_summit.md
-// Source    Osama et al., "Stream-K", PPoPP 2023 (sharing rounds); CUTLASS, "Efficient GEMM in CUDA" (pipelines).
+// Source    Osama et al., "Stream-K", PPoPP 2023 (sharing rounds); CUTLASS, "Efficient GEMM in CUDA" (pipelines, slices).
 #include <algorithm>
 #include <type_traits>
 
@@ -20,8 +22,8 @@ extern __shared__ __align__(16) float smem[];
 
 namespace {
 
-// One size of tile. With two slices, one half of the warps takes the first half of each round's steps of k, the other
-// half the rest; both have sums of the whole tile, which they add up in the end.
+// One size of tile. With two slices, one half of the warps takes one half of each round's steps of k, the other the other;
+// both have sums of the whole tile, and add them up in the end.
 template <int TILE_M_, int TILE_N_, int WARP_M_, int WARP_N_, int LANES_M_, int STEPS_, int SLICES_, int BLOCKS_>
 struct Shape {
   static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_;       // of C per block
@@ -32,8 +34,8 @@ struct Shape {
   static constexpr int LANES_M = LANES_M_, LANES_N = 32 / LANES_M;
   static constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // sums of a thread
   static constexpr int WARPS = TILE_M / WARP_M * (TILE_N / WARP_N), THREADS = 32 * WARPS * SLICES;
-  // Shared memory of a slice: two tiles to read and to fill in turn, rows of a step's words of A and of B; and a row of
-  // zeros.
+  // Shared memory of a slice: two tiles to read and to fill in turn, of rows of a step's words of A and of B; and a row
+  // of zeros.
   static constexpr int ROW = TILE_M + TILE_N, TILE = SLICE_K * ROW, SLICE = 2 * TILE + ROW;
   // Where a round's steps lie, STEPS to each slice in turn.
   __device__ static constexpr int place(int step) {
@@ -49,9 +51,9 @@ using Large = Shape<128, 128, 64, 64, 8, 4, 1, 2>;
 using Medium = Shape<64, 128, 32, 64, 4, 8, 2, 1>;
 using Small = Shape<64, 64, 32, 32, 4, 8, 1, 4>;
 
-// How A and B come to shared memory, where both lie by rows of k. Words: from rows of any alignment, one at a time
-// through registers. Fours: A by 16 bytes of a row through registers, B by 16-byte copies. Packed: A has been transposed,
-// and both come by 16-byte copies.
+// How A and B come to shared memory, where both lie by steps of k. Words: one at a time through registers, whatever the
+// alignment. Fours: A by 16 bytes of a row through registers, B by 16-byte copies. Packed: 16-byte copies from A's panels,
+// and from B or its panels.
 enum class Way { words, fours, packed };
 
 // Who does what. A tile of C takes `rounds` rounds of TILE_K steps. The rounds of the first `shared` tiles are dealt
@@ -154,7 +156,8 @@ __device__ std::size_t part_at(int worker, bool second) {
   return static_cast<std::size_t>(2 * worker + second) * (S::TILE_M * S::TILE_N / 4);
 }
 
-// SHARED: some blocks are workers; without them the kernel has no loop over tiles.
+// b_panel: words from the columns of B of one column of tiles to those of the next. SHARED: some blocks are workers;
+// without them the kernel has no loop over tiles.
 template <class S, Way WAY, bool SHARED>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, unsigned lda, const float* __restrict__ b,
@@ -179,9 +182,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   constexpr int A_FOURS = TILE_M / 4, B_FOURS = TILE_N / 4;
   constexpr int B_STRIDE = THREADS / B_FOURS;
   static_assert(WAY == Way::words || STEPS % B_STRIDE == 0 || B_STRIDE % BATCH == 0);
-  // Lanes whose steps of k differ would store to the same banks. So the columns of A's rows there are exchanged, in fours of
-  // fours: column x of step k lies at x ^ swizzle(k). Padding would not do: a warp's LDS.128 is slower where its 128
-  // bytes do not begin at a multiple of 128.
+  // Lanes with different steps of k would store to the same banks. So A's columns are exchanged: column x of step k lies at
+  // x ^ swizzle(k). Padding would not do: a warp's LDS.128 takes longer if its 128 bytes do not begin at a multiple of 128.
   const auto swizzle = [](int k) { return WAY == Way::packed ? 0 : k / RUN % A_ACROSS * (32 / A_ACROSS); };
 
   for (int part = 0;; ++part) {
@@ -200,7 +202,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     const float* b_from = b + tile_col + lane + static_cast<std::size_t>(k_begin) * ldb;
     if (WAY == Way::packed) a_from = a + (static_cast<std::size_t>(tile_m) * k + k_begin + a_step) * TILE_M + a_col;
     if (WAY != Way::words) {
-      const int col = min(b_col, (n - 1) / 4 * 4 - tile_col);
+      const int col = min(b_col, n - 1 - tile_col) / 4 * 4;
       b_from = b + tile_n * b_panel + col + static_cast<std::size_t>(k_begin + b_step) * ldb;
     }
     int row[A_LOADS + 1];
@@ -338,8 +340,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       }
     };
 
-    // The loop begins and ends in the middle of a step. Cut between steps, it would carry the next step's operands over
-    // to the next turn; ptxas puts loads of such values at the end of the loop, one behind the other.
+    // 17c's loop. A batch that has been under way for most of a turn is stored, and the next one loaded. Where that makes
+    // turns long, the last of a round is not written out on its own: the loop would outgrow the instruction cache.
     int rounds = last - first, buffer = 0;
     int at = rounds > 0 ? 0 : 2 * S::TILE;  // the tile being read, or the zeros behind it all
     const float *a_at = a_slice + at, *b_at = b_slice + at;
@@ -570,25 +572,26 @@ __global__ void pack(Packing a, Packing b, int k) {
 
 // ---- which tile, how many workers, and which way
 
-// Microseconds on an H200, read off while searching, one run each; no committed measurement has them.
+// Microseconds on an H200, fitted to the times of 700 plans for 50 shapes, of which no committed measurement has them.
 struct Costs {
   double round[4];  // [b]: a round of each of an SM's b + 1 blocks, its operands in fours
   double tile;      // the rest of a tile: its first loads and its stores
-  double words;     // how many times as long rounds take with words
-  double packed;    // the same
+  double ragged;    // how many times as long rounds take if rows do not start with lines of the cache
+  double words;     // the same with words, of any alignment
+  double packed;    // the same with packed operands
 };
 template <class S>
 constexpr Costs COSTS{};
 template <>
-constexpr Costs COSTS<Large> = {{2.95, 5.26, 0, 0}, 5.0, 1.045, 0.965};
+constexpr Costs COSTS<Large> = {{3.4, 5.32, 0, 0}, 3.3, 1.035, 1.06, 0.975};
 template <>
-constexpr Costs COSTS<Medium> = {{2.92, 0, 0, 0}, 4.0, 1.04, 0};
+constexpr Costs COSTS<Medium> = {{2.98, 0, 0, 0}, 3.2, 1.0, 1.095, 0};
 template <>
-constexpr Costs COSTS<Small> = {{1.05, 1.78, 2.45, 3.15}, 3.0, 1.145, 0};
-constexpr double LAUNCH = 2.2;        // each kernel
-constexpr double PART_BYTES = 3.5e6;  // bytes of parts a microsecond, written or read by all SMs
-constexpr double ADD_BYTES = 0.1e6;   // the same, read by one block
-constexpr double PACK_BYTES = 3.8e6;  // bytes of a matrix a microsecond, read and written
+constexpr Costs COSTS<Small> = {{1.11, 1.76, 2.37, 3.07}, 3.5, 1.0, 1.085, 0};
+constexpr double LAUNCH = 2.1;         // each kernel
+constexpr double PART_BYTES = 3.4e6;   // bytes of parts a microsecond, written or read by all SMs
+constexpr double ADD_BYTES = 0.054e6;  // the same, read by one block
+constexpr double PACK_BYTES = 5.4e6;   // bytes of a matrix a microsecond, read and written
 
 enum class Tile { any, large, medium, small };
 
@@ -608,9 +611,16 @@ bool aligned(const float* x, std::int64_t ld) {
 bool aligned_b(const gemm::SgemmProblem& p) {
   return aligned(p.b, p.ldb) && p.n % 4 == 0;
 }
-// Whether B must be packed, too, if A is: rows that do not start with a line of the cache take one line more.
+// Rows that do not start with a line of the cache lie in one line more.
+bool ragged(const float* x, std::int64_t ld) {
+  return reinterpret_cast<std::uintptr_t>(x) % 128 != 0 || ld % 32 != 0;
+}
+bool ragged(const gemm::SgemmProblem& p) {
+  return ragged(p.a, p.lda) || ragged(p.b, p.ldb);
+}
+// Whether B is packed if A is.
 bool pack_b(const gemm::SgemmProblem& p) {
-  return !aligned_b(p) || reinterpret_cast<std::uintptr_t>(p.b) % 128 != 0 || p.ldb % 32 != 0;
+  return !aligned_b(p) || ragged(p.b, p.ldb);
 }
 std::size_t packed_words(int width, int k) {
   return static_cast<std::size_t>(gemm::ceil_div(width, PANEL)) * PANEL * k;
@@ -647,12 +657,13 @@ template <class S>
 double estimate(const Plan& plan, int sms, double slower) {
   constexpr Costs costs = COSTS<S>;
   const int whole = plan.tiles_m * plan.tiles_n - plan.shared, places = sms * S::BLOCKS;
-  const auto wave = [&](int blocks, double rounds) {  // of at most `places` blocks
-    return blocks == 0 ? 0.0 : slower * rounds * costs.round[(blocks - 1) / sms] + costs.tile;
+  const auto wave = [&](int blocks, double rounds, int tiles) {  // of at most `places` blocks, a few tiles each
+    return blocks == 0 ? 0.0 : slower * rounds * costs.round[(blocks - 1) / sms] + tiles * costs.tile;
   };
-  double time = LAUNCH + whole / places * wave(places, plan.rounds) + wave(whole % places, plan.rounds);
+  double time = LAUNCH + whole / places * wave(places, plan.rounds, 1) + wave(whole % places, plan.rounds, 1);
   if (plan.workers > 0) {
-    time += wave(plan.workers, plan.each + (plan.extra > 0)) + adding<S>(plan, plan.reduced);
+    const int tiles = plan.workers % plan.shared == 0 ? 1 : plan.each / plan.rounds + 2;
+    time += wave(plan.workers, plan.each + (plan.extra > 0), tiles) + adding<S>(plan, plan.reduced);
   }
   return time;
 }
@@ -664,7 +675,10 @@ template <class S>
 void consider(const gemm::SgemmProblem& p, Tile tile, Way way, Choice& best) {
   const gemm::DeviceLimits limits = gemm::device_limits();
   if (S::SHARED_BYTES > static_cast<unsigned>(limits.shared_bytes_per_block)) return;
-  const double slower = way == Way::fours ? 1.0 : way == Way::words ? COSTS<S>.words : COSTS<S>.packed;
+  const double slower = way == Way::words    ? COSTS<S>.words
+                        : way == Way::packed ? COSTS<S>.packed
+                        : ragged(p)          ? COSTS<S>.ragged
+                                             : 1.0;
   if (slower == 0.0) return;
   const double bytes = 4.0 * (packed_words(p.m, p.depth()) + pack_b(p) * packed_words(p.n, p.depth()));
   const double before = way == Way::packed ? LAUNCH + 2 * bytes / PACK_BYTES : 0.0;
