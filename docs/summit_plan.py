@@ -1,6 +1,6 @@
 """How stage 18 chooses: its cost model, from the constants in its source, for the tables of its page and its figure.
 
-A second implementation of what stands in stages/18_summit.cu behind "which tile, how many workers, and whether to pack". The
+A second implementation of what stands in stages/18_summit.cu behind "which tile, how many workers, and which way". The
 source is C++ that runs before each launch; here it is only told again, for a GPU with the H200's number of SMs."""
 import re
 
@@ -20,25 +20,27 @@ class Model:
 
         self.launch, self.part_bytes, self.pack_bytes = value("LAUNCH"), value("PART_BYTES"), value("PACK_BYTES")
         self.add_bytes, self.tickets = value("ADD_BYTES"), int(re.search(r"int TICKETS = (\d+)", source).group(1))
-        self.pack_rows, self.pack_words = (int(re.search(rf"{name} = (\d+)", source).group(1)) for name in ("PACK_ROWS", "PACK_WORDS"))
-        self.steps = int(re.search(r"TILE_K = (\d+)", source).group(1))
+        self.panel, self.pack_b_rows = (int(re.search(rf"\b{name} = (\d+)", source).group(1)) for name in ("PANEL", "PACK_B_ROWS"))
+        slice_k = int(re.search(r"SLICE_K = (\d+)", source).group(1))
         self.shapes = {}
         for name, arguments in re.findall(r"using (\w+) = Shape<([\d, ]+)>", source):
-            m, n, _, _, _, blocks, _ = map(int, arguments.split(","))
-            found = re.search(rf"COSTS<{name}> = \{{\{{([^}}]*)\}}, ([0-9.]+), ([0-9.]+)\}}", source)
-            self.shapes[name] = {"m": m, "n": n, "blocks": blocks, "round": [float(x) for x in found.group(1).split(",")],
-                                 "tile": float(found.group(2)), "scalar": float(found.group(3))}
+            m, n, _, _, _, _, slices, blocks = map(int, arguments.split(","))
+            found = re.search(rf"COSTS<{name}> = \{{\{{([^}}]*)\}}, ([0-9., ]+)\}}", source)
+            tile, ragged, words, packed = map(float, found.group(2).split(","))
+            self.shapes[name] = {"m": m, "n": n, "k": slices * slice_k, "slices": slices, "blocks": blocks,
+                                 "round": [float(x) for x in found.group(1).split(",")], "tile": tile, "ragged": ragged, "words": words,
+                                 "packed": packed}
 
-    def wave(self, shape, blocks, rounds, slower=1.0):
-        """Of at most as many blocks as there are places."""
-        return slower * rounds * shape["round"][(blocks - 1) // SMS] + shape["tile"] if blocks else 0.0
+    def wave(self, shape, blocks, rounds, slower=1.0, tiles=1):
+        """Of at most as many blocks as there are places, each with a few tiles."""
+        return slower * rounds * shape["round"][(blocks - 1) // SMS] + tiles * shape["tile"] if blocks else 0.0
 
     def tiles(self, name, m, n):
         return ceil_div(m, self.shapes[name]["m"]) * ceil_div(n, self.shapes[name]["n"])
 
     def share(self, name, m, n, k, whole, workers):
         """The first tiles shared by workers, `whole` ones not."""
-        tiles, rounds = self.tiles(name, m, n), ceil_div(k, self.steps)
+        tiles, rounds = self.tiles(name, m, n), ceil_div(k, self.shapes[name]["k"])
         shared = tiles - whole
         workers = min(workers, shared * rounds)
         if workers == 0:
@@ -53,8 +55,13 @@ class Model:
         time = self.launch + whole // places * self.wave(shape, places, plan["rounds"], slower)
         time += self.wave(shape, whole % places, plan["rounds"], slower)
         if plan["workers"]:
-            time += self.wave(shape, plan["workers"], plan["each"] + (plan["extra"] > 0), slower) + self.reduction(plan)
+            time += self.wave(shape, plan["workers"], plan["each"] + (plan["extra"] > 0), slower, self.tiles_of_a_worker(plan))
+            time += self.reduction(plan)
         return time
+
+    def tiles_of_a_worker(self, plan):
+        """The most that one can have parts of."""
+        return 1 if plan["workers"] % plan["shared"] == 0 else plan["each"] // plan["rounds"] + 2
 
     def adding(self, plan):
         """Microseconds for writing and adding up the parts: by the second kernel, and by the last worker of each tile."""
@@ -73,15 +80,18 @@ class Model:
         return self.adding(plan)[not self.reduced(plan)] if plan["workers"] else 0.0
 
     def choose(self, m, n, k):
-        """The plan for dense operands at aligned addresses. Beside what share() says: `time`, of it `packing`, and
-        `slower`, by how much rounds are for copies word by word."""
-        pack_a, pack_b = k % 4 != 0, n % 4 != 0
-        words = pack_a * m * ceil_div(k, 4) * 4 + pack_b * k * ceil_div(n, 4) * 4
+        """The plan for dense operands at aligned addresses. Beside what share() says: the `way` to shared memory, `time`, of it
+        `packing`, and `slower`, how many times as long rounds take as with fours."""
+        aligned, pack_b = k % 4 == 0 and n % 4 == 0, n % 32 != 0
+        unpacked = "words" if not aligned else "ragged" if k % 32 or n % 32 else "fours"
+        words = self.panel * k * (ceil_div(m, self.panel) + pack_b * ceil_div(n, self.panel))
         best = None
-        for packed in ([False, True] if words else [False]):
-            before = self.launch + 2 * 4 * words / self.pack_bytes if packed else 0.0
+        for way in (unpacked, "packed"):
+            before = self.launch + 2 * 4 * words / self.pack_bytes if way == "packed" else 0.0
             for name, shape in self.shapes.items():
-                slower = shape["scalar"] if words and not packed else 1.0
+                slower = 1.0 if way == "fours" else shape[way]
+                if slower == 0:
+                    continue
                 places, tiles = SMS * shape["blocks"], self.tiles(name, m, n)
                 offers = [(tiles, 0)] + [((tiles // places - waves) * places, places) for waves in (0, 1) if tiles // places >= waves]
                 if tiles < places:
@@ -91,7 +101,7 @@ class Model:
                     plan = self.share(name, m, n, k, whole, workers)
                     time = before + self.estimate(plan, slower)
                     if best is None or time < best["time"]:
-                        best = {**plan, "packing": before, "slower": slower, "time": time}
+                        best = {**plan, "way": way, "packing": before, "slower": slower, "time": time}
         return best
 
 
@@ -102,34 +112,34 @@ def draw_plan(source, size, path, plot_style, save):
     chosen = model.choose(size, size, size)
     alone = model.share(chosen["tile"], size, size, size, chosen["tiles"], 0)
     shape = model.shapes[chosen["tile"]]
-    places = SMS * shape["blocks"]
+    places, slower, packing = SMS * shape["blocks"], chosen["slower"], chosen["packing"]
     fig, axes = plt.subplots(2, 1, figsize=(9, 5.2), sharex=True, sharey=True)
     for ax, plan, title in ((axes[0], alone, "every tile has a block of its own"), (axes[1], chosen, None)):
-        start = model.launch
+        start = packing + model.launch
         colours = plt.get_cmap("tab20").colors
         for worker in range(plan["workers"]):
-            begin, parts = worker * plan["each"] + min(worker, plan["extra"]), []
-            end = begin + plan["each"] + (worker < plan["extra"])
+            begin, end = ((w * plan["each"] + w * plan["extra"] // plan["workers"]) for w in (worker, worker + 1))
+            parts = []
             while begin < end:
                 until = min(end, (begin // plan["rounds"] + 1) * plan["rounds"])
                 parts.append((begin // plan["rounds"], until - begin))
                 begin = until
             at = start
             for tile, rounds in parts:
-                length = rounds * shape["round"][(plan["workers"] - 1) // SMS]
+                length = slower * rounds * shape["round"][(plan["workers"] - 1) // SMS]
                 ax.barh(worker, length, left=at, height=1, color=colours[tile % 20], linewidth=0)
                 at += length
         if plan["workers"]:
-            start += model.wave(shape, plan["workers"], plan["each"] + (plan["extra"] > 0))
+            start += model.wave(shape, plan["workers"], plan["each"] + (plan["extra"] > 0), slower, model.tiles_of_a_worker(plan))
         whole, wave = plan["tiles"] - plan["shared"], 0
         while whole > 0:
             blocks = min(whole, places)
-            length = model.wave(shape, blocks, plan["rounds"])
+            length = model.wave(shape, blocks, plan["rounds"], slower)
             ax.barh((blocks - 1) / 2, length - 4, left=start + 2, height=blocks, color=("#c9d6e6", "#dde5ee")[wave % 2], linewidth=0)
             ax.text(start + length / 2, blocks / 2, f"{blocks} tiles of {plan['rounds']} rounds", ha="center", va="center", fontsize=9)
             start, whole, wave = start + length, whole - blocks, wave + 1
         if plan["workers"]:
-            end = model.estimate(plan)
+            end = packing + model.estimate(plan, slower)
             ax.barh((places - 1) / 2, end - start, left=start, height=places, color="#b04030", linewidth=0)
             start = end
         title = title or (f"as chosen, {plan['shared']} tiles (a colour each) shared by {plan['workers']} workers, {plan['each']} or "
@@ -138,6 +148,7 @@ def draw_plan(source, size, path, plot_style, save):
         ax.set_ylabel(f"places, 0 to {places - 1}")
         ax.set_ylim(places, 0)
         ax.grid(False)
-    axes[1].set_xlabel("microseconds by the model; red: adding up the shared tiles' parts")
+    axes[1].set_xlabel("microseconds by the model" + (f", of which {packing:.0f} for packing" if packing else "") +
+                       "; red: adding up the shared tiles' parts")
     fig.suptitle(f"M = N = K = {size}: {chosen['tiles']} tiles of {shape['m']} x {shape['n']} on {SMS} SMs, two blocks each", fontsize=10)
     save(plt, fig, path)

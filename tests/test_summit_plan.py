@@ -25,10 +25,8 @@ def expected(model, m, n, k):
     tile = model.shapes[plan["tile"]]
     grids = []
     if plan["packing"]:
-        def blocks(rows, columns):
-            return ceil_div(rows, model.pack_rows) * ceil_div(columns, 32 * model.pack_words)
-
-        grids.append(blocks(m, k) * (k % 4 != 0) + blocks(k, n) * (n % 4 != 0))
+        panel = model.panel
+        grids.append(ceil_div(m, panel) * (panel // 32) * ceil_div(k, 32) + (n % 32 != 0) * ceil_div(n, panel) * ceil_div(k, model.pack_b_rows))
     grids.append(plan["workers"] + plan["tiles"] - plan["shared"])
     if plan["workers"] and model.reduced(plan):
         grids.append(plan["shared"] * (tile["m"] * tile["n"] // 4 // 64))
