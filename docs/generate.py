@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 GPU = DOCS / "measurements" / "nvidia-h200"
 FIGURES = DOCS / "figures"
-LADDER, COUNTERS, CALIBRATION, SANITIZERS = (GPU / f"{name}.json" for name in ("sgemm", "counters", "calibration", "sanitizers"))
+LADDER, COUNTERS, CALIBRATION = (GPU / f"{name}.json" for name in ("sgemm", "counters", "calibration"))
 MAPS = DOCS / "measurements" / "cpu" / "thread_maps.json"
 COUNTED = DOCS / "measurements" / "cpu" / "counts.json"  # by the CPU executor, on any machine
 BESIDE = GPU / "counts.json"  # the same and Nsight Compute's; may be missing
@@ -77,7 +77,7 @@ class Data:
         self.ladder = json.loads(LADDER.read_text())
         self.counters = json.loads(COUNTERS.read_text())
         self.calibration = json.loads(CALIBRATION.read_text())
-        self.sanitizers = json.loads(SANITIZERS.read_text())
+        self.sanitizers = [json.loads(path.read_text()) for path in sorted(GPU.glob("sanitizers*.json"))]
         self.executor = json.loads(COUNTED.read_text())
         self.beside = json.loads(BESIDE.read_text()) if BESIDE.exists() else None
         self.sweep, self.coarse, self.random, self.variants = map(optional, (SWEEP, COARSE, RANDOM, VARIANTS))
@@ -451,9 +451,12 @@ def block_calibration(data):
 
 
 def block_sanitizers(data):
-    s = data.sanitizers
-    rows = [[tool, str(len(runs)), str(sum(runs.values()))] for tool, runs in s["errors"].items()]
-    return table(["compute-sanitizer", "runs", "errors"], rows) + ["", f"{s['device']}, commit {s['commit']}."]
+    rows = []
+    for s in data.sanitizers:
+        stages = sorted({name.split()[0].split("/")[1] for runs in s["errors"].values() for name in runs if name.startswith("sgemm/")})
+        what = f"{stages[0]} to {stages[-1]}" if len(stages) > 2 else " and ".join(stages)
+        rows += [[tool, what, str(len(runs)), str(sum(runs.values())), s["commit"]] for tool, runs in s["errors"].items()]
+    return table(["compute-sanitizer", "stages", "runs", "errors", "commit"], rows) + ["", f"{data.sanitizers[0]['device']}."]
 
 
 KINDS = [(f"{space}_{operation}", f"{space} {operation}s") for space in ("global", "shared") for operation in ("load", "store")]

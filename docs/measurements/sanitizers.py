@@ -2,7 +2,7 @@
 """Runs every stage, the harness's own kernels and those of the tests under compute-sanitizer's four tools; writes the error
 counts as JSON. Several run at a time, one for each core, at most twelve.
 
-usage: sanitizers.py --out FILE --bin BIN -- LAB [options]     BIN: the folder of the build's programs
+usage: sanitizers.py --out FILE --bin BIN [--only STAGE,STAGE] -- LAB [options]     BIN: the folder of the build's programs
 Exit status 1 if any tool found anything.
 """
 import argparse
@@ -23,6 +23,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", required=True)
     parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--only", help="these stages, by their ids, and nothing else")
     parser.add_argument("lab", nargs="+")
     options = parser.parse_args()
     lab, lab_options = options.lab[0], options.lab[1:]
@@ -31,13 +32,16 @@ def main():
     stages = [line.split()[0] for line in listing.splitlines() if "/" in line]
     run = json.loads(subprocess.run([lab, "run", stages[0], "--check", "--json", "-", *lab_options],
                                     capture_output=True, text=True, check=True).stdout)["run"]
-    runs = {test: [options.bin / test] for test in ("test_intrinsics", "test_half", "test_tensor")}  # the longest first
+    tests = () if options.only else ("test_intrinsics", "test_half", "test_tensor")  # the longest first
+    runs = {test: [options.bin / test] for test in tests}
+    if options.only:
+        stages = options.only.split(",")
     # What the tiles divide, and what they don't though vectors of four floats do.
     for shape in ("96", "100x132x36"):
         runs[f"all stages and variants, {shape}"] = [lab, "ladder", "--no-time", "--variants", "--only", ",".join(stages), shape,
                                                      *lab_options]
     runs |= {f"{stage} awkward": [lab, "run", stage, "--check", *AWKWARD, *lab_options] for stage in stages}
-    for which in range(7):
+    for which in range(0 if options.only else 7):
         runs[f"prototype {which}"] = [options.bin / "prototype", str(which), "128"]
 
     def inspect(job):
