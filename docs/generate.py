@@ -69,7 +69,7 @@ class Data:
     """The committed measurements, by stage and shape."""
 
     def __init__(self):
-        writers = {LADDER: "measure", COUNTERS: "measure", CALIBRATION: "measure", SANITIZERS: "measure", COUNTED: "counts.py --count"}
+        writers = {LADDER: "measure", COUNTERS: "measure", CALIBRATION: "measure", COUNTED: "counts.py --count"}
         for path in (*writers, MAPS):
             if not path.exists():
                 writer = f"docs/measurements/{writers[path]}" if path in writers else "./lab map"
