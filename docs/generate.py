@@ -217,8 +217,9 @@ def block_ceilings(data):
 
 
 def product_launch(result):
-    """Of the kernels that a stage launches (padding, product, sum of parts) the one with most registers a thread."""
-    return max(result["launches"], key=lambda launch: launch.get("registers", 0))
+    """Of the kernels that a stage launches (padding, product, sum of parts) the one with most registers a thread, or of these with
+    most shared memory."""
+    return max(result["launches"], key=lambda launch: (launch.get("registers", 0), shared_bytes(launch)))
 
 
 def shared_bytes(launch):
