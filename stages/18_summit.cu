@@ -475,8 +475,9 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         float* const to_row = c + (tile_m * TILE_M + row) * ldc + tile_n * TILE_N;
 #pragma unroll
         for (int col = thread % 32; col < TILE_N; col += 32) {
+          if (col >= n - tile_n * TILE_N) break;
           const float word = smem[row * S::C_ROW + col];
-          if (col < n - tile_n * TILE_N) to_row[col] = beta == 0.0f ? word : word + beta * to_row[col];
+          to_row[col] = beta == 0.0f ? word : word + beta * to_row[col];
         }
       }
     }

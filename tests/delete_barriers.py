@@ -17,9 +17,11 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # Several tiles along k, ragged edges; a problem that fits the tiles, for the barriers of paths without edges; one whose tiles
-# are shared so that a block has parts of two; and one tile in many parts.
-PROBLEMS = [["--m", "70", "--n", "70", "--k", "100"], ["--m", "256", "--n", "256", "--k", "128"],
-            ["--m", "300", "--n", "200", "--k", "1000"], ["--m", "30", "--n", "30", "--k", "600"]]
+# are shared so that a block has parts of two; and one tile in many parts. Then what stage 18 chooses for four SMs: a
+# misaligned C of large tiles; words, with parts of two tiles; slices; a second kernel for the sums; packing.
+PROBLEMS = [["--m", m, "--n", n, "--k", k] for m, n, k in (
+    line.split() for line in ("70 70 100", "256 256 128", "300 200 1000", "30 30 600", "557 67 25", "26 547 223", "20 354 33", "22 20 375",
+                                      "134 391 139"))]
 BARRIER = re.compile(r"__syncthreads\s*\(\s*\)")
 # Copies that g++ leaves to the library are accesses, too (CMakeLists.txt says the same).
 LINK_FLAGS = ["-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"]
