@@ -145,8 +145,10 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 }
 
 constexpr gemm::Variant variants[] = {
-    {.name = "unroll=16", .idea = "all 16 steps of k written out, in place of 4 in a loop", .launch = launch<16, 16>},
-    {.name = "k=32", .idea = "32 steps of k between barriers; the scatter conflicts 8-fold", .launch = launch<32, 4>},
+    {.name = "unroll=4", .idea = "4 steps of k written out, in place of 8", .launch = launch<16, 4>},
+    {.name = "unroll=16", .idea = "all 16 steps of k written out, in place of 8 in a loop", .launch = launch<16, 16>},
+    {.name = "k=8", .idea = "8 steps of k between barriers; the scatter conflicts 2-fold", .launch = launch<8, 8>},
+    {.name = "k=32", .idea = "32 steps of k between barriers; the scatter conflicts 8-fold", .launch = launch<32, 8>},
 };
 
 constexpr gemm::StageInfo info = {
@@ -154,7 +156,7 @@ constexpr gemm::StageInfo info = {
     // Wavefronts: 2 for each float4.
     .l1_cycles =
         [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 2.0 * (ROWS + COLS) / 4 / (ROWS * COLS)}; },
-    .launch = launch<16, 4>,
+    .launch = launch<16, 8>,
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

@@ -6,7 +6,7 @@
 // Change    Two halves of shared memory, 32 KB, hold this tile and the next, and one barrier a tile is enough. read()
 //           runs one step ahead of the FFMAs, fetch() one tile. 13b is the base: no padding to double.
 // Limit     Issue slots, as before: 128 FFMA + 6 LDS.128 for a step. What should go are 13b's waits: for global memory
-//           once a tile, for shared memory every four steps, for the other warps once instead of twice a tile.
+//           once a tile, for shared memory every eight steps, for the other warps once instead of twice a tile.
 // Number    Stall reasons long_scoreboard, short_scoreboard and barrier. Counts as 13b's, half as many barriers.
 // Map       as 12.
 // Page      docs/stages/14_register_double_buffer.md
@@ -93,12 +93,17 @@ __global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 regi
   float sum[ROWS][COLS] = {};
   fetch(0);
   fill(0);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  constexpr int TURN = UNROLL == 8 ? 4 : UNROLL;  // eight steps of k would spill there
+#else
+  constexpr int TURN = UNROLL;
+#endif
   for (int k0 = 0, half = 0; k0 < k; k0 += TILE_K, half ^= 1) {
     const bool more = k0 + TILE_K < k;
     __syncthreads();  // this half is complete, and nobody reads the other one any more
     if (FRAGMENTS) read(half, 0);
     if (GLOBAL && more) fetch(k0 + TILE_K);
-#pragma unroll UNROLL
+#pragma unroll TURN
     for (int i = 0; i < TILE_K; ++i) {
       if (!FRAGMENTS) read(half, i);
       if (FRAGMENTS && i + 1 < TILE_K) read(half, i + 1);
@@ -150,7 +155,7 @@ __device__ void store4(float* to, int inside, float alpha, float4 sum, float bet
   }
 }
 
-template <bool FRAGMENTS, bool GLOBAL, int UNROLL = 4>
+template <bool FRAGMENTS, bool GLOBAL, int UNROLL = 8>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const auto of_float4s = [](const float* matrix, std::int64_t ld) {
     return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float4) == 0 && ld % 4 == 0;
@@ -166,7 +171,7 @@ constexpr gemm::Variant variants[] = {
     {"fragments_only", "only the next step's words are read ahead", launch<true, false>},
     {"global_only", "only the next tile is fetched ahead", launch<false, true>},
     {"neither", "two halves of shared memory and one barrier a tile, nothing ahead", launch<false, false>},
-    {"unroll=16", "all 16 steps of k written out, in place of 4 in a loop", launch<true, true, 16>},
+    {"unroll=16", "all 16 steps of k written out, in place of 8 in a loop", launch<true, true, 16>},
 };
 
 constexpr gemm::StageInfo info = {

@@ -5,7 +5,7 @@
 // Idea      A copy costs 2 words for each word, a product reads each word hundreds of times. Goto and van de Geijn pack for a
 //           CPU's TLB and caches; here it is for cp.async, cache lines and registers.
 // Change    pack(). A tile of A lies by steps of k: 6 float4s a step for a thread's 128 FMAs, not 20 for 512, and no quads of
-//           A in registers. So there is room for all operands of two steps, and the loop can be cut in the middle of one.
+//           A in registers. So there is room for all operands of two steps, and a turn of the loop is two steps, not four.
 // Limit     As 15: issue slots, and about three of them for each LDS.128. Packing: 2 * 4 (m k + k n) bytes at 4 TB/s.
 // Number    TFLOP/s at 8192, and at 4095, 4097 and 5000, whose rows do not begin with cache lines.
 // Map       Within a tile as 15, but rows in fours: lane (lm, ln) of 8 x 4 computes rows 4 lm + 32 r + 0..3, columns
@@ -49,9 +49,8 @@ struct Plan {
     return static_cast<int>(((round + std::int64_t{1}) * workers - 1) / all);
   }
   // The part-th tile that a block works on: which one, and its rounds from `first` to before `end`. False: no more.
-  template <bool SHARED>
   __device__ bool segment(int block, int part, int& tile, int& first, int& end) const {
-    if (!SHARED || block >= workers) {
+    if (block >= workers) {
       tile = block - workers + shared;
       first = 0;
       end = rounds;
@@ -110,14 +109,14 @@ __device__ int col_of(int i) {
 }
 
 // A and B in panels. CUT: how many columns of the next step a turn of the loop computes.
-template <bool SHARED, int CUT>
+template <int CUT>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
           float* __restrict__ c, std::int64_t ldc, Plan plan, bool wide, float4* __restrict__ parts) {
   const int thread = threadIdx.x;
   for (int part = 0;; ++part) {
     int tile, first, end, tile_m, tile_n;
-    if (!plan.segment<SHARED>(blockIdx.x, part, tile, first, end) && part > 0) break;
+    if (!plan.segment(blockIdx.x, part, tile, first, end) && part > 0) break;
     if (part > 0) __syncthreads();  // nobody reads the last tile's words any more
     plan.place(tile, tile_m, tile_n);
     const int k_begin = first * TILE_K;
@@ -178,9 +177,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     gemm::ptx::cp_async_wait<0>();
     __syncthreads();
 
-    // A turn begins and ends in the middle of a step. Cut between steps, it would carry all operands of the next step over
-    // to the next turn; ptxas puts loads of such values at the end of the loop, one behind the other. The step behind the
-    // last one consists of zeros.
+    // While a step is multiplied, the next one's operands are read; the step behind the last one consists of zeros. With
+    // CUT, a turn ends in the middle of a step, and carries fewer operands over to the next.
     constexpr int TURN = 2;
     int rounds = end - first, buffer = 0;
     int at = rounds > 0 ? 0 : 2 * TILE;
@@ -218,9 +216,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 #ifdef __CUDACC__
     asm volatile("" : "+r"(part));
 #endif
-    plan.segment<SHARED>(blockIdx.x, part, tile, first, end);
+    plan.segment(blockIdx.x, part, tile, first, end);
     plan.place(tile, tile_m, tile_n);
-    const bool complete = !SHARED || (first == 0 && end == plan.rounds);
+    const bool complete = first == 0 && end == plan.rounds;
     const int row0 = tile_m * TILE_M + first_row(thread), col0 = tile_n * TILE_N + first_col(thread);
     float4* const to = parts + part_at(blockIdx.x, part > 0) + thread;
 #pragma unroll
@@ -234,7 +232,6 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
       else if (row < m)
         store4(c + row * ldc + col, n - col, wide, four, beta);
     }
-    if (!SHARED) break;
   }
 }
 
@@ -354,7 +351,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
         gemm::launch(pack, {.grid = pack_blocks, .block = {32, PACK_ROWS}, .stream = stream}, a, b, k);
     if (!status) return status;
   }
-  const gemm::Status status = gemm::launch(plan.workers > 0 ? sgemm<true, CUT> : sgemm<false, CUT>,
+  const gemm::Status status = gemm::launch(sgemm<CUT>,
                                            {.grid = static_cast<unsigned>(plan.workers + tiles - plan.shared),
                                             .block = THREADS,
                                             .dynamic_shared = SHARED_BYTES,
@@ -366,16 +363,16 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 }
 
 constexpr gemm::Variant variants[] = {
-    {.name = "uncut", .idea = "the loop cut between two steps of k", .launch = launch<0>},
+    {.name = "cut", .idea = "a turn of the loop ends in the middle of a step of k", .launch = launch<COLS / 2>},
 };
 
 constexpr gemm::StageInfo info = {
-    .idea = "17b; A and B packed into panels, A transposed; the loop cut in the middle of a step",
+    .idea = "17b; A and B packed into panels, A transposed; two steps of k a turn of the loop",
     // A step of a warp: 6 float4s of a thread, two cycles each, for 128 FMAs. And pack() reads each word of A once.
     .l1_cycles =
         [](const gemm::SgemmProblem& p) { return gemm::L1Cycles{.shared = 6.0 * 2 / 128 + 1.0 / std::max(p.n, 1)}; },
     .min_compute_capability = 80,
-    .launch = launch<COLS / 2>,
+    .launch = launch<0>,
     .workspace_floats =
         [](const gemm::SgemmProblem& p) {
           return part_words() + packed_words(p.m, p.depth()) + packed_words(p.n, p.depth());

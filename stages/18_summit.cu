@@ -1,4 +1,4 @@
-// 18 summit: the best of the ladder for any shape. 17c's loop for three sizes of tile, with packed operands or without;
+// 18 summit: the best of the ladder for any shape. 17c's loop for four sizes of tile, with packed operands or without;
 // 17b's shared rounds; which tile and which way, and how many blocks share, a small model of their costs decides.
 //
 // Idea      No one kernel is best. Large tiles need fewer words per FMA, small ones fill 132 SMs with a 512 x 512 product;
@@ -8,8 +8,8 @@
 //           of k share the medium tile, so that an SM with one block has eight warps; the last worker of a tile adds up.
 // Limit     As 17c: issue slots, and about three of them for each LDS.128. At small sizes: launch, first loads, adding up.
 // Number    The ratio to cuBLAS over all shapes, listed and random: docs page.
-// Map       Large: 4 warps of 64 x 64, 8 x 16 outputs a thread; medium: 2 times 4 of 32 x 64, 8 x 8 sums; small: 4 of
-//           32 x 32, 8 x 4.
+// Map       Large: 4 warps of 64 x 64, 8 x 16 outputs a thread; medium: 2 times 4 of 32 x 64, 8 x 8 sums; tall: 4 of
+//           64 x 32, 8 x 8; small: 4 of 32 x 32, 8 x 4.
 // Page      docs/stages/18_summit.md
 // Source    Osama et al., "Stream-K", PPoPP 2023 (sharing rounds); CUTLASS, "Efficient GEMM in CUDA" (pipelines, slices).
 #include <algorithm>
@@ -49,6 +49,7 @@ struct Shape {
 };
 using Large = Shape<128, 128, 64, 64, 8, 4, 1, 2>;
 using Medium = Shape<64, 128, 32, 64, 4, 8, 2, 1>;
+using Tall = Shape<128, 64, 64, 32, 8, 8, 1, 3>;
 using Small = Shape<64, 64, 32, 32, 4, 8, 1, 4>;
 
 // How A and B come to shared memory, where both lie by steps of k. Words: one at a time through registers, whatever the
@@ -172,8 +173,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   constexpr int RUN = WAY == Way::words ? 2 : 4, A_ACROSS = STEPS / RUN;  // lanes side by side in a row of A
   constexpr int A_STEP = S::WARPS * 32 / A_ACROSS;                        // rows of A at a time
   constexpr int A_LOADS = WAY == Way::packed ? 0 : TILE_M / A_STEP;
-  static_assert(TILE_M % A_STEP == 0);
-  constexpr int B_STEP = THREADS / 32, B_ACROSS = TILE_N / 32;  // steps at a time, and warps' widths
+  static_assert(TILE_M % A_STEP == 0 && (S::SLICES == 1 || STEPS == S::STEPS));  // place() goes by S::STEPS
+  constexpr int B_STEP = THREADS / 32, B_ACROSS = TILE_N / 32;                   // steps at a time, and warps' widths
   constexpr int B_LOADS = WAY == Way::words ? BATCH / B_STEP * B_ACROSS : 0;
   const int warp = thread / 32, lane = thread % 32;
   const int a_k = warp % S::SLICES * STEPS + lane % A_ACROSS * RUN;
@@ -231,8 +232,12 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
           }
         }
 #pragma unroll
-        for (int i = 0; i < B_LOADS; ++i) {
-          if (inside[i % B_ACROSS]) batch.b[i] = __ldg(b_address(i));
+        for (int i = 0; i < B_LOADS; i += B_ACROSS) {
+          const float* const from = b_address(i);
+#pragma unroll
+          for (int j = 0; j < B_ACROSS; ++j) {
+            if (inside[j]) batch.b[i + j] = __ldg(from + 32 * j);
+          }
         }
       } else {  // the end of k: zeros behind it
 #pragma unroll
@@ -347,8 +352,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     const float *a_at = a_slice + at, *b_at = b_slice + at;
     read(0, a_at, b_at);
     multiply(0, 0, COLS / 2);
-    float *a_next = a_to, *b_next = b_to;  // where the next batch goes
-    constexpr int BODY = WAY == Way::packed ? 2 : STEPS;
+    float *a_next = a_to, *b_next = b_to;                             // where the next batch goes
+    constexpr int BODY = WAY == Way::packed ? 2 : STEPS, STORES = 2;  // few, so that loads begin early
     const auto body = [&](auto may_end, bool ends) {
 #pragma unroll
       for (int u = 0; u < BODY; ++u) {
@@ -361,8 +366,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
           b_at = b_slice + at;
         }
         read(u + 1, a_at, b_at);
-        if (WAY != Way::packed && u < BODY / 2) store(batch, a_next, b_next, u, BODY / 2);
-        if (WAY != Way::packed && u == BODY / 2) load(batch);
+        if (WAY != Way::packed && u < STORES) store(batch, a_next, b_next, u, STORES);
+        if (WAY != Way::packed && u == STORES) load(batch);
         multiply(u, COLS / 2, COLS);
         multiply(u + 1, 0, COLS / 2);
       }
@@ -573,7 +578,7 @@ __global__ void pack(Packing a, Packing b, int k) {
 
 // ---- which tile, how many workers, and which way
 
-// Microseconds on an H200, fitted to the times of 700 plans for 54 shapes; no committed measurement has them.
+// Microseconds on an H200, fitted to the times of 2100 plans for 124 shapes; no committed measurement has them.
 struct Costs {
   double round[4];  // [b]: a round of each of an SM's b + 1 blocks, its operands in fours
   double tile;      // the rest of a tile: its first loads and its stores
@@ -584,17 +589,19 @@ struct Costs {
 template <class S>
 constexpr Costs COSTS{};
 template <>
-constexpr Costs COSTS<Large> = {{3.4, 5.32, 0, 0}, 3.3, 1.035, 1.06, 0.975};
+constexpr Costs COSTS<Large> = {{3.05, 5.29, 0, 0}, 4.85, 1.02, 1.026, 0.968};
 template <>
-constexpr Costs COSTS<Medium> = {{2.98, 0, 0, 0}, 3.2, 1.0, 1.095, 0};
+constexpr Costs COSTS<Medium> = {{2.8, 0, 0, 0}, 4.2, 1.086, 1.085, 0};
 template <>
-constexpr Costs COSTS<Small> = {{1.11, 1.76, 2.37, 3.07}, 3.5, 1.0, 1.085, 0};
-constexpr double LAUNCH = 2.1;         // each kernel
-constexpr double PART_BYTES = 3.4e6;   // bytes of parts a microsecond, written or read by all SMs
-constexpr double ADD_BYTES = 0.054e6;  // the same, read by one block
-constexpr double PACK_BYTES = 5.4e6;   // bytes of a matrix a microsecond, read and written
+constexpr Costs COSTS<Tall> = {{1.65, 2.82, 4.14, 0}, 4.3, 1.0, 1.087, 0};
+template <>
+constexpr Costs COSTS<Small> = {{1.05, 1.71, 2.42, 3.16}, 3.75, 1.0, 1.05, 0};
+constexpr double LAUNCH = 2.0;         // each kernel
+constexpr double PART_BYTES = 5.0e6;   // bytes of parts a microsecond, written or read by all SMs
+constexpr double ADD_BYTES = 0.043e6;  // the same, read by one block
+constexpr double PACK_BYTES = 4.1e6;   // bytes of a matrix a microsecond, read and written
 
-enum class Tile { any, large, medium, small };
+enum class Tile { any, large, medium, tall, small };
 
 struct Choice {
   Plan plan;
@@ -695,7 +702,8 @@ void consider(const gemm::SgemmProblem& p, Tile tile, Way way, Choice& best) {
   for (int waves = 0; waves <= 1 && tiles / places >= waves; ++waves) offer((tiles / places - waves) * places, places);
   if (tiles >= places) return;
   for (int blocks = 1; blocks < S::BLOCKS; ++blocks) offer(0, blocks * sms);
-  for (int split = 2; split * tiles <= places; ++split)
+  const int rounds = gemm::ceil_div(p.depth(), S::TILE_K);
+  for (int split = 2; split * tiles <= places && split <= rounds; ++split)
     offer(0, static_cast<int>(split * tiles));  // each tile by as many
 }
 
@@ -706,6 +714,7 @@ Choice choose(const gemm::SgemmProblem& p, Tile tile, bool always_pack) {
     if (always_pack && way != Way::packed) continue;
     if (tile == Tile::any || tile == Tile::large) consider<Large>(p, Tile::large, way, best);
     if (tile == Tile::any || tile == Tile::medium) consider<Medium>(p, Tile::medium, way, best);
+    if (tile == Tile::any || tile == Tile::tall) consider<Tall>(p, Tile::tall, way, best);
     if (tile == Tile::any || tile == Tile::small) consider<Small>(p, Tile::small, way, best);
   }
   return best;
@@ -760,6 +769,7 @@ gemm::Status launch_chosen(gemm::SgemmProblem p, const Choice& choice, cudaStrea
     if (b.width > 0) p.b = b.to, p.ldb = PANEL, b_panel = static_cast<std::int64_t>(p.depth()) * PANEL;
   }
   if (choice.tile == Tile::large) return launch<Large>(p, choice, b_panel, stream);
+  if (choice.tile == Tile::tall) return launch<Tall>(p, choice, b_panel, stream);
   return choice.tile == Tile::medium ? launch<Medium>(p, choice, b_panel, stream)
                                      : launch<Small>(p, choice, b_panel, stream);
 }
@@ -785,18 +795,22 @@ gemm::L1Cycles cycles() {
 template <Tile TILE, bool ALWAYS_PACK = false>
 gemm::L1Cycles l1_cycles(const gemm::SgemmProblem& p) {
   const Tile tile = choose(p, TILE, ALWAYS_PACK).tile;
-  return tile == Tile::large ? cycles<Large>() : tile == Tile::medium ? cycles<Medium>() : cycles<Small>();
+  return tile == Tile::large    ? cycles<Large>()
+         : tile == Tile::medium ? cycles<Medium>()
+         : tile == Tile::tall   ? cycles<Tall>()
+                                : cycles<Small>();
 }
 
 constexpr gemm::Variant variants[] = {
     {"large", "tiles of 128 x 128 only", launch<Tile::large>, l1_cycles<Tile::large>},
     {"medium", "tiles of 64 x 128 only", launch<Tile::medium>, l1_cycles<Tile::medium>},
+    {"tall", "tiles of 128 x 64 only", launch<Tile::tall>, l1_cycles<Tile::tall>},
     {"small", "tiles of 64 x 64 only", launch<Tile::small>, l1_cycles<Tile::small>},
     {"packed", "A always transposed first", launch<Tile::any, true>, l1_cycles<Tile::any, true>},
 };
 
 constexpr gemm::StageInfo info = {
-    .idea = "three sizes of tile, in bands, remainders shared between blocks; a model chooses",
+    .idea = "four sizes of tile, in bands, remainders shared between blocks; a model chooses",
     .l1_cycles = l1_cycles<Tile::any>,
     .min_compute_capability = 80,
     .launch = launch<Tile::any>,

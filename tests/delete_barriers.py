@@ -22,7 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 # barriers of paths without edges; one whose tiles are shared so that a block has parts of two. And what stage 18 chooses for
 # four SMs: a second kernel for the sums, slices, a misaligned C of large tiles, words with parts of two tiles, packing.
 PROBLEMS = [["--m", m, "--n", n, "--k", k] for m, n, k in map(str.split, (
-    "22 20 375", "20 354 33", "70 70 100", "30 30 600", "557 67 25", "26 547 223", "134 391 139", "256 256 128", "300 200 260"))]
+    "22 20 375", "20 354 33", "22 411 36", "70 70 100", "30 30 600", "557 67 25", "20 235 323", "134 391 139",
+    "529 68 226", "256 256 128", "130 387 233"))]
 BARRIER = re.compile(r"__syncthreads\s*\(\s*\)")
 DECLARATION = "bool is_deleted(int barrier);\n"
 # On its own and not instrumented: a kernel must not read the host's memory.
@@ -58,7 +59,7 @@ class Builder:
         # -O1 compiles in half the time, and finds the same.
         self.run(words + ["-O1", "-w", "-include", str(header), "-o", f"{output}.o", "-c", str(source)])
         # None of the flags again: to link with -fsanitize would bring in the sanitizers' own libraries, and objects are no C++.
-        self.run([words[0], *LINK_FLAGS, "-o", str(output), f"{output}.o", str(which), str(self.main), str(self.harness), "-ldl", "-lpthread"])
+        self.run([words[0], *LINK_FLAGS, "-o", str(output), f"{output}.o", str(which), str(self.main), str(self.harness), "-lfmt", "-ldl", "-lpthread"])
 
     def run(self, command):
         done = subprocess.run(command, cwd=self.build, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
