@@ -28,17 +28,20 @@ FMA = re.compile(r" fma(32|64)=\d+")
 
 
 def compile_and_link(build, commands, source, main, level, folder):
-    """The program's path. Compiles as the build did, but for the level."""
+    """The program's path. Compiles as the build did, but for the level; what the build has at this level is taken from it."""
     words = shlex.split(commands[str(source)])
+    objects = build / words[words.index("-o") + 1] if level in words else None
     for option in ("-o", "-c"):  # each with the word behind it
         at = words.index(option)
         del words[at:at + 2]
     words = [word for word in words if not re.fullmatch(r"-O.*", word)]
     program = pathlib.Path(folder, source.stem + level)
-    run(build, words + [level, "-w", "-o", f"{program}.o", "-c", str(source)])
+    if not objects:
+        objects = f"{program}.o"
+        run(build, words + [level, "-w", "-o", objects, "-c", str(source)])
     link = shlex.split(re.sub(r" -x ?c\+\+| -fsanitize\S*", "", shlex.join(words)))
     wrap = "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"
-    run(build, link + [wrap, "-o", str(program), f"{program}.o", str(main), str(build / "libgemm_harness.a"), "-ldl", "-lpthread"])
+    run(build, link + [wrap, "-o", str(program), str(objects), str(main), str(build / "libgemm_harness.a"), "-lfmt", "-ldl", "-lpthread"])
     return program
 
 

@@ -47,3 +47,17 @@ function(gemm_stages out directory)
   endforeach()
   set(${out} "${libraries}" PARENT_SCOPE)
 endfunction()
+
+# gemm_carry(TARGET library): a shared library lies beside the program, too, under the name by which the loader asks for it.
+function(gemm_carry target library)
+  get_target_property(type ${library} TYPE)
+  if(type STREQUAL SHARED_LIBRARY)
+    add_custom_command(TARGET ${target} POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy_if_different
+      $<TARGET_SONAME_FILE:${library}> $<TARGET_FILE_DIR:${target}>)
+  endif()
+endfunction()
+
+# gemm_unhurried(files...): host code that nobody waits for (options, reports, tests): a third less to compile.
+function(gemm_unhurried)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
+endfunction()
