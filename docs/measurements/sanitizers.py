@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs every stage, the harness's own kernels and those of the tests under compute-sanitizer's four tools; writes the error
-counts as JSON. Several run at a time, one for each core, at most twelve.
+counts as JSON. Several run at a time, one for each core, at most twelve. Runs that FILE already has, clean, from the same build
+on the same kind of device are not repeated, so what was interrupted can go on.
 
 usage: sanitizers.py --out FILE --bin BIN [--only STAGE,STAGE] -- LAB [options]     BIN: the folder of the build's programs
 Exit status 1 if any tool found anything.
@@ -13,6 +14,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 # Every edge: nothing a multiple of the tile, padding, misaligned operands, C read.
@@ -45,29 +47,40 @@ def main():
 
     def inspect(job):
         tool, name = job
+        begin = time.monotonic()
         command = ["compute-sanitizer", "--tool", tool, "--target-processes", "all", *map(str, runs[name])]
         done = subprocess.run(command, capture_output=True, text=True)
         text = done.stdout + done.stderr
         # racecheck sums up differently: "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)".
         found = re.findall(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard", text)
         errors = sum(int(a or b) for a, b in found) if found else -1
-        return errors, done.returncode, text
+        return errors, done.returncode, text, time.monotonic() - begin
 
     result = {"device": run["device"], "driver": run["driver"], "cuda": run["cuda"], "commit": run["commit"],
-              "command": "sanitizers.py", "errors": {tool: {} for tool in TOOLS}}
-    bad = 0
-    jobs = [(tool, name) for name in runs for tool in TOOLS]
+              "command": "sanitizers.py" + (f" --only {options.only}" if options.only else ""), "errors": {tool: {} for tool in TOOLS}}
+    out = pathlib.Path(options.out)
+    if out.is_file():
+        before = json.loads(out.read_text())
+        if all(before[key] == result[key] for key in result if key != "errors"):
+            result["errors"] = before["errors"]
+    bad, slowest = 0, []
+    jobs = [(tool, name) for name in runs for tool in TOOLS if result["errors"][tool].get(name) != 0]
     with concurrent.futures.ThreadPoolExecutor(min(12, os.cpu_count() or 1)) as pool:
-        for (tool, name), (errors, status, text) in zip(jobs, pool.map(inspect, jobs)):
+        started = {pool.submit(inspect, job): job for job in jobs}
+        for done in concurrent.futures.as_completed(started):
+            (tool, name), (errors, status, text, seconds) = started[done], done.result()
+            slowest = sorted([*slowest, (seconds, tool, name)], reverse=True)[:5]
             if errors or status:
                 bad += 1
                 print(f"{tool}: {name}: {errors} errors, exit status {status}\n{text[-3000:]}", flush=True)
-            result["errors"][tool][name] = errors
+            result["errors"][tool][name] = errors or status
+            part = out.with_name(out.name + ".part")
+            part.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n")
+            part.replace(out)
+    for seconds, tool, name in slowest:
+        print(f"{seconds:6.1f} s: {tool}, {name}")
     for tool in TOOLS:
         print(f"{tool}: {len(runs)} runs, {sum(result['errors'][tool].values())} errors")
-    with open(options.out, "w") as file:
-        json.dump(result, file, indent=1)
-        file.write("\n")
     sys.exit(1 if bad else 0)
 
 
