@@ -10,6 +10,7 @@ In a page, what stands between these marks is written by this script:
 """
 import hashlib
 import json
+import math
 import pathlib
 import re
 import sys
@@ -19,6 +20,7 @@ import experiment_figures  # noqa: E402
 from experiment_figures import block_source  # noqa: E402, F401  a block, as those below
 import plot_ladder  # noqa: E402
 import summit_plan  # noqa: E402
+import tune  # noqa: E402  measurements/tune.py
 from plot_ladder import plot_style, save  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -29,7 +31,8 @@ LADDER, COUNTERS, CALIBRATION = (GPU / f"{name}.json" for name in ("sgemm", "cou
 MAPS = DOCS / "measurements" / "cpu" / "thread_maps.json"
 COUNTED = DOCS / "measurements" / "cpu" / "counts.json"  # by the CPU executor, on any machine
 BESIDE = GPU / "counts.json"  # the same and Nsight Compute's; may be missing
-SWEEP, COARSE, RANDOM, VARIANTS, SOME = (GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random", "variants", "summit"))  # may be missing
+SWEEP, COARSE, RANDOM, VARIANTS = (GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random", "variants"))  # may be missing
+MORE_VARIANTS = [GPU / f"variants_{name}.json" for name in ("sizes", "16384")]  # the same
 TUNING = GPU / "tuning.json"  # the search of stage 16; may be missing
 HEADLINE = "4096x4096x4096"
 CUBES = ["256", "512", "1000", "1023", "1024", "2047", "2048", "3000", "4095", "4096", "4097", "8192", "16384"]
@@ -81,17 +84,17 @@ class Data:
         self.executor = json.loads(COUNTED.read_text())
         self.beside = json.loads(BESIDE.read_text()) if BESIDE.exists() else None
         self.sweep, self.coarse, self.random, self.variants = map(optional, (SWEEP, COARSE, RANDOM, VARIANTS))
+        self.more_variants = [run for run in map(optional, MORE_VARIANTS) if run]
         self.tuning = optional(TUNING)
-        # A run of some stages only, and that of the variants, stand in for what the whole ladder's last run does not have.
+        # The run of the variants stands in for what the whole ladder's last run does not have.
         for result in self.ladder["results"]:
             result["commit"] = self.ladder["commit"]
         known = {(r["stage"], json.dumps(r["problem"])) for r in self.ladder["results"]}
-        for run in (optional(SOME), self.variants):
-            for result in (run or {"results": []})["results"]:
-                key = (result["stage"], json.dumps(result["problem"]))
-                if ":" not in result["stage"] and key not in known:
-                    known.add(key)
-                    self.ladder["results"].append({**result, "commit": run["commit"]})
+        for result in (self.variants or {"results": []})["results"]:
+            key = (result["stage"], json.dumps(result["problem"]))
+            if ":" not in result["stage"] and key not in known:
+                known.add(key)
+                self.ladder["results"].append({**result, "commit": self.variants["commit"]})
         self.results = by_stage_and_shape(self.ladder)
         self.ids = list(dict.fromkeys(r["stage"] for r in self.ladder["results"]))
         self.ceilings = self.ladder["ceilings"]
@@ -116,11 +119,13 @@ class Data:
         return found
 
     def variant(self, number, name, shape):
-        """A result of a stage (name "") or of one of its variants, from the run of the variants; NotMeasured if it has no time."""
+        """A result of a stage (name "") or of one of its variants, from a run of the variants; NotMeasured if it has no time."""
         stage = self.stage(number)
-        if name not in self.source(stage) and not any(r["stage"] == f"{stage}:{name}" for r in (self.variants or {"results": []})["results"]):
+        runs = ([self.variants] if self.variants else []) + self.more_variants
+        results = [r for run in runs for r in run["results"]]
+        if name not in self.source(stage) and not any(r["stage"] == f"{stage}:{name}" for r in results):
             raise KeyError(name)
-        for r in self.variants["results"] if self.variants else []:
+        for r in results:
             if r["stage"] == (f"{stage}:{name}" if name else stage) and shape_of(r["problem"]) == full_shape(shape) and "time_ms" in r:
                 return r
         raise NotMeasured("")
@@ -329,7 +334,7 @@ def block_choices(data, stage):
 
 
 def block_variants(data, stage):
-    """A stage and its variants, at every shape at which they were measured."""
+    """A stage and its variants at the shapes of their run, and how they compare at other sizes."""
     wanted = data.stage(stage)
     found = [r for r in data.variants["results"] if r["stage"].split(":")[0] == wanted] if data.variants else []
     if not found:
@@ -355,7 +360,26 @@ def block_variants(data, stage):
         rows = [row[:2] + row[3:] for row in rows]
     run = data.variants
     return table(head, rows) + ["", (f"M = N = K = {short_shape(shapes[0])}; " if len(shapes) == 1 else "") +
-                                f"{run['device']}, commit {run['commit']}, command `{run['command']}`."]
+                                f"{run['device']}, commit {run['commit']}, command `{run['command']}`."] + other_sizes(data, stage, wanted)
+
+
+def other_sizes(data, stage, wanted):
+    """A table of the variants' speeds, of their stage's, at the sizes of their further runs."""
+    found = [r for run in data.more_variants for r in run["results"] if r["stage"].split(":")[0] == wanted]
+    shapes = list(dict.fromkeys(shape_of(r["problem"]) for r in found if "time_ms" in r))
+    names = list(dict.fromkeys(r["stage"].partition(":")[2] for r in found if ":" in r["stage"]))
+
+    def gain(name, shape):
+        try:
+            return f"{data.variant(stage, name, shape)['gflops'] / data.variant(stage, '', shape)['gflops']:.2f}"
+        except NotMeasured:
+            return "-"
+
+    if not shapes or not names:
+        return []
+    commits = ", ".join(dict.fromkeys(run["commit"] for run in data.more_variants))
+    return ["", *table(["speed, of the stage's", *map(short_shape, shapes)], [[f"`{name}`", *(gain(name, s) for s in shapes)] for name in names]),
+            "", f"Further runs of the variants, commit {commits}."]
 
 
 def timed_points(data):
@@ -403,13 +427,33 @@ def block_tuning(data, most="12"):
         f"timed; {run['device']}, driver {run['driver']}, cuBLAS {run['cublas']}, commit {run['commit']}."]
 
 
-def tuning_spread(data, which):
-    """Of all timed points: how far from the model, and whether in its order."""
+def tuning_spread(data, which, size=None, outputs="", blocks="1"):
+    """Of all timed points: how far from the model, from each other, from cuBLAS; and whether in the model's order."""
     points, sizes = timed_points(data)
+    own = tuned_shape(data)
     if which == "stage_place":
-        return str([p["shape"] for p in points].index(tuned_shape(data)) + 1)
+        return str([p["shape"] for p in points].index(own) + 1)
     if which == "points":
         return str(len(points))
+    size = size or sizes[0]
+    if which in ("behind", "behind_in_ratio"):  # the stage, behind the best point at this size
+        key = "gflops" if which == "behind" else "pct_cublas"
+        found = {tuple(p["shape"]): p["timed"][size][key] for p in points}
+        return f"{100 * (1 - found[tuple(own)] / max(found.values())):.1f} %"
+    if which in ("cublas_least", "cublas_most"):  # its TFLOP/s beside the points
+        found = [100 * p["timed"][size]["gflops"] / p["timed"][size]["pct_cublas"] for p in points]
+        return tflops(min(found) if which == "cublas_least" else max(found))
+    if which in ("turned_least", "turned_most"):  # 16 x 8 outputs a thread, to 8 x 16 of the same block tile and all the rest
+        found = {}
+        for p in points:
+            kind = f"{p['shape'][3] // p['shape'][5]}x{p['shape'][4] * p['shape'][5] // 32}"
+            of_kind = found.setdefault((*p["shape"][:3], *p["shape"][6:]), {})
+            of_kind[kind] = max(of_kind.get(kind, 0), p["timed"][size]["gflops"])
+        gains = [both["16x8"] / both["8x16"] for both in found.values() if {"16x8", "8x16"} <= set(both)]
+        return f"{min(gains) if which == 'turned_least' else max(gains):.2f}"
+    if which == "spearman":  # of the model's speeds and the measured; of those with such outputs and at least as many blocks
+        points = [p for p in points if f"thread{outputs}" in p["name"] and p["shape"][9] >= int(blocks)]
+        return f"{correlation([p['model_gflops'] for p in points], [p['timed'][size]['gflops'] for p in points]):.2f}"
     ratios = sorted(p["timed"][sizes[0]]["gflops"] / p["model_gflops"] for p in points)
     if which in ("least", "most"):
         return f"{ratios[0 if which == 'least' else -1]:.2f}"
@@ -419,6 +463,29 @@ def tuning_spread(data, which):
                     for p, q in pairs)
         return f"{100 * right / len(pairs):.0f} %"
     raise KeyError(which)
+
+
+def correlation(a, b):
+    """Spearman's: of the places that two lists give to the same things, equal ones sharing the mean of theirs."""
+    def places(values):
+        return [sum(v < value for v in values) + (values.count(value) - 1) / 2 for value in values]
+
+    a, b = places(a), places(b)
+    mean = (len(a) - 1) / 2
+    spread = [math.sqrt(sum((x - mean) ** 2 for x in places_of)) for places_of in (a, b)]
+    return sum((x - mean) * (y - mean) for x, y in zip(a, b)) / (spread[0] * spread[1])
+
+
+def tuned_gain(data, changes, size):
+    """Of a point of the search to the stage itself, in the search's run; changes: what differs, as QUADS=4 or TILE_M=64,BLOCKS=4."""
+    points, _ = timed_points(data)
+    own = tuned_shape(data)
+    wanted = list(own)
+    for change in changes.split(","):
+        name, _, value = change.partition("=")
+        wanted[tune.FIELDS.index(name)] = int(value)
+    speed = {tuple(p["shape"]): p["timed"][size]["gflops"] for p in points}
+    return f"{speed[tuple(wanted)] / speed[tuple(own)]:.2f}"
 
 
 def block_counters(data, stage):
@@ -457,6 +524,8 @@ def block_sanitizers(data):
         stages = sorted({name.split()[0].split("/")[1] for runs in s["errors"].values() for name in runs if name.startswith("sgemm/")})
         what = f"{stages[0]} to {stages[-1]}" if len(stages) > 2 else " and ".join(stages)
         rows += [[tool, what, str(len(runs)), str(sum(runs.values())), s["commit"]] for tool, runs in s["errors"].items()]
+    if not rows:
+        raise NotMeasured("")
     return table(["compute-sanitizer", "stages", "runs", "errors", "commit"], rows) + ["", f"{data.sanitizers[0]['device']}."]
 
 
@@ -554,7 +623,10 @@ VALUES = {
     # The share of the FMA ceiling, in GFLOP/s, that a number of cycles per warp-wide FMA allows.
     "allowed": lambda d, stage, size, counter: number(d.ceilings["ffma_gflops"] * 0.25 / d.per_fma(stage, size, counter)),
     "cublas_ratio": lambda d, stage, shape: f"{d.result(stage, shape)['pct_cublas'] / 100:.2f}",
+    "random_least": lambda d, stage: f"{min(r['pct_cublas'] for r in d.random['results'] if r['stage'] == d.stage(stage)) / 100:.2f}",
+    "cublas_ratio3": lambda d, stage, shape: f"{d.result(stage, shape)['pct_cublas'] / 100:.3f}",
     "tuning": tuning_spread,
+    "tuned": tuned_gain,
     "ffma": lambda d: f"{d.ceilings['ffma_gflops'] / 1e3:.1f}",
     # Of the CPU executor: a count (global_load requests), cycles per warp-wide FMA (sum, data, tags), requests and the like per FMA.
     "count": lambda d, stage, kind, what: f"{d.counted(stage)[kind][what]:,}",
@@ -594,8 +666,8 @@ def fill(text, data, where):
 
 def figures(data):
     maps = json.loads(MAPS.read_text())
-    runs = [path for path in (LADDER, SWEEP, COARSE) if path.exists()]
-    reports = [report for report in (data.ladder, data.sweep, data.coarse) if report]
+    runs = [path for path in (LADDER, SWEEP, COARSE, RANDOM) if path.exists()]
+    reports = [report for report in (data.ladder, data.sweep, data.coarse, data.random) if report]
     plan = {}
     for kind in ("svg", "png"):
         plan[f"ladder.{kind}"] = (runs, lambda data, path: plot_ladder.draw_ladder(reports, path))

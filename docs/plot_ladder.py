@@ -146,6 +146,17 @@ def size_axis(ax, sizes):
     ax.set_xlabel("M = N = K")
 
 
+def not_cubes(reports, stage):
+    """Of the products that are no cubes: (the size of a cube with as many FMAs, TFLOP/s, cuBLAS's TFLOP/s)"""
+    points = {}
+    for report in reports:
+        for r in report["results"]:
+            m, n, k = (r["problem"][key] for key in "mnk")
+            if r["stage"] == stage and not m == n == k and "time_ms" in r and "cublas_time_ms" in r:
+                points[m, n, k] = ((m * n * k) ** (1 / 3), r["gflops"] / 1e3, 2 * m * n * k / (r["cublas_time_ms"]["median"] * 1e9))
+    return list(points.values())
+
+
 def draw_ladder(reports, path):
     """All stages and cuBLAS on a logarithmic scale, and the upper ones once more on a linear one."""
     plt = plot_style()
@@ -165,6 +176,12 @@ def draw_ladder(reports, path):
             ax.axhline(ceilings["ffma_gflops"] / 1e3, color="firebrick", linewidth=1, linestyle=":")
             ax.text(sizes[0], ceilings["ffma_gflops"] / 1e3 * 1.01, "FFMA ceiling, measured", color="firebrick", fontsize=8,
                     va="bottom")
+    last = max((s for s in shown if s != YARDSTICK), key=number_of, default=None)
+    odd = not_cubes(reports, last)
+    for size, speed, beside in odd:  # joined, so that one sees which is ahead
+        axes[1].plot([size, size], [speed, beside], color="grey", linewidth=0.6, zorder=4)
+        axes[1].plot(size, beside, marker="D", markersize=3.5, color="black", zorder=5)
+        axes[1].plot(size, speed, marker="D", markersize=3.5, color=family(last)[1], zorder=6)
     axes[0].set_yscale("log")
     axes[0].set_title("all stages", fontsize=10)
     axes[1].set_ylim(bottom=0)
@@ -180,6 +197,9 @@ def draw_ladder(reports, path):
     handles = [plt.Line2D([], [], color=colour, label=name) for _, name, colour in used]
     handles += [plt.Line2D([], [], color="black", linewidth=3, label="cuBLAS FP32"),
                 plt.Line2D([], [], color="grey", marker="x", linestyle="none", label="sizes that 128 does not divide")]
+    if odd:
+        handles.append(plt.Line2D([], [], color=family(last)[1], marker="D", markersize=4, linestyle="none",
+                                  label=f"{number_of(last)} (black: cuBLAS) where M, N, K differ, at (M N K)^(1/3)"))
     fig.legend(handles=handles, loc="lower center", ncols=6, frameon=False, fontsize=9, bbox_to_anchor=(0.5, -0.07))
     fig.suptitle(f"SGEMM on {reports[0]['device']}, warm cache", y=0.95)
     save(plt, fig, path)

@@ -96,7 +96,7 @@ class Model:
                 offers = [(tiles, 0)] + [((tiles // places - waves) * places, places) for waves in (0, 1) if tiles // places >= waves]
                 if tiles < places:
                     offers += [(0, blocks * SMS) for blocks in range(1, shape["blocks"])]
-                    offers += [(0, split * tiles) for split in range(2, places // tiles + 1)]
+                    offers += [(0, split * tiles) for split in range(2, min(places // tiles, ceil_div(k, shape["k"])) + 1)]
                 for whole, workers in offers:
                     plan = self.share(name, m, n, k, whole, workers)
                     time = before + self.estimate(plan, slower)
