@@ -33,18 +33,22 @@ struct Merge {
   }
 };
 
-__global__ void compare_kernel(const float* c, std::int64_t ldc, std::int64_t elements, int n, const double* c64,
-                               const double* magnitude, double relative, bool exact, Seen* partial) {
+// In words: n a row of C, and its rows start ldc apart.
+template <class Real>
+__global__ void compare_kernel(const Real* c, std::int64_t ldc, std::int64_t elements, std::int64_t n,
+                               const double* c64, const double* low, const double* magnitude, double relative,
+                               bool exact, Seen* partial) {
   __shared__ __align__(16) unsigned char scratch[reduce_threads * sizeof(Seen)];
   Seen mine;
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements; i += stride) {
-    const float* element = c + i / n * ldc + i % n;
-    const double error = fabs(static_cast<double>(*element) - c64[i]);
+    const Real* element = c + i / n * ldc + i % n;
+    const double difference = static_cast<double>(*element) - c64[i];
+    const double error = fabs(low ? difference - low[i] : difference);
     const double bound = relative * magnitude[i];
     // Written so that NaN lands in the last case.
     const double ratio = error == 0.0 ? 0.0 : error <= 1e30 * bound ? error / bound : INFINITY;
-    const bool right = exact ? *element == static_cast<float>(c64[i]) : error <= bound;
+    const bool right = exact ? *element == static_cast<Real>(c64[i]) : error <= bound;
     mine.error2 += error * error;
     mine.reference2 += c64[i] * c64[i];
     mine.magnitude2 += magnitude[i] * magnitude[i];
@@ -54,7 +58,10 @@ __global__ void compare_kernel(const float* c, std::int64_t ldc, std::int64_t el
       mine.worst = i;
     }
     mine.wrong += !right;
-    mine.unwritten += *reinterpret_cast<const std::uint32_t*>(element) == poison_word;
+    if constexpr (sizeof(Real) == sizeof(float))
+      mine.unwritten += *reinterpret_cast<const std::uint32_t*>(element) == poison_word;
+    else
+      mine.unwritten += *reinterpret_cast<const std::uint64_t*>(element) == poison_double;
   }
   const Seen all = block_reduce(mine, reinterpret_cast<Seen*>(scratch), Merge{});
   if (threadIdx.x == 0) partial[blockIdx.x] = all;
@@ -67,34 +74,45 @@ T fetch(const T* device, const char* what) {
   return host;
 }
 
-}  // namespace
-
-Comparison compare(const SgemmProblem& problem, const Reference& reference, Accuracy accuracy, bool exact) {
-  const std::int64_t elements = static_cast<std::int64_t>(problem.m) * problem.n;
+template <class Real>
+Comparison compare_words(const Problem& problem, const Reference& reference, Accuracy accuracy, bool exact) {
+  const int words = components(problem.type);
+  const auto* const c = static_cast<const Real*>(problem.out);
+  const std::int64_t n = problem.n * words, ldc = problem.ldout * words, elements = problem.rows() * n;
   Comparison result;
   if (elements == 0) return result;
 
-  const double relative = tolerance(accuracy, problem.depth());
+  const std::int64_t terms = problem.real_terms();
+  const double relative = tolerance(accuracy, terms);
   const DeviceArray<Seen> partial(reduce_blocks(elements));
   const Status status =
-      launch(compare_kernel, {reduce_blocks(elements), reduce_threads}, problem.c, problem.ldc, elements, problem.n,
-             reference.c.data(), reference.magnitude.data(), relative, exact, partial.data());
+      launch(compare_kernel<Real>, {reduce_blocks(elements), reduce_threads}, c, ldc, elements, n, reference.c.data(),
+             reference.low.data(), reference.magnitude.data(), relative, exact, partial.data());
   if (!status) throw DeviceError("could not compare: " + status.reason);
   Seen seen;
   for (const Seen& block : partial.to_host()) Merge{}(seen, block);
 
-  const double scale = std::max(std::sqrt(seen.reference2), std::sqrt(seen.magnitude2 / std::max(problem.depth(), 1)));
+  const double scale = std::max(std::sqrt(seen.reference2),
+                                std::sqrt(seen.magnitude2 / static_cast<double>(std::max<std::int64_t>(terms, 1))));
   result.max_ratio = seen.max_ratio;
   result.frobenius = seen.error2 == 0.0 ? 0.0 : std::sqrt(seen.error2) / scale;
   result.frobenius_ratio = result.frobenius / relative;
   result.wrong = seen.wrong;
   result.unwritten = seen.unwritten;
   result.largest = seen.largest;
-  result.worst_row = static_cast<int>(seen.worst / problem.n);
-  result.worst_col = static_cast<int>(seen.worst % problem.n);
-  result.got = fetch(problem.c + result.worst_row * problem.ldc + result.worst_col, "read C");
+  result.worst_row = seen.worst / n;
+  result.worst_col = seen.worst % n / words;
+  result.got = fetch(c + result.worst_row * ldc + seen.worst % n, "read C");
   result.expected = fetch(reference.c.data() + seen.worst, "read the reference");
+  if (sizeof(Real) == sizeof(double)) result.digits = 17;
   return result;
+}
+
+}  // namespace
+
+Comparison compare(const Problem& problem, const Reference& reference, Accuracy accuracy, bool exact) {
+  return problem.type == Type::f32 ? compare_words<float>(problem, reference, accuracy, exact)
+                                   : compare_words<double>(problem, reference, accuracy, exact);
 }
 
 }  // namespace gemm

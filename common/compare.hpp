@@ -3,6 +3,7 @@
 //   element:    |C - C64| <= 4 u sqrt(K) (|alpha| |A||B| + |beta| |C|)        for each element
 //   Frobenius:  ||C - C64||_F <= 4 u sqrt(K) S,   S = max(||C64||_F, ||magnitude||_F / sqrt(K))
 //
+// Real and imaginary part count as an element each, whose sum has 2K products.
 // u is the unit roundoff of the arithmetic the stage declares. sqrt(K) and not K: rounding errors add up like a random
 // walk (Higham and Mary 2019), and a bound that grows like K would let a whole dropped product through from K = 8192
 // on. The element bound finds single wrong elements, the Frobenius bound finds arithmetic that is too coarse
@@ -23,11 +24,11 @@ namespace gemm {
 
 /// The unit roundoff: half the distance from 1 to the next number.
 constexpr double unit_roundoff(Accuracy accuracy) {
-  return accuracy == Accuracy::tf32 ? 0x1p-11 : 0x1p-24;
+  return accuracy == Accuracy::tf32 ? 0x1p-11 : accuracy == Accuracy::fp64 ? 0x1p-53 : 0x1p-24;
 }
 
 /// 4 u sqrt(K), with K >= 1.
-double tolerance(Accuracy accuracy, int k);
+double tolerance(Accuracy accuracy, std::int64_t k);
 
 struct Comparison {
   double max_ratio = 0;        ///< largest |C - C64| over its bound; infinity if anything is NaN
@@ -36,9 +37,9 @@ struct Comparison {
   std::int64_t wrong = 0;      ///< elements past their bound (or not equal, for integers)
   std::int64_t unwritten = 0;  ///< elements that still hold the poison
   double largest = 0;          ///< the largest magnitude, to see that integers stay exact
-  int worst_row = 0, worst_col = 0;
-  float got = 0;
-  double expected = 0;
+  std::int64_t worst_row = 0, worst_col = 0;
+  double got = 0, expected = 0;
+  int digits = 9;  ///< that tell them apart
 
   /// False for NaN, too.
   bool passed() const { return wrong == 0 && max_ratio <= 1.0 && frobenius_ratio <= 1.0; }
@@ -46,8 +47,8 @@ struct Comparison {
   std::string reason() const;
 };
 
-/// Compares problem.c with the reference. With `exact`, every element must equal the reference rounded to FP32, which
-/// is sound while all sums of magnitudes stay below 2^24.
-Comparison compare(const SgemmProblem& problem, const Reference& reference, Accuracy accuracy, bool exact);
+/// Compares the result with the reference. With `exact`, every element must equal the reference rounded to its type,
+/// which is sound while all sums of magnitudes stay below 2^24 (FP32) or 2^53.
+Comparison compare(const Problem& problem, const Reference& reference, Accuracy accuracy, bool exact);
 
 }  // namespace gemm

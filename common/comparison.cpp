@@ -9,8 +9,8 @@
 
 namespace gemm {
 
-double tolerance(Accuracy accuracy, int k) {
-  return 4.0 * unit_roundoff(accuracy) * std::sqrt(std::max(k, 1));
+double tolerance(Accuracy accuracy, std::int64_t k) {
+  return 4.0 * unit_roundoff(accuracy) * std::sqrt(static_cast<double>(std::max<std::int64_t>(k, 1)));
 }
 
 std::string Comparison::reason() const {
@@ -18,8 +18,8 @@ std::string Comparison::reason() const {
   if (unwritten > 0)
     return fmt::format("{} elements of C were never written, C({}, {}) among them", unwritten, worst_row, worst_col);
   if (wrong > 0 || !(max_ratio <= 1.0)) {
-    return fmt::format("C({}, {}) is {:.9g}, should be {:.9g} ({:.3g} times its bound); {} wrong in all", worst_row,
-                       worst_col, got, expected, max_ratio, wrong);
+    return fmt::format("C({}, {}) is {:.{}g}, should be {:.{}g} ({:.3g} times its bound); {} wrong in all", worst_row,
+                       worst_col, got, digits, expected, digits, max_ratio, wrong);
   }
   return fmt::format("Frobenius residual {:.3g} is {:.3g} times its bound", frobenius, frobenius_ratio);
 }

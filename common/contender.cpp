@@ -7,17 +7,17 @@
 namespace gemm {
 
 Contender contender(const Stage& stage) {
-  if (!stage.workspace_floats) return {stage.id, stage.accuracy, stage.launch, &stage};
-  const auto scratch = std::make_shared<DeviceArray<float>>();
-  const auto launch = [&stage, scratch](const SgemmProblem& problem, cudaStream_t stream) {
-    const std::size_t needed = stage.workspace_floats(problem);
+  if (!stage.workspace_bytes) return {stage.id, stage.accuracy, stage.launch, &stage};
+  const auto scratch = std::make_shared<DeviceArray<unsigned char>>();
+  const auto launch = [&stage, scratch](const Problem& problem, cudaStream_t stream) {
+    const std::size_t needed = stage.workspace_bytes(problem);
     if (scratch->size() < needed) {
-      *scratch = DeviceArray<float>();  // the old one first: both may not fit
-      *scratch = DeviceArray<float>(needed);
-      check_cuda(cudaMemsetAsync(scratch->data(), 0xff, needed * sizeof(float), stream), "fill the workspace");
-      check_cuda(cudaMemsetAsync(scratch->data(), 0, stage.workspace_zeros * sizeof(float), stream), "clear its beginning");
+      *scratch = DeviceArray<unsigned char>();  // the old one first: both may not fit
+      *scratch = DeviceArray<unsigned char>(needed);
+      check_cuda(cudaMemsetAsync(scratch->data(), 0xff, needed, stream), "fill the workspace");
+      check_cuda(cudaMemsetAsync(scratch->data(), 0, stage.workspace_zeros, stream), "clear its beginning");
     }
-    SgemmProblem with_workspace = problem;
+    Problem with_workspace = problem;
     with_workspace.workspace = scratch->data();
     return stage.launch(with_workspace, stream);
   };

@@ -1,4 +1,4 @@
-// Anything that claims to compute C = alpha * A * B + beta * C: a stage, or a library it is compared with.
+// Anything that claims to solve a problem: a stage, or a library it is compared with.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,7 +16,7 @@ namespace gemm {
 struct Contender {
   std::string id;
   Accuracy accuracy = Accuracy::fp32;
-  std::function<Status(const SgemmProblem&, cudaStream_t)> launch;
+  std::function<Status(const Problem&, cudaStream_t)> launch;
   const Stage* stage = nullptr;  ///< null for a library
 };
 
@@ -24,8 +24,8 @@ struct Contender {
 /// of what is timed, and filled with NaN: nobody may count on its contents.
 Contender contender(const Stage& stage);
 
-/// The libraries of this back end, the yardstick first: cuBLAS with compute type FP32 (pedantic: no Tensor Cores), then
-/// with TF32. Empty on the CPU executor.
-const std::vector<Contender>& baselines();
+/// The libraries of this back end for a type, the yardstick first: cuBLAS with compute type FP32 (pedantic: no Tensor
+/// Cores), then with TF32; or with FP64, where it may use Tensor Cores. Empty on the CPU executor.
+const std::vector<Contender>& baselines(Type type = Type::f32);
 
 }  // namespace gemm

@@ -54,6 +54,14 @@ std::string factor(double now, double before) {
 const char* const per_fma_note =
     "each per warp-wide FMA; beside it the change from the stage above: x2 twice as many, /2 half, = the same\n";
 
+// Of the counted ones; all are of one type.
+std::string peak_of(const std::vector<Result>& results) {
+  for (const Result& result : results) {
+    if (result.counts) return counted_bound(*result.counts).peak;
+  }
+  return CountedBound{}.peak;
+}
+
 std::string status_cell(const Result& result, bool colour) {
   const std::string text = fmt::format("{:<4}", status_of(result));
   if (!colour) return text;
@@ -101,8 +109,9 @@ Json to_json(const std::vector<LineCounts>& lines) {
 std::string count_table(const std::vector<Result>& results, bool colour) {
   std::size_t width = 5;
   for (const Result& result : results) width = std::max(width, result.id.size());
-  std::string text = fmt::format("{:<{}}  {:<7}  {:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "stage", width, "correct",
-                                 "global", "global", "shared", "L1, shared", "bank", "% of FP32", "predicted");
+  std::string text =
+      fmt::format("{:<{}}  {:<7}  {:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "stage", width, "correct", "global",
+                  "global", "shared", "L1, shared", "bank", fmt::format("% of {}", peak_of(results)), "predicted");
   text += fmt::format("{:<{}}  {:<7}  {:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "", width, "", "loads", "sectors",
                       "loads", "wavefronts", "conflicts", "peak", "bound, at most");
   const Counts* before = nullptr;
@@ -167,10 +176,10 @@ std::string count_details(const Result& result) {
   if (warp_fmas) {
     const CountedBound bound = counted_bound(c);
     text += fmt::format(
-        "  per warp-wide FMA: data banks {} cycles, tags {}, FP32 cores {}: bound by {}, at most {} % of the FP32 "
+        "  per warp-wide FMA: data banks {} cycles, tags {}, {} cores {}: bound by {}, at most {} % of the {} "
         "peak\n",
-        number(c.data_cycles() / warp_fmas), number(c.tag_cycles() / warp_fmas), number(cycles_per_warp_fma), bound.by,
-        number(100 * bound.share_of_peak));
+        number(c.data_cycles() / warp_fmas), number(c.tag_cycles() / warp_fmas), bound.peak, number(bound.at_peak),
+        bound.by, number(100 * bound.share_of_peak), bound.peak);
   }
   return text;
 }
@@ -240,7 +249,8 @@ std::string count_changes(const Counts& before, const Counts& after) {
   if (before.fmas() && after.fmas()) {
     const CountedBound x = counted_bound(before), y = counted_bound(after);
     row("cycles of an SM for a warp-wide FMA", x.cycles, y.cycles);
-    row("most of the FP32 peak this allows, %", 100 * x.share_of_peak, 100 * y.share_of_peak);
+    row(fmt::format("most of the {} peak this allows, %", y.peak).c_str(), 100 * x.share_of_peak,
+        100 * y.share_of_peak);
     text += fmt::format("  {:<40} {:>16} -> {}\n", "bound", x.by, y.by);
   }
   return text;

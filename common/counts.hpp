@@ -27,7 +27,7 @@ struct AccessCounts {
 struct Counts {
   AccessCounts global_load, global_store, shared_load, shared_store, global_atomic, shared_atomic;
   std::optional<std::uint64_t> fma32, fma64;  ///< by lanes; nothing where the build can't count them
-  std::uint64_t assumed_fmas = 0;  ///< what the problem takes (M N K), for where FMAs can't be counted
+  std::uint64_t assumed_fmas = 0;             ///< what the problem takes (M N K), for where FMAs can't be counted
   std::uint64_t tensor_flops = 0;
   std::uint64_t barriers = 0;  ///< of a block, summed over blocks
   std::uint64_t blocks = 0, threads = 0;

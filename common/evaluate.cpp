@@ -60,11 +60,12 @@ void keep_to_budget(std::vector<Result>& results, const EvaluateOptions& options
 
 TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verdict, bool checked,
                      const TimingOptions& options) {
-  const SgemmProblem problem = bench.problem();
+  const Problem problem = bench.problem();
   const auto work = [&](const Contender& c) -> Work { return [&c, problem] { return c.launch(problem, nullptr); }; };
   std::vector<Work> turns = {work(contender)};
-  const bool has_yardstick = !baselines().empty() && baselines().front().id != contender.id;
-  if (has_yardstick) turns.push_back(work(baselines().front()));
+  const std::vector<Contender>& libraries = baselines(bench.spec().type);
+  const bool has_yardstick = !libraries.empty() && libraries.front().id != contender.id;
+  if (has_yardstick) turns.push_back(work(libraries.front()));
 
   bench.reset_output();
   TimingRun run = time_in_turns(turns, options, [&] { bench.reset_output(); });
@@ -72,7 +73,7 @@ TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verd
     // With beta = 0 the last sample's own result lies there. Otherwise each launch has added to the one before, so
     // launch once more on the original C.
     const auto launches = std::move(verdict.launches);
-    verdict = bench.spec().beta == 0.0f ? bench.inspect(contender) : bench.check(contender);
+    verdict = bench.spec().reads_result() ? bench.check(contender) : bench.inspect(contender);
     verdict.launches = launches;
     if (verdict.outcome == Outcome::fail) verdict.reason += " [after timing]";
   }
@@ -96,7 +97,7 @@ std::optional<double> Result::percent_of_yardstick() const {
 }
 
 std::optional<double> Result::percent_of_roofline(const std::optional<Ceilings>& ceilings) const {
-  if (!timed || !ceilings || accuracy != Accuracy::fp32) return std::nullopt;
+  if (!timed || !ceilings || accuracy == Accuracy::tf32) return std::nullopt;
   return 100.0 * problem_floor(spec, *ceilings).ms / timed->own.median();
 }
 
@@ -139,7 +140,8 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
   const auto to_run = [](const Result& result) { return result.verdict.outcome == Outcome::pass; };
   if (std::ranges::none_of(results, to_run)) return results;
   if (progress) progress("preparing data and reference");
-  const bool exact_too = options.exact && spec.distribution != Distribution::integers && spec.k <= max_exact_depth;
+  const bool exact_too =
+      options.exact && spec.distribution != Distribution::integers && spec.terms() <= max_exact_depth(spec.type);
   if (options.check && exact_too) {
     // In its own scope: two problems at once may not fit.
     Workbench bench(with_exact_integers(spec));

@@ -49,8 +49,8 @@ struct Result {
   double gbytes_s() const;
   /// 100 * yardstick / own, by medians.
   std::optional<double> percent_of_yardstick() const;
-  /// 100 * roofline of the problem / own. Nothing without a time, without ceilings, and for arithmetic other than FP32,
-  /// which has another roofline.
+  /// 100 * roofline of the problem / own. Nothing without a time, without ceilings, and for arithmetic coarser than the
+  /// problem's, which has another roofline.
   std::optional<double> percent_of_roofline(const std::optional<Ceilings>& ceilings) const;
   /// Blocks of the launch with the most.
   unsigned blocks() const;

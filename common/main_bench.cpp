@@ -31,7 +31,7 @@ void run(benchmark::State& state, const Contender& contender, const ProblemSpec&
       state.SkipWithError(verdict.reason.c_str());
       return;
     }
-    const SgemmProblem problem = bench.problem();
+    const Problem problem = bench.problem();
     const Work work = [&] { return contender.launch(problem, nullptr); };
     // About a millisecond at a time: a launch on an idle GPU takes microseconds more than one behind another.
     time_launches(work, 1);
@@ -50,16 +50,32 @@ void run(benchmark::State& state, const Contender& contender, const ProblemSpec&
 
 int main(int argc, char** argv) {
   try {
-    std::vector<Contender> contenders;
-    for (const Stage& stage : stages()) contenders.push_back(contender(stage));
-    for (const Contender& library : baselines()) contenders.push_back(library);
-    for (const Contender& c : contenders) {
-      for (const char* size : {"256", "512", "1024", "2048", "4096"}) {
-        const ProblemSpec spec = parse_shape(size);
-        benchmark::RegisterBenchmark((c.id + "/" + size).c_str(), [c, spec](benchmark::State& s) { run(s, c, spec); })
+    const auto enter = [](const Contender& c, Operation op, Type type, std::initializer_list<const char*> shapes) {
+      for (const char* shape : shapes) {
+        ProblemSpec spec = parse_shape(shape);
+        set_kind(spec, op, type);
+        std::string name = c.id + "/" + shape;
+        if (op != Operation::gemm) name += type == Type::f64 ? "/d" : "/z";
+        if (!c.stage && op != Operation::gemm) name = std::string(operation_name(op)) + "/" + name;
+        benchmark::RegisterBenchmark(name.c_str(), [c, spec](benchmark::State& s) { run(s, c, spec); })
             ->UseManualTime()
             ->Unit(benchmark::kMillisecond);
       }
+    };
+    const auto enter_all = [&](Operation op, Type type, std::initializer_list<const char*> shapes) {
+      bool any = false;
+      for (const Stage& stage : stages()) {
+        if (stage.op != op) continue;
+        enter(contender(stage), op, type, shapes);
+        any = true;
+      }
+      if (!any) return;
+      for (const Contender& library : baselines(type)) enter(library, op, type, shapes);
+    };
+    enter_all(Operation::gemm, Type::f32, {"256", "512", "1024", "2048", "4096"});
+    for (const Operation op : {Operation::tsmttsm, Operation::tsmm}) {
+      for (const Type type : {Type::f64, Type::c64})
+        enter_all(op, type, {"4x4x16777216", "16x16x4194304", "64x64x1048576"});
     }
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;

@@ -26,6 +26,8 @@ bool colour() {
 struct LadderOptions {
   std::vector<std::string> shapes;
   std::vector<std::string> only;
+  std::optional<Operation> op;
+  std::optional<Type> type;
   TimingOptions timing;
   std::string json;
   bool time = false, no_time = false;
@@ -40,8 +42,18 @@ struct LadderOptions {
   bool many_shapes() const { return standard || sweep || random; }
 };
 
-// What a newcomer should see: on a GPU three sizes that tell the rungs apart, on the CPU one that fits and one that
-// does not.
+// What a newcomer should see: on a GPU sizes that tell the rungs apart, on the CPU one that fits and one that does not.
+std::vector<std::string> usual_shapes(Operation op, std::optional<Type> type) {
+  const bool gpu = open_device().gpu;
+  if (op == Operation::gemm)
+    return gpu ? std::vector<std::string>{"1024", "2048", "4096"} : std::vector<std::string>{"256", "131x257x67"};
+  if (!gpu) return {"16x16x1000", "7x13x333"};
+  std::vector<std::string> shapes;
+  const std::int64_t words = type == Type::c64 ? 1 << 28 : 1 << 29;  // of A: 4 GiB
+  for (const int width : {1, 4, 16, 32, 64}) shapes.push_back(fmt::format("{0}x{0}x{1}", width, words / width));
+  return shapes;
+}
+
 std::vector<ProblemSpec> ladder_problems(const LadderOptions& options) {
   std::vector<std::string> shapes = options.shapes;
   if (options.standard) shapes = standard_shapes();
@@ -51,22 +63,23 @@ std::vector<ProblemSpec> ladder_problems(const LadderOptions& options) {
     throw DeviceError(options.time ? "no device to time on: the CPU executor checks, and can't tell a GPU's speed"
                                    : "no GPU: these shapes would take the CPU executor days; name smaller ones");
   }
+  const Operation op = options.op.value_or(Operation::gemm);
+  if (op != Operation::gemm && options.many_shapes())
+    throw UsageError("the lists of shapes are not for tall & skinny products");
+  const bool usual = shapes.empty();
+  if (usual) shapes = usual_shapes(op, options.type);
   std::vector<ProblemSpec> problems;
   for (const std::string& shape : shapes) problems.push_back(parse_shape(shape));
-  if (!problems.empty()) return problems;
-  if (open_device().gpu) {
-    for (const char* size : {"1024", "2048", "4096"}) problems.push_back(parse_shape(size));
-  } else {
-    problems.push_back(parse_shape("256"));
-    ProblemSpec awkward = parse_shape("131x257x67");
-    awkward.lda = 71;
-    awkward.ldb = 260;
-    awkward.ldc = 259;
+  if (usual && !open_device().gpu) {
+    ProblemSpec& awkward = problems.back();
+    awkward.lda = awkward.row_a() + 4;
+    awkward.ldb = awkward.n + 3;
+    awkward.ldc = awkward.n + 2;
     awkward.offset = 1;
-    awkward.alpha = 1.5f;
-    awkward.beta = -0.5f;
-    problems.push_back(awkward);
+    awkward.alpha = 1.5;
+    awkward.beta = -0.5;
   }
+  for (ProblemSpec& problem : problems) set_kind(problem, op, options.type);
   return problems;
 }
 
@@ -102,22 +115,30 @@ class Estimate {
   std::map<std::string, std::vector<Seen>> seen_;
 };
 
-int ladder(const LadderOptions& options, const std::string& command) {
+int ladder(LadderOptions options, const std::string& command) {
   require_writable(options.json);
   const auto say = [&](const std::string& text) { tell(options.json, text); };
   const DeviceInfo& device = open_device();
   std::vector<Contender> contenders;
+  if (!options.only.empty() && !options.op) options.op = find_stage(options.only.front()).op;
+  const Operation op = options.op.value_or(Operation::gemm);
   const auto enter = [&](const Stage& stage) {
+    if (stage.op != op) throw UsageError(stage.id + " is no " + operation_name(op) + ": one operation at a time");
     contenders.push_back(contender(stage));
     if (!options.variants) return;
     for (const Stage& form : variants(stage)) contenders.push_back(contender(form));
   };
   if (options.only.empty()) {
-    for (const Stage& stage : stages()) enter(stage);
+    for (const Stage& stage : stages()) {
+      if (stage.op == op) enter(stage);
+    }
+    if (contenders.empty()) throw UsageError(std::string("no stage for ") + operation_name(op));
   }
   for (const std::string& name : options.only) enter(find_stage(name));
+  const auto problems = ladder_problems(options);
+  const std::vector<Contender>& libraries = baselines(problems.front().type);
   if (options.only.empty() || options.with_libraries)
-    contenders.insert(contenders.end(), baselines().begin(), baselines().end());
+    contenders.insert(contenders.end(), libraries.begin(), libraries.end());
 
   EvaluateOptions evaluate_options;
   evaluate_options.time = device.gpu && !options.no_time;
@@ -126,7 +147,6 @@ int ladder(const LadderOptions& options, const std::string& command) {
   // Lists of shapes have some that the slow stages would need minutes for.
   constexpr double budget_for_many = 300;
   evaluate_options.budget_ms = options.budget_ms.value_or(options.many_shapes() ? budget_for_many : 0);
-  const auto problems = ladder_problems(options);
   for (const ProblemSpec& problem : problems) problem.validate();
 
   say(fmt::format("{}{}\n", device.name,
@@ -138,11 +158,11 @@ int ladder(const LadderOptions& options, const std::string& command) {
     show_progress("measuring the ceilings");
     ceilings = measure_ceilings();
     show_progress("");
-    say(
-        fmt::format("measured here: read {:.0f} GB/s, copy {:.0f} GB/s, FFMA {:.1f} TFLOP/s, shared memory {:.1f} "
-                    "TB/s, launch {:.1f} us\n",
-                    ceilings->read_gbs, ceilings->copy_gbs, ceilings->ffma_gflops * 1e-3, ceilings->shared_gbs * 1e-3,
-                    ceilings->launch_us));
+    say(fmt::format(
+        "measured here: read {:.0f} GB/s, scale {:.0f} GB/s, copy {:.0f} GB/s, FFMA {:.1f} TFLOP/s, DFMA "
+        "{:.1f} TFLOP/s, DMMA {:.1f} TFLOP/s, shared memory {:.1f} TB/s, launch {:.1f} us\n",
+        ceilings->read_gbs, ceilings->scale_gbs, ceilings->copy_gbs, ceilings->ffma_gflops * 1e-3,
+        ceilings->dfma_gflops * 1e-3, ceilings->dmma_gflops * 1e-3, ceilings->shared_gbs * 1e-3, ceilings->launch_us));
   } else if (!device.gpu) {
     say("no GPU: every stage's own kernel runs and is checked, one fiber for each CUDA thread; speeds need a GPU\n");
   }
@@ -197,7 +217,8 @@ int compare_stages(const std::string& first, const std::string& second, RunOptio
                    const std::string& command) {
   const Stage& a = find_stage(first);
   const Stage& b = find_stage(second);
-  prepare(options);
+  if (a.op != b.op) throw UsageError(a.id + " and " + b.id + " don't solve the same problem");
+  prepare(options, a);
   const auto say = [&](const std::string& text) { tell(options.json, text); };
   const auto ceilings = options.evaluate.time ? measure_ceilings() : std::nullopt;
   const auto results = evaluate({contender(a), contender(b)}, options.spec, options.evaluate, show_progress);
@@ -212,11 +233,13 @@ int compare_stages(const std::string& first, const std::string& second, RunOptio
     say(count_changes(*results[0].counts, *results[1].counts));
   } else {
     const L1Cycles la = l1_cycles(a, options.spec), lb = l1_cycles(b, options.spec);
-    row("L1 cycles per warp FMA, global loads as written", la.global, lb.global);
-    row("L1 cycles per warp FMA, shared loads as written", la.shared, lb.shared);
+    if (a.l1_cycles && b.l1_cycles) {
+      row("L1 cycles per warp FMA, global loads as written", la.global, lb.global);
+      row("L1 cycles per warp FMA, shared loads as written", la.shared, lb.shared);
+      row("most of the FP32 peak this allows, %", 100 * predicted_share_of_peak(a, options.spec),
+          100 * predicted_share_of_peak(b, options.spec));
+    }
     row("blocks", results[0].blocks(), results[1].blocks());
-    row("most of the FP32 peak this allows, %", 100 * predicted_share_of_peak(a, options.spec),
-        100 * predicted_share_of_peak(b, options.spec));
   }
   if (results[0].timed && results[1].timed) {
     row("GFLOP/s", results[0].gflops(), results[1].gflops());
@@ -257,6 +280,17 @@ int main(int argc, char** argv) {
   which->add_flag("--standard", ladder_options.standard, "the sizes that are measured and committed");
   which->add_flag("--sweep{128}", ladder_options.sweep,
                   "cubes, to 4096 in steps of 128 (--sweep=N: of N), then of 512");
+  ladder_command
+      ->add_option_function<std::string>(
+          "--op",
+          [&](const std::string& name) {
+            ladder_options.op = name == "gemm"   ? Operation::gemm
+                                : name == "tsmm" ? Operation::tsmm
+                                                 : Operation::tsmttsm;
+          },
+          "gemm (default): the SGEMM ladder; tsmttsm, tsmm: tall & skinny, shapes being MxNxK with K the long side")
+      ->check(CLI::IsMember({"gemm", "tsmttsm", "tsmm"}));
+  add_type_option(*ladder_command, ladder_options.type);
   which->add_option("--random", ladder_options.random, "ten shapes between 200 and 8192, drawn with this seed");
   ladder_command->add_option("--only", ladder_options.only, "these stages only, separated by commas; no libraries")
       ->delimiter(',')

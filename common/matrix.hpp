@@ -1,9 +1,11 @@
-// A row-major FP32 matrix in device memory with traps around it: guard words before and after, poison in the padding.
+// A row-major matrix in device memory with traps around it: guard words before and after, poison in the padding. Words
+// are the real numbers that it consists of, two of a complex one.
 #pragma once
 
 #include <cstdint>
 
 #include "common/device_memory.hpp"
+#include "common/problem.hpp"
 #include "common/random.cuh"
 
 namespace gemm {
@@ -11,16 +13,18 @@ namespace gemm {
 /// A signalling NaN: arithmetic on it gives a quiet one, so a word that nobody wrote can be told from a NaN that
 /// somebody computed, from poison even.
 inline constexpr std::uint32_t poison_word = 0x7fa0dead;
+inline constexpr std::uint64_t poison_double = 0x7ff4dead7fa0dead;  ///< the same, as a double
 
 class Matrix {
  public:
   /// rows x cols, leading dimension ld >= cols (elements), the first element `offset` elements past a 256-byte
   /// boundary.
-  Matrix(int rows, int cols, std::int64_t ld, int offset);
+  Matrix(std::int64_t rows, std::int64_t cols, std::int64_t ld, int offset, Type type = Type::f32);
 
-  float* data() const { return words_.data() + first_; }
-  int rows() const { return rows_; }
-  int cols() const { return cols_; }
+  template <class T = float>
+  T* data() const {
+    return reinterpret_cast<T*>(bytes_.data() + first_ * static_cast<std::int64_t>(size_of(type_)));
+  }
   std::int64_t ld() const { return ld_; }
 
   /// Writes generated elements; all that is not an element becomes poison.
@@ -38,10 +42,14 @@ class Matrix {
  private:
   static constexpr std::int64_t guard = 1024;  // elements on either side: 4 KiB, a multiple of every alignment in use
 
-  int rows_, cols_;
+  struct Layout;
+  Layout layout() const;
+
+  Type type_;
+  std::int64_t rows_, cols_;
   std::int64_t ld_;
   std::int64_t first_;
-  DeviceArray<float> words_;
+  DeviceArray<unsigned char> bytes_;
 };
 
 }  // namespace gemm

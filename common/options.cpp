@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <limits>
 #include <map>
 #include <random>
 
@@ -33,19 +34,61 @@ const char* distribution_name(Distribution distribution) {
   return "?";
 }
 
-int default_size() {
-  return on_gpu ? 1024 : 256;
+const char* operation_name(Operation op) {
+  return op == Operation::gemm ? "gemm" : op == Operation::tsmttsm ? "tsmttsm" : "tsmm";
+}
+const char* type_name(Type type) {
+  return type == Type::f32 ? "float" : type == Type::f64 ? "double" : "double complex";
 }
 
-void add_problem_options(CLI::App& app, ProblemSpec& spec) {
-  app.add_option("--m", spec.m, "rows of A and C")->capture_default_str();
-  app.add_option("--n", spec.n, "columns of B and C")->capture_default_str();
-  app.add_option("--k", spec.k, "columns of A, rows of B")->capture_default_str();
+void add_type_option(CLI::App& app, std::optional<Type>& type) {
+  app.add_option_function<std::string>(
+         "--type",
+         [&type](const std::string& name) { type = name == "s"   ? Type::f32
+                                                   : name == "d" ? Type::f64
+                                                                 : Type::c64; },
+         "s: float; d: double; z: double complex (default: d for tall & skinny products)")
+      ->check(CLI::IsMember({"s", "d", "z"}));
+}
+
+void set_kind(ProblemSpec& spec, Operation op, std::optional<Type> type) {
+  spec.op = op;
+  spec.type = type.value_or(op == Operation::gemm ? Type::f32 : Type::f64);
+  if ((op == Operation::gemm) != (spec.type == Type::f32))
+    throw UsageError(fmt::format("no {} in {}", operation_name(op), type_name(spec.type)));
+}
+
+namespace {
+
+// Sizes that run in about a second on this back end.
+void set_default_sizes(RunOptions& options) {
+  ProblemSpec& spec = options.spec;
+  if (spec.op == Operation::gemm) {
+    spec.m = spec.n = on_gpu ? 1024 : 256;
+    spec.k = spec.m;
+  } else {
+    spec.m = spec.n = 16;
+    spec.k = on_gpu ? 1 << 24 : 1000;
+  }
+  spec.m = options.m.value_or(spec.m);
+  spec.n = options.n.value_or(spec.n);
+  spec.k = options.k.value_or(spec.k);
+}
+
+void add_problem_options(CLI::App& app, RunOptions& options) {
+  ProblemSpec& spec = options.spec;
+  app.add_option("--m", options.m, "rows of C and A, or of a tall A the columns");
+  app.add_option("--n", options.n, "columns of B and C");
+  app.add_option("--k", options.k, "rows of B, columns of A, or of a tall A the rows");
+  add_type_option(app, options.type);
+  app.add_flag("--conj", spec.conjugate, "A^H in place of A^T (TSMTTSM, --type z)");
   app.add_option("--lda", spec.lda, "leading dimension of A, in elements (0: the row's length)");
   app.add_option("--ldb", spec.ldb, "leading dimension of B");
   app.add_option("--ldc", spec.ldc, "leading dimension of C");
   app.add_option("--alpha", spec.alpha, "C = alpha A B + beta C")->capture_default_str();
   app.add_option("--beta", spec.beta, "0: C is written, never read")->capture_default_str();
+  app.add_option("--alpha-imag", spec.alpha_imag, "imaginary part of alpha (--type z)");
+  app.add_option("--beta-imag", spec.beta_imag, "imaginary part of beta");
   app.add_option("--offset", spec.offset, "start A, B and C so many elements past an aligned address");
   app.add_option("--seed", spec.seed, "seed of the data")->capture_default_str();
   app.add_option_function<std::string>(
@@ -59,6 +102,8 @@ void add_problem_options(CLI::App& app, ProblemSpec& spec) {
       ->default_str("uniform");
 }
 
+}  // namespace
+
 void add_timing_options(CLI::App& app, TimingOptions& timing) {
   app.add_option_function<std::string>(
          "--cache", [&timing](const std::string& text) { timing.cold = text == "cold"; },
@@ -71,8 +116,7 @@ void add_timing_options(CLI::App& app, TimingOptions& timing) {
 }
 
 void add_run_options(CLI::App& app, RunOptions& options) {
-  options.spec.m = options.spec.n = options.spec.k = default_size();
-  add_problem_options(app, options.spec);
+  add_problem_options(app, options);
   add_timing_options(app, options.evaluate.timing);
   app.add_flag("--check", options.check_asked,
                "check the result (default: with --time where there is a GPU, else with --count)");
@@ -83,7 +127,9 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   app.add_option("--json", options.json, "write one JSON object to this file (- for standard output)");
 }
 
-void prepare(RunOptions& options) {
+void prepare(RunOptions& options, const Stage& stage) {
+  set_kind(options.spec, stage.op, options.type);
+  set_default_sizes(options);
   options.count_asked |= options.lines_asked;
   const bool asked = options.check_asked || options.time_asked || options.count_asked;
   options.evaluate.check = options.check_asked || options.count_asked || !asked;
@@ -102,7 +148,7 @@ void prepare(RunOptions& options) {
 }
 
 int run_stage(const Stage& stage, RunOptions options, const std::string& command) {
-  prepare(options);
+  prepare(options, stage);
   const auto ceilings = options.evaluate.time ? measure_ceilings() : std::nullopt;
   const auto results = evaluate({contender(stage)}, options.spec, options.evaluate, show_progress);
   show_progress("");
@@ -124,14 +170,15 @@ int run_stage(const Stage& stage, RunOptions options, const std::string& command
 }
 
 ProblemSpec parse_shape(const std::string& text) {
-  int sizes[3] = {};
+  std::int64_t sizes[3] = {};
   int count = 0;
   const char* at = text.data();
   const char* const end = at + text.size();
   bool complete = false;  // the text ended behind a number
   while (count < 3 && !complete) {
     const auto [next, error] = std::from_chars(at, end, sizes[count]);
-    if (error != std::errc() || sizes[count] < 0) break;
+    constexpr std::int64_t most = std::numeric_limits<int>::max();
+    if (error != std::errc() || sizes[count] < 0 || (count < 2 && sizes[count] > most)) break;
     ++count;
     complete = next == end;
     if (!complete && *next != 'x') break;
@@ -140,8 +187,8 @@ ProblemSpec parse_shape(const std::string& text) {
   if (!complete || count == 2) throw UsageError("a shape is N or MxNxK, not '" + text + "'");
   if (count == 1) sizes[1] = sizes[2] = sizes[0];
   ProblemSpec spec;
-  spec.m = sizes[0];
-  spec.n = sizes[1];
+  spec.m = static_cast<int>(sizes[0]);
+  spec.n = static_cast<int>(sizes[1]);
   spec.k = sizes[2];
   return spec;
 }

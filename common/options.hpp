@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,15 @@
 namespace gemm {
 
 const char* distribution_name(Distribution distribution);
+const char* operation_name(Operation op);
+const char* type_name(Type type);
 
-/// --m --n --k --lda --ldb --ldc --alpha --beta --offset --seed --dist
-void add_problem_options(CLI::App& app, ProblemSpec& spec);
+/// --type s|d|z. Throws UsageError for others.
+void add_type_option(CLI::App& app, std::optional<Type>& type);
+
+/// Makes it a problem of this operation and type; without a type, of the first that the operation has here. Throws
+/// UsageError if it does not have this one.
+void set_kind(ProblemSpec& spec, Operation op, std::optional<Type> type);
 
 /// --cache --seconds
 void add_timing_options(CLI::App& app, TimingOptions& timing);
@@ -21,16 +28,19 @@ void add_timing_options(CLI::App& app, TimingOptions& timing);
 /// What one stage's own executable, and `gemm run`, offer.
 struct RunOptions {
   ProblemSpec spec;
+  std::optional<Type> type;
+  std::optional<int> m, n;  ///< not given: what runs in about a second
+  std::optional<std::int64_t> k;
   EvaluateOptions evaluate;
   bool check_asked = false, time_asked = false, count_asked = false, lines_asked = false;
   std::string json;
 };
 void add_run_options(CLI::App& app, RunOptions& options);
 
-/// Settles what --check, --time and --count mean together: by default check, and time where there is a GPU, else count.
+/// Settles what problem the options mean for this stage, and what --check, --time and --count mean together: by default check, and time where there is a GPU, else count.
 /// Throws UsageError and
 /// DeviceError for what can't be run or written.
-void prepare(RunOptions& options);
+void prepare(RunOptions& options, const Stage& stage);
 
 /// Runs the stage as the options say and reports. Returns the exit status.
 int run_stage(const Stage& stage, RunOptions options, const std::string& command);
@@ -58,8 +68,5 @@ std::string command_line(int argc, char** argv);
 
 /// A progress line on standard error, overwritten in place on a terminal, silent otherwise.
 void show_progress(const std::string& text);
-
-/// The size that runs in about a second on this back end.
-int default_size();
 
 }  // namespace gemm

@@ -1,12 +1,16 @@
-// The problem every SGEMM stage solves: C = alpha * A * B + beta * C, FP32, row-major.
+// The problems that stages solve. All matrices are row-major and in device memory, strides are in elements. As in BLAS,
+// beta = 0 means that the result is written and never read, and alpha = 0 that the operands are not read.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cstdint>
+#include <stdexcept>
 
 namespace gemm {
 
-/// A is m x k (row stride lda >= k), B is k x n (ldb >= n), C is m x n (ldc >= n); all in device memory, aligned to
-/// four bytes and no more. Strides are in elements. As in BLAS, beta = 0 means that C is written and never read.
+/// SGEMM: C = alpha * A * B + beta * C, FP32.
+/// A is m x k (row stride lda >= k), B is k x n (ldb >= n), C is m x n (ldc >= n); aligned to four bytes and no more.
 struct SgemmProblem {
   int m = 0, n = 0, k = 0;
   float alpha = 1.0f;
@@ -27,5 +31,180 @@ struct SgemmProblem {
   /// NaN), and a product over zero terms gives just that, so kernels are launched with this instead of k.
   int depth() const { return alpha == 0.0f ? 0 : k; }
 };
+
+/// TSMTTSM: C = alpha * A^T * B + beta * C, or with A^H if `conjugate`; T is double or double2, a complex number.
+/// A is k x m (lda >= m), B is k x n (ldb >= n), C is m x n (ldc >= n): k may be billions, m and n are small. Aligned to
+/// sizeof(T).
+template <class T>
+struct TsmttsmProblem {
+  int m = 0, n = 0;
+  std::int64_t k = 0;
+  T alpha;
+  const T* a = nullptr;
+  std::int64_t lda = 0;
+  const T* b = nullptr;
+  std::int64_t ldb = 0;
+  T beta;
+  T* c = nullptr;
+  std::int64_t ldc = 0;
+  bool conjugate = false;
+  void* workspace = nullptr;  ///< as for SGEMM; TsmInfo::workspace_bytes of it
+
+  std::int64_t depth() const;  ///< k, but 0 if alpha is
+};
+
+/// TSMM: B = alpha * A * C + beta * B; T as above.
+/// A is k x m (lda >= m), C is m x n (ldc >= n), B is k x n (ldb >= n). Aligned to sizeof(T).
+template <class T>
+struct TsmmProblem {
+  int m = 0, n = 0;
+  std::int64_t k = 0;
+  T alpha;
+  const T* a = nullptr;
+  std::int64_t lda = 0;
+  const T* c = nullptr;
+  std::int64_t ldc = 0;
+  T beta;
+  T* b = nullptr;
+  std::int64_t ldb = 0;
+  void* workspace = nullptr;
+
+  int depth() const;  ///< m, but 0 if alpha is
+};
+
+enum class Operation { gemm, tsmttsm, tsmm };
+
+/// What a matrix holds: BLAS's S, D and Z.
+enum class Type { f32, f64, c64 };
+constexpr int components(Type type) {
+  return type == Type::c64 ? 2 : 1;
+}
+constexpr std::size_t size_of(Type type) {
+  return type == Type::f32 ? 4 : type == Type::f64 ? 8 : 16;
+}
+
+/// alpha or beta of any type.
+struct Scalar {
+  double real = 0, imag = 0;
+
+  bool zero() const { return real == 0 && imag == 0; }
+};
+
+/// A problem of any family, as the harness sees it: out = alpha * op(X) * Y + beta * out, where op transposes for
+/// TSMTTSM. Converts from and to the problems above.
+struct Problem {
+  Operation op = Operation::gemm;
+  Type type = Type::f32;
+  bool conjugate = false;
+  std::int64_t m = 0, n = 0, k = 0;  ///< as the family names them
+  Scalar alpha{1.0};
+  const void* x = nullptr;  ///< A
+  std::int64_t ldx = 0;
+  const void* y = nullptr;  ///< B; of TSMM C
+  std::int64_t ldy = 0;
+  Scalar beta;
+  void* out = nullptr;  ///< C; of TSMM B
+  std::int64_t ldout = 0;
+  void* workspace = nullptr;
+
+  std::int64_t rows() const { return op == Operation::tsmm ? k : m; }   ///< of the result, which has n columns
+  std::int64_t terms() const { return op == Operation::tsmm ? m : k; }  ///< products an element
+  std::int64_t depth() const { return alpha.zero() ? 0 : terms(); }     ///< of them those that count
+  /// Roundings in an element's sum go with so many products of real numbers.
+  std::int64_t real_terms() const { return depth() * components(type); }
+
+  Problem() = default;
+  Problem(const SgemmProblem& p)
+      : m(p.m),
+        n(p.n),
+        k(p.k),
+        alpha{p.alpha},
+        x(p.a),
+        ldx(p.lda),
+        y(p.b),
+        ldy(p.ldb),
+        beta{p.beta},
+        out(p.c),
+        ldout(p.ldc),
+        workspace(p.workspace) {}
+
+  operator SgemmProblem() const {
+    require(Operation::gemm, Type::f32);
+    return {static_cast<int>(m),
+            static_cast<int>(n),
+            static_cast<int>(k),
+            static_cast<float>(alpha.real),
+            static_cast<const float*>(x),
+            ldx,
+            static_cast<const float*>(y),
+            ldy,
+            static_cast<float>(beta.real),
+            static_cast<float*>(out),
+            ldout,
+            static_cast<float*>(workspace)};
+  }
+  template <class T>
+  operator TsmttsmProblem<T>() const {
+    require(Operation::tsmttsm, type_of(T{}));
+    return {static_cast<int>(m),
+            static_cast<int>(n),
+            k,
+            number<T>(alpha),
+            static_cast<const T*>(x),
+            ldx,
+            static_cast<const T*>(y),
+            ldy,
+            number<T>(beta),
+            static_cast<T*>(out),
+            ldout,
+            conjugate,
+            workspace};
+  }
+  template <class T>
+  operator TsmmProblem<T>() const {
+    require(Operation::tsmm, type_of(T{}));
+    return {static_cast<int>(m),
+            static_cast<int>(n),
+            k,
+            number<T>(alpha),
+            static_cast<const T*>(x),
+            ldx,
+            static_cast<const T*>(y),
+            ldy,
+            number<T>(beta),
+            static_cast<T*>(out),
+            ldout,
+            workspace};
+  }
+
+ private:
+  static Type type_of(double) { return Type::f64; }
+  static Type type_of(double2) { return Type::c64; }
+  template <class T>
+  static T number(Scalar s) {
+    if constexpr (sizeof(T) == sizeof(double))
+      return s.real;
+    else
+      return make_double2(s.real, s.imag);
+  }
+  void require(Operation wanted, Type wanted_type) const {
+    if (op != wanted || type != wanted_type) throw std::logic_error("a problem of another kind than its stage");
+  }
+};
+
+__host__ __device__ inline bool is_zero(double x) {
+  return x == 0;
+}
+__host__ __device__ inline bool is_zero(const double2& x) {
+  return x.x == 0 && x.y == 0;
+}
+template <class T>
+std::int64_t TsmttsmProblem<T>::depth() const {
+  return is_zero(alpha) ? 0 : k;
+}
+template <class T>
+int TsmmProblem<T>::depth() const {
+  return is_zero(alpha) ? 0 : m;
+}
 
 }  // namespace gemm

@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "common/double_double.cuh"
 #include "common/reference.hpp"
 #include "common/stage.cuh"
 
@@ -34,11 +37,9 @@ __global__ void reference_kernel(SgemmProblem p, int tiles_n, double* c64, doubl
   magnitude[i] = fabs(alpha) * absolute + fabs(beta * old);
 }
 
-}  // namespace
-
-Reference compute_reference(const SgemmProblem& problem) {
+Reference sgemm_reference(const SgemmProblem& problem) {
   const auto elements = static_cast<std::size_t>(problem.m) * static_cast<std::size_t>(problem.n);
-  Reference result{DeviceArray<double>(elements), DeviceArray<double>(elements)};
+  Reference result{DeviceArray<double>(elements), {}, DeviceArray<double>(elements)};
   const int tiles_m = ceil_div(problem.m, TILE), tiles_n = ceil_div(problem.n, TILE);
   SgemmProblem p = problem;
   p.k = problem.depth();
@@ -46,6 +47,139 @@ Reference compute_reference(const SgemmProblem& problem) {
       reference_kernel, {dim3(static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n)), dim3(TILE, TILE)}, p,
       tiles_n, result.c.data(), result.magnitude.data());
   if (!status) throw DeviceError("could not compute the reference: " + status.reason);
+  return result;
+}
+
+// A product of real or complex numbers; X by its strides, whether transposed or not. An element has COMPONENTS words.
+struct Strided {
+  const double *x, *y;
+  double* out;
+  std::int64_t x_row, x_term, y_term, out_row;  // in words
+  std::int64_t cols, elements, terms;
+  double imaginary_sign;  // of X: -1 if it is conjugated
+  Scalar alpha, beta;
+};
+
+// Of one element: its sum so far, and that of the absolute values.
+template <int COMPONENTS>
+struct Sums {
+  DoubleDouble sum[COMPONENTS];
+  double absolute[COMPONENTS] = {};
+
+  __device__ void add(const Sums& other) {
+    for (int i = 0; i < COMPONENTS; ++i) {
+      sum[i].add(other.sum[i]);
+      absolute[i] += other.absolute[i];
+    }
+  }
+  __device__ void add_product(const double* x, const double* y, double imaginary_sign) {
+    sum[0].add_product(x[0], y[0]);
+    absolute[0] += fabs(x[0] * y[0]);
+    if constexpr (COMPONENTS == 2) {
+      const double imaginary = imaginary_sign * x[1];
+      sum[0].add_product(-imaginary, y[1]);
+      sum[1].add_product(x[0], y[1]);
+      sum[1].add_product(imaginary, y[0]);
+      absolute[0] += fabs(imaginary * y[1]);
+      absolute[1] += fabs(x[0] * y[1]) + fabs(imaginary * y[0]);
+    }
+  }
+  // Plus a * x, for a result that begins with zero.
+  __device__ void add_scaled(Scalar a, const Sums& x) {
+    sum[0].add_product(a.real, x.sum[0]);
+    absolute[0] += fabs(a.real) * x.absolute[0];
+    if constexpr (COMPONENTS == 2) {
+      sum[0].add_product(-a.imag, x.sum[1]);
+      sum[1].add_product(a.real, x.sum[1]);
+      sum[1].add_product(a.imag, x.sum[0]);
+      absolute[0] += fabs(a.imag) * x.absolute[1];
+      absolute[1] += fabs(a.real) * x.absolute[1] + fabs(a.imag) * x.absolute[0];
+    }
+  }
+};
+
+// One thread per element and chunk of terms.
+template <int COMPONENTS>
+__global__ void partial_sums_kernel(Strided p, int chunks, Sums<COMPONENTS>* partial) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t element = i % p.elements, chunk = i / p.elements;
+  if (chunk >= chunks) return;
+  const double* x = p.x + element / p.cols * p.x_row;
+  const double* y = p.y + element % p.cols * COMPONENTS;
+  Sums<COMPONENTS> mine;
+  for (std::int64_t t = p.terms * chunk / chunks; t < p.terms * (chunk + 1) / chunks; ++t)
+    mine.add_product(x + t * p.x_term, y + t * p.y_term, p.imaginary_sign);
+  partial[i] = mine;
+}
+
+template <int COMPONENTS>
+__global__ void finish_kernel(Strided p, int chunks, const Sums<COMPONENTS>* partial, double* high, double* low,
+                              double* magnitude) {
+  const std::int64_t element = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (element >= p.elements) return;
+  Sums<COMPONENTS> all, old, result;
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) all.add(partial[chunk * p.elements + element]);
+  result.add_scaled(p.alpha, all);
+  if (!p.beta.zero()) {
+    const double* const out = p.out + element / p.cols * p.out_row + element % p.cols * COMPONENTS;
+    for (int i = 0; i < COMPONENTS; ++i) {
+      old.sum[i].high = out[i];
+      old.absolute[i] = fabs(out[i]);
+    }
+    result.add_scaled(p.beta, old);
+  }
+  for (int i = 0; i < COMPONENTS; ++i) {
+    const DoubleDouble sum = result.sum[i].rounded();
+    high[element * COMPONENTS + i] = sum.high;
+    low[element * COMPONENTS + i] = sum.low;
+    magnitude[element * COMPONENTS + i] = result.absolute[i];
+  }
+}
+
+template <int COMPONENTS>
+Reference wide_reference(const Problem& problem) {
+  const bool transposed = problem.op == Operation::tsmttsm;
+  const std::int64_t elements = problem.rows() * problem.n;
+  const Strided p{
+      .x = static_cast<const double*>(problem.x),
+      .y = static_cast<const double*>(problem.y),
+      .out = static_cast<double*>(problem.out),
+      .x_row = COMPONENTS * (transposed ? 1 : problem.ldx),
+      .x_term = COMPONENTS * (transposed ? problem.ldx : 1),
+      .y_term = COMPONENTS * problem.ldy,
+      .out_row = COMPONENTS * problem.ldout,
+      .cols = problem.n,
+      .elements = elements,
+      .terms = problem.depth(),
+      .imaginary_sign = problem.conjugate ? -1.0 : 1.0,
+      .alpha = problem.alpha,
+      .beta = problem.beta,
+  };
+  const auto words = static_cast<std::size_t>(elements) * COMPONENTS;
+  Reference result{DeviceArray<double>(words), DeviceArray<double>(words), DeviceArray<double>(words)};
+  if (elements == 0) return result;
+  // Long sums of few elements are shared by many threads.
+  constexpr std::int64_t least_terms = 64, enough_threads = 1 << 18;
+  const auto chunks = static_cast<int>(
+      std::clamp<std::int64_t>(std::min(p.terms / least_terms, enough_threads / elements), 1, enough_threads));
+  const DeviceArray<Sums<COMPONENTS>> partial(static_cast<std::size_t>(elements) * chunks);
+  constexpr int threads = 128;
+  const auto blocks = [](std::int64_t items) { return static_cast<unsigned>((items + threads - 1) / threads); };
+  const Status summed =
+      launch(partial_sums_kernel<COMPONENTS>, {blocks(elements * chunks), threads}, p, chunks, partial.data());
+  const Status status = summed ? launch(finish_kernel<COMPONENTS>, {blocks(elements), threads}, p, chunks,
+                                        partial.data(), result.c.data(), result.low.data(), result.magnitude.data())
+                               : summed;
+  if (!status) throw DeviceError("could not compute the reference: " + status.reason);
+  return result;
+}
+
+}  // namespace
+
+Reference compute_reference(const Problem& problem) {
+  Reference result = problem.op == Operation::gemm ? sgemm_reference(problem)
+                     : problem.type == Type::f64   ? wide_reference<1>(problem)
+                                                   : wide_reference<2>(problem);
   check_cuda(cudaDeviceSynchronize(), "compute the reference");
   return result;
 }

@@ -45,29 +45,93 @@ std::string stage_id_from_path(std::string_view path) {
   return std::string(directory) + "/" + std::string(name);
 }
 
-Registration::Registration(const char* file, const StageInfo& info) {
-  Stage stage{info, stage_id_from_path(file), {}, file};
+namespace {
+
+void add(const char* file, Stage stage, const std::vector<Stage>& variants) {
+  stage.id = stage_id_from_path(file);
+  stage.file = file;
   const std::string_view name = std::string_view(stage.id).substr(stage.id.find('/') + 1);
   stage.number = name.substr(0, number_length(name));
   auto& all = storage();
   const auto at = std::ranges::lower_bound(all, stage.id, {}, &Stage::id);
   if (at != all.end() && at->id == stage.id) throw std::logic_error("two stages are called " + stage.id);
   std::vector<Stage>& forms = variant_storage()[stage.id];
-  for (const Variant& variant : info.variants) {
-    Stage form = stage;
-    form.idea = variant.idea;
-    form.launch = variant.launch;
-    form.l1_cycles = variant.l1_cycles;
-    form.variants = {};
-    std::string suffix(":");
-    suffix += variant.name;
-    form.id += suffix;
-    form.number += suffix;
+  for (Stage form : variants) {
+    const std::string suffix = ":" + form.id;
+    form.id = stage.id + suffix;
+    form.number = stage.number + suffix;
+    form.file = file;
     if (std::ranges::find(forms, form.id, &Stage::id) != forms.end())
       throw std::logic_error("two variants are called " + form.id);
     forms.push_back(std::move(form));
   }
   all.insert(at, std::move(stage));
+}
+
+// Either type of a tall & skinny problem.
+template <template <class> class P, class Info>
+auto launch_of(const Info& info) {
+  return [d = info.launch_d, z = info.launch_z](const Problem& problem, cudaStream_t stream) {
+    if (problem.type == Type::f64) return d ? d(problem, stream) : Status::unsupported("not for real numbers");
+    return z ? z(problem, stream) : Status::unsupported("not for complex numbers");
+  };
+}
+
+template <template <class> class P>
+void add_tsm(const char* file, Operation op, const TsmInfo<P>& info) {
+  Stage stage;
+  stage.idea = info.idea;
+  stage.op = op;
+  stage.accuracy = Accuracy::fp64;
+  stage.min_compute_capability = info.min_compute_capability;
+  stage.launch = launch_of<P>(info);
+  if (info.workspace_bytes) {
+    stage.workspace_bytes = [bytes = info.workspace_bytes](const Problem& p) {
+      return bytes(static_cast<int>(p.m), static_cast<int>(p.n), p.k, size_of(p.type));
+    };
+  }
+  stage.workspace_zeros = info.workspace_zeros;
+  std::vector<Stage> variants;
+  for (const TsmVariant<P>& variant : info.variants) {
+    Stage form = stage;
+    form.id = variant.name;
+    form.idea = variant.idea;
+    form.launch = launch_of<P>(variant);
+    variants.push_back(std::move(form));
+  }
+  add(file, std::move(stage), variants);
+}
+
+}  // namespace
+
+Registration::Registration(const char* file, const StageInfo& info) {
+  Stage stage;
+  stage.idea = info.idea;
+  stage.accuracy = info.accuracy;
+  stage.min_compute_capability = info.min_compute_capability;
+  stage.l1_cycles = info.l1_cycles;
+  stage.launch = info.launch;
+  if (info.workspace_floats) {
+    stage.workspace_bytes = [floats = info.workspace_floats](const Problem& p) { return 4 * floats(p); };
+  }
+  stage.workspace_zeros = 4 * info.workspace_zeros;
+  std::vector<Stage> variants;
+  for (const Variant& variant : info.variants) {
+    Stage form = stage;
+    form.id = variant.name;
+    form.idea = variant.idea;
+    form.launch = variant.launch;
+    form.l1_cycles = variant.l1_cycles;
+    variants.push_back(std::move(form));
+  }
+  add(file, std::move(stage), variants);
+}
+
+Registration::Registration(const char* file, const TsmttsmInfo& info) {
+  add_tsm(file, Operation::tsmttsm, info);
+}
+Registration::Registration(const char* file, const TsmmInfo& info) {
+  add_tsm(file, Operation::tsmm, info);
 }
 
 const std::vector<Stage>& variants(const Stage& stage) {

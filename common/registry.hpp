@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@
 namespace gemm {
 
 /// The arithmetic a kernel promises. Tolerances follow from this and from nothing else (common/compare.hpp).
-enum class Accuracy { fp32, tf32 };
+enum class Accuracy { fp32, tf32, fp64 };
 
 /// For how many cycles one warp-wide FMA of a stage's inner loop keeps its SM's L1 cache and shared memory busy, with
 /// the loads as the source writes them (nvcc may merge some) and without amortised work such as filling tiles. That
@@ -37,7 +38,7 @@ struct Variant {
   L1Cycles (*l1_cycles)(const SgemmProblem&) = nullptr;  ///< its own prediction, if it makes one
 };
 
-/// What a stage says of itself.
+/// What an SGEMM stage says of itself.
 struct StageInfo {
   std::string_view idea;  ///< one line, shown by `list`
   /// The stage's own prediction for a problem; it may depend on a leading dimension, which decides what meets in a
@@ -49,11 +50,43 @@ struct StageInfo {
   Status (*launch)(const SgemmProblem&, cudaStream_t) = nullptr;
   /// How many floats launch needs at SgemmProblem::workspace, the most that any variant needs. Null: none.
   std::size_t (*workspace_floats)(const SgemmProblem&) = nullptr;
-  std::size_t workspace_zeros = 0;  ///< the first so many of them are 0 before a launch, which leaves them so
+  std::size_t workspace_zeros = 0;         ///< the first so many of them are 0 before a launch, which leaves them so
   std::span<const Variant> variants = {};  ///< in an array that lives as long as the program
 };
 
-struct Stage : StageInfo {
+/// The same for another launch of a tall & skinny kernel, and what a stage of them says of itself. Problem:
+/// TsmttsmProblem or TsmmProblem.
+template <template <class> class Problem>
+struct TsmVariant {
+  std::string_view name, idea;
+  Status (*launch_d)(const Problem<double>&, cudaStream_t) = nullptr;
+  Status (*launch_z)(const Problem<double2>&, cudaStream_t) = nullptr;
+};
+template <template <class> class Problem>
+struct TsmInfo {
+  std::string_view idea;
+  int min_compute_capability = 75;
+  Status (*launch_d)(const Problem<double>&, cudaStream_t) = nullptr;
+  Status (*launch_z)(const Problem<double2>&, cudaStream_t) = nullptr;
+  /// How many bytes launch needs as workspace, given m, n, k and sizeof(T), the most that any variant needs.
+  std::size_t (*workspace_bytes)(int m, int n, std::int64_t k, std::size_t element) = nullptr;
+  std::size_t workspace_zeros = 0;  ///< the first so many bytes of them are 0 before a launch, which leaves them so
+  std::span<const TsmVariant<Problem>> variants = {};
+};
+using TsmttsmInfo = TsmInfo<TsmttsmProblem>;
+using TsmmInfo = TsmInfo<TsmmProblem>;
+
+/// Any stage, as programs and tests see it.
+struct Stage {
+  std::string_view idea;
+  Operation op = Operation::gemm;
+  Accuracy accuracy = Accuracy::fp32;
+  int min_compute_capability = 75;
+  L1Cycles (*l1_cycles)(const SgemmProblem&) = nullptr;
+  std::function<Status(const Problem&, cudaStream_t)> launch;
+  std::function<std::size_t(const Problem&)> workspace_bytes;  ///< empty: none
+  std::size_t workspace_zeros = 0;                             ///< bytes
+
   std::string id;  ///< family/NN_name, from the file's path: stages/02_coalesced.cu is sgemm/02_coalesced; a variant's
                    ///< is its stage's, a colon and its name
   std::string number;  ///< NN, or NNa, or NN:variant
@@ -75,6 +108,8 @@ const Stage& find_stage(std::string_view name);
 
 struct Registration {
   Registration(const char* file, const StageInfo& info);
+  Registration(const char* file, const TsmttsmInfo& info);
+  Registration(const char* file, const TsmmInfo& info);
 };
 
 }  // namespace gemm

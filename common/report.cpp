@@ -59,7 +59,7 @@ Json to_json(const LaunchRecord& launch) {
 }
 
 std::string bound_of(const Result& result, const std::optional<Ceilings>& ceilings) {
-  if (result.accuracy != Accuracy::fp32) return "Tensor Cores";
+  if (result.accuracy == Accuracy::tf32) return "Tensor Cores";
   if (!result.stage) return ceilings ? problem_floor(result.spec, *ceilings).by : "";
   if (!ceilings) return predicted_bound(*result.stage, result.spec);
   return stage_prediction(*result.stage, result.spec, *ceilings, result.blocks(), open_device().sm_count).by;
@@ -77,8 +77,14 @@ std::string status_of(const Result& result) {
 }
 
 std::string describe(const ProblemSpec& spec) {
-  std::string text =
-      fmt::format("M x N x K = {} x {} x {}, alpha {:g}, beta {:g}", spec.m, spec.n, spec.k, spec.alpha, spec.beta);
+  const auto scalar = [&](double real, double imag) {
+    return spec.type == Type::c64 ? fmt::format("{:g}{:+g}i", real, imag) : fmt::format("{:g}", real);
+  };
+  std::string text;
+  if (spec.op != Operation::gemm)
+    text += fmt::format("{} in {}{}, ", operation_name(spec.op), type_name(spec.type), spec.conjugate ? ", A^H" : "");
+  text += fmt::format("M x N x K = {} x {} x {}, alpha {}, beta {}", spec.m, spec.n, spec.k,
+                      scalar(spec.alpha, spec.alpha_imag), scalar(spec.beta, spec.beta_imag));
   if (spec.lda || spec.ldb || spec.ldc) {
     text += fmt::format(", ld {}/{}/{}", spec.row_stride_a(), spec.row_stride_b(), spec.row_stride_c());
   }
@@ -88,12 +94,13 @@ std::string describe(const ProblemSpec& spec) {
 
 Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, const TimingOptions& timing) {
   const ProblemSpec& spec = result.spec;
+  const auto scalar = [&](double real, double imag) { return spec.type == Type::c64 ? Json{real, imag} : Json(real); };
   Json json;
   json["stage"] = result.id;
   json["family"] = result.id.substr(0, result.id.find('/'));
   if (result.stage && result.id.find(':') != std::string::npos) json["idea"] = result.stage->idea;
-  json["problem"] = {{"op", "gemm"},
-                     {"type", "float"},
+  json["problem"] = {{"op", operation_name(spec.op)},
+                     {"type", type_name(spec.type)},
                      {"m", spec.m},
                      {"n", spec.n},
                      {"k", spec.k},
@@ -101,11 +108,12 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
                      {"lda", spec.row_stride_a()},
                      {"ldb", spec.row_stride_b()},
                      {"ldc", spec.row_stride_c()},
-                     {"alpha", spec.alpha},
-                     {"beta", spec.beta},
+                     {"alpha", scalar(spec.alpha, spec.alpha_imag)},
+                     {"beta", scalar(spec.beta, spec.beta_imag)},
                      {"offset", spec.offset},
                      {"distribution", distribution_name(spec.distribution)},
                      {"seed", spec.seed}};
+  if (spec.conjugate) json["problem"]["conjugate"] = true;
   json["device"] = open_device().name;
   json["status"] = status_of(result);
   json["reason"] = result.verdict.reason;
@@ -126,9 +134,10 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
   }
   if (result.stage && result.counts) {
     const CountedBound bound = counted_bound(*result.counts);
-    json["predicted"] = {
-        {"cycles_per_warp_fma", bound.cycles}, {"share_of_fp32_peak", bound.share_of_peak}, {"bound", bound.by}};
-  } else if (result.stage) {
+    json["predicted"] = {{"cycles_per_warp_fma", bound.cycles},
+                         {bound.peak == "FP32" ? "share_of_fp32_peak" : "share_of_fp64_peak", bound.share_of_peak},
+                         {"bound", bound.by}};
+  } else if (result.stage && result.stage->l1_cycles) {
     const L1Cycles l1 = l1_cycles(*result.stage, spec);
     json["predicted"] = {{"l1_cycles_per_warp_fma", {{"global", l1.global}, {"shared", l1.shared}}},
                          {"bound", bound_of(result, ceilings)}};
@@ -201,11 +210,10 @@ Json provenance(const std::string& command, const std::optional<Ceilings>& ceili
                {"commit", build_commit()},
                {"command", command}};
   if (ceilings) {
-    json["ceilings"] = {{"read_gbs", ceilings->read_gbs},
-                        {"copy_gbs", ceilings->copy_gbs},
-                        {"ffma_gflops", ceilings->ffma_gflops},
-                        {"shared_gbs", ceilings->shared_gbs},
-                        {"launch_us", ceilings->launch_us}};
+    json["ceilings"] = {{"read_gbs", ceilings->read_gbs},       {"copy_gbs", ceilings->copy_gbs},
+                        {"scale_gbs", ceilings->scale_gbs},     {"ffma_gflops", ceilings->ffma_gflops},
+                        {"dfma_gflops", ceilings->dfma_gflops}, {"dmma_gflops", ceilings->dmma_gflops},
+                        {"shared_gbs", ceilings->shared_gbs},   {"launch_us", ceilings->launch_us}};
   }
   return json;
 }
@@ -252,8 +260,8 @@ std::string table(const std::vector<Result>& results, const std::optional<Ceilin
       std::string bound;
       if (result.counts) {
         const CountedBound counted = counted_bound(*result.counts);
-        bound = fmt::format("{}: {:.3g} cycles/FMA, {:.3g} % of FP32 peak", counted.by, counted.cycles,
-                            100 * counted.share_of_peak);
+        bound = fmt::format("{}: {:.3g} cycles/FMA, {:.3g} % of {} peak", counted.by, counted.cycles,
+                            100 * counted.share_of_peak, counted.peak);
       }
       text += fmt::format("{:<{}}  {}       {:>9}  {:>10}  {:>8}  {}\n", result.id, width, status, error,
                           result.blocks(), threads, bound);

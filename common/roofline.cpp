@@ -15,27 +15,35 @@ std::string l1_label(const L1Cycles& l1) {
   return fmt::format("{}: {:.3g} cycles/FMA", shared ? "shared memory" : "L1 cache", l1.sum());
 }
 
+double fma_gflops(const ProblemSpec& spec, const Ceilings& ceilings) {
+  return spec.type == Type::f32 ? ceilings.ffma_gflops : ceilings.dfma_gflops;
+}
+std::string cores(const ProblemSpec& spec) {
+  return spec.type == Type::f32 ? "FP32 cores" : "FP64 cores";
+}
+
 }  // namespace
 
 Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings) {
-  const double compute = spec.flops() / (ceilings.ffma_gflops * 1e6);
-  const double memory = spec.compulsory_bytes() / (ceilings.read_gbs * 1e6);
-  return compute >= memory ? Floor{compute, "FP32 cores"} : Floor{memory, "device memory"};
+  const double compute = spec.flops() / (fma_gflops(spec, ceilings) * 1e6);
+  const double bandwidth = spec.op == Operation::tsmm ? ceilings.scale_gbs : ceilings.read_gbs;
+  const double memory = spec.compulsory_bytes() / (bandwidth * 1e6);
+  return compute >= memory ? Floor{compute, cores(spec)} : Floor{memory, "device memory"};
 }
 
-L1Cycles l1_cycles(const StageInfo& stage, const ProblemSpec& spec) {
+L1Cycles l1_cycles(const Stage& stage, const ProblemSpec& spec) {
   if (!stage.l1_cycles) return {};
   SgemmProblem problem;
   problem.m = spec.m;
   problem.n = spec.n;
-  problem.k = spec.k;
+  problem.k = static_cast<int>(spec.k);
   problem.lda = spec.row_stride_a();
   problem.ldb = spec.row_stride_b();
   problem.ldc = spec.row_stride_c();
   return stage.l1_cycles(problem);
 }
 
-Floor stage_prediction(const StageInfo& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks,
+Floor stage_prediction(const Stage& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks,
                        int sm_count) {
   const double busy = std::clamp(static_cast<double>(blocks) / sm_count, 1.0 / sm_count, 1.0);
   const std::string idle = busy < 1.0 ? fmt::format(", {} of {} SMs busy", blocks, sm_count) : "";
@@ -46,7 +54,7 @@ Floor stage_prediction(const StageInfo& stage, const ProblemSpec& spec, const Ce
   };
   const L1Cycles l1 = l1_cycles(stage, spec);
   const double warp_fmas = spec.flops() / 2 / warp_size;
-  consider(spec.flops() / (ceilings.ffma_gflops * 1e6) / busy, "FP32 cores" + idle);
+  consider(spec.flops() / (fma_gflops(spec, ceilings) * 1e6) / busy, cores(spec) + idle);
   // The shared-memory ceiling is the rate of wavefronts, 128 bytes each and one a cycle: it stands for L1's cycles.
   consider(warp_fmas * l1.sum() * bytes_per_wavefront / (ceilings.shared_gbs * 1e6) / busy, l1_label(l1) + idle);
   consider(ceilings.launch_us * 1e-3, "launch");
@@ -55,23 +63,26 @@ Floor stage_prediction(const StageInfo& stage, const ProblemSpec& spec, const Ce
 
 CountedBound counted_bound(const Counts& counts) {
   const double warp_fmas = counts.fmas() / warp_size;
-  if (warp_fmas == 0) return {"no FMAs", 0, 0};
+  if (warp_fmas == 0) return {.by = "no FMAs"};
   const double shared = static_cast<double>(counts.shared_load.wavefronts + counts.shared_store.wavefronts);
-  CountedBound bound{"FP32 cores", cycles_per_warp_fma, 1};
+  const bool wide = counts.fma64.value_or(0) > counts.fma32.value_or(0);
+  const double at_peak = wide ? cycles_per_warp_fma64 : cycles_per_warp_fma;
+  const std::string peak = wide ? "FP64" : "FP32";
+  CountedBound bound{peak + " cores", at_peak, 1, at_peak, peak};
   const auto consider = [&](double cycles, const char* by) {
-    if (cycles > bound.cycles) bound = {by, cycles, cycles_per_warp_fma / cycles};
+    if (cycles > bound.cycles) bound = {by, cycles, at_peak / cycles, at_peak, peak};
   };
   consider(counts.data_cycles() / warp_fmas, shared >= counts.data_cycles() / 2 ? "shared memory" : "L1 cache");
   consider(counts.tag_cycles() / warp_fmas, "L1 tags");
   return bound;
 }
 
-double predicted_share_of_peak(const StageInfo& stage, const ProblemSpec& spec) {
+double predicted_share_of_peak(const Stage& stage, const ProblemSpec& spec) {
   return std::min(1.0, cycles_per_warp_fma / std::max(l1_cycles(stage, spec).sum(), 1e-9));
 }
 
-std::string predicted_bound(const StageInfo& stage, const ProblemSpec& spec) {
-  return predicted_share_of_peak(stage, spec) < 1.0 ? l1_label(l1_cycles(stage, spec)) : "FP32 cores";
+std::string predicted_bound(const Stage& stage, const ProblemSpec& spec) {
+  return predicted_share_of_peak(stage, spec) < 1.0 ? l1_label(l1_cycles(stage, spec)) : cores(spec);
 }
 
 }  // namespace gemm

@@ -13,7 +13,10 @@ namespace gemm {
 struct Ceilings {
   double read_gbs = 0;     ///< device memory, read only, 1e9 byte/s
   double copy_gbs = 0;     ///< device memory, read + write, both counted
+  double scale_gbs = 0;    ///< device memory, by a kernel that reads an array and writes one, both counted
   double ffma_gflops = 0;  ///< FP32 FMA on the plain cores, 1e9 flop/s
+  double dfma_gflops = 0;  ///< FP64 FMA on the plain cores
+  double dmma_gflops = 0;  ///< FP64 FMA on the Tensor Cores; 0: it has none for them
   double shared_gbs = 0;   ///< shared memory, all SMs together
   double launch_us = 0;    ///< an empty kernel, launched back to back
 };
@@ -27,35 +30,39 @@ struct Floor {
   std::string by;  ///< what sets it
 };
 
-/// The roofline of the problem: FLOPs at the FMA ceiling or compulsory bytes at the read ceiling, whichever takes
-/// longer.
+/// The roofline of the problem: FLOPs at the FMA ceiling of its type, on the plain cores, or compulsory bytes at the
+/// read ceiling (of TSMM, which writes as much: at the scale ceiling), whichever takes longer.
 Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings);
 
 /// What bounds this stage, as its source is written: as above, and also its use of L1 and shared memory, the launch,
 /// and SMs left without a block (`blocks` on `sm_count` SMs). No floor in the strict sense: where nvcc merges loads,
 /// the stage beats it.
-Floor stage_prediction(const StageInfo& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks,
+Floor stage_prediction(const Stage& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks,
                        int sm_count);
 
 /// Cycles of an SM that a warp-wide FMA takes where it has 128 FP32 lanes (sm_86, 89, 90, 100, 120); sm_75 and sm_80
 /// have 64 and take twice as long. Predictions without a device are made for 128.
 inline constexpr double cycles_per_warp_fma = 0.25;
+/// The same in FP64 on the GPUs that are built for it: 64 lanes on sm_90 and sm_100. (sm_80 has 32, all others one or two.)
+inline constexpr double cycles_per_warp_fma64 = 0.5;
 
 /// What keeps an SM busy longest, from what the CPU executor has counted.
 struct CountedBound {
-  std::string by;            ///< "shared memory", "L1 cache", "L1 tags" or "FP32 cores"
-  double cycles = 0;         ///< for one warp-wide FMA
-  double share_of_peak = 0;  ///< the most of the FP32 peak that this allows, 0 to 1
+  std::string by;                        ///< "shared memory", "L1 cache", "L1 tags", "FP32 cores" or "FP64 cores"
+  double cycles = 0;                     ///< for one warp-wide FMA
+  double share_of_peak = 0;              ///< the most of the peak that this allows, 0 to 1
+  double at_peak = cycles_per_warp_fma;  ///< cycles, at the peak
+  std::string peak = "FP32";             ///< which: FP64 where most FMAs are
 };
 CountedBound counted_bound(const Counts& counts);
 
 /// The same without a device: which resource of an SM a warp-wide FMA of this stage keeps busy longest.
-std::string predicted_bound(const StageInfo& stage, const ProblemSpec& spec);
+std::string predicted_bound(const Stage& stage, const ProblemSpec& spec);
 
 /// The most of the FP32 peak that bound allows, 0 to 1.
-double predicted_share_of_peak(const StageInfo& stage, const ProblemSpec& spec);
+double predicted_share_of_peak(const Stage& stage, const ProblemSpec& spec);
 
 /// What the stage says of its use of L1 and shared memory on this problem.
-L1Cycles l1_cycles(const StageInfo& stage, const ProblemSpec& spec);
+L1Cycles l1_cycles(const Stage& stage, const ProblemSpec& spec);
 
 }  // namespace gemm

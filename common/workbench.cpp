@@ -5,23 +5,44 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 namespace gemm {
 namespace {
 
-// Magnitudes up to this, in steps of 1/4 (see is_exact), are FP32 numbers whatever the order of summation.
-constexpr double exact_limit = 0x1p22;
-static_assert(max_exact_depth < exact_limit);  // a sum of K products of -1, 0 and 1
+// Magnitudes up to this, in steps of 1/4 (see is_exact), are numbers of the type whatever the order of summation.
+double exact_limit(Type type) {
+  return type == Type::f32 ? 0x1p22 : 0x1p51;
+}
+static_assert(max_exact_depth(Type::f32) < 0x1p22);  // a sum of so many products of -1, 0 and 1
 
 bool is_exact(const ProblemSpec& spec) {
-  const auto quarters = [](float x) { return std::abs(x) <= 4.0f && x * 4.0f == std::floor(x * 4.0f); };
-  return spec.distribution == Distribution::integers && quarters(spec.alpha) && quarters(spec.beta);
+  const auto quarters = [](double x) { return std::abs(x) <= 4.0 && x * 4.0 == std::floor(x * 4.0); };
+  return spec.distribution == Distribution::integers && quarters(spec.alpha) && quarters(spec.beta) &&
+         quarters(spec.alpha_imag) && quarters(spec.beta_imag);
 }
 
 Generator generator(const ProblemSpec& spec, std::uint64_t stream) {
-  // K * limit^2 stays below 2^20: room for alpha and beta up to 4.
-  const int limit = std::clamp(static_cast<int>(std::sqrt(0x1p20 / std::max(spec.k, 1))), 1, 16);
+  // terms * limit^2 stays a quarter of the limit: room for alpha and beta up to 4.
+  const double most = exact_limit(spec.type) / 4 / static_cast<double>(std::max<std::int64_t>(spec.terms(), 1));
+  const int limit = static_cast<int>(std::clamp(std::sqrt(most), 1.0, 16.0));
   return {spec.distribution, spec.seed * 4 + stream, limit};
+}
+
+Matrix matrix_a(const ProblemSpec& spec) {
+  return {spec.op == Operation::gemm ? spec.m : spec.k, spec.row_a(), spec.row_stride_a(), spec.offset, spec.type};
+}
+Matrix matrix_b(const ProblemSpec& spec) {
+  return {spec.k, spec.n, spec.row_stride_b(), spec.offset, spec.type};
+}
+Matrix matrix_c(const ProblemSpec& spec) {
+  return {spec.m, spec.n, spec.row_stride_c(), spec.offset, spec.type};
+}
+Matrix second_operand(const ProblemSpec& spec) {
+  return spec.op == Operation::tsmm ? matrix_c(spec) : matrix_b(spec);
+}
+Matrix result_of(const ProblemSpec& spec) {
+  return spec.op == Operation::tsmm ? matrix_b(spec) : matrix_c(spec);
 }
 
 const ProblemSpec& validated(const ProblemSpec& spec) {
@@ -32,66 +53,87 @@ const ProblemSpec& validated(const ProblemSpec& spec) {
 }  // namespace
 
 double ProblemSpec::compulsory_bytes() const {
-  const double rows = m, cols = n, inner = alpha == 0.0f ? 0 : k;
-  return 4.0 * (rows * inner + inner * cols + rows * cols * (beta == 0.0f ? 1 : 2));
+  const double mk = 1.0 * m * static_cast<double>(k), kn = 1.0 * n * static_cast<double>(k), mn = 1.0 * m * n;
+  const double result = op == Operation::tsmm ? kn : mn, operands = mk + kn + mn - result;
+  return static_cast<double>(size_of(type)) * (reads_operands() * operands + result * (reads_result() ? 2 : 1));
 }
 
 void ProblemSpec::validate() const {
   if (m < 0 || n < 0 || k < 0)
     throw UsageError(fmt::format("sizes can't be negative: m = {}, n = {}, k = {}", m, n, k));
-  if (!std::isfinite(alpha) || !std::isfinite(beta))
-    throw UsageError(fmt::format("alpha and beta must be finite, not {} and {}", alpha, beta));
+  if (op == Operation::gemm && k > std::numeric_limits<int>::max())
+    throw UsageError(fmt::format("k = {} is too large for a matrix product that is not tall and skinny", k));
+  for (const double x : {alpha, alpha_imag, beta, beta_imag}) {
+    const bool fits = std::isfinite(type == Type::f32 ? static_cast<double>(static_cast<float>(x)) : x);
+    if (!fits) throw UsageError(fmt::format("alpha and beta must be finite, not {}", x));
+  }
+  if (type != Type::c64 && (alpha_imag != 0 || beta_imag != 0))
+    throw UsageError("alpha and beta have an imaginary part only in complex problems");
+  if (conjugate && (type != Type::c64 || op != Operation::tsmttsm))
+    throw UsageError("only A of a complex TSMTTSM can be conjugated");
   if (offset < 0 || offset > 1024)
     throw UsageError(fmt::format("the offset must be 0 to 1024 elements, not {}", offset));
-  const auto check = [](const char* name, std::int64_t ld, int row) {
-    if (ld != 0 && ld < std::max(row, 1))
+  const auto check = [](const char* name, std::int64_t ld, std::int64_t row) {
+    if (ld != 0 && ld < std::max<std::int64_t>(row, 1))
       throw UsageError(fmt::format("{} = {} is below the row's length {}", name, ld, row));
   };
-  check("lda", lda, k);
+  check("lda", lda, row_a());
   check("ldb", ldb, n);
   check("ldc", ldc, n);
 }
 
 ProblemSpec with_exact_integers(ProblemSpec spec) {
   spec.distribution = Distribution::integers;
-  spec.alpha = 1.0f;
-  spec.beta = spec.beta == 0.0f ? 0.0f : -2.0f;
+  spec.beta = spec.reads_result() ? -2 : 0;
+  spec.alpha = 1;
+  spec.alpha_imag = spec.beta_imag = 0;
   return spec;
 }
 
 Workbench::Workbench(const ProblemSpec& spec)
-    : spec_(validated(spec)),
-      a_(spec.m, spec.k, spec.row_stride_a(), spec.offset),
-      b_(spec.k, spec.n, spec.row_stride_b(), spec.offset),
-      c_(spec.m, spec.n, spec.row_stride_c(), spec.offset) {
-  if (spec_.alpha != 0.0f) {
-    a_.fill(generator(spec_, 0));
-    b_.fill(generator(spec_, 1));
+    : spec_(validated(spec)), x_(matrix_a(spec)), y_(second_operand(spec)), out_(result_of(spec)) {
+  if (spec_.reads_operands()) {
+    x_.fill(generator(spec_, 0));
+    y_.fill(generator(spec_, 1));
   } else {
-    // Nobody may look at A and B: whoever does gets NaN.
-    a_.poison();
-    b_.poison();
+    // Nobody may look at them: whoever does gets NaN.
+    x_.poison();
+    y_.poison();
   }
-  if (spec_.beta != 0.0f) {
-    original_c_.emplace(spec_.m, spec_.n, spec_.row_stride_c(), spec_.offset);
-    original_c_->fill(generator(spec_, 2));
+  if (spec_.reads_result()) {
+    original_.emplace(result_of(spec_));
+    original_->fill(generator(spec_, 2));
   }
   reset_output();
   reference_ = compute_reference(problem());
-  fingerprint_a_ = a_.fingerprint();
-  fingerprint_b_ = b_.fingerprint();
+  fingerprint_x_ = x_.fingerprint();
+  fingerprint_y_ = y_.fingerprint();
 }
 
-SgemmProblem Workbench::problem() const {
-  return {spec_.m,   spec_.n, spec_.k,    spec_.alpha, a_.data(), a_.ld(),
-          b_.data(), b_.ld(), spec_.beta, c_.data(),   c_.ld(),   nullptr};
+Problem Workbench::problem() const {
+  Problem problem;
+  problem.op = spec_.op;
+  problem.type = spec_.type;
+  problem.conjugate = spec_.conjugate;
+  problem.m = spec_.m;
+  problem.n = spec_.n;
+  problem.k = spec_.k;
+  problem.alpha = {spec_.alpha, spec_.alpha_imag};
+  problem.beta = {spec_.beta, spec_.beta_imag};
+  problem.x = x_.data<void>();
+  problem.ldx = x_.ld();
+  problem.y = y_.data<void>();
+  problem.ldy = y_.ld();
+  problem.out = out_.data<void>();
+  problem.ldout = out_.ld();
+  return problem;
 }
 
 void Workbench::reset_output() {
-  if (original_c_) {
-    c_.copy_from(*original_c_);
+  if (original_) {
+    out_.copy_from(*original_);
   } else {
-    c_.poison();
+    out_.poison();
   }
 }
 
@@ -138,15 +180,15 @@ Verdict Workbench::inspect(const Contender& contender) const {
   const bool exact = is_exact(spec_);
   verdict.compared = true;
   verdict.error = compare(problem(), reference_, contender.accuracy, exact);
-  if (exact && verdict.error.largest > exact_limit) {
+  if (exact && verdict.error.largest > exact_limit(spec_.type)) {
     throw UsageError(
         fmt::format("integers aren't exact at k = {}: a sum may reach {}", spec_.k, verdict.error.largest));
   }
   if (!verdict.error.passed()) {
     fail(verdict.error.reason());
-  } else if (const std::int64_t words = c_.damaged_words(); words > 0) {
+  } else if (const std::int64_t words = out_.damaged_words(); words > 0) {
     fail(fmt::format("wrote {} words outside C (padding of its rows, or before or behind it)", words));
-  } else if (a_.fingerprint() != fingerprint_a_ || b_.fingerprint() != fingerprint_b_) {
+  } else if (x_.fingerprint() != fingerprint_x_ || y_.fingerprint() != fingerprint_y_) {
     fail("changed its inputs");
   }
   return verdict;

@@ -17,20 +17,32 @@
 
 namespace gemm {
 
-/// A problem as a user states it: C (m x n) = alpha * A (m x k) * B (k x n) + beta * C, all row-major.
+/// A problem as a user states it, all row-major: C (m x n) = alpha * A (m x k) * B (k x n) + beta * C, or one of the
+/// others in common/problem.hpp.
 struct ProblemSpec {
-  int m = 0, n = 0, k = 0;
+  Operation op = Operation::gemm;
+  Type type = Type::f32;
+  bool conjugate = false;  ///< of TSMTTSM: A^H, not A^T
+  int m = 0, n = 0;
+  std::int64_t k = 0;
   std::int64_t lda = 0, ldb = 0, ldc = 0;  ///< elements; 0 means no padding
-  float alpha = 1.0f, beta = 0.0f;
-  int offset = 0;  ///< A, B and C start this many elements past a 256-byte boundary
+  double alpha = 1, beta = 0;
+  double alpha_imag = 0, beta_imag = 0;  ///< of complex problems
+  int offset = 0;                        ///< A, B and C start this many elements past a 256-byte boundary
   Distribution distribution = Distribution::uniform;
   std::uint64_t seed = 1;
 
-  std::int64_t row_stride_a() const { return lda ? lda : (k > 0 ? k : 1); }
+  std::int64_t row_a() const { return op == Operation::gemm ? k : m; }  ///< the length of A's rows; the others have n
+  std::int64_t row_stride_a() const { return lda ? lda : (row_a() > 0 ? row_a() : 1); }
   std::int64_t row_stride_b() const { return ldb ? ldb : (n > 0 ? n : 1); }
   std::int64_t row_stride_c() const { return ldc ? ldc : (n > 0 ? n : 1); }
-  double flops() const { return 2.0 * m * n * k; }
-  /// What must cross device memory at least: A and B once, C once, and once more if it is read.
+  /// The result is read: beta is not zero.
+  bool reads_result() const { return beta != 0 || beta_imag != 0; }
+  bool reads_operands() const { return alpha != 0 || alpha_imag != 0; }
+  std::int64_t terms() const { return op == Operation::tsmm ? m : k; }  ///< products an element of the result
+  /// Of a complex product four multiplications and four additions.
+  double flops() const { return (type == Type::c64 ? 8.0 : 2.0) * m * n * static_cast<double>(k); }
+  /// What must cross device memory at least: the operands once, the result once, and once more if it is read.
   double compulsory_bytes() const;
   /// Throws UsageError: negative sizes, a leading dimension below the row.
   void validate() const;
@@ -64,7 +76,7 @@ class Workbench {
   explicit Workbench(const ProblemSpec& spec);
 
   const ProblemSpec& spec() const { return spec_; }
-  SgemmProblem problem() const;
+  Problem problem() const;
 
   /// C as it is before a launch: poison if beta = 0, else the original values.
   void reset_output();
@@ -75,16 +87,18 @@ class Workbench {
 
  private:
   ProblemSpec spec_;
-  Matrix a_, b_, c_;
-  std::optional<Matrix> original_c_;  // only if beta is not zero
+  Matrix x_, y_, out_;              // as in Problem
+  std::optional<Matrix> original_;  // of the result, only if beta is not zero
   Reference reference_;
-  std::uint64_t fingerprint_a_, fingerprint_b_;
+  std::uint64_t fingerprint_x_, fingerprint_y_;
 };
 
-/// Up to this K there are whole numbers, if only -1, 0 and 1, whose sums of products are sure to be exact.
-inline constexpr int max_exact_depth = (1 << 22) - 4;
+/// Up to so many terms there are whole numbers, if only -1, 0 and 1, whose sums of products are sure to be exact.
+constexpr std::int64_t max_exact_depth(Type type) {
+  return (type == Type::f32 ? std::int64_t{1} << 22 : std::int64_t{1} << 40) - 4;
+}
 
-/// The same problem on whole numbers, which every correct kernel gets exactly right. K up to max_exact_depth.
+/// The same problem on whole numbers, which every correct kernel gets exactly right. Terms up to max_exact_depth.
 ProblemSpec with_exact_integers(ProblemSpec spec);
 
 }  // namespace gemm

@@ -94,9 +94,9 @@ __global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 regi
   fetch(0);
   fill(0);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  constexpr int TURN = UNROLL == 8 ? 4 : UNROLL;  // eight steps of k would spill there
+  [[maybe_unused]] constexpr int TURN = UNROLL == 8 ? 4 : UNROLL;  // eight steps of k would spill there
 #else
-  constexpr int TURN = UNROLL;
+  [[maybe_unused]] constexpr int TURN = UNROLL;
 #endif
   for (int k0 = 0, half = 0; k0 < k; k0 += TILE_K, half ^= 1) {
     const bool more = k0 + TILE_K < k;

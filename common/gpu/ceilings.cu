@@ -25,21 +25,60 @@ __global__ void __launch_bounds__(threads) read_kernel(const float4* from, std::
   if (sum == 1.2345e-33f) *sink = sum;  // never so: keeps the loads alive
 }
 
+// STREAM's "scale" (McCalpin 1995): one array read, one written; the last round is left out where it has no whole step.
+__global__ void __launch_bounds__(threads) scale_kernel(const float4* from, float4* to, std::size_t count, float by) {
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * threads;
+  std::size_t i = static_cast<std::size_t>(blockIdx.x) * threads + threadIdx.x;
+  for (; i + 3 * stride < count; i += 4 * stride) {
+    float4 v[4];
+#pragma unroll
+    for (int j = 0; j < 4; ++j) v[j] = from[i + j * stride];
+#pragma unroll
+    for (int j = 0; j < 4; ++j) to[i + j * stride] = make_float4(by * v[j].x, by * v[j].y, by * v[j].z, by * v[j].w);
+  }
+}
+
 constexpr int fma_steps = 4096;
 constexpr int chains =
     8;  // independent FMAs per thread: with 16 warps a scheduler, far past the latency of four cycles
 
-__global__ void __launch_bounds__(threads) fma_kernel(float x, float y, float* sink) {
-  float sum[chains];
-  for (int c = 0; c < chains; ++c) sum[c] = threadIdx.x + c;
+// Real: float or double.
+template <class Real>
+__global__ void __launch_bounds__(threads) fma_kernel(Real x, Real y, float* sink) {
+  Real sum[chains];
+  for (int c = 0; c < chains; ++c) sum[c] = static_cast<Real>(threadIdx.x + c);
 #pragma unroll 32
   for (int step = 0; step < fma_steps; ++step) {
 #pragma unroll
-    for (int c = 0; c < chains; ++c) sum[c] = fmaf(sum[c], x, y);
+    for (int c = 0; c < chains; ++c) sum[c] = fma(sum[c], x, y);
   }
-  float total = 0.0f;
+  Real total = 0;
   for (int c = 0; c < chains; ++c) total += sum[c];
-  if (total == 1.2345e-33f) *sink = total;
+  if (total == static_cast<Real>(1.2345e-33)) *sink = static_cast<float>(total);
+}
+
+// m16n8k4, of which each thread of a warp has two words of A, one of B, four sums. (m8n8k4, all that sm_80 has, runs at
+// half the rate on sm_90.)
+constexpr int mma_steps = 2048;
+constexpr int mma_chains = 2;  // of a warp: more would not fit the registers
+constexpr double mma_flops = 2.0 * 16 * 8 * 4;
+__global__ void __launch_bounds__(threads) dmma_kernel([[maybe_unused]] double x, [[maybe_unused]] float* sink) {
+#if __CUDA_ARCH__ >= 900
+  double sum[mma_chains][4] = {};
+#pragma unroll 8
+  for (int step = 0; step < mma_steps; ++step) {
+#pragma unroll
+    for (int c = 0; c < mma_chains; ++c) {
+      asm volatile(
+          "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+          : "+d"(sum[c][0]), "+d"(sum[c][1]), "+d"(sum[c][2]), "+d"(sum[c][3])
+          : "d"(x), "d"(x), "d"(x));
+    }
+  }
+  double total = 0;
+  for (int c = 0; c < mma_chains; ++c) total += sum[c][0] + sum[c][1] + sum[c][2] + sum[c][3];
+  if (total == 1.2345e-33) *sink = static_cast<float>(total);
+#endif
 }
 
 constexpr int shared_steps = 512;
@@ -85,21 +124,32 @@ Ceilings measure() {
 
   Ceilings ceilings;
   // Compute first: it also brings the clocks up.
-  const Work fma = [&] { return launch(fma_kernel, shape, 0.999f, 0.001f, sink.data()); };
+  const Work fma = [&] { return launch(fma_kernel<float>, shape, 0.999f, 0.001f, sink.data()); };
   best_ms(fma);
-  ceilings.ffma_gflops = 2.0 * all_threads * fma_steps * chains / (best_ms(fma) * 1e6);
+  const double fma_flops = 2.0 * all_threads * fma_steps * chains;
+  ceilings.ffma_gflops = fma_flops / (best_ms(fma) * 1e6);
+  const Work fma64 = [&] { return launch(fma_kernel<double>, shape, 0.999, 0.001, sink.data()); };
+  ceilings.dfma_gflops = fma_flops / (best_ms(fma64) * 1e6);
+  // sm_90, sm_100 and their like; elsewhere there are no such instructions, or too few units to gain by them.
+  if (device.compute_capability == 90 || device.compute_capability / 10 == 10) {
+    const double flops = mma_flops * (all_threads / 32.0) * mma_steps * mma_chains;
+    ceilings.dmma_gflops = flops / (best_ms([&] { return launch(dmma_kernel, shape, 0.5, sink.data()); }) * 1e6);
+  }
 
   const double shared_bytes = 1.0 * all_threads * shared_steps * loads_per_step * sizeof(float4);
   ceilings.shared_gbs = shared_bytes / (best_ms([&] { return launch(shared_kernel, shape, 1.0f, sink.data()); }) * 1e6);
 
   // Far beyond the L2, yet a small part of the memory; a whole number of the read kernel's steps.
-  const std::size_t step = all_threads * 4 * sizeof(float4);
+  const std::size_t step = all_threads * 8 * sizeof(float4);
   const std::size_t bytes = std::min<std::size_t>(std::size_t{1} << 31, device.memory_bytes / 8) / step * step;
   const DeviceArray<unsigned char> buffer(bytes);
   check_cuda(cudaMemset(buffer.data(), 0x3c, bytes), "fill a buffer");
   const auto* vectors = reinterpret_cast<const float4*>(buffer.data());
   ceilings.read_gbs =
       bytes / (best_ms([&] { return launch(read_kernel, shape, vectors, bytes / sizeof(float4), sink.data()); }) * 1e6);
+  auto* const other_half = reinterpret_cast<float4*>(buffer.data() + bytes / 2);
+  const Work scale = [&] { return launch(scale_kernel, shape, vectors, other_half, bytes / 2 / sizeof(float4), 0.5f); };
+  ceilings.scale_gbs = bytes / (best_ms(scale) * 1e6);
   ceilings.copy_gbs = bytes / (best_ms([&] {
                                  return status_of(cudaMemcpyAsync(buffer.data(), buffer.data() + bytes / 2, bytes / 2,
                                                                   cudaMemcpyDeviceToDevice));

@@ -33,16 +33,38 @@ Status multiply(const SgemmProblem& p, cudaStream_t stream, cublasComputeType_t 
   return Status::failed(fmt::format("cuBLAS: {}", cublasGetStatusString(status)));
 }
 
+// The same of a tall & skinny product. C = A^T B, row-major, is C^T = B^T A, and what cuBLAS takes for B is B^T: it is not
+// transposed, and A, read as A^T, is. B = A C is as above.
+Status multiply_tall(const Problem& p, cudaStream_t stream) {
+  if (p.rows() == 0 || p.n == 0) return Status::ok();
+  cublasStatus_t status = cublasSetStream(handle(), stream);
+  const cublasOperation_t of_x = p.op == Operation::tsmm ? CUBLAS_OP_N : p.conjugate ? CUBLAS_OP_C : CUBLAS_OP_T;
+  if (status == CUBLAS_STATUS_SUCCESS && p.type == Type::f64) {
+    status = cublasDgemm_64(handle(), CUBLAS_OP_N, of_x, p.n, p.rows(), p.terms(), &p.alpha.real,
+                            static_cast<const double*>(p.y), p.ldy, static_cast<const double*>(p.x), p.ldx,
+                            &p.beta.real, static_cast<double*>(p.out), p.ldout);
+  } else if (status == CUBLAS_STATUS_SUCCESS) {
+    const cuDoubleComplex alpha{p.alpha.real, p.alpha.imag}, beta{p.beta.real, p.beta.imag};
+    status = cublasZgemm_64(handle(), CUBLAS_OP_N, of_x, p.n, p.rows(), p.terms(), &alpha,
+                            static_cast<const cuDoubleComplex*>(p.y), p.ldy, static_cast<const cuDoubleComplex*>(p.x),
+                            p.ldx, &beta, static_cast<cuDoubleComplex*>(p.out), p.ldout);
+  }
+  if (status == CUBLAS_STATUS_SUCCESS) return Status::ok();
+  return Status::failed(fmt::format("cuBLAS: {}", cublasGetStatusString(status)));
+}
+
 }  // namespace
 
-const std::vector<Contender>& baselines() {
-  static const std::vector<Contender> all = {
+const std::vector<Contender>& baselines(Type type) {
+  static const std::vector<Contender> single = {
       {"cublas/fp32_pedantic", Accuracy::fp32,
        [](const SgemmProblem& p, cudaStream_t s) { return multiply(p, s, CUBLAS_COMPUTE_32F_PEDANTIC); }},
       {"cublas/tf32", Accuracy::tf32,
        [](const SgemmProblem& p, cudaStream_t s) { return multiply(p, s, CUBLAS_COMPUTE_32F_FAST_TF32); }},
   };
-  return all;
+  static const std::vector<Contender> real = {{"cublas/dgemm", Accuracy::fp64, multiply_tall}};
+  static const std::vector<Contender> complex = {{"cublas/zgemm", Accuracy::fp64, multiply_tall}};
+  return type == Type::f32 ? single : type == Type::f64 ? real : complex;
 }
 
 }  // namespace gemm

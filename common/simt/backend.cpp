@@ -23,7 +23,7 @@ std::optional<KernelResources> kernel_resources(const void*) {
   return std::nullopt;
 }
 
-const std::vector<Contender>& baselines() {
+const std::vector<Contender>& baselines(Type) {
   static const std::vector<Contender> none;
   return none;
 }

@@ -1,0 +1,339 @@
+// Tall & skinny products: the harness's FP64 side (data, traps, reference, comparison), and every stage over the widths
+// and lengths where tiles and tails go wrong.
+#include <algorithm>
+#include <array>
+#include <complex>
+
+#include "common/device_memory.hpp"
+#include "common/report.hpp"
+#include "tests/device_test.hpp"
+#include "tests/tsm_kernels.hpp"
+
+namespace gemm {
+namespace {
+
+ProblemSpec tall(Operation op, Type type, int m, int n, std::int64_t k) {
+  ProblemSpec spec;
+  spec.op = op;
+  spec.type = type;
+  spec.m = m;
+  spec.n = n;
+  spec.k = k;
+  return spec;
+}
+
+// Nothing is round, and of complex problems nothing real.
+ProblemSpec awkward(ProblemSpec spec) {
+  spec.lda = spec.m + 3;
+  spec.ldb = spec.n + 5;
+  spec.ldc = spec.n + 1;
+  spec.offset = 1;
+  spec.alpha = 1.5;
+  spec.beta = -0.5;
+  if (spec.type == Type::c64) {
+    spec.alpha_imag = 0.25;
+    spec.beta_imag = 0.75;
+    spec.conjugate = spec.op == Operation::tsmttsm;
+  }
+  return spec;
+}
+
+constexpr Operation operations[] = {Operation::tsmttsm, Operation::tsmm};
+constexpr Type types[] = {Type::f64, Type::c64};
+
+Contender plain(TsmFlaw flaw = TsmFlaw::none) {
+  return {"plain", Accuracy::fp64, [flaw](const Problem& p, cudaStream_t s) { return launch_plain_tsm(p, flaw, s); }};
+}
+
+Result evaluated(const Contender& contender, const ProblemSpec& spec) {
+  return evaluate({contender}, spec, check_only(), {})[0];
+}
+
+class Tsm : public DeviceTest {};
+
+using Complex = std::complex<long double>;
+
+// Elements of a matrix whose rows start ld apart, as complex numbers.
+std::vector<Complex> elements(const void* data, Type type, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+  const int words = components(type);
+  std::vector<double> host(static_cast<std::size_t>(rows * ld * words));
+  if (!host.empty()) check_cuda(cudaMemcpy(host.data(), data, host.size() * 8, cudaMemcpyDeviceToHost), "read");
+  std::vector<Complex> found;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < cols; ++j) {
+      const double* const word = host.data() + (i * ld + j) * words;
+      found.emplace_back(word[0], words == 2 ? word[1] : 0.0);
+    }
+  }
+  return found;
+}
+
+TEST_F(Tsm, GeneratorsUseAllBitsOfADouble) {
+  for (const auto d : {Distribution::uniform, Distribution::positive, Distribution::normal, Distribution::wide}) {
+    const Generator generator{d, 7};
+    int not_floats = 0;
+    double sum = 0, squares = 0;
+    for (int i = 0; i < 20000; ++i) {
+      const auto x = generator.number<double>(i);
+      not_floats += static_cast<double>(static_cast<float>(x)) != x;
+      sum += x;
+      squares += x * x;
+      ASSERT_TRUE(std::isfinite(x));
+    }
+    EXPECT_GT(not_floats, 19900);
+    if (d == Distribution::wide) continue;
+    EXPECT_NEAR(sum / 20000, d == Distribution::positive ? 0.5 : 0.0, 0.03);
+    EXPECT_NEAR(squares / 20000, d == Distribution::normal ? 1.0 : 1.0 / 3, 0.03);
+  }
+  const Generator integers{Distribution::integers, 7, 5};
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(integers.number<double>(i), integers(i));
+}
+
+TEST_F(Tsm, TrapsCatchEveryStrayWrite) {
+  for (const Type type : types) {
+    Matrix matrix(5, 6, 8, 1, type);
+    matrix.fill({});
+    EXPECT_EQ(matrix.damaged_words(), 0);
+    const auto before = matrix.fingerprint();
+    const auto poke = [&](std::int64_t word) {
+      const double one = 1;
+      check_cuda(cudaMemcpy(matrix.data<double>() + word, &one, sizeof one, cudaMemcpyHostToDevice), "write");
+    };
+    const int words = components(type);
+    poke(2 * 8 * words + 5);  // an element: allowed
+    EXPECT_EQ(matrix.damaged_words(), 0);
+    EXPECT_NE(matrix.fingerprint(), before);
+    int expected = 0;
+    for (const int stray : {6 * words, 8 * words - 1, -1, -1000 * words, 5 * 8 * words, (5 * 8 + 900) * words}) {
+      poke(stray);
+      EXPECT_EQ(matrix.damaged_words(), ++expected) << stray;
+    }
+  }
+}
+
+// The reference against sums in long double on the host.
+TEST_F(Tsm, ReferenceAgreesWithAnOracle) {
+  for (const Operation op : operations) {
+    for (const Type type : types) {
+      for (const auto& [m, n, k] : {std::array{1, 1, 1}, {3, 5, 700}, {17, 9, 33}, {5, 4, 0}, {0, 3, 4}, {40, 64, 3}}) {
+        for (const bool is_awkward : {false, true}) {
+          ProblemSpec spec = tall(op, type, m, n, k);
+          if (is_awkward) spec = awkward(spec);
+          SCOPED_TRACE(describe(spec));
+          Workbench bench(spec);
+          const Problem p = bench.problem();
+          const bool transposed = op == Operation::tsmttsm;
+          const auto x = elements(p.x, type, spec.k, spec.m, p.ldx);
+          const auto y = elements(p.y, type, transposed ? spec.k : spec.m, spec.n, p.ldy);
+          const auto old = elements(p.out, type, p.rows(), spec.n, p.ldout);
+          const Reference reference = compute_reference(p);
+          const auto high = reference.c.to_host(), low = reference.low.to_host();
+          const auto magnitude = reference.magnitude.to_host();
+          const Complex alpha(spec.alpha, spec.alpha_imag), beta(spec.beta, spec.beta_imag);
+          for (std::int64_t i = 0; i < p.rows(); ++i) {
+            for (std::int64_t j = 0; j < spec.n; ++j) {
+              Complex sum = 0;
+              for (std::int64_t t = 0; t < p.terms(); ++t) {
+                Complex a = x[transposed ? t * spec.m + i : i * spec.m + t];
+                if (spec.conjugate) a = std::conj(a);
+                sum += a * y[t * spec.n + j];
+              }
+              Complex right = alpha * sum;
+              if (spec.reads_result()) right += beta * old[i * spec.n + j];
+              for (int part = 0; part < components(type); ++part) {
+                const std::int64_t at = (i * spec.n + j) * components(type) + part;
+                const long double expected = part ? right.imag() : right.real();
+                const long double found = static_cast<long double>(high[at]) + low[at];
+                ASSERT_LE(std::abs(found - expected), 1e-18L * (magnitude[at] + 1) * (p.terms() + 4));
+                ASSERT_GE(magnitude[at] * (1 + 1e-12), std::abs(high[at]));
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// What cancels in FP64 must not in the reference: 2^60 + 1 - 2^60, and 2^-70 beside 1.
+TEST_F(Tsm, ReferenceKeepsWhatDoublesLose) {
+  const double a[] = {0x1p60, 1, -0x1p60, 0x1p-70}, b[] = {1, 1, 1, 1};
+  const DeviceArray<double> x(4), y(4), out(1);
+  check_cuda(cudaMemcpy(x.data(), a, sizeof a, cudaMemcpyHostToDevice), "write");
+  check_cuda(cudaMemcpy(y.data(), b, sizeof b, cudaMemcpyHostToDevice), "write");
+  Problem p;
+  p.op = Operation::tsmttsm;
+  p.type = Type::f64;
+  p.m = p.n = p.ldx = p.ldy = p.ldout = 1;
+  p.k = 4;
+  p.x = x.data();
+  p.y = y.data();
+  p.out = out.data();
+  const Reference reference = compute_reference(p);
+  EXPECT_EQ(reference.c.to_host()[0], 1.0);
+  EXPECT_EQ(reference.low.to_host()[0], 0x1p-70);
+  EXPECT_EQ(reference.magnitude.to_host()[0], 0x1p61);
+}
+
+TEST_F(Tsm, PlainKernelsAreRight) {
+  for (const Operation op : operations) {
+    for (const Type type : types) {
+      for (const auto& [m, n, k] : {std::array{1, 1, 1}, {3, 5, 700}, {64, 64, 10}, {5, 4, 0}, {0, 3, 4}, {2, 0, 9}}) {
+        for (const ProblemSpec& spec : {tall(op, type, m, n, k), awkward(tall(op, type, m, n, k))}) {
+          const Result result = evaluated(plain(), spec);
+          EXPECT_EQ(result.verdict.outcome, Outcome::pass) << describe(spec) << ": " << result.verdict.reason;
+          EXPECT_LT(result.verdict.error.max_ratio, 0.5) << describe(spec);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Tsm, EveryFlawIsFound) {
+  for (const Operation op : operations) {
+    for (const Type type : types) {
+      const ProblemSpec spec = tall(op, type, 6, 7, 300);
+      const ProblemSpec both[] = {spec, awkward(spec)};
+      for (const TsmFlaw flaw :
+           {TsmFlaw::dropped_k, TsmFlaw::not_conjugated, TsmFlaw::conjugated, TsmFlaw::real_alpha, TsmFlaw::single,
+            TsmFlaw::reads_result, TsmFlaw::beyond_its_rows, TsmFlaw::changes_input}) {
+        const bool of_complex =
+            flaw == TsmFlaw::not_conjugated || flaw == TsmFlaw::conjugated || flaw == TsmFlaw::real_alpha;
+        if (of_complex && type == Type::f64) continue;
+        if (flaw == TsmFlaw::not_conjugated && op == Operation::tsmm) continue;  // there is nothing to conjugate
+        const bool found = std::ranges::any_of(both, [&](const ProblemSpec& each) {
+          return evaluated(plain(flaw), each).verdict.outcome == Outcome::fail;
+        });
+        EXPECT_TRUE(found) << operation_name(op) << ", " << type_name(type) << ", flaw " << static_cast<int>(flaw);
+      }
+    }
+  }
+}
+
+TEST_F(Tsm, JsonNamesTheProblem) {
+  const ProblemSpec spec = awkward(tall(Operation::tsmttsm, Type::c64, 3, 4, 50));
+  const Json json = to_json(evaluated(plain(), spec), std::nullopt, {});
+  EXPECT_EQ(json["problem"]["op"], "tsmttsm");
+  EXPECT_EQ(json["problem"]["type"], "double complex");
+  EXPECT_EQ(json["problem"]["alpha"], (Json{1.5, 0.25}));
+  EXPECT_EQ(json["problem"]["conjugate"], true);
+  EXPECT_EQ(json["problem"]["lda"], 6);
+}
+
+// On a GPU: the yardstick, with M != N, padded, conjugated.
+TEST_F(Tsm, LibrariesAreRight) {
+  for (const Operation op : operations) {
+    for (const Type type : types) {
+      for (const Contender& library : baselines(type)) {
+        for (const ProblemSpec& spec : {tall(op, type, 5, 9, 1000), awkward(tall(op, type, 33, 6, 777)),
+                                        awkward(tall(op, type, 1, 1, 100)), awkward(tall(op, type, 4, 3, 0))}) {
+          const Result result = evaluated(library, spec);
+          EXPECT_EQ(result.verdict.outcome, Outcome::pass)
+              << library.id << ", " << describe(spec) << ": " << result.verdict.reason;
+        }
+      }
+    }
+  }
+}
+
+// ---- every stage
+
+class EveryTsmStage : public DeviceTest, public ::testing::WithParamInterface<std::string> {
+ protected:
+  const Stage& stage() { return find_stage(GetParam()); }
+
+  void expect_right(const Stage& form, const ProblemSpec& spec) {
+    const Result result = evaluated(contender(form), spec);
+    EXPECT_NE(result.verdict.outcome, Outcome::fail)
+        << form.id << ", " << describe(spec) << ": " << result.verdict.reason;
+  }
+};
+
+constexpr int widths[] = {1, 2, 3, 4, 5, 7, 8, 11, 16, 17, 31, 32, 33, 48, 63, 64};
+
+TEST_P(EveryTsmStage, Widths) {
+  const int count = static_cast<int>(std::size(widths));
+  for (const Type type : types) {
+    for (int i = 0; i < count; ++i) {
+      const int m = widths[i], n = widths[(i + 5) % count];
+      expect_right(stage(), tall(stage().op, type, m, m, 130));
+      expect_right(stage(), awkward(tall(stage().op, type, m, n, 77)));
+    }
+  }
+}
+
+TEST_P(EveryTsmStage, Lengths) {
+  for (const Type type : types) {
+    for (const std::int64_t k : {1, 2, 31, 32, 33, 127, 128, 129, 255, 257, 1000, 4099}) {
+      expect_right(stage(), tall(stage().op, type, 4, 6, k));
+      expect_right(stage(), awkward(tall(stage().op, type, 3, 2, k)));
+    }
+  }
+}
+
+TEST_P(EveryTsmStage, EmptyProducts) {
+  for (const Type type : types) {
+    for (const auto& [m, n, k] : {std::array{0, 5, 50}, {5, 0, 50}, {5, 6, 0}, {0, 0, 0}}) {
+      expect_right(stage(), tall(stage().op, type, m, n, k));
+      expect_right(stage(), awkward(tall(stage().op, type, m, n, k)));
+    }
+  }
+}
+
+TEST_P(EveryTsmStage, AlphaAndBeta) {
+  for (const Type type : types) {
+    for (const double alpha : {0.0, 1.0, -2.0}) {
+      for (const double beta : {0.0, 1.0, -0.5}) {
+        ProblemSpec spec = tall(stage().op, type, 6, 5, 90);
+        spec.alpha = alpha;
+        spec.beta = beta;
+        expect_right(stage(), spec);
+        if (type == Type::f64) continue;
+        spec.alpha_imag = 0.5;
+        spec.beta_imag = beta;
+        spec.conjugate = stage().op == Operation::tsmttsm;
+        expect_right(stage(), spec);
+      }
+    }
+  }
+}
+
+TEST_P(EveryTsmStage, Distributions) {
+  for (const auto d : {Distribution::positive, Distribution::normal, Distribution::integers, Distribution::wide,
+                       Distribution::tiny, Distribution::huge}) {
+    for (const Type type : types) {
+      ProblemSpec spec = tall(stage().op, type, 5, 8, 300);
+      spec.distribution = d;
+      expect_right(stage(), spec);
+    }
+  }
+}
+
+TEST_P(EveryTsmStage, Variants) {
+  for (const Stage& form : variants(stage())) {
+    for (const Type type : types) {
+      for (const auto& [m, n, k] : {std::array{1, 1, 300}, {4, 4, 257}, {7, 11, 100}, {33, 64, 40}, {3, 4, 0}}) {
+        expect_right(form, tall(form.op, type, m, n, k));
+        expect_right(form, awkward(tall(form.op, type, m, n, k)));
+      }
+    }
+  }
+}
+
+std::vector<std::string> ids() {
+  std::vector<std::string> all;
+  for (const Stage& stage : stages()) {
+    if (stage.op != Operation::gemm) all.push_back(stage.id);
+  }
+  return all;
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryTsmStage);  // where GEMM_STAGES leaves them out
+INSTANTIATE_TEST_SUITE_P(Registered, EveryTsmStage, ::testing::ValuesIn(ids()), [](const auto& info) {
+  std::string name = info.param;
+  std::ranges::replace(name, '/', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace gemm
