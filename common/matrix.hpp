@@ -17,6 +17,8 @@ inline constexpr std::uint64_t poison_double = 0x7ff4dead7fa0dead;  ///< the sam
 
 class Matrix {
  public:
+  struct Layout;  // for the kernels of matrix.cu
+
   /// rows x cols, leading dimension ld >= cols (elements), the first element `offset` elements past a 256-byte
   /// boundary.
   Matrix(std::int64_t rows, std::int64_t cols, std::int64_t ld, int offset, Type type = Type::f32);
@@ -40,9 +42,8 @@ class Matrix {
   std::uint64_t fingerprint() const;
 
  private:
-  static constexpr std::int64_t guard = 1024;  // elements on either side: 4 KiB, a multiple of every alignment in use
+  static constexpr std::int64_t guard = 1024;  // elements on either side, at least 4 KiB: a multiple of every alignment in use
 
-  struct Layout;
   Layout layout() const;
 
   Type type_;

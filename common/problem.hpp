@@ -87,7 +87,7 @@ constexpr std::size_t size_of(Type type) {
 struct Scalar {
   double real = 0, imag = 0;
 
-  bool zero() const { return real == 0 && imag == 0; }
+  __host__ __device__ bool zero() const { return real == 0 && imag == 0; }
 };
 
 /// A problem of any family, as the harness sees it: out = alpha * op(X) * Y + beta * out, where op transposes for

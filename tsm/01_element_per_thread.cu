@@ -1,0 +1,48 @@
+// 01 element per thread: C = A^T B as any product. One thread computes one element of C and walks down all of K.
+//
+// Idea      The definition, as stage 01 of the SGEMM ladder. There it keeps a GPU busy; here C has at most 64 x 64
+//           elements and K millions of steps, so that most SMs have nothing to do.
+// Limit     Latency. A warp waits for each batch of its loads before it can ask for more, and M * N / 32 warps cannot have
+//           many bytes on the way. Little's law: bytes in flight = latency * bandwidth, 600 ns * 4.4 TB/s = 2.6 MB.
+// Number    GB/s of A and B, against the read bandwidth that `ladder` measures.
+// Map       thread i of the grid is element (i / n, i % n): lanes side by side read a row of B, and share words of A.
+// Page      docs/tsm/01_element_per_thread.md
+// Source    Ernst et al. (2020), section 1.3 and its listing of three loops.
+#include "common/complex.cuh"
+#include "common/stage.cuh"
+
+namespace {
+
+constexpr int THREADS = 128;
+
+template <class T>
+__global__ void __launch_bounds__(THREADS)
+    tsmttsm(int m, int n, std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b,
+            std::int64_t ldb, T beta, T* __restrict__ c, std::int64_t ldc, bool conjugate) {
+  const int element = blockIdx.x * THREADS + threadIdx.x, row = element / n, col = element % n;
+  if (row >= m) return;
+
+  T sum{};
+  for (std::int64_t i = 0; i < k; ++i)
+    sum = gemm::multiply_add(gemm::conjugate_if(conjugate, a[i * lda + row]), b[i * ldb + col], sum);
+
+  T* const out = c + row * ldc + col;
+  *out = gemm::scaled(alpha, sum, beta, out);
+}
+
+template <class T>
+gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  if (p.m == 0 || p.n == 0) return gemm::Status::ok();
+  const auto blocks = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, THREADS));
+  return gemm::launch(tsmttsm<T>, {.grid = blocks, .block = THREADS, .stream = stream}, p.m, p.n, p.depth(), p.alpha,
+                      p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, p.conjugate);
+}
+
+constexpr gemm::TsmttsmInfo info = {
+    .idea = "one thread per element of C, all of K in a row: most SMs idle",
+    .launch_d = launch<double>,
+    .launch_z = launch<double2>,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace

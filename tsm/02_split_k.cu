@@ -1,0 +1,80 @@
+// 02 split K: K is cut into chunks, a block for each, and atomic additions put the parts of C together.
+//
+// Idea      The only long dimension is the sum's, so the sum must be parallel: a thread adds up a chunk of K in a register,
+//           and once, at its end, adds that to C.
+// Change    Blocks have a chunk of K, dealt out a row at a time (a grid-stride loop). C is scaled by beta first.
+// Limit     Loads: a warp-wide FMA needs a word of A and a word of B for each lane. A row of B is read once for each row
+//           of C, and from the L1 cache each time but one.
+// Number    Two loads per FMA; GB/s of A and B against the read bandwidth.
+// Map       A block has a tile of ELEMENTS elements of C and SLICES rows of K at a time; thread t has element t % ELEMENTS
+//           and slice t / ELEMENTS. Where C has more elements, blockIdx.x also tells which of its tiles.
+// Page      docs/tsm/02_split_k.md
+// Source    Ernst et al. (2020), section 3: "the loop over the long K dimension has to be parallelized as well".
+#include <algorithm>
+
+#include "common/complex.cuh"
+#include "common/stage.cuh"
+
+namespace {
+
+constexpr int THREADS = 256;
+constexpr int BLOCKS = 8;  // of an SM, if there is work for so many
+
+template <class T>
+__global__ void scale(int m, int n, T beta, T* c, std::int64_t ldc) {
+  const int element = blockIdx.x * blockDim.x + threadIdx.x;
+  if (element >= m * n) return;
+  T* const out = c + element / n * ldc + element % n;
+  *out = gemm::scaled(T{}, T{}, beta, out);
+}
+
+__device__ void add_to(double* out, double x) {
+  atomicAdd(out, x);
+}
+__device__ void add_to(double2* out, double2 x) {
+  atomicAdd(&out->x, x.x);
+  atomicAdd(&out->y, x.y);
+}
+
+// `elements` of C a block: a multiple of 32 or all of them.
+template <class T>
+__global__ void __launch_bounds__(THREADS)
+    tsmttsm(int m, int n, std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b,
+            std::int64_t ldb, T* __restrict__ c, std::int64_t ldc, bool conjugate, int elements, int tiles) {
+  const int tile = blockIdx.x % tiles, chunk = blockIdx.x / tiles, chunks = gridDim.x / tiles;
+  const int slice = threadIdx.x / elements, slices = THREADS / elements;
+  const int element = tile * elements + threadIdx.x % elements, row = element / n, col = element % n;
+  if (row >= m || slice >= slices) return;
+
+  T sum{};
+  const std::int64_t stride = static_cast<std::int64_t>(chunks) * slices;
+  for (std::int64_t i = static_cast<std::int64_t>(chunk) * slices + slice; i < k; i += stride)
+    sum = gemm::multiply_add(gemm::conjugate_if(conjugate, a[i * lda + row]), b[i * ldb + col], sum);
+
+  add_to(c + row * ldc + col, gemm::multiply_add(alpha, sum, T{}));
+}
+
+template <class T>
+gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  const int all = p.m * p.n;
+  if (all == 0) return gemm::Status::ok();
+  const gemm::Status scaled = gemm::launch(
+      scale<T>, {.grid = static_cast<unsigned>(gemm::ceil_div(all, THREADS)), .block = THREADS, .stream = stream}, p.m,
+      p.n, p.beta, p.c, p.ldc);
+  if (!scaled || p.depth() == 0) return scaled;
+  const int elements = std::min(all, THREADS), tiles = gemm::ceil_div(all, elements);
+  const std::int64_t most = (p.depth() + THREADS / elements - 1) / (THREADS / elements);
+  const std::int64_t places = std::max(gemm::device_limits().multiprocessors * BLOCKS / tiles, 1);
+  const auto chunks = static_cast<unsigned>(std::min(most, places));
+  return gemm::launch(tsmttsm<T>, {.grid = chunks * tiles, .block = THREADS, .stream = stream}, p.m, p.n, p.depth(),
+                      p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, elements, tiles);
+}
+
+constexpr gemm::TsmttsmInfo info = {
+    .idea = "K cut into chunks, a block each; atomic additions to C",
+    .launch_d = launch<double>,
+    .launch_z = launch<double2>,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace
