@@ -20,7 +20,9 @@ import experiment_figures  # noqa: E402
 from experiment_figures import block_source  # noqa: E402, F401  a block, as those below
 import plot_ladder  # noqa: E402
 import summit_plan  # noqa: E402
+import tsm_pages  # noqa: E402
 import tune  # noqa: E402  measurements/tune.py
+from tsm_pages import block_tsm_counted, block_tsm_measured  # noqa: E402, F401
 from plot_ladder import plot_style, save  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -105,8 +107,9 @@ class Data:
         self.stages = [i for i in self.registry if i in self.ids]  # those that were measured
 
     def stage(self, number):
-        """The id of the stage with this number, measured or not."""
-        return next(i for i in self.registry if i.split("/")[1].split("_")[0] == number)
+        """The id of the stage with this number (family/NN; NN: sgemm), measured or not."""
+        wanted = number if "/" in number else f"sgemm/{number}"
+        return next(i for i in self.registry if i.split("_")[0] == wanted)
 
     def result(self, number, shape):
         """A result with a time; NotMeasured if the stage, or this shape of it, has none."""
@@ -689,6 +692,7 @@ def figures(data):
     summit = ROOT / "stages" / "18_summit.cu"
     plan["plan_18_summit.svg"] = ([summit], lambda data, path: summit_plan.draw_plan(summit.read_text(), 3000, path, plot_style, save))
     plan.update(experiment_figures.plan(plot_style, save))
+    plan.update(tsm_pages.plan(LADDER, plot_style, save))
     return plan
 
 

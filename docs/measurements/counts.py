@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The CPU executor's counts beside Nsight Compute's, for every stage at 256^3 and for tests/prototype_kernels.cu at 128^3.
+"""The CPU executor's counts beside Nsight Compute's, for every stage at 256^3 and for tests/prototype_kernels.cu at 128^3; and
+of the tall & skinny stages the executor's.
 
 usage: counts.py --executor FILE --out FILE BIN         on a machine with a GPU; BIN: the folder of a GPU build's programs
        counts.py --executor FILE --count BIN            on any machine; BIN: of a CPU build; writes the executor's half
@@ -14,6 +15,7 @@ sys.dont_write_bytecode = True
 from counters import profile_ladder, read_counters  # noqa: E402
 
 SIZE, PROTOTYPE_SIZE, PROTOTYPES = 256, 128, 7
+TSM_SHAPE = "16x16x1024"
 
 # Our name: Nsight Compute's metric, and where the executor's JSON has it.
 QUANTITIES = {
@@ -34,6 +36,10 @@ def runs(folder):
     listing = subprocess.run([folder / "gemm", "list"], capture_output=True, text=True, check=True).stdout
     for stage in (line.split()[0] for line in listing.splitlines() if line.startswith("sgemm/")):
         yield stage, [folder / "gemm", "run", stage, "--m", SIZE, "--n", SIZE, "--k", SIZE]
+    m, n, k = TSM_SHAPE.split("x")
+    for stage in (line.split()[0] for line in listing.splitlines() if line.startswith("tsm/")):
+        for kind in ("d", "z"):
+            yield f"{stage}/{kind}", [folder / "gemm", "run", stage, "--type", kind, "--m", m, "--n", n, "--k", k]
     for which in range(PROTOTYPES):
         yield f"prototype/{which}", [folder / "prototype", which, PROTOTYPE_SIZE]
 
@@ -43,7 +49,7 @@ def text(command):
 
 
 def count(folder, out):
-    result = {"stage_size": SIZE, "prototype_size": PROTOTYPE_SIZE, "kernels": {}}
+    result = {"stage_size": SIZE, "prototype_size": PROTOTYPE_SIZE, "tsm_shape": TSM_SHAPE, "kernels": {}}
     for name, command in runs(folder):
         # gemm counts in any case; its --count would add what nvcc makes of the kernel.
         counting = ["--count"] if name.startswith("prototype/") else []
@@ -61,7 +67,7 @@ def count(folder, out):
 def profile(folder, executor, out):
     counted = json.loads(executor.read_text())
     metrics = [metric for metric, _ in QUANTITIES.values()]
-    all_runs = list(runs(folder))
+    all_runs = [run for run in runs(folder) if not run[0].startswith("tsm/")]
     for name, _ in all_runs:
         if name not in counted["kernels"]:
             sys.exit(f"error: {executor} has no counts of {name}: run counts.py --count")

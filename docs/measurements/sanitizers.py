@@ -19,6 +19,7 @@ import time
 TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 # Every edge: nothing a multiple of the tile, padding, misaligned operands, C read.
 AWKWARD = "--m 131 --n 257 --k 67 --lda 71 --ldb 260 --ldc 259 --offset 1 --alpha 1.5 --beta -0.5".split()
+AWKWARD_TALL = "--m 13 --n 37 --k 1003 --lda 17 --ldb 40 --ldc 39 --offset 1 --alpha 1.5 --beta -0.5 --type z".split()
 
 
 def main():
@@ -40,8 +41,9 @@ def main():
         stages = options.only.split(",")
     # What the tiles divide, and what they don't though vectors of four floats do. A stage at a time: racecheck is slow.
     for stage in stages:
-        runs[f"{stage} and variants"] = [lab, "ladder", "--no-time", "--variants", "--only", stage, "96", "100x132x36", *lab_options]
-    runs |= {f"{stage} awkward": [lab, "run", stage, "--check", *AWKWARD, *lab_options] for stage in stages}
+        shapes, awkward = (["96", "100x132x36"], AWKWARD) if stage.startswith("sgemm/") else (["16x16x4096", "5x64x999"], AWKWARD_TALL)
+        runs[f"{stage} and variants"] = [lab, "ladder", "--no-time", "--variants", "--only", stage, *shapes, *lab_options]
+        runs[f"{stage} awkward"] = [lab, "run", stage, "--check", *awkward, *lab_options]
     for which in range(0 if options.only else 7):
         runs[f"prototype {which}"] = [options.bin / "prototype", str(which), "128"]
 

@@ -1,0 +1,107 @@
+"""The blocks and the figure of the tall & skinny stages' pages. Part of generate.py."""
+import json
+import pathlib
+import re
+
+DOCS = pathlib.Path(__file__).resolve().parent
+ROOT = DOCS.parent
+MEASURED = [DOCS / "measurements" / "nvidia-h200" / f"tsm_{type}.json" for type in "dz"]
+TYPES = {"d": "double", "z": "double complex"}
+
+# Of a load from device memory, in seconds: an assumption until `tsm` has measured it on the GPU.
+LATENCY = 600e-9
+# Rows of A and B of which a thread has asked for words before it waits for the first: read off the machine code of sm_90a
+# (nvdisasm: LDGs before a DFMA). nvcc unrolls by four, and then mixes loads and FMAs as it likes.
+ROWS_AHEAD = {("01", "d"): 2, ("01", "z"): 2, ("02", "d"): 2, ("02", "z"): 1}
+
+
+def size(type):
+    return 8 if type == "d" else 16
+
+
+def rows_in_flight(stage, source, width, type, sms):
+    """Different rows of A and B on their way to the GPU at a time, for M = N = width."""
+    threads = int(re.search(r"constexpr int THREADS = (\d+)", source).group(1))
+    ahead = ROWS_AHEAD[stage, type]
+    if stage == "01":  # all threads walk down the same rows
+        return ahead
+    blocks = int(re.search(r"constexpr int BLOCKS = (\d+)", source).group(1))
+    elements = min(width * width, threads)
+    tiles = -(-width * width // elements)
+    return ahead * max(sms * blocks // tiles, 1) * (threads // elements)
+
+
+def predicted_gbs(stage, source, width, type, sms, most):
+    """By Little's law, up to the bandwidth."""
+    in_flight = rows_in_flight(stage, source, width, type, sms) * 2 * width * size(type)
+    return min(in_flight / LATENCY / 1e9, most)
+
+
+def block_tsm_counted(data, stage):
+    """What the executor counted, for both types."""
+    found = {type: data.executor["kernels"].get(f"{data.stage(stage)}/{type}") for type in TYPES}
+    if not all(found.values()):
+        return ["*Not counted yet: `docs/measurements/counts.py --count` does it.*"]
+    m, n, k = data.executor["tsm_shape"].split("x")
+    counts = {type: kernel["counts"] for type, kernel in found.items()}
+
+    def row(title, value):
+        return f"| {title} | " + " | ".join(f"{value(counts[type]):.3g}" for type in TYPES) + " |"
+
+    def per_fma(kind, what):
+        return lambda c: c[kind][what] / (c["fma64"] / 32)
+
+    return [
+        f"| counted per warp-wide FMA, M = {m}, N = {n}, K = {int(k):,} | " + " | ".join(TYPES.values()) + " |", "|---|---:|---:|",
+        row("global load requests", per_fma("global_load", "requests")),
+        row("sectors of them", per_fma("global_load", "sectors")),
+        row("wavefronts of them: cycles of an SM's L1 cache", per_fma("global_load", "wavefronts")),
+        row("requests of atomic additions", per_fma("global_atomic", "requests")),
+        "", f"CPU executor, {data.executor['compiler']}, commit {data.executor['commit']}. An FMA of the FP64 cores takes half a cycle of an "
+        "SM of sm_90."]
+
+
+def block_tsm_measured(data, stage):
+    wanted, rows, run = data.stage(stage), [], None
+    for path in MEASURED:
+        if not path.exists():
+            continue
+        run = json.loads(path.read_text())
+        for r in run["results"]:
+            if r["stage"] != wanted:
+                continue
+            p = r["problem"]
+            cells = [f"{r['time_ms']['median']:.4g}", f"{r['gbytes_s']:,.0f}", f"{r['gflops']:,.0f}", f"{r['pct_roofline']:.1f} %",
+                     f"{r['pct_cublas']:.0f} %"] if "time_ms" in r else [r["reason"], "", "", "", ""]
+            rows.append(f"| {p['type']} | {p['m']} | {p['k']:,} | " + " | ".join(cells) + " |")
+    if not rows:
+        return ["*Not measured yet: `docs/measurements/measure` does it.*"]
+    return ["| type | M = N | K | ms | GB/s | GFLOP/s | of the roofline | of cuBLAS |", "|---|" + "---:|" * 7, *rows, "",
+            f"{run['device']}, commit {run['commit']}."]
+
+
+def draw_prediction(sources, data, path, plot_style, save):
+    """Bandwidth by Little's law against the width, for each stage."""
+    plt = plot_style()
+    fig, ax = plt.subplots(figsize=(8, 4.2))
+    most, widths = data.ceilings["read_gbs"], range(1, 65)
+    for stage, source in sources.items():
+        for type, dashes in (("d", "-"), ("z", "--")):
+            ax.plot(widths, [predicted_gbs(stage, source, w, type, data.ladder["sm_count"], most) for w in widths], dashes,
+                    color={"01": "C0", "02": "C1"}[stage], label=f"{stage}, {TYPES[type]}")
+    ax.axhline(most, color="black", linewidth=1)
+    ax.annotate(f"read bandwidth, {data.ladder['device']}", (64, most), ha="right", va="bottom", fontsize=8)
+    ax.set_yscale("log")
+    ax.set_ylim(0.05, 3 * most)
+    ax.set_xlabel("M = N")
+    ax.set_ylabel("GB/s of A and B")
+    ax.set_title(f"Bytes on their way over a latency of {LATENCY * 1e9:.0f} ns", fontsize=10)
+    ax.legend(loc="lower right", fontsize=8)
+    save(plt, fig, path)
+
+
+def plan(ladder, plot_style, save):
+    """file: ([sources], function(data, path)), as generate.figures() has them"""
+    files = {path.name[:2]: path for path in sorted((ROOT / "tsm").glob("0[12]_*.cu"))}
+    texts = {stage: path.read_text() for stage, path in files.items()}
+    return {"tsm_latency.svg": ([*files.values(), ladder], lambda data, path: draw_prediction(texts, data, path, plot_style, save))}
