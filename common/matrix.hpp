@@ -42,7 +42,8 @@ class Matrix {
   std::uint64_t fingerprint() const;
 
  private:
-  static constexpr std::int64_t guard = 1024;  // elements on either side, at least 4 KiB: a multiple of every alignment in use
+  static constexpr std::int64_t guard =
+      1024;  // elements on either side, at least 4 KiB: a multiple of every alignment in use
 
   Layout layout() const;
 

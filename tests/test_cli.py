@@ -21,10 +21,12 @@ bin_dir, gpu, device, stages = None, False, True, ""  # set at the bottom, from 
 SMALL = ["--m", "70", "--n", "33", "--k", "50"]
 # What `run`, and a stage's own program, must refuse before they touch a device, ...
 BAD_RUN = ["--m -3", "--n -1", "--k -2147483648", "--offset -1", "--lda 3", "--ldb 255", "--ldc -1", "--bogus", "extra",
-           "--dist nosuch", "--cache luke", "--seconds 0", "--m 12abc", "--m 99999999999", "--alpha x", "--seed y", "--m 3 --m 4", "--m"]
+           "--dist nosuch", "--cache luke", "--seconds 0", "--m 12abc", "--m 99999999999", "--alpha x", "--seed y", "--m 3 --m 4", "--m",
+           "--type d", "--type q", "--conj", "--alpha-imag 1", "--k 2147483648"]
 # ... and when they get to it. A and B fit, C would be a petabyte.
 BAD_RUN_ON_DEVICE = ["--m 20000000 --n 20000000 --k 1", "--json nosuch/out.json", "--json ."]
-BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77", "compare 02", "compare 02 77", "ladder abc", "ladder 12x",
+BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77", "run tsm/01 --type s", "run tsm/01 --conj", "compare 02 tsm/01", "ladder --op x",
+            "ladder --only 02,tsm/01", "ladder --op tsmttsm --type s", "compare 02", "compare 02 77", "ladder abc", "ladder 12x",
             "ladder 12x3", "ladder 1x2x3x", "ladder 1x2x3x4", "ladder 1x-2x3", "ladder -5", "ladder 99999999999",
             "ladder 64 --only 77", "ladder 64 --bogus", "ladder 64 --standard", "ladder --standard --sweep", "ladder --sweep=8",
             "ladder --sweep=9999", "ladder --sweep=x", "ladder --random", "ladder --random x", "ladder --random -1",
