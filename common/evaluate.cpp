@@ -96,9 +96,9 @@ std::optional<double> Result::percent_of_yardstick() const {
   return 100.0 * timed->yardstick->median() / timed->own.median();
 }
 
-std::optional<double> Result::percent_of_roofline(const std::optional<Ceilings>& ceilings) const {
+std::optional<double> Result::percent_of_roofline(const std::optional<Ceilings>& ceilings, bool tensor_cores) const {
   if (!timed || !ceilings || accuracy == Accuracy::tf32) return std::nullopt;
-  return 100.0 * problem_floor(spec, *ceilings).ms / timed->own.median();
+  return 100.0 * problem_floor(spec, *ceilings, tensor_cores).ms / timed->own.median();
 }
 
 unsigned Result::blocks() const {

@@ -51,7 +51,8 @@ struct Result {
   std::optional<double> percent_of_yardstick() const;
   /// 100 * roofline of the problem / own. Nothing without a time, without ceilings, and for arithmetic coarser than the
   /// problem's, which has another roofline.
-  std::optional<double> percent_of_roofline(const std::optional<Ceilings>& ceilings) const;
+  /// With `tensor_cores`, of that with FP64 on the Tensor Cores.
+  std::optional<double> percent_of_roofline(const std::optional<Ceilings>& ceilings, bool tensor_cores = false) const;
   /// Blocks of the launch with the most.
   unsigned blocks() const;
 };

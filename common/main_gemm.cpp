@@ -144,9 +144,10 @@ int ladder(LadderOptions options, const std::string& command) {
   evaluate_options.time = device.gpu && !options.no_time;
   evaluate_options.count = !device.gpu;
   evaluate_options.timing = options.timing;
-  // Lists of shapes have some that the slow stages would need minutes for.
+  // Lists of shapes, and tall matrices, have some that the slow stages would need minutes for.
   constexpr double budget_for_many = 300;
-  evaluate_options.budget_ms = options.budget_ms.value_or(options.many_shapes() ? budget_for_many : 0);
+  evaluate_options.budget_ms =
+      options.budget_ms.value_or(options.many_shapes() || op != Operation::gemm ? budget_for_many : 0);
   for (const ProblemSpec& problem : problems) problem.validate();
 
   say(fmt::format("{}{}\n", device.name,
@@ -160,9 +161,10 @@ int ladder(LadderOptions options, const std::string& command) {
     show_progress("");
     say(fmt::format(
         "measured here: read {:.0f} GB/s, scale {:.0f} GB/s, copy {:.0f} GB/s, FFMA {:.1f} TFLOP/s, DFMA "
-        "{:.1f} TFLOP/s, DMMA {:.1f} TFLOP/s, shared memory {:.1f} TB/s, launch {:.1f} us\n",
+        "{:.1f} TFLOP/s, DMMA {:.1f} TFLOP/s, shared memory {:.1f} TB/s, launch {:.1f} us, latency {:.0f} ns\n",
         ceilings->read_gbs, ceilings->scale_gbs, ceilings->copy_gbs, ceilings->ffma_gflops * 1e-3,
-        ceilings->dfma_gflops * 1e-3, ceilings->dmma_gflops * 1e-3, ceilings->shared_gbs * 1e-3, ceilings->launch_us));
+        ceilings->dfma_gflops * 1e-3, ceilings->dmma_gflops * 1e-3, ceilings->shared_gbs * 1e-3, ceilings->launch_us,
+        ceilings->latency_ns));
   } else if (!device.gpu) {
     say("no GPU: every stage's own kernel runs and is checked, one fiber for each CUDA thread; speeds need a GPU\n");
   }
@@ -301,8 +303,9 @@ int main(int argc, char** argv) {
   ladder_command->add_flag("--time", ladder_options.time, "time, or end with status 2 where there is no GPU")
       ->excludes(no_time);
   ladder_command
-      ->add_option("--budget-ms", ladder_options.budget_ms,
-                   "skip a stage where a launch takes longer (default: no limit; 300 with a list of shapes)")
+      ->add_option(
+          "--budget-ms", ladder_options.budget_ms,
+          "skip a stage where a launch takes longer (default: no limit; 300 with a list of shapes or tall & skinny)")
       ->check(CLI::Range(0.001, 1e9));
   ladder_command->add_option("--json", ladder_options.json, "write the results to this file");
   ladder_command->add_flag("--brief", ladder_options.brief, "in the JSON, shapes, statuses and times alone");

@@ -91,6 +91,7 @@ void add_tsm(const char* file, Operation op, const TsmInfo<P>& info) {
     };
   }
   stage.workspace_zeros = info.workspace_zeros;
+  stage.waits = info.waits;
   std::vector<Stage> variants;
   for (const TsmVariant<P>& variant : info.variants) {
     Stage form = stage;

@@ -71,6 +71,9 @@ struct TsmInfo {
   /// How many bytes launch needs as workspace, given m, n, k and sizeof(T), the most that any variant needs.
   std::size_t (*workspace_bytes)(int m, int n, std::int64_t k, std::size_t element) = nullptr;
   std::size_t workspace_zeros = 0;  ///< the first so many bytes of them are 0 before a launch, which leaves them so
+  /// The stage's own prediction: how often a thread waits for device memory, one time after another, on a GPU with so
+  /// many SMs. Null: latency is not what bounds it.
+  double (*waits)(int m, int n, std::int64_t k, int sms) = nullptr;
   std::span<const TsmVariant<Problem>> variants = {};
 };
 using TsmttsmInfo = TsmInfo<TsmttsmProblem>;
@@ -86,6 +89,7 @@ struct Stage {
   std::function<Status(const Problem&, cudaStream_t)> launch;
   std::function<std::size_t(const Problem&)> workspace_bytes;  ///< empty: none
   std::size_t workspace_zeros = 0;                             ///< bytes
+  double (*waits)(int m, int n, std::int64_t k, int sms) = nullptr;
 
   std::string id;  ///< family/NN_name, from the file's path: stages/02_coalesced.cu is sgemm/02_coalesced; a variant's
                    ///< is its stage's, a colon and its name

@@ -145,6 +145,9 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
       const double floor = stage_prediction(*result.stage, spec, *ceilings, result.blocks(), open_device().sm_count).ms;
       json["predicted"]["gflops"] = spec.flops() / (floor * 1e6);
     }
+  } else if (result.stage && result.stage->waits && ceilings && result.timed) {
+    const Floor floor = stage_prediction(*result.stage, spec, *ceilings, result.blocks(), open_device().sm_count);
+    json["predicted"] = {{"bound", floor.by}, {"gflops", spec.flops() / (floor.ms * 1e6)}};
   }
   if (result.timed) {
     json["cache"] = timing.cold ? "cold" : "warm";
@@ -156,6 +159,9 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
       json["cublas_time_ms"] = to_json(*result.timed->yardstick);
     }
     if (const auto percent = result.percent_of_roofline(ceilings)) json["pct_roofline"] = *percent;
+    const bool with_tensor_cores = spec.type != Type::f32 && ceilings && ceilings->dmma_gflops > 0;
+    if (const auto percent = result.percent_of_roofline(ceilings, true); with_tensor_cores && percent)
+      json["pct_tensor_roofline"] = *percent;
     json["state"] = to_json(result.timed->state);
   }
   return json;
@@ -213,7 +219,8 @@ Json provenance(const std::string& command, const std::optional<Ceilings>& ceili
     json["ceilings"] = {{"read_gbs", ceilings->read_gbs},       {"copy_gbs", ceilings->copy_gbs},
                         {"scale_gbs", ceilings->scale_gbs},     {"ffma_gflops", ceilings->ffma_gflops},
                         {"dfma_gflops", ceilings->dfma_gflops}, {"dmma_gflops", ceilings->dmma_gflops},
-                        {"shared_gbs", ceilings->shared_gbs},   {"launch_us", ceilings->launch_us}};
+                        {"shared_gbs", ceilings->shared_gbs},   {"launch_us", ceilings->launch_us},
+                        {"latency_ns", ceilings->latency_ns}};
   }
   return json;
 }
@@ -272,7 +279,7 @@ std::string table(const std::vector<Result>& results, const std::optional<Ceilin
 
 std::string implausible(const Result& result, const std::optional<Ceilings>& ceilings, const TimingOptions& timing) {
   // 3 %: what the ceilings themselves move from run to run.
-  const auto percent = result.percent_of_roofline(ceilings);
+  const auto percent = result.percent_of_roofline(ceilings, true);
   if (!timing.cold || !percent || *percent <= 103.0) return {};
   return fmt::format("{} reaches {:.0f} % of the roofline with a cold cache: the harness is wrong", result.id,
                      *percent);

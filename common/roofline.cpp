@@ -24,11 +24,13 @@ std::string cores(const ProblemSpec& spec) {
 
 }  // namespace
 
-Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings) {
-  const double compute = spec.flops() / (fma_gflops(spec, ceilings) * 1e6);
+Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings, bool tensor_cores) {
+  const bool faster = tensor_cores && spec.type != Type::f32 && ceilings.dmma_gflops > ceilings.dfma_gflops;
+  const double compute = spec.flops() / ((faster ? ceilings.dmma_gflops : fma_gflops(spec, ceilings)) * 1e6);
   const double bandwidth = spec.op == Operation::tsmm ? ceilings.scale_gbs : ceilings.read_gbs;
   const double memory = spec.compulsory_bytes() / (bandwidth * 1e6);
-  return compute >= memory ? Floor{compute, cores(spec)} : Floor{memory, "device memory"};
+  return compute >= memory ? Floor{compute, faster ? "FP64 Tensor Cores" : cores(spec)}
+                           : Floor{memory, "device memory"};
 }
 
 L1Cycles l1_cycles(const Stage& stage, const ProblemSpec& spec) {
@@ -57,6 +59,7 @@ Floor stage_prediction(const Stage& stage, const ProblemSpec& spec, const Ceilin
   consider(spec.flops() / (fma_gflops(spec, ceilings) * 1e6) / busy, cores(spec) + idle);
   // The shared-memory ceiling is the rate of wavefronts, 128 bytes each and one a cycle: it stands for L1's cycles.
   consider(warp_fmas * l1.sum() * bytes_per_wavefront / (ceilings.shared_gbs * 1e6) / busy, l1_label(l1) + idle);
+  if (stage.waits) consider(stage.waits(spec.m, spec.n, spec.k, sm_count) * ceilings.latency_ns * 1e-6, "latency");
   consider(ceilings.launch_us * 1e-3, "launch");
   return floor;
 }

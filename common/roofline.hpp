@@ -19,6 +19,8 @@ struct Ceilings {
   double dmma_gflops = 0;  ///< FP64 FMA on the Tensor Cores; 0: it has none for them
   double shared_gbs = 0;   ///< shared memory, all SMs together
   double launch_us = 0;    ///< an empty kernel, launched back to back
+  double latency_ns =
+      0;  ///< of a load from device memory: a thread's alone, each at the address that the last one gave
 };
 
 /// Measures all of them (about 0.3 s), which also brings an idle GPU's clocks up: call it before timing. Nothing on the
@@ -32,9 +34,11 @@ struct Floor {
 
 /// The roofline of the problem: FLOPs at the FMA ceiling of its type, on the plain cores, or compulsory bytes at the
 /// read ceiling (of TSMM, which writes as much: at the scale ceiling), whichever takes longer.
-Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings);
+/// With `tensor_cores`, FP64 problems get the Tensor Cores' ceiling if it is higher.
+Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings, bool tensor_cores = false);
 
-/// What bounds this stage, as its source is written: as above, and also its use of L1 and shared memory, the launch,
+/// What bounds this stage, as its source is written: as above, and also its use of L1 and shared memory, its waits for
+/// device memory, the launch,
 /// and SMs left without a block (`blocks` on `sm_count` SMs). No floor in the strict sense: where nvcc merges loads,
 /// the stage beats it.
 Floor stage_prediction(const Stage& stage, const ProblemSpec& spec, const Ceilings& ceilings, unsigned blocks,

@@ -8,10 +8,10 @@ ROOT = DOCS.parent
 MEASURED = [DOCS / "measurements" / "nvidia-h200" / f"tsm_{type}.json" for type in "dz"]
 TYPES = {"d": "double", "z": "double complex"}
 
-# Of a load from device memory, in seconds: an assumption until `tsm` has measured it on the GPU.
-LATENCY = 600e-9
-# Rows of A and B of which a thread has asked for words before it waits for the first: read off the machine code of sm_90a
-# (nvdisasm: LDGs before a DFMA). nvcc unrolls by four, and then mixes loads and FMAs as it likes.
+# Of a load from device memory, in seconds, until a run has measured it on the GPU.
+ASSUMED_LATENCY = 600e-9
+# Rows of A and B of which a thread has asked for words before it waits for the first, as compiled (nvdisasm, sm_90a: LDGs before
+# a DFMA). nvcc unrolls by four, and then mixes loads and FMAs as it likes. Of real numbers as AHEAD in the sources.
 ROWS_AHEAD = {("01", "d"): 2, ("01", "z"): 2, ("02", "d"): 2, ("02", "z"): 1}
 
 
@@ -31,10 +31,15 @@ def rows_in_flight(stage, source, width, type, sms):
     return ahead * max(sms * blocks // tiles, 1) * (threads // elements)
 
 
-def predicted_gbs(stage, source, width, type, sms, most):
+def latency(data):
+    """In seconds."""
+    return data.ceilings["latency_ns"] * 1e-9 if "latency_ns" in data.ceilings else ASSUMED_LATENCY
+
+
+def predicted_gbs(stage, source, width, type, data):
     """By Little's law, up to the bandwidth."""
-    in_flight = rows_in_flight(stage, source, width, type, sms) * 2 * width * size(type)
-    return min(in_flight / LATENCY / 1e9, most)
+    in_flight = rows_in_flight(stage, source, width, type, data.ladder["sm_count"]) * 2 * width * size(type)
+    return min(in_flight / latency(data) / 1e9, data.ceilings["read_gbs"])
 
 
 def block_tsm_counted(data, stage):
@@ -87,7 +92,7 @@ def draw_prediction(sources, data, path, plot_style, save):
     most, widths = data.ceilings["read_gbs"], range(1, 65)
     for stage, source in sources.items():
         for type, dashes in (("d", "-"), ("z", "--")):
-            ax.plot(widths, [predicted_gbs(stage, source, w, type, data.ladder["sm_count"], most) for w in widths], dashes,
+            ax.plot(widths, [predicted_gbs(stage, source, w, type, data) for w in widths], dashes,
                     color={"01": "C0", "02": "C1"}[stage], label=f"{stage}, {TYPES[type]}")
     ax.axhline(most, color="black", linewidth=1)
     ax.annotate(f"read bandwidth, {data.ladder['device']}", (64, most), ha="right", va="bottom", fontsize=8)
@@ -95,7 +100,7 @@ def draw_prediction(sources, data, path, plot_style, save):
     ax.set_ylim(0.05, 3 * most)
     ax.set_xlabel("M = N")
     ax.set_ylabel("GB/s of A and B")
-    ax.set_title(f"Bytes on their way over a latency of {LATENCY * 1e9:.0f} ns", fontsize=10)
+    ax.set_title(f"Bytes on their way over a latency of {latency(data) * 1e9:.0f} ns", fontsize=10)
     ax.legend(loc="lower right", fontsize=8)
     save(plt, fig, path)
 

@@ -236,6 +236,21 @@ TEST(Roofline, PredictsWithoutADevice) {
   EXPECT_EQ(predicted_bound(Stage{}, even), "FP32 cores");
 }
 
+TEST(Roofline, LatencyBoundsWhoWaits) {
+  Ceilings ceilings = round_ceilings;
+  ceilings.scale_gbs = 3000;
+  ceilings.dfma_gflops = 32000;
+  ceilings.latency_ns = 500;
+  ProblemSpec spec = parse_shape("16x16x1000000");
+  set_kind(spec, Operation::tsmttsm, Type::f64);
+  const Floor alone = stage_prediction(find_stage("tsm/01"), spec, ceilings, 2, 132);
+  EXPECT_EQ(alone.by, "latency");
+  EXPECT_NEAR(alone.ms, 1e6 / 2 * 500e-6, 1e-6);
+  const Floor split = stage_prediction(find_stage("tsm/02"), spec, ceilings, 1056, 132);
+  EXPECT_EQ(split.by, "latency");
+  EXPECT_NEAR(split.ms, alone.ms / 1056, 1e-6);
+}
+
 TEST(Roofline, TallOnesHaveTheirOwnCeilings) {
   Ceilings ceilings = round_ceilings;
   ceilings.scale_gbs = 3000;
@@ -250,6 +265,10 @@ TEST(Roofline, TallOnesHaveTheirOwnCeilings) {
   const Floor compute = problem_floor(spec, ceilings);
   EXPECT_EQ(compute.by, "FP64 cores");
   EXPECT_NEAR(compute.ms, 8.0 * 64 * 64 * 1e6 / 32e12 * 1e3, 1e-9);
+  ceilings.dmma_gflops = 48000;
+  EXPECT_NEAR(problem_floor(spec, ceilings).ms, compute.ms, 1e-9);
+  EXPECT_EQ(problem_floor(spec, ceilings, true).by, "FP64 Tensor Cores");
+  EXPECT_NEAR(problem_floor(spec, ceilings, true).ms, compute.ms / 1.5, 1e-9);
 }
 
 TEST(Tolerance, GrowsWithTheSquareRootOfK) {

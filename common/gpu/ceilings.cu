@@ -106,6 +106,21 @@ __global__ void __launch_bounds__(threads) shared_kernel(float value, float* sin
   if (sum.x + sum.y + sum.z + sum.w == 1.2345e-33f) *sink = sum.x;
 }
 
+// A cycle through all lines of a buffer in an order that no prefetcher guesses: a linear congruential generator modulo a power
+// of two has its full period if a % 4 is 1 and c is odd (Hull and Dobell 1962).
+constexpr int line_words = 32;  // 128 bytes
+__global__ void link_kernel(unsigned* words, unsigned lines) {
+  const unsigned stride = gridDim.x * blockDim.x;
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < lines; i += stride)
+    words[static_cast<std::size_t>(i) * line_words] = (i * 1664525u + 1013904223u) & (lines - 1);
+}
+constexpr int chase_steps = 4096;
+__global__ void chase_kernel(const unsigned* words, unsigned* at) {
+  unsigned line = *at;  // goes on where the last launch ended: these lines are in no cache
+  for (int step = 0; step < chase_steps; ++step) line = __ldcg(words + static_cast<std::size_t>(line) * line_words);
+  *at = line;
+}
+
 __global__ void empty_kernel() {}
 
 double best_ms(const Work& work) {
@@ -155,6 +170,13 @@ Ceilings measure() {
                                                                   cudaMemcpyDeviceToDevice));
                                }) *
                                1e6);
+  auto* const words = reinterpret_cast<unsigned*>(buffer.data());
+  unsigned lines = 1;
+  while (std::size_t{lines} * 2 * line_words * sizeof(unsigned) <= bytes) lines *= 2;
+  check_cuda(cudaMemset(sink.data(), 0, sizeof(float)), "clear a word");
+  if (const Status linked = launch(link_kernel, shape, words, lines); !linked) throw DeviceError(linked.reason);
+  auto* const at = reinterpret_cast<unsigned*>(sink.data());
+  ceilings.latency_ns = best_ms([&] { return launch(chase_kernel, {}, words, at); }) * 1e6 / chase_steps;
   ceilings.launch_us = best_ms([&] { return launch(empty_kernel, {}); }) * 1e3;
   return ceilings;
 }
