@@ -70,6 +70,7 @@ std::vector<ProblemSpec> ladder_problems(const LadderOptions& options) {
   if (usual) shapes = usual_shapes(op, options.type);
   std::vector<ProblemSpec> problems;
   for (const std::string& shape : shapes) problems.push_back(parse_shape(shape));
+  for (ProblemSpec& problem : problems) set_kind(problem, op, options.type);
   if (usual && !open_device().gpu) {
     ProblemSpec& awkward = problems.back();
     awkward.lda = awkward.row_a() + 4;
@@ -79,7 +80,6 @@ std::vector<ProblemSpec> ladder_problems(const LadderOptions& options) {
     awkward.alpha = 1.5;
     awkward.beta = -0.5;
   }
-  for (ProblemSpec& problem : problems) set_kind(problem, op, options.type);
   return problems;
 }
 

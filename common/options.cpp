@@ -68,7 +68,7 @@ void set_default_sizes(RunOptions& options) {
     spec.k = spec.m;
   } else {
     spec.m = spec.n = 16;
-    spec.k = on_gpu ? 1 << 24 : 1000;
+    spec.k = on_gpu ? 1 << 20 : 1000;
   }
   spec.m = options.m.value_or(spec.m);
   spec.n = options.n.value_or(spec.n);
