@@ -1,15 +1,16 @@
-// 18 summit: the best of the ladder for any shape. 17c's loop for four sizes of tile, with packed operands or without;
+// 18 summit: the best of the ladder for any shape. 17c's loop for five sizes of tile, with packed operands or without;
 // 17b's shared rounds; which tile and which way, and how many blocks share, a small model of their costs decides.
 //
 // Idea      No one kernel is best. Large tiles need fewer words per FMA, small ones fill 132 SMs with a 512 x 512 product;
 //           packing pays if each word is used often enough; what is left behind whole waves of blocks is shared out.
 // Change    choose() estimates each candidate's time from a few measured constants, and takes the least. Nothing else
 //           depends on the shape, and no shape is named. Unpacked, A is transposed on its way through registers; two slices
-//           of k share the medium tile, so that an SM with one block has eight warps; the last worker of a tile adds up.
+//           of k share the medium tile, four the slim one, so that an SM with one block has warps enough; the last worker
+//           of a tile adds up.
 // Limit     As 17c: issue slots, and about three of them for each LDS.128. At small sizes: launch, first loads, adding up.
 // Number    The ratio to cuBLAS over all shapes, listed and random: docs page.
 // Map       Large: 4 warps of 64 x 64, 8 x 16 outputs a thread; medium: 2 times 4 of 32 x 64, 8 x 8 sums; tall: 4 of
-//           64 x 32, 8 x 8; small: 4 of 32 x 32, 8 x 4.
+//           64 x 32, 8 x 8; small: 4 of 32 x 32, 8 x 4; slim: 4 times 4 of 16 x 32, 4 x 4 sums.
 // Page      docs/stages/18_summit.md
 // Source    Osama et al., "Stream-K", PPoPP 2023 (sharing rounds); CUTLASS, "Efficient GEMM in CUDA" (pipelines, slices).
 #include <algorithm>
@@ -22,8 +23,8 @@ extern __shared__ __align__(16) float smem[];
 
 namespace {
 
-// One size of tile. With two slices, one half of the warps takes one half of each round's steps of k, the other the other;
-// both have sums of the whole tile, and add them up in the end.
+// One size of tile. With slices, each group of four warps takes its share of each round's steps of k; all have sums of the
+// whole tile, and add them up in the end.
 template <int TILE_M_, int TILE_N_, int WARP_M_, int WARP_N_, int LANES_M_, int STEPS_, int SLICES_, int BLOCKS_>
 struct Shape {
   static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_;       // of C per block
@@ -45,12 +46,14 @@ struct Shape {
   static constexpr unsigned SHARED_BYTES =
       std::max(SLICES * SLICE, TILE_M* C_ROW) * static_cast<unsigned>(sizeof(float));
   static constexpr int FOURS = ROWS * COLS / SLICES / 4;  // float4s of C that a thread stores
-  static_assert(ROWS % (4 * SLICES) == 0 && COLS % 4 == 0 && WARPS == 4);
+  static_assert(ROWS % 4 == 0 && COLS % 4 == 0 && ROWS * COLS % (4 * SLICES) == 0 && WARPS == 4);
+  static_assert(2 * SLICES * FOURS * THREADS <= 2 * TILE);  // what slices give each other lies before all zeros
 };
 using Large = Shape<128, 128, 64, 64, 8, 4, 1, 2>;
 using Medium = Shape<64, 128, 32, 64, 4, 8, 2, 1>;
 using Tall = Shape<128, 64, 64, 32, 8, 8, 1, 3>;
 using Small = Shape<64, 64, 32, 32, 4, 8, 1, 4>;
+using Slim = Shape<32, 64, 16, 32, 4, 16, 4, 1>;
 
 // How A and B come to shared memory, where both lie by steps of k. Words: one at a time through registers, whatever the
 // alignment. Fours: A by 16 bytes of a row through registers, B by 16-byte copies. Packed: 16-byte copies from A's panels,
@@ -138,13 +141,13 @@ __device__ int first_col(int thread) {
   return thread / 32 % (S::TILE_N / S::WARP_N) * S::WARP_N + lane_col<S>(thread % 32);
 }
 template <class S>
-__device__ int first_row(int thread) {
-  return sums_row<S>(thread) + thread / 32 / S::WARPS * (S::WARP_M / S::SLICES);
-}
-template <class S>
 __device__ int row_of(int i) {
   const int row = i / (S::COLS / 4);
   return row / 4 * 4 * S::LANES_M + row % 4;
+}
+template <class S>
+__device__ int first_row(int thread) {
+  return sums_row<S>(thread) + row_of<S>(thread / 32 / S::WARPS * S::FOURS);
 }
 template <class S>
 __device__ int col_of(int i) {
@@ -165,13 +168,14 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
           unsigned ldb, std::int64_t b_panel, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan, bool wide,
           float4* parts, unsigned* tickets) {
   constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K;
-  constexpr int ROWS = S::ROWS, COLS = S::COLS, THREADS = S::THREADS, STEPS = WAY == Way::words ? 8 : S::STEPS,
-                BATCH = STEPS * S::SLICES;
+  constexpr int ROWS = S::ROWS, COLS = S::COLS, THREADS = S::THREADS,
+                STEPS = WAY == Way::words && S::SLICES == 1 ? 8 : S::STEPS, BATCH = STEPS * S::SLICES;
   int thread = threadIdx.x;
 
   // Through registers, a warp takes STEPS steps of A at a time, RUN of them a lane; of B, 32 words of a step.
-  constexpr int RUN = WAY == Way::words ? 2 : 4, A_ACROSS = STEPS / RUN;  // lanes side by side in a row of A
-  constexpr int A_STEP = S::WARPS * 32 / A_ACROSS;                        // rows of A at a time
+  constexpr int RUN = WAY == Way::words && STEPS == 8 ? 2 : 4,
+                A_ACROSS = STEPS / RUN;             // lanes side by side in a row of A
+  constexpr int A_STEP = S::WARPS * 32 / A_ACROSS;  // rows of A at a time
   constexpr int A_LOADS = WAY == Way::packed ? 0 : TILE_M / A_STEP;
   static_assert(TILE_M % A_STEP == 0 && (S::SLICES == 1 || STEPS == S::STEPS));  // place() goes by S::STEPS
   constexpr int B_STEP = THREADS / 32, B_ACROSS = TILE_N / 32;                   // steps at a time, and warps' widths
@@ -182,7 +186,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   // By 16-byte copies, a warp takes 128 words of a step, or 64 of two.
   constexpr int A_FOURS = TILE_M / 4, B_FOURS = TILE_N / 4;
   constexpr int B_STRIDE = THREADS / B_FOURS;
-  static_assert(WAY == Way::words || STEPS % B_STRIDE == 0 || B_STRIDE % BATCH == 0);
+  static_assert(WAY == Way::words || STEPS % B_STRIDE == 0 || (B_STRIDE % STEPS == 0 && TILE_K % B_STRIDE == 0));
   // Lanes with different steps of k would store to the same banks. So A's columns are exchanged: column x of step k lies at
   // x ^ swizzle(k). Padding would not do: a warp's LDS.128 takes longer if its 128 bytes do not begin at a multiple of 128.
   const auto swizzle = [](int k) { return WAY == Way::packed ? 0 : k / RUN % A_ACROSS * (32 / A_ACROSS); };
@@ -224,7 +228,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
 #pragma unroll
         for (int i = 0; i < A_LOADS; ++i) {
           const float* from = gemm::ptx::row_address(a_from, row[i], 4 * lda);
-          if constexpr (RUN == 4) {
+          if constexpr (WAY == Way::fours) {
             *reinterpret_cast<float4*>(batch.a[i]) = __ldg(reinterpret_cast<const float4*>(from));
           } else {
 #pragma unroll
@@ -324,7 +328,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     const float *const a_slice = slice + sums_row<S>(thread), *const b_slice = slice + TILE_M + first_col<S>(thread);
     const auto read = [&](int step, const float* a_at, const float* b_at) {
       // What a swizzle changes of the lane's own column is found once; what of a float4's place, by the compiler.
-      constexpr int LANES = 4 * S::LANES_M - 1;
+      constexpr int LANES = S::WARP_M < 32 ? 31 : 4 * S::LANES_M - 1;
       const int exchanged = swizzle(step), own = sums_row<S>(thread), there = (own ^ (exchanged & LANES)) - own;
 #pragma unroll
       for (int r = 0; r < ROWS; r += 4)
@@ -412,32 +416,33 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     };
     // Scaled at once in all cases. A sum stored as it is would have to lie in four registers in a row with its neighbours,
     // and then one FFMA in 30 would read its three words from one register bank.
-    float4 fours[S::FOURS];
-    if constexpr (S::SLICES == 1) {
-      if (!wide) __syncthreads();  // nobody reads zeros any more
+    float4 fours[S::SLICES * S::FOURS];
 #pragma unroll
-      for (int i = 0; i < S::FOURS; ++i) {
-        const float* const four = &sum[i / (COLS / 4)][i % (COLS / 4) * 4];
-        fours[i] = make_float4(alpha * four[0], alpha * four[1], alpha * four[2], alpha * four[3]);
-      }
-    } else {
-      // Each slice gets the other's sums for one half of the rows, and keeps that half.
-      const bool upper = thread >= 32 * S::WARPS;
-      float4* const exchange = reinterpret_cast<float4*>(smem);
+    for (int i = 0; i < S::SLICES * S::FOURS; ++i) {
+      const float* const four = &sum[i / (COLS / 4)][i % (COLS / 4) * 4];
+      fours[i] = make_float4(alpha * four[0], alpha * four[1], alpha * four[2], alpha * four[3]);
+    }
+    if (S::SLICES == 1 && !wide) __syncthreads();  // nobody reads zeros any more
+    // Two slices at a time: each gets the other's sums for one half of the rows, and keeps that half.
+    float4* const exchange = reinterpret_cast<float4*>(smem);
+    const auto halve = [&](auto slices) {  // of so many
+      constexpr int SLICES = decltype(slices)::value, KEPT = SLICES * S::FOURS;
+      const int partner = thread ^ (SLICES * 32 * S::WARPS);
+      const bool upper = thread > partner;
 #pragma unroll
-      for (int i = 0; i < S::FOURS; ++i) {
-        const float* const low = &sum[i / (COLS / 4)][i % (COLS / 4) * 4];
-        const float* const high = &sum[i / (COLS / 4) + ROWS / 2][i % (COLS / 4) * 4];
-        const float4 x = make_float4(alpha * low[0], alpha * low[1], alpha * low[2], alpha * low[3]);
-        const float4 y = make_float4(alpha * high[0], alpha * high[1], alpha * high[2], alpha * high[3]);
-        exchange[i * THREADS + thread] = upper ? x : y;
-        fours[i] = upper ? y : x;
+      for (int i = 0; i < KEPT; ++i) {
+        const float4 low = fours[i], high = fours[KEPT + i];
+        exchange[i * THREADS + thread] = upper ? low : high;
+        fours[i] = upper ? high : low;
       }
       __syncthreads();
 #pragma unroll
-      for (int i = 0; i < S::FOURS; ++i) fours[i] = fours[i] + exchange[i * THREADS + (thread ^ (32 * S::WARPS))];
-      if (!wide) __syncthreads();
-    }
+      for (int i = 0; i < KEPT; ++i) fours[i] = fours[i] + exchange[i * THREADS + partner];
+      if (SLICES > 1 || !wide) __syncthreads();
+    };
+    static_assert(S::SLICES == 1 || S::SLICES == 2 || S::SLICES == 4);
+    if constexpr (S::SLICES == 4) halve(std::integral_constant<int, 2>{});
+    if constexpr (S::SLICES >= 2) halve(std::integral_constant<int, 1>{});
 #pragma unroll
     for (int i = 0; i < S::FOURS; ++i) {
       if (complete) {
@@ -457,7 +462,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         __threadfence();
         // Only the first of them can have come from another tile.
         const float4* const head = parts + part_at<S>(from, plan.begin(from) < tile * plan.rounds) + thread;
-        constexpr int AT_ONCE = S::FOURS < 16 ? 4 : 8;  // as registers allow
+        constexpr int AT_ONCE = S::FOURS < 4 ? S::FOURS : S::FOURS < 16 ? 4 : 8;  // as registers allow
 #pragma unroll 1
         for (int i = 0; i < S::FOURS; i += AT_ONCE) {
           float4 total[AT_ONCE];
@@ -596,12 +601,14 @@ template <>
 constexpr Costs COSTS<Tall> = {{1.65, 2.82, 4.14, 0}, 4.3, 1.0, 1.087, 0};
 template <>
 constexpr Costs COSTS<Small> = {{1.05, 1.71, 2.42, 3.16}, 3.75, 1.0, 1.05, 0};
+template <>
+constexpr Costs COSTS<Slim> = {{1.9, 0, 0, 0}, 3.9, 1.09, 1.16, 0};
 constexpr double LAUNCH = 2.0;         // each kernel
 constexpr double PART_BYTES = 5.0e6;   // bytes of parts a microsecond, written or read by all SMs
 constexpr double ADD_BYTES = 0.043e6;  // the same, read by one block
 constexpr double PACK_BYTES = 4.1e6;   // bytes of a matrix a microsecond, read and written
 
-enum class Tile { any, large, medium, tall, small };
+enum class Tile { any, large, medium, tall, small, slim };
 
 struct Choice {
   Plan plan;
@@ -716,6 +723,7 @@ Choice choose(const gemm::SgemmProblem& p, Tile tile, bool always_pack) {
     if (tile == Tile::any || tile == Tile::medium) consider<Medium>(p, Tile::medium, way, best);
     if (tile == Tile::any || tile == Tile::tall) consider<Tall>(p, Tile::tall, way, best);
     if (tile == Tile::any || tile == Tile::small) consider<Small>(p, Tile::small, way, best);
+    if (tile == Tile::any || tile == Tile::slim) consider<Slim>(p, Tile::slim, way, best);
   }
   return best;
 }
@@ -770,6 +778,7 @@ gemm::Status launch_chosen(gemm::SgemmProblem p, const Choice& choice, cudaStrea
   }
   if (choice.tile == Tile::large) return launch<Large>(p, choice, b_panel, stream);
   if (choice.tile == Tile::tall) return launch<Tall>(p, choice, b_panel, stream);
+  if (choice.tile == Tile::slim) return launch<Slim>(p, choice, b_panel, stream);
   return choice.tile == Tile::medium ? launch<Medium>(p, choice, b_panel, stream)
                                      : launch<Small>(p, choice, b_panel, stream);
 }
@@ -798,6 +807,7 @@ gemm::L1Cycles l1_cycles(const gemm::SgemmProblem& p) {
   return tile == Tile::large    ? cycles<Large>()
          : tile == Tile::medium ? cycles<Medium>()
          : tile == Tile::tall   ? cycles<Tall>()
+         : tile == Tile::slim   ? cycles<Slim>()
                                 : cycles<Small>();
 }
 
@@ -806,11 +816,12 @@ constexpr gemm::Variant variants[] = {
     {"medium", "tiles of 64 x 128 only", launch<Tile::medium>, l1_cycles<Tile::medium>},
     {"tall", "tiles of 128 x 64 only", launch<Tile::tall>, l1_cycles<Tile::tall>},
     {"small", "tiles of 64 x 64 only", launch<Tile::small>, l1_cycles<Tile::small>},
+    {"slim", "tiles of 32 x 64 only", launch<Tile::slim>, l1_cycles<Tile::slim>},
     {"packed", "A always transposed first", launch<Tile::any, true>, l1_cycles<Tile::any, true>},
 };
 
 constexpr gemm::StageInfo info = {
-    .idea = "four sizes of tile, in bands, remainders shared between blocks; a model chooses",
+    .idea = "five sizes of tile, in bands, remainders shared between blocks; a model chooses",
     .l1_cycles = l1_cycles<Tile::any>,
     .min_compute_capability = 80,
     .launch = launch<Tile::any>,

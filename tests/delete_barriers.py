@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 # barriers of paths without edges; one whose tiles are shared so that a block has parts of two. And what stage 18 chooses for
 # four SMs: a second kernel for the sums, slices, a misaligned C of large tiles, words with parts of two tiles, packing.
 PROBLEMS = [["--m", m, "--n", n, "--k", k] for m, n, k in map(str.split, (
-    "22 20 375", "20 354 33", "22 411 36", "70 70 100", "30 30 600", "557 67 25", "20 235 323", "134 391 139",
+    "43 20 309", "20 354 33", "22 411 36", "70 70 100", "30 30 600", "557 67 25", "20 235 323", "134 391 139",
     "529 68 226", "256 256 128", "130 387 233"))]
 BARRIER = re.compile(r"__syncthreads\s*\(\s*\)")
 DECLARATION = "bool is_deleted(int barrier);\n"
