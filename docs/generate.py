@@ -303,7 +303,7 @@ def block_costs(data, stage):
         flops = 2 * shape["m"] * shape["n"] * shape["k"] * summit_plan.SMS
         rows.append([name, f"{shape['m']} x {shape['n']}", " / ".join(f"{t:g}" for t in shape["round"][:shape["blocks"]]),
                      " / ".join(f"{flops * (b + 1) / t / 1e6:.1f}" for b, t in enumerate(shape["round"][:shape["blocks"]])),
-                     f"{shape['tile']:g}", f"{shape['ragged']:g}", f"{shape['words']:g}", f"{shape['packed']:g}" if shape["packed"] else "-"])
+                     f"{shape['tile']:g}" + (f", {shape['tile'] + shape['part']:g} if shared" if shape["part"] else ""), f"{shape['ragged']:g}", f"{shape['words']:g}", f"{shape['packed']:g}" if shape["packed"] else "-"])
     return table(["tile", "of C", "a round, 1, 2 ... blocks an SM, us", "TFLOP/s in rounds", "beside its rounds, us", "times as long: ragged", "words",
                   "packed"], rows) + [
         "", f"Each launch {model.launch:g} us; parts {model.part_bytes / 1e6:g} TB/s, written or read by all SMs, {model.add_bytes / 1e6:g} TB/s by one "

@@ -26,10 +26,10 @@ class Model:
         for name, arguments in re.findall(r"using (\w+) = Shape<([\d, ]+)>", source):
             m, n, _, _, _, _, slices, blocks = map(int, arguments.split(","))
             found = re.search(rf"COSTS<{name}> = \{{\{{([^}}]*)\}}, ([0-9., ]+)\}}", source)
-            tile, ragged, words, packed = map(float, found.group(2).split(","))
+            tile, part, ragged, words, packed = map(float, found.group(2).split(","))
             self.shapes[name] = {"m": m, "n": n, "k": slices * slice_k, "slices": slices, "blocks": blocks,
-                                 "round": [float(x) for x in found.group(1).split(",")], "tile": tile, "ragged": ragged, "words": words,
-                                 "packed": packed}
+                                 "round": [float(x) for x in found.group(1).split(",")], "tile": tile, "part": part, "ragged": ragged,
+                                 "words": words, "packed": packed}
 
     def wave(self, shape, blocks, rounds, slower=1.0, tiles=1):
         """Of at most as many blocks as there are places, each with a few tiles."""
@@ -55,7 +55,8 @@ class Model:
         time = self.launch + whole // places * self.wave(shape, places, plan["rounds"], slower)
         time += self.wave(shape, whole % places, plan["rounds"], slower)
         if plan["workers"]:
-            time += self.wave(shape, plan["workers"], plan["each"] + (plan["extra"] > 0), slower, self.tiles_of_a_worker(plan))
+            tiles = self.tiles_of_a_worker(plan)
+            time += self.wave(shape, plan["workers"], plan["each"] + (plan["extra"] > 0), slower, tiles) + tiles * shape["part"]
             time += self.reduction(plan)
         return time
 
