@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "common/complex.cuh"
+
 namespace gemm {
 
 /// SGEMM: C = alpha * A * B + beta * C, FP32.
@@ -192,12 +194,6 @@ struct Problem {
   }
 };
 
-__host__ __device__ inline bool is_zero(double x) {
-  return x == 0;
-}
-__host__ __device__ inline bool is_zero(const double2& x) {
-  return x.x == 0 && x.y == 0;
-}
 template <class T>
 std::int64_t TsmttsmProblem<T>::depth() const {
   return is_zero(alpha) ? 0 : k;
