@@ -127,10 +127,10 @@ std::vector<CompiledKernel> compile_kernels(const Toolchain& toolchain, const st
     }
   }
   // nvcc's own temporary files go where they are removed even if it is killed; its messages shall be in English.
-  const Finished finished =
-      run_process({toolchain.nvcc, "-std=c++20", "-O3", "-DNDEBUG", "-cubin", "-lineinfo", "-Xptxas", "-v",
-           "-arch=" + architecture, "-I" + (directory.path() / "include").string(), "-o", cubin, "-x", "cu", file},
-          {"TMPDIR=" + directory.path().string(), "LC_ALL=C"});
+  const Finished finished = run_process(
+      {toolchain.nvcc, "-std=c++20", "-O3", "-DNDEBUG", "-cubin", "-lineinfo", "-Xptxas", "-v", "-arch=" + architecture,
+       "-I" + (directory.path() / "include").string(), "-o", cubin, "-x", "cu", file},
+      {"TMPDIR=" + directory.path().string(), "LC_ALL=C"});
   if (finished.status != 0) {
     std::string error = first_error(finished.output);
     if (const std::size_t at = error.find(file); at != std::string::npos) error.replace(at, file.size(), original);

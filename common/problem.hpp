@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "common/complex.cuh"
+#include "common/kernel_options.hpp"
 
 namespace gemm {
 
@@ -51,6 +52,7 @@ struct TsmttsmProblem {
   std::int64_t ldc = 0;
   bool conjugate = false;
   void* workspace = nullptr;  ///< as for SGEMM; TsmInfo::workspace_bytes of it
+  KernelOptions kernel = {};  ///< for stages that generate their kernels
 
   std::int64_t depth() const;  ///< k, but 0 if alpha is
 };
@@ -108,6 +110,7 @@ struct Problem {
   void* out = nullptr;  ///< C; of TSMM B
   std::int64_t ldout = 0;
   void* workspace = nullptr;
+  KernelOptions kernel = {};
 
   std::int64_t rows() const { return op == Operation::tsmm ? k : m; }   ///< of the result, which has n columns
   std::int64_t terms() const { return op == Operation::tsmm ? m : k; }  ///< products an element
@@ -160,7 +163,8 @@ struct Problem {
             static_cast<T*>(out),
             ldout,
             conjugate,
-            workspace};
+            workspace,
+            kernel};
   }
   template <class T>
   operator TsmmProblem<T>() const {

@@ -1,6 +1,5 @@
 // Kernels compiled at run time, on a GPU: cubins loaded as libraries of the CUDA runtime.
 #include <cuda_runtime.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -19,14 +18,14 @@ std::string host_compiler_settings() {
 }
 
 std::string missing_compiler(const std::string& target) {
-  return fmt::format("needs NVRTC (libnvrtc.so, of a CUDA toolkit), or kernels compiled before for {} in {}", target,
-                     kernel_cache().string());
+  return "needs NVRTC (libnvrtc.so, of a CUDA toolkit), or kernels compiled before for " + target + " in " +
+         kernel_cache().string();
 }
 
 const std::string& native_jit_target() {
   static const std::string target = [] {
     const int capability = open_device().compute_capability;
-    return fmt::format("sm_{}{}", capability, capability == 90 ? "a" : "");
+    return "sm_" + std::to_string(capability) + (capability == 90 ? "a" : "");
   }();
   return target;
 }
@@ -67,7 +66,10 @@ JitKernel load_kernel(const JitBinary&, const std::filesystem::path&) {
 
 Status launch_kernel(const JitKernel& kernel, const LaunchShape& shape, void** arguments,
                      std::span<const std::size_t> bytes) {
-  if (!std::ranges::equal(bytes, kernel.parameter_bytes)) return Status::failed("arguments of other types");
+  // Empty if the runtime does not tell.
+  if (!kernel.parameter_bytes.empty() &&
+      !std::equal(bytes.begin(), bytes.end(), kernel.parameter_bytes.begin(), kernel.parameter_bytes.end()))
+    return Status::failed("arguments of other types");
   if (launch_log) launch_log->push_back({kernel.handle, shape});
   if (shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0) return Status::ok();
   if (shape.dynamic_shared > 48 * 1024) {
