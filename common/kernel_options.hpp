@@ -16,11 +16,11 @@ constexpr const char* reduction_name(Reduction reduction) {
 
 /// 0 or nothing: not said.
 struct KernelOptions {
-  int tile_m = 0, tile_n = 0;      ///< elements of C that a thread adds up
-  std::optional<bool> transposed;  ///< neighbouring threads have neighbouring columns, and not tiles
-  std::optional<bool> leapfrog;    ///< the next rows are loaded before these are multiplied
-  int unroll = 0;                  ///< rows that are loaded together
-  std::optional<Reduction> reduction;
+  int tile_m = 0, tile_n = 0;           ///< elements of C that a thread adds up
+  std::optional<bool> transposed = {};  ///< neighbouring threads have neighbouring columns, and not tiles
+  std::optional<bool> leapfrog = {};    ///< the next rows are loaded before these are multiplied
+  int unroll = 0;                       ///< rows that are loaded together
+  std::optional<Reduction> reduction = {};
   int threads = 0;  ///< of a block
 
   bool any() const { return tile_m || tile_n || transposed || leapfrog || unroll || reduction || threads; }

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <fstream>
 #include <future>
+#include <map>
+#include <optional>
 
 #include "common/counts.hpp"
 #include "common/device_memory.hpp"
@@ -47,12 +49,13 @@ std::string contents(const fs::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// Each test has a cache of its own, empty at first. (A child of TwoProcessesAtOnce is told which.)
+// Each test has a cache of its own, empty at first; a test that another one starts is told which.
 class Jit : public DeviceTest {
  protected:
   void SetUp() override {
     DeviceTest::SetUp();
-    if (!std::getenv("GEMM_KERNEL_CACHE")) set_kernel_cache(folder_.path());
+    const char* const given = std::getenv("TEST_JIT_CACHE");
+    set_kernel_cache(given ? fs::path(given) : folder_.path());
     forget_kernels();
     before_ = jit_counters();
   }
@@ -205,7 +208,7 @@ Finished run_this_test(const std::string& name, const std::vector<std::string>& 
 TEST_F(Jit, TwoProcessesAtOnce) {
   if (!can_compile()) GTEST_SKIP();
   const TemporaryDirectory folder;
-  const std::string cache = "GEMM_KERNEL_CACHE=" + folder.path().string();
+  const std::string cache = "TEST_JIT_CACHE=" + folder.path().string();
   const auto child = [&] { return run_this_test("Jit.ChildScalesBy*", {cache}); };
   auto one = std::async(std::launch::async, child), two = std::async(std::launch::async, child);
   for (const Finished& finished : {one.get(), two.get()}) {
@@ -229,20 +232,19 @@ TEST_F(Jit, WhereKernelsAreKept) {
   set_kernel_cache("relative/folder");
   EXPECT_EQ(kernel_cache(), fs::current_path() / "relative/folder");
   set_kernel_cache("");
-  const char* const home = std::getenv("HOME");
-  const std::string old_home = home ? home : "";
-  const char* const xdg = std::getenv("XDG_CACHE_HOME");
-  const std::string old_xdg = xdg ? xdg : "";
+  std::map<std::string, std::optional<std::string>> before;
+  for (const char* name : {"HOME", "XDG_CACHE_HOME", "GEMM_KERNEL_CACHE"}) {
+    const char* const value = std::getenv(name);
+    before[name] = value ? std::optional<std::string>(value) : std::nullopt;
+    unsetenv(name);
+  }
   setenv("HOME", "/home/of/somebody", 1);
-  unsetenv("XDG_CACHE_HOME");
   EXPECT_EQ(kernel_cache(), "/home/of/somebody/.cache/staged-gemm");
   setenv("XDG_CACHE_HOME", "/caches", 1);
   EXPECT_EQ(kernel_cache(), "/caches/staged-gemm");
   setenv("GEMM_KERNEL_CACHE", "/of/ours", 1);
   EXPECT_EQ(kernel_cache(), "/of/ours");
-  unsetenv("GEMM_KERNEL_CACHE");
-  setenv("HOME", old_home.c_str(), 1);
-  xdg ? setenv("XDG_CACHE_HOME", old_xdg.c_str(), 1) : unsetenv("XDG_CACHE_HOME");
+  for (const auto& [name, value] : before) value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
 }
 
 // ---- for a GPU that is not there
@@ -397,9 +399,47 @@ TEST_F(JitOnExecutor, StaticSharedMemoryIsRefused) {
   EXPECT_NE(status.reason.find("__shared__ variables of its own"), std::string::npos) << status.reason;
 }
 
+// tests/delete_barriers.py does this to stages; the generated kernels' text lies in a header.
+TEST_F(JitOnExecutor, EachBarrierOfTheGeneratedKernelsIsNeeded) {
+  const JitHeader& kernel = kernel_header("tsm/generated/kernel.cuh");
+  const std::string barrier = "__syncthreads();";
+  const auto run = [&](const JitHeader& header) {
+    const JitRequest request = {
+        "gemm::generated::tsmttsm<double, 2, 2, 1, 1, false, true, true, 1, true, true, 64, 1>",
+        {header, kernel_header("tsm/generated/slices.cuh"), kernel_header("common/complex.cuh")}};
+    const JitResult found = find_kernel(request);
+    EXPECT_TRUE(found.status) << found.status.reason;
+    if (!found.kernel) return Observation{};
+    const DeviceArray<double> a(128), b(128), partial(4);
+    const std::vector<double> ones(128, 1.0);
+    for (const auto* x : {&a, &b})
+      check_cuda(cudaMemcpy(x->data(), ones.data(), 128 * 8, cudaMemcpyHostToDevice), "write");
+    using Tsmttsm = void(std::int64_t, double, const double*, std::int64_t, const double*, std::int64_t, double*,
+                         std::int64_t, double*);
+    return observe([&] {
+      const Status launched =
+          JitCall<Tsmttsm>::launch(*found.kernel, {.grid = 1, .block = 64, .dynamic_shared = 8 * 4 * 8}, 64, 1.0,
+                                   a.data(), 2, b.data(), 2, nullptr, 2, partial.data());
+      EXPECT_TRUE(launched) << launched.reason;
+    });
+  };
+  const Observation whole = run(kernel);
+  EXPECT_TRUE(whole.defects.empty()) << whole.defects.front();
+  int deleted = 0;
+  for (std::size_t at = 0; (at = kernel.text.find(barrier, at)) != std::string::npos; ++at, ++deleted) {
+    JitHeader without = kernel;
+    without.text.replace(at, barrier.size(), "");
+    const Observation found = run(without);
+    ASSERT_FALSE(found.defects.empty()) << "barrier number " << deleted;
+    EXPECT_NE(found.defects.front().find("shared memory in gemm::generated::tsmttsm<double"), std::string::npos) << found.defects.front();
+    EXPECT_NE(found.defects.front().find("tsm/generated/kernel.cuh:"), std::string::npos) << found.defects.front();
+  }
+  EXPECT_EQ(deleted, 2);
+}
+
 TEST_F(JitOnExecutor, WithoutCompilerWhatIsKeptStillRuns) {
   const TemporaryDirectory folder;
-  const std::vector<std::string> nothing = {"GEMM_KERNEL_CACHE=" + folder.path().string(),
+  const std::vector<std::string> nothing = {"TEST_JIT_CACHE=" + folder.path().string(),
                                             "GEMM_KERNEL_COMPILER=/no/such/compiler"};
   const Finished refused = run_this_test("Jit.ChildScalesBy11", nothing);
   EXPECT_NE(refused.status, 0);

@@ -125,6 +125,7 @@ __global__ void __launch_bounds__(threads, resident)
       if (rounds > 0) {
         Rows<T, TM, TN, unroll> x, y;
         walk.load(x);
+#pragma unroll 1
         for (; rounds > 2; rounds -= 2) {
           walk.load(y);
           multiply<conjugate>(x, sum);
@@ -136,6 +137,7 @@ __global__ void __launch_bounds__(threads, resident)
         if (rounds == 2) multiply<conjugate>(y, sum);
       }
     } else {
+#pragma unroll 1  // `unroll` says how many rows, and not nvcc
       for (; rounds > 0; --rounds) {
         Rows<T, TM, TN, unroll> x;
         walk.load(x);
