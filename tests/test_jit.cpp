@@ -14,7 +14,6 @@
 #include "common/jit.hpp"
 #include "common/jit_cache.hpp"
 #include "common/jit_compiler.hpp"
-#include "common/launch.cuh"
 #include "common/process.hpp"
 #include "tests/device_test.hpp"
 
