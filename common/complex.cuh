@@ -1,11 +1,17 @@
-// Arithmetic that the tall & skinny stages write once for double and for double2, a complex number.
+// Arithmetic that the tall & skinny stages write once for double and for double2, a complex number. Kernels compiled at
+// run time include it, too, so it includes nothing of the harness.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include "common/problem.hpp"
-
 namespace gemm {
+
+__host__ __device__ inline bool is_zero(double x) {
+  return x == 0;
+}
+__host__ __device__ inline bool is_zero(const double2& x) {
+  return x.x == 0 && x.y == 0;
+}
 
 /// sum + a * b: one FMA, or of complex numbers four.
 __device__ inline double multiply_add(double a, double b, double sum) {

@@ -1,8 +1,10 @@
-// The whole-ladder program behind ./lab: ladder, run, compare, list, doctor, map.
+// The whole-ladder program behind ./lab: ladder, run, compare, compile, list, doctor, map.
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -11,6 +13,7 @@
 #include "common/device.hpp"
 #include "common/device_memory.hpp"
 #include "common/doctor.hpp"
+#include "common/jit.hpp"
 #include "common/options.hpp"
 #include "common/report.hpp"
 #include "common/thread_map.hpp"
@@ -29,6 +32,7 @@ struct LadderOptions {
   std::optional<Operation> op;
   std::optional<Type> type;
   TimingOptions timing;
+  KernelOptions kernel;
   std::string json;
   bool time = false, no_time = false;
   bool variants = false;
@@ -70,7 +74,10 @@ std::vector<ProblemSpec> ladder_problems(const LadderOptions& options) {
   if (usual) shapes = usual_shapes(op, options.type);
   std::vector<ProblemSpec> problems;
   for (const std::string& shape : shapes) problems.push_back(parse_shape(shape));
-  for (ProblemSpec& problem : problems) set_kind(problem, op, options.type);
+  for (ProblemSpec& problem : problems) {
+    set_kind(problem, op, options.type);
+    problem.kernel = options.kernel;
+  }
   if (usual && !open_device().gpu) {
     ProblemSpec& awkward = problems.back();
     awkward.lda = awkward.row_a() + 4;
@@ -135,6 +142,11 @@ int ladder(LadderOptions options, const std::string& command) {
     if (contenders.empty()) throw UsageError(std::string("no stage for ") + operation_name(op));
   }
   for (const std::string& name : options.only) enter(find_stage(name));
+  const auto takes_options = [](const Contender& c) { return static_cast<bool>(c.stage->generated); };
+  const bool takes = options.only.empty() ? std::ranges::any_of(contenders, takes_options)
+                                          : std::ranges::all_of(contenders, takes_options);
+  if (options.kernel.any() && !takes)
+    throw UsageError("tiles can be chosen only of stages that generate their kernels");
   const auto problems = ladder_problems(options);
   const std::vector<Contender>& libraries = baselines(problems.front().type);
   if (options.only.empty() || options.with_libraries)
@@ -221,6 +233,7 @@ int compare_stages(const std::string& first, const std::string& second, RunOptio
   const Stage& b = find_stage(second);
   if (a.op != b.op) throw UsageError(a.id + " and " + b.id + " don't solve the same problem");
   prepare(options, a);
+  require_kernel_options(options.spec, b);
   const auto say = [&](const std::string& text) { tell(options.json, text); };
   const auto ceilings = options.evaluate.time ? measure_ceilings() : std::nullopt;
   const auto results = evaluate({contender(a), contender(b)}, options.spec, options.evaluate, show_progress);
@@ -254,6 +267,70 @@ int compare_stages(const std::string& first, const std::string& second, RunOptio
     write_text(options.json, report.dump(1) + "\n");
   }
   return exit_status(results, ceilings, options.evaluate.timing);
+}
+
+struct CompileOptions {
+  std::string stage, target;
+  std::vector<std::string> shapes;
+  std::vector<Type> types;
+  bool conjugate = false;
+  KernelOptions kernel;
+};
+
+// "16" is 16 x 16, "16x8" M x N, "1-64" each of 1 x 1 to 64 x 64.
+void add_sizes(const std::string& text, std::vector<std::pair<int, int>>& sizes) {
+  int m = 0, n = 0, end = 0;
+  const auto complete = [&] { return end > 0 && text[static_cast<std::size_t>(end)] == '\0'; };
+  const auto add = [&](int first, int last, bool square) {
+    for (int i = first; i <= last; ++i) sizes.emplace_back(i, square ? i : n);
+  };
+  constexpr int most = 1024;
+  const auto in_range = [](int x) { return x >= 1 && x <= most; };
+  if (std::sscanf(text.c_str(), "%d%n", &m, &end) == 1 && complete() && in_range(m)) return add(m, m, true);
+  if (std::sscanf(text.c_str(), "%dx%d%n", &m, &n, &end) == 2 && complete() && in_range(m) && in_range(n))
+    return add(m, m, false);
+  if (std::sscanf(text.c_str(), "%d-%d%n", &m, &n, &end) == 2 && complete() && in_range(m) && in_range(n) && m <= n)
+    return add(m, n, true);
+  throw UsageError("sizes are M, MxN or FIRST-LAST, not '" + text + "'");
+}
+
+// Fills the cache of kernels, for another machine, too.
+int compile_ahead(const CompileOptions& options) {
+  const Stage& stage = find_stage(options.stage);
+  if (!stage.generated) throw UsageError(stage.id + " does not generate its kernel: there is nothing to compile");
+  if (!options.target.empty()) require_jit_target(options.target);
+  const std::string target = options.target.empty() ? native_jit_target() : options.target;
+  std::vector<std::pair<int, int>> sizes;
+  for (const std::string& text : options.shapes) add_sizes(text, sizes);
+  fmt::print("{} for {}, kept in {}\n{:<7} {:>9} {:>7} {:>6} {:>9} {:>9} {:>8}\n", stage.id, target,
+             kernel_cache().string(), "type", "M x N", "tile", "unroll", "registers", "spilled", "seconds");
+  int failed = 0, kept = 0;
+  double seconds = 0;
+  for (const auto& [m, n] : sizes) {
+    for (const Type type : options.types) {
+      const bool is_complex = type == Type::c64;
+      const KernelOptions used = stage.generated.choose(m, n, is_complex, options.kernel);
+      const std::string size =
+          fmt::format("{:<7} {:>9}", is_complex ? "complex" : "real", fmt::format("{} x {}", m, n));
+      if (const std::string why = stage.generated.refusal(m, n, used); !why.empty()) {
+        fmt::print("{} {}\n", size, why);
+        continue;
+      }
+      const JitEntry entry =
+          compile_kernel(stage.generated.request(m, n, is_complex, options.conjugate && is_complex, used), target);
+      if (entry.status.code == Status::Code::unsupported) throw DeviceError(entry.status.reason);
+      failed += !entry.status;
+      kept += entry.status && !entry.file.empty();
+      seconds += entry.seconds;
+      fmt::print("{} {:>7} {:>6} {}\n", size, fmt::format("{}x{}", used.tile_m, used.tile_n), used.unroll,
+                 entry.status ? fmt::format("{:>9} {:>9} {:>8}", entry.binary.registers, entry.binary.spill_bytes,
+                                            entry.compiled ? fmt::format("{:.2f}", entry.seconds) : "kept")
+                              : entry.status.reason);
+      std::fflush(stdout);
+    }
+  }
+  fmt::print("{} kept, {} failed; {:.1f} s\n", kept, failed, seconds);
+  return failed ? 1 : 0;
 }
 
 int list(bool with_variants) {
@@ -310,6 +387,7 @@ int main(int argc, char** argv) {
   ladder_command->add_option("--json", ladder_options.json, "write the results to this file");
   ladder_command->add_flag("--brief", ladder_options.brief, "in the JSON, shapes, statuses and times alone");
   add_timing_options(*ladder_command, ladder_options.timing);
+  add_kernel_options(*ladder_command, ladder_options.kernel);
   ladder_command->callback([&] { action = [&] { return ladder(ladder_options, command); }; });
 
   std::string run_id;
@@ -326,6 +404,26 @@ int main(int argc, char** argv) {
   compare_command->add_option("b", second, "another")->required();
   add_run_options(*compare_command, compare_options);
   compare_command->callback([&] { action = [&] { return compare_stages(first, second, compare_options, command); }; });
+
+  CompileOptions compile_options;
+  CLI::App* compile_command = app.add_subcommand("compile", "kernels of a stage that generates them, ahead of time");
+  compile_command->add_option("stage", compile_options.stage, "its id")->required();
+  compile_command->add_option("sizes", compile_options.shapes, "M, MxN or FIRST-LAST (squares)")->required();
+  compile_command->add_option("--arch", compile_options.target,
+                              "such as sm_90a; needs no GPU (default: this machine's)");
+  compile_command
+      ->add_option_function<std::string>(
+          "--type",
+          [&](const std::string& names) {
+            compile_options.types.clear();
+            for (const char name : names) compile_options.types.push_back(name == 'd' ? Type::f64 : Type::c64);
+          },
+          "d: double; z: double complex; dz: both (default)")
+      ->check(CLI::IsMember({"d", "z", "dz"}));
+  compile_options.types = {Type::f64, Type::c64};
+  compile_command->add_flag("--conj", compile_options.conjugate, "A^H in place of A^T");
+  add_kernel_options(*compile_command, compile_options.kernel);
+  compile_command->callback([&] { action = [&] { return compile_ahead(compile_options); }; });
 
   bool list_variants = false;
   CLI::App* list_command = app.add_subcommand("list", "all stages");

@@ -1,14 +1,8 @@
-// Finds nvcc and nvdisasm, starts them, and reads what ptxas says. Programs are started with argument vectors, never
-// through a shell.
+// Finds nvcc and nvdisasm, starts them, and reads what ptxas says.
 #include <cxxabi.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -17,108 +11,13 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "common/process.hpp"
 #include "common/sass.hpp"
 
 namespace gemm {
 namespace {
 
 namespace fs = std::filesystem;
-
-// ---- starting programs
-
-struct Finished {
-  int status = 0;      // the exit status, or 128 + the signal
-  std::string output;  // standard output and standard error together
-};
-
-// Throws std::runtime_error if the program can't be started. `variables` ("NAME=value") go before the environment's.
-Finished run(const std::vector<std::string>& arguments, const std::vector<std::string>& variables = {}) {
-  std::vector<char*> argv, envp;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  for (const std::string& variable : variables) envp.push_back(const_cast<char*>(variable.c_str()));
-  for (char** inherited = environ; *inherited; ++inherited) {
-    const bool is_replaced = std::any_of(variables.begin(), variables.end(), [&](const std::string& variable) {
-      return std::strncmp(*inherited, variable.c_str(), variable.find('=') + 1) == 0;
-    });
-    if (!is_replaced) envp.push_back(*inherited);
-  }
-  argv.push_back(nullptr);
-  envp.push_back(nullptr);
-
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("no pipe: {}", std::strerror(errno)));
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  pid_t child = 0;
-  const int error = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), envp.data());
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  if (error != 0) {
-    close(ends[0]);
-    throw std::runtime_error(fmt::format("could not run {}: {}", arguments[0], std::strerror(error)));
-  }
-
-  Finished finished;
-  char buffer[65536];
-  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) != 0;) {
-    if (n > 0) finished.output.append(buffer, static_cast<std::size_t>(n));
-    if (n < 0 && errno != EINTR) break;
-  }
-  close(ends[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  finished.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return finished;
-}
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = (fs::temp_directory_path() / "gemm_nvcc_XXXXXX").string();
-    if (!mkdtemp(name.data())) {
-      throw std::runtime_error(fmt::format("could not make {}: {}", name, std::strerror(errno)));
-    }
-    path_ = name;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-// ---- finding programs
-
-// The absolute path of the first that can be run; empty if none can.
-std::string first_program(const std::vector<fs::path>& candidates) {
-  for (const fs::path& candidate : candidates) {
-    std::error_code ignored;
-    if (fs::is_regular_file(candidate, ignored) && access(candidate.c_str(), X_OK) == 0) {
-      return fs::absolute(candidate).lexically_normal().string();
-    }
-  }
-  return {};
-}
-
-std::vector<fs::path> in_path(const std::string& name) {
-  std::vector<fs::path> candidates;
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    candidates.push_back(fs::path(folder.empty() ? "." : folder) / name);
-  }
-  return candidates;
-}
 
 // Where common/cuda_wheels.sh puts the programs: the checkout is the one that this file was compiled in.
 fs::path wheels() {
@@ -160,23 +59,12 @@ void split_signature(CompiledKernel& kernel) {
   if (angle < end) kernel.template_arguments = signature.substr(angle + 1, end - angle - 2);
 }
 
-std::string first_error(const std::string& output) {
-  static const std::regex error(R"(\b(error|fatal)( error)?( [#\w-]+)? *:)");
-  std::string first_line;
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);) {
-    if (std::regex_search(line, error)) return line;
-    if (first_line.empty()) first_line = line;
-  }
-  return first_line;
-}
-
 void disassemble(const Toolchain& toolchain, const std::string& cubin, const std::string& source,
                  std::vector<CompiledKernel>& kernels) {
   std::string why = "not known: no nvdisasm beside nvcc or in PATH";
   std::map<std::string, MachineCode> functions;
   if (!toolchain.nvdisasm.empty()) {
-    const Finished finished = run({toolchain.nvdisasm, "-c", "-gi", cubin});
+    const Finished finished = run_process({toolchain.nvdisasm, "-c", "-gi", cubin});
     why = finished.status == 0
               ? "no loop multiplies"
               : fmt::format("not known: nvdisasm failed ({}): {}", finished.status, first_error(finished.output));
@@ -206,7 +94,7 @@ std::optional<Toolchain> find_toolchain() {
   // CUDACXX may name another compiler.
   std::smatch version;
   try {
-    const std::string output = run({toolchain.nvcc, "--version"}).output;
+    const std::string output = run_process({toolchain.nvcc, "--version"}).output;
     if (!std::regex_search(output, version, std::regex(R"(release [\d.]+, V([\d.]+))"))) return std::nullopt;
     toolchain.version = version[1];
   } catch (const std::runtime_error&) {
@@ -239,10 +127,10 @@ std::vector<CompiledKernel> compile_kernels(const Toolchain& toolchain, const st
     }
   }
   // nvcc's own temporary files go where they are removed even if it is killed; its messages shall be in English.
-  const Finished finished =
-      run({toolchain.nvcc, "-std=c++20", "-O3", "-DNDEBUG", "-cubin", "-lineinfo", "-Xptxas", "-v",
-           "-arch=" + architecture, "-I" + (directory.path() / "include").string(), "-o", cubin, "-x", "cu", file},
-          {"TMPDIR=" + directory.path().string(), "LC_ALL=C"});
+  const Finished finished = run_process(
+      {toolchain.nvcc, "-std=c++20", "-O3", "-DNDEBUG", "-cubin", "-lineinfo", "-Xptxas", "-v", "-arch=" + architecture,
+       "-I" + (directory.path() / "include").string(), "-o", cubin, "-x", "cu", file},
+      {"TMPDIR=" + directory.path().string(), "LC_ALL=C"});
   if (finished.status != 0) {
     std::string error = first_error(finished.output);
     if (const std::size_t at = error.find(file); at != std::string::npos) error.replace(at, file.size(), original);

@@ -10,6 +10,7 @@
 
 #include "common/count_report.hpp"
 #include "common/device.hpp"
+#include "common/jit.hpp"
 #include "common/report.hpp"
 
 namespace gemm {
@@ -115,8 +116,39 @@ void add_timing_options(CLI::App& app, TimingOptions& timing) {
       ->capture_default_str();
 }
 
+void add_kernel_options(CLI::App& app, KernelOptions& options) {
+  app.add_option("--tile-m", options.tile_m, "of a generated kernel: columns of A that a thread has")
+      ->check(CLI::Range(1, 64));
+  app.add_option("--tile-n", options.tile_n, "columns of B")->check(CLI::Range(1, 64));
+  const auto add_switch = [&](const char* name, std::optional<bool>& value, const char* description) {
+    app.add_option_function<std::string>(
+           name, [&value](const std::string& text) { value = text == "on"; }, description)
+        ->check(CLI::IsMember({"on", "off"}));
+  };
+  add_switch("--transposed", options.transposed, "on: neighbouring threads have neighbouring columns; off: tiles");
+  add_switch("--leapfrog", options.leapfrog, "on: the next rows are loaded before these are multiplied");
+  app.add_option("--unroll", options.unroll, "rows that are loaded together")->check(CLI::Range(1, 16));
+  app.add_option_function<std::string>(
+         "--reduction",
+         [&options](const std::string& name) {
+           for (const Reduction each : {Reduction::atomics, Reduction::local, Reduction::ordered}) {
+             if (name == reduction_name(each)) options.reduction = each;
+           }
+         },
+         "atomics: each thread adds to C; local: each block; ordered: a second kernel, the same bits every time")
+      ->check(CLI::IsMember({"atomics", "local", "ordered"}));
+  app.add_option("--threads", options.threads, "of a block")->check([](const std::string& text) {
+    const int threads = std::atoi(text.c_str());
+    return threads >= 32 && threads <= 1024 && threads % 32 == 0 ? "" : "threads must be 32, 64, ... 1024";
+  });
+  app.add_option_function<std::string>(
+      "--kernel-cache", [](const std::string& folder) { set_kernel_cache(folder); },
+      "where compiled kernels are kept (default: $GEMM_KERNEL_CACHE, or ~/.cache/staged-gemm)");
+}
+
 void add_run_options(CLI::App& app, RunOptions& options) {
   add_problem_options(app, options);
+  add_kernel_options(app, options.spec.kernel);
   add_timing_options(app, options.evaluate.timing);
   app.add_flag("--check", options.check_asked,
                "check the result (default: with --time where there is a GPU, else with --count)");
@@ -125,6 +157,15 @@ void add_run_options(CLI::App& app, RunOptions& options) {
                "check it, and count what it does: requests, sectors, wavefronts, FMAs (CPU build)");
   app.add_flag("--lines", options.lines_asked, "count line by line, too");
   app.add_option("--json", options.json, "write one JSON object to this file (- for standard output)");
+}
+
+void require_kernel_options(const ProblemSpec& spec, const Stage& stage) {
+  if (!spec.kernel.any()) return;
+  if (!stage.generated) throw UsageError(stage.id + " does not generate its kernel: it has no tiles to choose");
+  if (spec.m == 0 || spec.n == 0) return;
+  const auto complete = stage.generated.choose(spec.m, spec.n, spec.type == Type::c64, spec.kernel);
+  const std::string why = stage.generated.refusal(spec.m, spec.n, complete);
+  if (!why.empty()) throw UsageError(why);
 }
 
 void prepare(RunOptions& options, const Stage& stage) {
@@ -137,6 +178,7 @@ void prepare(RunOptions& options, const Stage& stage) {
   options.evaluate.count = options.count_asked || (!asked && !on_gpu);
   options.evaluate.lines = options.lines_asked;
   options.spec.validate();
+  require_kernel_options(options.spec, stage);
   require_writable(options.json);
   open_device();
   if (options.evaluate.time && !on_gpu) {

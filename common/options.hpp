@@ -25,6 +25,10 @@ void set_kind(ProblemSpec& spec, Operation op, std::optional<Type> type);
 /// --cache --seconds
 void add_timing_options(CLI::App& app, TimingOptions& timing);
 
+/// --tile-m --tile-n --transposed --leapfrog --unroll --reduction --threads, for stages that generate their kernels, and
+/// --kernel-cache.
+void add_kernel_options(CLI::App& app, KernelOptions& options);
+
 /// What one stage's own executable, and `gemm run`, offer.
 struct RunOptions {
   ProblemSpec spec;
@@ -36,6 +40,9 @@ struct RunOptions {
   std::string json;
 };
 void add_run_options(CLI::App& app, RunOptions& options);
+
+/// Throws UsageError if there are kernel options, and the stage has none or can't have these for this problem.
+void require_kernel_options(const ProblemSpec& spec, const Stage& stage);
 
 /// Settles what problem the options mean for this stage, and what --check, --time and --count mean together: by default check, and time where there is a GPU, else count.
 /// Throws UsageError and

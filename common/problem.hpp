@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "common/complex.cuh"
+#include "common/kernel_options.hpp"
+
 namespace gemm {
 
 /// SGEMM: C = alpha * A * B + beta * C, FP32.
@@ -49,6 +52,7 @@ struct TsmttsmProblem {
   std::int64_t ldc = 0;
   bool conjugate = false;
   void* workspace = nullptr;  ///< as for SGEMM; TsmInfo::workspace_bytes of it
+  KernelOptions kernel = {};  ///< for stages that generate their kernels
 
   std::int64_t depth() const;  ///< k, but 0 if alpha is
 };
@@ -106,6 +110,7 @@ struct Problem {
   void* out = nullptr;  ///< C; of TSMM B
   std::int64_t ldout = 0;
   void* workspace = nullptr;
+  KernelOptions kernel = {};
 
   std::int64_t rows() const { return op == Operation::tsmm ? k : m; }   ///< of the result, which has n columns
   std::int64_t terms() const { return op == Operation::tsmm ? m : k; }  ///< products an element
@@ -158,7 +163,8 @@ struct Problem {
             static_cast<T*>(out),
             ldout,
             conjugate,
-            workspace};
+            workspace,
+            kernel};
   }
   template <class T>
   operator TsmmProblem<T>() const {
@@ -192,12 +198,6 @@ struct Problem {
   }
 };
 
-__host__ __device__ inline bool is_zero(double x) {
-  return x == 0;
-}
-__host__ __device__ inline bool is_zero(const double2& x) {
-  return x.x == 0 && x.y == 0;
-}
 template <class T>
 std::int64_t TsmttsmProblem<T>::depth() const {
   return is_zero(alpha) ? 0 : k;

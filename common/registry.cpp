@@ -92,6 +92,7 @@ void add_tsm(const char* file, Operation op, const TsmInfo<P>& info) {
   }
   stage.workspace_zeros = info.workspace_zeros;
   stage.waits = info.waits;
+  stage.generated = info.generated;
   std::vector<Stage> variants;
   for (const TsmVariant<P>& variant : info.variants) {
     Stage form = stage;

@@ -75,6 +75,7 @@ struct TsmInfo {
   /// many SMs. Null: latency is not what bounds it.
   double (*waits)(int m, int n, std::int64_t k, int sms) = nullptr;
   std::span<const TsmVariant<Problem>> variants = {};
+  GeneratedKernels generated = {};  ///< for stages that take KernelOptions
 };
 using TsmttsmInfo = TsmInfo<TsmttsmProblem>;
 using TsmmInfo = TsmInfo<TsmmProblem>;
@@ -90,6 +91,7 @@ struct Stage {
   std::function<std::size_t(const Problem&)> workspace_bytes;  ///< empty: none
   std::size_t workspace_zeros = 0;                             ///< bytes
   double (*waits)(int m, int n, std::int64_t k, int sms) = nullptr;
+  GeneratedKernels generated = {};
 
   std::string id;  ///< family/NN_name, from the file's path: stages/02_coalesced.cu is sgemm/02_coalesced; a variant's
                    ///< is its stage's, a colon and its name

@@ -114,6 +114,13 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
                      {"distribution", distribution_name(spec.distribution)},
                      {"seed", spec.seed}};
   if (spec.conjugate) json["problem"]["conjugate"] = true;
+  if (result.stage && result.stage->generated && spec.m > 0 && spec.n > 0) {
+    const KernelOptions used = result.stage->generated.choose(spec.m, spec.n, spec.type == Type::c64, spec.kernel);
+    json["kernel_options"] = {{"tile_m", used.tile_m},          {"tile_n", used.tile_n},
+                              {"transposed", *used.transposed}, {"leapfrog", *used.leapfrog},
+                              {"unroll", used.unroll},          {"reduction", reduction_name(*used.reduction)},
+                              {"threads", used.threads}};
+  }
   json["device"] = open_device().name;
   json["status"] = status_of(result);
   json["reason"] = result.verdict.reason;
@@ -175,8 +182,8 @@ Json shortened(const Json& result) {
     }
     return picked;
   };
-  Json json = pick(result, {"stage", "problem", "status", "reason", "error", "time_ms", "gflops", "pct_cublas",
-                            "cublas_time_ms", "pct_roofline"});
+  Json json = pick(result, {"stage", "problem", "status", "reason", "kernel_options", "error", "time_ms", "gflops",
+                            "pct_cublas", "cublas_time_ms", "pct_roofline"});
   json["problem"] = pick(json["problem"], {"m", "n", "k"});
   if (json["reason"] == "") json.erase("reason");
   if (json.contains("error")) json["error"] = pick(json["error"], {"max_ratio", "frobenius_ratio"});

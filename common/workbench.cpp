@@ -126,6 +126,7 @@ Problem Workbench::problem() const {
   problem.ldy = y_.ld();
   problem.out = out_.data<void>();
   problem.ldout = out_.ld();
+  problem.kernel = spec_.kernel;
   return problem;
 }
 

@@ -31,6 +31,7 @@ struct ProblemSpec {
   int offset = 0;                        ///< A, B and C start this many elements past a 256-byte boundary
   Distribution distribution = Distribution::uniform;
   std::uint64_t seed = 1;
+  KernelOptions kernel = {};  ///< for stages that generate their kernels
 
   std::int64_t row_a() const { return op == Operation::gemm ? k : m; }  ///< the length of A's rows; the others have n
   std::int64_t row_stride_a() const { return lda ? lda : (row_a() > 0 ? row_a() : 1); }

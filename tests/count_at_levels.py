@@ -40,8 +40,8 @@ def compile_and_link(build, commands, source, main, level, folder):
         objects = f"{program}.o"
         run(build, words + [level, "-w", "-o", objects, "-c", str(source)])
     link = shlex.split(re.sub(r" -x ?c\+\+| -fsanitize\S*", "", shlex.join(words)))
-    wrap = "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"
-    run(build, link + [wrap, "-o", str(program), str(objects), str(main), str(build / "libgemm_harness.a"), "-lfmt", "-ldl", "-lpthread"])
+    as_in_the_build = ["-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", f"-Wl,--dynamic-list={ROOT}/common/simt/exports.txt"]
+    run(build, link + as_in_the_build + ["-o", str(program), str(objects), str(main), str(build / "libgemm_harness.a"), "-lfmt", "-ldl", "-lpthread"])
     return program
 
 

@@ -31,8 +31,9 @@ DEFINITION = """#include <cstdlib>
 static const int deleted = std::atoi(std::getenv("DELETED_BARRIER"));
 bool is_deleted(int barrier) { return barrier == deleted; }
 """
-# Copies that g++ leaves to the library are accesses, too (CMakeLists.txt says the same).
-LINK_FLAGS = ["-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"]
+# Copies that g++ leaves to the library are accesses, too, and kernels compiled at run time call the executor (CMakeLists.txt
+# says the same).
+LINK_FLAGS = ["-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", f"-Wl,--dynamic-list={ROOT}/common/simt/exports.txt"]
 # What the program says of a barrier that is missing (common/simt/inspection.cpp), and the places it names.
 REASON = re.compile(r"(data race in shared memory|uninitialised shared memory|data race in global memory) in [^\n]*")
 PLACE = re.compile(r" at (\S+):(\d+)")

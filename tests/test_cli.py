@@ -22,7 +22,8 @@ SMALL = ["--m", "70", "--n", "33", "--k", "50"]
 # What `run`, and a stage's own program, must refuse before they touch a device, ...
 BAD_RUN = ["--m -3", "--n -1", "--k -2147483648", "--offset -1", "--lda 3", "--ldb 255", "--ldc -1", "--bogus", "extra",
            "--dist nosuch", "--cache luke", "--seconds 0", "--m 12abc", "--m 99999999999", "--alpha x", "--seed y", "--m 3 --m 4", "--m",
-           "--type d", "--type q", "--conj", "--alpha-imag 1", "--k 2147483648"]
+           "--type d", "--type q", "--conj", "--alpha-imag 1", "--k 2147483648", "--tile-m 2", "--tile-m 0", "--tile-n 65", "--unroll 0",
+           "--unroll 17", "--threads 48", "--threads 33x", "--threads 2048", "--transposed yes", "--leapfrog", "--reduction none"]
 # ... and when they get to it. A and B fit, C would be a petabyte.
 BAD_RUN_ON_DEVICE = ["--m 20000000 --n 20000000 --k 1", "--json nosuch/out.json", "--json ."]
 BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77", "run tsm/01 --type s", "run tsm/01 --conj", "compare 02 tsm/01", "ladder --op x",
@@ -30,7 +31,10 @@ BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77"
             "ladder 12x3", "ladder 1x2x3x", "ladder 1x2x3x4", "ladder 1x-2x3", "ladder -5", "ladder 99999999999",
             "ladder 64 --only 77", "ladder 64 --bogus", "ladder 64 --standard", "ladder --standard --sweep", "ladder --sweep=8",
             "ladder --sweep=9999", "ladder --sweep=x", "ladder --random", "ladder --random x", "ladder --random -1",
-            "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time"]
+            "run tsm/01 --tile-m 2", "run tsm/09 --m 3 --tile-m 4", "run tsm/09 --tile-m 1 --tile-n 1 --threads 32",
+            "compare tsm/01 tsm/09 --unroll 2", "compare tsm/09 tsm/01 --unroll 2", "ladder 64 --tile-m 4", "ladder --only tsm/01 --tile-m 2",
+            "compile", "compile tsm/09", "compile tsm/01 4", "compile tsm/09 4x", "compile tsm/09 0", "compile tsm/09 4-2",
+            "compile tsm/09 4 --arch 90", "compile tsm/09 4 --arch compute_90", "compile tsm/09 4 --type s", "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time"]
 # What would take the CPU executor days, or can't be had from it.
 BAD_GEMM_WITHOUT_GPU = ["ladder --standard", "ladder --sweep", "ladder --sweep=512", "ladder --random 1", "ladder 64 --time"]
 # That an output can't be written should be found out before the work, which takes minutes on a GPU, not after.
@@ -89,7 +93,7 @@ class WithoutDevice(Case):
 
     def test_lab(self):
         text = self.ok(LAB, "help")
-        for command in ("ladder", "test", "list", "run", "compare", "experiment", "bench", "doctor", "map", "setup"):
+        for command in ("ladder", "test", "list", "run", "compare", "experiment", "bench", "compile", "doctor", "map", "setup"):
             self.assertRegex(text, rf"(?m)^  {command}\b")
         self.assertEqual(self.ok(LAB, "list", "--prebuilt", bin_dir), self.ok(self.gemm, "list"))
         self.refused(LAB, "nosuch")
@@ -173,6 +177,26 @@ class WithDevice(Case):
         self.assertNotIn("lines", self.json_of(self.gemm, "run", "03", *SMALL)["counts"])
         self.assertRegex(self.ok(self.gemm, "compare", "03", "04", *SMALL), r"(?m)^  shared loads, bank conflicts +[\d,]+ -> -")
         self.assertRegex(self.ok(self.gemm, "ladder", "64"), r"(?m)^sgemm/04_conflict_free +pass +[\d.]+ =? ")
+
+    def test_generated_kernels(self):
+        if "tsm/09" not in self.ok(self.gemm, "list"):
+            self.skipTest(f"built with GEMM_STAGES={stages}, without tsm/09")
+        shape = ["--m", "5", "--n", "3", "--k", "333", "--type", "z", "--conj"]
+        with tempfile.TemporaryDirectory() as folder:
+            first = self.json_of(self.gemm, "run", "tsm/09", *shape, "--tile-m", "2", "--tile-n", "3", "--transposed", "off", "--unroll", "2",
+                                 "--leapfrog", "off", "--reduction", "local", "--threads", "64", "--kernel-cache", folder)
+            self.assertEqual(first["status"], "pass")
+            self.assertEqual(first["kernel_options"], {"tile_m": 2, "tile_n": 3, "transposed": False, "leapfrog": False, "unroll": 2,
+                                                       "reduction": "local", "threads": 64})
+            self.assertEqual(len(os.listdir(folder)), 1)
+            text = self.ok(self.gemm, "compile", "tsm/09", "5x3", "2-3", "--type", "d", "--kernel-cache", folder)
+            self.assertRegex(text, r"(?m)^real +5 x 3 ")
+            self.assertRegex(text, r"(?m)^3 kept, 0 failed")
+            self.assertEqual(len(os.listdir(folder)), 4)
+            again = self.ok(self.gemm, "compile", "tsm/09", "5x3", "--type", "d", "--kernel-cache", folder)
+            self.assertRegex(again, r"(?m)^real +5 x 3 .* kept$")
+        chosen = self.json_of(self.gemm, "run", "tsm/09", "--m", "5", "--n", "3", "--k", "333")["kernel_options"]
+        self.assertEqual((chosen["transposed"], chosen["leapfrog"], chosen["reduction"], chosen["threads"]), (True, True, "ordered", 256))
 
     def test_json_to_a_file(self):
         with tempfile.TemporaryDirectory() as folder:

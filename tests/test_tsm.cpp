@@ -253,8 +253,9 @@ constexpr int widths[] = {1, 2, 3, 4, 5, 7, 8, 11, 16, 17, 31, 32, 33, 48, 63, 6
 
 TEST_P(EveryTsmStage, Widths) {
   const int count = static_cast<int>(std::size(widths));
+  const int step = stage().generated ? 3 : 1;  // a kernel for each takes a second to compile
   for (const Type type : types) {
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count; i += step) {
       const int m = widths[i], n = widths[(i + 5) % count];
       expect_right(stage(), tall(stage().op, type, m, m, 130));
       expect_right(stage(), awkward(tall(stage().op, type, m, n, 77)));
@@ -316,6 +317,61 @@ TEST_P(EveryTsmStage, Variants) {
         expect_right(form, tall(form.op, type, m, n, k));
         expect_right(form, awkward(tall(form.op, type, m, n, k)));
       }
+    }
+  }
+}
+
+// Each option of generated kernels, at edges and tails.
+TEST_P(EveryTsmStage, KernelOptions) {
+  if (!stage().generated) return;
+  const KernelOptions all[] = {
+      {.tile_m = 1, .tile_n = 1, .threads = 128},
+      {.tile_m = 3, .tile_n = 2, .transposed = false},
+      {.tile_m = 4, .tile_n = 3, .transposed = true, .leapfrog = false, .unroll = 3},
+      {.tile_m = 2, .tile_n = 5, .transposed = false, .unroll = 2, .reduction = Reduction::local, .threads = 64},
+      {.leapfrog = false, .unroll = 1, .reduction = Reduction::atomics},
+      {.tile_m = 7, .tile_n = 11, .unroll = 4, .reduction = Reduction::local, .threads = 32},
+      {.tile_m = 2, .tile_n = 2, .reduction = Reduction::atomics, .threads = 1024},
+  };
+  for (const Type type : types) {
+    for (const KernelOptions& options : all) {
+      for (const std::int64_t k : {1, 300, 2000}) {
+        ProblemSpec spec = awkward(tall(stage().op, type, 7, 11, k));
+        spec.kernel = options;
+        const Result result = evaluated(contender(stage()), spec);
+        EXPECT_EQ(result.verdict.outcome, Outcome::pass) << describe(spec) << ": " << result.verdict.reason;
+        const KernelOptions used = stage().generated.choose(7, 11, type == Type::c64, options);
+        EXPECT_TRUE(!options.tile_m || used.tile_m == options.tile_m);
+        EXPECT_TRUE(!options.reduction || used.reduction == options.reduction);
+      }
+    }
+  }
+  ProblemSpec too_large = tall(stage().op, Type::f64, 7, 11, 50);
+  too_large.kernel.tile_m = 8;
+  EXPECT_EQ(evaluated(contender(stage()), too_large).verdict.outcome, Outcome::skip);
+  ProblemSpec too_many = tall(stage().op, Type::f64, 7, 11, 50);
+  too_many.kernel = {.tile_m = 1, .tile_n = 1, .threads = 64};
+  EXPECT_EQ(evaluated(contender(stage()), too_many).verdict.outcome, Outcome::skip);
+}
+
+// What is promised of an ordered reduction: the same bits, however the blocks come to their turns.
+TEST_P(EveryTsmStage, OrderedSumsHaveTheSameBits) {
+  if (!stage().generated) return;
+  for (const Type type : types) {
+    ProblemSpec spec = tall(stage().op, type, 4, 6, 4099);
+    spec.kernel.reduction = Reduction::ordered;
+    Workbench bench(spec);
+    const Contender one = contender(stage());
+    std::vector<Complex> first;
+    for (int run = 0; run < 4; ++run) {
+      bench.reset_output();
+      const Status launched = one.launch(bench.problem(), nullptr);
+      ASSERT_TRUE(launched) << launched.reason;
+      check_cuda(cudaDeviceSynchronize(), "run");
+      const Problem p = bench.problem();
+      const auto found = elements(p.out, type, spec.m, spec.n, p.ldout);
+      if (run == 0) first = found;
+      EXPECT_EQ(found, first);
     }
   }
 }

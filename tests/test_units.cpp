@@ -13,6 +13,7 @@
 #include "common/registry.hpp"
 #include "common/report.hpp"
 #include "common/roofline.hpp"
+#include "tsm/generated/model.hpp"
 
 namespace gemm {
 namespace {
@@ -333,6 +334,55 @@ TEST(Report, WritesWholeFilesOrNone) {
   EXPECT_THROW(write_text(directory / "missing" / "out.json", "x"), UsageError);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory), {}), 1) << "something was left behind";
   std::filesystem::remove_all(directory);
+}
+
+// The model of generated kernels: for each size a kernel that can be launched, and its line of registers.
+TEST(GeneratedKernels, EverySizeHasOne) {
+  for (const bool is_complex : {false, true}) {
+    for (int m = 1; m <= 64; m += 7) {
+      for (int n = 1; n <= 64; n += 9) {
+        const KernelOptions o = generated::choose(m, n, is_complex, {});
+        EXPECT_EQ(generated::refusal(m, n, o), "") << m << " x " << n;
+        EXPECT_LE(generated::register_line(o, is_complex), 255) << m << " x " << n;
+        const auto slices = generated::slices_of(is_complex ? 16 : 8, m, n, o.tile_m, o.tile_n, o.threads);
+        EXPECT_GE(slices.count, 1);
+        EXPECT_LE(slices.stored, slices.count / 2);
+        EXPECT_LE(slices.shared_bytes, 100 * 1024);
+        EXPECT_LE(generated::resident_blocks(o, is_complex) * o.threads, 2048);
+        EXPECT_TRUE(o.transposed && o.leapfrog && o.reduction && o.unroll > 0);
+      }
+    }
+  }
+}
+
+TEST(GeneratedKernels, WhatIsAskedForIsKept) {
+  const KernelOptions asked = {.tile_m = 3, .leapfrog = false, .unroll = 5, .reduction = Reduction::local};
+  const KernelOptions o = generated::choose(10, 20, false, asked);
+  EXPECT_EQ(o.tile_m, 3);
+  EXPECT_GT(o.tile_n, 0);
+  EXPECT_EQ(o.leapfrog, false);
+  EXPECT_EQ(o.transposed, true);
+  EXPECT_EQ(o.unroll, 5);
+  EXPECT_EQ(o.reduction, Reduction::local);
+  EXPECT_EQ(o.threads, 256);
+  EXPECT_FALSE(generated::refusal(2, 20, generated::choose(2, 20, false, asked)).empty());
+  EXPECT_FALSE(generated::refusal(64, 64, generated::choose(64, 64, false, {.tile_m = 1, .tile_n = 1})).empty());
+}
+
+TEST(GeneratedKernels, RegisterLine) {
+  // 2 (TM TN + 2 (TM + TN) + 8) with leapfrogging; without, half as many rows are held; complex: twice the words.
+  const KernelOptions o = {.tile_m = 4, .tile_n = 8, .transposed = true, .leapfrog = true, .unroll = 1, .threads = 256};
+  EXPECT_EQ(generated::register_line(o, false), 2 * (32 + 2 * 12 + 8));
+  EXPECT_EQ(generated::register_line(o, true), 2 * (64 + 4 * 12 + 8));
+  KernelOptions plain = o;
+  plain.leapfrog = false;
+  EXPECT_EQ(generated::register_line(plain, false), 2 * (32 + 12 + 8));
+  // M = N = 16, tiles of 4 x 4, interleaved: a warp has two slices, whose rows of 128 bytes lie on the same banks. B: half
+  // a warp wants four neighbours: one wavefront, twice; A: four columns for four lanes each, the same.
+  KernelOptions square = o;
+  square.tile_n = 4;
+  EXPECT_DOUBLE_EQ(generated::row_cycles(16, 16, false, square).l1, 0.5 * (4 * 2 + 4 * 2));
+  EXPECT_DOUBLE_EQ(generated::row_cycles(16, 16, false, square).fma, 0.5 * 16 * 0.5);
 }
 
 }  // namespace

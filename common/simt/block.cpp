@@ -28,11 +28,7 @@ constexpr std::chrono::seconds longest_spin{5};
 
 }  // namespace
 
-Block::Block()
-    : stacks_(max_threads_per_block),
-      lanes_(max_threads_per_block),
-      order_(&global_order()),
-      text_begin_(text_begin()) {
+Block::Block() : stacks_(max_threads_per_block), lanes_(max_threads_per_block), order_(&global_order()) {
   for (unsigned t = 0; t < max_threads_per_block; ++t) {
     Lane& lane = lanes_[t];
     lane.thread = t;
@@ -47,7 +43,10 @@ void Block::start_kernel(Grid& grid) {
   grid_ = &grid;
   barriers_ = tensor_flops_ = 0;
   reported_.clear();
-  kernel_name_ = function_at(reinterpret_cast<std::uintptr_t>(grid.launch.kernel)).name;
+  const auto kernel = reinterpret_cast<std::uintptr_t>(grid.launch.kernel);
+  kernel_name_ = function_at(kernel).name;
+  code_ = code_of(kernel);
+  recorder_.cover_all_images();
   shared_.start_kernel(grid.launch.kernel, grid.launch.dynamic_shared);
 }
 
@@ -317,12 +316,10 @@ void Block::check_barrier() {
     if (lane.state != LaneState::at_barrier) continue;
     if (!first) first = &lane;
     // g++ may have made two call sites of one line.
-    if (lane.wait_site == first->wait_site || same_line(text_begin_ + lane.wait_site, text_begin_ + first->wait_site))
-      continue;
+    if (lane.wait_site == first->wait_site || same_line(place_of(lane.wait_site), place_of(first->wait_site))) continue;
     const Lane* const warp = &lanes_[lane.warp * warp_lanes];
     const auto elsewhere = std::find_if(warp, &lane, [&](const Lane& other) {
-      return other.state == LaneState::at_barrier &&
-             !same_line(text_begin_ + lane.wait_site, text_begin_ + other.wait_site);
+      return other.state == LaneState::at_barrier && !same_line(place_of(lane.wait_site), place_of(other.wait_site));
     });
     const bool diverged = elsewhere != &lane;
     const Lane& other = diverged ? *elsewhere : *first;

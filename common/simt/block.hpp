@@ -88,7 +88,12 @@ class Block {
   void copy_wait(std::uint32_t pending, bool all);
 
  private:
-  Site site_of(const void* pc) const { return static_cast<Site>(reinterpret_cast<std::uintptr_t>(pc) - text_begin_); }
+  Site site_of(const void* pc) const {
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(pc) - code_.begin;
+    if (offset < code_.bytes) [[likely]]
+      return code_.first + static_cast<Site>(offset);
+    return site_at(reinterpret_cast<std::uintptr_t>(pc));
+  }
   void record(Lane& lane, Tag tag, std::uint64_t address) {
     lane.records->tags[lane.recorded] = tag;
     lane.records->addresses[lane.recorded] = address;
@@ -126,7 +131,7 @@ class Block {
   GlobalMemory& global_ = GlobalMemory::instance();
   GlobalOrder* order_;
   BlockStanding standing_;
-  std::uintptr_t text_begin_;
+  CodeRange code_;  // where the kernel lies
 
   Grid* grid_ = nullptr;
   std::string kernel_name_;

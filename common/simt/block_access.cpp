@@ -25,7 +25,7 @@ GlobalOrder& global_order() {
 }
 
 Party Block::party(const Lane& lane, Site site, std::string action) const {
-  return {true, lane.context.block, lane.context.thread, text_begin_ + site, std::move(action)};
+  return {true, lane.context.block, lane.context.thread, place_of(site), std::move(action)};
 }
 
 Party Block::party(std::uint32_t block, unsigned thread, Site site, std::string action) const {
@@ -34,7 +34,7 @@ Party Block::party(std::uint32_t block, unsigned thread, Site site, std::string 
   return {true,
           {b % extent.x, b / extent.x % extent.y, b / extent.x / extent.y},
           {thread % size.x, thread / size.x % size.y, thread / size.x / size.y},
-          text_begin_ + site,
+          place_of(site),
           std::move(action)};
 }
 
@@ -204,7 +204,7 @@ void Block::copy_wait(std::uint32_t pending, bool all) {
     lane.copies.pop_front();
     if (inspected_block) {
       access_range(reinterpret_cast<std::uintptr_t>(copy.to), std::size_t{copy.bytes} + copy.zeros, Use::write,
-                   reinterpret_cast<const void*>(text_begin_ + copy.site));
+                   reinterpret_cast<const void*>(place_of(copy.site)));
     }
     const Unobserved unobserved;
     std::memcpy(copy.to, copy.from, copy.bytes);

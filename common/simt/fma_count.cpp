@@ -47,10 +47,10 @@ bool ends_flow(std::string_view mnemonic) {
 }
 
 Disassembly disassemble(const Function& function) {
-  const std::uintptr_t base = load_base();
+  const auto [path, base] = image_file_of(function.begin);
   std::istringstream output(
       output_of(fmt::format("objdump -d --no-show-raw-insn --start-address={:#x} --stop-address={:#x} {}",
-                            function.begin - base, function.end - base, quoted(program_path()))));
+                            function.begin - base, function.end - base, quoted(path))));
   Disassembly result;
   std::uintptr_t block = 0;
   bool block_starts_here = false;  // the instruction before was the call that counts
@@ -108,7 +108,7 @@ FmaCount count_fmas(const KernelObservation& kernel) {
     const Disassembly& code = disassembly_of(function);
     result.known &= code.complete;
     for (const Instruction& fma : code.fmas) {
-      const std::uintptr_t block = text_begin() + (fma.block - text_begin()) / 4 * 4;
+      const std::uintptr_t block = place_of(site_at(fma.block) / 4 * 4);
       if (const auto at = runs.find(block); at != runs.end())
         result.sites.push_back({fma.address + 1, fma.bits, at->second * fma.lanes});
     }

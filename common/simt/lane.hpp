@@ -8,6 +8,7 @@
 #include "common/simt/executor.hpp"
 #include "common/simt/fiber.hpp"
 #include "common/simt/memory_cost.hpp"
+#include "common/simt/symbols.hpp"
 
 namespace simt {
 
@@ -16,15 +17,12 @@ class Block;
 /// A moment of a block's life, for ordering accesses to memory: barriers and __syncwarp() advance it. 0: never.
 using Stamp = std::uint32_t;
 
-/// An offset from the start of the machine code: a call site in a kernel.
-using Site = std::uint32_t;
-
 /// A copy that cp.async has begun and nobody has waited for yet.
 struct PendingCopy {
   void* to;
   const void* from;
   std::uint16_t bytes, zeros;
-  Site site;
+  Site site;  ///< a call site in a kernel
   std::uint32_t group;
 };
 

@@ -5,19 +5,35 @@
 #include <bit>
 #include <cstring>
 #include <new>
-#include <stdexcept>
 
 #include "common/simt/symbols.hpp"
 
 namespace simt {
 
-Recorder::Recorder() : records_(warp_lanes), sites_(1), text_bytes_(text_end() - text_begin()) {
-  if (text_bytes_ >> 26) throw std::runtime_error("the CPU executor counts in programs of up to 64 MB of code");
-  index_.resize(text_bytes_ / 4 * 4 + 4);
-  void* memory = mmap(nullptr, (text_bytes_ / 4 + 1) * sizeof(std::uint64_t), PROT_READ | PROT_WRITE,
+namespace {
+
+constexpr std::size_t bytes_of_runs(std::size_t sites) {
+  return (sites / 4 + 1) * sizeof(std::uint64_t);
+}
+
+}  // namespace
+
+Recorder::Recorder() : records_(warp_lanes), sites_(1), covered_(site_count()) {
+  index_.resize(covered_ / 4 * 4 + 4);
+  void* memory = mmap(nullptr, bytes_of_runs(covered_), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   block_runs_ = static_cast<std::uint64_t*>(memory);
+}
+
+void Recorder::cover_all_images() {
+  const std::size_t now = site_count();
+  if (now == covered_) return;
+  void* memory = mremap(block_runs_, bytes_of_runs(covered_), bytes_of_runs(now), MREMAP_MAYMOVE);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  block_runs_ = static_cast<std::uint64_t*>(memory);
+  index_.resize(now / 4 * 4 + 4);
+  covered_ = now;
 }
 
 unsigned Recorder::index_of(Tag tag) {
@@ -31,7 +47,7 @@ unsigned Recorder::index_of(Tag tag) {
     *index = created;  // before the vector grows, for it may hold the index itself
     SiteState& site = sites_.emplace_back();
     site.tag = tag;
-    site.counts.pc = text_begin() + tag_site(tag);
+    site.counts.pc = place_of(tag_site(tag));
     site.counts.shared = tag_shared(tag);
     site.counts.store = tag_store(tag);
     site.counts.atomic = tag_atomic(tag);
@@ -161,9 +177,9 @@ void Recorder::drain(std::vector<SiteCounts>& sites,
     site.counts.requests = site.counts.lanes = site.counts.sectors = site.counts.lines = 0;
     site.counts.wavefronts = site.counts.conflicts = 0;
   }
-  for (std::size_t i = 0; i <= text_bytes_ / 4; ++i) {
+  for (std::size_t i = 0; i <= covered_ / 4; ++i) {
     if (block_runs_[i] == 0) continue;
-    block_runs.emplace_back(text_begin() + i * 4, block_runs_[i]);
+    block_runs.emplace_back(place_of(static_cast<Site>(i * 4)), block_runs_[i]);
     block_runs_[i] = 0;
   }
 }

@@ -16,6 +16,9 @@ class Recorder {
  public:
   Recorder();
 
+  /// Makes room for the places in code that was loaded since the last call.
+  void cover_all_images();
+
   LaneRecords* records_of(unsigned lane) { return &records_[lane]; }
 
   /// Takes in what the warp's lanes have recorded and empties their buffers.
@@ -69,7 +72,7 @@ class Recorder {
   std::vector<SiteState> sites_;      // [0] is nobody's
   std::vector<unsigned> open_;        // sites with unpaired requests
   std::uint64_t* block_runs_;         // by site / 4: no two calls end closer together
-  std::size_t text_bytes_;
+  std::size_t covered_;               // sites
 };
 
 }  // namespace simt

@@ -56,14 +56,6 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
-const std::string& program_path() {
-  static const std::string path = [] {
-    std::error_code ignored;
-    return std::filesystem::read_symlink("/proc/self/exe", ignored).string();
-  }();
-  return path;
-}
-
 std::string output_of(const std::string& command) {
   std::string text;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen((command + " 2>/dev/null").c_str(), "r"), pclose);
@@ -75,27 +67,31 @@ std::string output_of(const std::string& command) {
 
 std::vector<SourceLine> source_lines(const std::vector<std::uintptr_t>& return_addresses) {
   const std::lock_guard lock(mutex);
-  std::string command = fmt::format("addr2line -i -a -e {}", quoted(program_path()));
-  bool any = false;
+  std::map<std::string, std::pair<std::uintptr_t, std::string>> questions;  // by file: where it lies, the addresses
   for (const std::uintptr_t address : return_addresses) {
     if (known().contains(address)) continue;
     known()[address] = {};
-    command += fmt::format(" {:#x}", address - 1 - load_base());  // the call itself, not what follows it
-    any = true;
+    const ImageFile image = image_file_of(address);
+    auto& [base, addresses] = questions[image.path];
+    base = image.base;
+    addresses += fmt::format(" {:#x}", address - 1 - base);  // the call itself, not what follows it
   }
-  if (any) {
+  for (const auto& [path, question] : questions) {
+    const auto& [base, addresses] = question;
     // An address, then its lines from the innermost function outwards.
-    std::istringstream output(output_of(command));
+    std::istringstream output(output_of(fmt::format("addr2line -i -a -e {}{}", quoted(path), addresses)));
     SourceLine* current = nullptr;
     for (std::string text; std::getline(output, text);) {
       if (text.starts_with("0x")) {
-        current = &known()[std::strtoull(text.c_str(), nullptr, 16) + load_base() + 1];
+        current = &known()[std::strtoull(text.c_str(), nullptr, 16) + base + 1];
         continue;
       }
       const SourceLine line = parse(text);
       if (!current || line.file.empty()) continue;
       if (current->file.empty() || is_shim(current->file)) *current = line;
     }
+  }
+  if (!questions.empty()) {
     for (auto& [address, line] : known()) line.file = relative(line.file);
   }
   std::vector<SourceLine> lines;
@@ -113,27 +109,40 @@ bool same_line(std::uintptr_t one, std::uintptr_t other) {
   return !lines[0].file.empty() && lines[0] == lines[1];
 }
 
-bool is_device_variable(std::uintptr_t address) {
+namespace {
+
+// The variables of an image by where they end, with the lines of their declarations.
+using Declarations = std::map<std::uintptr_t, SourceLine>;
+
+Declarations declarations_in(const ImageFile& image) {
+  Declarations result;
   // nm -l gives each symbol's line, from the same information as addr2line.
-  static const std::map<std::uintptr_t, SourceLine> declarations = [] {
-    std::map<std::uintptr_t, SourceLine> result;
-    std::istringstream output(output_of(fmt::format("nm -l -S {}", quoted(program_path()))));
-    for (std::string text; std::getline(output, text);) {
-      // "0000000000004010 0000000000000004 b name\t/path/file.cu:12"
-      const std::size_t tab = text.find('\t');
-      if (tab == std::string::npos) continue;
-      std::istringstream words(text);
-      std::string value, size, type;
-      if (!(words >> value >> size >> type) || type.size() != 1 || std::string("bBdD").find(type) == std::string::npos)
-        continue;
-      const SourceLine line = parse(text.substr(tab + 1));
-      const std::uintptr_t begin = std::strtoull(value.c_str(), nullptr, 16) + load_base();
-      const std::uintptr_t bytes = std::strtoull(size.c_str(), nullptr, 16);
-      result[begin + bytes] = line;  // by its end: the first one above the address holds it
-    }
-    return result;
-  }();
+  std::istringstream output(output_of(fmt::format("nm -l -S {}", quoted(image.path))));
+  for (std::string text; std::getline(output, text);) {
+    // "0000000000004010 0000000000000004 b name\t/path/file.cu:12"
+    const std::size_t tab = text.find('\t');
+    if (tab == std::string::npos) continue;
+    std::istringstream words(text);
+    std::string value, size, type;
+    if (!(words >> value >> size >> type) || type.size() != 1 || std::string("bBdD").find(type) == std::string::npos)
+      continue;
+    const SourceLine line = parse(text.substr(tab + 1));
+    const std::uintptr_t begin = std::strtoull(value.c_str(), nullptr, 16) + image.base;
+    const std::uintptr_t bytes = std::strtoull(size.c_str(), nullptr, 16);
+    result[begin + bytes] = line;  // by its end: the first one above the address holds it
+  }
+  return result;
+}
+
+}  // namespace
+
+bool is_device_variable(std::uintptr_t address) {
+  static std::map<std::uintptr_t, Declarations> known_images;  // by where they lie
+  const ImageFile image = image_file_of(address);
   const std::lock_guard lock(mutex);
+  const auto [place, is_new] = known_images.try_emplace(image.base);
+  if (is_new) place->second = declarations_in(image);
+  const Declarations& declarations = place->second;
   const auto at = declarations.upper_bound(address);
   if (at == declarations.end()) return false;
   std::ifstream file(at->second.file);

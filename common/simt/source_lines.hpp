@@ -1,4 +1,4 @@
-// From an address in the program to a line of source, by way of addr2line (which comes with g++).
+// From an address in the code to a line of source, by way of addr2line (which comes with g++).
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,7 @@ bool same_line(std::uintptr_t one, std::uintptr_t other);
 /// its declaration, for nothing else tells g++'s variables apart.
 bool is_device_variable(std::uintptr_t address);
 
-/// This program's file; a word quoted for the shell; what a command prints on standard output.
-const std::string& program_path();
+/// A word quoted for the shell; what a command prints on standard output.
 std::string quoted(const std::string& text);
 std::string output_of(const std::string& command);
 

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -55,14 +57,29 @@ std::string short_name(std::string_view mangled) {
   return name.substr(start);
 }
 
+constexpr std::size_t most_sites = std::size_t{1} << 26;  // what a tag has bits for (common/simt/lane.hpp)
+
+// The program or a shared object, read from its file.
 class Image {
  public:
-  static const Image& instance() {
-    // Never destroyed: workers may still be at it when the program ends.
-    static const Image& image = *new Image;
-    return image;
+  // The image that holds `address`, loaded from `path`; `open` leads to the same file.
+  Image(std::string file, const char* open, const void* address, Site first)
+      : path(std::move(file)), first_site(first) {
+    std::ifstream stream(open, std::ios::binary);
+    bytes_.assign(std::istreambuf_iterator<char>(stream), {});
+    const auto* header = reinterpret_cast<const Elf64_Ehdr*>(bytes_.data());
+    if (bytes_.size() < sizeof *header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) {
+      throw std::runtime_error("the CPU executor can't read the symbol table of " + path);
+    }
+    read_segments(reinterpret_cast<std::uintptr_t>(address));
+    read_sections(*header);
+    for (auto* symbols : {&functions, &objects, &thread_locals}) {
+      std::ranges::sort(*symbols, {}, &Symbol::value);
+    }
   }
 
+  std::string path;
+  Site first_site;
   std::uintptr_t base = 0, text_begin = 0, text_end = 0;
   std::uintptr_t constant_begin = 0, constant_end = 0;
   struct Segment {
@@ -71,6 +88,7 @@ class Image {
   };
   std::vector<Segment> segments;
   std::vector<Symbol> functions, objects, thread_locals;  // sorted by value
+  std::string_view own_thread_local;                      // one of them, whatever its scope
   std::ptrdiff_t anchor = -1;
 
   static const Symbol* find(const std::vector<Symbol>& symbols, std::uint64_t value) {
@@ -81,27 +99,21 @@ class Image {
     return value < at->value + at->bytes ? &*at : nullptr;
   }
 
- private:
-  Image() {
-    std::ifstream file("/proc/self/exe", std::ios::binary);
-    bytes_.assign(std::istreambuf_iterator<char>(file), {});
-    const auto* header = reinterpret_cast<const Elf64_Ehdr*>(bytes_.data());
-    if (bytes_.size() < sizeof *header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) {
-      throw std::runtime_error("the CPU executor can't read its own symbol table (/proc/self/exe)");
-    }
-    read_segments();
-    read_sections(*header);
-    if (anchor < 0) throw std::runtime_error("the CPU executor needs the program's symbol table: don't strip it");
-    for (auto* symbols : {&functions, &objects, &thread_locals}) {
-      std::ranges::sort(*symbols, {}, &Symbol::value);
-    }
+  bool holds(std::uintptr_t address) const {
+    return std::ranges::any_of(segments, [&](const Segment& s) { return address >= s.begin && address < s.end; });
   }
+  CodeRange code() const { return {text_begin, text_end - text_begin, first_site}; }
 
-  void read_segments() {
-    // The first object listed is the program itself.
-    const auto note = [](dl_phdr_info* info, std::size_t, void* self) {
-      auto& image = *static_cast<Image*>(self);
+ private:
+  void read_segments(std::uintptr_t address) {
+    struct Search {
+      Image& image;
+      std::uintptr_t address;
+    } search{*this, address};
+    const auto note = [](dl_phdr_info* info, std::size_t, void* data) {
+      const auto& [image, wanted] = *static_cast<Search*>(data);
       image.base = info->dlpi_addr;
+      image.segments.clear();
       for (int i = 0; i < info->dlpi_phnum; ++i) {
         const auto& part = info->dlpi_phdr[i];
         if (part.p_type != PT_LOAD) continue;
@@ -112,9 +124,9 @@ class Image {
           image.text_end = end;
         }
       }
-      return 1;
+      return static_cast<int>(image.holds(wanted));  // 1 ends the search
     };
-    dl_iterate_phdr(note, this);
+    if (!dl_iterate_phdr(note, &search)) throw std::runtime_error(path + " is not loaded");
   }
 
   void read_sections(const Elf64_Ehdr& header) {
@@ -144,6 +156,7 @@ class Image {
       if (type == STT_FUNC) functions.push_back(symbol);
       if (type == STT_OBJECT) objects.push_back(symbol);
       if (type == STT_TLS) {
+        own_thread_local = symbol.name;
         if (symbol.name == "simt_tls_anchor") anchor = static_cast<std::ptrdiff_t>(symbol.value);
         // What belongs to a function the C++ ABI mangles as _ZZ.
         if (symbol.name.starts_with("_ZZ")) thread_locals.push_back(symbol);
@@ -154,20 +167,86 @@ class Image {
   std::vector<char> bytes_;
 };
 
+constexpr const char* too_much_code = "the CPU executor counts in up to 64 MB of code";
+
+// Never destroyed: workers may still be at it when the program ends.
+class Images {
+ public:
+  static Images& instance() {
+    static Images& images = *new Images;
+    return images;
+  }
+
+  const Image& program() const { return *images_.front(); }
+  const Image& at(std::uintptr_t address) const {
+    for (const auto& image : images_) {
+      if (image->holds(address)) return *image;
+    }
+    return program();
+  }
+  const Image& at_site(Site site) const {
+    const auto after = std::ranges::upper_bound(images_, site, {}, [](const auto& i) { return i->first_site; });
+    return **std::prev(after);
+  }
+  std::size_t sites() const { return images_.back()->first_site + images_.back()->code().bytes; }
+  void add(std::unique_ptr<const Image> image) { images_.push_back(std::move(image)); }
+
+ private:
+  Images() {
+    static const char mine = 0;
+    constexpr const char* self = "/proc/self/exe";  // even if the file has been moved or replaced
+    std::error_code ignored;
+    const std::string path = std::filesystem::read_symlink(self, ignored).string();
+    images_.push_back(std::make_unique<const Image>(path, self, &mine, 0));
+    if (program().anchor < 0) {
+      throw std::runtime_error("the CPU executor needs the program's symbol table: don't strip it");
+    }
+    if (sites() > most_sites) throw std::runtime_error(too_much_code);
+  }
+
+  std::vector<std::unique_ptr<const Image>> images_;
+};
+
 }  // namespace
 
-std::uintptr_t load_base() {
-  return Image::instance().base;
+ImageFile image_file_of(std::uintptr_t address) {
+  const Image& image = Images::instance().at(address);
+  return {image.path, image.base};
 }
-std::uintptr_t text_begin() {
-  return Image::instance().text_begin;
+
+void add_image(const std::string& path, const void* address) {
+  Images& images = Images::instance();
+  constexpr Site alignment = 64;
+  const auto first = static_cast<Site>((images.sites() + alignment - 1) / alignment * alignment);
+  auto image = std::make_unique<const Image>(path, path.c_str(), address, first);
+  if (!image->own_thread_local.empty()) {
+    throw std::runtime_error("a kernel compiled at run time can't have __shared__ variables of its own (" +
+                             short_name(image->own_thread_local) + "): declare extern smem[]");
+  }
+  if (first + image->code().bytes > most_sites) throw std::runtime_error(too_much_code);
+  images.add(std::move(image));
 }
-std::uintptr_t text_end() {
-  return Image::instance().text_end;
+
+CodeRange code_of(std::uintptr_t address) {
+  return Images::instance().at(address).code();
+}
+
+Site site_at(std::uintptr_t address) {
+  const CodeRange code = code_of(address);
+  return code.first + static_cast<Site>(address - code.begin);
+}
+
+std::uintptr_t place_of(Site site) {
+  const CodeRange code = Images::instance().at_site(site).code();
+  return code.begin + (site - code.first);
+}
+
+std::size_t site_count() {
+  return Images::instance().sites();
 }
 
 Function function_at(std::uintptr_t address) {
-  const Image& image = Image::instance();
+  const Image& image = Images::instance().at(address);
   const Symbol* symbol = Image::find(image.functions, address - image.base);
   if (!symbol) return {};
   const std::uintptr_t begin = image.base + symbol->value;
@@ -180,7 +259,7 @@ const std::vector<SharedVariable>& shared_variables_of(const void* kernel) {
   const std::lock_guard lock(mutex);
   const auto [at, is_new] = known.try_emplace(kernel);
   if (!is_new) return at->second;
-  const Image& image = Image::instance();
+  const Image& image = Images::instance().at(reinterpret_cast<std::uintptr_t>(kernel));
   const Symbol* owner = Image::find(image.functions, reinterpret_cast<std::uintptr_t>(kernel) - image.base);
   for (const Symbol& variable : image.thread_locals) {
     const bool reachable = !owner || variable.file == -1 || owner->file == -1 || variable.file == owner->file;
@@ -196,18 +275,18 @@ const std::vector<SharedVariable>& shared_variables_of(const void* kernel) {
 }
 
 std::string object_at(std::uintptr_t address) {
-  const Image& image = Image::instance();
+  const Image& image = Images::instance().at(address);
   const Symbol* symbol = Image::find(image.objects, address - image.base);
   return symbol ? short_name(symbol->name) : "";
 }
 
 bool is_constant_memory(std::uintptr_t address) {
-  const Image& image = Image::instance();
+  const Image& image = Images::instance().at(address);
   return address >= image.constant_begin && address < image.constant_end;
 }
 
 StaticStorage static_storage_at(std::uintptr_t address) {
-  for (const auto& segment : Image::instance().segments) {
+  for (const auto& segment : Images::instance().at(address).segments) {
     if (address >= segment.begin && address < segment.end) {
       return segment.writable ? StaticStorage::writable : StaticStorage::read_only;
     }

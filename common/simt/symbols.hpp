@@ -1,4 +1,5 @@
-// The program's own symbol table: where shared variables lie, which kernel an address belongs to.
+// The symbol tables of the program, and of the kernels that it has compiled and loaded while it runs (images): where
+// shared variables lie, which kernel an address belongs to.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +9,32 @@
 
 namespace simt {
 
-/// Where the program was loaded: an address minus this is what the symbol table, and addr2line, call it.
-std::uintptr_t load_base();
+/// The file of the image that holds this address (the program, if none does), and where it was loaded: an address minus
+/// `base` is what its symbol table, and addr2line, call it.
+struct ImageFile {
+  std::string path;
+  std::uintptr_t base;
+};
+ImageFile image_file_of(std::uintptr_t address);
 
-/// The bounds of the machine code.
-std::uintptr_t text_begin();
-std::uintptr_t text_end();
+/// Makes a shared object known, of which `address` is a part: `path` must stay as it is. Throws std::runtime_error if
+/// it can't be read, if it has __shared__ variables of its own (a thread's copies of them would lie in no known place),
+/// or if there would be too much code. Not while a kernel runs.
+void add_image(const std::string& path, const void* address);
+
+/// A place in the code: offsets into the images' machine code, the program's first, as if they lay side by side.
+using Site = std::uint32_t;
+struct CodeRange {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  Site first = 0;
+};
+/// The code of the image that holds the address; of the program, if none does.
+CodeRange code_of(std::uintptr_t address);
+Site site_at(std::uintptr_t address);
+std::uintptr_t place_of(Site site);
+/// One more than the largest site.
+std::size_t site_count();
 
 struct SharedVariable {
   std::string name;            ///< as declared

@@ -1,0 +1,38 @@
+# What programs must know to compile kernels while they run (common/jit.hpp).
+
+# gemm_embed_headers(TARGET files...): the headers' texts become part of the target (common/embedded_headers.hpp).
+function(gemm_embed_headers target)
+  set(output ${PROJECT_BINARY_DIR}/embedded_headers.cpp)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
+  list(JOIN ARGN "," files)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DFILES=${files} -DOUTPUT=${output}
+            -P ${PROJECT_SOURCE_DIR}/common/cmake/embed.cmake
+    DEPENDS ${paths} ${PROJECT_SOURCE_DIR}/common/cmake/embed.cmake VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()
+
+# gemm_record_compiler(TARGET): how the executor's kernels are compiled here becomes part of the target
+# (common/simt/jit_flags.hpp). Shared memory is an array of the program's, so its place is known when a kernel is loaded.
+# DWARF 4, because addr2line of binutils 2.40 takes the first header of a DWARF 5 file for the source file.
+function(gemm_record_compiler target)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" configuration)
+  separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${configuration}}")
+  list(APPEND flags -std=c++20 -xc++ -Wno-unknown-pragmas ${gemm_instrumentation} ${gemm_kernel_options}
+    -gdwarf-4 -fPIC -fvisibility=hidden -ftls-model=initial-exec)
+  set(link -shared ${gemm_kernel_link_options})
+  list(TRANSFORM link REPLACE "^LINKER:" "-Wl,")
+  list(JOIN flags "\n" flags)
+  list(JOIN link "\n" link)
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/jit_flags.cpp CONTENT "// Written by RunTimeCompilation.cmake.
+#include \"common/simt/jit_flags.hpp\"
+
+namespace gemm::jit_flags {
+const char* const compiler = \"${CMAKE_CXX_COMPILER}\";
+const char* const version = \"${CMAKE_CXX_COMPILER_VERSION}\";
+const char* const compile = R\"~~~~(${flags})~~~~\";
+const char* const link = R\"~~~~(${link})~~~~\";
+}  // namespace gemm::jit_flags
+")
+  target_sources(${target} PRIVATE ${PROJECT_BINARY_DIR}/jit_flags.cpp)
+endfunction()

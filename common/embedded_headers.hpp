@@ -1,0 +1,13 @@
+// Headers as they were when the program was built: what kernels that are compiled at run time include, so that a program
+// needs no source tree. (embed.cmake writes the definition.)
+#pragma once
+
+#include <vector>
+
+#include "common/jit.hpp"
+
+namespace gemm {
+
+const std::vector<JitHeader>& embedded_headers();
+
+}  // namespace gemm

@@ -1,0 +1,91 @@
+// Kernels compiled at run time, on a GPU: cubins loaded as libraries of the CUDA runtime.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "common/device.hpp"
+#include "common/jit_compiler.hpp"
+#include "common/launch.cuh"
+
+namespace gemm {
+
+std::optional<JitCompiler> host_compiler() {
+  return std::nullopt;
+}
+std::string host_compiler_settings() {
+  return {};
+}
+
+std::string missing_compiler(const std::string& target) {
+  return "needs NVRTC (libnvrtc.so, of a CUDA toolkit), or kernels compiled before for " + target + " in " +
+         kernel_cache().string();
+}
+
+const std::string& native_jit_target() {
+  static const std::string target = [] {
+    const int capability = open_device().compute_capability;
+    return "sm_" + std::to_string(capability) + (capability == 90 ? "a" : "");
+  }();
+  return target;
+}
+
+#if CUDART_VERSION >= 12080
+
+namespace {
+
+void require(cudaError_t error) {
+  if (error == cudaSuccess) return;
+  cudaGetLastError();  // or the next launch would answer for it
+  throw std::runtime_error(status_of(error).reason);
+}
+
+}  // namespace
+
+JitKernel load_kernel(const JitBinary& binary, const std::filesystem::path&) {
+  cudaLibrary_t library = nullptr;
+  require(cudaLibraryLoadData(&library, binary.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  cudaKernel_t kernel = nullptr;
+  require(cudaLibraryGetKernel(&kernel, library, binary.symbol.c_str()));
+  JitKernel result;
+  result.handle = kernel;
+  std::size_t offset = 0, bytes = 0;
+  while (cudaFuncGetParamInfo(result.handle, result.parameter_bytes.size(), &offset, &bytes) == cudaSuccess)
+    result.parameter_bytes.push_back(bytes);
+  cudaGetLastError();  // it says so that there are no more
+  return result;
+}
+
+#else
+
+JitKernel load_kernel(const JitBinary&, const std::filesystem::path&) {
+  throw std::runtime_error("needs CUDA 12.8 or newer, which loads compiled kernels through its runtime");
+}
+
+#endif
+
+Status launch_kernel(const JitKernel& kernel, const LaunchShape& shape, void** arguments,
+                     std::span<const std::size_t> bytes) {
+  // Empty if the runtime does not tell.
+  if (!kernel.parameter_bytes.empty() &&
+      !std::equal(bytes.begin(), bytes.end(), kernel.parameter_bytes.begin(), kernel.parameter_bytes.end()))
+    return Status::failed("arguments of other types");
+  if (launch_log) launch_log->push_back({kernel.handle, shape});
+  if (shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0) return Status::ok();
+  if (shape.dynamic_shared > 48 * 1024) {
+    const Status opted_in = status_of(cudaFuncSetAttribute(kernel.handle, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                           static_cast<int>(shape.dynamic_shared)));
+    if (!opted_in) return too_much_shared_memory(shape.dynamic_shared, opted_in);
+  }
+  return status_of(
+      cudaLaunchKernel(kernel.handle, shape.grid, shape.block, arguments, shape.dynamic_shared, shape.stream));
+}
+
+int blocks_per_multiprocessor(const JitKernel& kernel, int threads, std::size_t dynamic_shared) {
+  int blocks = 0;
+  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.handle, threads, dynamic_shared) != cudaSuccess)
+    cudaGetLastError();
+  return std::max(blocks, 1);
+}
+
+}  // namespace gemm

@@ -1,0 +1,112 @@
+// Kernels that are compiled while the program runs, for exact sizes that nobody could list beforehand: by NVRTC for a GPU,
+// by g++ for the CPU executor (docs/concepts/run_time_compilation.md). What was compiled once is kept on disk.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "common/launch_log.hpp"
+#include "common/status.hpp"
+
+namespace gemm {
+
+/// A header as text, under the name by which others include it.
+struct JitHeader {
+  std::string name, text;
+};
+
+/// A header that is part of this program (GEMM_KERNEL_HEADERS in CMakeLists.txt), as it was when the program was built.
+/// Throws std::logic_error for others.
+const JitHeader& kernel_header(std::string_view name);
+
+/// What to compile. NVRTC sees no other headers than these; <cuda_runtime.h> and <cstdint> are there by themselves.
+struct JitRequest {
+  std::string kernel;              ///< an instance of a template: "gemm::sum<double, 3>"
+  std::vector<JitHeader> headers;  ///< the first has the template, the others are what it includes
+};
+
+/// What a compiler made of it: a cubin, or a shared object for the executor.
+struct JitBinary {
+  std::string symbol;  ///< the kernel's name in the code
+  std::string code;
+  int registers = 0;    ///< a thread; 0 on the executor
+  int spill_bytes = 0;  ///< stores of spilled registers, a thread
+};
+
+// ---- launching
+
+struct JitKernel {
+  const void* handle = nullptr;  ///< what the launch log gets
+  void (*call)(void* const* arguments) = nullptr;
+  std::vector<std::size_t> parameter_bytes;
+};
+
+/// The kernel, ready to launch on this build's device: from this process' memory, else from the disk, else compiled. It
+/// stays for as long as the program runs. If status is not ok there is none: `unsupported` where there is no compiler,
+/// `failed` with the compiler's first error.
+struct JitResult {
+  Status status;
+  const JitKernel* kernel = nullptr;
+};
+JitResult find_kernel(const JitRequest& request);
+
+/// As gemm::launch; arguments are pointers to them, `bytes` their sizes, which must be those of the kernel's parameters.
+Status launch_kernel(const JitKernel& kernel, const LaunchShape& shape, void** arguments,
+                     std::span<const std::size_t> bytes);
+
+/// How many blocks of it a multiprocessor holds at a time; at least 1.
+int blocks_per_multiprocessor(const JitKernel& kernel, int threads, std::size_t dynamic_shared);
+
+/// JitCall<void(int, float*)>::launch(kernel, shape, 1, c) enqueues a kernel with those parameters.
+template <class Signature>
+struct JitCall;
+template <class... Parameters>
+struct JitCall<void(Parameters...)> {
+  static Status launch(const JitKernel& kernel, const LaunchShape& shape,
+                       std::type_identity_t<Parameters>... arguments) {
+    void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))...};
+    constexpr std::array<std::size_t, sizeof...(Parameters)> bytes = {sizeof(Parameters)...};
+    return launch_kernel(kernel, shape, pointers, bytes);
+  }
+};
+
+// ---- compiling and keeping
+
+/// Where compiled kernels are kept: what set_kernel_cache() was given, else $GEMM_KERNEL_CACHE, else
+/// $XDG_CACHE_HOME/staged-gemm, else ~/.cache/staged-gemm.
+std::filesystem::path kernel_cache();
+void set_kernel_cache(const std::filesystem::path& folder);
+
+/// What to compile for: "sm_90a", or "cpu" for the executor (in its own build only). Throws UsageError for other names.
+void require_jit_target(const std::string& target);
+/// That of this build's device.
+const std::string& native_jit_target();
+
+/// Sees to it that the kernel is in the cache, for any target that there is a compiler for; needs no device.
+struct JitEntry {
+  Status status;
+  JitBinary binary;
+  std::filesystem::path file;  ///< empty if it could not be written
+  bool compiled = false;       ///< now, that is
+  double seconds = 0;          ///< to compile
+};
+JitEntry compile_kernel(const JitRequest& request, const std::string& target);
+
+/// What happened in this process so far.
+struct JitCounters {
+  int in_memory = 0, on_disk = 0, compiled = 0;
+  int rejected = 0;  ///< files on the disk that were not what had been written
+};
+const JitCounters& jit_counters();
+
+/// Forgets which kernels are in memory (they stay loaded): for tests.
+void forget_kernels();
+
+}  // namespace gemm

@@ -1,0 +1,44 @@
+// How a kernel that is generated for a problem shall be made: what the command line says, and what a stage chooses.
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+
+namespace gemm {
+
+/// How partial sums become the result: each thread's added to it atomically; a block's first added up in shared memory; or
+/// then kept and added up by another kernel in an order that never changes, which gives the same bits every time.
+enum class Reduction { atomics, local, ordered };
+constexpr const char* reduction_name(Reduction reduction) {
+  return reduction == Reduction::atomics ? "atomics" : reduction == Reduction::local ? "local" : "ordered";
+}
+
+/// 0 or nothing: not said.
+struct KernelOptions {
+  int tile_m = 0, tile_n = 0;           ///< elements of C that a thread adds up
+  std::optional<bool> transposed = {};  ///< neighbouring threads have neighbouring columns, and not tiles
+  std::optional<bool> leapfrog = {};    ///< the next rows are loaded before these are multiplied
+  int unroll = 0;                       ///< rows that are loaded together
+  std::optional<Reduction> reduction = {};
+  int threads = 0;  ///< of a block
+
+  bool any() const { return tile_m || tile_n || transposed || leapfrog || unroll || reduction || threads; }
+  auto operator<=>(const KernelOptions&) const = default;
+};
+
+struct JitRequest;
+
+/// What a stage says whose kernels are compiled for each m and n, of real or complex numbers.
+struct GeneratedKernels {
+  /// All options: those that are asked for, and its own choice of the rest.
+  KernelOptions (*choose)(int m, int n, bool is_complex, const KernelOptions& asked) = nullptr;
+  /// Why there can be no kernel with these (complete) options; empty if there can be one.
+  std::string (*refusal)(int m, int n, const KernelOptions& complete) = nullptr;
+  /// What to compile.
+  JitRequest (*request)(int m, int n, bool is_complex, bool conjugate, const KernelOptions& complete) = nullptr;
+
+  explicit operator bool() const { return choose != nullptr; }
+};
+
+}  // namespace gemm
