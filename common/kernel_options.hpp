@@ -34,7 +34,7 @@ struct GeneratedKernels {
   /// All options: those that are asked for, and its own choice of the rest.
   KernelOptions (*choose)(int m, int n, bool is_complex, const KernelOptions& asked) = nullptr;
   /// Why there can be no kernel with these (complete) options; empty if there can be one.
-  std::string (*refusal)(int m, int n, const KernelOptions& complete) = nullptr;
+  std::string (*refusal)(int m, int n, bool is_complex, const KernelOptions& complete) = nullptr;
   /// What to compile.
   JitRequest (*request)(int m, int n, bool is_complex, bool conjugate, const KernelOptions& complete) = nullptr;
 

@@ -312,7 +312,7 @@ int compile_ahead(const CompileOptions& options) {
       const KernelOptions used = stage.generated.choose(m, n, is_complex, options.kernel);
       const std::string size =
           fmt::format("{:<7} {:>9}", is_complex ? "complex" : "real", fmt::format("{} x {}", m, n));
-      if (const std::string why = stage.generated.refusal(m, n, used); !why.empty()) {
+      if (const std::string why = stage.generated.refusal(m, n, is_complex, used); !why.empty()) {
         fmt::print("{} {}\n", size, why);
         continue;
       }

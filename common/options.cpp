@@ -164,7 +164,7 @@ void require_kernel_options(const ProblemSpec& spec, const Stage& stage) {
   if (!stage.generated) throw UsageError(stage.id + " does not generate its kernel: it has no tiles to choose");
   if (spec.m == 0 || spec.n == 0) return;
   const auto complete = stage.generated.choose(spec.m, spec.n, spec.type == Type::c64, spec.kernel);
-  const std::string why = stage.generated.refusal(spec.m, spec.n, complete);
+  const std::string why = stage.generated.refusal(spec.m, spec.n, spec.type == Type::c64, complete);
   if (!why.empty()) throw UsageError(why);
 }
 

@@ -16,6 +16,7 @@
 #include "common/complex.cuh"
 #include "common/jit.hpp"
 #include "common/stage.cuh"
+#include "tsm/generated/combine.cuh"
 #include "tsm/generated/kernel.cuh"
 #include "tsm/generated/model.hpp"
 
@@ -40,8 +41,8 @@ gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, const Ke
   add(o.threads);
   add(generated::resident_blocks(o, is_complex));
   return {kernel + ">",
-          {gemm::kernel_header("tsm/generated/kernel.cuh"), gemm::kernel_header("tsm/generated/slices.cuh"),
-           gemm::kernel_header("common/complex.cuh")}};
+          {gemm::kernel_header("tsm/generated/kernel.cuh"), gemm::kernel_header("tsm/generated/block_sum.cuh"),
+           gemm::kernel_header("tsm/generated/slices.cuh"), gemm::kernel_header("common/complex.cuh")}};
 }
 
 template <class T>
@@ -50,29 +51,6 @@ __global__ void scale(int m, int n, T beta, T* c, std::int64_t ldc) {
   if (element >= m * n) return;
   T* const out = c + element / n * ldc + element % n;
   *out = gemm::scaled(T{}, T{}, beta, out);
-}
-
-// C from the partial sums of `blocks` blocks. A block has `elements` of C, a power of two, and THREADS / elements threads
-// for each, which add up every so-manieth; the order depends on nothing but the sizes.
-template <class T>
-__global__ void combine(int m, int n, int blocks, int elements, T alpha, const T* partial, T beta, T* c,
-                        std::int64_t ldc) {
-  __shared__ T part[THREADS];
-  const int element = blockIdx.x * elements + threadIdx.x % elements;
-  T sum{};
-  if (element < m * n) {
-    for (int block = threadIdx.x / elements; block < blocks; block += THREADS / elements)
-      sum = gemm::add(sum, partial[static_cast<std::int64_t>(block) * m * n + element]);
-  }
-  part[threadIdx.x] = sum;
-  for (int half = THREADS / 2; half >= elements; half /= 2) {
-    __syncthreads();
-    if (static_cast<int>(threadIdx.x) < half)
-      part[threadIdx.x] = gemm::add(part[threadIdx.x], part[threadIdx.x + half]);
-  }
-  if (static_cast<int>(threadIdx.x) >= elements || element >= m * n) return;
-  T* const out = c + element / n * ldc + element % n;
-  *out = gemm::scaled(alpha, part[threadIdx.x], beta, out);
 }
 
 // What is settled once for each M, N and set of options, so that later launches cost a look into a map.
@@ -89,7 +67,7 @@ Plan make_plan(int m, int n, bool is_complex, bool conjugate, const KernelOption
   Plan plan;
   plan.options = generated::choose(m, n, is_complex, asked);
   const KernelOptions& o = plan.options;
-  if (const std::string why = generated::refusal(m, n, o); !why.empty()) {
+  if (const std::string why = generated::refusal(m, n, is_complex, o); !why.empty()) {
     plan.status = gemm::Status::unsupported(why);
     return plan;
   }
@@ -140,11 +118,7 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
                                                    p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, partial);
   if (!multiplied || !ordered) return multiplied;
 
-  int elements = 1;
-  while (elements < std::min(all, 32)) elements *= 2;
-  return gemm::launch(
-      combine<T>, {.grid = static_cast<unsigned>(gemm::ceil_div(all, elements)), .block = THREADS, .stream = stream},
-      p.m, p.n, static_cast<int>(blocks), elements, p.alpha, static_cast<const T*>(partial), p.beta, p.c, p.ldc);
+  return generated::launch_combine<T>(p, partial, static_cast<int>(blocks), stream);
 }
 
 constexpr gemm::TsmttsmInfo info = {

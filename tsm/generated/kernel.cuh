@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "common/complex.cuh"
+#include "tsm/generated/block_sum.cuh"
 #include "tsm/generated/slices.cuh"
 
 // Dynamic, because the executor gives kernels that are compiled at run time no other.
@@ -154,27 +155,8 @@ __global__ void __launch_bounds__(threads, resident)
     }
   }
 
-  if constexpr (local && slices.count > 1) {
-    T* const kept = reinterpret_cast<T*>(smem) + place;
-    constexpr int distance = slices.stored * slices.threads;  // from an element of the tile to the next
-#pragma unroll 1
-    for (int active = slices.count; active > 1;) {
-      // The upper slices give their sums to the lower ones.
-      const int giving = smaller(active / 2, slices.stored);
-      active -= giving;
-      if (slice >= active && slice < active + giving) {
-#pragma unroll
-        for (int i = 0; i < TM * TN; ++i) kept[i * distance + (slice - active) * slices.threads] = sum[i / TN][i % TN];
-      }
-      __syncthreads();
-      if (slice < giving) {
-#pragma unroll
-        for (int i = 0; i < TM * TN; ++i)
-          sum[i / TN][i % TN] = add(sum[i / TN][i % TN], kept[i * distance + slice * slices.threads]);
-      }
-      __syncthreads();  // before they are overwritten
-    }
-  }
+  if constexpr (local && slices.count > 1)
+    add_up_slices<slices.threads, slices.count, slices.stored>(sum, slice, place, reinterpret_cast<T*>(smem));
 
   if (slice >= (local ? 1 : slices.count)) return;
 #pragma unroll

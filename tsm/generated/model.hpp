@@ -85,7 +85,7 @@ inline RowCycles row_cycles(int m, int n, bool is_complex, const KernelOptions& 
 }
 
 /// Why there is no such kernel for this problem; empty if there is one.
-inline std::string refusal(int m, int n, const KernelOptions& o) {
+inline std::string refusal(int m, int n, bool, const KernelOptions& o) {
   if (o.tile_m > m || o.tile_n > n) {
     return "a tile of " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n) + " is larger than C, " +
            std::to_string(m) + " x " + std::to_string(n);
@@ -120,7 +120,7 @@ inline KernelOptions choose(int m, int n, bool is_complex, const KernelOptions& 
       for (const int unroll : unrolls) {
         o.unroll = asked.unroll ? asked.unroll : unroll;
         // The first of all is taken even if it can't work, for refusal() to tell.
-        const bool works = refusal(m, n, o).empty();
+        const bool works = refusal(m, n, is_complex, o).empty();
         // Of equals the one with fewer registers.
         const double line = register_line(o, is_complex) / static_cast<double>(most_registers);
         const double worse = line > 1 ? 1e3 : 1 + 0.1 * line;

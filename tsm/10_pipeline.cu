@@ -1,0 +1,129 @@
+// 10 pipeline: A and B go to shared memory several stages ahead, by asynchronous copies, so that what is on its way fills no
+// register.
+//
+// Idea      Until now registers held the sums and the rows on their way, and Little's law wanted more of these than there was
+//           room for. A copy from device to shared memory takes no register: three stages of 8 KB and more are always under
+//           way in each SM, however wide C is, and the sums can have the registers.
+// Change    09's kernel with cp.async in the place of leapfrogging, tiles that fill an SM with one or two blocks, and operands
+//           read from shared memory, 16 bytes at a time. Any alignment: rows that do not begin with 16 bytes are copied by 8.
+// Limit     Narrow C: the memory's bandwidth, 4.4 TB/s. Wide C: the FP64 cores, 33 TFLOP/s times the part of the tiles that C
+//           fills (M = N = 57 in tiles of 8 x 8: 79 %), from M = N = 60 for real and 30 for complex numbers.
+// Number    GB/s, TFLOP/s, and both as a share of the roofline.
+// Map       tsm/generated/pipeline.cuh: a slice of the block has all of C, in units of 16 bytes, interleaved; a stage has
+//           some rows for each slice.
+// Page      docs/tsm/10_pipeline.md
+// Source    ours; Ernst et al. (2020) end with registers. cp.async and stages as in stages/15_async_copies.cu.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "common/jit.hpp"
+#include "common/stage.cuh"
+#include "tsm/generated/combine.cuh"
+#include "tsm/generated/pipeline.cuh"
+#include "tsm/generated/pipeline_model.hpp"
+
+namespace {
+
+using gemm::KernelOptions;
+namespace generated = gemm::generated;
+
+constexpr int MOST_KEPT = 4;  // blocks of an SM that leave partial sums
+
+gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, bool wide_a, bool wide_b,
+                         const KernelOptions& o) {
+  const generated::PipelineShape s(m, n, is_complex, o);
+  std::string kernel = std::string("gemm::generated::tsmttsm_pipeline<") + (is_complex ? "double2" : "double");
+  for (const int number : {m, n, s.pm, s.pn}) kernel += ", " + std::to_string(number);
+  for (const bool yes : {conjugate && is_complex, wide_a, wide_b}) kernel += yes ? ", true" : ", false";
+  for (const int number : {o.threads, s.turns, generated::pipeline_stages, s.resident})
+    kernel += ", " + std::to_string(number);
+  gemm::JitRequest result{kernel + ">", {}};
+  for (const char* const name :
+       {"tsm/generated/pipeline.cuh", "tsm/generated/stream.cuh", "tsm/generated/places.cuh",
+        "tsm/generated/block_sum.cuh", "tsm/generated/slices.cuh", "common/complex.cuh", "common/ptx.cuh"})
+    result.headers.push_back(gemm::kernel_header(name));
+  return result;
+}
+
+// For rows without padding.
+gemm::JitRequest usual_request(int m, int n, bool is_complex, bool conjugate, const KernelOptions& o) {
+  return request(m, n, is_complex, conjugate, is_complex || m % 2 == 0, is_complex || n % 2 == 0, o);
+}
+
+template <class T>
+bool is_wide(const T* matrix, std::int64_t ld) {
+  return reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0 && ld * sizeof(T) % 16 == 0;
+}
+
+struct Plan {
+  gemm::Status status;
+  const gemm::JitKernel* kernel = nullptr;
+  int rows = 0, shared = 0, threads = 0;
+  int resident = 1;  // blocks of an SM
+};
+
+Plan make_plan(int m, int n, bool is_complex, bool conjugate, bool wide_a, bool wide_b, const KernelOptions& asked) {
+  const KernelOptions o = generated::choose_pipeline(m, n, is_complex, asked);
+  Plan plan;
+  if (const std::string why = generated::pipeline_refusal(m, n, is_complex, o); !why.empty()) {
+    plan.status = gemm::Status::unsupported(why);
+    return plan;
+  }
+  const auto [status, kernel] = gemm::find_kernel(request(m, n, is_complex, conjugate, wide_a, wide_b, o));
+  plan.status = status;
+  plan.kernel = kernel;
+  if (!status) return plan;
+  const generated::PipelineShape s(m, n, is_complex, o);
+  plan.rows = s.rows;
+  plan.shared = s.shared_bytes();
+  plan.threads = o.threads;
+  plan.resident = std::min(gemm::blocks_per_multiprocessor(*kernel, o.threads, s.shared_bytes()), MOST_KEPT);
+  return plan;
+}
+
+template <class T>
+const Plan& plan_for(const gemm::TsmttsmProblem<T>& p) {
+  static std::map<std::tuple<int, int, bool, bool, bool, KernelOptions>, Plan> known;
+  const bool wide_a = is_wide(p.a, p.lda), wide_b = is_wide(p.b, p.ldb);
+  const auto key = std::tuple(p.m, p.n, p.conjugate, wide_a, wide_b, p.kernel);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  Plan plan = make_plan(p.m, p.n, sizeof(T) == sizeof(double2), p.conjugate, wide_a, wide_b, p.kernel);
+  return known[key] = std::move(plan);
+}
+
+template <class T>
+gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  if (p.m == 0 || p.n == 0) return gemm::Status::ok();
+  const Plan& plan = plan_for(p);
+  if (!plan.status) return plan.status;
+  const std::int64_t places = static_cast<std::int64_t>(gemm::device_limits().multiprocessors) * plan.resident;
+  const auto blocks = static_cast<unsigned>(std::min((p.depth() + plan.rows - 1) / plan.rows, places));
+  T* const partial = static_cast<T*>(p.workspace);
+  const gemm::Status multiplied =
+      gemm::JitCall<generated::TsmttsmPipeline<T>>::launch(*plan.kernel,
+                                                           {.grid = blocks,
+                                                            .block = static_cast<unsigned>(plan.threads),
+                                                            .dynamic_shared = static_cast<unsigned>(plan.shared),
+                                                            .stream = stream},
+                                                           p.depth(), p.a, p.lda, p.b, p.ldb, partial);
+  if (!multiplied) return multiplied;
+  return generated::launch_combine<T>(p, partial, static_cast<int>(blocks), stream);
+}
+
+constexpr gemm::TsmttsmInfo info = {
+    .idea = "rows copied to shared memory stages ahead; registers for the sums alone",
+    .min_compute_capability = 80,
+    .launch_d = launch<double>,
+    .launch_z = launch<double2>,
+    .workspace_bytes =
+        [](int m, int n, std::int64_t, std::size_t element) {
+          return element * m * n * gemm::device_limits().multiprocessors * MOST_KEPT;
+        },
+    .generated = {.choose = generated::choose_pipeline,
+                  .refusal = generated::pipeline_refusal,
+                  .request = usual_request},
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace

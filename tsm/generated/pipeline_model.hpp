@@ -1,0 +1,115 @@
+// Which of the pipelined kernels to take for a problem: a model of an SM's time for a row of K.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "common/kernel_options.hpp"
+#include "tsm/generated/model.hpp"
+#include "tsm/generated/places.cuh"
+
+namespace gemm::generated {
+
+inline constexpr int pipeline_stages = 4;
+inline constexpr int shared_of_sm = 227 * 1024;  // less what each block takes for itself
+inline constexpr double bytes_of_stages =
+    32 * 1024;  // wanted in a stage of all blocks of an SM: three are on their way
+
+/// What follows from M, N and options; tile_m and tile_n are multiples of a unit of 16 bytes, `unroll` is the number of
+/// rows of a stage for each slice.
+struct PipelineShape {
+  int per_unit, units_m, units_n, pm, pn;
+  Places places;
+  int slices, turns, rows, stage_bytes, resident;
+
+  PipelineShape(int m, int n, bool is_complex, const KernelOptions& o)
+      : per_unit(is_complex ? 1 : 2),
+        units_m(ceil_div(m, per_unit)),
+        units_n(ceil_div(n, per_unit)),
+        pm(ceil_div(o.tile_m, per_unit)),
+        pn(ceil_div(o.tile_n, per_unit)),
+        places(places_of(units_m, units_n, pm, pn)),
+        slices(o.threads / places.count) {
+    const int words = is_complex ? 2 : 1;
+    const int sums = pm * pn * per_unit * per_unit, operands = (pm + pn) * per_unit;
+    registers_ = 2 * words * (sums + operands * 3 / 2) + 44;
+    resident = std::max(std::min(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 2048 / o.threads), 1);
+    resident = std::min(resident, 4);
+    const int row_bytes = 16 * ((units_m | 1) + (units_n | 1));
+    const double wanted = bytes_of_stages / resident;
+    turns = o.unroll ? o.unroll : std::max(static_cast<int>(wanted / (row_bytes * std::max(slices, 1)) + 0.5), 1);
+    const auto bytes = [&] { return std::max(slices, 1) * turns * row_bytes; };
+    while (turns > 1 && !o.unroll && bytes() * pipeline_stages > shared_of_sm / resident - 1024) --turns;
+    while (resident > 1 && bytes() * pipeline_stages > shared_of_sm / resident - 1024) --resident;
+    rows = slices * turns;
+    stage_bytes = bytes();
+  }
+
+  int registers() const { return registers_; }
+  int shared_bytes() const { return pipeline_stages * stage_bytes; }
+
+ private:
+  int registers_;
+};
+
+/// Why there is no such kernel; empty if there is one.
+inline std::string pipeline_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
+  const PipelineShape s(m, n, is_complex, o);
+  if (!*o.transposed || *o.leapfrog || *o.reduction != Reduction::ordered)
+    return "the pipeline has interleaved columns, no leapfrogging and an ordered reduction";
+  if ((s.pm - 1) * s.places.along_m >= s.units_m || (s.pn - 1) * s.places.along_n >= s.units_n)
+    return "a tile of " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n) +
+           " leaves threads without columns";
+  if (s.slices < 1)
+    return "tiles of " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n) + " take " +
+           std::to_string(s.places.count) + " threads for C, and a block has " + std::to_string(o.threads);
+  if (s.shared_bytes() > shared_of_sm - 1024) return "its stages take more shared memory than there is";
+  return {};
+}
+
+/// An SM's cycles for a row of K.
+inline double pipeline_cycles(int m, int n, bool is_complex, const KernelOptions& o) {
+  const PipelineShape s(m, n, is_complex, o);
+  const int words = is_complex ? 2 : 1;
+  const double warps = o.threads / 32.0 / s.slices;  // for a row
+  const double fmas = s.pm * s.pn * s.per_unit * s.per_unit * words * words;
+  // A warp's load of 16 bytes a lane: two wavefronts if lanes pair up, or four; and more if it reads more than that.
+  const double in_a_warp = std::max(32.0 / s.places.count, 1.0);  // slices
+  const auto wavefronts = [&](int along) {
+    return std::max(s.places.paired() ? 2.0 : 4.0, in_a_warp * std::min(along, 32) * 16 / 128.0);
+  };
+  const double memory = (m + n) * 8.0 * words / bytes_a_cycle, fma = warps * fmas * fma_cycles;
+  const double l1 = warps * (s.pm * wavefronts(s.places.along_m) + s.pn * wavefronts(s.places.along_n));
+  const double issue = warps * (fmas + 2 * (s.pm + s.pn) + 24.0 / s.turns) / 4;
+  return std::max({memory, fma, l1, issue}) + 0.1 * (fma + l1);
+}
+
+inline KernelOptions choose_pipeline(int m, int n, bool is_complex, const KernelOptions& asked) {
+  const int per_unit = is_complex ? 1 : 2;
+  static constexpr int blocks[] = {128, 160, 192, 224, 256, 288, 320, 352, 384};
+  KernelOptions o = asked, best;
+  if (!o.transposed) o.transposed = true;
+  if (!o.leapfrog) o.leapfrog = false;
+  if (!o.reduction) o.reduction = Reduction::ordered;
+  double least = 0;
+  for (int pm = 1; pm <= 8; ++pm) {
+    for (int pn = 1; pn <= 8; ++pn) {
+      for (const int threads : blocks) {
+        o.tile_m = asked.tile_m ? asked.tile_m : pm * per_unit;
+        o.tile_n = asked.tile_n ? asked.tile_n : pn * per_unit;
+        o.threads = asked.threads ? asked.threads : threads;
+        const bool works = pipeline_refusal(m, n, is_complex, o).empty();
+        const PipelineShape s(m, n, is_complex, o);
+        const bool fits = s.registers() <= std::min(most_registers, registers_of_sm / o.threads);
+        const double cycles = works ? pipeline_cycles(m, n, is_complex, o) * (fits ? 1 : 1e3) : 1e30;
+        if (best.threads && cycles >= least) continue;
+        best = o;
+        best.unroll = s.turns;
+        least = cycles;
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace gemm::generated

@@ -1,0 +1,30 @@
+// Who has which part of C, in a slice of a block.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "tsm/generated/slices.cuh"
+
+namespace gemm::generated {
+
+/// `count` threads, along_m x along_n of them. A 16-byte load of a warp takes half as long if lanes n and n ^ 1 want the same
+/// words, or n and n ^ 2; so where both numbers are even, neighbours in a row are n and n ^ 1, in a column n and n ^ 2.
+struct Places {
+  int along_m, along_n, count;
+
+  __host__ __device__ constexpr bool paired() const { return along_m % 2 == 0 && along_n % 2 == 0; }
+  __host__ __device__ constexpr int row(int place) const {
+    return paired() ? place / (2 * along_n) * 2 + place / 2 % 2 : place / along_n;
+  }
+  __host__ __device__ constexpr int col(int place) const {
+    return paired() ? place % (2 * along_n) / 4 * 2 + place % 2 : place % along_n;
+  }
+};
+
+/// Of a C of so many units, where a thread has at most pm x pn of them.
+__host__ __device__ constexpr Places places_of(int units_m, int units_n, int pm, int pn) {
+  const int along_m = ceil_div(units_m, pm), along_n = ceil_div(units_n, pn);
+  return {along_m, along_n, along_m * along_n};
+}
+
+}  // namespace gemm::generated
