@@ -320,6 +320,25 @@ TEST_P(EveryTsmStage, Variants) {
   }
 }
 
+// In which order blocks end differs from run to run, on a GPU as on the executor; tsm/08 adds their parts in one order.
+TEST_F(Tsm, OrderedReductionRepeatsItsBits) {
+  const auto found = std::ranges::find(stages(), "tsm/08_reductions", &Stage::id);
+  if (found == stages().end()) GTEST_SKIP() << "tsm/08 is not in this build";
+  for (const Type type : types) {
+    for (const auto& [m, n, k] : {std::array{3, 2, 5000}, {16, 16, 1500}, {33, 17, 500}}) {
+      const ProblemSpec spec = awkward(tall(Operation::tsmttsm, type, m, n, k));
+      Workbench bench(spec);
+      const auto run = [&] {
+        EXPECT_EQ(bench.check(contender(*found)).outcome, Outcome::pass) << describe(spec);
+        const Problem p = bench.problem();
+        return elements(p.out, type, p.rows(), spec.n, p.ldout);
+      };
+      const std::vector<Complex> first = run();
+      for (int i = 0; i < 3; ++i) EXPECT_TRUE(run() == first) << describe(spec) << ", run " << i;
+    }
+  }
+}
+
 std::vector<std::string> ids() {
   std::vector<std::string> all;
   for (const Stage& stage : stages()) {
