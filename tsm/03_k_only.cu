@@ -60,10 +60,9 @@ __global__ void __launch_bounds__(THREADS)
   for (std::int64_t i = first; i < k; i += stride, a_row += stride * lda, b_row += stride * ldb) {
     T x[W], y[W];
 #pragma unroll
-    for (int j = 0; j < W; ++j) {
-      x[j] = j < rows ? gemm::conjugate_if(conjugate, a_row[j]) : T{};
-      y[j] = j < cols ? b_row[j] : T{};
-    }
+    for (int j = 0; j < W; ++j) x[j] = j < rows ? gemm::conjugate_if(conjugate, a_row[j]) : T{};
+#pragma unroll
+    for (int j = 0; j < W; ++j) y[j] = j < cols ? b_row[j] : T{};
 #pragma unroll
     for (int r = 0; r < W; ++r) {
 #pragma unroll
