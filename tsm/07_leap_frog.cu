@@ -140,10 +140,10 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) 
   const auto chunks = static_cast<unsigned>(std::min<std::int64_t>(most, cut.places));
   const bool guard_m = p.m % TM != 0,
              guard_n = p.n % TN != 0;  // tiles of 1 never need it: one kernel for them, not four
-  const auto kernel =
-      guard_m   ? guard_n ? tsmttsm<T, TM, TN, TM != 1, TN != 1, UNROLL> : tsmttsm<T, TM, TN, TM != 1, false, UNROLL>
-        : guard_n ? tsmttsm<T, TM, TN, false, TN != 1, UNROLL>
-                : tsmttsm<T, TM, TN, false, false, UNROLL>;
+  constexpr bool BOTH = UNROLL > 1;  // the variant has both guards or none: nvcc takes a while for each of its kernels
+  const auto kernel = guard_m ? guard_n ? tsmttsm<T, TM, TN, TM != 1, TN != 1, UNROLL> : tsmttsm < T, TM, TN, TM != 1,
+             BOTH && TN != 1, UNROLL > : guard_n ? tsmttsm < T, TM, TN, BOTH && TM != 1, TN != 1,
+             UNROLL > : tsmttsm<T, TM, TN, false, false, UNROLL>;
   return gemm::launch(kernel, {.grid = chunks * cut.groups, .block = THREADS, .stream = stream}, p.m, p.n, p.depth(),
                       p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, cut.threads, cut.groups);
 }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int THREADS = 128;
 constexpr int ENOUGH = 20000;  // bytes in flight of an SM
-constexpr int ROWS = 8;        // of K, the fewest for a slice
+constexpr int ROWS = 4;        // of K, the fewest for a slice
 constexpr int ELEMENTS = 8;    // of C, the most for a block that adds up parts: of double 64 bytes, two sectors
 
 enum class Reduction {
