@@ -1,13 +1,13 @@
 // 04 K and N: a thread has one column of B, and of C as many rows as registers hold.
 //
-// Idea      A column of the tile takes 2 M registers in place of 2 M * N, so that M = 64 is no problem, and there are N times
-//           as many threads for a row of K.
+// Idea      A column of the tile takes 2 M registers in place of 2 M * N, so that M = 64 is no problem, and there are N
+//           times as many threads for a row of K.
 // Change    A slice is N threads side by side, THREADS / N slices a block. Tiles of TM x 1.
-// Limit     The L1 cache: a thread uses a word of A once for each load of it, and only the word of B often. That is more than
-//           one load per FMA.
+// Limit     The L1 cache: a thread uses a word of A once for each load of it, and only the word of B often. That is
+//           more than one load per FMA.
 // Number    Loads per FMA, 1 + 1 / M; wavefronts of them per FMA, against half a cycle of the FP64 cores.
-// Map       A slice's threads have the tiles of C, one row of tiles after the other: thread t of a block has slice t / threads
-//           and tile t % threads. Lanes side by side read a row of B, and share words of A.
+// Map       A slice's threads have the tiles of C, one row of tiles after the other: thread t of a block has slice t /
+//           threads and tile t % threads. Lanes side by side read a row of B, and share words of A.
 // Page      docs/tsm/04_k_and_n.md
 // Source    Ernst et al. (2020), section 3, "parallelization over the K and N loop".
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace {
 constexpr int THREADS = 128;
 constexpr int WORDS = 4;  // of each thread's sums that are in shared memory at a time
 
-// Of an SM, whose registers bound them. The sums and some 40 more: nvcc does not load all words of a row at once. ptxas uses
-// no more.
+// Of an SM, whose registers bound them. The sums and some 40 more: nvcc does not load all words of a row at once. ptxas
+// uses no more.
 template <class T>
 constexpr int blocks(int height) {
   const int registers = static_cast<int>(sizeof(T) / 4) * (height + 2) + 36;
@@ -70,7 +70,8 @@ __global__ void __launch_bounds__(THREADS)
     for (int r = 0; r < TM; ++r) sum[r] = gemm::multiply_add(x[r], y, sum[r]);
   }
 
-  // WORDS sums after WORDS sums. Registers have no index at run time, so that the sums move up, each to be a first one in turn.
+  // WORDS sums after WORDS sums. Registers have no index at run time, so that the sums move up, each to be a first one
+  // in turn.
 #pragma unroll 1
   for (int r = 0; r < min(m, TM); r += WORDS) {
 #pragma unroll

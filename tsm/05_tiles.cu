@@ -1,13 +1,14 @@
 // 05 tiles: a thread has TM x TN elements of C, small enough for its registers and square enough for the L1 cache.
 //
-// Idea      TM + TN words serve TM * TN FMAs. Between the whole tile of 03 and the column of 04 lies the size that needs few
-//           loads and leaves registers for many threads.
-// Change    Tiles in both directions, chosen by shape: the smallest with enough bytes in flight. A row or column is only
-//           guarded if M or N is no multiple of the tile's: bool template parameters, so that the other kernels have no predicate.
+// Idea      TM + TN words serve TM * TN FMAs. Between the whole tile of 03 and the column of 04 lies the size that
+//           needs few loads and leaves registers for many threads.
+// Change    Tiles in both directions, chosen by shape: the smallest with enough bytes in flight. A row or column is
+//           only guarded if M or N is no multiple of the tile's: bool template parameters, so that the other kernels
+//           have no predicate.
 // Limit     Latency, for wide C: all threads of a slice wait for the same row, and they are the more, the wider C is.
 // Number    Bytes in flight of an SM, against 600 ns * 4.4 TB/s / 132 SMs = 20 KB; wavefronts per FMA.
-// Map       Thread t of a block has slice t / threads of K and tile t % threads, in rows of tiles: rows TM i .. TM i + TM - 1 of
-//           C, columns TN j .. TN j + TN - 1.
+// Map       Thread t of a block has slice t / threads of K and tile t % threads, in rows of tiles: rows TM i .. TM i +
+//           TM - 1 of C, columns TN j .. TN j + TN - 1.
 // Page      docs/tsm/05_tiles.md
 // Source    Ernst et al. (2020), section 3: tiling of the two inner loops, and guards where a tile is cut off.
 #include <algorithm>
@@ -20,8 +21,8 @@ namespace {
 constexpr int THREADS = 128;
 constexpr int ENOUGH = 20000;  // bytes in flight of an SM
 
-// Of an SM, whose registers bound them: sums, the words of a row, and 32 more; ptxas uses no more. The paper counts 16, but its
-// M, N and strides are constants.
+// Of an SM, whose registers bound them: sums, the words of a row, and 32 more; ptxas uses no more. The paper counts 16,
+// but its M, N and strides are constants.
 template <class T>
 constexpr int blocks(int tm, int tn) {
   const int registers = static_cast<int>(sizeof(T) / 4) * (tm * tn + tm + tn) + 32;
@@ -76,7 +77,8 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
     }
   }
 
-  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in turn.
+  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in
+  // turn.
 #pragma unroll 1
   for (int r = 0; r < TM; ++r) {
 #pragma unroll

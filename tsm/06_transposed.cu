@@ -1,12 +1,13 @@
 // 06 transposed: the threads of a slice interleave columns, so that lanes side by side read words side by side.
 //
-// Idea      A thread's tile need not be in one piece: with every tiles_n-th column it has as many elements, and the first words
-//           of all threads are neighbours, then the second ones. In 05 they are TN words apart.
+// Idea      A thread's tile need not be in one piece: with every tiles_n-th column it has as many elements, and the
+//           first words of all threads are neighbours, then the second ones. In 05 they are TN words apart.
 // Change    row and col are the first of a thread's rows and columns, and the others are tiles_m and tiles_n further.
 // Limit     Latency, as 05. The L1 cache has less to do, which shows where FMAs and loads are what takes the time.
-// Number    Wavefronts of loads per FMA; instructions of the loop, of which some go to addresses that are no constants now.
-// Map       Thread t of a block has slice t / threads of K and tile t % threads, in rows of tiles: rows i, i + tiles_m, ... of C,
-//           columns j, j + tiles_n, ...
+// Number    Wavefronts of loads per FMA; instructions of the loop, of which some go to addresses that are no constants
+//           now.
+// Map       Thread t of a block has slice t / threads of K and tile t % threads, in rows of tiles: rows i, i + tiles_m,
+//           ... of C, columns j, j + tiles_n, ...
 // Page      docs/tsm/06_transposed.md
 // Source    Ernst et al. (2020), section 3, "transposed tiling".
 #include <algorithm>
@@ -19,8 +20,8 @@ namespace {
 constexpr int THREADS = 128;
 constexpr int ENOUGH = 20000;  // bytes in flight of an SM
 
-// Of an SM, whose registers bound them: sums, the words of a row, and 32 more; ptxas uses no more. The paper counts 16, but its
-// M, N and strides are constants.
+// Of an SM, whose registers bound them: sums, the words of a row, and 32 more; ptxas uses no more. The paper counts 16,
+// but its M, N and strides are constants.
 template <class T>
 constexpr int blocks(int tm, int tn) {
   const int registers = static_cast<int>(sizeof(T) / 4) * (tm * tn + tm + tn) + 32;
@@ -75,7 +76,8 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
     }
   }
 
-  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in turn.
+  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in
+  // turn.
 #pragma unroll 1
   for (int r = 0; r < TM; ++r) {
 #pragma unroll

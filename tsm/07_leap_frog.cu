@@ -1,10 +1,11 @@
 // 07 leap frog: the next row's words are asked for before this row's are multiplied.
 //
-// Idea      A warp stops at the first FMA whose words are not there, and asks for nothing while it multiplies. With a second set
-//           of registers for the next row, loads are on their way all the time.
-// Change    next_x, next_y. The last row is loaded twice, which takes less than to ask before each load whether there is a next.
-// Limit     Still latency, for wide C: as many bytes in flight as before, now all the time; and a bit fewer, since the second set
-//           takes registers, and so threads.
+// Idea      A warp stops at the first FMA whose words are not there, and asks for nothing while it multiplies. With a
+//           second set of registers for the next row, loads are on their way all the time.
+// Change    next_x, next_y. The last row is loaded twice, which takes less than to ask before each load whether there
+//           is a next.
+// Limit     Still latency, for wide C: as many bytes in flight as before, now all the time; and a bit fewer, since the
+//           second set takes registers, and so threads.
 // Number    GB/s against bytes in flight / latency; loads between FMAs in the machine code.
 // Map       As 06.
 // Page      docs/tsm/07_leap_frog.md
@@ -89,7 +90,8 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
     }
   }
 
-  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in turn.
+  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in
+  // turn.
 #pragma unroll 1
   for (int r = 0; r < TM; ++r) {
 #pragma unroll

@@ -1,15 +1,17 @@
 // 08 reductions: what the blocks have found is added up in a fixed order, so that C has the same bits in each run.
 //
-// Idea      Sums of floating-point numbers depend on their order, and atomic additions come in any. Here each block stores its
-//           part of C, and a second kernel adds the parts as it always does. It also scales C, which took a kernel before.
-// Change    `reduction`, with both atomic ways as variants; finish(). And a slice has at least ROWS rows: a short K gets fewer
-//           blocks, and so fewer parts to add.
+// Idea      Sums of floating-point numbers depend on their order, and atomic additions come in any. Here each block
+//           stores its part of C, and a second kernel adds the parts as it always does. It also scales C, which took a
+//           kernel before.
+// Change    `reduction`, with both atomic ways as variants; finish(). And a slice has at least ROWS rows: a short K
+//           gets fewer blocks, and so fewer parts to add.
 // Limit     As 07 for long K. For short K the launches and a few waits for the memory, one after the other.
 // Number    ms against K; the same checksum twice.
-// Map       As 06. In finish() ELEMENTS threads side by side have neighbours in C, and THREADS / ELEMENTS slices of the parts.
+// Map       As 06. In finish() ELEMENTS threads side by side have neighbours in C, and THREADS / ELEMENTS slices of the
+//           parts.
 // Page      docs/tsm/08_reductions.md
-// Source    Ernst et al. (2020), section 3.2: atomic additions in global memory, or in a block first, and fewer threads for
-//           short K. The fixed order is not the paper's.
+// Source    Ernst et al. (2020), section 3.2: atomic additions in global memory, or in a block first, and fewer threads
+//           for short K. The fixed order is not the paper's.
 #include <algorithm>
 
 #include "common/complex.cuh"
@@ -43,7 +45,8 @@ __device__ void add_to(double2* out, double2 x) {
   atomicAdd(&out->y, x.y);
 }
 
-// `out` is C, or for ordered additions an m x n matrix for each chunk of K. A slice is `threads` threads, and `groups` blocks where C has more tiles than a block has threads.
+// `out` is C, or for ordered additions an m x n matrix for each chunk of K. A slice is `threads` threads, and `groups`
+// blocks where C has more tiles than a block has threads.
 template <class T, int TM, int TN, bool GUARD_M, bool GUARD_N>
 __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
     tsmttsm(int m, int n, std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b,
@@ -91,7 +94,8 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
     }
   }
 
-  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in turn.
+  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in
+  // turn.
 #pragma unroll 1
   for (int r = 0; r < TM; ++r) {
 #pragma unroll
