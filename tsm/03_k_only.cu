@@ -19,8 +19,8 @@ namespace {
 
 constexpr int THREADS = 128;
 
-// Of an SM, whose registers bound them: the paper's estimate, sums and the words of a row and 16 more. ptxas uses no
-// more.
+// Of an SM, whose registers bound them: the paper's estimate, sums and the words of a row and 16 more. As many blocks
+// fit in what ptxas needs.
 template <class T>
 constexpr int blocks(int width) {
   const int registers = static_cast<int>(sizeof(T) / 4) * (width * width + 2 * width) + 16;

@@ -20,8 +20,8 @@ namespace {
 constexpr int THREADS = 128;
 constexpr int WORDS = 4;  // of each thread's sums that are in shared memory at a time
 
-// Of an SM, whose registers bound them. The sums and some 40 more: nvcc does not load all words of a row at once. ptxas
-// uses no more.
+// Of an SM, whose registers bound them. The sums and some 40 more: nvcc does not load all words of a row at once. As
+// many blocks fit in what ptxas needs.
 template <class T>
 constexpr int blocks(int height) {
   const int registers = static_cast<int>(sizeof(T) / 4) * (height + 2) + 36;

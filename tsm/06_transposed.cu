@@ -20,8 +20,8 @@ namespace {
 constexpr int THREADS = 128;
 constexpr int ENOUGH = 20000;  // bytes in flight of an SM
 
-// Of an SM, whose registers bound them: sums, the words of a row, and 32 more; ptxas uses no more. The paper counts 16,
-// but its M, N and strides are constants.
+// Of an SM, whose registers bound them: sums, the words of a row, and 32 more, with which as many blocks fit in what
+// ptxas needs. The paper counts 16, but its M, N and strides are constants.
 template <class T>
 constexpr int blocks(int tm, int tn) {
   const int registers = static_cast<int>(sizeof(T) / 4) * (tm * tn + tm + tn) + 32;

@@ -20,10 +20,10 @@ namespace {
 constexpr int THREADS = 128;
 constexpr int ENOUGH = 20000;  // bytes in flight of an SM
 
-// Of an SM, whose registers bound them: sums, the words of two rows, and 32 more.
+// Of an SM, whose registers bound them: sums, the words of two rows, and 38 more.
 template <class T>
 constexpr int blocks(int tm, int tn) {
-  const int registers = static_cast<int>(sizeof(T) / 4) * (tm * tn + 2 * (tm + tn)) + 32;
+  const int registers = static_cast<int>(sizeof(T) / 4) * (tm * tn + 2 * (tm + tn)) + 38;
   return std::min(65536 / (std::min(registers, 255) * THREADS), 16);
 }
 
