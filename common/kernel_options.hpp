@@ -14,16 +14,32 @@ constexpr const char* reduction_name(Reduction reduction) {
   return reduction == Reduction::atomics ? "atomics" : reduction == Reduction::local ? "local" : "ordered";
 }
 
+/// Where a thread of TSMM has the elements of C from that it needs for each row: its registers, device memory (that is, the
+/// L1 cache), or its block's copy in shared memory.
+enum class CSource { registers, global, shared };
+constexpr const char* c_source_name(CSource source) {
+  return source == CSource::registers ? "registers" : source == CSource::global ? "global" : "shared";
+}
+
 /// 0 or nothing: not said.
 struct KernelOptions {
+  // Of TSMTTSM.
   int tile_m = 0, tile_n = 0;           ///< elements of C that a thread adds up
   std::optional<bool> transposed = {};  ///< neighbouring threads have neighbouring columns, and not tiles
   std::optional<bool> leapfrog = {};    ///< the next rows are loaded before these are multiplied
-  int unroll = 0;                       ///< rows that are loaded together
+  // Of both.
+  int unroll = 0;  ///< rows that are loaded together
+  // Of TSMTTSM.
   std::optional<Reduction> reduction = {};
+  // Of both.
   int threads = 0;  ///< of a block
+  // Of TSMM.
+  std::optional<CSource> c_source = {};
+  int threads_per_row = 0;  ///< of B: each has every so-manieth column
 
-  bool any() const { return tile_m || tile_n || transposed || leapfrog || unroll || reduction || threads; }
+  bool of_tsmttsm() const { return tile_m || tile_n || transposed || leapfrog || reduction; }
+  bool of_tsmm() const { return c_source || threads_per_row; }
+  bool any() const { return of_tsmttsm() || of_tsmm() || unroll || threads; }
   auto operator<=>(const KernelOptions&) const = default;
 };
 

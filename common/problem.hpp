@@ -72,6 +72,7 @@ struct TsmmProblem {
   T* b = nullptr;
   std::int64_t ldb = 0;
   void* workspace = nullptr;
+  KernelOptions kernel = {};
 
   int depth() const;  ///< m, but 0 if alpha is
 };
@@ -180,7 +181,8 @@ struct Problem {
             number<T>(beta),
             static_cast<T*>(out),
             ldout,
-            workspace};
+            workspace,
+            kernel};
   }
 
  private:
