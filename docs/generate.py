@@ -138,10 +138,18 @@ class Data:
         number, _, name = which.partition(":")
         return (self.variant(number, name, shape) if name else self.result(number, shape))["gflops"]
 
+    def variant_speed(self, which, shape):
+        number, _, name = which.partition(":")
+        return self.variant(number, name, shape)["gflops"]
+
     def counter(self, number, size):
-        """Nsight Compute's counters of a stage."""
+        """Nsight Compute's counters of a stage, or of one of its variants, as 12:k=16."""
+        number, colon, name = number.partition(":")
+        stage = self.stage(number)
+        if name not in self.source(stage):
+            raise KeyError(name)
         try:
-            return self.counters["sizes"][size][self.stage(number)]
+            return self.counters["sizes"][size][stage + colon + name]
         except KeyError:
             raise NotMeasured("") from None
 
@@ -618,6 +626,8 @@ VALUES = {
     "gain": lambda d, a, b, shape: f"{d.result(b, shape)['gflops'] / d.result(a, shape)['gflops']:.1f}",
     # Of the second to the first; each may be a variant, as 06a:unroll=1.
     "ratio": lambda d, a, b, shape: f"{d.speed(b, shape) / d.speed(a, shape):.2f}",
+    # The same where one is a variant, and both from the run of the variants.
+    "variant_ratio": lambda d, a, b, shape: f"{d.variant_speed(b, shape) / d.variant_speed(a, shape):.2f}",
     "variant": lambda d, stage, name, shape: tflops(d.variant(stage, name, shape)["gflops"]),
     # Of a variant to its stage, in the same run, as in the block "variants".
     "variant_gain": lambda d, stage, name, shape: f"{d.variant(stage, name, shape)['gflops'] / d.variant(stage, '', shape)['gflops']:.2f}",
@@ -684,12 +694,11 @@ def figures(data):
         i = data.stage(n)
         source = ROOT / "stages" / (i.split("/")[1] + ".cu")
         plan[f"banks_{i.split('/')[1]}.svg"] = ([source], lambda data, path, i=i, source=source: draw_banks(i, source, path))
-    for n, threads in (("09a", None), ("09b", None), ("12", 4), ("13a", 4), ("13b", 4)):
+    for n, threads, form in (("09a", 2, ""), ("09b", 2, ""), ("12", 2, ""), ("12", 4, "_k16"), ("13a", 4, ""), ("13b", 4, "")):
         i = data.stage(n)
         source = ROOT / "stages" / (i.split("/")[1] + ".cu")
-        arguments = {"threads": threads} if threads else {}
-        plan[f"banks_{i.split('/')[1]}.svg"] = (
-            [source], lambda data, path, source=source, arguments=arguments: draw_scatter(source, path, **arguments))
+        plan[f"banks_{i.split('/')[1]}{form}.svg"] = (
+            [source], lambda data, path, source=source, threads=threads: draw_scatter(source, path, threads))
     summit = ROOT / "stages" / "18_summit.cu"
     plan["plan_18_summit.svg"] = ([summit], lambda data, path: summit_plan.draw_plan(summit.read_text(), 3000, path, plot_style, save))
     plan.update(experiment_figures.plan(plot_style, save))
@@ -793,7 +802,7 @@ def draw_banks(stage, source, path):
     save(plt, fig, path)
 
 
-def draw_scatter(source, path, threads=2):
+def draw_scatter(source, path, threads):
     """The transposed tile of A in shared memory, as far as warp 0 fills it: the bank of each word, and the words of one store.
     threads: how many fetch one row of A's tile, a float4 each."""
     plt = plot_style()

@@ -1,12 +1,14 @@
-// 13a padding: as 12, with rows of A's tile that are four words longer, so that scattering conflicts less.
+// 13a padding: as 12:k=16, with rows of A's tile that are four words longer, so that scattering conflicts less.
 //
-// Idea      A warp scatters to four steps of k at a time, 4 rows of `as` apart. If a row has 128 words, all four fall
-//           into one bank. Each word of padding moves the next of them 4 banks on.
-// Change    as[k][row] has 132 words in a row. Nothing else.
+// Idea      16 steps of k between barriers halve their number, but a warp then scatters to four steps at a time, 4 rows
+//           of `as` apart. If a row has 128 words, all four fall into one bank; stage 12 has 8 steps for that reason.
+//           Each word of padding moves the next of the four 4 banks on.
+// Change    as[k][row] has 132 words in a row. Nothing else, against the variant 12:k=16.
 // Limit     2 words would be right: 0, 8, 16 and 24 banks further, no conflict. But then rows would not start at a
 //           float4, and to read them 16 bytes at a time would be illegal. With 4: 0, 16, 0 and 16, two in a bank.
 // Number    Cycles of shared stores, for a warp and a tile: 16 x 2 for A and 4 x 4 for B, 48 instead of 80; conflicts
-//           16 instead of 48. Shared memory: 16,640 bytes a block, 256 more.
+//           16 instead of 48. (12 itself has 24 and 8, for a tile half as deep.) Shared memory: 16,640 bytes a block,
+//           256 more.
 // Map       as 12.
 // Page      docs/stages/13a_padding.md
 // Source    common practice; "SGEMM on Pascal" demands that the accesses of each warp do not conflict.
@@ -150,7 +152,7 @@ constexpr gemm::Variant variants[] = {
 };
 
 constexpr gemm::StageInfo info = {
-    .idea = "as 12, A's rows 4 words longer: half of the scatter's cycles, a third of its conflicts",
+    .idea = "as 12:k=16, A's rows 4 words longer: half of the scatter's cycles, a third of its conflicts",
     // Wavefronts: 2 for each float4.
     .l1_cycles =
         [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 2.0 * (ROWS + COLS) / 4 / (ROWS * COLS)}; },

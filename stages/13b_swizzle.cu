@@ -1,4 +1,4 @@
-// 13b swizzle: as 12, with A's tile in an order that changes with k, so that scattering does not conflict at all.
+// 13b swizzle: as 12:k=16, with A's tile in an order that changes with k, so that scattering does not conflict at all.
 //
 // Idea      Don't move the rows of `as` apart (13a), turn what is in them: row r of step k lies at r ^ 8 (k / 4). XOR
 //           with a number is a permutation: no word is lost, and none is added.
@@ -7,7 +7,7 @@
 //           stays whole, and what a warp reads at once is still 128 neighbouring bytes, in another order: 2 cycles,
 //           as before. It costs five instructions for eight steps of k.
 // Number    Cycles of shared stores, for a warp and a tile: 16 x 1 for A and 4 x 4 for B, 32 instead of 80; conflicts
-//           none. Shared memory: 16,384 bytes a block, as 12.
+//           none. Shared memory: 16,384 bytes a block, as 12:k=16.
 // Map       as 12.
 // Page      docs/stages/13b_swizzle.md
 // Source    swizzled layouts are CUTLASS's; this one is ours.
@@ -159,7 +159,7 @@ constexpr gemm::Variant variants[] = {
 };
 
 constexpr gemm::StageInfo info = {
-    .idea = "as 12, A's rows in another order at each fourth step of k: no conflicts, no more memory",
+    .idea = "as 12:k=16, A's rows in another order at each fourth step of k: no conflicts, no more memory",
     // Wavefronts: 2 for each float4.
     .l1_cycles =
         [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 2.0 * (ROWS + COLS) / 4 / (ROWS * COLS)}; },

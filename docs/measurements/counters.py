@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads each stage's hardware counters with Nsight Compute and writes them as JSON.
 
-usage: counters.py --out FILE [--sizes N,N] [--more N,N:STAGE,STAGE] -- LAB [options]
+usage: counters.py --out FILE [--sizes N,N] [--more N,N:STAGE,STAGE] [--variants NN:NAME,NN:NAME] -- LAB [options]
        (LAB: the lab script and options such as --prebuilt DIR)
 
 All stages run in one process for each size, because to start Nsight Compute takes longer than to count. Where a stage launches
@@ -115,6 +115,8 @@ def main():
     # The distance of rows modulo 32 words decides what meets in a bank of the L1 cache: a multiple, an odd one, one between.
     parser.add_argument("--sizes", default="2048", help="of every stage")
     parser.add_argument("--more", default="2047,1000:01,02,03,04", help="further sizes of some stages")
+    # What 13a and 13b, which differ from it in nothing else, are compared with.
+    parser.add_argument("--variants", default="12:k=16", help="these, too, at the sizes of every stage")
     parser.add_argument("lab", nargs="+")
     options = parser.parse_args()
 
@@ -127,10 +129,13 @@ def main():
                                     capture_output=True, text=True, check=True).stdout)["run"]
     result = {"device": device[0], "driver": device[1], "cuda": run["cuda"], "commit": run["commit"], "compiler": run["compiler"],
               "ncu": re.search(r"Version (\S+)", version).group(1),
-              "command": f"counters.py --sizes {options.sizes} --more {options.more}", "sizes": {}}
+              "command": f"counters.py --sizes {options.sizes} --more {options.more} --variants {options.variants}", "sizes": {}}
     more_sizes, _, more_stages = options.more.partition(":")
-    work = [(size, stages) for size in options.sizes.split(",") if size]
-    some = [stage for stage in stages if stage.split("/")[1].split("_")[0] in more_stages.split(",")]
+    by_number = {stage.split("/")[1].split("_")[0]: stage for stage in stages}
+    forms = [form.partition(":") for form in options.variants.split(",") if form]
+    of_all = stages + [by_number[number] + ":" + name for number, _, name in forms if number in by_number]
+    work = [(size, of_all) for size in options.sizes.split(",") if size]
+    some = [stage for number, stage in by_number.items() if number in more_stages.split(",")]
     work += [(size, some) for size in more_sizes.split(",") if size and some]
     for size, wanted in work:
         found = {stage: merge(launches) for stage, launches in profile_ladder(options.lab, wanted, size, list(METRICS)).items()}

@@ -75,14 +75,14 @@ __global__ void __launch_bounds__(threads, resident)
       const T* const y_row = shared + buffer * stage + rows * A::stride + slice * B::stride;
 #pragma unroll 4
       for (int turn = 0; turn < turns; ++turn) {
-        T x[TM], y[TN];
+        alignas(16) T x[TM], y[TN];
 #pragma unroll
         for (int i = 0; i < PM; ++i)
-          read_unit(x + i * unit,
+          copy_unit(x + i * unit,
                     x_row + turn * slices * A::stride + (i < PM - 1 ? at_m + i * places.along_m : last_m) * unit);
 #pragma unroll
         for (int j = 0; j < PN; ++j)
-          read_unit(y + j * unit,
+          copy_unit(y + j * unit,
                     y_row + turn * slices * B::stride + (j < PN - 1 ? at_n + j * places.along_n : last_n) * unit);
 #pragma unroll
         for (int i = 0; i < TM; ++i) {

@@ -45,12 +45,12 @@ struct Panel {
   }
 };
 
-/// A unit's elements.
-__device__ inline void read_unit(double* x, const double* shared) {
-  *reinterpret_cast<double2*>(x) = *reinterpret_cast<const double2*>(shared);
+/// Copies a unit; both sides are aligned to 16 bytes.
+__device__ inline void copy_unit(double* to, const double* from) {
+  *reinterpret_cast<double2*>(to) = *reinterpret_cast<const double2*>(from);
 }
-__device__ inline void read_unit(double2* x, const double2* shared) {
-  *x = *shared;
+__device__ inline void copy_unit(double2* to, const double2* from) {
+  *to = *from;
 }
 
 }  // namespace gemm::generated

@@ -1,0 +1,131 @@
+// 13 TSMM pipeline: stage 10's pipeline for the other product. Rows of A come to shared memory stages ahead, C lies there all
+// the time, rows of B leave from registers.
+//
+// Idea      What is on its way to the SM fills no register here, either, so a thread can have 8 rows and 8 columns of B, or 4
+//           and 4 of complex numbers: 64 FMAs for 16 words from shared memory.
+// Change    12's kernel with cp.async in the place of loads to registers, and several rows a thread.
+// Limit     Narrow C: the bandwidth of reading and writing at once, 3.9 TB/s. Wide C: the FP64 cores, 33 TFLOP/s.
+// Number    GB/s, TFLOP/s, and both as a share of the roofline.
+// Map       tsm/generated/pipeline_tsmm.cuh: groups of threads, each with its own rows; a group's threads have every
+//           so-manieth unit of 16 bytes of a row.
+// Page      docs/tsm/13_tsmm_pipeline.md
+// Source    ours.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "common/complex.cuh"
+#include "common/jit.hpp"
+#include "common/stage.cuh"
+#include "tsm/generated/pipeline_tsmm.cuh"
+#include "tsm/generated/pipeline_tsmm_model.hpp"
+
+namespace {
+
+using gemm::KernelOptions;
+namespace generated = gemm::generated;
+
+gemm::JitRequest request(int m, int n, bool is_complex, bool wide_a, bool wide_b, const KernelOptions& o) {
+  const generated::TsmmPipelineShape s(m, n, is_complex, o);
+  std::string kernel = std::string("gemm::generated::tsmm_pipeline<") + (is_complex ? "double2" : "double");
+  for (const int number : {m, n, o.unroll, s.pn}) kernel += ", " + std::to_string(number);
+  for (const bool yes : {wide_a, wide_b}) kernel += yes ? ", true" : ", false";
+  for (const int number : {o.threads, s.turns, generated::pipeline_stages, s.resident})
+    kernel += ", " + std::to_string(number);
+  gemm::JitRequest result{kernel + ">", {}};
+  for (const char* const name :
+       {"tsm/generated/pipeline_tsmm.cuh", "tsm/generated/stream.cuh", "tsm/generated/places.cuh",
+        "tsm/generated/slices.cuh", "common/complex.cuh", "common/ptx.cuh"})
+    result.headers.push_back(gemm::kernel_header(name));
+  return result;
+}
+
+// For rows without padding.
+gemm::JitRequest usual_request(int m, int n, bool is_complex, bool, const KernelOptions& o) {
+  return request(m, n, is_complex, is_complex || m % 2 == 0, is_complex || n % 2 == 0, o);
+}
+
+// For alpha = 0, where A and C are not read.
+constexpr int SCALE_THREADS = 256;
+template <class T>
+__global__ void scale(int n, std::int64_t k, T beta, T* b, std::int64_t ldb) {
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * SCALE_THREADS;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * SCALE_THREADS + threadIdx.x; i < k * n; i += stride) {
+    T* const out = b + i / n * ldb + i % n;
+    *out = gemm::scaled(T{}, T{}, beta, out);
+  }
+}
+
+template <class T>
+bool is_wide(const T* matrix, std::int64_t ld) {
+  return reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0 && ld * sizeof(T) % 16 == 0;
+}
+
+struct Plan {
+  gemm::Status status;
+  const gemm::JitKernel* kernel = nullptr;
+  int rows = 0, shared = 0, threads = 0;
+  int resident = 1;  // blocks of an SM
+};
+
+Plan make_plan(int m, int n, bool is_complex, bool wide_a, bool wide_b, const KernelOptions& asked) {
+  const KernelOptions o = generated::choose_tsmm_pipeline(m, n, is_complex, asked);
+  Plan plan;
+  if (const std::string why = generated::tsmm_pipeline_refusal(m, n, is_complex, o); !why.empty()) {
+    plan.status = gemm::Status::unsupported(why);
+    return plan;
+  }
+  const auto [status, kernel] = gemm::find_kernel(request(m, n, is_complex, wide_a, wide_b, o));
+  plan.status = status;
+  plan.kernel = kernel;
+  if (!status) return plan;
+  const generated::TsmmPipelineShape s(m, n, is_complex, o);
+  plan.rows = s.rows;
+  plan.shared = s.shared_bytes();
+  plan.threads = o.threads;
+  plan.resident = gemm::blocks_per_multiprocessor(*kernel, o.threads, s.shared_bytes());
+  return plan;
+}
+
+template <class T>
+const Plan& plan_for(const gemm::TsmmProblem<T>& p) {
+  static std::map<std::tuple<int, int, bool, bool, KernelOptions>, Plan> known;
+  const bool wide_a = is_wide(p.a, p.lda), wide_b = is_wide(p.b, p.ldb);
+  const auto key = std::tuple(p.m, p.n, wide_a, wide_b, p.kernel);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  Plan plan = make_plan(p.m, p.n, sizeof(T) == sizeof(double2), wide_a, wide_b, p.kernel);
+  return known[key] = std::move(plan);
+}
+
+template <class T>
+gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
+  if (p.k == 0 || p.n == 0) return gemm::Status::ok();
+  const std::int64_t sms = gemm::device_limits().multiprocessors;
+  if (p.depth() == 0) {
+    const auto blocks = static_cast<unsigned>(std::min((p.k * p.n + SCALE_THREADS - 1) / SCALE_THREADS, 8 * sms));
+    return gemm::launch(scale<T>, {.grid = blocks, .block = SCALE_THREADS, .stream = stream}, p.n, p.k, p.beta, p.b,
+                        p.ldb);
+  }
+  const Plan& plan = plan_for(p);
+  if (!plan.status) return plan.status;
+  const auto blocks = static_cast<unsigned>(std::min((p.k + plan.rows - 1) / plan.rows, sms * plan.resident));
+  return gemm::JitCall<generated::TsmmPipeline<T>>::launch(*plan.kernel,
+                                                           {.grid = blocks,
+                                                            .block = static_cast<unsigned>(plan.threads),
+                                                            .dynamic_shared = static_cast<unsigned>(plan.shared),
+                                                            .stream = stream},
+                                                           p.k, p.alpha, p.a, p.lda, p.c, p.ldc, p.beta, p.b, p.ldb);
+}
+
+constexpr gemm::TsmmInfo info = {
+    .idea = "rows of A copied to shared memory stages ahead; several rows of B a thread",
+    .min_compute_capability = 80,
+    .launch_d = launch<double>,
+    .launch_z = launch<double2>,
+    .generated = {.choose = generated::choose_tsmm_pipeline,
+                  .refusal = generated::tsmm_pipeline_refusal,
+                  .request = usual_request},
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace
