@@ -74,21 +74,27 @@ inline TsmmAccess tsmm_access(int m, int n, int words, int per_row) {
   }
   const int count = ceil_div(n, per_row), in_sector = 4 / words;  // elements
   int sectors = 0;
-  for (int row = 0; row < 32 / per_row; ++row) {
-    for (int j = 0; j < count; ++j) {
-      const int begin = row * n + j * per_row, end = std::min(begin + per_row, (row + 1) * n);
-      sectors += (end - 1) / in_sector - begin / in_sector + 1;
+  for (int j = 0; j < count; ++j) {
+    std::array<int, 32> sector;
+    int stored = 0;
+    for (int lane = 0; lane < 32; ++lane) {
+      const RowThread mine = row_thread(per_row, lane);
+      const int column = mine.place + j * per_row;
+      if (column < n) sector[stored++] = (mine.row * n + column) / in_sector;
     }
+    std::sort(sector.begin(), sector.begin() + stored);
+    sectors += static_cast<int>(std::unique(sector.begin(), sector.begin() + stored) - sector.begin());
   }
   return {static_cast<double>(load_wavefronts(a, words * in_unit)) / in_unit,
           static_cast<double>(load_wavefronts(c, words)), static_cast<double>(sectors) / count};
 }
 
-/// Registers that a thread needs, about.
+/// Registers that a thread needs, about: sums, columns of A, elements of C (from memory those in use and some on their way),
+/// addresses.
 inline int tsmm_registers(int m, int n, bool is_complex, const KernelOptions& o) {
   const int count = ceil_div(n, o.threads_per_row), element = 2 * words(is_complex);
   const int ahead = columns_ahead(is_complex ? 16 : 8, m, o.unroll);
-  const int of_c = *o.c_source == CSource::registers ? m * count : count;
+  const int of_c = *o.c_source == CSource::registers ? m * count : count * 3 / 2;
   return element * (o.unroll * (count + ahead) + of_c) + 4 * o.unroll + 28;
 }
 
