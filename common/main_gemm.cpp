@@ -145,8 +145,8 @@ int ladder(LadderOptions options, const std::string& command) {
   const auto takes_options = [](const Contender& c) { return static_cast<bool>(c.stage->generated); };
   const bool takes = options.only.empty() ? std::ranges::any_of(contenders, takes_options)
                                           : std::ranges::all_of(contenders, takes_options);
-  if (options.kernel.any() && !takes)
-    throw UsageError("tiles can be chosen only of stages that generate their kernels");
+  if (options.kernel.any() && !takes) throw UsageError("options of kernels are for stages that generate them");
+  if (const std::string why = foreign_options(op, options.kernel); !why.empty()) throw UsageError(why);
   const auto problems = ladder_problems(options);
   const std::vector<Contender>& libraries = baselines(problems.front().type);
   if (options.only.empty() || options.with_libraries)
@@ -299,11 +299,14 @@ int compile_ahead(const CompileOptions& options) {
   const Stage& stage = find_stage(options.stage);
   if (!stage.generated) throw UsageError(stage.id + " does not generate its kernel: there is nothing to compile");
   if (!options.target.empty()) require_jit_target(options.target);
+  if (const std::string why = foreign_options(stage.op, options.kernel); !why.empty()) throw UsageError(why);
+  if (options.conjugate && stage.op != Operation::tsmttsm) throw UsageError("only A of a TSMTTSM can be conjugated");
   const std::string target = options.target.empty() ? native_jit_target() : options.target;
   std::vector<std::pair<int, int>> sizes;
   for (const std::string& text : options.shapes) add_sizes(text, sizes);
-  fmt::print("{} for {}, kept in {}\n{:<7} {:>9} {:>7} {:>6} {:>9} {:>9} {:>8}\n", stage.id, target,
-             kernel_cache().string(), "type", "M x N", "tile", "unroll", "registers", "spilled", "seconds");
+  fmt::print("{} for {}, kept in {}\n{:<7} {:>9} {:>14} {:>6} {:>9} {:>9} {:>8}\n", stage.id, target,
+             kernel_cache().string(), "type", "M x N", stage.op == Operation::tsmm ? "a row, C from" : "tile", "unroll",
+             "registers", "spilled", "seconds");
   int failed = 0, kept = 0;
   double seconds = 0;
   for (const auto& [m, n] : sizes) {
@@ -312,7 +315,7 @@ int compile_ahead(const CompileOptions& options) {
       const KernelOptions used = stage.generated.choose(m, n, is_complex, options.kernel);
       const std::string size =
           fmt::format("{:<7} {:>9}", is_complex ? "complex" : "real", fmt::format("{} x {}", m, n));
-      if (const std::string why = stage.generated.refusal(m, n, is_complex, used); !why.empty()) {
+      if (const std::string why = kernel_refusal(stage, m, n, is_complex, used); !why.empty()) {
         fmt::print("{} {}\n", size, why);
         continue;
       }
@@ -322,7 +325,11 @@ int compile_ahead(const CompileOptions& options) {
       failed += !entry.status;
       kept += entry.status && !entry.file.empty();
       seconds += entry.seconds;
-      fmt::print("{} {:>7} {:>6} {}\n", size, fmt::format("{}x{}", used.tile_m, used.tile_n), used.unroll,
+      const std::string shape =
+          stage.op == Operation::tsmm
+              ? fmt::format("{}, {}", used.threads_per_row, used.c_source ? c_source_name(*used.c_source) : "-")
+              : fmt::format("{}x{}", used.tile_m, used.tile_n);
+      fmt::print("{} {:>14} {:>6} {}\n", size, shape, used.unroll,
                  entry.status ? fmt::format("{:>9} {:>9} {:>8}", entry.binary.registers, entry.binary.spill_bytes,
                                             entry.compiled ? fmt::format("{:.2f}", entry.seconds) : "kept")
                               : entry.status.reason);

@@ -117,7 +117,7 @@ void add_timing_options(CLI::App& app, TimingOptions& timing) {
 }
 
 void add_kernel_options(CLI::App& app, KernelOptions& options) {
-  app.add_option("--tile-m", options.tile_m, "of a generated kernel: columns of A that a thread has")
+  app.add_option("--tile-m", options.tile_m, "of a generated TSMTTSM: columns of A that a thread has")
       ->check(CLI::Range(1, 64));
   app.add_option("--tile-n", options.tile_n, "columns of B")->check(CLI::Range(1, 64));
   const auto add_switch = [&](const char* name, std::optional<bool>& value, const char* description) {
@@ -137,6 +137,17 @@ void add_kernel_options(CLI::App& app, KernelOptions& options) {
          },
          "atomics: each thread adds to C; local: each block; ordered: a second kernel, the same bits every time")
       ->check(CLI::IsMember({"atomics", "local", "ordered"}));
+  app.add_option_function<std::string>(
+         "--c-source",
+         [&options](const std::string& name) {
+           for (const CSource each : {CSource::registers, CSource::global, CSource::shared}) {
+             if (name == c_source_name(each)) options.c_source = each;
+           }
+         },
+         "of TSMM: where a thread reads C for each row: registers, global (L1 cache), shared")
+      ->check(CLI::IsMember({"registers", "global", "shared"}));
+  app.add_option("--threads-per-row", options.threads_per_row, "of TSMM: threads that have a row of B between them")
+      ->check(CLI::IsMember({1, 2, 4, 8, 16}));
   app.add_option("--threads", options.threads, "of a block")->check([](const std::string& text) {
     const int threads = std::atoi(text.c_str());
     return threads >= 32 && threads <= 1024 && threads % 32 == 0 ? "" : "threads must be 32, 64, ... 1024";
@@ -161,10 +172,11 @@ void add_run_options(CLI::App& app, RunOptions& options) {
 
 void require_kernel_options(const ProblemSpec& spec, const Stage& stage) {
   if (!spec.kernel.any()) return;
-  if (!stage.generated) throw UsageError(stage.id + " does not generate its kernel: it has no tiles to choose");
+  if (!stage.generated) throw UsageError(stage.id + " does not generate its kernel: it has no options to choose");
+  if (const std::string why = foreign_options(spec.op, spec.kernel); !why.empty()) throw UsageError(why);
   if (spec.m == 0 || spec.n == 0) return;
   const auto complete = stage.generated.choose(spec.m, spec.n, spec.type == Type::c64, spec.kernel);
-  const std::string why = stage.generated.refusal(spec.m, spec.n, spec.type == Type::c64, complete);
+  const std::string why = kernel_refusal(stage, spec.m, spec.n, spec.type == Type::c64, complete);
   if (!why.empty()) throw UsageError(why);
 }
 

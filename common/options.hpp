@@ -25,8 +25,8 @@ void set_kind(ProblemSpec& spec, Operation op, std::optional<Type> type);
 /// --cache --seconds
 void add_timing_options(CLI::App& app, TimingOptions& timing);
 
-/// --tile-m --tile-n --transposed --leapfrog --unroll --reduction --threads, for stages that generate their kernels, and
-/// --kernel-cache.
+/// --tile-m --tile-n --transposed --leapfrog --unroll --reduction --c-source --threads-per-row --threads, for stages that
+/// generate their kernels, and --kernel-cache.
 void add_kernel_options(CLI::App& app, KernelOptions& options);
 
 /// What one stage's own executable, and `gemm run`, offer.

@@ -72,6 +72,8 @@ void add(const char* file, Stage stage, const std::vector<Stage>& variants) {
 template <template <class> class P, class Info>
 auto launch_of(const Info& info) {
   return [d = info.launch_d, z = info.launch_z](const Problem& problem, cudaStream_t stream) {
+    if (const std::string why = foreign_options(problem.op, problem.kernel); !why.empty())
+      return Status::unsupported(why);
     if (problem.type == Type::f64) return d ? d(problem, stream) : Status::unsupported("not for real numbers");
     return z ? z(problem, stream) : Status::unsupported("not for complex numbers");
   };
@@ -142,6 +144,19 @@ const std::vector<Stage>& variants(const Stage& stage) {
 
 const std::vector<Stage>& stages() {
   return storage();
+}
+
+std::string foreign_options(Operation op, const KernelOptions& options) {
+  if (op == Operation::tsmm && options.of_tsmttsm())
+    return "tiles, order of columns, leapfrogging and reductions are options of TSMTTSM, and this is TSMM";
+  if (op == Operation::tsmttsm && options.of_tsmm())
+    return "the source of C and the threads of a row are options of TSMM, and this is TSMTTSM";
+  return {};
+}
+
+std::string kernel_refusal(const Stage& stage, int m, int n, bool is_complex, const KernelOptions& complete) {
+  const std::string foreign = foreign_options(stage.op, complete);
+  return foreign.empty() ? stage.generated.refusal(m, n, is_complex, complete) : foreign;
 }
 
 const Stage& find_stage(std::string_view name) {

@@ -108,6 +108,12 @@ const std::vector<Stage>& stages();
 /// The variants of a stage, in its own order. The references stay valid.
 const std::vector<Stage>& variants(const Stage& stage);
 
+/// Options that kernels for the other product have; empty if there are none of them.
+std::string foreign_options(Operation op, const KernelOptions& options);
+
+/// Why there can be no kernel of a stage that generates them, with these (complete) options; empty if there can be one.
+std::string kernel_refusal(const Stage& stage, int m, int n, bool is_complex, const KernelOptions& complete);
+
 /// Finds a stage by full id, NN_name, family/NN or NN alone (which means sgemm), or a variant by that, a colon and its
 /// name. Throws UsageError if there is none.
 const Stage& find_stage(std::string_view name);

@@ -65,6 +65,24 @@ std::string bound_of(const Result& result, const std::optional<Ceilings>& ceilin
   return stage_prediction(*result.stage, result.spec, *ceilings, result.blocks(), open_device().sm_count).by;
 }
 
+// Those that the product has.
+Json to_json(const KernelOptions& options) {
+  Json json = Json::object();
+  const auto add_number = [&](const char* name, int number) {
+    if (number) json[name] = number;
+  };
+  add_number("tile_m", options.tile_m);
+  add_number("tile_n", options.tile_n);
+  if (options.transposed) json["transposed"] = *options.transposed;
+  if (options.leapfrog) json["leapfrog"] = *options.leapfrog;
+  add_number("threads_per_row", options.threads_per_row);
+  if (options.c_source) json["c_source"] = c_source_name(*options.c_source);
+  add_number("unroll", options.unroll);
+  if (options.reduction) json["reduction"] = reduction_name(*options.reduction);
+  add_number("threads", options.threads);
+  return json;
+}
+
 std::string speed(double gflops) {
   return gflops >= 100 ? fmt::format("{:.0f}", gflops) : fmt::format("{:.3g}", gflops);
 }
@@ -116,10 +134,7 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
   if (spec.conjugate) json["problem"]["conjugate"] = true;
   if (result.stage && result.stage->generated && spec.m > 0 && spec.n > 0) {
     const KernelOptions used = result.stage->generated.choose(spec.m, spec.n, spec.type == Type::c64, spec.kernel);
-    json["kernel_options"] = {{"tile_m", used.tile_m},          {"tile_n", used.tile_n},
-                              {"transposed", *used.transposed}, {"leapfrog", *used.leapfrog},
-                              {"unroll", used.unroll},          {"reduction", reduction_name(*used.reduction)},
-                              {"threads", used.threads}};
+    json["kernel_options"] = to_json(used);
   }
   json["device"] = open_device().name;
   json["status"] = status_of(result);

@@ -21,6 +21,7 @@ from experiment_figures import block_source  # noqa: E402, F401  a block, as tho
 import plot_ladder  # noqa: E402
 import summit_plan  # noqa: E402
 import tsm_pages  # noqa: E402
+import tsmm_figure  # noqa: E402
 import tune  # noqa: E402  measurements/tune.py
 from tsm_pages import block_tsm_counted, block_tsm_measured  # noqa: E402, F401
 from plot_ladder import plot_style, save  # noqa: E402
@@ -702,6 +703,7 @@ def figures(data):
     plan["plan_18_summit.svg"] = ([summit], lambda data, path: summit_plan.draw_plan(summit.read_text(), 3000, path, plot_style, save))
     plan.update(experiment_figures.plan(plot_style, save))
     plan.update(tsm_pages.plan(LADDER, plot_style, save))
+    plan.update(tsmm_figure.plan(plot_style, save))
     return plan
 
 

@@ -5,7 +5,7 @@ import re
 
 DOCS = pathlib.Path(__file__).resolve().parent
 ROOT = DOCS.parent
-MEASURED = [DOCS / "measurements" / "nvidia-h200" / f"tsm_{type}.json" for type in "dz"]
+MEASURED = [DOCS / "measurements" / "nvidia-h200" / f"{product}_{type}.json" for product in ("tsm", "tsmm") for type in "dz"]
 TYPES = {"d": "double", "z": "double complex"}
 
 # Of a load from device memory, in seconds, until a run has measured it on the GPU.
@@ -56,18 +56,21 @@ def block_tsm_counted(data, stage):
     def per_fma(kind, what):
         return lambda c: c[kind][what] / (c["fma64"] / 32)
 
+    last = [row("requests of atomic additions", per_fma("global_atomic", "requests"))]
+    if "TsmmInfo" in (ROOT / f"{data.stage(stage)}.cu").read_text():  # long in what it stores, and C may be in shared memory
+        last = [row("sectors of stores", per_fma("global_store", "sectors")),
+                row("wavefronts of loads from shared memory", per_fma("shared_load", "wavefronts"))]
     return [
         f"| counted per warp-wide FMA, M = {m}, N = {n}, K = {int(k):,} | " + " | ".join(TYPES.values()) + " |", "|---|---:|---:|",
         row("global load requests", per_fma("global_load", "requests")),
         row("sectors of them", per_fma("global_load", "sectors")),
         row("wavefronts of them: cycles of an SM's L1 cache", per_fma("global_load", "wavefronts")),
-        row("requests of atomic additions", per_fma("global_atomic", "requests")),
-        "", f"CPU executor, {data.executor['compiler']}, commit {data.executor['commit']}. An FMA of the FP64 cores takes half a cycle of an "
+        *last, "", f"CPU executor, {data.executor['compiler']}, commit {data.executor['commit']}. An FMA of the FP64 cores takes half a cycle of an "
         "SM of sm_90."]
 
 
 def block_tsm_measured(data, stage):
-    wanted, rows, run = data.stage(stage), [], None
+    wanted, rows, of = data.stage(stage), [], None
     for path in MEASURED:
         if not path.exists():
             continue
@@ -75,14 +78,14 @@ def block_tsm_measured(data, stage):
         for r in run["results"]:
             if r["stage"] != wanted:
                 continue
-            p = r["problem"]
+            p, of = r["problem"], run
             cells = [f"{r['time_ms']['median']:.4g}", f"{r['gbytes_s']:,.0f}", f"{r['gflops']:,.0f}", f"{r['pct_roofline']:.1f} %",
                      f"{r['pct_cublas']:.0f} %"] if "time_ms" in r else [r["reason"], "", "", "", ""]
             rows.append(f"| {p['type']} | {p['m']} | {p['k']:,} | " + " | ".join(cells) + " |")
     if not rows:
         return ["*Not measured yet: `docs/measurements/measure` does it.*"]
     return ["| type | M = N | K | ms | GB/s | GFLOP/s | of the roofline | of cuBLAS |", "|---|" + "---:|" * 7, *rows, "",
-            f"{run['device']}, commit {run['commit']}."]
+            f"{of['device']}, commit {of['commit']}."]
 
 
 def draw_prediction(sources, data, path, plot_style, save):

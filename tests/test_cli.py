@@ -23,7 +23,7 @@ SMALL = ["--m", "70", "--n", "33", "--k", "50"]
 BAD_RUN = ["--m -3", "--n -1", "--k -2147483648", "--offset -1", "--lda 3", "--ldb 255", "--ldc -1", "--bogus", "extra",
            "--dist nosuch", "--cache luke", "--seconds 0", "--m 12abc", "--m 99999999999", "--alpha x", "--seed y", "--m 3 --m 4", "--m",
            "--type d", "--type q", "--conj", "--alpha-imag 1", "--k 2147483648", "--tile-m 2", "--tile-m 0", "--tile-n 65", "--unroll 0",
-           "--unroll 17", "--threads 48", "--threads 33x", "--threads 2048", "--transposed yes", "--leapfrog", "--reduction none"]
+           "--unroll 17", "--c-source shared", "--c-source l1", "--threads-per-row 4", "--threads-per-row 3", "--threads 48", "--threads 33x", "--threads 2048", "--transposed yes", "--leapfrog", "--reduction none"]
 # ... and when they get to it. A and B fit, C would be a petabyte.
 BAD_RUN_ON_DEVICE = ["--m 20000000 --n 20000000 --k 1", "--json nosuch/out.json", "--json ."]
 BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77", "run tsm/01 --type s", "run tsm/01 --conj", "compare 02 tsm/01", "ladder --op x",
@@ -33,6 +33,11 @@ BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77"
             "ladder --sweep=9999", "ladder --sweep=x", "ladder --random", "ladder --random x", "ladder --random -1",
             "run tsm/01 --tile-m 2", "run tsm/09 --m 3 --tile-m 4", "run tsm/09 --tile-m 1 --tile-n 1 --threads 32",
             "compare tsm/01 tsm/09 --unroll 2", "compare tsm/09 tsm/01 --unroll 2", "ladder 64 --tile-m 4", "ladder --only tsm/01 --tile-m 2",
+            "run tsm/12 --tile-m 2", "run tsm/12 --transposed on", "run tsm/12 --leapfrog on", "run tsm/12 --reduction local", "run tsm/12 --unroll 5",
+            "run tsm/12 --n 2 --threads-per-row 4", "run tsm/12 --m 64 --n 64 --c-source registers", "run tsm/12 --c-source l1",
+            "run tsm/11 --c-source shared", "run tsm/09 --c-source shared", "run tsm/09 --threads-per-row 4", "compare tsm/11 tsm/12 --unroll 2",
+            "ladder --op tsmm --tile-m 2", "ladder --op tsmttsm --c-source global", "ladder --only tsm/11 --unroll 2", "compile tsm/11 4",
+            "compile tsm/12 4 --tile-m 2", "compile tsm/09 4 --c-source shared", "compile tsm/12 4 --conj",
             "compile", "compile tsm/09", "compile tsm/01 4", "compile tsm/09 4x", "compile tsm/09 0", "compile tsm/09 4-2",
             "compile tsm/09 4 --arch 90", "compile tsm/09 4 --arch compute_90", "compile tsm/09 4 --type s", "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time"]
 # What would take the CPU executor days, or can't be had from it.
@@ -197,6 +202,23 @@ class WithDevice(Case):
             self.assertRegex(again, r"(?m)^real +5 x 3 .* kept$")
         chosen = self.json_of(self.gemm, "run", "tsm/09", "--m", "5", "--n", "3", "--k", "333")["kernel_options"]
         self.assertEqual((chosen["transposed"], chosen["leapfrog"], chosen["reduction"], chosen["threads"]), (True, True, "ordered", 256))
+
+    def test_generated_kernels_of_tsmm(self):
+        if "tsm/12" not in self.ok(self.gemm, "list"):
+            self.skipTest(f"built with GEMM_STAGES={stages}, without tsm/12")
+        shape = ["--m", "5", "--n", "3", "--k", "333"]
+        with tempfile.TemporaryDirectory() as folder:
+            first = self.json_of(self.gemm, "run", "tsm/12", *shape, "--type", "z", "--threads-per-row", "2", "--c-source", "global",
+                                 "--unroll", "3", "--threads", "64", "--kernel-cache", folder)
+            self.assertEqual(first["status"], "pass")
+            self.assertEqual(first["kernel_options"], {"threads_per_row": 2, "c_source": "global", "unroll": 3, "threads": 64})
+            text = self.ok(self.gemm, "compile", "tsm/12", "5x3", "64", "--type", "d", "--c-source", "registers", "--kernel-cache", folder)
+            self.assertRegex(text, r"(?m)^real +5 x 3 +\d+, registers ")
+            self.assertRegex(text, r"(?m)^real +64 x 64 C and the sums would take \d+ registers")
+            self.assertRegex(text, r"(?m)^1 kept, 0 failed")
+            self.assertEqual(len(os.listdir(folder)), 2)
+        chosen = self.json_of(self.gemm, "run", "tsm/12", *shape)["kernel_options"]
+        self.assertEqual(set(chosen), {"threads_per_row", "c_source", "unroll", "threads"})
 
     def test_json_to_a_file(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -437,6 +437,43 @@ TEST_F(JitOnExecutor, EachBarrierOfTheGeneratedKernelsIsNeeded) {
   EXPECT_EQ(deleted, 2);
 }
 
+// TSMM's, before which C is copied to shared memory.
+TEST_F(JitOnExecutor, TheBarrierOfTsmmIsNeeded) {
+  const JitHeader& kernel = kernel_header("tsm/generated/tsmm.cuh");
+  const std::string barrier = "__syncthreads();";
+  const auto run = [&](const JitHeader& header) {
+    const JitRequest request = {"gemm::generated::tsmm<double, 2, 2, 2, 1, gemm::generated::From::shared, true, 64, 1>",
+                                {header, kernel_header("tsm/generated/row_threads.cuh"),
+                                 kernel_header("tsm/generated/slices.cuh"), kernel_header("common/complex.cuh")}};
+    const JitResult found = find_kernel(request);
+    EXPECT_TRUE(found.status) << found.status.reason;
+    if (!found.kernel) return Observation{};
+    const DeviceArray<double> a(64), c(4), b(64);
+    const std::vector<double> ones(64, 1.0);
+    check_cuda(cudaMemcpy(a.data(), ones.data(), 64 * 8, cudaMemcpyHostToDevice), "write");
+    check_cuda(cudaMemcpy(c.data(), ones.data(), 4 * 8, cudaMemcpyHostToDevice), "write");
+    using Tsmm = void(std::int64_t, double, const double*, std::int64_t, const double*, std::int64_t, double, double*,
+                      std::int64_t);
+    return observe([&] {
+      const Status launched = JitCall<Tsmm>::launch(*found.kernel, {.grid = 1, .block = 64, .dynamic_shared = 4 * 8},
+                                                    32, 1.0, a.data(), 2, c.data(), 2, 0.0, b.data(), 2);
+      EXPECT_TRUE(launched) << launched.reason;
+    });
+  };
+  const Observation whole = run(kernel);
+  EXPECT_TRUE(whole.defects.empty()) << whole.defects.front();
+  JitHeader without = kernel;
+  const std::size_t at = without.text.find(barrier);
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(without.text.find(barrier, at + 1), std::string::npos) << "one barrier";
+  without.text.replace(at, barrier.size(), "");
+  const Observation found = run(without);
+  ASSERT_FALSE(found.defects.empty());
+  EXPECT_NE(found.defects.front().find("shared memory in gemm::generated::tsmm<double"), std::string::npos)
+      << found.defects.front();
+  EXPECT_NE(found.defects.front().find("tsm/generated/tsmm.cuh:"), std::string::npos) << found.defects.front();
+}
+
 TEST_F(JitOnExecutor, WithoutCompilerWhatIsKeptStillRuns) {
   const TemporaryDirectory folder;
   const std::vector<std::string> nothing = {"TEST_JIT_CACHE=" + folder.path().string(),

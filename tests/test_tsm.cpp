@@ -5,9 +5,11 @@
 #include <complex>
 
 #include "common/device_memory.hpp"
+#include "common/options.hpp"
 #include "common/report.hpp"
 #include "tests/device_test.hpp"
 #include "tests/tsm_kernels.hpp"
+#include "tsm/generated/tsmm_model.hpp"
 
 namespace gemm {
 namespace {
@@ -363,7 +365,7 @@ TEST_P(EveryTsmStage, Variants) {
 
 // Each option of generated kernels, at edges and tails.
 TEST_P(EveryTsmStage, KernelOptions) {
-  if (!stage().generated) return;
+  if (!stage().generated || stage().op != Operation::tsmttsm) return;
   const KernelOptions all[] = {
       {.tile_m = 1, .tile_n = 1, .threads = 128},
       {.tile_m = 3, .tile_n = 2, .transposed = false},
@@ -372,31 +374,93 @@ TEST_P(EveryTsmStage, KernelOptions) {
       {.leapfrog = false, .unroll = 1, .reduction = Reduction::atomics},
       {.tile_m = 7, .tile_n = 11, .unroll = 4, .reduction = Reduction::local, .threads = 32},
       {.tile_m = 2, .tile_n = 2, .reduction = Reduction::atomics, .threads = 1024},
+      {.tile_m = 4, .tile_n = 6, .unroll = 3, .threads = 96},
   };
+  int passed = 0;
   for (const Type type : types) {
     for (const KernelOptions& options : all) {
       for (const std::int64_t k : {1, 300, 2000}) {
         ProblemSpec spec = awkward(tall(stage().op, type, 7, 11, k));
         spec.kernel = options;
         const Result result = evaluated(contender(stage()), spec);
-        EXPECT_EQ(result.verdict.outcome, Outcome::pass) << describe(spec) << ": " << result.verdict.reason;
         const KernelOptions used = stage().generated.choose(7, 11, type == Type::c64, options);
+        const bool refused = !stage().generated.refusal(7, 11, type == Type::c64, used).empty();
+        EXPECT_EQ(result.verdict.outcome, refused ? Outcome::skip : Outcome::pass)
+            << describe(spec) << ": " << result.verdict.reason;
+        passed += !refused;
         EXPECT_TRUE(!options.tile_m || used.tile_m == options.tile_m);
         EXPECT_TRUE(!options.reduction || used.reduction == options.reduction);
       }
     }
   }
+  EXPECT_GE(passed, 6);
   ProblemSpec too_large = tall(stage().op, Type::f64, 7, 11, 50);
-  too_large.kernel.tile_m = 8;
+  too_large.kernel.tile_m = 12;
   EXPECT_EQ(evaluated(contender(stage()), too_large).verdict.outcome, Outcome::skip);
   ProblemSpec too_many = tall(stage().op, Type::f64, 7, 11, 50);
   too_many.kernel = {.tile_m = 1, .tile_n = 1, .threads = 64};
   EXPECT_EQ(evaluated(contender(stage()), too_many).verdict.outcome, Outcome::skip);
 }
 
+// The same for TSMM. What a stage says it can't have is skipped, and all else is right.
+TEST_P(EveryTsmStage, KernelOptionsOfTsmm) {
+  if (!stage().generated || stage().op != Operation::tsmm) return;
+  const KernelOptions all[] = {
+      {},
+      {.unroll = 1, .threads = 32, .c_source = CSource::registers, .threads_per_row = 2},
+      {.unroll = 3, .threads = 64, .c_source = CSource::registers, .threads_per_row = 4},
+      {.unroll = 2, .c_source = CSource::global, .threads_per_row = 2},
+      {.unroll = 4, .threads = 128, .c_source = CSource::global, .threads_per_row = 8},
+      {.unroll = 1, .c_source = CSource::shared, .threads_per_row = 16},
+      {.unroll = 4, .threads = 96, .c_source = CSource::shared, .threads_per_row = 4},
+      {.unroll = 2, .threads = 1024, .c_source = CSource::shared, .threads_per_row = 1},
+  };
+  int passed = 0;
+  for (const Type type : types) {
+    // The second has rows of A that are no multiple of 16 bytes apart, the third begins at none.
+    for (ProblemSpec spec : {tall(stage().op, type, 10, 9, 300), awkward(tall(stage().op, type, 10, 9, 77)),
+                             awkward(tall(stage().op, type, 7, 9, 1))}) {
+      for (const KernelOptions& options : all) {
+        spec.kernel = options;
+        const KernelOptions used = stage().generated.choose(spec.m, spec.n, type == Type::c64, options);
+        const std::string why = kernel_refusal(stage(), spec.m, spec.n, type == Type::c64, used);
+        const Result result = evaluated(contender(stage()), spec);
+        EXPECT_EQ(result.verdict.outcome, why.empty() ? Outcome::pass : Outcome::skip)
+            << describe(spec) << ": " << result.verdict.reason;
+        passed += result.verdict.outcome == Outcome::pass;
+        EXPECT_TRUE(!options.unroll || used.unroll == options.unroll);
+        EXPECT_TRUE(!options.threads || used.threads == options.threads);
+        EXPECT_TRUE(!options.c_source || used.c_source == options.c_source);
+        EXPECT_TRUE(!options.threads_per_row || used.threads_per_row == options.threads_per_row);
+      }
+    }
+  }
+  EXPECT_GE(passed, 6);
+  if (stage().id == "tsm/12_tsmm_generated") {  // which has them all
+    EXPECT_EQ(passed, 6 * static_cast<int>(std::size(all)));
+  }
+}
+
+// Each product has its own options, and the other's are not ignored.
+TEST_P(EveryTsmStage, ForeignOptionsAreRefused) {
+  const bool tsmm = stage().op == Operation::tsmm;
+  const KernelOptions foreign[] = {
+      tsmm ? KernelOptions{.tile_m = 2} : KernelOptions{.c_source = CSource::shared},
+      tsmm ? KernelOptions{.transposed = true} : KernelOptions{.threads_per_row = 4},
+      tsmm ? KernelOptions{.leapfrog = false} : KernelOptions{.c_source = CSource::registers},
+      tsmm ? KernelOptions{.reduction = Reduction::local} : KernelOptions{.threads_per_row = 1},
+  };
+  for (const KernelOptions& options : foreign) {
+    ProblemSpec spec = tall(stage().op, Type::f64, 4, 4, 20);
+    spec.kernel = options;
+    EXPECT_EQ(evaluated(contender(stage()), spec).verdict.outcome, Outcome::skip);
+    EXPECT_THROW(require_kernel_options(spec, stage()), UsageError);
+  }
+}
+
 // What is promised of an ordered reduction: the same bits, however the blocks come to their turns.
 TEST_P(EveryTsmStage, OrderedSumsHaveTheSameBits) {
-  if (!stage().generated) return;
+  if (!stage().generated || stage().op != Operation::tsmttsm) return;
   for (const Type type : types) {
     ProblemSpec spec = tall(stage().op, type, 4, 6, 4099);
     spec.kernel.reduction = Reduction::ordered;
@@ -431,6 +495,42 @@ TEST_F(Tsm, OrderedReductionRepeatsItsBits) {
       };
       const std::vector<Complex> first = run();
       for (int i = 0; i < 3; ++i) EXPECT_TRUE(run() == first) << describe(spec) << ", run " << i;
+    }
+  }
+}
+
+// The model of the generated TSMM kernels against what the executor counts, where all rows are there.
+TEST_F(Tsm, ModelOfTsmmCountsWhatTheExecutorCounts) {
+  const auto all = stages();
+  const auto stage = std::ranges::find(all, "tsm/12_tsmm_generated", &Stage::id);
+  if (open_device().gpu || stage == all.end()) return;  // no counts, or left out by GEMM_STAGES
+  for (const Type type : types) {
+    const int words = components(type), threads = 64;
+    for (const auto& [m, n] : {std::pair{16, 16}, {10, 12}, {7, 3}}) {
+      for (const int per_row : generated::per_row_choices) {
+        for (const CSource source : {CSource::global, CSource::shared}) {
+          const int unroll = 2, blocks = 2, rows = threads / per_row * unroll;
+          ProblemSpec spec = tall(Operation::tsmm, type, m, n, rows * blocks);
+          spec.kernel = {.unroll = unroll, .threads = threads, .c_source = source, .threads_per_row = per_row};
+          if (!generated::tsmm_refusal(m, n, words == 2, spec.kernel).empty()) continue;
+          SCOPED_TRACE(describe(spec) + ", threads a row: " + std::to_string(per_row));
+          EvaluateOptions count = check_only();
+          count.count = true;
+          const Result result = evaluate({contender(*stage)}, spec, count, {})[0];
+          ASSERT_EQ(result.verdict.outcome, Outcome::pass) << result.verdict.reason;
+          ASSERT_TRUE(result.counts);
+          const auto access = generated::tsmm_access(m, n, words, per_row);
+          const int warps = threads / 32 * blocks, each = (n + per_row - 1) / per_row;
+          const double of_a = warps * m * unroll * access.load_a, of_c = warps * m * each * access.load_c;
+          EXPECT_EQ(static_cast<double>(result.counts->global_store.sectors), warps * unroll * each * access.sectors);
+          const bool shared = source == CSource::shared;
+          if (shared) {
+            EXPECT_EQ(static_cast<double>(result.counts->shared_load.wavefronts), of_c);
+          } else {
+            EXPECT_EQ(static_cast<double>(result.counts->global_load.wavefronts), of_a + of_c);
+          }
+        }
+      }
     }
   }
 }

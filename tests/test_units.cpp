@@ -14,6 +14,7 @@
 #include "common/report.hpp"
 #include "common/roofline.hpp"
 #include "tsm/generated/model.hpp"
+#include "tsm/generated/tsmm_model.hpp"
 
 namespace gemm {
 namespace {
@@ -342,7 +343,7 @@ TEST(GeneratedKernels, EverySizeHasOne) {
     for (int m = 1; m <= 64; m += 7) {
       for (int n = 1; n <= 64; n += 9) {
         const KernelOptions o = generated::choose(m, n, is_complex, {});
-        EXPECT_EQ(generated::refusal(m, n, o), "") << m << " x " << n;
+        EXPECT_EQ(generated::refusal(m, n, is_complex, o), "") << m << " x " << n;
         EXPECT_LE(generated::register_line(o, is_complex), 255) << m << " x " << n;
         const auto slices = generated::slices_of(is_complex ? 16 : 8, m, n, o.tile_m, o.tile_n, o.threads);
         EXPECT_GE(slices.count, 1);
@@ -365,8 +366,52 @@ TEST(GeneratedKernels, WhatIsAskedForIsKept) {
   EXPECT_EQ(o.unroll, 5);
   EXPECT_EQ(o.reduction, Reduction::local);
   EXPECT_EQ(o.threads, 256);
-  EXPECT_FALSE(generated::refusal(2, 20, generated::choose(2, 20, false, asked)).empty());
-  EXPECT_FALSE(generated::refusal(64, 64, generated::choose(64, 64, false, {.tile_m = 1, .tile_n = 1})).empty());
+  EXPECT_FALSE(generated::refusal(2, 20, false, generated::choose(2, 20, false, asked)).empty());
+  EXPECT_FALSE(generated::refusal(64, 64, false, generated::choose(64, 64, false, {.tile_m = 1, .tile_n = 1})).empty());
+}
+
+// The same for TSMM.
+TEST(GeneratedKernels, EverySizeOfTsmmHasOne) {
+  for (const bool is_complex : {false, true}) {
+    for (int m = 1; m <= 64; m += 7) {
+      for (int n = 1; n <= 64; n += 9) {
+        for (const bool shared : {false, true}) {
+          KernelOptions asked;
+          if (shared) asked.c_source = CSource::shared;
+          const KernelOptions o = generated::choose_tsmm(m, n, is_complex, asked);
+          EXPECT_EQ(generated::tsmm_refusal(m, n, is_complex, o), "") << m << " x " << n;
+          EXPECT_LE(generated::tsmm_registers(m, n, is_complex, o), 255) << m << " x " << n;
+          EXPECT_LE(generated::tsmm_resident(m, n, is_complex, o) * o.threads, 2048);
+          EXPECT_TRUE(o.c_source && o.threads_per_row > 0 && o.unroll > 0 && o.threads % 32 == 0);
+        }
+      }
+    }
+  }
+  const auto why = [](int m, int n, bool is_complex, const KernelOptions& asked) {
+    return generated::tsmm_refusal(m, n, is_complex, generated::choose_tsmm(m, n, is_complex, asked));
+  };
+  EXPECT_NE(why(64, 64, false, {.c_source = CSource::registers}).find("registers"), std::string::npos);
+  EXPECT_NE(why(8, 2, false, {.threads_per_row = 4}).find("nothing to do"), std::string::npos);
+  EXPECT_NE(why(8, 8, false, {.unroll = 5}).find("up to 4"), std::string::npos);
+  EXPECT_NE(why(256, 256, false, {.c_source = CSource::shared}).find("shared memory"), std::string::npos);
+  EXPECT_EQ(why(8, 3, false, {.threads_per_row = 4}), "");
+}
+
+// Every row and place has one thread, and a row's threads are neighbours.
+TEST(GeneratedKernels, RowsOfTsmmAreWhole) {
+  for (const int per_row : generated::per_row_choices) {
+    std::vector<int> seen(256);
+    for (int thread = 0; thread < 256; ++thread) {
+      const auto [row, place] = generated::row_thread(per_row, thread);
+      ASSERT_TRUE(place >= 0 && place < per_row && row >= 0 && row < 256 / per_row);
+      ++seen[row * per_row + place];
+      EXPECT_EQ(row / (32 / per_row), thread / 32) << "a warp has neighbouring rows";
+      if (per_row == 1) continue;
+      EXPECT_EQ(generated::row_thread(per_row, thread ^ 1).row, row);
+      EXPECT_EQ(generated::row_thread(per_row, thread ^ 2).place, place);
+    }
+    EXPECT_EQ(seen, std::vector<int>(256, 1));
+  }
 }
 
 TEST(GeneratedKernels, RegisterLine) {
