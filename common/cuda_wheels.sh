@@ -1,10 +1,10 @@
-# Sourced by ./lab. Puts nvcc, the CUDA runtime and cuBLAS of CUDA 13.0 Update 2 below DIR from PyPI, with the toolkit's root
-# at DIR/cuda. Needs python3 with venv and a host g++; 0.5 GB to download, 0.9 GB on disk. DIR must hold no spaces (CMake
+# Sourced by ./lab. Puts nvcc, NVRTC, the CUDA runtime and cuBLAS of CUDA 13.0 Update 2 below DIR from PyPI, with the toolkit's root
+# at DIR/cuda. Needs python3 with venv and a host g++; 0.6 GB to download, 1.1 GB on disk. DIR must hold no spaces (CMake
 # 3.25's CUDA link lines break on them).
 install_cuda_wheels() {
   local dir=$1 library
   local pins=(nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88
-              nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85 nvidia-cublas==13.1.0.3
+              nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85 nvidia-cuda-nvrtc==13.0.88 nvidia-cublas==13.1.0.3
               nvidia-cuda-nvdisasm==13.2.51) # the oldest on PyPI; it reads the cubins of 13.0
 
   # The stamp is written last and names the pins: without it, or with other pins, everything is done afresh.

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "common/device.hpp"
+#include "common/jit.hpp"
 
 namespace gemm {
 namespace {
@@ -135,6 +136,17 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
       results[i].verdict = verdict_without_result(
           Outcome::skip, fmt::format("would take about {:.2g} s, the budget is {:g} ms", ms * 1e-3, options.budget_ms));
     }
+  }
+
+  // What takes a second to compile is not slow to launch. (If it can't be compiled, the launch says why.)
+  for (const Contender& contender : contenders) {
+    if (!contender.stage || !contender.stage->generated || spec.m == 0 || spec.n == 0) continue;
+    const GeneratedKernels& generated = contender.stage->generated;
+    const bool is_complex = spec.type == Type::c64;
+    const KernelOptions used = generated.choose(spec.m, spec.n, is_complex, spec.kernel);
+    if (!generated.refusal(spec.m, spec.n, used).empty()) continue;
+    if (progress) progress("compiling " + contender.id);
+    find_kernel(generated.request(spec.m, spec.n, is_complex, spec.conjugate, used));
   }
 
   const auto to_run = [](const Result& result) { return result.verdict.outcome == Outcome::pass; };

@@ -165,7 +165,8 @@ const JitCounters& jit_counters() {
 void forget_kernels() {
   const std::lock_guard lock(mutex);
   // Whoever holds a pointer may keep it.
-  for (auto& [key, kernel] : loaded()) kernel.release();
+  static auto& forgotten = *new std::vector<std::unique_ptr<JitKernel>>;
+  for (auto& [key, kernel] : loaded()) forgotten.push_back(std::move(kernel));
   loaded().clear();
 }
 

@@ -430,7 +430,8 @@ TEST_F(JitOnExecutor, EachBarrierOfTheGeneratedKernelsIsNeeded) {
     without.text.replace(at, barrier.size(), "");
     const Observation found = run(without);
     ASSERT_FALSE(found.defects.empty()) << "barrier number " << deleted;
-    EXPECT_NE(found.defects.front().find("shared memory in gemm::generated::tsmttsm<double"), std::string::npos) << found.defects.front();
+    EXPECT_NE(found.defects.front().find("shared memory in gemm::generated::tsmttsm<double"), std::string::npos)
+        << found.defects.front();
     EXPECT_NE(found.defects.front().find("tsm/generated/kernel.cuh:"), std::string::npos) << found.defects.front();
   }
   EXPECT_EQ(deleted, 2);

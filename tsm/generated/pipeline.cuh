@@ -8,6 +8,7 @@
 
 #include "common/complex.cuh"
 #include "tsm/generated/block_sum.cuh"
+#include "tsm/generated/multiply.cuh"
 #include "tsm/generated/places.cuh"
 #include "tsm/generated/stream.cuh"
 
@@ -48,49 +49,69 @@ __global__ void __launch_bounds__(threads, resident)
   }
 
   // Stages are dealt out to the blocks in turns. Those behind the last one are empty.
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * rows;
-  std::int64_t next = static_cast<std::int64_t>(blockIdx.x) * rows;
-  const auto copy = [&](int buffer) {
-    if (next < k) {
-      const int existing = k - next < rows ? static_cast<int>(k - next) : rows;
-      T* const to = shared + buffer * stage;
-      A::template copy<rows, threads, wide_a>(to, a + next * lda, lda, existing, a);
-      B::template copy<rows, threads, wide_b>(to + rows * A::stride, b + next * ldb, ldb, existing, b);
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * rows,
+                     step = static_cast<std::int64_t>(gridDim.x) * rows;
+  Copies<T, M, rows, threads, wide_a> of_a(a, lda, first, step);
+  Copies<T, N, rows, threads, wide_b> of_b(b, ldb, first, step);
+  std::int64_t left = k - first;                             // rows from the stage that is copied next
+  const auto start = [&](int buffer, int part, int parts) {  // of its copies the part-th of so many parts
+    T* const to = shared + buffer * stage;
+    const int existing = left < rows ? static_cast<int>(left) : rows;
+    if (existing <= 0) return;
+#pragma unroll
+    for (int i = 0; i < of_a.count; ++i) {
+      if (i * parts / of_a.count == part) of_a.start(to, i, existing);
     }
+#pragma unroll
+    for (int i = 0; i < of_b.count; ++i) {
+      if (i * parts / of_b.count == part) of_b.start(to + rows * A::stride, i, existing);
+    }
+  };
+  const auto commit = [&] {
     ptx::cp_async_commit();
-    next += step;
+    of_a.next();
+    of_b.next();
+    left -= step;
   };
 #pragma unroll 1
-  for (int s = 0; s < stages - 1; ++s) copy(s);
+  for (int s = 0; s < stages - 1; ++s) {
+    start(s, 0, 1);
+    commit();
+  }
 
   T sum[TM][TN] = {};
   int buffer = 0;
 #pragma unroll 1
-  for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * rows; row < k; row += step) {
+  for (std::int64_t row = first; row < k; row += step) {
     ptx::cp_async_wait<stages - 2>();
     __syncthreads();  // the stage is complete, and nobody reads the one before any more
-    copy(buffer == 0 ? stages - 1 : buffer - 1);
-    if (slice < slices) {
-      const T* const x_row = shared + buffer * stage + slice * A::stride;
-      const T* const y_row = shared + buffer * stage + rows * A::stride + slice * B::stride;
-#pragma unroll 4
-      for (int turn = 0; turn < turns; ++turn) {
-        alignas(16) T x[TM], y[TN];
+    const int before = buffer == 0 ? stages - 1 : buffer - 1;
+    const T* const x_row = shared + buffer * stage + slice * A::stride;
+    const T* const y_row = shared + buffer * stage + rows * A::stride + slice * B::stride;
+    // While the words of one row are multiplied, those of the next are on their way to the other half of x and y.
+    alignas(16) T x[2][TM], y[2][TN];
+    const auto read = [&](int turn) {
 #pragma unroll
-        for (int i = 0; i < PM; ++i)
-          copy_unit(x + i * unit,
-                    x_row + turn * slices * A::stride + (i < PM - 1 ? at_m + i * places.along_m : last_m) * unit);
+      for (int i = 0; i < PM; ++i)
+        copy_unit(&x[turn % 2][i * unit],
+                  x_row + turn * slices * A::stride + (i < PM - 1 ? at_m + i * places.along_m : last_m) * unit);
 #pragma unroll
-        for (int j = 0; j < PN; ++j)
-          copy_unit(y + j * unit,
-                    y_row + turn * slices * B::stride + (j < PN - 1 ? at_n + j * places.along_n : last_n) * unit);
+      for (int j = 0; j < PN; ++j)
+        copy_unit(&y[turn % 2][j * unit],
+                  y_row + turn * slices * B::stride + (j < PN - 1 ? at_n + j * places.along_n : last_n) * unit);
+    };
+    // Copies are started between the rows, so that loads from shared memory need not queue behind all of them.
+    const bool works = threads % places.count == 0 || slice < slices;
+    if (works) read(0);
 #pragma unroll
-        for (int i = 0; i < TM; ++i) {
-#pragma unroll
-          for (int j = 0; j < TN; ++j) sum[i][j] = multiply_add(conjugate_if(conjugate, x[i]), y[j], sum[i][j]);
-        }
+    for (int turn = 0; turn < turns; ++turn) {
+      start(before, turn, turns);
+      if (works) {
+        if (turn + 1 < turns) read(turn + 1);
+        multiply_tile<conjugate>(x[turn % 2], y[turn % 2], sum);
       }
     }
+    commit();
     buffer = buffer == stages - 1 ? 0 : buffer + 1;
   }
 

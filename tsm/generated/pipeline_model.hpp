@@ -13,7 +13,8 @@ namespace gemm::generated {
 inline constexpr int pipeline_stages = 4;
 inline constexpr int shared_of_sm = 227 * 1024;  // less what each block takes for itself
 inline constexpr double bytes_of_stages =
-    32 * 1024;  // wanted in a stage of all blocks of an SM: three are on their way
+    24 * 1024;                         // wanted in a stage of all blocks of an SM: three are on their way
+inline constexpr int most_turns = 16;  // they are written out
 
 /// What follows from M, N and options; tile_m and tile_n are multiples of a unit of 16 bytes, `unroll` is the number of
 /// rows of a stage for each slice.
@@ -32,13 +33,17 @@ struct PipelineShape {
         slices(o.threads / places.count) {
     const int words = is_complex ? 2 : 1;
     const int sums = pm * pn * per_unit * per_unit, operands = (pm + pn) * per_unit;
-    registers_ = 2 * words * (sums + operands * 3 / 2) + 44;
+    registers_ = 2 * words * (sums + operands * 2) + 48;
     resident = std::max(std::min(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 2048 / o.threads), 1);
     resident = std::min(resident, 4);
     const int row_bytes = 16 * ((units_m | 1) + (units_n | 1));
     const double wanted = bytes_of_stages / resident;
-    turns = o.unroll ? o.unroll : std::max(static_cast<int>(wanted / (row_bytes * std::max(slices, 1)) + 0.5), 1);
+    turns = o.unroll ? o.unroll
+                     : std::clamp(static_cast<int>(wanted / (row_bytes * std::max(slices, 1)) + 0.5), 1, most_turns);
+    // In the end one slice's sums, at least, must fit where the stages were.
+    sum_bytes_ = slices > 1 ? places.count * pm * pn * per_unit * 16 : 0;
     const auto bytes = [&] { return std::max(slices, 1) * turns * row_bytes; };
+    while (!o.unroll && bytes() * pipeline_stages < sum_bytes_) ++turns;
     while (turns > 1 && !o.unroll && bytes() * pipeline_stages > shared_of_sm / resident - 1024) --turns;
     while (resident > 1 && bytes() * pipeline_stages > shared_of_sm / resident - 1024) --resident;
     rows = slices * turns;
@@ -47,9 +52,10 @@ struct PipelineShape {
 
   int registers() const { return registers_; }
   int shared_bytes() const { return pipeline_stages * stage_bytes; }
+  bool holds_sums() const { return shared_bytes() >= sum_bytes_; }
 
  private:
-  int registers_;
+  int registers_, sum_bytes_;
 };
 
 /// Why there is no such kernel; empty if there is one.
@@ -57,12 +63,14 @@ inline std::string pipeline_refusal(int m, int n, bool is_complex, const KernelO
   const PipelineShape s(m, n, is_complex, o);
   if (!*o.transposed || *o.leapfrog || *o.reduction != Reduction::ordered)
     return "the pipeline has interleaved columns, no leapfrogging and an ordered reduction";
+  if (o.tile_m % s.per_unit != 0 || o.tile_n % s.per_unit != 0) return "the pipeline's tiles are of whole 16 bytes";
   if ((s.pm - 1) * s.places.along_m >= s.units_m || (s.pn - 1) * s.places.along_n >= s.units_n)
     return "a tile of " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n) +
            " leaves threads without columns";
   if (s.slices < 1)
     return "tiles of " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n) + " take " +
            std::to_string(s.places.count) + " threads for C, and a block has " + std::to_string(o.threads);
+  if (!s.holds_sums()) return "its stages are too small for the sums of a slice";
   if (s.shared_bytes() > shared_of_sm - 1024) return "its stages take more shared memory than there is";
   return {};
 }
@@ -81,7 +89,8 @@ inline double pipeline_cycles(int m, int n, bool is_complex, const KernelOptions
   const double memory = (m + n) * 8.0 * words / bytes_a_cycle, fma = warps * fmas * fma_cycles;
   const double l1 = warps * (s.pm * wavefronts(s.places.along_m) + s.pn * wavefronts(s.places.along_n));
   const double issue = warps * (fmas + 2 * (s.pm + s.pn) + 24.0 / s.turns) / 4;
-  return std::max({memory, fma, l1, issue}) + 0.1 * (fma + l1);
+  const double alone = s.resident > 1 ? 1.0 : 1.1;  // with one block an SM, all wait at its barriers
+  return alone * (std::max({memory, fma, l1, issue}) + 0.1 * (fma + l1));
 }
 
 inline KernelOptions choose_pipeline(int m, int n, bool is_complex, const KernelOptions& asked) {

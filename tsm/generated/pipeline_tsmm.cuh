@@ -50,22 +50,26 @@ __global__ void __launch_bounds__(threads, resident)
     if (!wide_a) A::template clear_edge<rows, threads>(shared + s * stage);
   }
 
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * rows;
-  std::int64_t next = static_cast<std::int64_t>(blockIdx.x) * rows;
+  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * rows,
+                     step = static_cast<std::int64_t>(gridDim.x) * rows;
+  Copies<T, M, rows, threads, wide_a> copies(a, lda, begin, step);
+  std::int64_t left = k - begin;  // rows from the stage that is copied next
   const auto copy = [&](int buffer) {
-    if (next < k) {
-      const int existing = k - next < rows ? static_cast<int>(k - next) : rows;
-      A::template copy<rows, threads, wide_a>(shared + buffer * stage, a + next * lda, lda, existing, a);
+    const int existing = left < rows ? static_cast<int>(left) : rows;
+    if (existing > 0) {
+#pragma unroll
+      for (int i = 0; i < copies.count; ++i) copies.start(shared + buffer * stage, i, existing);
     }
     ptx::cp_async_commit();
-    next += step;
+    copies.next();
+    left -= step;
   };
 #pragma unroll 1
   for (int s = 0; s < stages - 1; ++s) copy(s);
 
   int buffer = 0;
 #pragma unroll 1
-  for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * rows; first < k; first += step) {
+  for (std::int64_t first = begin; first < k; first += step) {
     ptx::cp_async_wait<stages - 2>();
     __syncthreads();  // the stage is complete, and nobody reads the one before any more; the first time, C is there
     copy(buffer == 0 ? stages - 1 : buffer - 1);

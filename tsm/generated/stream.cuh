@@ -17,25 +17,6 @@ template <class T, int W>
 struct Panel {
   static constexpr int per_unit = 16 / sizeof(T), units = ceil_div(W, per_unit), stride = (units | 1) * per_unit;
 
-  /// Starts to copy `rows` rows, of which the first `existing` exist; zeros for the others. `wide`: all rows begin at a
-  /// multiple of 16 bytes. `anywhere` is any address that may be read.
-  template <int rows, int threads, bool wide>
-  __device__ static void copy(T* to, const T* from, std::int64_t ld, int existing, const T* anywhere) {
-    constexpr int width = wide ? units : W, piece = wide ? per_unit : 1, pieces = rows * width;
-#pragma unroll
-    for (int first = 0; first < pieces; first += threads) {
-      const int i = first + threadIdx.x, row = i / width, col = i % width * piece;
-      if (first + threads > pieces && i >= pieces) break;
-      const T* const source = row < existing ? from + row * ld + col : anywhere;
-      if constexpr (wide) {
-        const int bytes = W % per_unit != 0 && col + piece > W ? 16 - static_cast<int>(sizeof(T)) : 16;
-        ptx::cp_async_cg(to + row * stride + col, source, row < existing ? bytes : 0);
-      } else {
-        ptx::cp_async_ca<sizeof(T)>(to + row * stride + col, source, row < existing ? sizeof(T) : 0);
-      }
-    }
-  }
-
   /// Zeros where a row's last unit has no column: copies of single elements leave it out.
   template <int rows, int threads>
   __device__ static void clear_edge(T* rows_begin) {
@@ -43,6 +24,46 @@ struct Panel {
       for (int row = threadIdx.x; row < rows; row += threads) rows_begin[row * stride + W] = T{};
     }
   }
+};
+
+/// A thread's copies of a matrix to stages of `rows` rows: of each stage `count`, always in the same columns, so that an
+/// address costs no more than an addition. `wide`: all rows begin at multiples of 16 bytes.
+template <class T, int W, int rows, int threads, bool wide>
+struct Copies {
+  using To = Panel<T, W>;
+  static constexpr int piece = wide ? To::per_unit : 1, width = ceil_div(W, piece);  // of a copy, of a row in copies
+  static constexpr int at_a_time = threads / width, count = ceil_div(rows, at_a_time);
+  static_assert(at_a_time >= 1);
+
+  int row, col;         ///< of the first copy
+  const T* from;        ///< in the next stage
+  std::int64_t apart;   ///< from one copy to the next
+  std::int64_t stride;  ///< from one stage to the next
+
+  /// From the stage that begins in row `first`, and then every `step` rows.
+  __device__ Copies(const T* matrix, std::int64_t ld, std::int64_t first, std::int64_t step)
+      : row(static_cast<int>(threadIdx.x) / width),
+        col(static_cast<int>(threadIdx.x) % width * piece),
+        from(matrix + (first + row) * ld + col),
+        apart(at_a_time * ld),
+        stride(step * ld) {}
+
+  /// Starts the i-th copy of a stage of which so many rows exist, at least one; zeros for the others.
+  __device__ void start(T* stage, int i, int existing) const {
+    const int its = row + i * at_a_time;
+    if (threads % width != 0 && row >= at_a_time) return;
+    if (rows % at_a_time != 0 && i == count - 1 && its >= rows) return;
+    T* const to = stage + its * To::stride + col;
+    const bool exists = existing >= rows || its < existing;
+    const T* const source = exists ? from + i * apart : from - row * (apart / at_a_time);  // or the stage's first row
+    if constexpr (wide) {
+      const int bytes = W % piece != 0 && col + piece > W ? 16 - static_cast<int>(sizeof(T)) : 16;
+      ptx::cp_async_cg(to, source, exists ? bytes : 0);
+    } else {
+      ptx::cp_async_ca<sizeof(T)>(to, source, exists ? sizeof(T) : 0);
+    }
+  }
+  __device__ void next() { from += stride; }
 };
 
 /// Copies a unit; both sides are aligned to 16 bytes.

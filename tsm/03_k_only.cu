@@ -1,0 +1,144 @@
+// 03 K only: a thread keeps a whole tile of C in registers. Nothing but K is dealt out to the threads.
+//
+// Idea      A word that is in a register serves a whole row or column of C: W words of A and W of B give W * W FMAs.
+// Change    The sums of a thread are a W x W tile, and each of a block's threads is a slice. Their sums meet in shared
+//           memory first, so that a block adds to each element of C once.
+// Limit     Registers. W * W sums take 2 W * W of them in double, 4 W * W complex, of 255 that a thread can have.
+// Number    Registers and spills (-Xptxas -v); loads per FMA, 2 / W in place of 2, but wavefronts of them.
+// Map       Thread t of a block has slice t: rows chunk * THREADS + t + i * stride of K. C wider than the widest tile
+//           is covered tile by tile, by blocks of their own: blockIdx.x tells which, and A is read once for each column
+//           of tiles.
+// Page      docs/tsm/03_k_only.md
+// Source    Ernst et al. (2020), section 3, "parallelization over K only".
+#include <algorithm>
+
+#include "common/complex.cuh"
+#include "common/stage.cuh"
+
+namespace {
+
+constexpr int THREADS = 128;
+
+// Of an SM, whose registers bound them: the paper's estimate, sums and the words of a row and 16 more. As many blocks
+// fit in what ptxas needs.
+template <class T>
+constexpr int blocks(int width) {
+  const int registers = static_cast<int>(sizeof(T) / 4) * (width * width + 2 * width) + 16;
+  return std::min(65536 / (std::min(registers, 255) * THREADS), 16);
+}
+
+template <class T>
+__global__ void scale(int m, int n, T beta, T* c, std::int64_t ldc) {
+  const int element = blockIdx.x * blockDim.x + threadIdx.x;
+  if (element >= m * n) return;
+  T* const out = c + element / n * ldc + element % n;
+  *out = gemm::scaled(T{}, T{}, beta, out);
+}
+
+__device__ void add_to(double* out, double x) {
+  atomicAdd(out, x);
+}
+__device__ void add_to(double2* out, double2 x) {
+  atomicAdd(&out->x, x.x);
+  atomicAdd(&out->y, x.y);
+}
+
+template <class T, int W>
+__global__ void __launch_bounds__(THREADS)
+    tsmttsm(int m, int n, std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b,
+            std::int64_t ldb, T* __restrict__ c, std::int64_t ldc, bool conjugate) {
+  __shared__ T parts[W][THREADS];
+  const int tiles_n = gemm::ceil_div(n, W), tiles = gemm::ceil_div(m, W) * tiles_n;
+  const int tile = blockIdx.x % tiles, chunk = blockIdx.x / tiles, thread = threadIdx.x;
+  const int row = tile / tiles_n * W, col = tile % tiles_n * W;
+  const int rows = min(m - row, W), cols = min(n - col, W);
+
+  T sum[W][W] = {};
+  const std::int64_t first = static_cast<std::int64_t>(chunk) * THREADS + thread;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x / tiles) * THREADS;
+  const T* a_row = a + first * lda + row;
+  const T* b_row = b + first * ldb + col;
+#pragma unroll 1
+  for (std::int64_t i = first; i < k; i += stride, a_row += stride * lda, b_row += stride * ldb) {
+    T x[W], y[W];
+#pragma unroll
+    for (int j = 0; j < W; ++j) x[j] = j < rows ? gemm::conjugate_if(conjugate, a_row[j]) : T{};
+#pragma unroll
+    for (int j = 0; j < W; ++j) y[j] = j < cols ? b_row[j] : T{};
+#pragma unroll
+    for (int r = 0; r < W; ++r) {
+#pragma unroll
+      for (int s = 0; s < W; ++s) sum[r][s] = gemm::multiply_add(x[r], y[s], sum[r][s]);
+    }
+  }
+
+  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in
+  // turn.
+#pragma unroll 1
+  for (int r = 0; r < rows; ++r) {
+#pragma unroll
+    for (int s = 0; s < W; ++s) {
+      parts[s][thread] = sum[0][s];
+#pragma unroll
+      for (int j = 1; j < W; ++j) sum[j - 1][s] = sum[j][s];
+    }
+#pragma unroll 1
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+      __syncthreads();
+      if (thread >= half) continue;
+#pragma unroll
+      for (int s = 0; s < W; ++s) parts[s][thread] = gemm::add(parts[s][thread], parts[s][thread + half]);
+    }
+    if (thread == 0) {
+#pragma unroll 1
+      for (int s = 0; s < cols; ++s) add_to(c + (row + r) * ldc + col + s, gemm::multiply_add(alpha, parts[s][0], T{}));
+    }
+    __syncthreads();  // nobody reads the parts any more
+  }
+}
+
+// The narrowest of WIDTHS that needs no more tiles than another.
+template <int... WIDTHS>
+constexpr int width_for(int size) {
+  int best = 0;
+  for (const int w : {WIDTHS...}) {
+    if (best == 0 || gemm::ceil_div(size, w) < gemm::ceil_div(size, best)) best = w;
+  }
+  return best;
+}
+
+template <class T, int W>
+gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  const int tiles = gemm::ceil_div(p.m, W) * gemm::ceil_div(p.n, W);
+  const std::int64_t most = (p.depth() + THREADS - 1) / THREADS;
+  const std::int64_t places = std::max(gemm::device_limits().multiprocessors * blocks<T>(W) / tiles, 1);
+  const auto chunks = static_cast<unsigned>(std::min(most, places));
+  return gemm::launch(tsmttsm<T, W>, {.grid = chunks * tiles, .block = THREADS, .stream = stream}, p.m, p.n, p.depth(),
+                      p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate);
+}
+
+template <class T, int... WIDTHS>
+gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  if (p.m == 0 || p.n == 0) return gemm::Status::ok();
+  const auto grid = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, THREADS));
+  gemm::Status status =
+      gemm::launch(scale<T>, {.grid = grid, .block = THREADS, .stream = stream}, p.m, p.n, p.beta, p.c, p.ldc);
+  const int width = width_for<WIDTHS...>(std::max(p.m, p.n));
+  if (status) ((width == WIDTHS && !!(status = launch_tile<T, WIDTHS>(p, stream))) || ...);
+  return status;
+}
+
+constexpr gemm::TsmttsmInfo info = {
+    .idea = "a whole tile of C in each thread's registers, only K dealt out to threads",
+    .launch_d = launch<double, 2, 4, 8, 10>,
+    .launch_z = launch<double2, 2, 4, 7>,
+    .waits =
+        [](int m, int n, std::int64_t k, int sms) {
+          const int width = width_for<2, 4, 8, 10>(std::max({m, n, 1}));
+          const int tiles = std::max(gemm::ceil_div(m, width) * gemm::ceil_div(n, width), 1);
+          return static_cast<double>(k) / (std::max(sms * blocks<double>(width) / tiles, 1) * THREADS);
+        },
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace

@@ -1,0 +1,144 @@
+// 04 K and N: a thread has one column of B, and of C as many rows as registers hold.
+//
+// Idea      A column of the tile takes 2 M registers in place of 2 M * N, so that M = 64 is no problem, and there are N
+//           times as many threads for a row of K.
+// Change    A slice is N threads side by side, THREADS / N slices a block. Tiles of TM x 1.
+// Limit     The L1 cache: a thread uses a word of A once for each load of it, and only the word of B often. That is
+//           more than one load per FMA.
+// Number    Loads per FMA, 1 + 1 / M; wavefronts of them per FMA, against half a cycle of the FP64 cores.
+// Map       A slice's threads have the tiles of C, one row of tiles after the other: thread t of a block has slice t /
+//           threads and tile t % threads. Lanes side by side read a row of B, and share words of A.
+// Page      docs/tsm/04_k_and_n.md
+// Source    Ernst et al. (2020), section 3, "parallelization over the K and N loop".
+#include <algorithm>
+
+#include "common/complex.cuh"
+#include "common/stage.cuh"
+
+namespace {
+
+constexpr int THREADS = 128;
+constexpr int WORDS = 4;  // of each thread's sums that are in shared memory at a time
+
+// Of an SM, whose registers bound them. The sums and some 40 more: nvcc does not load all words of a row at once. As
+// many blocks fit in what ptxas needs.
+template <class T>
+constexpr int blocks(int height) {
+  const int registers = static_cast<int>(sizeof(T) / 4) * (height + 2) + 36;
+  return std::min(65536 / (registers * THREADS), 16);
+}
+
+template <class T>
+__global__ void scale(int m, int n, T beta, T* c, std::int64_t ldc) {
+  const int element = blockIdx.x * blockDim.x + threadIdx.x;
+  if (element >= m * n) return;
+  T* const out = c + element / n * ldc + element % n;
+  *out = gemm::scaled(T{}, T{}, beta, out);
+}
+
+__device__ void add_to(double* out, double x) {
+  atomicAdd(out, x);
+}
+__device__ void add_to(double2* out, double2 x) {
+  atomicAdd(&out->x, x.x);
+  atomicAdd(&out->y, x.y);
+}
+
+// A slice is `threads` threads, and `groups` blocks where C has more tiles than a block has threads.
+template <class T, int TM>
+__global__ void __launch_bounds__(THREADS)
+    tsmttsm(int m, int n, std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b,
+            std::int64_t ldb, T* __restrict__ c, std::int64_t ldc, bool conjugate, int threads, int groups) {
+  __shared__ T parts[WORDS][THREADS];
+  const int group = blockIdx.x % groups, chunk = blockIdx.x / groups, thread = threadIdx.x;
+  const int slice = thread / threads, slices = THREADS / threads;
+  const int tile = group * threads + thread % threads, row = tile / n * TM, col = tile % n;
+  const int rows = slice < slices ? min(m - row, TM) : 0;  // none: a thread that only waits at barriers
+
+  T sum[TM] = {};
+  const std::int64_t first = static_cast<std::int64_t>(chunk) * slices + slice;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x / groups) * slices;
+  const T* a_row = a + first * lda + row;
+  const T* b_word = b + first * ldb + col;
+#pragma unroll 1
+  for (std::int64_t i = rows > 0 ? first : k; i < k; i += stride, a_row += stride * lda, b_word += stride * ldb) {
+    T x[TM];
+#pragma unroll
+    for (int j = 0; j < TM; ++j) x[j] = j < rows ? gemm::conjugate_if(conjugate, a_row[j]) : T{};
+    const T y = *b_word;
+#pragma unroll
+    for (int r = 0; r < TM; ++r) sum[r] = gemm::multiply_add(x[r], y, sum[r]);
+  }
+
+  // WORDS sums after WORDS sums. Registers have no index at run time, so that the sums move up, each to be a first one
+  // in turn.
+#pragma unroll 1
+  for (int r = 0; r < min(m, TM); r += WORDS) {
+#pragma unroll
+    for (int s = 0; s < WORDS; ++s) parts[s][thread] = sum[s];
+#pragma unroll
+    for (int s = WORDS; s < TM; ++s) sum[s - WORDS] = sum[s];
+#pragma unroll 1
+    for (int rest = slices; rest > 1; rest = (rest + 1) / 2) {
+      const int half = (rest + 1) / 2;
+      __syncthreads();
+      if (slice + half >= rest) continue;
+#pragma unroll
+      for (int s = 0; s < WORDS; ++s) parts[s][thread] = gemm::add(parts[s][thread], parts[s][thread + half * threads]);
+    }
+    if (slice == 0) {
+#pragma unroll 1
+      for (int s = 0; s < min(rows - r, WORDS); ++s)
+        add_to(c + (row + r + s) * ldc + col, gemm::multiply_add(alpha, parts[s][thread], T{}));
+    }
+    __syncthreads();  // nobody reads the parts any more
+  }
+}
+
+// The lowest of HEIGHTS that needs no more tiles than another.
+template <int... HEIGHTS>
+constexpr int height_for(int m) {
+  int best = 0;
+  for (const int h : {HEIGHTS...}) {
+    if (best == 0 || gemm::ceil_div(m, h) < gemm::ceil_div(m, best)) best = h;
+  }
+  return best;
+}
+
+template <class T, int TM>
+gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  const int tiles = gemm::ceil_div(p.m, TM) * p.n, threads = std::min(tiles, THREADS);
+  const int groups = gemm::ceil_div(tiles, threads), slices = THREADS / threads;
+  const std::int64_t most = (p.depth() + slices - 1) / slices;
+  const std::int64_t places = std::max(gemm::device_limits().multiprocessors * blocks<T>(TM) / groups, 1);
+  const auto chunks = static_cast<unsigned>(std::min(most, places));
+  return gemm::launch(tsmttsm<T, TM>, {.grid = chunks * groups, .block = THREADS, .stream = stream}, p.m, p.n,
+                      p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, threads, groups);
+}
+
+template <class T, int... HEIGHTS>
+gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  if (p.m == 0 || p.n == 0) return gemm::Status::ok();
+  const auto grid = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, THREADS));
+  gemm::Status status =
+      gemm::launch(scale<T>, {.grid = grid, .block = THREADS, .stream = stream}, p.m, p.n, p.beta, p.c, p.ldc);
+  const int height = height_for<HEIGHTS...>(p.m);
+  if (status) ((height == HEIGHTS && !!(status = launch_tile<T, HEIGHTS>(p, stream))) || ...);
+  return status;
+}
+
+constexpr gemm::TsmttsmInfo info = {
+    .idea = "a column of C in each thread's registers, slices of N threads",
+    .launch_d = launch<double, 4, 8, 16, 32, 64>,
+    .launch_z = launch<double2, 4, 8, 16, 32>,
+    .waits =
+        [](int m, int n, std::int64_t k, int sms) {
+          const int height = height_for<4, 8, 16, 32, 64>(std::max(m, 1));
+          const int tiles = std::max(gemm::ceil_div(m, height) * n, 1), threads = std::min(tiles, THREADS);
+          const int groups = gemm::ceil_div(tiles, threads);
+          return static_cast<double>(k) / (std::max(sms * blocks<double>(height) / groups, 1) * (THREADS / threads));
+        },
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace

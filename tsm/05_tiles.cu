@@ -1,0 +1,192 @@
+// 05 tiles: a thread has TM x TN elements of C, small enough for its registers and square enough for the L1 cache.
+//
+// Idea      TM + TN words serve TM * TN FMAs. Between the whole tile of 03 and the column of 04 lies the size that
+//           needs few loads and leaves registers for many threads.
+// Change    Tiles in both directions, chosen by shape: the smallest with enough bytes in flight. A row or column is
+//           only guarded if M or N is no multiple of the tile's: bool template parameters, so that the other kernels
+//           have no predicate.
+// Limit     Latency, for wide C: all threads of a slice wait for the same row, and they are the more, the wider C is.
+// Number    Bytes in flight of an SM, against 600 ns * 4.4 TB/s / 132 SMs = 20 KB; wavefronts per FMA.
+// Map       Thread t of a block has slice t / threads of K and tile t % threads, in rows of tiles: rows TM i .. TM i +
+//           TM - 1 of C, columns TN j .. TN j + TN - 1.
+// Page      docs/tsm/05_tiles.md
+// Source    Ernst et al. (2020), section 3: tiling of the two inner loops, and guards where a tile is cut off.
+#include <algorithm>
+
+#include "common/complex.cuh"
+#include "common/stage.cuh"
+
+namespace {
+
+constexpr int THREADS = 128;
+constexpr int ENOUGH = 20000;  // bytes in flight of an SM
+
+// Of an SM, whose registers bound them: sums, the words of a row, and 32 more, with which as many blocks fit in what
+// ptxas needs. The paper counts 16, but its M, N and strides are constants.
+template <class T>
+constexpr int blocks(int tm, int tn) {
+  const int registers = static_cast<int>(sizeof(T) / 4) * (tm * tn + tm + tn) + 32;
+  return std::min(65536 / (registers * THREADS), 16);
+}
+
+template <class T>
+__global__ void scale(int m, int n, T beta, T* c, std::int64_t ldc) {
+  const int element = blockIdx.x * blockDim.x + threadIdx.x;
+  if (element >= m * n) return;
+  T* const out = c + element / n * ldc + element % n;
+  *out = gemm::scaled(T{}, T{}, beta, out);
+}
+
+__device__ void add_to(double* out, double x) {
+  atomicAdd(out, x);
+}
+__device__ void add_to(double2* out, double2 x) {
+  atomicAdd(&out->x, x.x);
+  atomicAdd(&out->y, x.y);
+}
+
+// A slice is `threads` threads, and `groups` blocks where C has more tiles than a block has threads.
+template <class T, int TM, int TN, bool GUARD_M, bool GUARD_N>
+__global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
+    tsmttsm(int m, int n, std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b,
+            std::int64_t ldb, T* __restrict__ c, std::int64_t ldc, bool conjugate, int threads, int groups) {
+  __shared__ T parts[TN][THREADS];
+  const int group = blockIdx.x % groups, chunk = blockIdx.x / groups, thread = threadIdx.x;
+  const int slice = thread / threads, slices = THREADS / threads;
+  const int tile = group * threads + thread % threads, tiles_n = gemm::ceil_div(n, TN);
+  const int row = tile / tiles_n * TM, col = tile % tiles_n * TN;
+  const bool works = slice < slices && row < m;  // the others only wait at barriers
+  const int rows = min(m - row, TM), cols = min(n - col, TN);
+
+  T sum[TM][TN] = {};
+  const std::int64_t first = static_cast<std::int64_t>(chunk) * slices + slice;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x / groups) * slices;
+  const T* a_row = a + first * lda + row;
+  const T* b_row = b + first * ldb + col;
+#pragma unroll 1
+  for (std::int64_t i = works ? first : k; i < k; i += stride, a_row += stride * lda, b_row += stride * ldb) {
+    T x[TM], y[TN];
+#pragma unroll
+    for (int j = 0; j < TM; ++j) x[j] = !GUARD_M || j < rows ? gemm::conjugate_if(conjugate, a_row[j]) : T{};
+#pragma unroll
+    for (int j = 0; j < TN; ++j) y[j] = !GUARD_N || j < cols ? b_row[j] : T{};
+#pragma unroll
+    for (int r = 0; r < TM; ++r) {
+#pragma unroll
+      for (int s = 0; s < TN; ++s) sum[r][s] = gemm::multiply_add(x[r], y[s], sum[r][s]);
+    }
+  }
+
+  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in
+  // turn.
+#pragma unroll 1
+  for (int r = 0; r < TM; ++r) {
+#pragma unroll
+    for (int s = 0; s < TN; ++s) {
+      parts[s][thread] = sum[0][s];
+#pragma unroll
+      for (int j = 1; j < TM; ++j) sum[j - 1][s] = sum[j][s];
+    }
+#pragma unroll 1
+    for (int rest = slices; rest > 1; rest = (rest + 1) / 2) {
+      const int half = (rest + 1) / 2;
+      __syncthreads();
+      if (slice + half >= rest) continue;
+#pragma unroll
+      for (int s = 0; s < TN; ++s) parts[s][thread] = gemm::add(parts[s][thread], parts[s][thread + half * threads]);
+    }
+    if (works && slice == 0 && r < rows) {
+#pragma unroll 1
+      for (int s = 0; s < cols; ++s)
+        add_to(c + (row + r) * ldc + col + s, gemm::multiply_add(alpha, parts[s][thread], T{}));
+    }
+    __syncthreads();  // nobody reads the parts any more
+  }
+}
+
+struct Cut {  // how C is dealt out to threads
+  int threads, groups, slices, places;
+
+  constexpr Cut(int tm, int tn, int blocks, int m, int n, int sms) {
+    const int tiles = std::max(gemm::ceil_div(m, tm) * gemm::ceil_div(n, tn), 1);
+    threads = std::min(tiles, THREADS);
+    groups = gemm::ceil_div(tiles, threads);
+    slices = THREADS / threads;
+    places = std::max(sms * blocks / groups, 1);  // for chunks of K
+  }
+};
+
+template <class T, int TM, int TN>
+gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  if (p.m == 0 || p.n == 0) return gemm::Status::ok();
+  const auto grid = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, THREADS));
+  const gemm::Status scaled =
+      gemm::launch(scale<T>, {.grid = grid, .block = THREADS, .stream = stream}, p.m, p.n, p.beta, p.c, p.ldc);
+  if (!scaled) return scaled;
+  const Cut cut(TM, TN, blocks<T>(TM, TN), p.m, p.n, gemm::device_limits().multiprocessors);
+  const std::int64_t most = (p.depth() + cut.slices - 1) / cut.slices;
+  const auto chunks = static_cast<unsigned>(std::min<std::int64_t>(most, cut.places));
+  const bool guard_m = p.m % TM != 0,
+             guard_n = p.n % TN != 0;  // tiles of 1 never need it: one kernel for them, not four
+  const auto kernel = guard_m   ? guard_n ? tsmttsm<T, TM, TN, TM != 1, TN != 1> : tsmttsm<T, TM, TN, TM != 1, false>
+                        : guard_n ? tsmttsm<T, TM, TN, false, TN != 1>
+                                : tsmttsm<T, TM, TN, false, false>;
+  return gemm::launch(kernel, {.grid = chunks * cut.groups, .block = THREADS, .stream = stream}, p.m, p.n, p.depth(),
+                      p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, cut.threads, cut.groups);
+}
+
+// A tile, its kernels, and how it deals out C and K.
+template <class T>
+struct Tile {
+  int tm, tn;
+  gemm::Status (*launch)(const gemm::TsmttsmProblem<T>&, cudaStream_t);
+
+  constexpr Cut cut(int m, int n, int sms) const { return Cut(tm, tn, blocks<T>(tm, tn), m, n, sms); }
+  constexpr int bytes_in_flight(int m, int n) const {  // of an SM, a row for each slice
+    return cut(m, n, 1).places * cut(m, n, 1).slices * (m + n) * static_cast<int>(sizeof(T));
+  }
+};
+template <class T>
+constexpr int WIDEST = sizeof(T) == sizeof(double) ? 8 : 4;  // 8 x 8 complex sums would be 256 registers
+template <class T>
+constexpr Tile<T> tiles[] = {{1, 1, launch_tile<T, 1, 1>},
+                             {2, 2, launch_tile<T, 2, 2>},
+                             {4, 4, launch_tile<T, 4, 4>},
+                             {8, WIDEST<T>, launch_tile<T, 8, WIDEST<T>>}};
+
+// The smallest with enough bytes in flight, or else the largest of those with the most.
+template <class T>
+constexpr const Tile<T>& choose(int m, int n) {
+  const Tile<T>* best = tiles<T>;
+  for (const Tile<T>& tile : tiles<T>) {
+    const int most = best->bytes_in_flight(m, n);
+    if (most < ENOUGH && tile.bytes_in_flight(m, n) >= most) best = &tile;
+  }
+  return *best;
+}
+
+template <class T>
+gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  return choose<T>(p.m, p.n).launch(p, stream);
+}
+
+constexpr gemm::TsmVariant<gemm::TsmttsmProblem> variants[] = {
+    {"1x1", "an element a thread", tiles<double>[0].launch, tiles<double2>[0].launch},
+    {"2x2", "tiles of 2 x 2", tiles<double>[1].launch, tiles<double2>[1].launch},
+    {"4x4", "tiles of 4 x 4", tiles<double>[2].launch, tiles<double2>[2].launch},
+    {"8x8", "tiles of 8 x 8, complex 8 x 4", tiles<double>[3].launch, tiles<double2>[3].launch},
+};
+constexpr gemm::TsmttsmInfo info = {
+    .idea = "TM x TN elements a thread, tiles chosen by shape, guards only where they are needed",
+    .launch_d = launch<double>,
+    .launch_z = launch<double2>,
+    .waits =
+        [](int m, int n, std::int64_t k, int sms) {
+          const Cut cut = choose<double>(m, n).cut(m, n, sms);
+          return static_cast<double>(k) / (cut.places * cut.slices);
+        },
+    .variants = variants,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace

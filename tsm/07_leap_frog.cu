@@ -1,0 +1,205 @@
+// 07 leap frog: the next row's words are asked for before this row's are multiplied.
+//
+// Idea      A warp stops at the first FMA whose words are not there, and asks for nothing while it multiplies. With a
+//           second set of registers for the next row, loads are on their way all the time.
+// Change    next_x, next_y. The last row is loaded twice, which takes less than to ask before each load whether there
+//           is a next.
+// Limit     Still latency, for wide C: as many bytes in flight as before, now all the time; and a bit fewer, since the
+//           second set takes registers, and so threads.
+// Number    GB/s against bytes in flight / latency; loads between FMAs in the machine code.
+// Map       As 06.
+// Page      docs/tsm/07_leap_frog.md
+// Source    Ernst et al. (2020), section 3.1, "Leap Frogging".
+#include <algorithm>
+
+#include "common/complex.cuh"
+#include "common/stage.cuh"
+
+namespace {
+
+constexpr int THREADS = 128;
+constexpr int ENOUGH = 20000;  // bytes in flight of an SM
+
+// Of an SM, whose registers bound them: sums, the words of two rows, and 38 more.
+template <class T>
+constexpr int blocks(int tm, int tn) {
+  const int registers = static_cast<int>(sizeof(T) / 4) * (tm * tn + 2 * (tm + tn)) + 38;
+  return std::min(65536 / (std::min(registers, 255) * THREADS), 16);
+}
+
+template <class T>
+__global__ void scale(int m, int n, T beta, T* c, std::int64_t ldc) {
+  const int element = blockIdx.x * blockDim.x + threadIdx.x;
+  if (element >= m * n) return;
+  T* const out = c + element / n * ldc + element % n;
+  *out = gemm::scaled(T{}, T{}, beta, out);
+}
+
+__device__ void add_to(double* out, double x) {
+  atomicAdd(out, x);
+}
+__device__ void add_to(double2* out, double2 x) {
+  atomicAdd(&out->x, x.x);
+  atomicAdd(&out->y, x.y);
+}
+
+// A slice is `threads` threads, and `groups` blocks where C has more tiles than a block has threads.
+template <class T, int TM, int TN, bool GUARD_M, bool GUARD_N, int UNROLL>
+__global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
+    tsmttsm(int m, int n, std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b,
+            std::int64_t ldb, T* __restrict__ c, std::int64_t ldc, bool conjugate, int threads, int groups) {
+  __shared__ T parts[TN][THREADS];
+  const int group = blockIdx.x % groups, chunk = blockIdx.x / groups, thread = threadIdx.x;
+  const int slice = thread / threads, slices = THREADS / threads;
+  const int tile = group * threads + thread % threads, tiles_m = gemm::ceil_div(m, TM), tiles_n = gemm::ceil_div(n, TN);
+  const int row = tile / tiles_n, col = tile % tiles_n;
+  const bool works = slice < slices && row < tiles_m;  // the others only wait at barriers
+
+  T sum[TM][TN] = {};
+  const std::int64_t first = static_cast<std::int64_t>(chunk) * slices + slice;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x / groups) * slices;
+  const T* a_row = a + first * lda + row;
+  const T* b_row = b + first * ldb + col;
+  const auto load = [&](T(&x)[TM], T(&y)[TN]) {
+#pragma unroll
+    for (int j = 0; j < TM; ++j) x[j] = !GUARD_M || row + j * tiles_m < m ? a_row[j * tiles_m] : T{};
+#pragma unroll
+    for (int j = 0; j < TN; ++j) y[j] = !GUARD_N || col + j * tiles_n < n ? b_row[j * tiles_n] : T{};
+  };
+  if (works && first < k) {
+    T x[TM], y[TN], next_x[TM], next_y[TN];
+    load(x, y);
+#pragma unroll
+    for (int j = 0; j < TM; ++j) x[j] = gemm::conjugate_if(conjugate, x[j]);
+#pragma unroll UNROLL
+    for (std::int64_t i = first; i < k; i += stride) {
+      if (i + stride < k) {
+        a_row += stride * lda;
+        b_row += stride * ldb;
+      }
+      load(next_x, next_y);
+#pragma unroll
+      for (int r = 0; r < TM; ++r) {
+#pragma unroll
+        for (int s = 0; s < TN; ++s) sum[r][s] = gemm::multiply_add(x[r], y[s], sum[r][s]);
+      }
+#pragma unroll
+      for (int j = 0; j < TM; ++j) x[j] = gemm::conjugate_if(conjugate, next_x[j]);
+#pragma unroll
+      for (int j = 0; j < TN; ++j) y[j] = next_y[j];
+    }
+  }
+
+  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in
+  // turn.
+#pragma unroll 1
+  for (int r = 0; r < TM; ++r) {
+#pragma unroll
+    for (int s = 0; s < TN; ++s) {
+      parts[s][thread] = sum[0][s];
+#pragma unroll
+      for (int j = 1; j < TM; ++j) sum[j - 1][s] = sum[j][s];
+    }
+#pragma unroll 1
+    for (int rest = slices; rest > 1; rest = (rest + 1) / 2) {
+      const int half = (rest + 1) / 2;
+      __syncthreads();
+      if (slice + half >= rest) continue;
+#pragma unroll
+      for (int s = 0; s < TN; ++s) parts[s][thread] = gemm::add(parts[s][thread], parts[s][thread + half * threads]);
+    }
+    if (works && slice == 0 && row + r * tiles_m < m) {
+      T* const out = c + (row + r * tiles_m) * ldc;
+#pragma unroll 1
+      for (int s = 0; s < TN && col + s * tiles_n < n; ++s)
+        add_to(out + col + s * tiles_n, gemm::multiply_add(alpha, parts[s][thread], T{}));
+    }
+    __syncthreads();  // nobody reads the parts any more
+  }
+}
+
+struct Cut {  // how C is dealt out to threads
+  int threads, groups, slices, places;
+
+  constexpr Cut(int tm, int tn, int blocks, int m, int n, int sms) {
+    const int tiles = std::max(gemm::ceil_div(m, tm) * gemm::ceil_div(n, tn), 1);
+    threads = std::min(tiles, THREADS);
+    groups = gemm::ceil_div(tiles, threads);
+    slices = THREADS / threads;
+    places = std::max(sms * blocks / groups, 1);  // for chunks of K
+  }
+};
+
+template <class T, int TM, int TN, int UNROLL>
+gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  if (p.m == 0 || p.n == 0) return gemm::Status::ok();
+  const auto grid = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, THREADS));
+  const gemm::Status scaled =
+      gemm::launch(scale<T>, {.grid = grid, .block = THREADS, .stream = stream}, p.m, p.n, p.beta, p.c, p.ldc);
+  if (!scaled) return scaled;
+  const Cut cut(TM, TN, blocks<T>(TM, TN), p.m, p.n, gemm::device_limits().multiprocessors);
+  const std::int64_t most = (p.depth() + cut.slices - 1) / cut.slices;
+  const auto chunks = static_cast<unsigned>(std::min<std::int64_t>(most, cut.places));
+  const bool guard_m = p.m % TM != 0,
+             guard_n = p.n % TN != 0;  // tiles of 1 never need it: one kernel for them, not four
+  constexpr bool BOTH = UNROLL > 1;  // the variant has both guards or none: nvcc takes a while for each of its kernels
+  const auto kernel = guard_m ? guard_n ? tsmttsm<T, TM, TN, TM != 1, TN != 1, UNROLL> : tsmttsm < T, TM, TN, TM != 1,
+             BOTH && TN != 1, UNROLL > : guard_n ? tsmttsm < T, TM, TN, BOTH && TM != 1, TN != 1,
+             UNROLL > : tsmttsm<T, TM, TN, false, false, UNROLL>;
+  return gemm::launch(kernel, {.grid = chunks * cut.groups, .block = THREADS, .stream = stream}, p.m, p.n, p.depth(),
+                      p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, cut.threads, cut.groups);
+}
+
+// A tile, its kernels, and how it deals out C and K.
+template <class T>
+struct Tile {
+  int tm, tn;
+  gemm::Status (*launch)(const gemm::TsmttsmProblem<T>&, cudaStream_t);
+
+  constexpr Cut cut(int m, int n, int sms) const { return Cut(tm, tn, blocks<T>(tm, tn), m, n, sms); }
+  constexpr int bytes_in_flight(int m, int n) const {  // of an SM, a row for each slice
+    return cut(m, n, 1).places * cut(m, n, 1).slices * (m + n) * static_cast<int>(sizeof(T));
+  }
+};
+template <class T>
+constexpr int WIDEST = sizeof(T) == sizeof(double) ? 8 : 4;  // 8 x 8 complex sums would be 256 registers
+template <class T, int UNROLL>
+constexpr Tile<T> tiles[] = {{1, 1, launch_tile<T, 1, 1, UNROLL>},
+                             {2, 2, launch_tile<T, 2, 2, UNROLL>},
+                             {4, 4, launch_tile<T, 4, 4, UNROLL>},
+                             {8, WIDEST<T>, launch_tile<T, 8, WIDEST<T>, UNROLL>}};
+
+// The smallest with enough bytes in flight, or else the largest of those with the most.
+template <class T, int UNROLL>
+constexpr const Tile<T>& choose(int m, int n) {
+  const Tile<T>* best = tiles<T, UNROLL>;
+  for (const Tile<T>& tile : tiles<T, UNROLL>) {
+    const int most = best->bytes_in_flight(m, n);
+    if (most < ENOUGH && tile.bytes_in_flight(m, n) >= most) best = &tile;
+  }
+  return *best;
+}
+
+template <class T, int UNROLL>
+gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  return choose<T, UNROLL>(p.m, p.n).launch(p, stream);
+}
+
+constexpr gemm::TsmVariant<gemm::TsmttsmProblem> variants[] = {
+    {"unroll=2", "two rows an iteration, so that no words are moved from set to set", launch<double, 2>,
+     launch<double2, 2>},
+};
+constexpr gemm::TsmttsmInfo info = {
+    .idea = "the next row loaded into a second set of registers before this one is multiplied",
+    .launch_d = launch<double, 1>,
+    .launch_z = launch<double2, 1>,
+    .waits =
+        [](int m, int n, std::int64_t k, int sms) {
+          const Cut cut = choose<double, 1>(m, n).cut(m, n, sms);
+          return static_cast<double>(k) / (cut.places * cut.slices);
+        },
+    .variants = variants,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace

@@ -1,0 +1,259 @@
+// 08 reductions: what the blocks have found is added up in a fixed order, so that C has the same bits in each run.
+//
+// Idea      Sums of floating-point numbers depend on their order, and atomic additions come in any. Here each block
+//           stores its part of C, and a second kernel adds the parts as it always does. It also scales C, which took a
+//           kernel before.
+// Change    `reduction`, with both atomic ways as variants; finish(). And a slice has at least ROWS rows: a short K
+//           gets fewer blocks, and so fewer parts to add.
+// Limit     As 07 for long K. For short K the launches and a few waits for the memory, one after the other.
+// Number    ms against K; the same checksum twice.
+// Map       As 06. In finish() ELEMENTS threads side by side have neighbours in C, and THREADS / ELEMENTS slices of the
+//           parts.
+// Page      docs/tsm/08_reductions.md
+// Source    Ernst et al. (2020), section 3.2: atomic additions in global memory, or in a block first, and fewer threads
+//           for short K. The fixed order is not the paper's.
+#include <algorithm>
+
+#include "common/complex.cuh"
+#include "common/stage.cuh"
+
+namespace {
+
+constexpr int THREADS = 128;
+constexpr int ENOUGH = 20000;  // bytes in flight of an SM
+constexpr int ROWS = 4;        // of K, the fewest for a slice
+constexpr int ELEMENTS = 8;    // of C, the most for a block that adds up parts: of double 64 bytes, two sectors
+
+enum class Reduction {
+  ordered,        // each block stores its part, a second kernel adds them
+  block_atomics,  // a block adds its slices, and the sum to C
+  global_atomics  // each slice adds to C
+};
+
+// Of an SM, whose registers bound them: sums, the words of two rows, and 38 more.
+template <class T>
+constexpr int blocks(int tm, int tn) {
+  const int registers = static_cast<int>(sizeof(T) / 4) * (tm * tn + 2 * (tm + tn)) + 38;
+  return std::min(65536 / (std::min(registers, 255) * THREADS), 16);
+}
+
+__device__ void add_to(double* out, double x) {
+  atomicAdd(out, x);
+}
+__device__ void add_to(double2* out, double2 x) {
+  atomicAdd(&out->x, x.x);
+  atomicAdd(&out->y, x.y);
+}
+
+// `out` is C, or for ordered additions an m x n matrix for each chunk of K. A slice is `threads` threads, and `groups`
+// blocks where C has more tiles than a block has threads.
+template <class T, int TM, int TN, bool GUARD_M, bool GUARD_N>
+__global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
+    tsmttsm(int m, int n, std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b,
+            std::int64_t ldb, T* __restrict__ out, std::int64_t ldo, bool conjugate, int threads, int groups,
+            Reduction reduction) {
+  __shared__ T parts[TN][THREADS];
+  const int group = blockIdx.x % groups, chunk = blockIdx.x / groups, thread = threadIdx.x;
+  const int slice = thread / threads, slices = THREADS / threads;
+  const int tile = group * threads + thread % threads, tiles_m = gemm::ceil_div(m, TM), tiles_n = gemm::ceil_div(n, TN);
+  const int row = tile / tiles_n, col = tile % tiles_n;
+  const bool works = slice < slices && row < tiles_m;  // the others only wait at barriers
+
+  T sum[TM][TN] = {};
+  const std::int64_t first = static_cast<std::int64_t>(chunk) * slices + slice;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x / groups) * slices;
+  const T* a_row = a + first * lda + row;
+  const T* b_row = b + first * ldb + col;
+  const auto load = [&](T(&x)[TM], T(&y)[TN]) {
+#pragma unroll
+    for (int j = 0; j < TM; ++j) x[j] = !GUARD_M || row + j * tiles_m < m ? a_row[j * tiles_m] : T{};
+#pragma unroll
+    for (int j = 0; j < TN; ++j) y[j] = !GUARD_N || col + j * tiles_n < n ? b_row[j * tiles_n] : T{};
+  };
+  if (works && first < k) {
+    T x[TM], y[TN], next_x[TM], next_y[TN];
+    load(x, y);
+#pragma unroll
+    for (int j = 0; j < TM; ++j) x[j] = gemm::conjugate_if(conjugate, x[j]);
+#pragma unroll 1
+    for (std::int64_t i = first; i < k; i += stride) {
+      if (i + stride < k) {
+        a_row += stride * lda;
+        b_row += stride * ldb;
+      }
+      load(next_x, next_y);
+#pragma unroll
+      for (int r = 0; r < TM; ++r) {
+#pragma unroll
+        for (int s = 0; s < TN; ++s) sum[r][s] = gemm::multiply_add(x[r], y[s], sum[r][s]);
+      }
+#pragma unroll
+      for (int j = 0; j < TM; ++j) x[j] = gemm::conjugate_if(conjugate, next_x[j]);
+#pragma unroll
+      for (int j = 0; j < TN; ++j) y[j] = next_y[j];
+    }
+  }
+
+  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in
+  // turn.
+#pragma unroll 1
+  for (int r = 0; r < TM; ++r) {
+#pragma unroll
+    for (int s = 0; s < TN; ++s) {
+      parts[s][thread] = sum[0][s];
+#pragma unroll
+      for (int j = 1; j < TM; ++j) sum[j - 1][s] = sum[j][s];
+    }
+#pragma unroll 1
+    for (int rest = reduction == Reduction::global_atomics ? 1 : slices; rest > 1; rest = (rest + 1) / 2) {
+      const int half = (rest + 1) / 2;
+      __syncthreads();
+      if (slice + half >= rest) continue;
+#pragma unroll
+      for (int s = 0; s < TN; ++s) parts[s][thread] = gemm::add(parts[s][thread], parts[s][thread + half * threads]);
+    }
+    if (works && (slice == 0 || reduction == Reduction::global_atomics) && row + r * tiles_m < m) {
+      const bool ordered = reduction == Reduction::ordered;
+      T* const to = out + (ordered ? static_cast<std::int64_t>(chunk) * m * n : 0) + (row + r * tiles_m) * ldo;
+#pragma unroll 1
+      for (int s = 0; s < TN && col + s * tiles_n < n; ++s) {
+        T* const element = to + col + s * tiles_n;
+        if (ordered) {
+          *element = parts[s][thread];
+        } else {
+          add_to(element, gemm::multiply_add(alpha, parts[s][thread], T{}));
+        }
+      }
+    }
+    __syncthreads();  // nobody reads the parts any more
+  }
+}
+
+// C = alpha * (the sum of all parts) + beta * C. A slice of the parts is `elements` threads.
+template <class T>
+__global__ void __launch_bounds__(THREADS) finish(int m, int n, T alpha, const T* __restrict__ parts, int chunks,
+                                                  T beta, T* __restrict__ c, std::int64_t ldc, int elements) {
+  __shared__ T sums[THREADS];
+  const int thread = threadIdx.x, slice = thread / elements, slices = THREADS / elements;
+  const int element = blockIdx.x * elements + thread % elements;
+  const bool works = slice < slices && element < m * n;
+
+  T sum{};
+  for (int i = works ? slice : chunks; i < chunks; i += slices)
+    sum = gemm::add(sum, parts[static_cast<std::int64_t>(i) * m * n + element]);
+  sums[thread] = sum;
+#pragma unroll 1
+  for (int rest = slices; rest > 1; rest = (rest + 1) / 2) {
+    const int half = (rest + 1) / 2;
+    __syncthreads();
+    if (slice + half < rest) sums[thread] = gemm::add(sums[thread], sums[thread + half * elements]);
+  }
+  if (!works || slice > 0) return;
+  T* const out = c + element / n * ldc + element % n;
+  *out = gemm::scaled(alpha, sums[thread], beta, out);
+}
+
+struct Cut {  // how C and K are dealt out to threads
+  int threads, groups, slices, places;
+
+  constexpr Cut(int tm, int tn, int blocks, int m, int n, int sms) {
+    const int tiles = std::max(gemm::ceil_div(m, tm) * gemm::ceil_div(n, tn), 1);
+    threads = std::min(tiles, THREADS);
+    groups = gemm::ceil_div(tiles, threads);
+    slices = THREADS / threads;
+    places = std::max(sms * blocks / groups, 1);  // for chunks of K
+  }
+  constexpr int chunks(std::int64_t k) const {
+    return static_cast<int>(std::min<std::int64_t>((k + ROWS * slices - 1) / (ROWS * slices), places));
+  }
+};
+
+template <class T, int TM, int TN>
+gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, Reduction reduction, cudaStream_t stream) {
+  if (p.m == 0 || p.n == 0) return gemm::Status::ok();
+  const Cut cut(TM, TN, blocks<T>(TM, TN), p.m, p.n, gemm::device_limits().multiprocessors);
+  const int chunks = cut.chunks(p.depth()), elements = std::min(p.m * p.n, ELEMENTS);
+  const auto finishing = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, elements));
+  const auto parts = static_cast<T*>(p.workspace);
+  const bool ordered = reduction == Reduction::ordered;
+  if (!ordered) {  // beta * C, and no parts
+    const gemm::Status scaled = gemm::launch(finish<T>, {.grid = finishing, .block = THREADS, .stream = stream}, p.m,
+                                             p.n, T{}, parts, 0, p.beta, p.c, p.ldc, elements);
+    if (!scaled) return scaled;
+  }
+  const bool guard_m = p.m % TM != 0,
+             guard_n = p.n % TN != 0;  // tiles of 1 never need it: one kernel for them, not four
+  const auto kernel = guard_m   ? guard_n ? tsmttsm<T, TM, TN, TM != 1, TN != 1> : tsmttsm<T, TM, TN, TM != 1, false>
+                        : guard_n ? tsmttsm<T, TM, TN, false, TN != 1>
+                                : tsmttsm<T, TM, TN, false, false>;
+  const auto grid = static_cast<unsigned>(chunks * cut.groups);
+  const gemm::Status done = gemm::launch(kernel, {.grid = grid, .block = THREADS, .stream = stream}, p.m, p.n,
+                                         p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, ordered ? parts : p.c,
+                                         ordered ? p.n : p.ldc, p.conjugate, cut.threads, cut.groups, reduction);
+  if (!done || !ordered) return done;
+  return gemm::launch(finish<T>, {.grid = finishing, .block = THREADS, .stream = stream}, p.m, p.n, p.alpha, parts,
+                      chunks, p.beta, p.c, p.ldc, elements);
+}
+
+// A tile, its kernels, and how it deals out C and K.
+template <class T>
+struct Tile {
+  int tm, tn;
+  gemm::Status (*launch)(const gemm::TsmttsmProblem<T>&, Reduction, cudaStream_t);
+
+  constexpr Cut cut(int m, int n, int sms) const { return Cut(tm, tn, blocks<T>(tm, tn), m, n, sms); }
+  constexpr int bytes_in_flight(int m, int n) const {  // of an SM, a row for each slice
+    return cut(m, n, 1).places * cut(m, n, 1).slices * (m + n) * static_cast<int>(sizeof(T));
+  }
+};
+template <class T>
+constexpr int WIDEST = sizeof(T) == sizeof(double) ? 8 : 4;  // 8 x 8 complex sums would be 256 registers
+template <class T>
+constexpr Tile<T> tiles[] = {{1, 1, launch_tile<T, 1, 1>},
+                             {2, 2, launch_tile<T, 2, 2>},
+                             {4, 4, launch_tile<T, 4, 4>},
+                             {8, WIDEST<T>, launch_tile<T, 8, WIDEST<T>>}};
+
+// The smallest with enough bytes in flight, or else the largest of those with the most.
+template <class T>
+constexpr const Tile<T>& choose(int m, int n) {
+  const Tile<T>* best = tiles<T>;
+  for (const Tile<T>& tile : tiles<T>) {
+    const int most = best->bytes_in_flight(m, n);
+    if (most < ENOUGH && tile.bytes_in_flight(m, n) >= most) best = &tile;
+  }
+  return *best;
+}
+
+template <Reduction REDUCTION, class T>
+gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  return choose<T>(p.m, p.n).launch(p, REDUCTION, stream);
+}
+
+constexpr gemm::TsmVariant<gemm::TsmttsmProblem> variants[] = {
+    {"block-atomics", "a block adds its slices in shared memory, then to C", launch<Reduction::block_atomics, double>,
+     launch<Reduction::block_atomics, double2>},
+    {"global-atomics", "each slice adds to C", launch<Reduction::global_atomics, double>,
+     launch<Reduction::global_atomics, double2>},
+};
+constexpr gemm::TsmttsmInfo info = {
+    .idea = "blocks' parts of C added up by a second kernel: the same bits in each run",
+    .launch_d = launch<Reduction::ordered, double>,
+    .launch_z = launch<Reduction::ordered, double2>,
+    .workspace_bytes =
+        [](int m, int n, std::int64_t k, std::size_t element) {
+          const int sms = gemm::device_limits().multiprocessors;
+          const Cut cut =
+              element == sizeof(double) ? choose<double>(m, n).cut(m, n, sms) : choose<double2>(m, n).cut(m, n, sms);
+          return element * m * n * cut.chunks(k);
+        },
+    .waits =
+        [](int m, int n, std::int64_t k, int sms) {
+          const Cut cut = choose<double>(m, n).cut(m, n, sms);
+          return static_cast<double>(k) / std::max(cut.chunks(k) * cut.slices, 1);
+        },
+    .variants = variants,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace
