@@ -144,7 +144,7 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
     const GeneratedKernels& generated = contender.stage->generated;
     const bool is_complex = spec.type == Type::c64;
     const KernelOptions used = generated.choose(spec.m, spec.n, is_complex, spec.kernel);
-    if (!generated.refusal(spec.m, spec.n, is_complex, used).empty()) continue;
+    if (!kernel_refusal(*contender.stage, spec.m, spec.n, is_complex, used).empty()) continue;
     if (progress) progress("compiling " + contender.id);
     find_kernel(generated.request(spec.m, spec.n, is_complex, spec.conjugate, used));
   }

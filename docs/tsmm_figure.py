@@ -32,6 +32,15 @@ def row_of_a(m, per_row, by_two):
     return m / words * wavefronts(elements, words) / (32 / per_row)
 
 
+def row_of_11(m, n):
+    """Wavefronts for a row of A and C of tsm/11: n warps have 32 rows."""
+    total = 0
+    for warp in range(n):
+        threads = range(32 * warp, 32 * warp + 32)
+        total += wavefronts([t // n * m for t in threads], 1) + wavefronts([t % n for t in threads], 1)
+    return m * total / 32
+
+
 def draw(data, path, plot_style, save):
     plt = plot_style()
     sms, clock = data.ladder["sm_count"], 1.75e9
@@ -46,7 +55,7 @@ def draw(data, path, plot_style, save):
         ax.set_xlabel("M = N, double")
         ax.set_ylim(0, 150)
     axes[0].set_title("loads", fontsize=10)
-    axes[0].plot(widths, [m * m / 32 * 3 for m in widths], "C3-", label="11: A and C")
+    axes[0].plot(widths, [row_of_11(m, m) for m in widths], "C3-", linewidth=1.2, label="11: A and C")
     axes[0].plot(widths, [row_of_a(m, 4, False) for m in widths], "C0-", linewidth=1.2, label="12: A by single words")
     axes[0].plot(even, [row_of_a(m, 4, True) for m in even], "C1.-", linewidth=1, markersize=4, label="12: A two words at a time")
     axes[1].set_title("12: A, C from shared memory, and B's sectors", fontsize=10)
