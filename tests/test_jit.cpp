@@ -400,12 +400,12 @@ TEST_F(JitOnExecutor, StaticSharedMemoryIsRefused) {
 
 // tests/delete_barriers.py does this to stages; the generated kernels' text lies in a header.
 TEST_F(JitOnExecutor, EachBarrierOfTheGeneratedKernelsIsNeeded) {
-  const JitHeader& kernel = kernel_header("tsm/generated/kernel.cuh");
+  const JitHeader& sums = kernel_header("tsm/generated/block_sum.cuh");
   const std::string barrier = "__syncthreads();";
   const auto run = [&](const JitHeader& header) {
-    const JitRequest request = {
-        "gemm::generated::tsmttsm<double, 2, 2, 1, 1, false, true, true, 1, true, true, 64, 1>",
-        {header, kernel_header("tsm/generated/slices.cuh"), kernel_header("common/complex.cuh")}};
+    const JitRequest request = {"gemm::generated::tsmttsm<double, 2, 2, 1, 1, false, true, true, 1, true, true, 64, 1>",
+                                {kernel_header("tsm/generated/kernel.cuh"), header,
+                                 kernel_header("tsm/generated/slices.cuh"), kernel_header("common/complex.cuh")}};
     const JitResult found = find_kernel(request);
     EXPECT_TRUE(found.status) << found.status.reason;
     if (!found.kernel) return Observation{};
@@ -422,17 +422,17 @@ TEST_F(JitOnExecutor, EachBarrierOfTheGeneratedKernelsIsNeeded) {
       EXPECT_TRUE(launched) << launched.reason;
     });
   };
-  const Observation whole = run(kernel);
+  const Observation whole = run(sums);
   EXPECT_TRUE(whole.defects.empty()) << whole.defects.front();
   int deleted = 0;
-  for (std::size_t at = 0; (at = kernel.text.find(barrier, at)) != std::string::npos; ++at, ++deleted) {
-    JitHeader without = kernel;
+  for (std::size_t at = 0; (at = sums.text.find(barrier, at)) != std::string::npos; ++at, ++deleted) {
+    JitHeader without = sums;
     without.text.replace(at, barrier.size(), "");
     const Observation found = run(without);
     ASSERT_FALSE(found.defects.empty()) << "barrier number " << deleted;
     EXPECT_NE(found.defects.front().find("shared memory in gemm::generated::tsmttsm<double"), std::string::npos)
         << found.defects.front();
-    EXPECT_NE(found.defects.front().find("tsm/generated/kernel.cuh:"), std::string::npos) << found.defects.front();
+    EXPECT_NE(found.defects.front().find("tsm/generated/block_sum.cuh:"), std::string::npos) << found.defects.front();
   }
   EXPECT_EQ(deleted, 2);
 }
@@ -462,7 +462,7 @@ TEST_F(JitOnExecutor, TheBarrierOfTsmmIsNeeded) {
   };
   const Observation whole = run(kernel);
   EXPECT_TRUE(whole.defects.empty()) << whole.defects.front();
-  JitHeader without = kernel;
+  JitHeader without = sums;
   const std::size_t at = without.text.find(barrier);
   ASSERT_NE(at, std::string::npos);
   EXPECT_EQ(without.text.find(barrier, at + 1), std::string::npos) << "one barrier";
