@@ -39,9 +39,9 @@ gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, bool wid
   for (const int number : {o.threads, s.turns, generated::pipeline_stages, s.resident})
     kernel += ", " + std::to_string(number);
   gemm::JitRequest result{kernel + ">", {}};
-  for (const char* const name :
-       {"tsm/generated/pipeline.cuh", "tsm/generated/stream.cuh", "tsm/generated/places.cuh",
-        "tsm/generated/block_sum.cuh", "tsm/generated/slices.cuh", "common/complex.cuh", "common/ptx.cuh"})
+  for (const char* const name : {"tsm/generated/pipeline.cuh", "tsm/generated/stream.cuh", "tsm/generated/multiply.cuh",
+                                 "tsm/generated/places.cuh", "tsm/generated/block_sum.cuh", "tsm/generated/slices.cuh",
+                                 "common/complex.cuh", "common/ptx.cuh"})
     result.headers.push_back(gemm::kernel_header(name));
   return result;
 }
