@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 
+LONGEST = 150  # seconds, for one run
 TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 # Every edge: nothing a multiple of the tile, padding, misaligned operands, C read.
 AWKWARD = "--m 131 --n 257 --k 67 --lda 71 --ldb 260 --ldc 259 --offset 1 --alpha 1.5 --beta -0.5".split()
@@ -51,7 +52,10 @@ def main():
         tool, name = job
         begin = time.monotonic()
         command = ["compute-sanitizer", "--tool", tool, "--target-processes", "all", *map(str, runs[name])]
-        done = subprocess.run(command, capture_output=True, text=True)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
+        except subprocess.TimeoutExpired:
+            return -1, -1, f"not finished after {LONGEST} s", time.monotonic() - begin
         text = done.stdout + done.stderr
         # racecheck sums up differently: "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)".
         found = re.findall(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard", text)
