@@ -462,7 +462,7 @@ TEST_F(JitOnExecutor, TheBarrierOfTsmmIsNeeded) {
   };
   const Observation whole = run(kernel);
   EXPECT_TRUE(whole.defects.empty()) << whole.defects.front();
-  JitHeader without = sums;
+  JitHeader without = kernel;
   const std::size_t at = without.text.find(barrier);
   ASSERT_NE(at, std::string::npos);
   EXPECT_EQ(without.text.find(barrier, at + 1), std::string::npos) << "one barrier";
