@@ -10,6 +10,9 @@ namespace gemm::generated {
 
 constexpr int combine_threads = 256;
 
+// In each file that includes this for itself, as kernels are: the executor finds their shared memory by that.
+namespace {
+
 // A block has `elements` of C, a power of two, and combine_threads / elements threads for each, which add up every
 // so-manieth part; the order depends on nothing but the sizes.
 template <class T>
@@ -31,6 +34,8 @@ __global__ void combine(int m, int n, int blocks, int elements, T alpha, const T
   T* const out = c + element / n * ldc + element % n;
   *out = scaled(alpha, part[threadIdx.x], beta, out);
 }
+
+}  // namespace
 
 /// C = alpha * (the sum of `blocks` partial results, m x n each) + beta * C.
 template <class T>
