@@ -61,7 +61,7 @@ TEST(Registry, VariantsHaveNamesOfTheirOwn) {
     for (const Stage& form : variants(stage)) {
       const std::string name = form.id.substr(stage.id.size());
       EXPECT_EQ(&find_stage(form.id), &form);
-      EXPECT_EQ(&find_stage(stage.number + name), &form);
+      if (stage.op == Operation::gemm) EXPECT_EQ(&find_stage(stage.number + name), &form);  // bare numbers mean SGEMM
       EXPECT_EQ(form.file, stage.file);
       EXPECT_FALSE(form.idea.empty()) << form.id;
       EXPECT_NE(form.launch, nullptr) << form.id;
