@@ -255,7 +255,8 @@ constexpr int widths[] = {1, 2, 3, 4, 5, 7, 8, 11, 16, 17, 31, 32, 33, 48, 63, 6
 
 TEST_P(EveryTsmStage, Widths) {
   const int count = static_cast<int>(std::size(widths));
-  const int step = stage().generated ? 3 : 1;  // a kernel for each takes a second to compile
+  // All of them on a GPU. On the executor each takes a second, and a generated kernel another to compile.
+  const int step = open_device().gpu ? 1 : stage().generated ? 7 : 3;
   for (const Type type : types) {
     for (int i = 0; i < count; i += step) {
       const int m = widths[i], n = widths[(i + 5) % count];
@@ -267,7 +268,7 @@ TEST_P(EveryTsmStage, Widths) {
 
 TEST_P(EveryTsmStage, Lengths) {
   for (const Type type : types) {
-    for (const std::int64_t k : {1, 2, 31, 32, 33, 127, 128, 129, 255, 257, 1000, 4099}) {
+    for (const std::int64_t k : {1, 2, 31, 33, 128, 257, 4099}) {
       expect_right(stage(), tall(stage().op, type, 4, 6, k));
       expect_right(stage(), awkward(tall(stage().op, type, 3, 2, k)));
     }
