@@ -51,11 +51,6 @@ gemm::JitRequest usual_request(int m, int n, bool is_complex, bool conjugate, co
   return request(m, n, is_complex, conjugate, is_complex || m % 2 == 0, is_complex || n % 2 == 0, o);
 }
 
-template <class T>
-bool is_wide(const T* matrix, std::int64_t ld) {
-  return reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0 && ld * sizeof(T) % 16 == 0;
-}
-
 struct Plan {
   gemm::Status status;
   const gemm::JitKernel* kernel = nullptr;
@@ -85,7 +80,7 @@ Plan make_plan(int m, int n, bool is_complex, bool conjugate, bool wide_a, bool 
 template <class T>
 const Plan& plan_for(const gemm::TsmttsmProblem<T>& p) {
   static std::map<std::tuple<int, int, bool, bool, bool, KernelOptions>, Plan> known;
-  const bool wide_a = is_wide(p.a, p.lda), wide_b = is_wide(p.b, p.ldb);
+  const bool wide_a = generated::is_wide(p.a, p.lda), wide_b = generated::is_wide(p.b, p.ldb);
   const auto key = std::tuple(p.m, p.n, p.conjugate, wide_a, wide_b, p.kernel);
   if (const auto found = known.find(key); found != known.end()) return found->second;
   Plan plan = make_plan(p.m, p.n, sizeof(T) == sizeof(double2), p.conjugate, wide_a, wide_b, p.kernel);

@@ -14,11 +14,11 @@
 #include <map>
 #include <tuple>
 
-#include "common/complex.cuh"
 #include "common/jit.hpp"
 #include "common/stage.cuh"
 #include "tsm/generated/pipeline_tsmm.cuh"
 #include "tsm/generated/pipeline_tsmm_model.hpp"
+#include "tsm/generated/scale_rows.cuh"
 
 namespace {
 
@@ -43,22 +43,6 @@ gemm::JitRequest request(int m, int n, bool is_complex, bool wide_a, bool wide_b
 // For rows without padding.
 gemm::JitRequest usual_request(int m, int n, bool is_complex, bool, const KernelOptions& o) {
   return request(m, n, is_complex, is_complex || m % 2 == 0, is_complex || n % 2 == 0, o);
-}
-
-// For alpha = 0, where A and C are not read.
-constexpr int SCALE_THREADS = 256;
-template <class T>
-__global__ void scale(int n, std::int64_t k, T beta, T* b, std::int64_t ldb) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * SCALE_THREADS;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * SCALE_THREADS + threadIdx.x; i < k * n; i += stride) {
-    T* const out = b + i / n * ldb + i % n;
-    *out = gemm::scaled(T{}, T{}, beta, out);
-  }
-}
-
-template <class T>
-bool is_wide(const T* matrix, std::int64_t ld) {
-  return reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0 && ld * sizeof(T) % 16 == 0;
 }
 
 struct Plan {
@@ -90,7 +74,7 @@ Plan make_plan(int m, int n, bool is_complex, bool wide_a, bool wide_b, const Ke
 template <class T>
 const Plan& plan_for(const gemm::TsmmProblem<T>& p) {
   static std::map<std::tuple<int, int, bool, bool, KernelOptions>, Plan> known;
-  const bool wide_a = is_wide(p.a, p.lda), wide_b = is_wide(p.b, p.ldb);
+  const bool wide_a = generated::is_wide(p.a, p.lda), wide_b = generated::is_wide(p.b, p.ldb);
   const auto key = std::tuple(p.m, p.n, wide_a, wide_b, p.kernel);
   if (const auto found = known.find(key); found != known.end()) return found->second;
   Plan plan = make_plan(p.m, p.n, sizeof(T) == sizeof(double2), wide_a, wide_b, p.kernel);
@@ -100,15 +84,11 @@ const Plan& plan_for(const gemm::TsmmProblem<T>& p) {
 template <class T>
 gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
   if (p.k == 0 || p.n == 0) return gemm::Status::ok();
-  const std::int64_t sms = gemm::device_limits().multiprocessors;
-  if (p.depth() == 0) {
-    const auto blocks = static_cast<unsigned>(std::min((p.k * p.n + SCALE_THREADS - 1) / SCALE_THREADS, 8 * sms));
-    return gemm::launch(scale<T>, {.grid = blocks, .block = SCALE_THREADS, .stream = stream}, p.n, p.k, p.beta, p.b,
-                        p.ldb);
-  }
+  if (p.depth() == 0) return generated::launch_scale_rows(p, stream);
   const Plan& plan = plan_for(p);
   if (!plan.status) return plan.status;
-  const auto blocks = static_cast<unsigned>(std::min((p.k + plan.rows - 1) / plan.rows, sms * plan.resident));
+  const std::int64_t places = static_cast<std::int64_t>(gemm::device_limits().multiprocessors) * plan.resident;
+  const auto blocks = static_cast<unsigned>(std::min((p.k + plan.rows - 1) / plan.rows, places));
   return gemm::JitCall<generated::TsmmPipeline<T>>::launch(*plan.kernel,
                                                            {.grid = blocks,
                                                             .block = static_cast<unsigned>(plan.threads),

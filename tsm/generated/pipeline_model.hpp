@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "common/kernel_options.hpp"
@@ -15,6 +16,12 @@ inline constexpr int shared_of_sm = 227 * 1024;  // less what each block takes f
 inline constexpr double bytes_of_stages =
     24 * 1024;                         // wanted in a stage of all blocks of an SM: three are on their way
 inline constexpr int most_turns = 16;  // they are written out
+
+/// Whether all rows of a matrix begin at multiples of 16 bytes, as copies of so many want it.
+template <class T>
+bool is_wide(const T* matrix, std::int64_t ld) {
+  return reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0 && ld * sizeof(T) % 16 == 0;
+}
 
 /// What follows from M, N and options; tile_m and tile_n are multiples of a unit of 16 bytes, `unroll` is the number of
 /// rows of a stage for each slice.
