@@ -8,10 +8,21 @@
 #include <vector>
 
 #include "common/launch.cuh"
+#include "common/simt/symbols.hpp"
 
 extern __shared__ __align__(1024) unsigned char smem[];
 
 namespace gemm {
+
+/// As a kernel in a header is: with external linkage, the symbol table has it in no file.
+template <int N>
+__global__ void shared_by_files_kernel(int* out) {
+  __shared__ int values[N];
+  values[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = values[N - 1 - threadIdx.x];
+}
+
 namespace {
 
 __global__ void count_kernel(std::atomic<int>* hits) {
@@ -140,6 +151,21 @@ TEST(ExecutorDeathTest, StackOverflowIsAClearError) {
   EXPECT_EXIT(
       (void)launch(overflowing_kernel, {.block = 64}, 0, out.data()), testing::ExitedWithCode(2),
       "error: stack overflow in .*overflowing_kernel: a thread's local variables and calls need more than 64 KB");
+}
+
+// Its shared memory is found among all the program's; the executor's own thread-local variables are not taken for it.
+TEST(Executor, KernelsMayComeFromHeaders) {
+  std::vector<int> out(64, -1);
+  ASSERT_TRUE(launch(shared_by_files_kernel<64>, {.grid = 3, .block = 64}, out.data()));
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], 63 - i);
+
+  bool found = false;
+  for (const simt::SharedVariable& variable :
+       simt::shared_variables_of(reinterpret_cast<const void*>(shared_by_files_kernel<64>))) {
+    found = found || (variable.name == "values" && variable.owner_is_kernel);
+    EXPECT_NE(variable.name, "stack");  // of common/simt/stack_guard.cpp
+  }
+  EXPECT_TRUE(found);
 }
 
 // Values that live in callee-saved and floating-point registers must survive a switch.

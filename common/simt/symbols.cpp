@@ -59,6 +59,12 @@ std::string short_name(std::string_view mangled) {
 
 constexpr std::size_t most_sites = std::size_t{1} << 26;  // what a tag has bits for (common/simt/lane.hpp)
 
+// Of a thread-local variable. What belongs to a function the C++ ABI mangles as _ZZ; the executor's own functions have
+// such variables too, which nobody may fill with NaN.
+bool is_shared_variable(std::string_view name) {
+  return name.starts_with("_ZZ") && !name.starts_with("_ZZN4simt") && !name.starts_with("_ZZNK4simt");
+}
+
 // The program or a shared object, read from its file.
 class Image {
  public:
@@ -158,8 +164,7 @@ class Image {
       if (type == STT_TLS) {
         own_thread_local = symbol.name;
         if (symbol.name == "simt_tls_anchor") anchor = static_cast<std::ptrdiff_t>(symbol.value);
-        // What belongs to a function the C++ ABI mangles as _ZZ.
-        if (symbol.name.starts_with("_ZZ")) thread_locals.push_back(symbol);
+        if (is_shared_variable(symbol.name)) thread_locals.push_back(symbol);
       }
     }
   }
