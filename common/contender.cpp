@@ -1,6 +1,7 @@
 #include "common/contender.hpp"
 
 #include <memory>
+#include <utility>
 
 #include "common/device_memory.hpp"
 
@@ -22,6 +23,15 @@ Contender contender(const Stage& stage) {
     return stage.launch(with_workspace, stream);
   };
   return {stage.id, stage.accuracy, launch, &stage};
+}
+
+Contender with_options(Contender contender, const KernelOptions& options) {
+  contender.launch = [launch = std::move(contender.launch), options](Problem problem, cudaStream_t stream) {
+    problem.kernel = options;
+    return launch(problem, stream);
+  };
+  contender.kernel = options;
+  return contender;
 }
 
 }  // namespace gemm

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,16 @@ struct Contender {
   std::string id;
   Accuracy accuracy = Accuracy::fp32;
   std::function<Status(const Problem&, cudaStream_t)> launch;
-  const Stage* stage = nullptr;  ///< null for a library
+  const Stage* stage = nullptr;              ///< null for a library
+  std::optional<KernelOptions> kernel = {};  ///< in the place of the problem's
 };
 
 /// A stage as a contender. Its scratch memory is allocated at the first launch of a problem that needs more, so outside
 /// of what is timed, and filled with NaN: nobody may count on its contents.
 Contender contender(const Stage& stage);
+
+/// The same with options of its own, so that one problem can be solved with many. The stage generates its kernels.
+Contender with_options(Contender contender, const KernelOptions& options);
 
 /// The libraries of this back end for a type, the yardstick first: cuBLAS with compute type FP32 (pedantic: no Tensor
 /// Cores), then with TF32; or with FP64, where it may use Tensor Cores. Empty on the CPU executor.

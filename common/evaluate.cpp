@@ -59,18 +59,17 @@ void keep_to_budget(std::vector<Result>& results, const EvaluateOptions& options
   }
 }
 
-TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verdict, bool checked,
-                     const TimingOptions& options) {
+TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verdict, const EvaluateOptions& options) {
   const Problem problem = bench.problem();
   const auto work = [&](const Contender& c) -> Work { return [&c, problem] { return c.launch(problem, nullptr); }; };
   std::vector<Work> turns = {work(contender)};
   const std::vector<Contender>& libraries = baselines(bench.spec().type);
-  const bool has_yardstick = !libraries.empty() && libraries.front().id != contender.id;
+  const bool has_yardstick = options.yardstick && !libraries.empty() && libraries.front().id != contender.id;
   if (has_yardstick) turns.push_back(work(libraries.front()));
 
   bench.reset_output();
-  TimingRun run = time_in_turns(turns, options, [&] { bench.reset_output(); });
-  if (checked) {
+  TimingRun run = time_in_turns(turns, options.timing, [&] { bench.reset_output(); });
+  if (options.check) {
     // With beta = 0 the last sample's own result lies there. Otherwise each launch has added to the one before, so
     // launch once more on the original C.
     const auto launches = std::move(verdict.launches);
@@ -118,6 +117,7 @@ std::vector<Result> all_skipped(const std::vector<Contender>& contenders, const 
     results[i].stage = contenders[i].stage;
     results[i].accuracy = contenders[i].accuracy;
     results[i].spec = spec;
+    results[i].spec.kernel = contenders[i].kernel.value_or(spec.kernel);
     results[i].verdict = verdict_without_result(Outcome::skip, reason);
   }
   return results;
@@ -143,7 +143,7 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
     if (!contender.stage || !contender.stage->generated || spec.m == 0 || spec.n == 0) continue;
     const GeneratedKernels& generated = contender.stage->generated;
     const bool is_complex = spec.type == Type::c64;
-    const KernelOptions used = generated.choose(spec.m, spec.n, is_complex, spec.kernel);
+    const KernelOptions used = generated.choose(spec.m, spec.n, is_complex, contender.kernel.value_or(spec.kernel));
     if (!kernel_refusal(*contender.stage, spec.m, spec.n, is_complex, used).empty()) continue;
     if (progress) progress("compiling " + contender.id);
     find_kernel(generated.request(spec.m, spec.n, is_complex, spec.conjugate, used));
@@ -177,7 +177,7 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       if (results[i].verdict.outcome != Outcome::pass) continue;
       if (progress) progress("timing " + contenders[i].id);
-      auto timed = time_one(contenders[i], bench, results[i].verdict, options.check, options.timing);
+      auto timed = time_one(contenders[i], bench, results[i].verdict, options);
       // A failed check prints no speed.
       if (results[i].verdict.outcome == Outcome::pass) results[i].timed = std::move(timed);
     }

@@ -17,8 +17,9 @@ struct EvaluateOptions {
   bool check = true;
   bool exact = true;  ///< check on whole numbers, too, which must come out exactly (where K allows)
   bool time = true;
-  bool count = false;  ///< on the CPU executor: what the check's run did to memory
-  bool lines = false;  ///< and line by line
+  bool yardstick = true;  ///< time the library in turns with each contender
+  bool count = false;     ///< on the CPU executor: what the check's run did to memory
+  bool lines = false;     ///< and line by line
   TimingOptions timing;
   /// Timed is only what takes less than this a launch; the rest is skipped, and the reason says so. 0: no limit.
   double budget_ms = 0;

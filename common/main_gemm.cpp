@@ -1,4 +1,4 @@
-// The whole-ladder program behind ./lab: ladder, run, compare, compile, list, doctor, map.
+// The whole-ladder program behind ./lab: ladder, run, compare, compile, batch, list, doctor, map.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "common/batch.hpp"
 #include "common/count_report.hpp"
 #include "common/device.hpp"
 #include "common/device_memory.hpp"
@@ -431,6 +432,38 @@ int main(int argc, char** argv) {
   compile_command->add_flag("--conj", compile_options.conjugate, "A^H in place of A^T");
   add_kernel_options(*compile_command, compile_options.kernel);
   compile_command->callback([&] { action = [&] { return compile_ahead(compile_options); }; });
+
+  BatchOptions batch_options;
+  bool no_check = false, no_batch_time = false, no_exact = false, with_library = false;
+  CLI::App* batch_command =
+      app.add_subcommand("batch", "many problems, kernels and options from a file, in one process");
+  batch_command->add_option("cases", batch_options.cases, "a file of JSON lines (- for standard input)")->required();
+  CLI::Option* const out = batch_command->add_option(
+      "--out", batch_options.out, "the results, JSON lines; those that it has already are not measured again");
+  CLI::Option* const compile_only =
+      batch_command->add_flag("--compile-only", batch_options.compile_only, "only fill the cache of kernels");
+  compile_only->excludes(out);
+  batch_command->add_option("--arch", batch_options.target, "to compile for, such as sm_90a; needs no GPU")
+      ->needs(compile_only);
+  batch_command->add_option("--part", batch_options.part, "2/4: to compile, the second fourth of the cases")
+      ->needs(compile_only);
+  batch_command->add_flag("--no-check", no_check, "time only");
+  batch_command->add_flag("--no-exact", no_exact, "check on random data only, not on whole numbers, too");
+  batch_command->add_flag("--no-time", no_batch_time, "check only");
+  batch_command->add_flag("--with-library", with_library, "each timed in turns with cuBLAS");
+  add_timing_options(*batch_command, batch_options.evaluate.timing);
+  batch_command->callback([&] {
+    action = [&] {
+      if (!batch_options.compile_only && batch_options.out.empty())
+        throw UsageError("--out is needed: where results go");
+      if (no_check && no_batch_time) throw UsageError("neither check nor time: nothing to do");
+      batch_options.evaluate.check = !no_check;
+      batch_options.evaluate.exact = !no_exact;
+      batch_options.evaluate.time = !no_batch_time;
+      batch_options.evaluate.yardstick = with_library;
+      return run_batch(batch_options, command);
+    };
+  });
 
   bool list_variants = false;
   CLI::App* list_command = app.add_subcommand("list", "all stages");

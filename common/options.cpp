@@ -35,6 +35,12 @@ const char* distribution_name(Distribution distribution) {
   return "?";
 }
 
+Distribution distribution_of(const std::string& name) {
+  const auto found = distributions().find(name);
+  if (found == distributions().end()) throw UsageError("no distribution '" + name + "'");
+  return found->second;
+}
+
 const char* operation_name(Operation op) {
   return op == Operation::gemm ? "gemm" : op == Operation::tsmttsm ? "tsmttsm" : "tsmm";
 }

@@ -12,6 +12,7 @@
 namespace gemm {
 
 const char* distribution_name(Distribution distribution);
+Distribution distribution_of(const std::string& name);  ///< throws UsageError if there is none
 const char* operation_name(Operation op);
 const char* type_name(Type type);
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
 
 #include "common/build_info.hpp"
 #include "common/count_report.hpp"
@@ -65,7 +66,12 @@ std::string bound_of(const Result& result, const std::optional<Ceilings>& ceilin
   return stage_prediction(*result.stage, result.spec, *ceilings, result.blocks(), open_device().sm_count).by;
 }
 
-// Those that the product has.
+std::string speed(double gflops) {
+  return gflops >= 100 ? fmt::format("{:.0f}", gflops) : fmt::format("{:.3g}", gflops);
+}
+
+}  // namespace
+
 Json to_json(const KernelOptions& options) {
   Json json = Json::object();
   const auto add_number = [&](const char* name, int number) {
@@ -83,11 +89,40 @@ Json to_json(const KernelOptions& options) {
   return json;
 }
 
-std::string speed(double gflops) {
-  return gflops >= 100 ? fmt::format("{:.0f}", gflops) : fmt::format("{:.3g}", gflops);
+KernelOptions kernel_options(const Json& json) {
+  if (!json.is_object()) throw UsageError("options of kernels are an object, not " + json.dump());
+  KernelOptions options;
+  const auto named = [](const Json& value, auto name_of, auto... all) {
+    using Value = std::common_type_t<decltype(all)...>;
+    for (const Value each : {all...}) {
+      if (value == name_of(each)) return each;
+    }
+    throw UsageError("no option of kernels is called " + value.dump());
+  };
+  for (const auto& [key, value] : json.items()) {
+    const std::map<std::string, int*> numbers = {{"tile_m", &options.tile_m},
+                                                 {"tile_n", &options.tile_n},
+                                                 {"unroll", &options.unroll},
+                                                 {"threads", &options.threads},
+                                                 {"threads_per_row", &options.threads_per_row}};
+    const std::map<std::string, std::optional<bool>*> switches = {{"transposed", &options.transposed},
+                                                                  {"leapfrog", &options.leapfrog}};
+    const auto number = numbers.find(key);
+    const auto on_off = switches.find(key);
+    if (number != numbers.end() && value.is_number_unsigned() && value <= 1024) {
+      *number->second = value;
+    } else if (on_off != switches.end() && value.is_boolean()) {
+      *on_off->second = value.get<bool>();
+    } else if (key == "reduction") {
+      options.reduction = named(value, reduction_name, Reduction::atomics, Reduction::local, Reduction::ordered);
+    } else if (key == "c_source") {
+      options.c_source = named(value, c_source_name, CSource::registers, CSource::global, CSource::shared);
+    } else {
+      throw UsageError("kernels have no option " + Json(key).dump() + ": " + value.dump());
+    }
+  }
+  return options;
 }
-
-}  // namespace
 
 std::string status_of(const Result& result) {
   const bool unchecked = !result.checked && result.verdict.outcome == Outcome::pass;

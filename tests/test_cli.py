@@ -39,7 +39,18 @@ BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77"
             "ladder --op tsmm --tile-m 2", "ladder --op tsmttsm --c-source global", "ladder --only tsm/11 --unroll 2", "compile tsm/11 4",
             "compile tsm/12 4 --tile-m 2", "compile tsm/09 4 --c-source shared", "compile tsm/12 4 --conj",
             "compile", "compile tsm/09", "compile tsm/01 4", "compile tsm/09 4x", "compile tsm/09 0", "compile tsm/09 4-2",
-            "compile tsm/09 4 --arch 90", "compile tsm/09 4 --arch compute_90", "compile tsm/09 4 --type s", "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time"]
+            "compile tsm/09 4 --arch 90", "compile tsm/09 4 --arch compute_90", "compile tsm/09 4 --type s", "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time",
+            "batch", "batch nosuch.jsonl --out -", "batch nosuch.jsonl", "batch - --out x", "batch - --out x --compile-only", "batch - --out x --no-check --no-time",
+            "batch - --compile-only --part 3/2", "batch - --out x --part 1/2", "batch - --arch sm_90a --out x"]
+# Lines that `batch` must not take for cases.
+BAD_CASES = ["{", "[]", '{"stage": "tsm/09"}', '{"stage": "tsm/77", "m": 1, "n": 1, "k": 1}', '{"stage": "tsm/09", "m": -1, "n": 1, "k": 1}',
+             '{"stage": "tsm/09", "m": 1.5, "n": 1, "k": 1}', '{"stage": "tsm/09", "m": 1, "n": 1, "k": "1"}', '{"stage": "tsm/09", "m": 99999999999, "n": 1, "k": 1}',
+             '{"stage": "tsm/09", "m": 1, "n": 1, "k": 1, "tile": 2}', '{"stage": "tsm/09", "m": 1, "n": 1, "k": 1, "type": "s"}',
+             '{"stage": "tsm/09", "m": 1, "n": 1, "k": 1, "type": "q"}', '{"stage": "tsm/09", "m": 1, "n": 1, "k": 1, "dist": "none"}',
+             '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "options": {"tile": 2}}', '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "options": {"tile_m": 5}}',
+             '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "options": {"reduction": "none"}}', '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "options": []}',
+             '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "options": {"leapfrog": 1}}', '{"stage": "tsm/01", "m": 4, "n": 4, "k": 1, "options": {"unroll": 1}}',
+             '{"stage": "library", "m": 1, "n": 1, "k": 1, "op": "tsmxm"}', '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "lda": 3}']
 # What would take the CPU executor days, or can't be had from it.
 BAD_GEMM_WITHOUT_GPU = ["ladder --standard", "ladder --sweep", "ladder --sweep=512", "ladder --random 1", "ladder 64 --time"]
 # That an output can't be written should be found out before the work, which takes minutes on a GPU, not after.
@@ -219,6 +230,35 @@ class WithDevice(Case):
             self.assertEqual(len(os.listdir(folder)), 2)
         chosen = self.json_of(self.gemm, "run", "tsm/12", *shape)["kernel_options"]
         self.assertEqual(set(chosen), {"threads_per_row", "c_source", "unroll", "threads"})
+
+    def test_batches(self):
+        if not {"tsm/02", "tsm/09"} <= set(re.findall(r"tsm/\d+", self.ok(self.gemm, "list"))):
+            self.skipTest(f"built with GEMM_STAGES={stages}, without tsm/02 or tsm/09")
+        small = {"m": 4, "n": 3, "k": 200}
+        cases = [{"stage": "tsm/09", **small, "options": {"tile_m": 2, "reduction": "local"}}, {"stage": "tsm/09", **small, "tag": [1]},
+                 {"stage": "tsm/02", **small}, {"stage": "tsm/02", "m": 2, "n": 3, "k": 20, "type": "z", "conj": True, "beta": 0.5, "lda": 5}]
+        with tempfile.TemporaryDirectory() as folder:
+            file, out = pathlib.Path(folder, "cases.jsonl"), pathlib.Path(folder, "results.jsonl")
+            batch = [self.gemm, "batch", file, "--out", out, "--no-time"]
+            file.write_text("\n".join(map(json.dumps, cases[:2])) + "\n\n")
+            self.assertIn("2 cases run, 0 were there, 0 wrong", self.ok(*batch))
+            file.write_text("\n".join(map(json.dumps, cases)))
+            self.assertIn("2 cases run, 2 were there, 0 wrong", self.ok(*batch))
+            lines = [json.loads(line) for line in out.read_text().splitlines()]
+            self.assertIn("commit", lines[0]["run"])
+            self.assertEqual([line["case"] for line in lines[1:]], cases)
+            self.assertEqual({line["status"] for line in lines[1:]}, {"pass"})
+            self.assertEqual((lines[1]["kernel_options"]["tile_m"], lines[1]["kernel_options"]["reduction"]), (2, "local"))
+            self.assertEqual(lines[2]["kernel_options"]["reduction"], "ordered")
+            # Cut off in the middle of a line, as if killed: that case runs again.
+            out.write_text(out.read_text()[:-20])
+            self.assertIn("1 cases run, 3 were there, 0 wrong", self.ok(*batch))
+            # Of another commit.
+            out.write_text(out.read_text().replace('"commit":"', '"commit":"0'))
+            self.refused(*batch)
+            for bad in BAD_CASES:
+                file.write_text(bad)
+                self.refused(self.gemm, "batch", file, "--out", "results.jsonl", "--no-time")
 
     def test_json_to_a_file(self):
         with tempfile.TemporaryDirectory() as folder:

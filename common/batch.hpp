@@ -1,0 +1,24 @@
+// Many problems and kernels in one process, from a file: what the autotuner and the experiments measure with.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/evaluate.hpp"
+
+namespace gemm {
+
+struct BatchOptions {
+  std::string cases;  ///< a file of JSON lines, - for standard input (docs/concepts/batch.md)
+  std::string out;    ///< JSON lines, too; what is in there already is not run again
+  EvaluateOptions evaluate;
+  bool compile_only = false;
+  std::string target;     ///< to compile for
+  std::string part = "";  ///< "2/4": to compile, the second fourth of all cases
+};
+
+/// Runs the cases, in their order; those with the same problem, one after another, share its data and its reference. Each
+/// result is written before the next case begins. Returns the exit status. Throws UsageError and DeviceError.
+int run_batch(const BatchOptions& options, const std::string& command);
+
+}  // namespace gemm
