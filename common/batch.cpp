@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -299,6 +300,31 @@ int run_batch(const BatchOptions& options, const std::string& command) {
   }
   if (options.out != "-") fmt::print("{} cases run, {} were there, {} wrong\n", ran, there, wrong);
   return status;
+}
+
+void print_candidates(const CandidateOptions& options) {
+  for (const Type type : options.types) {
+    const bool is_complex = type == Type::c64;
+    for (const auto& [m, n] : options.sizes) {
+      const double row = static_cast<double>(m) * static_cast<double>(size_of(type));
+      const std::int64_t k = options.k ? options.k : static_cast<std::int64_t>(options.mib * 1024 * 1024 / row);
+      for (const Stage* const stage : options.stages) {
+        int printed = 0;
+        for (const Candidate& candidate :
+             stage->generated.candidates(m, n, is_complex, options.kernel, options.search)) {
+          if (options.most && ++printed > options.most) break;
+          const Json line = {{"stage", stage->id},
+                             {"type", is_complex ? "z" : "d"},
+                             {"m", m},
+                             {"n", n},
+                             {"k", k},
+                             {"options", to_json(candidate.options)},
+                             {"tag", {{"cycles", std::round(candidate.cycles * 1e4) / 1e4}}}};
+          fmt::print("{}\n", line.dump());
+        }
+      }
+    }
+  }
 }
 
 }  // namespace gemm

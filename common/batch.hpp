@@ -1,7 +1,9 @@
 // Many problems and kernels in one process, from a file: what the autotuner and the experiments measure with.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/evaluate.hpp"
@@ -20,5 +22,20 @@ struct BatchOptions {
 /// Runs the cases, in their order; those with the same problem, one after another, share its data and its reference. Each
 /// result is written before the next case begins. Returns the exit status. Throws UsageError and DeviceError.
 int run_batch(const BatchOptions& options, const std::string& command);
+
+struct CandidateOptions {
+  std::vector<const Stage*> stages;  ///< of one operation, all generate their kernels
+  std::vector<std::pair<int, int>> sizes;
+  std::vector<Type> types;
+  KernelOptions kernel;  ///< what is settled
+  Search search = Search::promising;
+  int most = 0;        ///< of a stage for each size; 0: all
+  double mib = 1024;   ///< of A, which says what K is
+  std::int64_t k = 0;  ///< or K itself
+};
+
+/// Prints cases for run_batch: the kernels that there can be, best first by their stages' models, whose cycles are in the
+/// tag; sorted by problem.
+void print_candidates(const CandidateOptions& options);
 
 }  // namespace gemm

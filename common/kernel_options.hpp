@@ -4,6 +4,7 @@
 #include <compare>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gemm {
 
@@ -45,12 +46,23 @@ struct KernelOptions {
 
 struct JitRequest;
 
+/// A kernel that there can be, and how good a stage's model takes it for: an SM's cycles for a row of K.
+struct Candidate {
+  KernelOptions options;  ///< complete
+  double cycles = 0;
+};
+enum class Search { promising, exhaustive };
+
 /// What a stage says whose kernels are compiled for each m and n, of real or complex numbers.
 struct GeneratedKernels {
   /// All options: those that are asked for, and its own choice of the rest.
   KernelOptions (*choose)(int m, int n, bool is_complex, const KernelOptions& asked) = nullptr;
   /// Why there can be no kernel with these (complete) options; empty if there can be one.
   std::string (*refusal)(int m, int n, bool is_complex, const KernelOptions& complete) = nullptr;
+  /// All kernels that there can be with the options that are asked for, the best first; `promising`: without those that
+  /// have too many registers by the model, and without options that the model does not vary.
+  std::vector<Candidate> (*candidates)(int m, int n, bool is_complex, const KernelOptions& asked,
+                                       Search search) = nullptr;
   /// What to compile.
   JitRequest (*request)(int m, int n, bool is_complex, bool conjugate, const KernelOptions& complete) = nullptr;
 

@@ -1,4 +1,4 @@
-// The whole-ladder program behind ./lab: ladder, run, compare, compile, batch, list, doctor, map.
+// The whole-ladder program behind ./lab: ladder, run, compare, compile, candidates, batch, list, doctor, map.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -295,6 +295,38 @@ void add_sizes(const std::string& text, std::vector<std::pair<int, int>>& sizes)
   throw UsageError("sizes are M, MxN or FIRST-LAST, not '" + text + "'");
 }
 
+std::vector<std::pair<int, int>> parse_sizes(const std::vector<std::string>& texts) {
+  std::vector<std::pair<int, int>> sizes;
+  for (const std::string& text : texts) add_sizes(text, sizes);
+  return sizes;
+}
+
+void add_types_option(CLI::App& app, std::vector<Type>& types) {
+  types = {Type::f64, Type::c64};
+  app.add_option_function<std::string>(
+         "--type",
+         [&types](const std::string& names) {
+           types.clear();
+           for (const char name : names) types.push_back(name == 'd' ? Type::f64 : Type::c64);
+         },
+         "d: double; z: double complex; dz: both (default)")
+      ->check(CLI::IsMember({"d", "z", "dz"}));
+}
+
+int candidates(const std::vector<std::string>& names, const std::vector<std::string>& sizes, CandidateOptions options) {
+  for (const std::string& name : names) {
+    const Stage& stage = find_stage(name);
+    if (!stage.generated || !stage.generated.candidates)
+      throw UsageError(stage.id + " does not generate its kernel: there is nothing to choose");
+    if (stage.op != find_stage(names.front()).op) throw UsageError("stages of one operation, please");
+    if (const std::string why = foreign_options(stage.op, options.kernel); !why.empty()) throw UsageError(why);
+    options.stages.push_back(&stage);
+  }
+  options.sizes = parse_sizes(sizes);
+  print_candidates(options);
+  return 0;
+}
+
 // Fills the cache of kernels, for another machine, too.
 int compile_ahead(const CompileOptions& options) {
   const Stage& stage = find_stage(options.stage);
@@ -303,8 +335,7 @@ int compile_ahead(const CompileOptions& options) {
   if (const std::string why = foreign_options(stage.op, options.kernel); !why.empty()) throw UsageError(why);
   if (options.conjugate && stage.op != Operation::tsmttsm) throw UsageError("only A of a TSMTTSM can be conjugated");
   const std::string target = options.target.empty() ? native_jit_target() : options.target;
-  std::vector<std::pair<int, int>> sizes;
-  for (const std::string& text : options.shapes) add_sizes(text, sizes);
+  const std::vector<std::pair<int, int>> sizes = parse_sizes(options.shapes);
   fmt::print("{} for {}, kept in {}\n{:<7} {:>9} {:>14} {:>6} {:>9} {:>9} {:>8}\n", stage.id, target,
              kernel_cache().string(), "type", "M x N", stage.op == Operation::tsmm ? "a row, C from" : "tile", "unroll",
              "registers", "spilled", "seconds");
@@ -419,19 +450,35 @@ int main(int argc, char** argv) {
   compile_command->add_option("sizes", compile_options.shapes, "M, MxN or FIRST-LAST (squares)")->required();
   compile_command->add_option("--arch", compile_options.target,
                               "such as sm_90a; needs no GPU (default: this machine's)");
-  compile_command
-      ->add_option_function<std::string>(
-          "--type",
-          [&](const std::string& names) {
-            compile_options.types.clear();
-            for (const char name : names) compile_options.types.push_back(name == 'd' ? Type::f64 : Type::c64);
-          },
-          "d: double; z: double complex; dz: both (default)")
-      ->check(CLI::IsMember({"d", "z", "dz"}));
-  compile_options.types = {Type::f64, Type::c64};
+  add_types_option(*compile_command, compile_options.types);
   compile_command->add_flag("--conj", compile_options.conjugate, "A^H in place of A^T");
   add_kernel_options(*compile_command, compile_options.kernel);
   compile_command->callback([&] { action = [&] { return compile_ahead(compile_options); }; });
+
+  std::vector<std::string> candidate_stages, candidate_sizes;
+  CandidateOptions candidate_options;
+  CLI::App* candidates_command = app.add_subcommand(
+      "candidates", "kernels that a stage could generate, as cases for batch, the best first by its model");
+  candidates_command->add_option("stages", candidate_stages, "their ids, separated by commas")
+      ->required()
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  candidates_command->add_option("sizes", candidate_sizes, "M, MxN or FIRST-LAST (squares)")->required();
+  add_types_option(*candidates_command, candidate_options.types);
+  candidates_command->add_option("--most", candidate_options.most, "of each stage for a size (default: all)")
+      ->check(CLI::Range(1, 100000));
+  candidates_command->add_flag_callback(
+      "--exhaustive", [&] { candidate_options.search = Search::exhaustive; }, "also those that the models rule out");
+  CLI::Option* const mib =
+      candidates_command->add_option("--mib", candidate_options.mib, "MiB of A, which K follows from")
+          ->check(CLI::Range(0.001, 1e6))
+          ->capture_default_str();
+  candidates_command->add_option("--k", candidate_options.k, "or K")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->excludes(mib);
+  add_kernel_options(*candidates_command, candidate_options.kernel);
+  candidates_command->callback(
+      [&] { action = [&] { return candidates(candidate_stages, candidate_sizes, candidate_options); }; });
 
   BatchOptions batch_options;
   bool no_check = false, no_batch_time = false, no_exact = false, with_library = false;

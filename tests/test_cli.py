@@ -40,7 +40,8 @@ BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77"
             "compile tsm/12 4 --tile-m 2", "compile tsm/09 4 --c-source shared", "compile tsm/12 4 --conj",
             "compile", "compile tsm/09", "compile tsm/01 4", "compile tsm/09 4x", "compile tsm/09 0", "compile tsm/09 4-2",
             "compile tsm/09 4 --arch 90", "compile tsm/09 4 --arch compute_90", "compile tsm/09 4 --type s", "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time",
-            "batch", "batch nosuch.jsonl --out -", "batch nosuch.jsonl", "batch - --out x", "batch - --out x --compile-only", "batch - --out x --no-check --no-time",
+            "candidates", "candidates tsm/09", "candidates tsm/01 4", "candidates tsm/09,tsm/12 4", "candidates tsm/09 0", "candidates tsm/09 4 --c-source shared",
+            "candidates tsm/09 4 --k 5 --mib 1", "candidates tsm/09 4 --most 0", "batch", "batch nosuch.jsonl --out -", "batch nosuch.jsonl", "batch - --out x", "batch - --out x --compile-only", "batch - --out x --no-check --no-time",
             "batch - --compile-only --part 3/2", "batch - --out x --part 1/2", "batch - --arch sm_90a --out x"]
 # Lines that `batch` must not take for cases.
 BAD_CASES = ["{", "[]", '{"stage": "tsm/09"}', '{"stage": "tsm/77", "m": 1, "n": 1, "k": 1}', '{"stage": "tsm/09", "m": -1, "n": 1, "k": 1}',
@@ -230,6 +231,23 @@ class WithDevice(Case):
             self.assertEqual(len(os.listdir(folder)), 2)
         chosen = self.json_of(self.gemm, "run", "tsm/12", *shape)["kernel_options"]
         self.assertEqual(set(chosen), {"threads_per_row", "c_source", "unroll", "threads"})
+
+    def test_candidates_are_cases(self):
+        if not {"tsm/09", "tsm/12"} <= set(re.findall(r"tsm/\d+", self.ok(self.gemm, "list"))):
+            self.skipTest(f"built with GEMM_STAGES={stages}, without tsm/09 or tsm/12")
+        for stage in ("tsm/09", "tsm/12"):
+            few = self.ok(self.gemm, "candidates", stage, "5x3", "--type", "d", "--k", "90", "--most", "2")
+            cases = [json.loads(line) for line in few.splitlines()]
+            self.assertEqual(len(cases), 2)
+            self.assertLessEqual(cases[0]["tag"]["cycles"], cases[1]["tag"]["cycles"])
+            chosen = self.json_of(self.gemm, "run", stage, "--m", "5", "--n", "3", "--k", "90")["kernel_options"]
+            self.assertEqual(cases[0]["options"], chosen)
+            self.assertGreater(len(self.ok(self.gemm, "candidates", stage, "5x3", "--type", "d", "--exhaustive").splitlines()),
+                               len(self.ok(self.gemm, "candidates", stage, "5x3", "--type", "d").splitlines()))
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "cases").write_text(few)
+            self.assertIn("2 cases run, 0 were there, 0 wrong",
+                          self.ok(self.gemm, "batch", pathlib.Path(folder, "cases"), "--out", pathlib.Path(folder, "out"), "--no-time"))
 
     def test_batches(self):
         if not {"tsm/02", "tsm/09"} <= set(re.findall(r"tsm/\d+", self.ok(self.gemm, "list"))):

@@ -136,7 +136,10 @@ constexpr gemm::TsmttsmInfo info = {
           const int at_a_time = generated::resident_blocks(o, false) * slices.count * o.unroll * 2;
           return static_cast<double>(k) / (static_cast<double>(sms) * at_a_time);
         },
-    .generated = {.choose = generated::choose, .refusal = generated::refusal, .request = request},
+    .generated = {.choose = generated::choose,
+                  .refusal = generated::refusal,
+                  .candidates = generated::candidates,
+                  .request = request},
 };
 const gemm::Registration registration{__FILE__, info};
 

@@ -117,6 +117,7 @@ constexpr gemm::TsmttsmInfo info = {
         },
     .generated = {.choose = generated::choose_pipeline,
                   .refusal = generated::pipeline_refusal,
+                  .candidates = generated::pipeline_candidates,
                   .request = usual_request},
 };
 const gemm::Registration registration{__FILE__, info};

@@ -103,7 +103,10 @@ constexpr gemm::TsmmInfo info = {
           const double cycles = generated::tsmm_cycles(std::max(m, 1), std::max(n, 1), false, o).latency;
           return static_cast<double>(k) / sms * cycles / generated::latency;
         },
-    .generated = {.choose = generated::choose_tsmm, .refusal = generated::tsmm_refusal, .request = usual_request},
+    .generated = {.choose = generated::choose_tsmm,
+                  .refusal = generated::tsmm_refusal,
+                  .candidates = generated::tsmm_candidates,
+                  .request = usual_request},
 };
 const gemm::Registration registration{__FILE__, info};
 

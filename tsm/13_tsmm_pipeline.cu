@@ -104,6 +104,7 @@ constexpr gemm::TsmmInfo info = {
     .launch_z = launch<double2>,
     .generated = {.choose = generated::choose_tsmm_pipeline,
                   .refusal = generated::tsmm_pipeline_refusal,
+                  .candidates = generated::tsmm_pipeline_candidates,
                   .request = usual_request},
 };
 const gemm::Registration registration{__FILE__, info};

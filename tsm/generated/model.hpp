@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/kernel_options.hpp"
 #include "tsm/generated/slices.cuh"
@@ -98,40 +100,83 @@ inline std::string refusal(int m, int n, bool, const KernelOptions& o) {
   return {};
 }
 
-/// All options: what was asked for, and for the rest what takes the least time by the model.
-inline KernelOptions choose(int m, int n, bool is_complex, const KernelOptions& asked) {
-  static constexpr int widest = 16, unrolls[] = {1, 2, 4, 8};
-  KernelOptions o = asked;
-  if (!o.threads) o.threads = 256;
-  // The published experience: interleaved columns and leapfrogging are best together.
-  if (!o.transposed) o.transposed = true;
-  if (!o.leapfrog) o.leapfrog = true;
-  if (!o.reduction) o.reduction = Reduction::ordered;
+/// Cycles of what can't be, and a factor for what has too many registers.
+inline constexpr double impossible = 1e30, too_many_registers = 1e3;
 
+/// Of all kernels that each(visit) visits with visit(options, cycles), the one with the least cycles; the first of all if
+/// none can be, for a refusal to tell why.
+template <class Each>
+KernelOptions least_of(Each each) {
   KernelOptions best;
   double least = 0;
+  each([&](const KernelOptions& options, double cycles) {
+    if (best.threads && cycles >= least) return;
+    best = options;
+    least = cycles;
+  });
+  return best;
+}
+
+/// All of them that can be, the best first; of the promising ones none with too many registers.
+template <class Each>
+std::vector<Candidate> sorted(Each each, Search search) {
+  std::map<KernelOptions, double> found;  // what follows from other options may come twice
+  each([&](const KernelOptions& options, double cycles) {
+    const double limit = search == Search::exhaustive ? impossible : impossible / too_many_registers;
+    if (cycles < limit) found.emplace(options, cycles);
+  });
+  std::vector<Candidate> all;
+  for (const auto& [options, cycles] : found) all.push_back({options, cycles});
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.cycles < b.cycles; });
+  return all;
+}
+
+/// Visits kernels with the options that are asked for and all values of the others. The published experience is that
+/// interleaved columns and leapfrogging are best together: only an exhaustive search tries the rest.
+template <class Visit>
+void each_tsmttsm(int m, int n, bool is_complex, const KernelOptions& asked, Search search, Visit visit) {
+  static constexpr int widest = 16, unrolls[] = {1, 2, 4, 8};
+  const bool all = search == Search::exhaustive;
+  KernelOptions o = asked;
+  if (!o.reduction) o.reduction = Reduction::ordered;
   const auto range = [](int said, int most) {
     return std::pair(said ? said : 1, said ? said : std::min(most, widest));
   };
   const auto [first_m, last_m] = range(asked.tile_m, m);
   const auto [first_n, last_n] = range(asked.tile_n, n);
-  for (o.tile_m = first_m; o.tile_m <= last_m; ++o.tile_m) {
-    for (o.tile_n = first_n; o.tile_n <= last_n; ++o.tile_n) {
-      for (const int unroll : unrolls) {
-        o.unroll = asked.unroll ? asked.unroll : unroll;
-        // The first of all is taken even if it can't work, for refusal() to tell.
-        const bool works = refusal(m, n, is_complex, o).empty();
-        // Of equals the one with fewer registers.
-        const double line = register_line(o, is_complex) / static_cast<double>(most_registers);
-        const double worse = line > 1 ? 1e3 : 1 + 0.1 * line;
-        const double cycles = works ? row_cycles(m, n, is_complex, o).bound() * worse : 1e30;
-        if (best.threads && cycles >= least) continue;
-        best = o;
-        least = cycles;
+  for (const bool usual : {true, false}) {
+    for (const bool ahead : {true, false}) {
+      for (const int threads : {256, 128, 512}) {
+        if (!all && (!usual || !ahead || threads != 256)) continue;
+        o.transposed = asked.transposed.value_or(usual);
+        o.leapfrog = asked.leapfrog.value_or(ahead);
+        o.threads = asked.threads ? asked.threads : threads;
+        for (o.tile_m = first_m; o.tile_m <= last_m; ++o.tile_m) {
+          for (o.tile_n = first_n; o.tile_n <= last_n; ++o.tile_n) {
+            for (const int unroll : unrolls) {
+              o.unroll = asked.unroll ? asked.unroll : unroll;
+              if (!refusal(m, n, is_complex, o).empty()) {
+                visit(o, impossible);
+                continue;
+              }
+              // Of equals the one with fewer registers.
+              const double line = register_line(o, is_complex) / static_cast<double>(most_registers);
+              const double worse = line > 1 ? too_many_registers : 1 + 0.1 * line;
+              visit(o, row_cycles(m, n, is_complex, o).bound() * worse);
+            }
+          }
+        }
       }
     }
   }
-  return best;
+}
+
+/// All options: what was asked for, and for the rest what takes the least time by the model.
+inline KernelOptions choose(int m, int n, bool is_complex, const KernelOptions& asked) {
+  return least_of([&](auto visit) { each_tsmttsm(m, n, is_complex, asked, Search::promising, visit); });
+}
+inline std::vector<Candidate> candidates(int m, int n, bool is_complex, const KernelOptions& asked, Search search) {
+  return sorted([&](auto visit) { each_tsmttsm(m, n, is_complex, asked, search, visit); }, search);
 }
 
 }  // namespace gemm::generated

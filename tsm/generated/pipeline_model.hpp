@@ -100,32 +100,42 @@ inline double pipeline_cycles(int m, int n, bool is_complex, const KernelOptions
   return alone * (std::max({memory, fma, l1, issue}) + 0.1 * (fma + l1));
 }
 
-inline KernelOptions choose_pipeline(int m, int n, bool is_complex, const KernelOptions& asked) {
+/// Visits kernels with the options that are asked for and all values of the others; but only an exhaustive search tries
+/// other numbers of rows than what the stages' size makes of it.
+template <class Visit>
+void each_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Search search, Visit visit) {
   const int per_unit = is_complex ? 1 : 2;
-  static constexpr int blocks[] = {128, 160, 192, 224, 256, 288, 320, 352, 384};
-  KernelOptions o = asked, best;
+  static constexpr int blocks[] = {128, 160, 192, 224, 256, 288, 320, 352, 384}, turns[] = {0, 1, 2, 4, 8, 16};
+  KernelOptions o = asked;
   if (!o.transposed) o.transposed = true;
   if (!o.leapfrog) o.leapfrog = false;
   if (!o.reduction) o.reduction = Reduction::ordered;
-  double least = 0;
   for (int pm = 1; pm <= 8; ++pm) {
     for (int pn = 1; pn <= 8; ++pn) {
       for (const int threads : blocks) {
-        o.tile_m = asked.tile_m ? asked.tile_m : pm * per_unit;
-        o.tile_n = asked.tile_n ? asked.tile_n : pn * per_unit;
-        o.threads = asked.threads ? asked.threads : threads;
-        const bool works = pipeline_refusal(m, n, is_complex, o).empty();
-        const PipelineShape s(m, n, is_complex, o);
-        const bool fits = s.registers() <= std::min(most_registers, registers_of_sm / o.threads);
-        const double cycles = works ? pipeline_cycles(m, n, is_complex, o) * (fits ? 1 : 1e3) : 1e30;
-        if (best.threads && cycles >= least) continue;
-        best = o;
-        best.unroll = s.turns;
-        least = cycles;
+        for (const int unroll : turns) {
+          if (unroll > 0 && search == Search::promising) continue;
+          o.tile_m = asked.tile_m ? asked.tile_m : pm * per_unit;
+          o.tile_n = asked.tile_n ? asked.tile_n : pn * per_unit;
+          o.threads = asked.threads ? asked.threads : threads;
+          o.unroll = asked.unroll ? asked.unroll : unroll;
+          const bool works = pipeline_refusal(m, n, is_complex, o).empty();
+          const PipelineShape s(m, n, is_complex, o);
+          o.unroll = s.turns;
+          const bool fits = s.registers() <= std::min(most_registers, registers_of_sm / o.threads);
+          visit(o, works ? pipeline_cycles(m, n, is_complex, o) * (fits ? 1 : too_many_registers) : impossible);
+        }
       }
     }
   }
-  return best;
+}
+
+inline KernelOptions choose_pipeline(int m, int n, bool is_complex, const KernelOptions& asked) {
+  return least_of([&](auto visit) { each_pipeline(m, n, is_complex, asked, Search::promising, visit); });
+}
+inline std::vector<Candidate> pipeline_candidates(int m, int n, bool is_complex, const KernelOptions& asked,
+                                                  Search search) {
+  return sorted([&](auto visit) { each_pipeline(m, n, is_complex, asked, search, visit); }, search);
 }
 
 }  // namespace gemm::generated

@@ -73,12 +73,13 @@ inline double tsmm_pipeline_cycles(int m, int n, bool is_complex, const KernelOp
   return std::max({memory, fma, l1, issue}) + 0.1 * (fma + l1) + 0.25 * warps * others / 4;
 }
 
-inline KernelOptions choose_tsmm_pipeline(int m, int n, bool is_complex, const KernelOptions& asked) {
+/// Visits kernels with the options that are asked for and all values of the others.
+template <class Visit>
+void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Visit visit) {
   const int per_unit = is_complex ? 1 : 2;
   static constexpr int blocks[] = {128, 160, 192, 224, 256, 288, 320, 384};
-  KernelOptions o = asked, best;
+  KernelOptions o = asked;
   if (!o.c_source) o.c_source = CSource::shared;
-  double least = 0;
   for (int rows = 1; rows <= 8; ++rows) {
     for (int pn = 1; pn <= 8; ++pn) {
       for (const int threads : blocks) {
@@ -88,14 +89,18 @@ inline KernelOptions choose_tsmm_pipeline(int m, int n, bool is_complex, const K
         const TsmmPipelineShape s(m, n, is_complex, o);
         const bool works = tsmm_pipeline_refusal(m, n, is_complex, o).empty();
         const bool fits = s.registers() <= std::min(most_registers, registers_of_sm / o.threads);
-        const double cycles = works ? tsmm_pipeline_cycles(m, n, is_complex, o) * (fits ? 1 : 1e3) : 1e30;
-        if (best.threads && cycles >= least) continue;
-        best = o;
-        least = cycles;
+        visit(o, works ? tsmm_pipeline_cycles(m, n, is_complex, o) * (fits ? 1 : too_many_registers) : impossible);
       }
     }
   }
-  return best;
+}
+
+inline KernelOptions choose_tsmm_pipeline(int m, int n, bool is_complex, const KernelOptions& asked) {
+  return least_of([&](auto visit) { each_tsmm_pipeline(m, n, is_complex, asked, visit); });
+}
+inline std::vector<Candidate> tsmm_pipeline_candidates(int m, int n, bool is_complex, const KernelOptions& asked,
+                                                       Search search) {
+  return sorted([&](auto visit) { each_tsmm_pipeline(m, n, is_complex, asked, visit); }, search);
 }
 
 }  // namespace gemm::generated

@@ -137,26 +137,23 @@ inline RowCycles tsmm_cycles(int m, int n, bool is_complex, const KernelOptions&
           .l1 = (m * o.unroll * access.load_a + loads_of_c + stores) / rows};
 }
 
-/// All options: what was asked for, and for the rest what takes the least time by the model.
-inline KernelOptions choose_tsmm(int m, int n, bool is_complex, const KernelOptions& asked) {
-  KernelOptions o = asked, best;
-  double least = 0;
+/// Visits kernels with the options that are asked for and all values of the others.
+template <class Visit>
+void each_tsmm(int m, int n, bool is_complex, const KernelOptions& asked, Search search, Visit visit) {
+  KernelOptions o = asked;
   const auto consider = [&] {
-    // The first of all is taken even if it can't work, for tsmm_refusal() to tell.
-    const bool works = tsmm_refusal(m, n, is_complex, o).empty();
+    if (!tsmm_refusal(m, n, is_complex, o).empty()) return visit(o, impossible);
     // Of equals the one with fewer registers.
     const double registers = tsmm_registers(m, n, is_complex, o) / static_cast<double>(most_registers);
-    const double worse = registers > 1 ? 1e3 : 1 + 0.1 * registers;
-    const double cycles = works ? tsmm_cycles(m, n, is_complex, o).bound() * worse : 1e30;
-    if (best.threads && cycles >= least) return;
-    best = o;
-    least = cycles;
+    const double worse = registers > 1 ? too_many_registers : 1 + 0.1 * registers;
+    visit(o, tsmm_cycles(m, n, is_complex, o).bound() * worse);
   };
   for (const CSource source : {CSource::registers, CSource::shared, CSource::global}) {
     o.c_source = asked.c_source.value_or(source);
     for (const int per_row : per_row_choices) {
       o.threads_per_row = asked.threads_per_row ? asked.threads_per_row : per_row;
-      for (const int threads : {256, 128}) {
+      for (const int threads : {256, 128, 64, 512}) {
+        if (search == Search::promising && (threads == 64 || threads == 512)) continue;
         o.threads = asked.threads ? asked.threads : threads;
         for (int unroll = 1; unroll <= most_unroll; ++unroll) {
           o.unroll = asked.unroll ? asked.unroll : unroll;
@@ -165,7 +162,15 @@ inline KernelOptions choose_tsmm(int m, int n, bool is_complex, const KernelOpti
       }
     }
   }
-  return best;
+}
+
+/// All options: what was asked for, and for the rest what takes the least time by the model.
+inline KernelOptions choose_tsmm(int m, int n, bool is_complex, const KernelOptions& asked) {
+  return least_of([&](auto visit) { each_tsmm(m, n, is_complex, asked, Search::promising, visit); });
+}
+inline std::vector<Candidate> tsmm_candidates(int m, int n, bool is_complex, const KernelOptions& asked,
+                                              Search search) {
+  return sorted([&](auto visit) { each_tsmm(m, n, is_complex, asked, search, visit); }, search);
 }
 
 }  // namespace gemm::generated
