@@ -34,8 +34,8 @@ gemm::JitRequest request(int m, int n, bool is_complex, bool wide_a, bool wide_b
     kernel += ", " + std::to_string(number);
   gemm::JitRequest result{kernel + ">", {}};
   for (const char* const name :
-       {"tsm/generated/pipeline_tsmm.cuh", "tsm/generated/stream.cuh", "tsm/generated/places.cuh",
-        "tsm/generated/slices.cuh", "common/complex.cuh", "common/ptx.cuh"})
+       {"tsm/generated/pipeline_tsmm.cuh", "tsm/generated/stream.cuh", "tsm/generated/multiply.cuh",
+        "tsm/generated/places.cuh", "tsm/generated/slices.cuh", "common/complex.cuh", "common/ptx.cuh"})
     result.headers.push_back(gemm::kernel_header(name));
   return result;
 }

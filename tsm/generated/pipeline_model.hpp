@@ -37,21 +37,23 @@ struct PipelineShape {
         pm(ceil_div(o.tile_m, per_unit)),
         pn(ceil_div(o.tile_n, per_unit)),
         places(places_of(units_m, units_n, pm, pn)),
-        slices(o.threads / places.count) {
+        slices(slices_of_block(o.threads, places.count)) {
     const int words = is_complex ? 2 : 1;
     const int sums = pm * pn * per_unit * per_unit, operands = (pm + pn) * per_unit;
     registers_ = 2 * words * (sums + operands * 2) + 48;
     resident = std::max(std::min(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 2048 / o.threads), 1);
     resident = std::min(resident, 4);
-    const int row_bytes = 16 * ((units_m | 1) + (units_n | 1));
+    const int row_bytes = 16 * (units_m + units_n);
     const double wanted = bytes_of_stages / resident;
+    // An even number: rows go through two sets of registers in turns.
     turns = o.unroll ? o.unroll
-                     : std::clamp(static_cast<int>(wanted / (row_bytes * std::max(slices, 1)) + 0.5), 1, most_turns);
+                     : 2 * std::clamp(static_cast<int>(wanted / (2 * row_bytes * std::max(slices, 1)) + 0.5), 1,
+                                      most_turns / 2);
     // In the end one slice's sums, at least, must fit where the stages were.
     sum_bytes_ = slices > 1 ? places.count * pm * pn * per_unit * 16 : 0;
     const auto bytes = [&] { return std::max(slices, 1) * turns * row_bytes; };
-    while (!o.unroll && bytes() * pipeline_stages < sum_bytes_) ++turns;
-    while (turns > 1 && !o.unroll && bytes() * pipeline_stages > shared_of_sm / resident - 1024) --turns;
+    while (!o.unroll && bytes() * pipeline_stages < sum_bytes_) turns += 2;
+    while (turns > 2 && !o.unroll && bytes() * pipeline_stages > shared_of_sm / resident - 1024) turns -= 2;
     while (resident > 1 && bytes() * pipeline_stages > shared_of_sm / resident - 1024) --resident;
     rows = slices * turns;
     stage_bytes = bytes();
@@ -77,6 +79,7 @@ inline std::string pipeline_refusal(int m, int n, bool is_complex, const KernelO
   if (s.slices < 1)
     return "tiles of " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n) + " take " +
            std::to_string(s.places.count) + " threads for C, and a block has " + std::to_string(o.threads);
+  if (s.turns % 2 != 0) return "the pipeline unrolls an even number of rows";
   if (!s.holds_sums()) return "its stages are too small for the sums of a slice";
   if (s.shared_bytes() > shared_of_sm - 1024) return "its stages take more shared memory than there is";
   return {};
@@ -105,7 +108,7 @@ inline double pipeline_cycles(int m, int n, bool is_complex, const KernelOptions
 template <class Visit>
 void each_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Search search, Visit visit) {
   const int per_unit = is_complex ? 1 : 2;
-  static constexpr int blocks[] = {128, 160, 192, 224, 256, 288, 320, 352, 384}, turns[] = {0, 1, 2, 4, 8, 16};
+  static constexpr int blocks[] = {128, 160, 192, 224, 256, 288, 320, 352, 384}, turns[] = {0, 2, 4, 8, 16};
   KernelOptions o = asked;
   if (!o.transposed) o.transposed = true;
   if (!o.leapfrog) o.leapfrog = false;

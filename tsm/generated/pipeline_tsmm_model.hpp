@@ -14,7 +14,7 @@ inline constexpr double scale_bytes_a_cycle = 17;  // 3.93 TB/s, read and writte
 /// What follows from M, N and options; `unroll` is the number of rows that a thread has at a time. A stage has them
 /// `turns` times.
 struct TsmmPipelineShape {
-  int per_unit, units_m, units_n, pn, along_n, groups, turns, rows, stage_bytes, c_bytes, resident;
+  int per_unit, units_m, units_n, pn, along_n, groups, turns, rows, stage_bytes, c_bytes, kept_bytes, resident;
 
   TsmmPipelineShape(int m, int n, bool is_complex, const KernelOptions& o)
       : per_unit(is_complex ? 1 : 2),
@@ -22,15 +22,18 @@ struct TsmmPipelineShape {
         units_n(ceil_div(n, per_unit)),
         pn(ceil_div(units_n, o.threads_per_row)),
         along_n(ceil_div(units_n, pn)),
-        groups(o.threads / along_n) {
+        groups(o.threads / 32 * (32 / along_n)) {
     const int words = is_complex ? 2 : 1, columns = pn * per_unit;
-    registers_ = 2 * words * (o.unroll * columns + o.unroll * per_unit + columns * 3 / 2) + 52;
+    registers_ = 2 * words * (o.unroll * columns + 2 * o.unroll * per_unit + 2 * columns) + 48;
     resident = std::clamp(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 1, 4);
     resident = std::min(resident, 2048 / o.threads);
-    const int row_bytes = 16 * (units_m | 1), of_a_turn = std::max(groups, 1) * o.unroll * row_bytes;
+    const int row_bytes = 16 * units_m, of_a_turn = std::max(groups, 1) * o.unroll * row_bytes;
     c_bytes = units_m * per_unit * units_n * 16;
+    kept_bytes = is_complex ? 0 : groups * units_n * 16;  // of rows of B that do not begin with 16 bytes
     turns = std::max(static_cast<int>(bytes_of_stages / 2 / resident / of_a_turn + 0.5), 1);
-    const auto fits = [&] { return c_bytes + turns * of_a_turn * pipeline_stages <= shared_of_sm / resident - 1024; };
+    const auto fits = [&] {
+      return c_bytes + kept_bytes + turns * of_a_turn * pipeline_stages <= shared_of_sm / resident - 1024;
+    };
     while (turns > 1 && !fits()) --turns;
     while (resident > 1 && !fits()) --resident;
     rows = groups * o.unroll * turns;
@@ -38,7 +41,7 @@ struct TsmmPipelineShape {
   }
 
   int registers() const { return registers_; }
-  int shared_bytes() const { return c_bytes + pipeline_stages * stage_bytes; }
+  int shared_bytes() const { return c_bytes + kept_bytes + pipeline_stages * stage_bytes; }
 
  private:
   int registers_;
@@ -50,8 +53,7 @@ inline std::string tsmm_pipeline_refusal(int m, int n, bool is_complex, const Ke
   if (*o.c_source != CSource::shared) return "the pipeline has C in shared memory";
   if (s.along_n != o.threads_per_row)
     return std::to_string(o.threads_per_row) + " threads for a row leave some without columns";
-  if (s.groups < 1)
-    return "a row takes " + std::to_string(s.along_n) + " threads, and a block has " + std::to_string(o.threads);
+  if (s.groups < 1) return "rows of " + std::to_string(s.along_n) + " units want more threads than a warp has";
   if (s.shared_bytes() > shared_of_sm - 1024) return "its stages take more shared memory than there is";
   return {};
 }
@@ -62,7 +64,7 @@ inline double tsmm_pipeline_cycles(int m, int n, bool is_complex, const KernelOp
   const int words = is_complex ? 2 : 1, columns = s.pn * s.per_unit;
   const double warps = o.threads / 32.0 / (s.groups * o.unroll);  // for a row
   const double fmas = static_cast<double>(o.unroll) * columns * s.units_m * s.per_unit * words * words;
-  const Places places{s.groups, s.along_n, s.groups * s.along_n};
+  const Places places = places_of_warp(s.along_n);
   const double rows_of_a_warp = std::max(32.0 / s.along_n, 1.0), of_c = s.along_n * 16 / 128.0;
   const double least = places.paired() ? 2 : 4;
   const double l1 = warps * s.units_m *

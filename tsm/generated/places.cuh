@@ -27,4 +27,18 @@ __host__ __device__ constexpr Places places_of(int units_m, int units_n, int pm,
   return {along_m, along_n, along_m * along_n};
 }
 
+/// Of a warp, if so many lanes have a row between them.
+__host__ __device__ constexpr Places places_of_warp(int along_n) {
+  return {32 / along_n, along_n, 32 / along_n * along_n};
+}
+
+/// Whether rows in shared memory are swizzled where so many threads have a whole C: if a load's lanes read several rows.
+__host__ __device__ constexpr bool swizzled(int count) {
+  return count < 16;
+}
+/// Slices of a block; where rows are swizzled, a multiple of 8, so that all of a thread's rows are so in the same way.
+__host__ __device__ constexpr int slices_of_block(int threads, int count) {
+  return swizzled(count) ? threads / count / 8 * 8 : threads / count;
+}
+
 }  // namespace gemm::generated
