@@ -91,8 +91,8 @@ __global__ void __launch_bounds__(threads, resident)
   const bool works = threads == slices * places.count || slice < slices;
   const auto read = [&](int buffer, int turn) {
     if (!works) return;
-    const T* const x_row = shared + buffer * stage + (slice + turn * slices) * A::stride;
-    const T* const y_row = shared + buffer * stage + rows * A::stride + (slice + turn * slices) * B::stride;
+    const T* const x_row = shared + buffer * stage + slice * A::stride + turn * (slices * A::stride);
+    const T* const y_row = shared + buffer * stage + rows * A::stride + slice * B::stride + turn * (slices * B::stride);
 #pragma unroll
     for (int i = 0; i < PM; ++i)
       copy_unit(&x[turn % 2][i * unit],
