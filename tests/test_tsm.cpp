@@ -375,7 +375,7 @@ TEST_P(EveryTsmStage, KernelOptions) {
       {.leapfrog = false, .unroll = 1, .reduction = Reduction::atomics},
       {.tile_m = 7, .tile_n = 11, .unroll = 4, .reduction = Reduction::local, .threads = 32},
       {.tile_m = 2, .tile_n = 2, .reduction = Reduction::atomics, .threads = 1024},
-      {.tile_m = 4, .tile_n = 6, .unroll = 3, .threads = 96},
+      {.tile_m = 4, .tile_n = 6, .unroll = 4, .threads = 96},
   };
   int passed = 0;
   for (const Type type : types) {
