@@ -65,24 +65,6 @@ std::string bound_of(const Result& result, const std::optional<Ceilings>& ceilin
   return stage_prediction(*result.stage, result.spec, *ceilings, result.blocks(), open_device().sm_count).by;
 }
 
-// Those that the product has.
-Json to_json(const KernelOptions& options) {
-  Json json = Json::object();
-  const auto add_number = [&](const char* name, int number) {
-    if (number) json[name] = number;
-  };
-  add_number("tile_m", options.tile_m);
-  add_number("tile_n", options.tile_n);
-  if (options.transposed) json["transposed"] = *options.transposed;
-  if (options.leapfrog) json["leapfrog"] = *options.leapfrog;
-  add_number("threads_per_row", options.threads_per_row);
-  if (options.c_source) json["c_source"] = c_source_name(*options.c_source);
-  add_number("unroll", options.unroll);
-  if (options.reduction) json["reduction"] = reduction_name(*options.reduction);
-  add_number("threads", options.threads);
-  return json;
-}
-
 std::string speed(double gflops) {
   return gflops >= 100 ? fmt::format("{:.0f}", gflops) : fmt::format("{:.3g}", gflops);
 }
@@ -135,6 +117,9 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
   if (result.stage && result.stage->generated && spec.m > 0 && spec.n > 0) {
     const KernelOptions used = result.stage->generated.choose(spec.m, spec.n, spec.type == Type::c64, spec.kernel);
     json["kernel_options"] = to_json(used);
+    if (result.stage->generated.stage) {
+      json["kernel_stage"] = result.stage->generated.stage(spec.m, spec.n, spec.type == Type::c64, spec.kernel);
+    }
   }
   json["device"] = open_device().name;
   json["status"] = status_of(result);
@@ -197,8 +182,8 @@ Json shortened(const Json& result) {
     }
     return picked;
   };
-  Json json = pick(result, {"stage", "problem", "status", "reason", "kernel_options", "error", "time_ms", "gflops",
-                            "pct_cublas", "cublas_time_ms", "pct_roofline"});
+  Json json = pick(result, {"stage", "problem", "status", "reason", "kernel_options", "kernel_stage", "error",
+                            "time_ms", "gflops", "pct_cublas", "cublas_time_ms", "pct_roofline"});
   json["problem"] = pick(json["problem"], {"m", "n", "k"});
   if (json["reason"] == "") json.erase("reason");
   if (json.contains("error")) json["error"] = pick(json["error"], {"max_ratio", "frobenius_ratio"});

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "common/evaluate.hpp"
+#include "common/kernel_options_json.hpp"
 
 namespace gemm {
 
-using Json = nlohmann::ordered_json;
 
 /// One object per problem and contender; docs/concepts/output.md describes every field. Without ceilings (CPU) or
 /// times, the fields that need them are absent.

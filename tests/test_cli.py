@@ -98,7 +98,7 @@ class WithoutDevice(Case):
 
     def test_lab(self):
         text = self.ok(LAB, "help")
-        for command in ("ladder", "test", "list", "run", "compare", "experiment", "bench", "compile", "doctor", "map", "setup"):
+        for command in ("ladder", "test", "list", "run", "compare", "experiment", "bench", "compile", "choice", "doctor", "map", "setup"):
             self.assertRegex(text, rf"(?m)^  {command}\b")
         self.assertEqual(self.ok(LAB, "list", "--prebuilt", bin_dir), self.ok(self.gemm, "list"))
         self.refused(LAB, "nosuch")
