@@ -67,7 +67,7 @@ KernelOptions kernel_options_from_json(const Json& json) {
     const auto number = std::ranges::find_if(numbers, is);
     const auto flag = std::ranges::find_if(switches, is);
     if (number != std::end(numbers)) {
-      require(value.is_number_unsigned() && value.get<std::uint64_t>() >= 1 && value.get<std::uint64_t>() <= 1024,
+      require(value.is_number_integer() && value.get<std::int64_t>() >= 1 && value.get<std::int64_t>() <= 1024,
               "a number from 1 to 1024");
       options.*number->value = value.get<int>();
     } else if (flag != std::end(switches)) {

@@ -110,8 +110,8 @@ void expect_right(const ProblemSpec& spec) {
 TEST_F(TallSkinny, IsRight) {
   for (const Operation op : operations) {
     for (const Type type : types) {
-      expect_right(tall(op, type, 6, 9, 300));
-      expect_right(awkward(tall(op, type, 6, 9, 77)));
+      expect_right(tall(op, type, 6, 5, 300));
+      expect_right(awkward(tall(op, type, 6, 5, 77)));
       if (open_device().gpu) {
         for (const auto& [m, n] : {std::array{1, 1}, {48, 16}, {16, 48}, {33, 17}, {64, 64}}) {
           expect_right(tall(op, type, m, n, 100'000));
@@ -125,11 +125,11 @@ TEST_F(TallSkinny, IsRight) {
 TEST_F(TallSkinny, EmptyProducts) {
   for (const Operation op : operations) {
     for (const Type type : types) {
-      for (const auto& [m, n, k] : {std::array{6, 9, 0}, {0, 9, 40}, {6, 0, 40}, {0, 0, 0}}) {
+      for (const auto& [m, n, k] : {std::array{6, 5, 0}, {0, 5, 40}, {6, 0, 40}, {0, 0, 0}}) {
         expect_right(tall(op, type, m, n, k));
         expect_right(awkward(tall(op, type, m, n, k)));
       }
-      ProblemSpec spec = awkward(tall(op, type, 6, 9, 77));
+      ProblemSpec spec = awkward(tall(op, type, 6, 5, 77));
       spec.alpha = spec.alpha_imag = 0;  // A and B are full of NaN then
       expect_right(spec);
       spec.beta = spec.beta_imag = 0;  // and so is C
@@ -147,14 +147,14 @@ struct Arguments {
     p.op = op;
     p.type = type;
     p.m = 6;
-    p.n = 9;
+    p.n = 5;
     p.k = 10;
     p.x = a.data();
     p.ldx = 6;
     p.y = b.data();
-    p.ldy = 9;
+    p.ldy = 5;
     p.out = c.data();
-    p.ldout = 9;
+    p.ldout = 5;
     p.beta = {1.0};
     for (const DeviceArray<Complex>* each : {&a, &b, &c})
       check_cuda(cudaMemset(each->data(), 0, each->size() * sizeof(Complex)), "clear");
@@ -185,9 +185,9 @@ TEST_F(TallSkinny, InvalidArguments) {
       expect_invalid("negative", [](Problem& p) { p.n = -1; });
       expect_invalid("negative", [](Problem& p) { p.k = -1; });
       expect_invalid("apart", [](Problem& p) { p.ldx = 5; });
-      expect_invalid("apart", [](Problem& p) { p.ldy = 8; });
-      expect_invalid("apart", [](Problem& p) { p.ldout = 8; });
-      expect_invalid("apart", [](Problem& p) { p.ldout = -9; });
+      expect_invalid("apart", [](Problem& p) { p.ldy = 4; });
+      expect_invalid("apart", [](Problem& p) { p.ldout = 4; });
+      expect_invalid("apart", [](Problem& p) { p.ldout = -5; });
       expect_invalid("64 bits", [](Problem& p) { p.ldx = std::numeric_limits<std::int64_t>::max() / 16; });
       expect_invalid("null", [](Problem& p) { p.x = nullptr; });
       expect_invalid("null", [](Problem& p) { p.y = nullptr; });
@@ -264,16 +264,18 @@ TEST_F(TallSkinny, PreparedProductsOnlyLaunch) {
         if (type == Type::c64 && !aligned) continue;  // complex numbers always are
         Arguments arguments(op, type);
         Problem& p = arguments.p;
-        p.m = p.n = 4;
-        p.ldx = p.ldy = p.ldout = aligned ? 4 : 5;
+        p.m = 4;
+        p.n = 6;
+        p.ldx = aligned ? 4 : 7;
+        p.ldy = p.ldout = aligned ? 6 : 7;
         p.conjugate = op == Operation::tsmttsm && type == Type::c64;
         const DeviceArray<unsigned char> workspace(workspace_bytes(p));
         p.workspace = workspace.data();
         const auto before = arguments.c.to_host();
         const auto prepared =
             op == Operation::tsmm
-                ? tall_skinny::prepare_tsmm(face_type(type), 4, 4, p.x, p.ldx, p.out, p.ldout)
-                : tall_skinny::prepare_tsmttsm(face_type(type), 4, 4, p.x, p.ldx, p.y, p.ldy, p.conjugate);
+                ? tall_skinny::prepare_tsmm(face_type(type), 4, 6, p.x, p.ldx, p.out, p.ldout)
+                : tall_skinny::prepare_tsmttsm(face_type(type), 4, 6, p.x, p.ldx, p.y, p.ldy, p.conjugate);
         ASSERT_EQ(prepared.code, Code::ok) << prepared.reason;
         EXPECT_EQ(arguments.c.to_host(), before);
         const JitCounters counters = jit_counters();
