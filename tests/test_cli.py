@@ -39,7 +39,7 @@ BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77"
             "ladder --op tsmm --tile-m 2", "ladder --op tsmttsm --c-source global", "ladder --only tsm/11 --unroll 2", "compile tsm/11 4",
             "compile tsm/12 4 --tile-m 2", "compile tsm/09 4 --c-source shared", "compile tsm/12 4 --conj",
             "compile", "compile tsm/09", "compile tsm/01 4", "compile tsm/09 4x", "compile tsm/09 0", "compile tsm/09 4-2",
-            "compile tsm/09 4 --arch 90", "compile tsm/09 4 --arch compute_90", "compile tsm/09 4 --type s", "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time"]
+            "compile tsm/09 4 --arch 90", "compile tsm/09 4 --arch compute_90", "compile tsm/09 4 --type s", "choice 4x", "choice 0", "choice 4 --type s", "choice 4 --json out.json", "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time"]
 # What would take the CPU executor days, or can't be had from it.
 BAD_GEMM_WITHOUT_GPU = ["ladder --standard", "ladder --sweep", "ladder --sweep=512", "ladder --random 1", "ladder 64 --time"]
 # That an output can't be written should be found out before the work, which takes minutes on a GPU, not after.
@@ -219,6 +219,25 @@ class WithDevice(Case):
             self.assertEqual(len(os.listdir(folder)), 2)
         chosen = self.json_of(self.gemm, "run", "tsm/12", *shape)["kernel_options"]
         self.assertEqual(set(chosen), {"threads_per_row", "c_source", "unroll", "threads"})
+
+    def test_choice(self):
+        if not {"tsm/09_generated", "tsm/10_pipeline", "tsm/14_best"} <= {line.split()[0] for line in self.ok(self.gemm, "list").splitlines()}:
+            self.skipTest(f"built with GEMM_STAGES={stages}, without tsm/09, 10 and 14")
+        text = self.ok(self.gemm, "choice", "5x3", "--type", "d")
+        stage, options = re.search(r"(?m)^tsm/14_best: .*\n  real +5 x 3 +(tsm/\w+) +(.*)$", text).groups()
+        result = self.json_of(self.gemm, "run", "tsm/14", "--m", "5", "--n", "3", "--k", "333")
+        self.assertEqual((result["status"], result["kernel_stage"], result["kernel_options"]), ("pass", stage, json.loads(options)))
+        program = pathlib.Path(bin_dir, "tsm_14_best")  # has those that it chooses from
+        self.assertEqual(self.json_of(program, "--m", "5", "--n", "3", "--k", "333")["kernel_stage"], stage)
+
+    def test_example(self):
+        program = pathlib.Path(bin_dir, "block_gram_schmidt")
+        if not program.exists():
+            self.skipTest(f"built with GEMM_STAGES={stages}, without its kernels")
+        for bad in ("--k 63", "--k x", "--cond 0.5", "--cond", "--bogus", "--k 100 --cond 2 --json no/such/folder"):
+            self.refused(program, *bad.split())
+        report = self.json_of(program, "--k", "100", "--cond", "2", "1e12")
+        self.assertEqual([r["status"] for r in report["results"]], ["pass", "breakdown"])
 
     def test_json_to_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
