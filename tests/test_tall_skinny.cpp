@@ -125,10 +125,8 @@ TEST_F(TallSkinny, IsRight) {
 TEST_F(TallSkinny, EmptyProducts) {
   for (const Operation op : operations) {
     for (const Type type : types) {
-      for (const auto& [m, n, k] : {std::array{6, 5, 0}, {0, 5, 40}, {6, 0, 40}, {0, 0, 0}}) {
-        expect_right(tall(op, type, m, n, k));
+      for (const auto& [m, n, k] : {std::array{6, 5, 0}, {0, 5, 40}, {6, 0, 40}})
         expect_right(awkward(tall(op, type, m, n, k)));
-      }
       ProblemSpec spec = awkward(tall(op, type, 6, 5, 77));
       spec.alpha = spec.alpha_imag = 0;  // A and B are full of NaN then
       expect_right(spec);
