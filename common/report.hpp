@@ -11,7 +11,6 @@
 
 namespace gemm {
 
-
 /// One object per problem and contender; docs/concepts/output.md describes every field. Without ceilings (CPU) or
 /// times, the fields that need them are absent.
 Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, const TimingOptions& timing);
