@@ -14,6 +14,7 @@
 #include "common/device.hpp"
 #include "common/device_memory.hpp"
 #include "common/jit.hpp"
+#include "common/kernel_options_json.hpp"
 #include "common/options.hpp"
 #include "common/report.hpp"
 
@@ -98,7 +99,7 @@ Case parse_case(const std::string& line) {
   spec.seed = value_of(json, "seed", std::uint64_t{1});
   spec.distribution = distribution_of(value_of<std::string>(json, "dist", "uniform"));
   spec.validate();
-  if (json.contains("options")) spec.kernel = kernel_options(json["options"]);
+  if (json.contains("options")) spec.kernel = kernel_options_from_json(json["options"]);
   if (!result.stage) {
     if (spec.kernel.any()) throw UsageError("the library has no options of kernels");
     return result;

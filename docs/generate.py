@@ -16,6 +16,7 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
+import choice_figure  # noqa: E402
 import experiment_figures  # noqa: E402
 from experiment_figures import block_source  # noqa: E402, F401  a block, as those below
 import plot_ladder  # noqa: E402
@@ -704,6 +705,7 @@ def figures(data):
     plan.update(experiment_figures.plan(plot_style, save))
     plan.update(tsm_pages.plan(LADDER, plot_style, save))
     plan.update(tsmm_figure.plan(plot_style, save))
+    plan.update(choice_figure.plan(plot_style, save))
     return plan
 
 

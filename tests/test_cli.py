@@ -39,7 +39,7 @@ BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77"
             "ladder --op tsmm --tile-m 2", "ladder --op tsmttsm --c-source global", "ladder --only tsm/11 --unroll 2", "compile tsm/11 4",
             "compile tsm/12 4 --tile-m 2", "compile tsm/09 4 --c-source shared", "compile tsm/12 4 --conj",
             "compile", "compile tsm/09", "compile tsm/01 4", "compile tsm/09 4x", "compile tsm/09 0", "compile tsm/09 4-2",
-            "compile tsm/09 4 --arch 90", "compile tsm/09 4 --arch compute_90", "compile tsm/09 4 --type s", "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time",
+            "compile tsm/09 4 --arch 90", "compile tsm/09 4 --arch compute_90", "compile tsm/09 4 --type s", "choice 4x", "choice 0", "choice 4 --type s", "choice 4 --json out.json", "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time",
             "candidates", "candidates tsm/09", "candidates tsm/01 4", "candidates tsm/09,tsm/12 4", "candidates tsm/09 0", "candidates tsm/09 4 --c-source shared",
             "candidates tsm/09 4 --k 5 --mib 1", "candidates tsm/09 4 --most 0", "batch", "batch nosuch.jsonl --out -", "batch nosuch.jsonl", "batch - --out x", "batch - --out x --compile-only", "batch - --out x --no-check --no-time",
             "batch - --compile-only --part 3/2", "batch - --out x --part 1/2", "batch - --arch sm_90a --out x"]
@@ -110,7 +110,7 @@ class WithoutDevice(Case):
 
     def test_lab(self):
         text = self.ok(LAB, "help")
-        for command in ("ladder", "test", "list", "run", "compare", "experiment", "bench", "compile", "doctor", "map", "setup"):
+        for command in ("ladder", "test", "list", "run", "compare", "experiment", "bench", "compile", "choice", "doctor", "map", "setup"):
             self.assertRegex(text, rf"(?m)^  {command}\b")
         self.assertEqual(self.ok(LAB, "list", "--prebuilt", bin_dir), self.ok(self.gemm, "list"))
         self.refused(LAB, "nosuch")
@@ -277,6 +277,25 @@ class WithDevice(Case):
             for bad in BAD_CASES:
                 file.write_text(bad)
                 self.refused(self.gemm, "batch", file, "--out", "results.jsonl", "--no-time")
+
+    def test_choice(self):
+        if not {"tsm/09_generated", "tsm/10_pipeline", "tsm/14_best"} <= {line.split()[0] for line in self.ok(self.gemm, "list").splitlines()}:
+            self.skipTest(f"built with GEMM_STAGES={stages}, without tsm/09, 10 and 14")
+        text = self.ok(self.gemm, "choice", "5x3", "--type", "d")
+        stage, options = re.search(r"(?m)^tsm/14_best: .*\n  real +5 x 3 +(tsm/\w+) +(.*)$", text).groups()
+        result = self.json_of(self.gemm, "run", "tsm/14", "--m", "5", "--n", "3", "--k", "333")
+        self.assertEqual((result["status"], result["kernel_stage"], result["kernel_options"]), ("pass", stage, json.loads(options)))
+        program = pathlib.Path(bin_dir, "tsm_14_best")  # has those that it chooses from
+        self.assertEqual(self.json_of(program, "--m", "5", "--n", "3", "--k", "333")["kernel_stage"], stage)
+
+    def test_example(self):
+        program = pathlib.Path(bin_dir, "block_gram_schmidt")
+        if not program.exists():
+            self.skipTest(f"built with GEMM_STAGES={stages}, without its kernels")
+        for bad in ("--k 63", "--k x", "--cond 0.5", "--cond", "--bogus", "--k 100 --cond 2 --json no/such/folder"):
+            self.refused(program, *bad.split())
+        report = self.json_of(program, "--k", "100", "--cond", "2", "1e12")
+        self.assertEqual([r["status"] for r in report["results"]], ["pass", "breakdown"])
 
     def test_json_to_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
