@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The autotuner of the tall & skinny products: which of the generated kernels is best for which size.
 
-usage: tune_tsm.py cases --gemm BIN [--exhaustive] > CASES       kernels to try, promising ones by the stages' models
+usage: tune_tsm.py cases --gemm BIN [--exhaustive] --out CASES   kernels to try, promising ones by the stages' models
        gemm batch CASES --compile-only --arch sm_90a             ahead of time: needs no GPU
        gemm batch CASES --no-exact --out RESULTS                 checks and times them; again, if it was interrupted
        tune_tsm.py digest RESULTS... --table FILE --report FILE  the best of each size, and how good the models are
@@ -41,15 +41,19 @@ def sizes():
     return ["1-64", *off_diagonal]
 
 
-def print_cases(options):
+def write_cases(options):
+    lines = []
     if options.exhaustive:
         for stage, kind, size in SAMPLES:
-            for line in candidates(options.gemm, stage, size, "--type", kind, "--exhaustive", "--mib", options.mib):
-                print(line)
-        return
-    for stages in STAGES.values():
-        for line in candidates(options.gemm, ",".join(stages), *sizes(), "--most", options.most, "--mib", options.mib):
-            print(line)
+            lines += candidates(options.gemm, stage, size, "--type", kind, "--exhaustive", "--mib", options.mib)
+    else:
+        for stages in STAGES.values():
+            lines += candidates(options.gemm, ",".join(stages), *sizes(), "--most", options.most, "--mib", options.mib)
+    try:
+        with sys.stdout if options.out == "-" else open(options.out, "w") as file:
+            file.write("\n".join(lines) + "\n")
+    except OSError as error:
+        fail(f"can't write {options.out}: {error.strerror}")
 
 
 def read(paths):
@@ -162,6 +166,7 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     cases = commands.add_parser("cases")
     cases.add_argument("--gemm", required=True)
+    cases.add_argument("--out", default="-", help="a file (default: standard output)")
     cases.add_argument("--exhaustive", action="store_true")
     cases.add_argument("--most", type=int, default=5, help="kernels of a stage for each size")
     cases.add_argument("--mib", type=float, default=256, help="MiB of A")
@@ -172,7 +177,7 @@ def main():
     digests.add_argument("--report", required=True)
     options = parser.parse_args()
     if options.command == "cases":
-        return print_cases(options)
+        return write_cases(options)
     run, results = read(options.results)
     best, report = digest(run, results, options.most)
     entries = report.pop("sizes")
