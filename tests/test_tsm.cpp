@@ -316,6 +316,28 @@ TEST_P(EveryTsmStage, Lengths) {
   }
 }
 
+// 2^31 elements of A and more: an offset that is an int anywhere ends in another place.
+TEST_P(EveryTsmStage, OffsetsPast31Bits) {
+  if (!open_device().gpu) GTEST_SKIP() << "needs a GPU: 40 GiB and a billion rows";
+  constexpr std::int64_t k = (std::int64_t{1} << 30) + 3;
+  constexpr double a_wait = 600e-9, long_s = 5;
+  const int m = 2, n = 3;
+  if (const auto waits = stage().waits; waits && waits(m, n, k, open_device().sm_count) * a_wait > long_s)
+    GTEST_SKIP() << stage().id << " would take minutes";
+  const Result result = [&] {
+    try {
+      return evaluated(contender(stage()), tall(stage().op, Type::f64, m, n, k));
+    } catch (const OutOfDeviceMemory& error) {
+      Result skipped;
+      skipped.verdict.outcome = Outcome::skip;
+      skipped.verdict.reason = error.what();
+      return skipped;
+    }
+  }();
+  if (result.verdict.outcome == Outcome::skip) GTEST_SKIP() << result.verdict.reason;
+  EXPECT_EQ(result.verdict.outcome, Outcome::pass) << stage().id << ": " << result.verdict.reason;
+}
+
 TEST_P(EveryTsmStage, EmptyProducts) {
   for (const Type type : types) {
     for (const auto& [m, n, k] : {std::array{0, 5, 50}, {5, 0, 50}, {5, 6, 0}, {0, 0, 0}}) {
