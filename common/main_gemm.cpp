@@ -1,4 +1,4 @@
-// The whole-ladder program behind ./lab: ladder, run, compare, compile, list, doctor, map.
+// The whole-ladder program behind ./lab: ladder, run, compare, compile, probe, list, doctor, map.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,6 +15,7 @@
 #include "common/doctor.hpp"
 #include "common/jit.hpp"
 #include "common/options.hpp"
+#include "common/probe.hpp"
 #include "common/report.hpp"
 #include "common/thread_map.hpp"
 
@@ -431,6 +432,8 @@ int main(int argc, char** argv) {
   compile_command->add_flag("--conj", compile_options.conjugate, "A^H in place of A^T");
   add_kernel_options(*compile_command, compile_options.kernel);
   compile_command->callback([&] { action = [&] { return compile_ahead(compile_options); }; });
+
+  add_probe_command(app, command, action);
 
   bool list_variants = false;
   CLI::App* list_command = app.add_subcommand("list", "all stages");
