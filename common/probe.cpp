@@ -16,11 +16,6 @@ std::vector<Probe>& storage() {
   return all;
 }
 
-struct Asked {
-  std::string json;
-  bool time = false, check = false;
-};
-
 std::string text_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
@@ -38,47 +33,6 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-int run_probe(const Probe& probe, const Asked& asked, const std::string& command) {
-  require_writable(asked.json);
-  const DeviceInfo& device = open_device();
-  if (asked.time && !device.gpu)
-    throw DeviceError("no device to time on: the CPU executor checks, and can't tell a GPU's speed");
-  ProbeRun run;
-  run.time = device.gpu && !asked.check;
-  std::optional<Ceilings> ceilings;
-  if (device.gpu) run.sm_count = device.sm_count;
-  if (run.time) {
-    show_progress("measuring the ceilings");
-    ceilings = measure_ceilings();
-    show_progress("");
-    run.machine = {device.name, device.sm_count, ceilings->read_gbs, ceilings->latency_ns, ceilings->dfma_gflops};
-  }
-  tell(asked.json, fmt::format("{}: {}\n{}; predictions for {}\n\n", probe.name, probe.idea, device.name,
-                               run.time ? "it" : run.machine.name));
-  const ProbeReport report = probe.run(run);
-  show_progress("");
-  tell(asked.json, text_table(report.table) + (report.text.empty() ? "" : "\n" + report.text));
-  if (!run.time) tell(asked.json, "\nnothing was timed: the kernels ran a little, and what they computed was checked\n");
-
-  Json json = provenance(command, ceilings);
-  json["probe"] = probe.name;
-  json["timed"] = run.time;
-  json["predicted_for"] = run.machine.name;
-  json["settings"] = report.settings;
-  json["results"] = report.results;
-  if (!asked.json.empty()) write_text(asked.json, report_text(json));
-  const auto failed = [](const Json& result) { return result["status"] == "fail"; };
-  const auto wrong = std::ranges::find_if(report.results, failed);
-  if (wrong == report.results.end()) return 0;
-  fmt::print(stderr, "error: {} computes something wrong: {}\n", probe.name, wrong->dump());
-  return 1;
-}
-
-int list_probes() {
-  for (const Probe& probe : all_probes()) fmt::print("{:<12}  {}\n", probe.name, probe.idea);
-  return 0;
-}
-
 }  // namespace
 
 const std::vector<Probe>& all_probes() {
@@ -92,22 +46,41 @@ ProbeRegistration::ProbeRegistration(const char* file, const ProbeInfo& info) {
   all.insert(std::ranges::lower_bound(all, name, {}, &Probe::name), Probe{info, name, file});
 }
 
-void add_probe_command(CLI::App& app, const std::string& command, std::function<int()>& action) {
-  CLI::App* all = app.add_subcommand("probe", "small kernels that measure the hardware; without a name: the list");
-  all->require_subcommand(0, 1);
-  all->callback([all, &action] {
-    if (all->get_subcommands().empty()) action = list_probes;
-  });
-  for (const Probe& probe : all_probes()) {
-    CLI::App* one = all->add_subcommand(probe.name, std::string(probe.idea));
-    const auto asked = std::make_shared<Asked>();
-    one->add_option("--json", asked->json, "write the results to this file (- for standard output)");
-    CLI::Option* time = one->add_flag("--time", asked->time, "time, or end with status 2 where there is no GPU");
-    one->add_flag("--check", asked->check, "only check what the kernels compute (the default without a GPU)")
-        ->excludes(time);
-    if (probe.add_options) probe.add_options(*one);
-    one->callback([&probe, asked, command, &action] { action = [&, asked] { return run_probe(probe, *asked, command); }; });
+int run_probe(const Probe& probe, const ProbeRequest& request, const std::string& command) {
+  require_writable(request.json);
+  const DeviceInfo& device = open_device();
+  if (request.time && !device.gpu)
+    throw DeviceError("no device to time on: the CPU executor checks, and can't tell a GPU's speed");
+  ProbeRun run;
+  run.time = device.gpu && !request.check;
+  std::optional<Ceilings> ceilings;
+  if (device.gpu) run.sm_count = device.sm_count;
+  if (run.time) {
+    show_progress("measuring the ceilings");
+    ceilings = measure_ceilings();
+    show_progress("");
+    run.machine = {device.name, device.sm_count, ceilings->read_gbs, ceilings->latency_ns, ceilings->dfma_gflops};
   }
+  tell(request.json, fmt::format("{}: {}\n{}; predictions for {}\n\n", probe.name, probe.idea, device.name,
+                                 run.time ? "it" : run.machine.name));
+  const ProbeReport report = probe.run(run);
+  show_progress("");
+  tell(request.json, text_table(report.table) + (report.text.empty() ? "" : "\n" + report.text));
+  if (!run.time)
+    tell(request.json, "\nnothing was timed: the kernels ran a little, and what they computed was checked\n");
+
+  Json json = provenance(command, ceilings);
+  json["probe"] = probe.name;
+  json["timed"] = run.time;
+  json["predicted_for"] = run.machine.name;
+  json["settings"] = report.settings;
+  json["results"] = report.results;
+  if (!request.json.empty()) write_text(request.json, report_text(json));
+  const auto failed = [](const Json& result) { return result["status"] == "fail"; };
+  const auto wrong = std::ranges::find_if(report.results, failed);
+  if (wrong == report.results.end()) return 0;
+  fmt::print(stderr, "error: {} computes something wrong: {}\n", probe.name, wrong->dump());
+  return 1;
 }
 
 void add_times(Json& result, const TimingRun& run) {

@@ -2,8 +2,6 @@
 // stages; a probe adds itself with one ProbeRegistration in its own file, and `gemm probe` finds it here.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,9 +36,19 @@ struct ProbeReport {
   std::string text;                             ///< sentences below it
 };
 
+/// An option of its own on the command line: a number in a range, one of some words, or a flag.
+struct ProbeOption {
+  std::string name, description;
+  int* number = nullptr;
+  int least = 0, most = 0;
+  std::string* word = nullptr;
+  std::vector<std::string> words = {};
+  bool* flag = nullptr;
+};
+
 struct ProbeInfo {
-  std::string_view idea;                        ///< one line
-  void (*add_options)(CLI::App&) = nullptr;     ///< its own, if it has any
+  std::string_view idea;  ///< one line
+  std::vector<ProbeOption> options = {};
   ProbeReport (*run)(const ProbeRun&) = nullptr;
 };
 
@@ -56,8 +64,13 @@ struct ProbeRegistration {
   ProbeRegistration(const char* file, const ProbeInfo& info);
 };
 
-/// Adds `probe` with a command for each of them. Running one sets `action`.
-void add_probe_command(CLI::App& app, const std::string& command, std::function<int()>& action);
+/// Runs a probe, and reports: its table, and its JSON in a file. Returns the exit status. Throws UsageError and DeviceError.
+struct ProbeRequest {
+  std::string json;
+  bool time = false;   ///< there must be a GPU
+  bool check = false;  ///< no times, even where there is one
+};
+int run_probe(const Probe& probe, const ProbeRequest& request, const std::string& command);
 
 /// time_ms and state, as in the results of stages.
 void add_times(Json& result, const TimingRun& run);

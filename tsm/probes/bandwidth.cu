@@ -60,12 +60,6 @@ __global__ void fill(double* words, std::int64_t count) {
 
 int mib = 4096;
 
-void add_options(CLI::App& app) {
-  app.add_option("--mib", mib, "MiB of data, far more than the L2 cache holds")
-      ->check(CLI::Range(64, 1 << 20))
-      ->capture_default_str();
-}
-
 // Of the first `count` words.
 double sum_of_first(std::int64_t count) {
   const std::int64_t rest = count % VALUES;
@@ -74,7 +68,8 @@ double sum_of_first(std::int64_t count) {
 
 struct Data {
   gemm::DeviceArray<double> words, sums;
-  std::int64_t at = 0;  // the next launch's first word: it goes on where the last one ended, so as to find nothing in the L2
+  std::int64_t at =
+      0;  // the next launch's first word: it goes on where the last one ended, so as to find nothing in the L2
 };
 
 // So much dynamic shared memory that an SM holds so many blocks and no more (each block takes 1 KiB besides).
@@ -98,10 +93,14 @@ Json measure(const gemm::ProbeRun& run, Data& data, int warps, bool alone) {
   const double in_flight = static_cast<double>(round_words) * sizeof(double) / (alone ? 1 : run.sm_count);  // of an SM
   const double all = in_flight * (alone ? 1 : run.machine.sm_count);
   const double predicted = std::min(run.machine.read_gbs, all / run.machine.latency_ns);
-  Json result = {{"word_bytes", sizeof(Word)},       {"ilp", ILP},
-                 {"warps_per_sm", alone ? 0 : warps}, {"blocks", blocks},
-                 {"block_threads", 32 * block_warps}, {"bytes_in_flight_per_sm", in_flight},
-                 {"predicted_gbs", predicted},        {"status", "pass"},
+  Json result = {{"word_bytes", sizeof(Word)},
+                 {"ilp", ILP},
+                 {"warps_per_sm", alone ? 0 : warps},
+                 {"blocks", blocks},
+                 {"block_threads", 32 * block_warps},
+                 {"bytes_in_flight_per_sm", in_flight},
+                 {"predicted_gbs", predicted},
+                 {"status", "pass"},
                  {"reason", ""}};
   if (const auto resources = gemm::kernel_resources(reinterpret_cast<const void*>(&read_words<Word, ILP>))) {
     result["registers"] = resources->registers;
@@ -155,13 +154,14 @@ Json measure(const gemm::ProbeRun& run, Data& data, int warps, bool alone) {
 template <class Word>
 void measure_all(const gemm::ProbeRun& run, Data& data, gemm::ProbeReport& report) {
   const auto row = [&]<int... ILP>(std::integer_sequence<int, ILP...>, int warps, bool alone) {
-    std::vector<std::string> cells = {fmt::format("{} bytes, {}", sizeof(Word),
-                                                  alone ? "1 block, 4 warps" : fmt::format("{} warps an SM", warps))};
+    std::vector<std::string> cells = {
+        fmt::format("{} bytes, {}", sizeof(Word), alone ? "1 block, 4 warps" : fmt::format("{} warps an SM", warps))};
     const auto add = [&](Json result) {
-      cells.push_back(result["status"] == "pass"
-                          ? fmt::format("{:.4g} / {}", result["predicted_gbs"].get<double>(),
-                                        result.contains("gbs") ? fmt::format("{:.4g}", result["gbs"].get<double>()) : "-")
-                          : result["status"].get<std::string>());
+      cells.push_back(
+          result["status"] == "pass"
+              ? fmt::format("{:.4g} / {}", result["predicted_gbs"].get<double>(),
+                            result.contains("gbs") ? fmt::format("{:.4g}", result["gbs"].get<double>()) : "-")
+              : result["status"].get<std::string>());
       report.results.push_back(std::move(result));
     };
     (add(measure<Word, ILP>(run, data, warps, alone)), ...);
@@ -189,21 +189,27 @@ gemm::ProbeReport probe(const gemm::ProbeRun& run) {
   measure_all<double2>(run, data, report);
 
   const double needed = run.machine.latency_ns * run.machine.read_gbs / run.machine.sm_count;
-  report.text = fmt::format("Little's law: {:.1f} ns x {:.0f} GB/s = {:.1f} kB in flight an SM\n", run.machine.latency_ns,
-                            run.machine.read_gbs, needed / 1000);
+  report.text = fmt::format("Little's law: {:.1f} ns x {:.0f} GB/s = {:.1f} kB in flight an SM\n",
+                            run.machine.latency_ns, run.machine.read_gbs, needed / 1000);
   double best = 0, least = 0;
   for (const Json& result : report.results) best = std::max(best, result.value("gbs", 0.0));
   for (const Json& result : report.results) {
     const double bytes = result["bytes_in_flight_per_sm"];
-    if (result["warps_per_sm"] > 0 && result.value("gbs", 0.0) >= 0.9 * best && (least == 0 || bytes < least)) least = bytes;
+    if (result["warps_per_sm"] > 0 && result.value("gbs", 0.0) >= 0.9 * best && (least == 0 || bytes < least))
+      least = bytes;
   }
   if (best > 0) report.text += fmt::format("90 % of the best, {:.0f} GB/s, first with {:.1f} kB\n", best, least / 1000);
   return report;
 }
 
 const gemm::ProbeRegistration registration{
-    __FILE__, {.idea = "read bandwidth against warps of an SM and loads in flight of a thread",
-               .add_options = add_options,
-               .run = probe}};
+    __FILE__,
+    {.idea = "read bandwidth against warps of an SM and loads in flight of a thread",
+     .options = {{.name = "--mib",
+                  .description = "MiB of data, far more than the L2 cache holds",
+                  .number = &mib,
+                  .least = 64,
+                  .most = 1 << 20}},
+     .run = probe}};
 
 }  // namespace

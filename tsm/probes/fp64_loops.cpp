@@ -43,7 +43,8 @@ std::string name_of(const Json& about) {
       name += " x " + std::to_string(value.get<int>());
       continue;
     }
-    name += (name.empty() ? "" : ", ") + (value.is_string() ? value.get<std::string>() : std::to_string(value.get<int>()));
+    name +=
+        (name.empty() ? "" : ", ") + (value.is_string() ? value.get<std::string>() : std::to_string(value.get<int>()));
     if (key == "per_four") name += " per 4";
   }
   return name;
@@ -55,7 +56,8 @@ struct Bench {
   DeviceArray<long long> cycles;
 
   explicit Bench(int blocks) : out(static_cast<std::size_t>(blocks) * 512), cycles(static_cast<std::size_t>(blocks)) {
-    check_cuda(cudaMemcpy(data.data(), loop_data().data(), data_words * sizeof(double), cudaMemcpyHostToDevice), "copy");
+    check_cuda(cudaMemcpy(data.data(), loop_data().data(), data_words * sizeof(double), cudaMemcpyHostToDevice),
+               "copy");
   }
   void launch(const Loop& loop, int blocks, int threads, int rounds) const {
     const Status status = loop.launch({.grid = static_cast<unsigned>(blocks), .block = static_cast<unsigned>(threads)},
@@ -93,9 +95,16 @@ double share_of_peak(const Bench& bench, const Loop& loop, int blocks, int warps
 }
 
 Json to_json(const LoopCode& code) {
-  return {{"dfma", code.fmas},         {"loads_64", code.loads_64}, {"loads_128", code.loads_128}, {"adds", code.adds},
-          {"moves", code.moves},       {"rest", code.rest},         {"new_operands", code.operands}, {"reused", code.reused},
-          {"registers", code.registers}, {"spilled", code.spilled}};
+  return {{"dfma", code.fmas},
+          {"loads_64", code.loads_64},
+          {"loads_128", code.loads_128},
+          {"adds", code.adds},
+          {"moves", code.moves},
+          {"rest", code.rest},
+          {"new_operands", code.operands},
+          {"reused", code.reused},
+          {"registers", code.registers},
+          {"spilled", code.spilled}};
 }
 
 // "mix" and "((anonymous namespace)::Kind)5, 4, ((anonymous namespace)::Order)1": "mix 5 4 1".
@@ -164,7 +173,8 @@ std::map<std::string, LoopCode> machine_code(const std::string& file) {
   return all;
 }
 
-ProbeReport run_loops(const ProbeRun& run, const std::vector<Loop>& loops, bool with_machine_code, const std::string& file) {
+ProbeReport run_loops(const ProbeRun& run, const std::vector<Loop>& loops, bool with_machine_code,
+                      const std::string& file) {
   std::map<std::string, LoopCode> codes;
   if (with_machine_code) codes = machine_code(file);
   if (run.time && open_device().compute_capability % 10 != 0)
@@ -210,7 +220,8 @@ ProbeReport run_loops(const ProbeRun& run, const std::vector<Loop>& loops, bool 
     if (const auto code = codes.find(loop.kernel_name); code != codes.end()) {
       const LoopCode& c = code->second;
       result["sass"] = to_json(c);
-      for (const int count : {c.fmas, c.loads_64 + c.loads_128, c.adds, c.moves, c.rest}) row.push_back(std::to_string(count));
+      for (const int count : {c.fmas, c.loads_64 + c.loads_128, c.adds, c.moves, c.rest})
+        row.push_back(std::to_string(count));
       for (const double mean : {c.operands, c.reused}) row.push_back(fmt::format("{:.2f}", mean));
       row.push_back(std::to_string(c.registers));
     }
@@ -218,7 +229,8 @@ ProbeReport run_loops(const ProbeRun& run, const std::vector<Loop>& loops, bool 
     report.table.push_back(std::move(row));
   }
   report.text =
-      "others: of an FMA. units: lanes, banks and issue slots alone; paper: a DFMA is lost for every four others; reading: two\n"
+      "others: of an FMA. units: lanes, banks and issue slots alone; paper: a DFMA is lost for every four others; "
+      "reading: two\n"
       "operands a DFMA are read in its two cycles; writing: a loaded register takes a cycle from the FP64 units\n";
   if (run.time) report.text += "-: so many warps would need more registers than an SM has\n";
   return report;

@@ -16,13 +16,13 @@ namespace gemm::probes {
 
 /// A loop, and what there is in a round of it, for a thread.
 struct Loop {
-  Json about;                                  ///< what results say of it: its name and parameters
-  int fmas = 0, others = 0;                    ///< instructions in a round
-  int loads_64 = 0, loads_128 = 0;             ///< those of the others that load from shared or device memory, by bits
-  double other_cycles = 0;                     ///< of an SM, that the others of a warp take in a round, if nothing else runs
-  double operands = 2;                         ///< of an FMA that the one before did not have, as the source orders them
+  Json about;                       ///< what results say of it: its name and parameters
+  int fmas = 0, others = 0;         ///< instructions in a round
+  int loads_64 = 0, loads_128 = 0;  ///< those of the others that load from shared or device memory, by bits
+  double other_cycles = 0;          ///< of an SM, that the others of a warp take in a round, if nothing else runs
+  double operands = 2;              ///< of an FMA that the one before did not have, as the source orders them
   const void* kernel = nullptr;
-  std::string kernel_name;                     ///< its name and the numbers among its template arguments: "mix 1 4 1"
+  std::string kernel_name;  ///< its name and the numbers among its template arguments: "mix 1 4 1"
   /// Parameters: rounds, data, a sum for each thread, cycles for each block.
   std::function<Status(const LaunchShape&, int, const double*, double*, long long*)> launch;
   std::function<double(int thread, int rounds)> right;  ///< a thread's sum, bit for bit

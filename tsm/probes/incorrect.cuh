@@ -19,9 +19,8 @@ using Incorrect = void(std::int64_t k, const T* a, std::int64_t lda, const T* b,
 /// together they are the sum over all elements of A^T B. sums = 0: a sum for each element of the tile, as a right kernel has;
 /// else so many, which take turns.
 template <class T, int M, int N, int TM, int TN, int sums, int threads>
-__global__ void __launch_bounds__(threads)
-    incorrect(std::int64_t k, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b, std::int64_t ldb,
-              T* __restrict__ out) {
+__global__ void __launch_bounds__(threads) incorrect(std::int64_t k, const T* __restrict__ a, std::int64_t lda,
+                                                     const T* __restrict__ b, std::int64_t ldb, T* __restrict__ out) {
   using ColumnsA = generated::Columns<M, TM, true>;
   using ColumnsB = generated::Columns<N, TN, true>;
   static_assert(M % TM == 0 && N % TN == 0);

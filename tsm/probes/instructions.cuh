@@ -17,6 +17,13 @@ inline constexpr bool has_fp64_units = false;
 inline constexpr bool has_fp64_units = true;
 #endif
 
+/// In place of a kernel that needs them.
+__device__ inline void stop() {
+#ifdef __CUDACC__
+  __trap();
+#endif
+}
+
 /// Cycles of this SM's clock; 0 on the executor, which has none.
 __device__ __forceinline__ long long sm_clock() {
 #ifdef __CUDACC__

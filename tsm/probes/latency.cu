@@ -58,8 +58,8 @@ __global__ void chase(const unsigned* words, int warm, int steps, unsigned* at, 
 // Lane i loads the double at offset[i], and LOADS - 1 others, each so much further. `step` is 0, which the compiler doesn't
 // know: else it would load once.
 template <bool shared>
-__global__ void __launch_bounds__(THREADS) load_lines(const double* data, const int* offset, int rounds, int step, double* out,
-                                                     long long* cycles) {
+__global__ void __launch_bounds__(THREADS)
+    load_lines(const double* data, const int* offset, int rounds, int step, double* out, long long* cycles) {
   __shared__ double words[shared ? LOADS * LINES * LINE_DOUBLES : 1];
   const double* from = data + offset[threadIdx.x % 32];
   if constexpr (shared) {
@@ -93,12 +93,6 @@ __global__ void __launch_bounds__(THREADS) load_lines(const double* data, const 
 // ---- chains
 
 int most_mib = 2048;
-
-void add_options(CLI::App& app) {
-  app.add_option("--mib", most_mib, "MiB of the longest chain, a power of two beyond the L2 cache")
-      ->check(CLI::Range(1, 1 << 14))
-      ->capture_default_str();
-}
 
 Json measure_chain(const gemm::ProbeRun& run, const gemm::DeviceArray<unsigned>& words, unsigned lines) {
   const std::int64_t bytes = std::int64_t{lines} * LINE_WORDS * 4;
@@ -184,10 +178,10 @@ Json measure_lines(const gemm::ProbeRun& run, const gemm::DeviceArray<double>& d
   const std::array<int, 32> offsets = lane_offsets(lines, spread);
   const double banks = wavefronts(offsets), tags = lines / 4.0;
   const double predicted = shared ? banks : std::max(banks, tags);
-  Json result = {{"part", "lines"},           {"memory", shared ? "shared" : "l1"},
-                 {"lines", lines},            {"pattern", spread ? "spread" : "column"},
-                 {"wavefronts", banks},       {"predicted_cycles", predicted},
-                 {"status", "pass"},          {"reason", ""}};
+  Json result = {{"part", "lines"},     {"memory", shared ? "shared" : "l1"},
+                 {"lines", lines},      {"pattern", spread ? "spread" : "column"},
+                 {"wavefronts", banks}, {"predicted_cycles", predicted},
+                 {"status", "pass"},    {"reason", ""}};
   const int threads = run.time ? THREADS : 32, rounds = run.time ? 512 : 2;
   const auto blocks = static_cast<std::size_t>(run.sm_count);
   gemm::DeviceArray<int> offset(32);
@@ -196,8 +190,8 @@ Json measure_lines(const gemm::ProbeRun& run, const gemm::DeviceArray<double>& d
   gemm::check_cuda(cudaMemcpy(offset.data(), offsets.data(), sizeof offsets, cudaMemcpyHostToDevice), "copy offsets");
   for (int launch = 0; launch < 2; ++launch) {  // the first one warms up
     const gemm::Status status = gemm::launch(
-        load_lines<shared>, {.grid = static_cast<unsigned>(blocks), .block = static_cast<unsigned>(threads)}, data.data(),
-        offset.data(), rounds, 0, out.data(), cycles.data());
+        load_lines<shared>, {.grid = static_cast<unsigned>(blocks), .block = static_cast<unsigned>(threads)},
+        data.data(), offset.data(), rounds, 0, out.data(), cycles.data());
     if (!status) throw gemm::DeviceError("a launch failed: " + status.reason);
   }
   const std::vector<double> sums = out.to_host();
@@ -243,30 +237,38 @@ gemm::ProbeReport probe(const gemm::ProbeRun& run) {
   std::vector<double> values(LOADS * LINES * LINE_DOUBLES);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i);
   const gemm::DeviceArray<double> data(values.size());
-  gemm::check_cuda(cudaMemcpy(data.data(), values.data(), values.size() * sizeof(double), cudaMemcpyHostToDevice), "copy");
+  gemm::check_cuda(cudaMemcpy(data.data(), values.data(), values.size() * sizeof(double), cudaMemcpyHostToDevice),
+                   "copy");
   report.table.push_back({"lines of a warp's load", "pattern", "", "predicted cycles", "cycles"});
   for (const bool spread : {true, false}) {
     for (int lines = 1; lines <= LINES; lines *= 2) {
       for (const bool shared : {false, true}) {
-        Json result = shared ? measure_lines<true>(run, data, lines, spread) : measure_lines<false>(run, data, lines, spread);
-        report.table.push_back({fmt::format("{} of {}", lines, shared ? "shared memory" : "the L1"), result["pattern"], "",
-                                cell(result, "predicted_cycles"), cell(result, "cycles")});
+        Json result =
+            shared ? measure_lines<true>(run, data, lines, spread) : measure_lines<false>(run, data, lines, spread);
+        report.table.push_back({fmt::format("{} of {}", lines, shared ? "shared memory" : "the L1"), result["pattern"],
+                                "", cell(result, "predicted_cycles"), cell(result, "cycles")});
         report.results.push_back(std::move(result));
       }
     }
   }
   const auto in_flight = [&](double ns) { return ns * run.machine.read_gbs / run.machine.sm_count / 1000; };
-  report.text = fmt::format("Little's law for {:.0f} GB/s: {:.1f} ns are {:.1f} kB in flight an SM\n", run.machine.read_gbs,
-                            run.machine.latency_ns, in_flight(run.machine.latency_ns));
+  report.text = fmt::format("Little's law for {:.0f} GB/s: {:.1f} ns are {:.1f} kB in flight an SM\n",
+                            run.machine.read_gbs, run.machine.latency_ns, in_flight(run.machine.latency_ns));
   if (latency > 0)
-    report.text += fmt::format("with the longest chain's {:.1f} ns: {:.1f} kB; `probe bandwidth` shows how many it takes\n",
-                               latency, in_flight(latency));
+    report.text +=
+        fmt::format("with the longest chain's {:.1f} ns: {:.1f} kB; `probe bandwidth` shows how many it takes\n",
+                    latency, in_flight(latency));
   return report;
 }
 
 const gemm::ProbeRegistration registration{
-    __FILE__, {.idea = "latency of L1, L2 and device memory; cycles of a load against the cache lines that it touches",
-               .add_options = add_options,
-               .run = probe}};
+    __FILE__,
+    {.idea = "latency of L1, L2 and device memory; cycles of a load against the cache lines that it touches",
+     .options = {{.name = "--mib",
+                  .description = "MiB of the longest chain, beyond the L2 cache",
+                  .number = &most_mib,
+                  .least = 1,
+                  .most = 1 << 14}},
+     .run = probe}};
 
 }  // namespace

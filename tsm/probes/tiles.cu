@@ -9,6 +9,8 @@
 // Predicted Four hypotheses (docs/tsm/probes.md#tiles).
 // Page      docs/tsm/probes.md#tiles
 // Source    Ernst et al. (2020), section 4.3; docs/tsm/10_pipeline.md.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "tsm/probes/fp64_loops.hpp"
@@ -21,206 +23,214 @@ namespace probes = gemm::probes;
 
 enum Numbers { REAL = 1, COMPLEX = 2 };  // doubles of a number
 enum Loads { NONE, SHARED_64, SHARED_128 };
-enum Order { SAME, NEIGHBOURS, FRESH };
+enum Order { NEIGHBOURS = 1, FRESH };
 
 constexpr int ALONG_M = 4, ALONG_N = 8;  // threads of a warp
 constexpr int MOST_WORDS = 240;          // registers of the sums and two sets of words: with more, one set
 
-template <Numbers numbers, int TM, int TN, Loads loads>
+constexpr int MOST_M = 16, MOST_N = 12, MOST_SUMS = 96, SHARED_WORDS = 512;
+
 struct Tile {
-  static constexpr int words_m = TM * numbers, words_n = TN * numbers;  // of a row
-  static constexpr int fmas = words_m * words_n;
-  static constexpr bool two_sets = loads != NONE && 2 * (TM * TN * numbers + 2 * (words_m + words_n)) <= MOST_WORDS;
-  static constexpr int sets = two_sets ? 2 : 1;
-  static constexpr int rows = 2 * ((128 + 2 * fmas - 1) / (2 * fmas));  // of a round: at least 128 FMAs
-  static constexpr int unit = loads == SHARED_64 ? 1 : 2;               // words of a load
-  static constexpr int row_words = words_m * ALONG_M + words_n * ALONG_N;
-  static_assert(words_m % 2 == 0 && words_n % 2 == 0 && (two_sets || numbers == REAL || loads == NONE));
+  Numbers numbers;
+  int tm, tn;
+  Loads loads;
+
+  __host__ __device__ constexpr int words_m() const { return tm * numbers; }  // of a row
+  __host__ __device__ constexpr int words_n() const { return tn * numbers; }
+  __host__ __device__ constexpr int fmas() const { return words_m() * words_n(); }
+  __host__ __device__ constexpr int sets() const {
+    return loads != NONE && 2 * (tm * tn * numbers + 2 * (words_m() + words_n())) <= MOST_WORDS ? 2 : 1;
+  }
+  __host__ __device__ constexpr int rows() const { return 2 * ((128 + 2 * fmas() - 1) / (2 * fmas())); }  // of a round
+  __host__ __device__ constexpr int unit() const { return loads == SHARED_64 ? 1 : 2; }  // words of a load
+  __host__ __device__ constexpr int row_words() const { return words_m() * ALONG_M + words_n() * ALONG_N; }
 };
 
 // Which sum FMA f of a row belongs to, and which words it takes. Down one column and up the next; or (fresh) along diagonals, so
 // that neither word is that of the FMA before. Complex: re re, im re, im im (with the other sign), re im.
 struct Fma {
-  int row, col;     // of the tile
-  int part;         // of the sum
-  int of_a, of_b;   // which word of the numbers
+  int row, col;    // of the tile
+  int part;        // of the sum
+  int of_a, of_b;  // which word of the numbers
   bool negative;
 };
-template <Numbers numbers, int TM, int TN>
-__host__ __device__ constexpr Fma fma_of(Order order, int f) {
-  if (numbers == REAL) {
-    if (order == FRESH) return {f % TM, (f % TM + f / TM) % TN, 0, 0, 0, false};
-    const int j = f / TM;
-    return {j % 2 ? TM - 1 - f % TM : f % TM, j, 0, 0, 0, false};
+__host__ __device__ constexpr Fma fma_of(const Tile& t, Order order, int f) {
+  if (t.numbers == REAL) {
+    if (order == FRESH) return {f % t.tm, (f % t.tm + f / t.tm) % t.tn, 0, 0, 0, false};
+    const int j = f / t.tm;
+    return {j % 2 ? t.tm - 1 - f % t.tm : f % t.tm, j, 0, 0, 0, false};
   }
-  const int j = f / (4 * TM), step = f / TM % 4, i = step % 2 ? TM - 1 - f % TM : f % TM;
+  const int j = f / (4 * t.tm), step = f / t.tm % 4, i = step % 2 ? t.tm - 1 - f % t.tm : f % t.tm;
   return {i, j, step % 2, step == 1 || step == 2, step > 1, step == 2};
+}
+
+// One function for all: nvcc puts it into each kernel below, where it knows t and order, and all that depends on them is gone.
+__device__ void run_tile(const Tile& t, Order order, int rounds, const double* data, double* out, long long* cycles) {
+  __shared__ __align__(16) double words[SHARED_WORDS];
+  for (int i = threadIdx.x; i < t.rows() * t.row_words(); i += blockDim.x) words[i] = data[i];
+  const int lane = threadIdx.x % 32, at_m = lane / 16 * 2 + lane / 2 % 2, at_n = lane % 16 / 4 * 2 + lane % 2;
+  const double* const row_a = words + at_m * t.unit();
+  const double* const row_b = words + t.words_m() * ALONG_M + at_n * t.unit();
+  double a[2][MOST_M], b[2][MOST_N], sum[MOST_SUMS];
+  const int sums = t.tm * t.tn * t.numbers;  // a number's parts side by side
+  const auto read = [&](double* to, const double* from) {
+    if (t.unit() == 2)
+      probes::load_shared(to[0], to[1], from);
+    else
+      probes::load_shared(to[0], from);
+  };
+  const auto read_a = [&](int row, int i) {
+    read(&a[row % t.sets()][i * t.unit()], row_a + row * t.row_words() + i * ALONG_M * t.unit());
+  };
+  const auto read_b = [&](int row, int j) {
+    read(&b[row % t.sets()][j * t.unit()], row_b + row * t.row_words() + j * ALONG_N * t.unit());
+  };
+  for (int i = 0; i < sums; ++i) sum[i] = data[i + lane];
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < t.words_m() / t.unit(); ++i) read_a(0, i);
+#pragma unroll
+  for (int j = 0; j < t.words_n() / t.unit(); ++j) read_b(0, j);
+  const long long begin = probes::sm_clock();
+#pragma unroll 1
+  for (int round = 0; round < rounds; ++round) {
+#pragma unroll
+    for (int row = 0; row < t.rows(); ++row) {
+      const int next = (row + 1) % t.rows();
+      if (t.sets() == 2) {
+#pragma unroll
+        for (int i = 0; i < t.words_m() / t.unit(); ++i) read_a(next, i);
+#pragma unroll
+        for (int j = 0; j < t.words_n() / t.unit(); ++j) read_b(next, j);
+      }
+      // Without loads, the words take turns: there must be others in the next row.
+      const bool turned = t.loads == NONE && row % 2;
+#pragma unroll
+      for (int f = 0; f < t.fmas(); ++f) {
+        const Fma x = fma_of(t, order, f);
+        const double of_a = a[row % t.sets()][(turned ? t.tm - 1 - x.row : x.row) * t.numbers + x.of_a];
+        const double of_b = b[row % t.sets()][(turned ? t.tn - 1 - x.col : x.col) * t.numbers + x.of_b];
+        probes::fused_multiply_add(sum[(x.row * t.tn + x.col) * t.numbers + x.part], x.negative ? -of_a : of_a, of_b);
+        if (t.loads != NONE && t.sets() == 1) {  // the last column goes up, since there is an even number of them
+          if (f % t.tm == t.tm - 1 && x.col % t.unit() == t.unit() - 1) read_b(next, x.col / t.unit());
+          if (x.col == t.tn - 1 && x.row % t.unit() == 0) read_a(next, x.row / t.unit());
+        }
+      }
+    }
+  }
+  __syncthreads();
+  const long long end = probes::sm_clock();
+  double total = 0;
+  for (int i = 0; i < sums; ++i) total += sum[i];
+  out[blockIdx.x * blockDim.x + threadIdx.x] = total;
+  if (threadIdx.x == 0) cycles[blockIdx.x] = end - begin;
 }
 
 template <Numbers numbers, int TM, int TN, Loads loads, Order order>
 __global__ void tile(int rounds, const double* data, double* out, long long* cycles) {
-  if constexpr (!probes::has_fp64_units) {
-    __trap();
-  } else {
-    using T = Tile<numbers, TM, TN, loads>;
-    __shared__ __align__(16) double words[T::rows * T::row_words];
-    for (int i = threadIdx.x; i < T::rows * T::row_words; i += blockDim.x) words[i] = data[i];
-    const int lane = threadIdx.x % 32, at_m = lane / 16 * 2 + lane / 2 % 2, at_n = lane % 16 / 4 * 2 + lane % 2;
-    const double* const row_a = words + at_m * T::unit;
-    const double* const row_b = words + T::words_m * ALONG_M + at_n * T::unit;
-    double a[T::sets][T::words_m], b[T::sets][T::words_n], sum[numbers][TM][TN];
-    const auto read = [&](double* to, const double* from) {
-      if constexpr (T::unit == 2)
-        probes::load_shared(to[0], to[1], from);
-      else
-        probes::load_shared(to[0], from);
-    };
-    const auto read_a = [&](int row, int i) {
-      read(&a[row % T::sets][i * T::unit], row_a + row * T::row_words + i * ALONG_M * T::unit);
-    };
-    const auto read_b = [&](int row, int j) {
-      read(&b[row % T::sets][j * T::unit], row_b + row * T::row_words + j * ALONG_N * T::unit);
-    };
-    for (int i = 0; i < TM * TN; ++i) {
-      for (int part = 0; part < numbers; ++part) sum[part][i / TN][i % TN] = data[i + lane + part];
-    }
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < T::words_m / T::unit; ++i) read_a(0, i);
-#pragma unroll
-    for (int j = 0; j < T::words_n / T::unit; ++j) read_b(0, j);
-    const long long begin = probes::sm_clock();
-#pragma unroll 1
-    for (int round = 0; round < rounds; ++round) {
-#pragma unroll
-      for (int row = 0; row < T::rows; ++row) {
-        const int next = (row + 1) % T::rows;
-        if constexpr (T::two_sets) {
-#pragma unroll
-          for (int i = 0; i < T::words_m / T::unit; ++i) read_a(next, i);
-#pragma unroll
-          for (int j = 0; j < T::words_n / T::unit; ++j) read_b(next, j);
-        }
-        // Without loads, the words take turns: there must be others in the next row.
-        const bool turned = loads == NONE && row % 2;
-#pragma unroll
-        for (int f = 0; f < T::fmas; ++f) {
-          const Fma x = fma_of<numbers, TM, TN>(order, f);
-          const double of_a = a[row % T::sets][(turned ? TM - 1 - x.row : x.row) * numbers + x.of_a];
-          const double of_b = b[row % T::sets][(turned ? TN - 1 - x.col : x.col) * numbers + x.of_b];
-          probes::fused_multiply_add(sum[x.part][x.row][x.col], x.negative ? -of_a : of_a, of_b);
-          if constexpr (loads != NONE && !T::two_sets) {  // the last column goes up, since there is an even number of them
-            if (f % TM == TM - 1 && x.col % T::unit == T::unit - 1) read_b(next, x.col / T::unit);
-            if (x.col == TN - 1 && x.row % T::unit == 0) read_a(next, x.row / T::unit);
-          }
-        }
-      }
-    }
-    __syncthreads();
-    const long long end = probes::sm_clock();
-    double total = 0;
-    for (int i = 0; i < TM * TN; ++i) {
-      for (int part = 0; part < numbers; ++part) total += sum[part][i / TN][i % TN];
-    }
-    out[blockIdx.x * blockDim.x + threadIdx.x] = total;
-    if (threadIdx.x == 0) cycles[blockIdx.x] = end - begin;
-  }
+  constexpr Tile t{numbers, TM, TN, loads};
+  static_assert(t.words_m() % 2 == 0 && t.words_n() % 2 == 0 && t.words_m() <= MOST_M && t.words_n() <= MOST_N);
+  static_assert(TM * TN * numbers <= MOST_SUMS && t.rows() * t.row_words() <= SHARED_WORDS);
+  static_assert(t.sets() == 2 || numbers == REAL || loads == NONE);
+  if constexpr (probes::has_fp64_units)
+    run_tile(t, order, rounds, data, out, cycles);
+  else
+    probes::stop();
 }
 
 // The same once more, for one thread, with nothing but loops.
-template <Numbers numbers, int TM, int TN, Loads loads>
-double right_sum(Order order, int thread, int rounds) {
-  using T = Tile<numbers, TM, TN, loads>;
+double right_sum(const Tile& t, Order order, int thread, int rounds) {
   const std::vector<double>& data = probes::loop_data();
   const auto value = [&](int i) { return data[static_cast<std::size_t>(i)]; };
   const int lane = thread % 32, at_m = lane / 16 * 2 + lane / 2 % 2, at_n = lane % 16 / 4 * 2 + lane % 2;
-  const auto word = [&](int row, bool of_b, int w) {
-    const int unit = w / T::unit * (of_b ? ALONG_N : ALONG_M) + (of_b ? at_n : at_m);
-    return value(row * T::row_words + (of_b ? T::words_m * ALONG_M : 0) + unit * T::unit + w % T::unit);
+  const auto word_a = [&](int row, int w) {
+    const int unit = w / t.unit() * ALONG_M + at_m;
+    return value(row * t.row_words() + unit * t.unit() + w % t.unit());
   };
-  std::vector<double> sum(static_cast<std::size_t>(numbers * TM * TN));
-  for (int i = 0; i < TM * TN; ++i) {
-    for (int part = 0; part < numbers; ++part) sum[static_cast<std::size_t>(numbers * i + part)] = value(i + lane + part);
-  }
-  for (int row = 0; row < rounds * T::rows; ++row) {
-    const int from = loads == NONE ? 0 : row % T::rows;
-    const bool turned = loads == NONE && row % 2;
-    for (int f = 0; f < T::fmas; ++f) {
-      const Fma x = fma_of<numbers, TM, TN>(order, f);
-      const double a = word(from, false, (turned ? TM - 1 - x.row : x.row) * numbers + x.of_a);
-      const double b = word(from, true, (turned ? TN - 1 - x.col : x.col) * numbers + x.of_b);
-      double& s = sum[static_cast<std::size_t>(numbers * (x.row * TN + x.col) + x.part)];
+  const auto word_b = [&](int row, int w) {
+    const int unit = w / t.unit() * ALONG_N + at_n;
+    return value(row * t.row_words() + t.words_m() * ALONG_M + unit * t.unit() + w % t.unit());
+  };
+  std::vector<double> sums(data.begin() + lane, data.begin() + lane + t.tm * t.tn * t.numbers);
+  for (int row = 0; row < rounds * t.rows(); ++row) {
+    const int from = t.loads == NONE ? 0 : row % t.rows();
+    const bool turned = t.loads == NONE && row % 2;
+    for (int f = 0; f < t.fmas(); ++f) {
+      const Fma x = fma_of(t, order, f);
+      const double a = word_a(from, (turned ? t.tm - 1 - x.row : x.row) * t.numbers + x.of_a);
+      const double b = word_b(from, (turned ? t.tn - 1 - x.col : x.col) * t.numbers + x.of_b);
+      double& s = sums[static_cast<std::size_t>((x.row * t.tn + x.col) * t.numbers + x.part)];
       s = std::fma(x.negative ? -a : a, b, s);
     }
   }
   double total = 0;
-  for (const double s : sum) total += s;
+  for (const double s : sums) total += s;
   return total;
 }
 
-template <Numbers numbers, int TM, int TN, Loads loads, Order order = NEIGHBOURS>
-Loop loop() {
-  using T = Tile<numbers, TM, TN, loads>;
+using Kernel = void(int, const double*, double*, long long*);
+
+Loop loop(Kernel* kernel, const Tile& t, Order order) {
   static constexpr const char* names[] = {"none", "lds64", "lds128"};
   Loop result;
-  result.about = {{"kind", names[loads]},
-                  {"type", numbers == REAL ? "double" : "double complex"},
-                  {"tile_m", TM},
-                  {"tile_n", TN},
+  result.about = {{"kind", names[t.loads]},
+                  {"type", t.numbers == REAL ? "double" : "double complex"},
+                  {"tile_m", t.tm},
+                  {"tile_n", t.tn},
                   {"order", order == FRESH ? "fresh" : "neighbours"}};
-  const int of_row = loads == NONE ? 0 : (T::words_m + T::words_n) / T::unit;
-  result.fmas = T::rows * T::fmas;
-  result.others = T::rows * of_row;
-  result.loads_64 = loads == SHARED_64 ? result.others : 0;
-  result.loads_128 = loads == SHARED_128 ? result.others : 0;
-  result.other_cycles = result.others * T::unit;  // wavefronts
+  result.fmas = t.rows() * t.fmas();
+  result.others = t.loads == NONE ? 0 : t.rows() * (t.words_m() + t.words_n()) / t.unit();
+  result.loads_64 = t.loads == SHARED_64 ? result.others : 0;
+  result.loads_128 = t.loads == SHARED_128 ? result.others : 0;
+  result.other_cycles = result.others * t.unit();  // wavefronts
   result.operands = order == FRESH ? 3 : 2;
-  const auto kernel = tile<numbers, TM, TN, loads, order>;
   result.kernel = reinterpret_cast<const void*>(kernel);
-  result.kernel_name = "tile";
-  for (const int number : {static_cast<int>(numbers), TM, TN, static_cast<int>(loads), static_cast<int>(order)})
-    result.kernel_name += " " + std::to_string(number);
-  result.launch = [kernel](const gemm::LaunchShape& shape, int rounds, const double* data, double* out, long long* cycles) {
-    return gemm::launch(kernel, shape, rounds, data, out, cycles);
-  };
-  result.right = [](int thread, int rounds) { return right_sum<numbers, TM, TN, loads>(order, thread, rounds); };
+  result.kernel_name = fmt::format("tile {} {} {} {} {}", static_cast<int>(t.numbers), t.tm, t.tn,
+                                   static_cast<int>(t.loads), static_cast<int>(order));
+  result.launch = [kernel](const gemm::LaunchShape& shape, int rounds, const double* data, double* out,
+                           long long* cycles) { return gemm::launch(kernel, shape, rounds, data, out, cycles); };
+  result.right = [t, order](int thread, int rounds) { return right_sum(t, order, thread, rounds); };
   return result;
 }
 
-template <Numbers numbers, int TM, int TN>
+template <Numbers numbers, int TM, int TN, Loads loads, Order order = NEIGHBOURS>
 void add(std::vector<Loop>& loops) {
-  loops.push_back(loop<numbers, TM, TN, NONE>());
-  loops.push_back(loop<numbers, TM, TN, SHARED_128>());
+  loops.push_back(loop(tile<numbers, TM, TN, loads, order>, {numbers, TM, TN, loads}, order));
+}
+template <Numbers numbers, int TM, int TN>
+void add_both(std::vector<Loop>& loops) {
+  add<numbers, TM, TN, NONE>(loops);
+  add<numbers, TM, TN, SHARED_128>(loops);
 }
 
 std::vector<Loop> all_loops() {
   std::vector<Loop> loops;
-  add<REAL, 8, 8>(loops);
-  loops.push_back(loop<REAL, 8, 8, NONE, FRESH>());
-  loops.push_back(loop<REAL, 8, 8, SHARED_64>());
-  add<REAL, 4, 4>(loops);
-  add<REAL, 8, 4>(loops);
-  add<REAL, 10, 8>(loops);
-  add<REAL, 12, 8>(loops);
-  add<REAL, 16, 4>(loops);
-  add<REAL, 16, 6>(loops);
-  add<COMPLEX, 4, 4>(loops);
-  add<COMPLEX, 6, 4>(loops);
-  add<COMPLEX, 8, 4>(loops);
-  add<COMPLEX, 6, 6>(loops);
+  add_both<REAL, 8, 8>(loops);
+  add<REAL, 8, 8, NONE, FRESH>(loops);
+  add<REAL, 8, 8, SHARED_64>(loops);
+  add_both<REAL, 4, 4>(loops);
+  add_both<REAL, 8, 4>(loops);
+  add_both<REAL, 10, 8>(loops);
+  add_both<REAL, 12, 8>(loops);
+  add_both<REAL, 16, 4>(loops);
+  add_both<REAL, 16, 6>(loops);
+  add_both<COMPLEX, 4, 4>(loops);
+  add_both<COMPLEX, 6, 4>(loops);
+  add_both<COMPLEX, 8, 4>(loops);
+  add_both<COMPLEX, 6, 6>(loops);
   return loops;
 }
 
 bool with_machine_code = false;
 
-void add_options(CLI::App& app) {
-  app.add_flag("--sass", with_machine_code, "what nvcc makes of the loops, too (needs nvcc and nvdisasm, but no GPU)");
-}
-
 const gemm::ProbeRegistration registration{
     __FILE__,
     {.idea = "the inner loops of tiles, with and without their loads from shared memory",
-     .add_options = add_options,
-     .run = [](const gemm::ProbeRun& run) { return probes::run_loops(run, all_loops(), with_machine_code, __FILE__); }}};
+     .options = {{.name = "--sass",
+                  .description = "what nvcc makes of the loops, too (needs nvcc and nvdisasm, but no GPU)",
+                  .flag = &with_machine_code}},
+     .run = [](const gemm::ProbeRun& run) {
+       return probes::run_loops(run, all_loops(), with_machine_code, __FILE__);
+     }}};
 
 }  // namespace
