@@ -83,6 +83,13 @@ int run_probe(const Probe& probe, const ProbeRequest& request, const std::string
   return 1;
 }
 
+std::string significant(double x, int digits) {
+  return fmt::format("{:.{}g}", x, digits);
+}
+std::string decimals(double x, int digits) {
+  return fmt::format("{:.{}f}", x, digits);
+}
+
 void add_times(Json& result, const TimingRun& run) {
   result["time_ms"] = to_json(run.samples[0]);
   result["state"] = to_json(run.state);

@@ -72,6 +72,10 @@ struct ProbeRequest {
 };
 int run_probe(const Probe& probe, const ProbeRequest& request, const std::string& command);
 
+/// A number as text: with so many significant digits, or so many behind the point.
+std::string significant(double x, int digits = 4);
+std::string decimals(double x, int digits);
+
 /// time_ms and state, as in the results of stages.
 void add_times(Json& result, const TimingRun& run);
 

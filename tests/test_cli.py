@@ -39,11 +39,13 @@ BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77"
             "ladder --op tsmm --tile-m 2", "ladder --op tsmttsm --c-source global", "ladder --only tsm/11 --unroll 2", "compile tsm/11 4",
             "compile tsm/12 4 --tile-m 2", "compile tsm/09 4 --c-source shared", "compile tsm/12 4 --conj",
             "compile", "compile tsm/09", "compile tsm/01 4", "compile tsm/09 4x", "compile tsm/09 0", "compile tsm/09 4-2",
-            "compile tsm/09 4 --arch 90", "compile tsm/09 4 --arch compute_90", "compile tsm/09 4 --type s", "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time"]
+            "compile tsm/09 4 --arch 90", "compile tsm/09 4 --arch compute_90", "compile tsm/09 4 --type s", "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time",
+            "probe nosuch", "probe bandwidth extra", "probe bandwidth --mib 0", "probe bandwidth --mib x", "probe latency --sass", "probe incorrect --m 65",
+            "probe incorrect --type s", "probe incorrect --sums 0", "probe tiles --time --check"]
 # What would take the CPU executor days, or can't be had from it.
-BAD_GEMM_WITHOUT_GPU = ["ladder --standard", "ladder --sweep", "ladder --sweep=512", "ladder --random 1", "ladder 64 --time"]
+BAD_GEMM_WITHOUT_GPU = ["probe bandwidth --time", "probe latency --time", "probe coissue --time", "ladder --standard", "ladder --sweep", "ladder --sweep=512", "ladder --random 1", "ladder 64 --time"]
 # That an output can't be written should be found out before the work, which takes minutes on a GPU, not after.
-BAD_GEMM_ON_DEVICE = ["ladder 64 --only 02 --no-time --json nosuch/out.json", "compare 01 02 --m 9 --json nosuch/out.json"]
+BAD_GEMM_ON_DEVICE = ["probe latency --check --json nosuch/out.json", "probe incorrect --check --m 60 --json out.json", "ladder 64 --only 02 --no-time --json nosuch/out.json", "compare 01 02 --m 9 --json nosuch/out.json"]
 
 
 def run(*command, stdout=subprocess.PIPE, cwd=None):
@@ -93,12 +95,12 @@ class WithoutDevice(Case):
     def test_bad_input(self):
         self.refused_runs(BAD_RUN)
         for text in BAD_GEMM:
-            takes_json = text.startswith(("run", "compare", "ladder"))
+            takes_json = text.startswith(("run", "compare", "ladder", "probe "))
             self.refused(self.gemm, *text.split(), *(["--json", "out.json"] if takes_json else []))
 
     def test_lab(self):
         text = self.ok(LAB, "help")
-        for command in ("ladder", "test", "list", "run", "compare", "experiment", "bench", "compile", "doctor", "map", "setup"):
+        for command in ("ladder", "test", "list", "run", "compare", "experiment", "bench", "compile", "probe", "doctor", "map", "setup"):
             self.assertRegex(text, rf"(?m)^  {command}\b")
         self.assertEqual(self.ok(LAB, "list", "--prebuilt", bin_dir), self.ok(self.gemm, "list"))
         self.refused(LAB, "nosuch")
@@ -219,6 +221,16 @@ class WithDevice(Case):
             self.assertEqual(len(os.listdir(folder)), 2)
         chosen = self.json_of(self.gemm, "run", "tsm/12", *shape)["kernel_options"]
         self.assertEqual(set(chosen), {"threads_per_row", "c_source", "unroll", "threads"})
+
+    def test_probes(self):
+        names = [line.split()[0] for line in self.ok(LAB, "probe", "--prebuilt", bin_dir).splitlines()]
+        self.assertEqual(names, sorted(path.stem for path in (ROOT / "tsm" / "probes").glob("*.cu")))
+        self.assertIn("nothing was timed", self.ok(self.gemm, "probe", "latency", "--check"))
+        report = self.json_of(self.gemm, "probe", "bandwidth", "--check")
+        self.assertEqual((report["probe"], report["timed"]), ("bandwidth", False))
+        self.assertLessEqual({"device", "commit", "command", "predicted_for", "settings"}, set(report))
+        self.assertEqual({result["status"] for result in report["results"]}, {"pass"})
+        self.assertTrue(all(result["predicted_gbs"] > 0 and "gbs" not in result for result in report["results"]))
 
     def test_json_to_a_file(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -7,8 +7,6 @@
 // Predicted min(read ceiling, threads x ILP x bytes of a word / latency of a lone load).
 // Page      docs/tsm/probes.md#bandwidth
 // Source    Ernst et al. (2020), section 1.6, Table 1.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -35,10 +33,10 @@ __device__ double total(double2 x) {
 }
 
 template <class Word, int ILP>
-__global__ void __launch_bounds__(32 * MOST_WARPS) read_words(const Word* from, int rounds, double* sums) {
+__global__ void __launch_bounds__(32 * MOST_WARPS) read_words(const double* words, int rounds, double* sums) {
   const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   const int thread = blockIdx.x * blockDim.x + threadIdx.x;
-  const Word* at = from + thread;
+  const Word* at = reinterpret_cast<const Word*>(words) + thread;
   double sum[CHAINS] = {};
 #pragma unroll 1  // or more than ILP loads would be under way
   for (int round = 0; round < rounds; ++round) {
@@ -84,17 +82,16 @@ std::size_t shared_for(int blocks_of_sm) {
 }
 
 // One place in the table: `warps` of an SM, or of the whole GPU if `alone`.
-template <class Word, int ILP>
-Json measure(const gemm::ProbeRun& run, Data& data, int warps, bool alone) {
-  constexpr int doubles = sizeof(Word) / sizeof(double);
+using Kernel = void(const double*, int, double*);
+Json measure(const gemm::ProbeRun& run, Data& data, Kernel* kernel, int doubles, int ilp, int warps, bool alone) {
   const int block_warps = std::min(warps, MOST_WARPS), of_sm = warps / block_warps;
   const int blocks = alone ? 1 : of_sm * run.sm_count;
-  const std::int64_t threads = 32LL * block_warps * blocks, round_words = threads * ILP * doubles;
+  const std::int64_t threads = 32LL * block_warps * blocks, round_words = threads * ilp * doubles;
   const double in_flight = static_cast<double>(round_words) * sizeof(double) / (alone ? 1 : run.sm_count);  // of an SM
   const double all = in_flight * (alone ? 1 : run.machine.sm_count);
   const double predicted = std::min(run.machine.read_gbs, all / run.machine.latency_ns);
-  Json result = {{"word_bytes", sizeof(Word)},
-                 {"ilp", ILP},
+  Json result = {{"word_bytes", doubles * 8},
+                 {"ilp", ilp},
                  {"warps_per_sm", alone ? 0 : warps},
                  {"blocks", blocks},
                  {"block_threads", 32 * block_warps},
@@ -102,12 +99,13 @@ Json measure(const gemm::ProbeRun& run, Data& data, int warps, bool alone) {
                  {"predicted_gbs", predicted},
                  {"status", "pass"},
                  {"reason", ""}};
-  if (const auto resources = gemm::kernel_resources(reinterpret_cast<const void*>(&read_words<Word, ILP>))) {
+  if (const auto resources = gemm::kernel_resources(reinterpret_cast<const void*>(kernel))) {
     result["registers"] = resources->registers;
     const int fit = 65536 / ((resources->registers + 7) / 8 * 8 * 32);
     if (warps > fit) {
       result["status"] = "skip";
-      result["reason"] = fmt::format("{} registers a thread: at most {} warps", resources->registers, fit);
+      result["reason"] =
+          std::to_string(resources->registers) + " registers a thread: at most " + std::to_string(fit) + " warps";
       return result;
     }
   }
@@ -126,11 +124,11 @@ Json measure(const gemm::ProbeRun& run, Data& data, int warps, bool alone) {
     if (data.at + count > limit) data.at = 0;
     first = data.at;
     data.at += count;
-    return gemm::launch(read_words<Word, ILP>,
+    return gemm::launch(kernel,
                         {.grid = static_cast<unsigned>(blocks),
                          .block = static_cast<unsigned>(32 * block_warps),
                          .dynamic_shared = alone ? 0 : shared_for(of_sm)},
-                        reinterpret_cast<const Word*>(data.words.data() + first), rounds, data.sums.data());
+                        data.words.data() + first, rounds, data.sums.data());
   };
   result["bytes"] = count * static_cast<std::int64_t>(sizeof(double));
   if (run.time) {
@@ -145,7 +143,7 @@ Json measure(const gemm::ProbeRun& run, Data& data, int warps, bool alone) {
   const double right = sum_of_first(first + count) - sum_of_first(first);
   if (sum != right) {
     result["status"] = "fail";
-    result["reason"] = fmt::format("the sum is {}, not {}", sum, right);
+    result["reason"] = "the sum is " + gemm::significant(sum, 17) + ", not " + gemm::significant(right, 17);
   }
   return result;
 }
@@ -153,24 +151,28 @@ Json measure(const gemm::ProbeRun& run, Data& data, int warps, bool alone) {
 // The rows of a table, a column for each ILP.
 template <class Word>
 void measure_all(const gemm::ProbeRun& run, Data& data, gemm::ProbeReport& report) {
-  const auto row = [&]<int... ILP>(std::integer_sequence<int, ILP...>, int warps, bool alone) {
-    std::vector<std::string> cells = {
-        fmt::format("{} bytes, {}", sizeof(Word), alone ? "1 block, 4 warps" : fmt::format("{} warps an SM", warps))};
-    const auto add = [&](Json result) {
-      cells.push_back(
-          result["status"] == "pass"
-              ? fmt::format("{:.4g} / {}", result["predicted_gbs"].get<double>(),
-                            result.contains("gbs") ? fmt::format("{:.4g}", result["gbs"].get<double>()) : "-")
-              : result["status"].get<std::string>());
+  constexpr int doubles = sizeof(Word) / sizeof(double);
+  constexpr std::pair<int, Kernel*> kernels[] = {{1, read_words<Word, 1>},
+                                                 {2, read_words<Word, 2>},
+                                                 {4, read_words<Word, 4>},
+                                                 {8, read_words<Word, 8>},
+                                                 {16, read_words<Word, 16>}};
+  for (const int warps : {0, 1, 2, 4, 8, 16, 32, 64}) {
+    if (!run.time && warps > 8) continue;  // the executor's threads are fibers
+    const bool alone = warps == 0;
+    std::vector<std::string> cells = {std::to_string(8 * doubles) + " bytes, " +
+                                      (alone ? "1 block, 4 warps" : std::to_string(warps) + " warps an SM")};
+    for (const auto& [ilp, kernel] : kernels) {
+      Json result = measure(run, data, kernel, doubles, ilp, alone ? 4 : warps, alone);
+      if (result["status"] == "pass") {
+        const std::string measured = result.contains("gbs") ? gemm::significant(result["gbs"]) : "-";
+        cells.push_back(gemm::significant(result["predicted_gbs"]) + " / " + measured);
+      } else {
+        cells.push_back(result["status"]);
+      }
       report.results.push_back(std::move(result));
-    };
-    (add(measure<Word, ILP>(run, data, warps, alone)), ...);
-    report.table.push_back(cells);
-  };
-  constexpr std::integer_sequence<int, 1, 2, 4, 8, 16> ilps;
-  row(ilps, 4, true);
-  for (const int warps : {1, 2, 4, 8, 16, 32, 64}) {
-    if (run.time || warps <= 8) row(ilps, warps, false);  // the executor's threads are fibers
+    }
+    report.table.push_back(std::move(cells));
   }
 }
 
@@ -189,8 +191,9 @@ gemm::ProbeReport probe(const gemm::ProbeRun& run) {
   measure_all<double2>(run, data, report);
 
   const double needed = run.machine.latency_ns * run.machine.read_gbs / run.machine.sm_count;
-  report.text = fmt::format("Little's law: {:.1f} ns x {:.0f} GB/s = {:.1f} kB in flight an SM\n",
-                            run.machine.latency_ns, run.machine.read_gbs, needed / 1000);
+  report.text = "Little's law: " + gemm::decimals(run.machine.latency_ns, 1) + " ns x " +
+                gemm::decimals(run.machine.read_gbs, 0) + " GB/s = " + gemm::decimals(needed / 1000, 1) +
+                " kB in flight an SM\n";
   double best = 0, least = 0;
   for (const Json& result : report.results) best = std::max(best, result.value("gbs", 0.0));
   for (const Json& result : report.results) {
@@ -198,7 +201,9 @@ gemm::ProbeReport probe(const gemm::ProbeRun& run) {
     if (result["warps_per_sm"] > 0 && result.value("gbs", 0.0) >= 0.9 * best && (least == 0 || bytes < least))
       least = bytes;
   }
-  if (best > 0) report.text += fmt::format("90 % of the best, {:.0f} GB/s, first with {:.1f} kB\n", best, least / 1000);
+  if (best > 0)
+    report.text += "90 % of the best, " + gemm::decimals(best, 0) + " GB/s, first with " +
+                   gemm::decimals(least / 1000, 1) + " kB\n";
   return report;
 }
 

@@ -8,11 +8,10 @@
 // Predicted Four hypotheses (docs/tsm/probes.md#coissue), one of them the paper's: a DFMA is lost for every four others.
 // Page      docs/tsm/probes.md#coissue
 // Source    Ernst et al. (2020), section 4.3.
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 
+#include "common/launch.cuh"
 #include "tsm/probes/fp64_loops.hpp"
 #include "tsm/probes/instructions.cuh"
 
@@ -209,7 +208,7 @@ Loop loop(Kernel* kernel, const Mix& m, Order order, bool spread) {
   result.other_cycles = result.others * cycles_of(m.kind, spread);
   result.operands = order == SAME ? 1 + 2.0 * m.half() / m.fmas() : order == NEIGHBOURS ? 2 : 3;
   result.kernel = reinterpret_cast<const void*>(kernel);
-  result.kernel_name = fmt::format("mix {} {} {}", static_cast<int>(m.kind), m.per_four, static_cast<int>(order));
+  result.kernel_name = "mix " + std::to_string(m.kind) + " " + std::to_string(m.per_four) + " " + std::to_string(order);
   result.launch = [kernel, lane_step](const gemm::LaunchShape& shape, int rounds, const double* data, double* out,
                                       long long* cycles) {
     return gemm::launch(kernel, shape, rounds, lane_step, 0, data, out, cycles);

@@ -192,7 +192,8 @@ ProbeReport run_loops(const ProbeRun& run, const std::vector<Loop>& loops, bool 
     const Predictions predicted = predict(loop);
     const double others = static_cast<double>(loop.others) / loop.fmas;
     Json result = loop.about;
-    result["others_per_fma"] = others;
+    result["fmas"] = loop.fmas;
+    result["others"] = loop.others;
     result["operands"] = loop.operands;
     result["predicted"] = {{"units", predicted.units},
                            {"paper", predicted.paper},

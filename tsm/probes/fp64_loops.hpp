@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "common/launch.cuh"
+#include "common/launch_log.hpp"
 #include "common/probe.hpp"
+#include "common/status.hpp"
 
 namespace gemm::probes {
 

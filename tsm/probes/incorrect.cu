@@ -9,8 +9,6 @@
 //           quarter of an FMA more for each load.
 // Page      docs/tsm/probes.md#incorrect
 // Source    Ernst et al. (2020), section 4.3: "modified (incorrect) kernels".
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -70,16 +68,18 @@ Subject find(const Form& form, int tile_m, int tile_n) {
   Subject s{form, tile_m, tile_n, options.m / tile_m * (options.n / tile_n), 0, 0};
   s.threads = std::max(LEAST_THREADS, s.slice_threads);
   s.slices = s.threads / s.slice_threads;
+  std::string kernel = std::string("gemm::probes::incorrect<") + (words<T> == 1 ? "double" : "double2");
+  for (const int number : {options.m, options.n, tile_m, tile_n, form.few_sums ? options.sums : 0, s.threads})
+    kernel += ", " + std::to_string(number);
   const gemm::JitRequest request = {
-      fmt::format("gemm::probes::incorrect<{}, {}, {}, {}, {}, {}, {}>", words<T> == 1 ? "double" : "double2",
-                  options.m, options.n, tile_m, tile_n, form.few_sums ? options.sums : 0, s.threads),
+      kernel + ">",
       {gemm::kernel_header("tsm/probes/incorrect.cuh"), gemm::kernel_header("tsm/generated/kernel.cuh"),
        gemm::kernel_header("tsm/generated/block_sum.cuh"), gemm::kernel_header("tsm/generated/slices.cuh"),
        gemm::kernel_header("common/complex.cuh")}};
-  const auto [status, kernel] = gemm::find_kernel(request);
-  if (!status) throw gemm::DeviceError(status.reason);
-  s.kernel = kernel;
-  s.resident = gemm::blocks_per_multiprocessor(*kernel, s.threads, 0);
+  const gemm::JitResult found = gemm::find_kernel(request);
+  if (!found.status) throw gemm::DeviceError(found.status.reason);
+  s.kernel = found.kernel;
+  s.resident = gemm::blocks_per_multiprocessor(*s.kernel, s.threads, 0);
   return s;
 }
 
@@ -137,18 +137,19 @@ double predicted_ms(const Subject& s, int number_words, int blocks, int rows, co
   return std::max(cycles / (machine.ghz() * 1e6), bytes / (machine.read_gbs * 1e6));
 }
 
-template <class T>
-Json measure(const gemm::ProbeRun& run, const Subject& s, const Data& data, int blocks, bool right) {
+using Launch = gemm::Status(const Subject&, const Data&, int blocks, std::int64_t first, std::int64_t rows);
+Json measure(const gemm::ProbeRun& run, Launch* launch_it, int number_words, const Subject& s, const Data& data,
+             int blocks, bool right) {
   const int rows = run.time ? ROWS : 8;
   const std::int64_t all = static_cast<std::int64_t>(rows) * s.slices * blocks;
-  const double flops = (words<T> == 1 ? 2.0 : 8.0) * options.m * options.n;  // of a row
-  const double bytes = 8.0 * words<T> * (options.m + options.n);
+  const double flops = (number_words == 1 ? 2.0 : 8.0) * options.m * options.n;  // of a row
+  const double bytes = 8.0 * number_words * (options.m + options.n);
   // On the executor, which has few SMs, as the other machine would have them.
   const auto predicted = [&](bool papers) {
-    return flops * static_cast<double>(all) / (predicted_ms(s, words<T>, blocks, rows, run.machine, papers) * 1e6);
+    return flops * static_cast<double>(all) / (predicted_ms(s, number_words, blocks, rows, run.machine, papers) * 1e6);
   };
   Json result = {{"kernel", s.form.name},
-                 {"type", words<T> == 1 ? "double" : "double complex"},
+                 {"type", number_words == 1 ? "double" : "double complex"},
                  {"m", options.m},
                  {"n", options.n},
                  {"tile_m", s.tile_m},
@@ -163,8 +164,8 @@ Json measure(const gemm::ProbeRun& run, const Subject& s, const Data& data, int 
                  {"reason", right ? "" : "the sum over all elements is wrong"}};
   if (!run.time || !right) return result;
   const std::int64_t limit =
-      static_cast<std::int64_t>(std::min(data.a.size() / static_cast<std::size_t>(options.m * words<T>),
-                                         data.b.size() / static_cast<std::size_t>(options.n * words<T>)));
+      static_cast<std::int64_t>(std::min(data.a.size() / static_cast<std::size_t>(options.m * number_words),
+                                         data.b.size() / static_cast<std::size_t>(options.n * number_words)));
   if (all > limit) {
     result["status"] = "skip";
     result["reason"] = "the data are too few for so many blocks: --mib";
@@ -173,7 +174,7 @@ Json measure(const gemm::ProbeRun& run, const Subject& s, const Data& data, int 
   std::int64_t at = 0;  // each launch goes on behind the last one, so as to find nothing in the L2
   const gemm::TimingRun timed = gemm::time_probe([&] {
     if (at + all > limit) at = 0;
-    const gemm::Status status = launch<T>(s, data, blocks, at, all);
+    const gemm::Status status = launch_it(s, data, blocks, at, all);
     at += all;
     return status;
   });
@@ -189,9 +190,10 @@ void measure_all(const gemm::ProbeRun& run, const Data& data, gemm::ProbeReport&
   const std::pair<int, int> tiles[] = {words<T> == 1 ? std::pair(8, 8) : std::pair(4, 4), {4, 8}};
   for (const auto& [tile_m, tile_n] : tiles) {
     if (!run.time && tile_m != 4) continue;  // on the executor, one is enough
+    const std::string tile_name = std::to_string(tile_m) + " x " + std::to_string(tile_n);
     if (options.m % tile_m != 0 || options.n % tile_n != 0)
-      throw gemm::UsageError(
-          fmt::format("tiles are {} x {}, and C {} x {} is no multiple", tile_m, tile_n, options.m, options.n));
+      throw gemm::UsageError("tiles are " + tile_name + ", and C " + std::to_string(options.m) + " x " +
+                             std::to_string(options.n) + " is no multiple");
     for (const Form& form : forms) {
       const Subject s = find<T>(form, tile_m, tile_n);
       const bool right = sums_are_right<T>(s, data);
@@ -201,11 +203,11 @@ void measure_all(const gemm::ProbeRun& run, const Data& data, gemm::ProbeReport&
         grids.insert(static_cast<int>(waves * run.sm_count));
       if (!run.time) grids = {1, run.sm_count};
       for (const int blocks : grids) {
-        Json result = measure<T>(run, s, data, blocks, right);
+        Json result = measure(run, launch<T>, words<T>, s, data, blocks, right);
         const auto cell = [&](const char* key) {
-          return result.contains(key) ? fmt::format("{:.0f}", result[key].get<double>()) : std::string("-");
+          return result.contains(key) ? gemm::decimals(result[key], 0) : std::string("-");
         };
-        report.table.push_back({fmt::format("{}, {}, {} x {}", form.name, words<T> == 1 ? "d" : "z", tile_m, tile_n),
+        report.table.push_back({std::string(form.name) + (words<T> == 1 ? ", d, " : ", z, ") + tile_name,
                                 std::to_string(blocks), std::to_string(s.resident), cell("predicted_gflops"),
                                 cell("predicted_paper_gflops"), cell("gflops"), cell("gbytes_s"),
                                 result["status"].get<std::string>()});

@@ -54,8 +54,8 @@ __device__ __forceinline__ void add_two(std::uint32_t& n, std::uint32_t x, std::
 }
 
 /// The double with these words: two MOVs, since the words of a double lie in registers side by side.
-__device__ __forceinline__ double from_words(std::uint32_t low, std::uint32_t high) {
-#ifdef __CUDACC__
+__host__ __device__ __forceinline__ double from_words(std::uint32_t low, std::uint32_t high) {
+#ifdef __CUDA_ARCH__
   double x;
   asm volatile("mov.b64 %0, {%1, %2};" : "=d"(x) : "r"(low), "r"(high));
   return x;

@@ -7,8 +7,6 @@
 //           cycle, whichever is more (docs/concepts/counts.md).
 // Page      docs/tsm/probes.md#latency
 // Source    Ernst et al. (2020), sections 1.6 and 4.3; the order of the chain: Hull and Dobell (1962).
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -164,8 +162,8 @@ int wavefronts(const std::array<int, 32>& offset) {
   int total = 0;
   for (int first = 0; first < 32; first += lanes) {
     std::vector<int> words(offset.begin() + first, offset.begin() + first + lanes);
-    std::ranges::sort(words);
-    words.erase(std::ranges::unique(words).begin(), words.end());
+    std::sort(words.begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
     int load[LINE_DOUBLES] = {}, most = 0;
     for (const int word : words) most = std::max(most, ++load[word % LINE_DOUBLES]);
     total += most;
@@ -201,12 +199,13 @@ Json measure_lines(const gemm::ProbeRun& run, const gemm::DeviceArray<double>& d
       right += rounds * static_cast<double>(offsets[thread % 32] + i * LINES * LINE_DOUBLES);
     if (sums[thread] != right) {
       result["status"] = "fail";
-      result["reason"] = fmt::format("thread {} has {}, not {}", thread, sums[thread], right);
+      result["reason"] = "thread " + std::to_string(thread) + " has " + gemm::significant(sums[thread], 17) + ", not " +
+                         gemm::significant(right, 17);
     }
   }
   if (run.time) {
     std::vector<long long> all = cycles.to_host();
-    std::ranges::sort(all);
+    std::sort(all.begin(), all.end());
     result["cycles"] = static_cast<double>(all[all.size() / 2]) / (rounds * LOADS * (threads / 32));
   }
   return result;
@@ -217,7 +216,7 @@ gemm::ProbeReport probe(const gemm::ProbeRun& run) {
   report.settings = {{"mib", run.time ? most_mib : 0}};
   report.table = {{"chain", "predicted ns", "ns", "predicted cycles", "cycles"}};
   const auto cell = [](const Json& result, const char* key) {
-    return result.contains(key) ? fmt::format("{:.4g}", result[key].get<double>()) : std::string("-");
+    return result.contains(key) ? gemm::significant(result[key]) : std::string("-");
   };
   const std::int64_t longest = run.time ? most_mib * (1LL << 20) : 1 << 17;
   double latency = 0;
@@ -226,7 +225,7 @@ gemm::ProbeReport probe(const gemm::ProbeRun& run) {
     for (unsigned lines = 128; std::int64_t{lines} * LINE_WORDS * 4 <= longest; lines *= 2) {
       Json result = measure_chain(run, words, lines);
       const std::int64_t kib = result["bytes"].get<std::int64_t>() >> 10;
-      report.table.push_back({kib < 1024 ? fmt::format("{} KiB", kib) : fmt::format("{} MiB", kib >> 10),
+      report.table.push_back({kib < 1024 ? std::to_string(kib) + " KiB" : std::to_string(kib >> 10) + " MiB",
                               cell(result, "predicted_ns"), cell(result, "ns"), cell(result, "predicted_cycles"),
                               cell(result, "cycles")});
       latency = result.value("ns", 0.0);
@@ -245,19 +244,20 @@ gemm::ProbeReport probe(const gemm::ProbeRun& run) {
       for (const bool shared : {false, true}) {
         Json result =
             shared ? measure_lines<true>(run, data, lines, spread) : measure_lines<false>(run, data, lines, spread);
-        report.table.push_back({fmt::format("{} of {}", lines, shared ? "shared memory" : "the L1"), result["pattern"],
-                                "", cell(result, "predicted_cycles"), cell(result, "cycles")});
+        report.table.push_back({std::to_string(lines) + (shared ? " of shared memory" : " of the L1"),
+                                result["pattern"], "", cell(result, "predicted_cycles"), cell(result, "cycles")});
         report.results.push_back(std::move(result));
       }
     }
   }
-  const auto in_flight = [&](double ns) { return ns * run.machine.read_gbs / run.machine.sm_count / 1000; };
-  report.text = fmt::format("Little's law for {:.0f} GB/s: {:.1f} ns are {:.1f} kB in flight an SM\n",
-                            run.machine.read_gbs, run.machine.latency_ns, in_flight(run.machine.latency_ns));
+  const auto in_flight = [&](double ns) {
+    return gemm::decimals(ns, 1) + " ns are " +
+           gemm::decimals(ns * run.machine.read_gbs / run.machine.sm_count / 1000, 1) + " kB in flight an SM";
+  };
+  report.text = "Little's law for " + gemm::decimals(run.machine.read_gbs, 0) +
+                " GB/s: " + in_flight(run.machine.latency_ns) + "\n";
   if (latency > 0)
-    report.text +=
-        fmt::format("with the longest chain's {:.1f} ns: {:.1f} kB; `probe bandwidth` shows how many it takes\n",
-                    latency, in_flight(latency));
+    report.text += "with the longest chain's: " + in_flight(latency) + "; `probe bandwidth` shows how many it takes\n";
   return report;
 }
 

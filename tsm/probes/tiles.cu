@@ -9,10 +9,9 @@
 // Predicted Four hypotheses (docs/tsm/probes.md#tiles).
 // Page      docs/tsm/probes.md#tiles
 // Source    Ernst et al. (2020), section 4.3; docs/tsm/10_pipeline.md.
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "common/launch.cuh"
 #include "tsm/probes/fp64_loops.hpp"
 #include "tsm/probes/instructions.cuh"
 
@@ -185,8 +184,9 @@ Loop loop(Kernel* kernel, const Tile& t, Order order) {
   result.other_cycles = result.others * t.unit();  // wavefronts
   result.operands = order == FRESH ? 3 : 2;
   result.kernel = reinterpret_cast<const void*>(kernel);
-  result.kernel_name = fmt::format("tile {} {} {} {} {}", static_cast<int>(t.numbers), t.tm, t.tn,
-                                   static_cast<int>(t.loads), static_cast<int>(order));
+  result.kernel_name = "tile";
+  for (const int number : {static_cast<int>(t.numbers), t.tm, t.tn, static_cast<int>(t.loads), static_cast<int>(order)})
+    result.kernel_name += " " + std::to_string(number);
   result.launch = [kernel](const gemm::LaunchShape& shape, int rounds, const double* data, double* out,
                            long long* cycles) { return gemm::launch(kernel, shape, rounds, data, out, cycles); };
   result.right = [t, order](int thread, int rounds) { return right_sum(t, order, thread, rounds); };
