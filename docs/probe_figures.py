@@ -9,8 +9,8 @@ WARPS = ("4", "8", "16")
 HYPOTHESES = {"units": "units", "paper": "the paper's", "read_ports": "reading", "write_ports": "writing"}
 
 
-def record(name, folder=MEASURED):
-    path = folder / f"{name}.json"
+def record(name, folder=None):
+    path = (folder or MEASURED) / f"{name}.json"
     return json.loads(path.read_text()) if path.exists() else None
 
 

@@ -1,8 +1,11 @@
 // The probes (common/probe.hpp, tsm/probes/): what their kernels compute, what they predict, and that nvcc leaves in their loops
 // just what they are about.
+#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <stdexcept>
 #include <string>
 
 #include "common/device.hpp"
@@ -73,7 +76,7 @@ TEST_F(Probes, AWrongSumIsNoticed) {
   loop.about = {{"kind", "wrong"}};
   loop.fmas = 1;
   loop.launch = [](const LaunchShape&, int, const double*, double* out, long long*) {
-    return status_of(cudaMemset(out, 0, 32 * sizeof(double)));
+    return cudaMemset(out, 0, 32 * sizeof(double)) == cudaSuccess ? Status::ok() : Status::failed("cudaMemset");
   };
   loop.right = [](int thread, int) { return thread == 31 ? 1.0 : 0.0; };
   ProbeReport report = probes::run_loops({}, {loop}, false, "");
