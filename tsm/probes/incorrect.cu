@@ -6,7 +6,7 @@
 //           bounds both; where fake_l1 ends, it is no latency any more.
 // Kernel    tsm/probes/incorrect.cuh, compiled at run time, as tsm/09's is.
 // Predicted For each scheduler max(latency, warps x cycles of a warp's FMAs) for a row of each; with the paper's hypothesis, a
-//           quarter of an FMA more for each load.
+//           quarter of an FMA more for each other instruction.
 // Page      docs/tsm/probes.md#incorrect
 // Source    Ernst et al. (2020), section 4.3: "modified (incorrect) kernels".
 #include <algorithm>
@@ -26,7 +26,8 @@ using gemm::Json;
 constexpr const char* STATUS = "incorrect on purpose";
 constexpr int LEAST_THREADS = 128;  // of a block: a warp for each scheduler
 constexpr int SCHEDULERS = 4;       // of an SM
-constexpr int ROWS = 2048;          // of each slice
+constexpr int ROWS = 1536;          // of a block, of complex numbers half as many
+constexpr int ADDRESSES = 9;        // instructions beside loads and FMAs, for a row, as nvcc makes it for sm_90a
 constexpr double FMA_LATENCY = 8;   // cycles, as Ernst et al. have for a V100
 constexpr double L1_LATENCY = 35;   // cycles, as `probe latency` guesses
 
@@ -121,7 +122,8 @@ double predicted_ms(const Subject& s, int number_words, int blocks, int rows, co
                     bool papers) {
   const double fmas = static_cast<double>(s.tile_m) * s.tile_n * number_words * number_words;
   const double sums = s.form.few_sums ? options.sums : s.tile_m * s.tile_n;
-  const double busy = 2 * (fmas + (papers ? (s.tile_m + s.tile_n) / 4.0 : 0));  // a scheduler, by a warp's row
+  const double busy =
+      2 * (fmas + (papers ? (s.tile_m + s.tile_n + ADDRESSES) / 4.0 : 0));  // a scheduler, by a warp's row
   // A complex sum is two, whose FMAs wait for one another in pairs.
   const double chain = fmas * FMA_LATENCY / (sums * number_words);
   const double latency = s.form.one_row ? L1_LATENCY : machine.latency_ns * machine.ghz();
@@ -140,7 +142,7 @@ double predicted_ms(const Subject& s, int number_words, int blocks, int rows, co
 using Launch = gemm::Status(const Subject&, const Data&, int blocks, std::int64_t first, std::int64_t rows);
 Json measure(const gemm::ProbeRun& run, Launch* launch_it, int number_words, const Subject& s, const Data& data,
              int blocks, bool right) {
-  const int rows = run.time ? ROWS : 8;
+  const int rows = run.time ? ROWS / (s.slices * number_words) : 8;  // of a slice
   const std::int64_t all = static_cast<std::int64_t>(rows) * s.slices * blocks;
   const double flops = (number_words == 1 ? 2.0 : 8.0) * options.m * options.n;  // of a row
   const double bytes = 8.0 * number_words * (options.m + options.n);
@@ -187,7 +189,9 @@ Json measure(const gemm::ProbeRun& run, Launch* launch_it, int number_words, con
 
 template <class T>
 void measure_all(const gemm::ProbeRun& run, const Data& data, gemm::ProbeReport& report) {
-  const std::pair<int, int> tiles[] = {words<T> == 1 ? std::pair(8, 8) : std::pair(4, 4), {4, 8}};
+  // Complex tiles of 4 x 8 would spill registers.
+  using Tile = std::pair<int, int>;
+  const Tile tiles[] = {words<T> == 1 ? Tile(8, 8) : Tile(2, 4), words<T> == 1 ? Tile(4, 8) : Tile(4, 4)};
   for (const auto& [tile_m, tile_n] : tiles) {
     if (!run.time && tile_m != 4) continue;  // on the executor, one is enough
     const std::string tile_name = std::to_string(tile_m) + " x " + std::to_string(tile_n);
