@@ -61,10 +61,10 @@ int run_probe(const Probe& probe, const ProbeRequest& request, const std::string
     show_progress("");
     run.machine = {device.name, device.sm_count, ceilings->read_gbs, ceilings->latency_ns, ceilings->dfma_gflops};
   }
+  const ProbeReport report = probe.run(run);  // before anything is printed: it may refuse
+  show_progress("");
   tell(request.json, fmt::format("{}: {}\n{}; predictions for {}\n\n", probe.name, probe.idea, device.name,
                                  run.time ? "it" : run.machine.name));
-  const ProbeReport report = probe.run(run);
-  show_progress("");
   tell(request.json, text_table(report.table) + (report.text.empty() ? "" : "\n" + report.text));
   if (!run.time)
     tell(request.json, "\nnothing was timed: the kernels ran a little, and what they computed was checked\n");

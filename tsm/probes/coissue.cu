@@ -63,8 +63,8 @@ __host__ __device__ constexpr int high_word(int moved) {
 constexpr std::uint32_t BITS_OF_HALF = 0x3fe00000;  // the upper word of 0.5
 
 // One function for all: nvcc puts it into each kernel below, where it knows m and order, and all that depends on them is gone.
-__device__ void run_mix(const Mix& m, Order order, int rounds, int lane_step, int step, const double* data, double* out,
-                        long long* cycles) {
+[[maybe_unused]] __device__ void run_mix(const Mix& m, Order order, int rounds, int lane_step, int step,
+                                         const double* data, double* out, long long* cycles) {
   __shared__ __align__(16) double words[WORDS];
   const int lane = threadIdx.x % 32;
   const double* mine = data + lane * lane_step;

@@ -64,7 +64,8 @@ __host__ __device__ constexpr Fma fma_of(const Tile& t, Order order, int f) {
 }
 
 // One function for all: nvcc puts it into each kernel below, where it knows t and order, and all that depends on them is gone.
-__device__ void run_tile(const Tile& t, Order order, int rounds, const double* data, double* out, long long* cycles) {
+[[maybe_unused]] __device__ void run_tile(const Tile& t, Order order, int rounds, const double* data, double* out,
+                                          long long* cycles) {
   __shared__ __align__(16) double words[SHARED_WORDS];
   for (int i = threadIdx.x; i < t.rows() * t.row_words(); i += blockDim.x) words[i] = data[i];
   const int lane = threadIdx.x % 32, at_m = lane / 16 * 2 + lane / 2 % 2, at_n = lane % 16 / 4 * 2 + lane % 2;
@@ -186,7 +187,7 @@ Loop loop(Kernel* kernel, const Tile& t, Order order) {
   result.kernel = reinterpret_cast<const void*>(kernel);
   result.kernel_name = "tile";
   for (const int number : {static_cast<int>(t.numbers), t.tm, t.tn, static_cast<int>(t.loads), static_cast<int>(order)})
-    result.kernel_name += " " + std::to_string(number);
+    result.kernel_name.append(" ").append(std::to_string(number));
   result.launch = [kernel](const gemm::LaunchShape& shape, int rounds, const double* data, double* out,
                            long long* cycles) { return gemm::launch(kernel, shape, rounds, data, out, cycles); };
   result.right = [t, order](int thread, int rounds) { return right_sum(t, order, thread, rounds); };
