@@ -99,11 +99,13 @@ TEST_F(Probes, TimesNeedAGpu) {
   for (const Probe& probe : all_probes()) EXPECT_THROW(run_probe(probe, request, ""), DeviceError) << probe.name;
 }
 
-// ---- with nvcc and nvdisasm, if this machine has them; on the executor's build only, for it needs no GPU
+// ---- with nvcc and nvdisasm, if this machine has them
 
-class ProbeCode : public testing::Test {
+class ProbeCode : public DeviceTest {
  protected:
   void SetUp() override {
+    DeviceTest::SetUp();
+    if (IsSkipped()) return;
     const auto tools = find_toolchain();
     if (!tools || tools->nvdisasm.empty()) GTEST_SKIP() << "SKIPPED, NOT RUN: no nvcc or no nvdisasm on this machine";
   }
