@@ -1,4 +1,4 @@
-// The whole-ladder program behind ./lab: ladder, run, compare, compile, candidates, batch, choice, list, doctor, map.
+// The whole-ladder program behind ./lab: ladder, run, compare, compile, candidates, batch, choice, probe, list, doctor, map.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,6 +16,7 @@
 #include "common/doctor.hpp"
 #include "common/jit.hpp"
 #include "common/options.hpp"
+#include "common/probe.hpp"
 #include "common/report.hpp"
 #include "common/thread_map.hpp"
 
@@ -441,6 +442,37 @@ int list(bool with_variants) {
   return 0;
 }
 
+int list_probes() {
+  for (const Probe& probe : all_probes()) fmt::print("{:<12}  {}\n", probe.name, probe.idea);
+  return 0;
+}
+
+// A command for each probe; running one sets `action`.
+void add_probe_command(CLI::App& app, const std::string& command, std::function<int()>& action) {
+  CLI::App* all = app.add_subcommand("probe", "small kernels that measure the hardware; without a name: the list");
+  all->require_subcommand(0, 1);
+  all->callback([all, &action] {
+    if (all->get_subcommands().empty()) action = list_probes;
+  });
+  for (const Probe& probe : all_probes()) {
+    CLI::App* one = all->add_subcommand(probe.name, std::string(probe.idea));
+    const auto request = std::make_shared<ProbeRequest>();
+    one->add_option("--json", request->json, "write the results to this file (- for standard output)");
+    CLI::Option* time = one->add_flag("--time", request->time, "time, or end with status 2 where there is no GPU");
+    one->add_flag("--check", request->check, "only check what the kernels compute (the default without a GPU)")
+        ->excludes(time);
+    for (const ProbeOption& o : probe.options) {
+      if (o.number)
+        one->add_option(o.name, *o.number, o.description)->check(CLI::Range(o.least, o.most))->capture_default_str();
+      if (o.word) one->add_option(o.name, *o.word, o.description)->check(CLI::IsMember(o.words))->capture_default_str();
+      if (o.flag) one->add_flag(o.name, *o.flag, o.description);
+    }
+    one->callback([&probe, request, command, &action] {
+      action = [&probe, request, command] { return run_probe(probe, *request, command); };
+    });
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -577,6 +609,8 @@ int main(int argc, char** argv) {
   add_types_option(*choice_command, choice_options.types);
   choice_command->add_option("--json", choice_options.json, "write the map of all sizes to 64 x 64 to this file");
   choice_command->callback([&] { action = [&] { return choices(choice_options); }; });
+
+  add_probe_command(app, command, action);
 
   bool list_variants = false;
   CLI::App* list_command = app.add_subcommand("list", "all stages");

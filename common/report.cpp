@@ -29,22 +29,6 @@ const char* name_of(Outcome outcome) {
   return "?";
 }
 
-Json to_json(const Samples& samples) {
-  return {{"median", samples.median()},
-          {"min", samples.min()},
-          {"p90", samples.p90()},
-          {"samples", samples.ms.size()},
-          {"launches_per_sample", samples.launches_per_sample},
-          {"throttled_samples", samples.throttled}};
-}
-
-Json to_json(const DeviceState& state) {
-  if (!state.known) return nullptr;
-  return {{"sm_mhz_min", state.sm_mhz_min},   {"sm_mhz_max", state.sm_mhz_max},
-          {"memory_mhz", state.memory_mhz},   {"watts_max", state.watts_max},
-          {"celsius_max", state.celsius_max}, {"throttle", throttle_text(state.throttle_reasons)}};
-}
-
 Json to_json(const LaunchRecord& launch) {
   const auto triple = [](dim3 d) { return Json{d.x, d.y, d.z}; };
   Json json = {{"grid", triple(launch.shape.grid)},
@@ -70,6 +54,22 @@ std::string speed(double gflops) {
 }
 
 }  // namespace
+
+Json to_json(const Samples& samples) {
+  return {{"median", samples.median()},
+          {"min", samples.min()},
+          {"p90", samples.p90()},
+          {"samples", samples.ms.size()},
+          {"launches_per_sample", samples.launches_per_sample},
+          {"throttled_samples", samples.throttled}};
+}
+
+Json to_json(const DeviceState& state) {
+  if (!state.known) return nullptr;
+  return {{"sm_mhz_min", state.sm_mhz_min},   {"sm_mhz_max", state.sm_mhz_max},
+          {"memory_mhz", state.memory_mhz},   {"watts_max", state.watts_max},
+          {"celsius_max", state.celsius_max}, {"throttle", throttle_text(state.throttle_reasons)}};
+}
 
 std::string status_of(const Result& result) {
   const bool unchecked = !result.checked && result.verdict.outcome == Outcome::pass;

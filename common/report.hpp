@@ -15,7 +15,11 @@ namespace gemm {
 /// times, the fields that need them are absent.
 Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, const TimingOptions& timing);
 
-/// The same with what a plot needs and nothing else: shape, status, reason, times, ratios.
+/// What stands in "time_ms", and in "state" (null without NVML).
+Json to_json(const Samples& samples);
+Json to_json(const DeviceState& state);
+
+/// A result with what a plot needs and nothing else: shape, status, reason, times, ratios.
 Json shortened(const Json& result);
 
 /// A report of many results as text: a line for each of them, and for each field beside them.
