@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles the kernels of every stage and of prototype_kernels.cu at -O0, -O1, -O2 and -O3: what the CPU executor counts of
+"""Compiles the kernels of every stage and of prototype_kernels.cu at -O0, -O2 and -O3: what the CPU executor counts of
 their accesses, line by line, must be the same each time; on a ragged problem, what the lanes ask for, not how many requests they
 make of it. FMAs must be the same from -O2 on; below, g++ makes none of a * b + c (nor of anything else, at -O0), and none are
 counted.
@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-LEVELS = ["-O0", "-O1", "-O2", "-O3"]
+LEVELS = ["-O0", "-O2", "-O3"]
 # Sizes that fit every tile, and some that fit none.
 PROBLEMS = [["128", "128", "64"], ["70", "45", "67"]]
 RAGGED = f"[{' '.join(PROBLEMS[1])}]"
