@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -531,7 +532,9 @@ def left_out(name, gemm, executor):
 def measure_bytes(options, executor):
     """E13 --ncu"""
     if executor:
-        fail("--ncu needs a GPU, and Nsight Compute; on the executor E13 counts sectors")
+        fail("--ncu needs a GPU, and Nsight Compute")
+    if not shutil.which("ncu"):
+        fail("no ncu here: Nsight Compute comes with the CUDA toolkit")
     record = tsm_experiments.perform_ncu(options.gemm, options.sizes)
     if not record["results"]:
         fail("E13: none of its stages is in this build")

@@ -57,7 +57,7 @@ class Work:
     def __init__(self, gemm, sizes, executor=False):
         self.gemm, self.sizes, self.executor = gemm, sizes, executor
         listed = subprocess.run([gemm, "list"], text=True, capture_output=True, check=True).stdout
-        self.known = {"_".join(line.split("_")[:1]) for line in listed.split() if line.startswith("tsm/")}
+        self.known = {word.split("_")[0] for word in listed.split() if word.startswith("tsm/")}
 
     def ours(self, op):
         """The stages of which the best counts."""
@@ -69,6 +69,8 @@ class Work:
 
     def candidates(self, stage, kind, most, *options):
         """The kernels that its model takes for the best, at this work's sizes."""
+        if stage not in self.known:
+            return []
         if self.executor:
             most = 1  # to compile one takes seconds there
         found = [(f"{m}x{n}", k) for m, n, k in self.problems(kind)]
@@ -200,10 +202,10 @@ EXPERIMENTS = {
 
 
 def cases_of(name, gemm, sizes, executor=False):
-    """The cases, those of a problem one after another."""
+    """The cases, those of a problem one after another; and the stages that the build has not. (The executor has no library.)"""
     experiment = EXPERIMENTS[name]
     work = Work(gemm, sizes or (experiment.small if executor else experiment.sizes), executor)
-    cases = experiment.cases(work)
+    cases = [c for c in experiment.cases(work) if not (executor and c["stage"] == "library")]
     present = [c for c in cases if c["stage"] == "library" or c["stage"].split("_")[0] in work.known]
     problem = lambda c: (operation(c), c["type"], c["m"], c["n"], c["k"])
     return sorted(present, key=problem), sorted({c["stage"] for c in cases} - {c["stage"] for c in present})
@@ -274,13 +276,17 @@ def perform(gemm, name, sizes, seconds, executor):
         listed, out = pathlib.Path(folder, "cases.jsonl"), pathlib.Path(folder, "results.jsonl")
         listed.write_text(text_of(cases))
         how = ["--no-time"] if executor else ["--seconds", str(seconds or 0.01)]
-        done = subprocess.run([gemm, "batch", listed, "--out", out, "--no-exact", *how], stdout=subprocess.DEVNULL)
-        if not out.exists():
-            sys.exit(done.returncode or 1)  # it has said why
-        first, *lines = map(json.loads, out.read_text().splitlines())
+        lines, had, status = [], -1, 0
+        while had < len(lines) < len(cases):  # again, behind a kernel that has crashed the device
+            had = len(lines)
+            done = subprocess.run([gemm, "batch", listed, "--out", out, "--no-exact", *how], stdout=subprocess.DEVNULL)
+            if not out.exists():
+                sys.exit(done.returncode or 1)  # it has said why
+            status = max(status, done.returncode)
+            first, *lines = map(json.loads, out.read_text().splitlines())
     results = [short(line) for line in lines]
     record = {**record, **provenance(first["run"]), "results": best_of(results) if experiment.best else results}
-    return done.returncode, record
+    return status, record
 
 
 def record_text(record):
@@ -307,6 +313,8 @@ def perform_ncu(gemm, sizes):
         listed.write_text(text_of(cases))
         launches = counters.read_launches([gemm, "batch", listed, "--out", out, "--no-exact", "--no-time"], DRAM, len(cases), "regex:^tsmm")
         first, *lines = map(json.loads, out.read_text().splitlines())
+    if any(name not in found for _, _, found in launches for name in DRAM):
+        sys.exit(f"error: ncu gave no {' or no '.join(DRAM)}")
     wrong = [line["case"] for line in lines if line["status"] != "pass"]
     if wrong or len(launches) != len(lines):
         sys.exit(f"error: {len(launches)} launches were counted of {len(lines)} cases; not right: {json.dumps(wrong)}")
