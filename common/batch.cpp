@@ -14,6 +14,7 @@
 #include "common/device.hpp"
 #include "common/device_memory.hpp"
 #include "common/jit.hpp"
+#include "common/kernel_options_json.hpp"
 #include "common/options.hpp"
 #include "common/report.hpp"
 
@@ -68,7 +69,7 @@ Type type_of(const std::string& letter) {
 KernelOptions options_of(Json json) {
   const bool none = json.is_object() && json.contains("reduction") && json["reduction"] == "none";
   if (none) json.erase("reduction");
-  KernelOptions options = kernel_options(json);
+  KernelOptions options = kernel_options_from_json(json);
   if (none) options.reduction = Reduction::none;
   return options;
 }

@@ -8,6 +8,7 @@
 
 namespace gemm {
 
+using EmbeddedText = JitHeader;
 const std::vector<JitHeader>& embedded_headers();
 
 }  // namespace gemm

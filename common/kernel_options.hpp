@@ -72,6 +72,9 @@ struct GeneratedKernels {
   /// What to compile.
   JitRequest (*request)(int m, int n, bool is_complex, bool conjugate, const KernelOptions& complete) = nullptr;
 
+  /// Of a stage that launches other stages' kernels: the id of the one that has this kernel; empty if none can.
+  std::string (*stage)(int m, int n, bool is_complex, const KernelOptions& asked) = nullptr;
+
   explicit operator bool() const { return choose != nullptr; }
 };
 

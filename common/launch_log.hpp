@@ -1,4 +1,4 @@
-// A note of what was launched: grid, block and kernel, for reports.
+// A note of what was launched: grid, block and kernel, for reports; and launches that are only prepared.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -24,6 +24,18 @@ struct LaunchRecord {
 
 /// Where launches are noted down while it is not null.
 inline std::vector<LaunchRecord>* launch_log = nullptr;
+
+/// While it is true, a launch does all but enqueue the kernel: it is found, compiled and loaded.
+inline bool launch_nothing = false;
+
+/// Makes it true for as long as it lives.
+class DryRunScope {
+ public:
+  DryRunScope() { launch_nothing = true; }
+  ~DryRunScope() { launch_nothing = false; }
+  DryRunScope(const DryRunScope&) = delete;
+  DryRunScope& operator=(const DryRunScope&) = delete;
+};
 
 /// Notes launches down in `records` for as long as it lives.
 class LaunchLogScope {

@@ -1,4 +1,4 @@
-// The whole-ladder program behind ./lab: ladder, run, compare, compile, candidates, batch, list, doctor, map.
+// The whole-ladder program behind ./lab: ladder, run, compare, compile, candidates, batch, choice, probe, list, doctor, map.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,6 +16,7 @@
 #include "common/doctor.hpp"
 #include "common/jit.hpp"
 #include "common/options.hpp"
+#include "common/probe.hpp"
 #include "common/report.hpp"
 #include "common/thread_map.hpp"
 
@@ -372,6 +373,65 @@ int compile_ahead(const CompileOptions& options) {
   return failed ? 1 : 0;
 }
 
+struct ChoiceOptions {
+  std::vector<std::string> shapes;
+  std::vector<Type> types;
+  std::string json;
+};
+
+// For each stage that chooses among others and each type: those, and a line for each m with a letter for each n, A being the
+// first of them.
+Json choice_maps(const std::vector<Type>& types, int widest) {
+  Json maps = Json::object();
+  for (const Stage& stage : stages()) {
+    if (!stage.generated.stage) continue;
+    for (const Type type : types) {
+      std::vector<std::string> chosen, lines;
+      for (int m = 1; m <= widest; ++m) {
+        std::string line;
+        for (int n = 1; n <= widest; ++n) {
+          const std::string id = stage.generated.stage(m, n, type == Type::c64, {});
+          auto found = std::ranges::find(chosen, id);
+          if (found == chosen.end()) found = chosen.insert(found, id);
+          line += static_cast<char>('A' + (found - chosen.begin()));
+        }
+        lines.push_back(std::move(line));
+      }
+      maps[stage.id + (type == Type::c64 ? "/z" : "/d")] = {{"stages", chosen}, {"map", lines}};
+    }
+  }
+  return maps;
+}
+
+// Which kernels the stages that choose among others take.
+int choices(const ChoiceOptions& options) {
+  require_writable(options.json);
+  if (!options.json.empty()) {
+    constexpr int widest = 64;
+    if (!options.shapes.empty()) throw UsageError("--json writes the map of all sizes to 64 x 64: name none");
+    write_text(options.json, choice_maps(options.types, widest).dump(1) + "\n");
+    return 0;
+  }
+  std::vector<std::pair<int, int>> sizes;
+  for (const std::string& text : options.shapes) add_sizes(text, sizes);
+  if (options.shapes.empty()) {
+    for (const int width : {1, 2, 4, 8, 12, 16, 24, 32, 48, 64}) sizes.emplace_back(width, width);
+  }
+  for (const Stage& stage : stages()) {
+    if (!stage.generated.stage) continue;
+    fmt::print("{}: {}\n", stage.id, stage.idea);
+    for (const Type type : options.types) {
+      const bool is_complex = type == Type::c64;
+      for (const auto& [m, n] : sizes) {
+        const std::string id = stage.generated.stage(m, n, is_complex, {});
+        fmt::print("  {:<7} {:>9}  {:<24} {}\n", is_complex ? "complex" : "real", fmt::format("{} x {}", m, n),
+                   id.empty() ? "none" : id, to_json(stage.generated.choose(m, n, is_complex, {})).dump());
+      }
+    }
+  }
+  return 0;
+}
+
 int list(bool with_variants) {
   for (const Stage& stage : stages()) {
     fmt::print("{:<28}  {}\n", stage.id, stage.idea);
@@ -380,6 +440,37 @@ int list(bool with_variants) {
       fmt::print("  {:<26}  {}\n", form.id.substr(form.id.find('/') + 1), form.idea);
   }
   return 0;
+}
+
+int list_probes() {
+  for (const Probe& probe : all_probes()) fmt::print("{:<12}  {}\n", probe.name, probe.idea);
+  return 0;
+}
+
+// A command for each probe; running one sets `action`.
+void add_probe_command(CLI::App& app, const std::string& command, std::function<int()>& action) {
+  CLI::App* all = app.add_subcommand("probe", "small kernels that measure the hardware; without a name: the list");
+  all->require_subcommand(0, 1);
+  all->callback([all, &action] {
+    if (all->get_subcommands().empty()) action = list_probes;
+  });
+  for (const Probe& probe : all_probes()) {
+    CLI::App* one = all->add_subcommand(probe.name, std::string(probe.idea));
+    const auto request = std::make_shared<ProbeRequest>();
+    one->add_option("--json", request->json, "write the results to this file (- for standard output)");
+    CLI::Option* time = one->add_flag("--time", request->time, "time, or end with status 2 where there is no GPU");
+    one->add_flag("--check", request->check, "only check what the kernels compute (the default without a GPU)")
+        ->excludes(time);
+    for (const ProbeOption& o : probe.options) {
+      if (o.number)
+        one->add_option(o.name, *o.number, o.description)->check(CLI::Range(o.least, o.most))->capture_default_str();
+      if (o.word) one->add_option(o.name, *o.word, o.description)->check(CLI::IsMember(o.words))->capture_default_str();
+      if (o.flag) one->add_flag(o.name, *o.flag, o.description);
+    }
+    one->callback([&probe, request, command, &action] {
+      action = [&probe, request, command] { return run_probe(probe, *request, command); };
+    });
+  }
 }
 
 }  // namespace
@@ -511,6 +602,15 @@ int main(int argc, char** argv) {
       return run_batch(batch_options, command);
     };
   });
+
+  ChoiceOptions choice_options;
+  CLI::App* choice_command = app.add_subcommand("choice", "which kernels the stages take that choose among others");
+  choice_command->add_option("sizes", choice_options.shapes, "M, MxN or FIRST-LAST (squares); default: some squares");
+  add_types_option(*choice_command, choice_options.types);
+  choice_command->add_option("--json", choice_options.json, "write the map of all sizes to 64 x 64 to this file");
+  choice_command->callback([&] { action = [&] { return choices(choice_options); }; });
+
+  add_probe_command(app, command, action);
 
   bool list_variants = false;
   CLI::App* list_command = app.add_subcommand("list", "all stages");

@@ -1,10 +1,10 @@
-// The executable of a single stage: whichever one is linked in.
+// The executable of a single stage: whichever one is linked in, with those before it that it chooses from, if it does.
 #include <fmt/format.h>
 
 #include "common/options.hpp"
 
 int main(int argc, char** argv) {
-  const gemm::Stage& stage = gemm::stages().front();
+  const gemm::Stage& stage = gemm::stages().back();
   CLI::App app(stage.id + ": " + std::string(stage.idea));
   gemm::RunOptions options;
   gemm::add_run_options(app, options);

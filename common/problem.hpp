@@ -134,6 +134,42 @@ struct Problem {
         ldout(p.ldc),
         workspace(p.workspace) {}
 
+  template <class T>
+  Problem(const TsmttsmProblem<T>& p)
+      : op(Operation::tsmttsm),
+        type(type_of(T{})),
+        conjugate(p.conjugate),
+        m(p.m),
+        n(p.n),
+        k(p.k),
+        alpha(scalar(p.alpha)),
+        x(p.a),
+        ldx(p.lda),
+        y(p.b),
+        ldy(p.ldb),
+        beta(scalar(p.beta)),
+        out(p.c),
+        ldout(p.ldc),
+        workspace(p.workspace),
+        kernel(p.kernel) {}
+  template <class T>
+  Problem(const TsmmProblem<T>& p)
+      : op(Operation::tsmm),
+        type(type_of(T{})),
+        m(p.m),
+        n(p.n),
+        k(p.k),
+        alpha(scalar(p.alpha)),
+        x(p.a),
+        ldx(p.lda),
+        y(p.c),
+        ldy(p.ldc),
+        beta(scalar(p.beta)),
+        out(p.b),
+        ldout(p.ldb),
+        workspace(p.workspace),
+        kernel(p.kernel) {}
+
   operator SgemmProblem() const {
     require(Operation::gemm, Type::f32);
     return {static_cast<int>(m),
@@ -188,6 +224,8 @@ struct Problem {
  private:
   static Type type_of(double) { return Type::f64; }
   static Type type_of(double2) { return Type::c64; }
+  static Scalar scalar(double x) { return {x}; }
+  static Scalar scalar(double2 x) { return {x.x, x.y}; }
   template <class T>
   static T number(Scalar s) {
     if constexpr (sizeof(T) == sizeof(double))

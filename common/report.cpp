@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <map>
 
 #include "common/build_info.hpp"
 #include "common/count_report.hpp"
@@ -28,22 +27,6 @@ const char* name_of(Outcome outcome) {
       return "skip";
   }
   return "?";
-}
-
-Json to_json(const Samples& samples) {
-  return {{"median", samples.median()},
-          {"min", samples.min()},
-          {"p90", samples.p90()},
-          {"samples", samples.ms.size()},
-          {"launches_per_sample", samples.launches_per_sample},
-          {"throttled_samples", samples.throttled}};
-}
-
-Json to_json(const DeviceState& state) {
-  if (!state.known) return nullptr;
-  return {{"sm_mhz_min", state.sm_mhz_min},   {"sm_mhz_max", state.sm_mhz_max},
-          {"memory_mhz", state.memory_mhz},   {"watts_max", state.watts_max},
-          {"celsius_max", state.celsius_max}, {"throttle", throttle_text(state.throttle_reasons)}};
 }
 
 Json to_json(const LaunchRecord& launch) {
@@ -76,56 +59,20 @@ std::string speed(double gflops) {
 
 }  // namespace
 
-Json to_json(const KernelOptions& options) {
-  Json json = Json::object();
-  const auto add_number = [&](const char* name, int number) {
-    if (number) json[name] = number;
-  };
-  add_number("tile_m", options.tile_m);
-  add_number("tile_n", options.tile_n);
-  if (options.transposed) json["transposed"] = *options.transposed;
-  if (options.leapfrog) json["leapfrog"] = *options.leapfrog;
-  add_number("threads_per_row", options.threads_per_row);
-  if (options.c_source) json["c_source"] = c_source_name(*options.c_source);
-  add_number("unroll", options.unroll);
-  if (options.reduction) json["reduction"] = reduction_name(*options.reduction);
-  add_number("threads", options.threads);
-  return json;
+Json to_json(const Samples& samples) {
+  return {{"median", samples.median()},
+          {"min", samples.min()},
+          {"p90", samples.p90()},
+          {"samples", samples.ms.size()},
+          {"launches_per_sample", samples.launches_per_sample},
+          {"throttled_samples", samples.throttled}};
 }
 
-KernelOptions kernel_options(const Json& json) {
-  if (!json.is_object()) throw UsageError("options of kernels are an object, not " + json.dump());
-  KernelOptions options;
-  const auto named = [](const Json& value, auto name_of, auto... all) {
-    using Value = std::common_type_t<decltype(all)...>;
-    for (const Value each : {all...}) {
-      if (value == name_of(each)) return each;
-    }
-    throw UsageError("no option of kernels is called " + value.dump());
-  };
-  for (const auto& [key, value] : json.items()) {
-    const std::map<std::string, int*> numbers = {{"tile_m", &options.tile_m},
-                                                 {"tile_n", &options.tile_n},
-                                                 {"unroll", &options.unroll},
-                                                 {"threads", &options.threads},
-                                                 {"threads_per_row", &options.threads_per_row}};
-    const std::map<std::string, std::optional<bool>*> switches = {{"transposed", &options.transposed},
-                                                                  {"leapfrog", &options.leapfrog}};
-    const auto number = numbers.find(key);
-    const auto on_off = switches.find(key);
-    if (number != numbers.end() && value.is_number_unsigned() && value <= 1024) {
-      *number->second = value;
-    } else if (on_off != switches.end() && value.is_boolean()) {
-      *on_off->second = value.get<bool>();
-    } else if (key == "reduction") {
-      options.reduction = named(value, reduction_name, Reduction::atomics, Reduction::local, Reduction::ordered);
-    } else if (key == "c_source") {
-      options.c_source = named(value, c_source_name, CSource::registers, CSource::global, CSource::shared);
-    } else {
-      throw UsageError("kernels have no option " + Json(key).dump() + ": " + value.dump());
-    }
-  }
-  return options;
+Json to_json(const DeviceState& state) {
+  if (!state.known) return nullptr;
+  return {{"sm_mhz_min", state.sm_mhz_min},   {"sm_mhz_max", state.sm_mhz_max},
+          {"memory_mhz", state.memory_mhz},   {"watts_max", state.watts_max},
+          {"celsius_max", state.celsius_max}, {"throttle", throttle_text(state.throttle_reasons)}};
 }
 
 std::string status_of(const Result& result) {
@@ -175,6 +122,9 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
   if (result.stage && result.stage->generated && spec.m > 0 && spec.n > 0) {
     const KernelOptions used = result.stage->generated.choose(spec.m, spec.n, spec.type == Type::c64, spec.kernel);
     json["kernel_options"] = to_json(used);
+    if (result.stage->generated.stage) {
+      json["kernel_stage"] = result.stage->generated.stage(spec.m, spec.n, spec.type == Type::c64, spec.kernel);
+    }
   }
   json["device"] = open_device().name;
   json["status"] = status_of(result);
@@ -241,8 +191,8 @@ Json shortened(const Json& result) {
     }
     return picked;
   };
-  Json json = pick(result, {"stage", "problem", "status", "reason", "kernel_options", "error", "time_ms", "gflops",
-                            "pct_cublas", "cublas_time_ms", "pct_roofline"});
+  Json json = pick(result, {"stage", "problem", "status", "reason", "kernel_options", "kernel_stage", "error",
+                            "time_ms", "gflops", "pct_cublas", "cublas_time_ms", "pct_roofline"});
   json["problem"] = pick(json["problem"], {"m", "n", "k"});
   if (json["reason"] == "") json.erase("reason");
   if (json.contains("error")) json["error"] = pick(json["error"], {"max_ratio", "frobenius_ratio"});

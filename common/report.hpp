@@ -7,20 +7,19 @@
 #include <vector>
 
 #include "common/evaluate.hpp"
+#include "common/kernel_options_json.hpp"
 
 namespace gemm {
-
-using Json = nlohmann::ordered_json;
 
 /// One object per problem and contender; docs/concepts/output.md describes every field. Without ceilings (CPU) or
 /// times, the fields that need them are absent.
 Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, const TimingOptions& timing);
 
-/// Options as JSON, those that are said; and back. Throws UsageError for names and values that there are not.
-Json to_json(const KernelOptions& options);
-KernelOptions kernel_options(const Json& json);
+/// What stands in "time_ms", and in "state" (null without NVML).
+Json to_json(const Samples& samples);
+Json to_json(const DeviceState& state);
 
-/// The same with what a plot needs and nothing else: shape, status, reason, times, ratios.
+/// A result with what a plot needs and nothing else: shape, status, reason, times, ratios.
 Json shortened(const Json& result);
 
 /// A report of many results as text: a line for each of them, and for each field beside them.

@@ -227,6 +227,7 @@ std::optional<HotLoop> hottest_loop(const Function& function) {
     int work = 0, most_of_a_line = 0;
     std::map<int, int> work_of_line;
     for (const int i : body) {
+      loop.code.push_back(fmt::format("{} {}", function.code[i].opcode, function.code[i].operands));
       const std::string name = class_of(function.code[i]);
       if (name.empty()) continue;
       ++loop.counts[name];

@@ -38,6 +38,7 @@ struct HotLoop {
   int instructions = 0;  ///< in one round, of all classes
   InstructionCounts counts;
   LineInstructions lines;
+  std::vector<std::string> code;  ///< all of them in order, without guards: "DFMA R4, R12.reuse, R16, R4"
 
   /// Scalar multiply-adds a lane: FFMA and DFMA count one, FFMA2 and HFMA2 two.
   int multiply_adds() const;

@@ -16,13 +16,16 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
+import choice_figure  # noqa: E402
 import experiment_figures  # noqa: E402
 from experiment_figures import block_experiment, block_experiment_dram, block_source  # noqa: E402, F401  blocks, as those below
 import plot_ladder  # noqa: E402
+import probe_figures  # noqa: E402
 import summit_plan  # noqa: E402
 import tsm_pages  # noqa: E402
 import tsmm_figure  # noqa: E402
 import tune  # noqa: E402  measurements/tune.py
+from probe_figures import block_probe, block_probe_code  # noqa: E402, F401
 from tsm_pages import block_tsm_counted, block_tsm_measured  # noqa: E402, F401
 from plot_ladder import plot_style, save  # noqa: E402
 
@@ -704,6 +707,8 @@ def figures(data):
     plan.update(experiment_figures.plan(plot_style, save))
     plan.update(tsm_pages.plan(LADDER, plot_style, save))
     plan.update(tsmm_figure.plan(plot_style, save))
+    plan.update(choice_figure.plan(plot_style, save))
+    plan.update(probe_figures.plan(plot_style, save))
     return plan
 
 

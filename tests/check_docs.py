@@ -71,7 +71,7 @@ class Check:
     def __init__(self, root, bin_dir):
         self.root, self.bin, self.problems = root, bin_dir, []
         self.ran = {}  # a command: what was wrong with it, or None; pages repeat commands
-        self.count = dict.fromkeys(("pages", "links", "images", "commands", "commands run", "maps", "counts"), 0)
+        self.count = dict.fromkeys(("pages", "links", "images", "commands", "commands run", "maps", "choices", "counts"), 0)
         paths = {root / f / "README.md" for f in (".", "tsm", "tensorcore")}
         paths |= {path for f in ("docs", "tsm", "tensorcore") for path in (root / f).rglob("*.md")}
         for path in sorted(path for path in paths if not path.exists()):
@@ -92,6 +92,7 @@ class Check:
         self.check_figures()
         self.check_generated()
         self.check_thread_maps()
+        self.check_choices()
         self.check_counts()
         self.check_commands()
 
@@ -181,6 +182,26 @@ class Check:
             if now.get(stage) != committed:
                 self.problem(path, 1, f"{stage}: not what the stage does now; ./lab map --cpu --json writes it anew")
 
+    def check_choices(self):
+        """The same for the stages that tsm/14 and 15 choose: of the squares, which take a second and not twenty."""
+        if not self.bin:
+            return
+        path = self.root / "docs" / "measurements" / "cpu" / "choice.json"
+        maps = json.loads(path.read_text()) if path.exists() else {}
+        done = subprocess.run([self.bin / "gemm", "choice", "1-64"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        stage = ""
+        for line in done.stdout.splitlines():
+            if heading := re.match(r"(\S+): ", line):
+                stage = heading[1]
+                continue
+            kind, m, _, n, now = line.split()[:5]
+            self.count["choices"] += 1
+            of_type = maps.get(f"{stage}/{'z' if kind == 'complex' else 'd'}", {"stages": [], "map": []})
+            letter = "".join(of_type["map"][int(m) - 1:int(m)])[int(n) - 1:int(n)]
+            if not letter or of_type["stages"][ord(letter) - ord("A")] != now:
+                self.problem(path, 1, f"{stage}, {kind}, {m} x {n}: not what is chosen now; ./lab choice --cpu --json writes it anew")
+                return
+
     def check_counts(self):
         """The same for the counts."""
         if not self.bin:
@@ -256,7 +277,7 @@ def main():
     options = parser.parse_args()
     check = Check(options.root.resolve(), options.bin and options.bin.resolve())
     check.all()
-    must = [what for what in check.count if options.bin or what not in ("commands run", "maps", "counts")]
+    must = [what for what in check.count if options.bin or what not in ("commands run", "maps", "choices", "counts")]
     print("\n".join(check.problems + [", ".join(f"{check.count[what]} {what}" for what in must) + f"; {len(check.problems)} problems"]))
     empty = [what for what in must if not check.count[what]]
     if empty:

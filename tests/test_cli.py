@@ -39,11 +39,13 @@ BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77"
             "ladder --op tsmm --tile-m 2", "ladder --op tsmttsm --c-source global", "ladder --only tsm/11 --unroll 2", "compile tsm/11 4",
             "compile tsm/12 4 --tile-m 2", "compile tsm/09 4 --c-source shared", "compile tsm/12 4 --conj",
             "compile", "compile tsm/09", "compile tsm/01 4", "compile tsm/09 4x", "compile tsm/09 0", "compile tsm/09 4-2",
-            "compile tsm/09 4 --arch 90", "compile tsm/09 4 --arch compute_90", "compile tsm/09 4 --type s", "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time",
+            "compile tsm/09 4 --arch 90", "compile tsm/09 4 --arch compute_90", "compile tsm/09 4 --type s", "choice 4x", "choice 0", "choice 4 --type s", "choice 4 --json out.json", "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time",
             "candidates", "candidates tsm/09", "candidates tsm/01 4", "candidates tsm/09,tsm/12 4", "candidates tsm/09 0", "candidates tsm/09 4 --c-source shared",
             "candidates tsm/09 4 --k 5 --mib 1", "candidates tsm/09 4 --most 0", "batch", "batch nosuch.jsonl --out -", "batch nosuch.jsonl", "batch - --out x", "batch - --out x --compile-only", "batch - --out x --no-check --no-time",
             "ladder --op tsmttsm --reduction none", "compile tsm/09 4 --reduction none", "candidates tsm/09 4 --reduction none",
-            "batch - --compile-only --part 3/2", "batch - --out x --part 1/2", "batch - --arch sm_90a --out x"]
+            "batch - --compile-only --part 3/2", "batch - --out x --part 1/2", "batch - --arch sm_90a --out x",
+            "probe nosuch", "probe bandwidth extra", "probe bandwidth --mib 0", "probe bandwidth --mib x", "probe latency --sass", "probe incorrect --m 65",
+            "probe incorrect --type s", "probe incorrect --sums 0", "probe tiles --time --check"]
 # Lines that `batch` must not take for cases.
 BAD_CASES = ["{", "[]", '{"stage": "tsm/09"}', '{"stage": "tsm/77", "m": 1, "n": 1, "k": 1}', '{"stage": "tsm/09", "m": -1, "n": 1, "k": 1}',
              '{"stage": "tsm/09", "m": 1.5, "n": 1, "k": 1}', '{"stage": "tsm/09", "m": 1, "n": 1, "k": "1"}', '{"stage": "tsm/09", "m": 99999999999, "n": 1, "k": 1}',
@@ -54,9 +56,9 @@ BAD_CASES = ["{", "[]", '{"stage": "tsm/09"}', '{"stage": "tsm/77", "m": 1, "n":
              '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "options": {"leapfrog": 1}}', '{"stage": "tsm/01", "m": 4, "n": 4, "k": 1, "options": {"unroll": 1}}',
              '{"stage": "library", "m": 1, "n": 1, "k": 1, "op": "tsmxm"}', '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "lda": 3}']
 # What would take the CPU executor days, or can't be had from it.
-BAD_GEMM_WITHOUT_GPU = ["ladder --standard", "ladder --sweep", "ladder --sweep=512", "ladder --random 1", "ladder 64 --time"]
+BAD_GEMM_WITHOUT_GPU = ["probe bandwidth --time", "probe latency --time", "probe coissue --time", "ladder --standard", "ladder --sweep", "ladder --sweep=512", "ladder --random 1", "ladder 64 --time"]
 # That an output can't be written should be found out before the work, which takes minutes on a GPU, not after.
-BAD_GEMM_ON_DEVICE = ["ladder 64 --only 02 --no-time --json nosuch/out.json", "compare 01 02 --m 9 --json nosuch/out.json"]
+BAD_GEMM_ON_DEVICE = ["probe latency --check --json nosuch/out.json", "probe incorrect --check --m 62", "ladder 64 --only 02 --no-time --json nosuch/out.json", "compare 01 02 --m 9 --json nosuch/out.json"]
 
 
 def run(*command, stdout=subprocess.PIPE, cwd=None):
@@ -106,12 +108,12 @@ class WithoutDevice(Case):
     def test_bad_input(self):
         self.refused_runs(BAD_RUN)
         for text in BAD_GEMM:
-            takes_json = text.startswith(("run", "compare", "ladder"))
+            takes_json = text.startswith(("run", "compare", "ladder", "probe "))
             self.refused(self.gemm, *text.split(), *(["--json", "out.json"] if takes_json else []))
 
     def test_lab(self):
         text = self.ok(LAB, "help")
-        for command in ("ladder", "test", "list", "run", "compare", "experiment", "bench", "compile", "doctor", "map", "setup"):
+        for command in ("ladder", "test", "list", "run", "compare", "experiment", "bench", "compile", "probe", "choice", "doctor", "map", "setup"):
             self.assertRegex(text, rf"(?m)^  {command}\b")
         self.assertEqual(self.ok(LAB, "list", "--prebuilt", bin_dir), self.ok(self.gemm, "list"))
         self.refused(LAB, "nosuch")
@@ -281,6 +283,35 @@ class WithDevice(Case):
             for bad in BAD_CASES:
                 file.write_text(bad)
                 self.refused(self.gemm, "batch", file, "--out", "results.jsonl", "--no-time")
+
+    def test_choice(self):
+        if not {"tsm/09_generated", "tsm/10_pipeline", "tsm/14_best"} <= {line.split()[0] for line in self.ok(self.gemm, "list").splitlines()}:
+            self.skipTest(f"built with GEMM_STAGES={stages}, without tsm/09, 10 and 14")
+        text = self.ok(self.gemm, "choice", "5x3", "--type", "d")
+        stage, options = re.search(r"(?m)^tsm/14_best: .*\n  real +5 x 3 +(tsm/\w+) +(.*)$", text).groups()
+        result = self.json_of(self.gemm, "run", "tsm/14", "--m", "5", "--n", "3", "--k", "333")
+        self.assertEqual((result["status"], result["kernel_stage"], result["kernel_options"]), ("pass", stage, json.loads(options)))
+        program = pathlib.Path(bin_dir, "tsm_14_best")  # has those that it chooses from
+        self.assertEqual(self.json_of(program, "--m", "5", "--n", "3", "--k", "333")["kernel_stage"], stage)
+
+    def test_example(self):
+        program = pathlib.Path(bin_dir, "block_gram_schmidt")
+        if not program.exists():
+            self.skipTest(f"built with GEMM_STAGES={stages}, without its kernels")
+        for bad in ("--k 63", "--k x", "--cond 0.5", "--cond", "--bogus", "--k 100 --cond 2 --json no/such/folder"):
+            self.refused(program, *bad.split())
+        report = self.json_of(program, "--k", "100", "--cond", "2", "1e12")
+        self.assertEqual([r["status"] for r in report["results"]], ["pass", "breakdown"])
+
+    def test_probes(self):
+        names = [line.split()[0] for line in self.ok(LAB, "probe", "--prebuilt", bin_dir).splitlines()]
+        self.assertEqual(names, sorted(path.stem for path in (ROOT / "tsm" / "probes").glob("*.cu")))
+        self.assertIn("nothing was timed", self.ok(self.gemm, "probe", "latency", "--check"))
+        report = self.json_of(self.gemm, "probe", "bandwidth", "--check")
+        self.assertEqual((report["probe"], report["timed"]), ("bandwidth", False))
+        self.assertLessEqual({"device", "commit", "command", "predicted_for", "settings"}, set(report))
+        self.assertEqual({result["status"] for result in report["results"]}, {"pass"})
+        self.assertTrue(all(result["predicted_gbs"] > 0 and "gbs" not in result for result in report["results"]))
 
     def test_json_to_a_file(self):
         with tempfile.TemporaryDirectory() as folder:

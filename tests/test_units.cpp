@@ -9,6 +9,7 @@
 
 #include "common/compare.hpp"
 #include "common/device.hpp"
+#include "common/kernel_options_json.hpp"
 #include "common/options.hpp"
 #include "common/registry.hpp"
 #include "common/report.hpp"
@@ -61,7 +62,9 @@ TEST(Registry, VariantsHaveNamesOfTheirOwn) {
     for (const Stage& form : variants(stage)) {
       const std::string name = form.id.substr(stage.id.size());
       EXPECT_EQ(&find_stage(form.id), &form);
-      if (stage.op == Operation::gemm) EXPECT_EQ(&find_stage(stage.number + name), &form);  // bare numbers mean SGEMM
+      if (stage.op == Operation::gemm) {  // bare numbers mean SGEMM
+        EXPECT_EQ(&find_stage(stage.number + name), &form);
+      }
       EXPECT_EQ(form.file, stage.file);
       EXPECT_FALSE(form.idea.empty()) << form.id;
       EXPECT_NE(form.launch, nullptr) << form.id;
@@ -368,6 +371,23 @@ TEST(GeneratedKernels, WhatIsAskedForIsKept) {
   EXPECT_EQ(o.threads, 256);
   EXPECT_FALSE(generated::refusal(2, 20, false, generated::choose(2, 20, false, asked)).empty());
   EXPECT_FALSE(generated::refusal(64, 64, false, generated::choose(64, 64, false, {.tile_m = 1, .tile_n = 1})).empty());
+}
+
+TEST(GeneratedKernels, OptionsComeBackFromJson) {
+  for (const int m : {1, 7, 16, 64}) {
+    for (const bool is_complex : {false, true}) {
+      for (const KernelOptions& o :
+           {generated::choose(m, m, is_complex, {}), generated::choose_tsmm(m, m, is_complex, {}),
+            KernelOptions{.leapfrog = false, .reduction = Reduction::atomics}, KernelOptions{}}) {
+        EXPECT_EQ(kernel_options_from_json(to_json(o)), o) << to_json(o).dump();
+        EXPECT_EQ(kernel_options_from_json(Json::parse(to_json(o).dump())), o);
+      }
+    }
+  }
+  for (const char* wrong : {"[]", "3", "{\"tile\": 3}", "{\"tile_m\": 0}", "{\"tile_m\": -2}", "{\"tile_m\": 2.5}",
+                            "{\"tile_m\": 5000}", "{\"tile_m\": \"2\"}", "{\"leapfrog\": 1}",
+                            "{\"reduction\": \"sorted\"}", "{\"reduction\": 2}", "{\"c_source\": \"l1\"}"})
+    EXPECT_THROW(kernel_options_from_json(Json::parse(wrong)), UsageError) << wrong;
 }
 
 // The same for TSMM.

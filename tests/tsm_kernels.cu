@@ -1,6 +1,7 @@
 #include "common/complex.cuh"
 #include "common/stage.cuh"
 #include "tests/tsm_kernels.hpp"
+#include "tsm/generated/combine.cuh"
 
 namespace gemm {
 namespace {
@@ -71,6 +72,15 @@ Status launch_type(const Problem& problem, TsmFlaw flaw, cudaStream_t stream) {
 Status launch_plain_tsm(const Problem& problem, TsmFlaw flaw, cudaStream_t stream) {
   return problem.type == Type::f64 ? launch_type<double>(problem, flaw, stream)
                                    : launch_type<double2>(problem, flaw, stream);
+}
+
+Status launch_combine(const Problem& problem, int blocks, cudaStream_t stream) {
+  const auto launch_type = [&](auto zero) {
+    using T = decltype(zero);
+    const TsmttsmProblem<T> p = problem;
+    return generated::launch_combine<T>(p, static_cast<const T*>(p.workspace), blocks, stream);
+  };
+  return problem.type == Type::f64 ? launch_type(0.0) : launch_type(double2{});
 }
 
 }  // namespace gemm

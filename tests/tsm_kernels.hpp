@@ -23,4 +23,7 @@ enum class TsmFlaw {
 /// Either operation, double or double complex.
 Status launch_plain_tsm(const Problem& problem, TsmFlaw flaw, cudaStream_t stream);
 
+/// The second pass of an ordered reduction alone: from `blocks` partial results at p.workspace, m x n each. TSMTTSM.
+Status launch_combine(const Problem& problem, int blocks, cudaStream_t stream);
+
 }  // namespace gemm

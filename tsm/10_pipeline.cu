@@ -29,6 +29,8 @@ using gemm::KernelOptions;
 namespace generated = gemm::generated;
 
 constexpr int MOST_KEPT = 4;  // blocks of an SM that leave partial sums
+// A block's first stages are on their way at the same time: fewer blocks where K is small, and fewer partial sums.
+constexpr int LEAST_STAGES = generated::pipeline_stages - 1;
 
 gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, bool wide_a, bool wide_b,
                          const KernelOptions& o) {
@@ -93,7 +95,8 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   const Plan& plan = plan_for(p);
   if (!plan.status) return plan.status;
   const std::int64_t places = static_cast<std::int64_t>(gemm::device_limits().multiprocessors) * plan.resident;
-  const auto blocks = static_cast<unsigned>(std::min((p.depth() + plan.rows - 1) / plan.rows, places));
+  const std::int64_t least = static_cast<std::int64_t>(plan.rows) * LEAST_STAGES;
+  const auto blocks = static_cast<unsigned>(std::min((p.depth() + least - 1) / least, places));
   T* const partial = static_cast<T*>(p.workspace);
   const gemm::Status multiplied =
       gemm::JitCall<generated::TsmttsmPipeline<T>>::launch(*plan.kernel,

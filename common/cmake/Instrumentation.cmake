@@ -28,6 +28,8 @@ set(gemm_instrumentation
   # A call before each load and store; into each basic block; for each index beyond its array. The executor is what they call.
   -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc
   -fsanitize=bounds -fsanitize-recover=bounds
+  # Kernels read floats as float4, which nvcc lets them do.
+  -fno-strict-aliasing
   # One access in the source is one access of one thread, and one a * b + c is one FMA.
   # (g++ 13 would leave chains of FMAs apart, because they are slower on some CPUs.)
   -fno-tree-vectorize ${fma_option} -ffp-contract=fast --param=avoid-fma-max-bits=0

@@ -1,12 +1,14 @@
 # What programs must know to compile kernels while they run (common/jit.hpp).
 
-# gemm_embed_headers(TARGET files...): the headers' texts become part of the target (common/embedded_headers.hpp).
-function(gemm_embed_headers target)
-  set(output ${PROJECT_BINARY_DIR}/embedded_headers.cpp)
+# gemm_embed(TARGET FUNCTION HEADER files...): the files' texts become part of the target, which gemm::FUNCTION(), declared in
+# HEADER, gives back.
+function(gemm_embed target function header)
+  set(output ${PROJECT_BINARY_DIR}/${function}.cpp)
   list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
   list(JOIN ARGN "," files)
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DFILES=${files} -DOUTPUT=${output}
+            -DFUNCTION=${function} -DHEADER=${header}
             -P ${PROJECT_SOURCE_DIR}/common/cmake/embed.cmake
     DEPENDS ${paths} ${PROJECT_SOURCE_DIR}/common/cmake/embed.cmake VERBATIM)
   target_sources(${target} PRIVATE ${output})

@@ -48,6 +48,21 @@ function(gemm_stages out directory)
   set(${out} "${libraries}" PARENT_SCOPE)
 endfunction()
 
+# gemm_probes(OUT directory): one OBJECT library for each NAME.cu there (common/probe.hpp), and one for the .cpp files that they
+# share; OUT lists them.
+function(gemm_probes out directory)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${directory}/*.cu)
+  file(GLOB shared CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${directory}/*.cpp)
+  gemm_kernel_library(probes_shared ${shared})
+  set(libraries probes_shared)
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME_WE)
+    gemm_kernel_library(probe_${name} ${file})
+    list(APPEND libraries probe_${name})
+  endforeach()
+  set(${out} "${libraries}" PARENT_SCOPE)
+endfunction()
+
 # gemm_carry(TARGET library): a shared library lies beside the program, too, under the name by which the loader asks for it.
 function(gemm_carry target library)
   get_target_property(type ${library} TYPE)

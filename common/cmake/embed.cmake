@@ -1,6 +1,6 @@
-# Run at build time: writes OUTPUT, which defines gemm::embedded_headers() with the texts of FILES (relative to SOURCE,
-# separated by commas).
-set(text "// Written by common/cmake/embed.cmake.\n#include \"common/embedded_headers.hpp\"\n\nnamespace gemm {\n\nconst std::vector<JitHeader>& embedded_headers() {\n  static const std::vector<JitHeader> all = {\n")
+# Run at build time: writes OUTPUT, which defines gemm::FUNCTION(), declared in HEADER, with names and texts of FILES (relative
+# to SOURCE, separated by commas).
+set(text "// Written by common/cmake/embed.cmake.\n#include \"${HEADER}\"\n\nnamespace gemm {\n\nconst std::vector<EmbeddedText>& ${FUNCTION}() {\n  static const std::vector<EmbeddedText> all = {\n")
 string(REPLACE "," ";" files "${FILES}")
 foreach(name IN LISTS files)
   file(READ ${SOURCE}/${name} content)

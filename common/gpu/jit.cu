@@ -77,6 +77,10 @@ Status launch_kernel(const JitKernel& kernel, const LaunchShape& shape, void** a
                                                            static_cast<int>(shape.dynamic_shared)));
     if (!opted_in) return too_much_shared_memory(shape.dynamic_shared, opted_in);
   }
+  if (launch_nothing) {
+    cudaFuncAttributes loaded;  // the runtime loads kernels when they are first asked for
+    return status_of(cudaFuncGetAttributes(&loaded, kernel.handle));
+  }
   return status_of(
       cudaLaunchKernel(kernel.handle, shape.grid, shape.block, arguments, shape.dynamic_shared, shape.stream));
 }

@@ -232,6 +232,8 @@ def short(line):
             r[key] = round(line[key], 3) if isinstance(line[key], float) else line[key]
     if "kernel_options" in line:
         r["options"] = line["kernel_options"]
+    if "kernel_stage" in line:
+        r["kernel_stage"] = line["kernel_stage"]
     if "cycles" in c["tag"]:
         r["cycles"] = c["tag"]["cycles"]
     if "time_ms" in line:

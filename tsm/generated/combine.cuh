@@ -8,7 +8,7 @@
 
 namespace gemm::generated {
 
-constexpr int combine_threads = 256;
+constexpr int combine_threads = 256, combine_parts = 8;
 
 // In each file that includes this for itself, as kernels are: the executor finds their shared memory by that.
 namespace {
@@ -43,6 +43,9 @@ Status launch_combine(const TsmttsmProblem<T>& p, const T* partial, int blocks, 
   const int all = p.m * p.n;
   int elements = 1;
   while (elements < std::min(all, 32)) elements *= 2;
+  // Parts that a thread adds up one after another are what this waits for; but a sector of 32 bytes stays whole.
+  constexpr int of_a_sector = 32 / sizeof(T);
+  while (elements > of_a_sector && blocks * elements > combine_parts * combine_threads) elements /= 2;
   return launch(combine<T>,
                 {.grid = static_cast<unsigned>(ceil_div(all, elements)), .block = combine_threads, .stream = stream},
                 p.m, p.n, blocks, elements, p.alpha, partial, p.beta, p.c, p.ldc);

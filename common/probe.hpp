@@ -1,0 +1,89 @@
+// Probes: small kernels that measure what the hardware does, on which predictions rest. They solve no problem, so they are no
+// stages; a probe adds itself with one ProbeRegistration in its own file, and `gemm probe` finds it here.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/report.hpp"
+#include "common/sass.hpp"
+#include "common/timing.hpp"
+
+namespace gemm {
+
+/// What predictions are made from: this device as measured in this run; without one an H200, as measured for the documents
+/// (docs/measurements/nvidia-h200/tsm_d.json).
+struct Machine {
+  std::string name = "an H200, as measured before";
+  int sm_count = 132;
+  double read_gbs = 4557, latency_ns = 336.5, dfma_gflops = 33160;
+
+  /// Where an SM has 64 FP64 lanes: the clock at which they would give dfma_gflops.
+  double ghz() const { return dfma_gflops / (2.0 * 64 * sm_count); }
+};
+
+struct ProbeRun {
+  Machine machine;
+  bool time = false;  ///< else run little, and only check what was computed
+  int sm_count = 4;   ///< of the device that it runs on
+};
+
+struct ProbeReport {
+  Json settings = Json::object();
+  Json results = Json::array();                 ///< each with a "status": pass, fail, skip, or another word
+  std::vector<std::vector<std::string>> table;  ///< for people, the head first
+  std::string text;                             ///< sentences below it
+};
+
+/// An option of its own on the command line: a number in a range, one of some words, or a flag.
+struct ProbeOption {
+  std::string name, description;
+  int* number = nullptr;
+  int least = 0, most = 0;
+  std::string* word = nullptr;
+  std::vector<std::string> words = {};
+  bool* flag = nullptr;
+};
+
+struct ProbeInfo {
+  std::string_view idea;  ///< one line
+  std::vector<ProbeOption> options = {};
+  ProbeReport (*run)(const ProbeRun&) = nullptr;
+};
+
+struct Probe : ProbeInfo {
+  std::string name;  ///< its file's, without .cu
+  std::string file;
+};
+
+/// All registered probes, sorted by name.
+const std::vector<Probe>& all_probes();
+
+struct ProbeRegistration {
+  ProbeRegistration(const char* file, const ProbeInfo& info);
+};
+
+/// Runs a probe, and reports: its table, and its JSON in a file. Returns the exit status. Throws UsageError and DeviceError.
+struct ProbeRequest {
+  std::string json;
+  bool time = false;   ///< there must be a GPU
+  bool check = false;  ///< no times, even where there is one
+};
+int run_probe(const Probe& probe, const ProbeRequest& request, const std::string& command);
+
+/// A number as text: with so many significant digits, or so many behind the point.
+std::string significant(double x, int digits = 4);
+std::string decimals(double x, int digits);
+
+/// time_ms and state, as in the results of stages.
+void add_times(Json& result, const TimingRun& run);
+
+/// About 20 ms of samples of one kernel.
+TimingRun time_probe(const Work& work);
+
+/// What nvcc makes of a probe's kernels (common/sass.hpp). Throws UsageError if there is no nvcc or no nvdisasm, and
+/// std::runtime_error if it fails.
+std::vector<CompiledKernel> compile_probe(const std::string& file);
+
+}  // namespace gemm

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""The autotuner of the tall & skinny products: which of the generated kernels is best for which size.
+
+usage: tune_tsm.py cases --gemm BIN [--exhaustive] --out CASES   kernels to try, promising ones by the stages' models
+       gemm batch CASES --compile-only --arch sm_90a             ahead of time: needs no GPU
+       gemm batch CASES --no-exact --out RESULTS                 checks and times them; again, if it was interrupted
+       tune_tsm.py digest RESULTS... --table FILE --report FILE  the best of each size, and how good the models are
+
+Tuned are all M = N from 1 to 64 and a coarse grid of M and N; other sizes take what their nearest neighbour has
+(tsm/choice.hpp). --exhaustive: all kernels of a few sizes instead, also those that the models rule out, which shows what
+is lost by not trying them.
+"""
+import argparse
+import json
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+STAGES = {"tsmttsm": ["tsm/09_generated", "tsm/10_pipeline"], "tsmm": ["tsm/12_tsmm_generated", "tsm/13_tsmm_pipeline"]}
+GRID = (1, 2, 4, 8, 16, 24, 32, 48, 64)
+# A stage and sizes of which every kernel is tried: narrow and wide, with and without a whole number of sectors in a row.
+SAMPLES = [("tsm/09_generated", "d", "5"), ("tsm/10_pipeline", "d", "20"), ("tsm/10_pipeline", "z", "33"),
+           ("tsm/12_tsmm_generated", "d", "7"), ("tsm/12_tsmm_generated", "z", "16"), ("tsm/13_tsmm_pipeline", "d", "33"),
+           ("tsm/13_tsmm_pipeline", "z", "24")]
+
+
+def fail(text):
+    print(f"error: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+def candidates(gemm, *arguments):
+    done = subprocess.run([gemm, "candidates", *map(str, arguments)], text=True, stdout=subprocess.PIPE)
+    if done.returncode:
+        sys.exit(done.returncode)  # it has said why
+    return done.stdout.splitlines()
+
+
+def sizes():
+    off_diagonal = [f"{m}x{n}" for m in GRID for n in GRID if m != n]
+    return ["1-64", *off_diagonal]
+
+
+def write_cases(options):
+    lines = []
+    if options.exhaustive:
+        for stage, kind, size in SAMPLES:
+            lines += candidates(options.gemm, stage, size, "--type", kind, "--exhaustive", "--mib", options.mib)
+    else:
+        for stages in STAGES.values():
+            lines += candidates(options.gemm, ",".join(stages), *sizes(), "--most", options.most, "--mib", options.mib)
+    try:
+        with sys.stdout if options.out == "-" else open(options.out, "w") as file:
+            file.write("\n".join(lines) + "\n")
+    except OSError as error:
+        fail(f"can't write {options.out}: {error.strerror}")
+
+
+def read(paths):
+    """(what ran where, results)"""
+    run, results = None, []
+    for path in paths:
+        try:
+            lines = [json.loads(line) for line in open(path)]
+        except (OSError, json.JSONDecodeError) as error:
+            fail(f"{path}: {error}")
+        if not lines or "run" not in lines[0]:
+            fail(f"{path} is not what `gemm batch` writes")
+        if run and any(run[key] != lines[0]["run"][key] for key in ("device", "commit")):
+            fail(f"{path} is of another device or commit than {paths[0]}")
+        run = lines[0]["run"]
+        results += lines[1:]
+    return run, results
+
+
+def operation(stage):
+    return next(op for op, stages in STAGES.items() if stage in stages)
+
+
+def ranks(values):
+    """Of each value, from 0; equal ones share the mean of theirs."""
+    order = sorted(range(len(values)), key=values.__getitem__)
+    found, i = [0.0] * len(values), 0
+    while i < len(order):
+        j = i
+        while j < len(order) and values[order[j]] == values[order[i]]:
+            j += 1
+        for at in order[i:j]:
+            found[at] = (i + j - 1) / 2
+        i = j
+    return found
+
+
+def rank_correlation(x, y):
+    """Spearman's: the correlation of the ranks. None where it means nothing."""
+    if len(x) < 3:
+        return None
+    a, b = ranks(x), ranks(y)
+    mean = (len(a) - 1) / 2
+    above = sum((p - mean) * (q - mean) for p, q in zip(a, b))
+    below = (sum((p - mean) ** 2 for p in a) * sum((q - mean) ** 2 for q in b)) ** 0.5
+    return above / below if below else None
+
+
+def digest(run, results, most):
+    """({size: its best}, the report): a size is (op, type, m, n)."""
+    by_size, wrong = {}, []
+    for result in results:
+        case = result["case"]
+        if result["status"] == "fail":
+            wrong.append({"case": case, "reason": result.get("reason", "")})
+        if result["status"] in ("pass", "unchecked") and "time_ms" in result:
+            by_size.setdefault((operation(case["stage"]), case["type"], case["m"], case["n"]), []).append(result)
+    best = {}
+    report = {"device": run["device"], "commit": run["commit"], "driver": run["driver"], "cuda": run["cuda"], "most": most,
+              "ceilings": run.get("ceilings"), "wrong": wrong, "sizes": []}
+    for size, found in sorted(by_size.items()):
+        ms = lambda result: result["time_ms"]["median"]
+        first = min(found, key=ms)
+        best[size] = first
+        entry = {"op": size[0], "type": size[1], "m": size[2], "n": size[3], "k": first["case"]["k"], "tried": len(found),
+                 "best": {"stage": first["case"]["stage"], "options": first["kernel_options"], "ms": ms(first),
+                          "gbytes_s": first["gbytes_s"], "pct_roofline": first.get("pct_roofline")}, "models": []}
+        for stage in STAGES[size[0]]:
+            its = [r for r in found if r["case"]["stage"] == stage]
+            if not its:
+                continue
+            by_model = sorted(its, key=lambda r: r["case"]["tag"]["cycles"])
+            least = min(map(ms, its))
+            entry["models"].append({
+                "stage": stage, "kernels": len(its), "ms": least,
+                # What the first that the model names, and the best of the first so many, lose against the best of all.
+                "first_loses": ms(by_model[0]) / least - 1, "pruned_loses": min(map(ms, by_model[:most])) / least - 1,
+                "rank_correlation": rank_correlation([r["case"]["tag"]["cycles"] for r in its], [ms(r) for r in its])})
+        report["sizes"].append(entry)
+    return best, report
+
+
+def write_lines(path, head, name, lines):
+    """JSON with a line for each of the long list."""
+    text = json.dumps(head)[:-1] + f', "{name}": [\n ' + ",\n ".join(map(json.dumps, lines)) + "\n]}\n"
+    json.loads(text)
+    with open(path, "w") as file:
+        file.write(text)
+
+
+def print_summary(report):
+    def median(values):
+        values = sorted(values)
+        return values[len(values) // 2]
+
+    for stage in [stage for stages in STAGES.values() for stage in stages]:
+        its = [model for entry in report["sizes"] for model in entry["models"] if model["stage"] == stage]
+        if not its:
+            continue
+        correlations = [model["rank_correlation"] for model in its if model["rank_correlation"] is not None]
+        print(f"{stage}: {len(its)} sizes; the model's first loses {100 * median([m['first_loses'] for m in its]):.1f} % (median), "
+              f"{100 * max(m['first_loses'] for m in its):.0f} % at most; the best of {report['most']} loses "
+              f"{100 * max(m['pruned_loses'] for m in its):.1f} % at most; rank correlation "
+              + (f"{median(correlations):.2f} (median)" if correlations else "-"))
+    print(f"{len(report['sizes'])} sizes, {len(report['wrong'])} kernels wrong")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    cases = commands.add_parser("cases")
+    cases.add_argument("--gemm", required=True)
+    cases.add_argument("--out", default="-", help="a file (default: standard output)")
+    cases.add_argument("--exhaustive", action="store_true")
+    cases.add_argument("--most", type=int, default=5, help="kernels of a stage for each size")
+    cases.add_argument("--mib", type=float, default=256, help="MiB of A")
+    digests = commands.add_parser("digest")
+    digests.add_argument("results", nargs="+")
+    digests.add_argument("--most", type=int, default=5)
+    digests.add_argument("--table", help="where the best of each size go; not for an exhaustive search")
+    digests.add_argument("--report", required=True)
+    options = parser.parse_args()
+    if options.command == "cases":
+        return write_cases(options)
+    run, results = read(options.results)
+    best, report = digest(run, results, options.most)
+    entries = report.pop("sizes")
+    write_lines(options.report, report, "sizes", entries)
+    report["sizes"] = entries
+    print_summary(report)
+    if options.table:
+        kernels = [{"op": op, "type": kind, "m": m, "n": n, "stage": r["case"]["stage"], "options": r["kernel_options"]}
+                   for (op, kind, m, n), r in sorted(best.items())]
+        write_lines(options.table, {"device": run["device"], "commit": run["commit"]}, "kernels", kernels)
+    return 1 if report["wrong"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

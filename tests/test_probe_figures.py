@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""The tables and figures of docs/tsm/probes.md, from what the probes write: here without times, in whose place predictions are put.
+
+usage: test_probe_figures.py BIN      BIN: the folder with the CPU build's programs
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+import plot_ladder  # noqa: E402
+import probe_figures  # noqa: E402
+
+MEASURED = {"predicted_gbs": "gbs", "predicted_ns": "ns", "predicted_cycles": "cycles", "predicted_gflops": "gflops"}
+program = None
+
+
+def as_if_measured(name):
+    done = subprocess.run([program, "probe", name, "--json", "-"], text=True, stdout=subprocess.PIPE, check=True)
+    run = json.loads(done.stdout)
+    for r in run["results"]:
+        r.update({measured: r[predicted] for predicted, measured in MEASURED.items() if predicted in r})
+        if isinstance(r.get("predicted"), dict):
+            r["percent"] = {"4": r["predicted"]["paper"], "8": r["predicted"]["units"]}
+    return run
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        before = probe_figures.MEASURED
+        self.addCleanup(lambda: setattr(probe_figures, "MEASURED", before))
+        probe_figures.MEASURED = self.folder
+
+    def test_nothing_is_shown_before_it_is_measured(self):
+        self.assertEqual(probe_figures.plan(plot_ladder.plot_style, plot_ladder.save), {})
+        for name in probe_figures.TABLES:
+            self.assertEqual(len(probe_figures.block_probe(None, name)), 1)
+            self.assertIn("Not measured yet", probe_figures.block_probe(None, name)[0])
+        self.assertRaises(KeyError, probe_figures.block_probe, None, "nosuch")
+
+    def test_tables_and_figures(self):
+        for name in probe_figures.TABLES:
+            (self.folder / f"{name}.json").write_text(json.dumps(as_if_measured(name)))
+            lines = probe_figures.block_probe(None, name)
+            columns = {line.count("|") for line in lines if line.startswith("|")}
+            self.assertGreater(len(lines), 8, name)
+            self.assertTrue(min(columns) > 3, name)
+            self.assertIn(f"![{name}](../figures/probe_{name}.svg)", lines)
+            self.assertIn(f"`./lab probe {name}`", lines[-3])
+        # 4 warps of 4 loads of 8 bytes: predicted and, here, measured.
+        self.assertTrue(any("| 1,607 (1,607) |" in line for line in probe_figures.block_probe(None, "bandwidth")))
+        self.assertTrue(any(line.startswith("| double, 8 x 8, loads of 16 bytes | 100 | 97 | 100 | 80 |")
+                            for line in probe_figures.block_probe(None, "tiles")))
+        plan = probe_figures.plan(plot_ladder.plot_style, plot_ladder.save)
+        self.assertEqual(len(plan), len(probe_figures.TABLES))
+        try:
+            plot_ladder.plot_style()
+        except plot_ladder.Unable:
+            return  # no matplotlib: the tables were checked
+        for file, (sources, draw) in plan.items():
+            draw(None, self.folder / file)
+            self.assertIn("<svg", (self.folder / file).read_text(), file)
+            self.assertTrue(all(source.exists() for source in sources))
+
+
+if __name__ == "__main__":
+    program = pathlib.Path(sys.argv.pop()) / "gemm"
+    unittest.main()

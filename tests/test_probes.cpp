@@ -1,0 +1,183 @@
+// The probes (common/probe.hpp, tsm/probes/): what their kernels compute, what they predict, and that nvcc leaves in their loops
+// just what they are about.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include "common/device.hpp"
+#include "common/probe.hpp"
+#include "common/registry.hpp"
+#include "tests/device_test.hpp"
+#include "tsm/probes/fp64_loops.hpp"
+
+namespace gemm {
+namespace {
+
+const Probe& find_probe(const std::string& name) {
+  for (const Probe& probe : all_probes()) {
+    if (probe.name == name) return probe;
+  }
+  throw std::logic_error("no probe " + name);
+}
+
+class Probes : public DeviceTest {
+ protected:
+  // Only checked, nothing timed.
+  static ProbeReport checked(const std::string& name) {
+    ProbeRun run;
+    if (open_device().gpu) run.sm_count = open_device().sm_count;
+    return find_probe(name).run(run);
+  }
+  static void expect_all(const ProbeReport& report, const std::string& status) {
+    EXPECT_FALSE(report.results.empty());
+    for (const Json& result : report.results) EXPECT_EQ(result["status"], status) << result;
+  }
+};
+
+TEST_F(Probes, SumsOfBandwidthAreRight) {
+  const ProbeReport report = checked("bandwidth");
+  expect_all(report, "pass");
+  for (const Json& r : report.results) {
+    // Little's law, with an H200's numbers.
+    const double bytes = r["warps_per_sm"] == 0 ? 128.0 * r["ilp"].get<int>() * r["word_bytes"].get<int>()
+                                                : 132.0 * 32 * r["warps_per_sm"].get<int>() * r["ilp"].get<int>() *
+                                                      r["word_bytes"].get<int>();
+    EXPECT_NEAR(r["predicted_gbs"], std::min(bytes / 336.5, 4557.0), 1e-6) << r;
+  }
+}
+
+TEST_F(Probes, ChainsAndLoadsOfLatencyAreRight) {
+  const ProbeReport report = checked("latency");
+  expect_all(report, "pass");
+  std::map<std::string, std::vector<double>> cycles;
+  for (const Json& r : report.results) {
+    if (r["part"] == "lines")
+      cycles[r["memory"].get<std::string>() + " " + r["pattern"].get<std::string>()].push_back(r["predicted_cycles"]);
+  }
+  // 1 to 32 lines. Side by side, 32 words of 8 bytes take two cycles, and from 16 lines on the tags take longer; in one pair of banks
+  // each line is a cycle.
+  EXPECT_EQ(cycles["shared spread"], (std::vector<double>{1, 2, 2, 2, 2, 2}));
+  EXPECT_EQ(cycles["l1 spread"], (std::vector<double>{1, 2, 2, 2, 4, 8}));
+  EXPECT_EQ(cycles["shared column"], (std::vector<double>{1, 4, 8, 16, 32, 32}));
+  EXPECT_EQ(cycles["l1 column"], cycles["shared column"]);
+}
+
+TEST_F(Probes, LoopsOfFp64AreRight) {
+  expect_all(checked("coissue"), "pass");
+  expect_all(checked("tiles"), "pass");
+}
+
+TEST_F(Probes, AWrongSumIsNoticed) {
+  probes::Loop loop;
+  loop.about = {{"kind", "wrong"}};
+  loop.fmas = 1;
+  loop.launch = [](const LaunchShape&, int, const double*, double* out, long long*) {
+    return cudaMemset(out, 0, 32 * sizeof(double)) == cudaSuccess ? Status::ok() : Status::failed("cudaMemset");
+  };
+  loop.right = [](int thread, int) { return thread == 31 ? 1.0 : 0.0; };
+  ProbeReport report = probes::run_loops({}, {loop}, false, "");
+  expect_all(report, "fail");
+  loop.right = [](int, int) { return 0.0; };
+  report = probes::run_loops({}, {loop}, false, "");
+  expect_all(report, "pass");
+}
+
+TEST_F(Probes, IncorrectKernelsAreNeverTakenForResults) {
+  const ProbeReport report = checked("incorrect");
+  expect_all(report, "incorrect on purpose");
+  for (const Stage& stage : stages()) EXPECT_EQ(stage.file.find("probes"), std::string::npos) << stage.id;
+}
+
+TEST_F(Probes, TimesNeedAGpu) {
+  if (open_device().gpu) GTEST_SKIP() << "there is one";
+  ProbeRequest request;
+  request.time = true;
+  for (const Probe& probe : all_probes()) EXPECT_THROW(run_probe(probe, request, ""), DeviceError) << probe.name;
+}
+
+// ---- with nvcc and nvdisasm, if this machine has them
+
+class ProbeCode : public DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (IsSkipped()) return;
+    const auto tools = find_toolchain();
+    if (!tools || tools->nvdisasm.empty()) GTEST_SKIP() << "SKIPPED, NOT RUN: no nvcc or no nvdisasm on this machine";
+  }
+
+  // That a loop has its FMAs, so many others, and hardly anything besides; and the operands that its order promises.
+  static void expect_mix(const std::string& name) {
+    const Probe& probe = find_probe(name);
+    const auto option = std::ranges::find(probe.options, "--sass", &ProbeOption::name);
+    ASSERT_NE(option, probe.options.end());
+    *option->flag = true;
+    const ProbeReport report = probe.run({});
+    *option->flag = false;
+    for (const Json& r : report.results) {
+      ASSERT_TRUE(r.contains("sass")) << r;
+      const Json& code = r["sass"];
+      const std::string kind = r["kind"];
+      const int others = r["others"];
+      EXPECT_EQ(code["dfma"], r["fmas"]) << r;
+      EXPECT_EQ(code["loads_64"], kind == "lds64" || kind == "ldg64" ? others : 0) << r;
+      EXPECT_EQ(code["loads_128"], kind == "lds128" ? others : 0) << r;
+      if (kind == "move") {
+        // nvcc makes some of the moves by the additions that keep them from being left out.
+        const int made = code["adds"].get<int>() + code["moves"].get<int>();
+        EXPECT_NEAR(made, others, 0.06 * others) << r;
+        EXPECT_GT(code["moves"].get<int>(), 0.6 * others) << r;
+      } else {
+        EXPECT_EQ(code["adds"], kind == "add" ? others : 0) << r;
+        EXPECT_LE(code["moves"], 4) << r;
+      }
+      EXPECT_LE(code["rest"], 5) << r;  // counter, comparison, branch; of ldg64 an address
+      EXPECT_LE(code["spilled"], 8) << r;
+      if (kind == "none" || kind == "add") {
+        const double operands = code["new_operands"];
+        EXPECT_NEAR(operands, r["operands"], 0.15) << r;
+      }
+    }
+  }
+};
+
+TEST_F(ProbeCode, CoissueHasWhatItSays) {
+  expect_mix("coissue");
+}
+
+TEST_F(ProbeCode, TilesHaveWhatTheySay) {
+  expect_mix("tiles");
+}
+
+// So many loads from global and shared memory, by class, wherever they stand in a kernel.
+std::map<std::string, InstructionCounts> accesses(const std::string& probe) {
+  std::map<std::string, InstructionCounts> all;
+  for (const CompiledKernel& kernel : compile_probe(find_probe(probe).file)) {
+    for (const auto& [line, counts] : kernel.lines) {
+      for (const auto& [name, n] : counts) all[kernel.name + "<" + kernel.template_arguments][name] += n;
+    }
+  }
+  return all;
+}
+
+TEST_F(ProbeCode, BandwidthHasAsManyLoadsUnderWayAsItSays) {
+  auto found = accesses("bandwidth");
+  for (const int ilp : {1, 2, 4, 8, 16}) {
+    EXPECT_EQ(found["read_words<double, " + std::to_string(ilp)]["LDG.64"], ilp);
+    EXPECT_EQ(found["read_words<double2, " + std::to_string(ilp)]["LDG.128"], ilp);
+  }
+}
+
+TEST_F(ProbeCode, LatencyLoadsEachTime) {
+  auto found = accesses("latency");
+  EXPECT_EQ(found["load_lines<false"]["LDG.64"], 8);
+  EXPECT_EQ(found["load_lines<true"]["LDS.64"], 8);
+  EXPECT_GT(found["chase<"]["LDG.32"], 4);  // the warm-up, and four in a row
+}
+
+}  // namespace
+}  // namespace gemm

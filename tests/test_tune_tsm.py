@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""What docs/measurements/tune_tsm.py makes of results.
+
+usage: test_tune_tsm.py BIN      BIN: the folder of a build's programs
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "docs" / "measurements" / "tune_tsm.py"
+sys.path.insert(0, str(SCRIPT.parent))
+import tune_tsm  # noqa: E402
+
+gemm = None
+
+
+def result(stage, cycles, ms, status="pass", size=4, kind="d"):
+    return {"case": {"stage": stage, "type": kind, "m": size, "n": size, "k": 100, "options": {}, "tag": {"cycles": cycles}},
+            "status": status, "kernel_options": {"threads": 32 * int(cycles)}, "time_ms": {"median": ms}, "gbytes_s": 1 / ms}
+
+
+RUN = {"device": "a GPU", "commit": "0123", "driver": "", "cuda": ""}
+
+
+class Tuner(unittest.TestCase):
+    def test_rank_correlation(self):
+        self.assertAlmostEqual(tune_tsm.rank_correlation([1, 2, 3, 4], [10, 20, 30, 1000]), 1)
+        self.assertAlmostEqual(tune_tsm.rank_correlation([1, 2, 3, 4], [4, 3, 2, 1]), -1)
+        self.assertAlmostEqual(tune_tsm.rank_correlation([1, 2, 3, 4, 5], [1, 3, 2, 5, 4]), 0.8)  # 1 - 6 * 4 / (5 * 24)
+        self.assertAlmostEqual(tune_tsm.rank_correlation([1, 1, 2], [5, 5, 7]), 1)
+        self.assertIsNone(tune_tsm.rank_correlation([1, 2], [1, 2]))
+        self.assertIsNone(tune_tsm.rank_correlation([1, 1, 1], [1, 2, 3]))
+
+    def test_digest(self):
+        results = [result("tsm/09_generated", 1, 3.0), result("tsm/09_generated", 2, 2.0), result("tsm/09_generated", 3, 1.0),
+                   result("tsm/09_generated", 4, 0.1, "fail"), result("tsm/10_pipeline", 1, 1.5), result("tsm/13_tsmm_pipeline", 1, 9.0)]
+        best, report = tune_tsm.digest(RUN, results, 2)
+        self.assertEqual({size: r["case"]["stage"] for size, r in best.items()},
+                         {("tsmttsm", "d", 4, 4): "tsm/09_generated", ("tsmm", "d", 4, 4): "tsm/13_tsmm_pipeline"})
+        self.assertEqual(best["tsmttsm", "d", 4, 4]["kernel_options"], {"threads": 96})
+        self.assertEqual(len(report["wrong"]), 1)
+        entry = next(e for e in report["sizes"] if e["op"] == "tsmttsm")
+        self.assertEqual([m["stage"] for m in entry["models"]], ["tsm/09_generated", "tsm/10_pipeline"])
+        model = entry["models"][0]
+        self.assertEqual((model["kernels"], model["ms"], model["first_loses"], model["pruned_loses"]), (3, 1.0, 2.0, 1.0))
+        self.assertAlmostEqual(model["rank_correlation"], -1)
+
+    def test_files(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            digest = [sys.executable, "-B", SCRIPT, "digest", folder / "results", "--table", folder / "table", "--report", folder / "report"]
+            run = lambda: subprocess.run([str(word) for word in digest], text=True, capture_output=True)
+            (folder / "results").write_text(json.dumps({"run": RUN}) + "\n" + json.dumps(result("tsm/10_pipeline", 1, 1.5)) + "\n")
+            done = run()
+            self.assertEqual(done.returncode, 0, done.stderr)
+            table = json.loads((folder / "table").read_text())
+            self.assertEqual(table["kernels"], [{"op": "tsmttsm", "type": "d", "m": 4, "n": 4, "stage": "tsm/10_pipeline", "options": {"threads": 32}}])
+            self.assertEqual(len(json.loads((folder / "report").read_text())["sizes"]), 1)
+            (folder / "results").write_text("{}")
+            done = run()
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1))
+
+    def test_cases(self):
+        listed = subprocess.run([gemm, "list"], text=True, capture_output=True).stdout
+        if any(stage not in listed for stages in tune_tsm.STAGES.values() for stage in stages):
+            self.skipTest("built without some of the stages")
+        cases = [json.loads(line) for line in
+                 subprocess.run([sys.executable, "-B", SCRIPT, "cases", "--gemm", gemm, "--most", "2", "--mib", "1"], text=True,
+                                capture_output=True, check=True).stdout.splitlines()]
+        sizes = {(tune_tsm.operation(c["stage"]), c["type"], c["m"], c["n"]) for c in cases}
+        self.assertEqual(len(sizes), 2 * 2 * (64 + len(tune_tsm.GRID) * (len(tune_tsm.GRID) - 1)))
+        # Sorted by problem, so that each problem's data is made once.
+        problems = [(tune_tsm.operation(c["stage"]), c["type"], c["m"], c["n"], c["k"]) for c in cases]
+        self.assertEqual(sum(a != b for a, b in zip(problems, problems[1:])), len(sizes) - 1)
+
+
+if __name__ == "__main__":
+    gemm = str(pathlib.Path(sys.argv.pop(1)) / "gemm")
+    unittest.main()

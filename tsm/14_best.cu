@@ -1,0 +1,34 @@
+// 14 best: for TSMTTSM the stage, and the options, that are fastest for this M and N.
+//
+// Idea      No kernel is the best for every width: 09 is where C is narrow, 10 where it is wide, and their options
+//           matter. So they are searched for once on a GPU, kept in a table, and looked up.
+// Change    09 or 10, with options from tsm/tuned/; the nearest tuned size where a size was not tuned; a rule where
+//           none was.
+// Limit     That of the stage that is chosen, 09's or 10's, whichever comes closer to the roofline.
+// Number    GB/s and TFLOP/s as a share of the roofline, beside those of 09 and 10 with their own models' options.
+// Map       the chosen stage's.
+// Page      docs/tsm/14_best.md
+// Source    ours; Ernst et al. (2020), section 4, search through all options for each size.
+#include "common/stage.cuh"
+#include "tsm/choice.hpp"
+
+namespace {
+
+template <class T>
+gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  return gemm::launch_chosen(p, stream);
+}
+
+const gemm::TsmttsmInfo info = {
+    .idea = "09 or 10 with the options that were found to be fastest for this M and N",
+    .launch_d = launch<double>,
+    .launch_z = launch<double2>,
+    .workspace_bytes =
+        [](int m, int n, std::int64_t k, std::size_t element) {
+          return gemm::most_workspace(gemm::Operation::tsmttsm, m, n, k, element);
+        },
+    .generated = gemm::chosen_tsmttsm(),
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace

@@ -1,0 +1,33 @@
+// 15 TSMM best: as 14, for B = A C: the stage, and the options, that are fastest for this M and N.
+//
+// Idea      The table of 14 has TSMM's kernels, too: 12 where C is narrow, 13 where it is wide, and what was found
+//           otherwise.
+// Change    12 or 13, with options from tsm/tuned/.
+// Limit     That of the stage that is chosen.
+// Number    GB/s and TFLOP/s as a share of the roofline, beside those of 12 and 13 with their own models' options.
+// Map       the chosen stage's.
+// Page      docs/tsm/15_tsmm_best.md
+// Source    ours, as 14.
+#include "common/stage.cuh"
+#include "tsm/choice.hpp"
+
+namespace {
+
+template <class T>
+gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
+  return gemm::launch_chosen(p, stream);
+}
+
+const gemm::TsmmInfo info = {
+    .idea = "12 or 13 with the options that were found to be fastest for this M and N",
+    .launch_d = launch<double>,
+    .launch_z = launch<double2>,
+    .workspace_bytes =
+        [](int m, int n, std::int64_t k, std::size_t element) {
+          return gemm::most_workspace(gemm::Operation::tsmm, m, n, k, element);
+        },
+    .generated = gemm::chosen_tsmm(),
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace

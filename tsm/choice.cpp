@@ -1,0 +1,246 @@
+#include "tsm/choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <tuple>
+
+#include "common/device.hpp"
+#include "common/jit.hpp"
+#include "common/kernel_options_json.hpp"
+
+namespace gemm {
+namespace {
+
+// C of at most so many elements is narrow. On an H200, tsm/09 and 10 are equally fast at 12 x 12
+// (docs/tsm/10_pipeline.md).
+constexpr int narrow = 144;
+
+// What a rule knows of stages that nobody has tuned: whether the last of them, with a pipeline, is the better one.
+bool prefers_pipeline(Operation op, Type type, int m, int n) {
+  // Rows of B that begin amid sectors of 32 bytes are what tsm/13 is slowest at (docs/tsm/13_tsmm_pipeline.md).
+  const bool ragged = op == Operation::tsmm && type == Type::f64 && n % 2 != 0;
+  return m * n > narrow && !ragged;
+}
+
+std::vector<std::string> words(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  std::vector<std::string> all;
+  for (std::string word; stream >> word;) all.push_back(word);
+  return all;
+}
+
+// The device's, as far as it says; nothing for the executor, which runs all stages, and where there is no device.
+struct Device {
+  std::string name;
+  std::optional<int> compute_capability;
+};
+const Device& this_device() {
+  static const Device device = []() -> Device {
+    try {
+      const DeviceInfo& info = open_device();
+      if (info.gpu) return {info.name, info.compute_capability};
+    } catch (const DeviceError&) {
+      // Choices can be asked for, and kernels compiled, for another machine.
+    }
+    return {};
+  }();
+  return device;
+}
+
+// Stages that generate kernels for the product themselves.
+std::vector<const Stage*> generating_stages(Operation op) {
+  std::vector<const Stage*> found;
+  const std::optional<int> capability = this_device().compute_capability;
+  for (const Stage& stage : stages()) {
+    const bool own = stage.op == op && stage.generated && !stage.generated.stage;
+    if (own && (!capability || *capability >= stage.min_compute_capability)) found.push_back(&stage);
+  }
+  return found;
+}
+
+TunedKernel parse_kernel(const Json& json) {
+  TunedKernel kernel;
+  const auto text = [&](const char* name) { return json.at(name).get<std::string>(); };
+  const std::string op = text("op"), type = text("type");
+  if (op != "tsmttsm" && op != "tsmm") throw UsageError("no operation '" + op + "'");
+  if (type != "d" && type != "z") throw UsageError("no type '" + type + "'");
+  kernel.op = op == "tsmm" ? Operation::tsmm : Operation::tsmttsm;
+  kernel.type = type == "z" ? Type::c64 : Type::f64;
+  kernel.m = json.at("m").get<int>();
+  kernel.n = json.at("n").get<int>();
+  if (kernel.m < 1 || kernel.n < 1) throw UsageError("m and n must be positive");
+  kernel.stage = text("stage");
+  kernel.options = kernel_options_from_json(json.at("options"));
+  if (const std::string why = foreign_options(kernel.op, kernel.options); !why.empty()) throw UsageError(why);
+  return kernel;
+}
+
+template <Operation op>
+GeneratedKernels chosen() {
+  static constexpr auto choose = [](int m, int n, bool is_complex, const KernelOptions& asked) {
+    return choose_kernel(op, is_complex ? Type::c64 : Type::f64, m, n, asked);
+  };
+  return {
+      .choose =
+          [](int m, int n, bool is_complex, const KernelOptions& asked) {
+            const Choice choice = choose(m, n, is_complex, asked);
+            return choice.stage ? choice.options : asked;
+          },
+      .refusal = [](int m, int n, bool is_complex,
+                    const KernelOptions& complete) { return choose(m, n, is_complex, complete).reason; },
+      .request =
+          [](int m, int n, bool is_complex, bool conjugate, const KernelOptions& complete) {
+            const Choice choice = choose(m, n, is_complex, complete);
+            if (!choice.stage) throw std::logic_error("no kernel to compile: " + choice.reason);
+            return choice.stage->generated.request(m, n, is_complex, conjugate, choice.options);
+          },
+      .stage =
+          [](int m, int n, bool is_complex, const KernelOptions& asked) {
+            const Choice choice = choose(m, n, is_complex, asked);
+            return choice.stage ? choice.stage->id : std::string();
+          },
+  };
+}
+
+}  // namespace
+
+TunedTable parse_tuned_table(std::string_view name, std::string_view text) {
+  try {
+    const Json json = Json::parse(text);
+    TunedTable table{json.at("device").get<std::string>(), json.at("commit").get<std::string>(), {}};
+    for (const Json& kernel : json.at("kernels")) table.kernels.push_back(parse_kernel(kernel));
+    return table;
+  } catch (const Json::exception& error) {
+    throw UsageError(fmt::format("{}: {}", name, error.what()));
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+const std::vector<TunedTable>& tuned_tables() {
+  static const std::vector<TunedTable> tables = [] {
+    std::vector<TunedTable> all;
+    for (const EmbeddedText& file : embedded_tables()) all.push_back(parse_tuned_table(file.name, file.text));
+    return all;
+  }();
+  return tables;
+}
+
+const TunedTable* nearest_table(std::span<const TunedTable> tables, std::string_view device) {
+  const std::vector<std::string> wanted = words(device);
+  const TunedTable* nearest = nullptr;
+  int most = -1;
+  for (const TunedTable& table : tables) {
+    const std::vector<std::string> its = words(table.device);
+    int common = 0;
+    for (const std::string& word : its) common += word != "NVIDIA" && std::ranges::find(wanted, word) != wanted.end();
+    if (table.device == device) return &table;
+    if (common == 0 && table.device != "NVIDIA H200") continue;
+    if (common > most) {
+      nearest = &table;
+      most = common;
+    }
+  }
+  return nearest;
+}
+
+Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* const> candidates, Operation op,
+                     Type type, int m, int n, const KernelOptions& asked) {
+  const bool is_complex = type == Type::c64;
+  Choice choice;
+  if (candidates.empty()) {
+    choice.reason = "no stage of this build, or for this GPU, generates kernels for this product";
+    return choice;
+  }
+  const auto take = [&](const Stage& stage, const KernelOptions& options) {
+    const KernelOptions complete = stage.generated.choose(m, n, is_complex, options);
+    const std::string why = kernel_refusal(stage, m, n, is_complex, complete);
+    if (!why.empty()) {
+      if (choice.reason.empty()) choice.reason = why;  // of the stage that should have been
+      return false;
+    }
+    choice.stage = &stage;
+    choice.options = complete;
+    choice.reason.clear();
+    return true;
+  };
+
+  const Stage* preferred = nullptr;
+  const TunedKernel* nearest = nullptr;
+  double least = 0;
+  for (const TunedKernel& kernel : tuned) {
+    const auto stage = std::ranges::find(candidates, kernel.stage, &Stage::id);
+    if (kernel.op != op || kernel.type != type || stage == candidates.end()) continue;
+    const double distance =
+        std::hypot(std::log(static_cast<double>(m) / kernel.m), std::log(static_cast<double>(n) / kernel.n));
+    if (nearest && distance >= least) continue;
+    nearest = &kernel;
+    preferred = *stage;
+    least = distance;
+  }
+  if (nearest) {
+    choice.from = nearest->m == m && nearest->n == n ? ChoiceFrom::tuned : ChoiceFrom::neighbour;
+    if (!asked.any() && take(*preferred, nearest->options)) return choice;
+  } else {
+    preferred = prefers_pipeline(op, type, m, n) ? candidates.back() : candidates.front();
+  }
+  if (take(*preferred, asked)) return choice;
+  for (const Stage* const stage : candidates) {
+    if (stage != preferred && take(*stage, asked)) return choice;
+  }
+  return choice;
+}
+
+Choice choose_kernel(Operation op, Type type, int m, int n, const KernelOptions& asked) {
+  static const TunedTable* const table = nearest_table(tuned_tables(), this_device().name);
+  const std::vector<const Stage*> candidates = generating_stages(op);
+  return choose_kernel(table ? std::span<const TunedKernel>(table->kernels) : std::span<const TunedKernel>(),
+                       candidates, op, type, m, n, asked);
+}
+
+std::size_t most_workspace(Operation op, int m, int n, std::int64_t k, std::size_t element) {
+  Problem problem;
+  problem.op = op;
+  problem.type = element == size_of(Type::c64) ? Type::c64 : Type::f64;
+  problem.m = m;
+  problem.n = n;
+  problem.k = k;
+  std::size_t most = 0;
+  for (const Stage* const stage : generating_stages(op)) {
+    if (stage->workspace_bytes) most = std::max(most, stage->workspace_bytes(problem));
+  }
+  return most;
+}
+
+GeneratedKernels chosen_tsmttsm() {
+  return chosen<Operation::tsmttsm>();
+}
+GeneratedKernels chosen_tsmm() {
+  return chosen<Operation::tsmm>();
+}
+
+const Choice& known_choice(const Problem& problem) {
+  static std::map<std::tuple<Operation, Type, std::int64_t, std::int64_t, KernelOptions>, Choice> known;
+  const auto key = std::tuple(problem.op, problem.type, problem.m, problem.n, problem.kernel);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  // Without columns there is nothing to multiply, but a result to scale.
+  const int m = static_cast<int>(std::max<std::int64_t>(problem.m, 1));
+  const int n = static_cast<int>(std::max<std::int64_t>(problem.n, 1));
+  return known[key] = choose_kernel(problem.op, problem.type, m, n, problem.kernel);
+}
+
+Status launch_chosen(const Problem& problem, cudaStream_t stream) {
+  if (problem.n == 0 || problem.rows() == 0) return Status::ok();
+  const Choice& choice = known_choice(problem);
+  if (!choice.stage) return Status::unsupported(choice.reason);
+  Problem with_options = problem;
+  with_options.kernel = choice.options;
+  return choice.stage->launch(with_options, stream);
+}
+
+}  // namespace gemm

@@ -1,0 +1,84 @@
+// Which of the generated kernels to launch for a tall & skinny product: what was tuned on a GPU like this one, else
+// what was tuned for a size like this one, else a rule. K does not matter here: stages deal it out to as many blocks as
+// it needs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/embedded_headers.hpp"
+#include "common/registry.hpp"
+
+namespace gemm {
+
+/// The fastest kernel found for a size by a search on a GPU: a line of tsm/tuned/GPU.json.
+struct TunedKernel {
+  Operation op = Operation::tsmttsm;
+  Type type = Type::f64;
+  int m = 0, n = 0;
+  std::string stage;  ///< id
+  KernelOptions options;
+};
+struct TunedTable {
+  std::string device;  ///< as the CUDA runtime calls it
+  std::string commit;  ///< with which it was tuned; empty for a table without kernels
+  std::vector<TunedKernel> kernels;
+};
+
+/// Parses {"device": ..., "commit": ..., "kernels": [{"op": "tsmttsm", "type": "d", "m": 16, "n": 16, "stage": ...,
+/// "options": ...}]}, the options as kernel_options_from_json() has them. Throws UsageError, with `name` in front.
+TunedTable parse_tuned_table(std::string_view name, std::string_view text);
+
+/// The files of tsm/tuned/ as they were when the program was built, and what they hold.
+const std::vector<EmbeddedText>& embedded_tables();
+const std::vector<TunedTable>& tuned_tables();
+
+/// That of the GPU of this name; else the one whose name has most words in common with it, such as "H200"; else the
+/// H200's. Null if there are none.
+const TunedTable* nearest_table(std::span<const TunedTable> tables, std::string_view device);
+
+/// Where a choice comes from.
+enum class ChoiceFrom { tuned, neighbour, rule };
+constexpr const char* choice_name(ChoiceFrom from) {
+  return from == ChoiceFrom::tuned ? "tuned" : from == ChoiceFrom::neighbour ? "neighbour" : "rule";
+}
+
+struct Choice {
+  const Stage* stage = nullptr;  ///< null: there is none, and `reason` says why
+  KernelOptions options;         ///< all of them
+  ChoiceFrom from = ChoiceFrom::rule;
+  std::string reason;
+};
+
+/// For m, n >= 1, among `candidates` in the order of their numbers:
+/// (a) the stage and options of the table for this very size;
+/// (b) else those of the tuned size nearest by the logarithms of m and n, or that stage with its model's options, if a
+/// kernel of this size can't have the tuned ones;
+/// (c) where nothing was tuned for this product and type, by docs/tsm/14_best.md and 15_tsmm_best.md, the first
+/// candidate where C is narrow and the last, a pipeline, where it is wide.
+/// With options that are asked for, the stage's model chooses the rest. A stage that refuses gives way to the others.
+Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* const> candidates, Operation op,
+                     Type type, int m, int n, const KernelOptions& asked);
+
+/// The same for this device (without one, for an H200), from its table, among all stages that generate kernels for the
+/// product.
+Choice choose_kernel(Operation op, Type type, int m, int n, const KernelOptions& asked = {});
+
+/// The most workspace that a stage of choose_kernel() asks for, in bytes. element: 8 or 16 bytes.
+std::size_t most_workspace(Operation op, int m, int n, std::int64_t k, std::size_t element);
+
+/// For the registration of a stage that launches what is chosen.
+GeneratedKernels chosen_tsmttsm();
+GeneratedKernels chosen_tsmm();
+
+/// What is chosen for a problem's op, type, m, n and options: after the first time a look into a map. Not for several
+/// threads at a time. The reference stays valid.
+const Choice& known_choice(const Problem& problem);
+
+/// Launches it.
+Status launch_chosen(const Problem& problem, cudaStream_t stream);
+
+}  // namespace gemm

@@ -1,0 +1,220 @@
+// bandwidth: how many bytes must be on their way for device memory to give all it has?
+//
+// Idea      Little's law: bandwidth = bytes in flight / latency. Bytes in flight are threads times loads that a thread has
+//           under way; both are varied, and nothing else.
+// Kernel    Each thread asks for ILP words before it needs the first, adds them up, and goes on: a sum of all words, by
+//           persistent blocks. Dynamic shared memory that nobody uses sets how many blocks an SM holds.
+// Predicted min(read ceiling, threads x ILP x bytes of a word / latency of a lone load).
+// Page      docs/tsm/probes.md#bandwidth
+// Source    Ernst et al. (2020), section 1.6, Table 1.
+#include <algorithm>
+#include <numeric>
+
+#include "common/device.hpp"
+#include "common/device_memory.hpp"
+#include "common/launch.cuh"
+#include "common/probe.hpp"
+
+namespace {
+
+using gemm::Json;
+
+constexpr int MOST_WARPS = 4;     // of a block
+constexpr int CHAINS = 4;         // sums of a thread: additions must not wait for one another
+constexpr int VALUES = 1021;      // word i holds i % VALUES: sums of them are exact
+constexpr double LAUNCH_MS = 6;   // about how long one should take
+constexpr int LEAST_ROUNDS = 16;  // of a thread
+
+__device__ double total(double x) {
+  return x;
+}
+__device__ double total(double2 x) {
+  return x.x + x.y;
+}
+
+template <class Word, int ILP>
+__global__ void __launch_bounds__(32 * MOST_WARPS) read_words(const double* words, int rounds, double* sums) {
+  const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  const int thread = blockIdx.x * blockDim.x + threadIdx.x;
+  const Word* at = reinterpret_cast<const Word*>(words) + thread;
+  double sum[CHAINS] = {};
+#pragma unroll 1  // or more than ILP loads would be under way
+  for (int round = 0; round < rounds; ++round) {
+    Word word[ILP];
+#pragma unroll
+    for (int i = 0; i < ILP; ++i) word[i] = at[i * threads];
+    at += ILP * threads;
+#pragma unroll
+    for (int i = 0; i < ILP; ++i) sum[i % CHAINS] += total(word[i]);
+  }
+  sums[thread] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+__global__ void fill(double* words, std::int64_t count) {
+  const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += threads)
+    words[i] = static_cast<double>(i % VALUES);
+}
+
+int mib = 4096;
+
+// Of the first `count` words.
+double sum_of_first(std::int64_t count) {
+  const std::int64_t rest = count % VALUES;
+  return static_cast<double>(count / VALUES) * (VALUES * (VALUES - 1) / 2) + static_cast<double>(rest * (rest - 1) / 2);
+}
+
+struct Data {
+  gemm::DeviceArray<double> words, sums;
+  std::int64_t at =
+      0;  // the next launch's first word: it goes on where the last one ended, so as to find nothing in the L2
+};
+
+// So much dynamic shared memory that an SM holds so many blocks and no more (each block takes 1 KiB besides).
+std::size_t shared_for(int blocks_of_sm) {
+#ifdef __CUDACC__
+  const int all = gemm::device_limits().shared_bytes_per_block + 1024;
+  return static_cast<std::size_t>((all / blocks_of_sm - 1024) / 1024 * 1024);
+#else
+  static_cast<void>(blocks_of_sm);
+  return 0;
+#endif
+}
+
+// One place in the table: `warps` of an SM, or of the whole GPU if `alone`.
+using Kernel = void(const double*, int, double*);
+Json measure(const gemm::ProbeRun& run, Data& data, Kernel* kernel, int doubles, int ilp, int warps, bool alone) {
+  const int block_warps = std::min(warps, MOST_WARPS), of_sm = warps / block_warps;
+  const int blocks = alone ? 1 : of_sm * run.sm_count;
+  const std::int64_t threads = 32LL * block_warps * blocks, round_words = threads * ilp * doubles;
+  const double in_flight = static_cast<double>(round_words) * sizeof(double) / (alone ? 1 : run.sm_count);  // of an SM
+  const double all = in_flight * (alone ? 1 : run.machine.sm_count);
+  const double predicted = std::min(run.machine.read_gbs, all / run.machine.latency_ns);
+  Json result = {{"word_bytes", doubles * 8},
+                 {"ilp", ilp},
+                 {"warps_per_sm", alone ? 0 : warps},
+                 {"blocks", blocks},
+                 {"block_threads", 32 * block_warps},
+                 {"bytes_in_flight_per_sm", in_flight},
+                 {"predicted_gbs", predicted},
+                 {"status", "pass"},
+                 {"reason", ""}};
+  if (const auto resources = gemm::kernel_resources(reinterpret_cast<const void*>(kernel))) {
+    result["registers"] = resources->registers;
+    const int fit = 65536 / ((resources->registers + 7) / 8 * 8 * 32);
+    if (warps > fit) {
+      result["status"] = "skip";
+      result["reason"] =
+          std::to_string(resources->registers) + " registers a thread: at most " + std::to_string(fit) + " warps";
+      return result;
+    }
+  }
+  const std::int64_t limit = static_cast<std::int64_t>(data.words.size());
+  const double wanted = run.time ? predicted * 1e6 * LAUNCH_MS / sizeof(double) : 0;
+  const std::int64_t most = std::min(limit, std::max<std::int64_t>(static_cast<std::int64_t>(wanted), 1));
+  const int rounds = static_cast<int>(std::max<std::int64_t>(most / round_words, run.time ? LEAST_ROUNDS : 2));
+  const std::int64_t count = rounds * round_words;
+  if (count > limit) {
+    result["status"] = "skip";
+    result["reason"] = "the data are too few for so many threads";
+    return result;
+  }
+  std::int64_t first = 0;
+  const gemm::Work work = [&] {
+    if (data.at + count > limit) data.at = 0;
+    first = data.at;
+    data.at += count;
+    return gemm::launch(kernel,
+                        {.grid = static_cast<unsigned>(blocks),
+                         .block = static_cast<unsigned>(32 * block_warps),
+                         .dynamic_shared = alone ? 0 : shared_for(of_sm)},
+                        data.words.data() + first, rounds, data.sums.data());
+  };
+  result["bytes"] = count * static_cast<std::int64_t>(sizeof(double));
+  if (run.time) {
+    const gemm::TimingRun timed = gemm::time_probe(work);
+    gemm::add_times(result, timed);
+    result["gbs"] = static_cast<double>(count) * sizeof(double) / (timed.samples[0].median() * 1e6);
+  } else if (const gemm::Status status = work(); !status) {
+    throw gemm::DeviceError("a launch failed: " + status.reason);
+  }
+  const std::vector<double> sums = data.sums.to_host();
+  const double sum = std::accumulate(sums.begin(), sums.begin() + threads, 0.0);
+  const double right = sum_of_first(first + count) - sum_of_first(first);
+  if (sum != right) {
+    result["status"] = "fail";
+    result["reason"] = "the sum is " + gemm::significant(sum, 17) + ", not " + gemm::significant(right, 17);
+  }
+  return result;
+}
+
+// The rows of a table, a column for each ILP.
+template <class Word>
+void measure_all(const gemm::ProbeRun& run, Data& data, gemm::ProbeReport& report) {
+  constexpr int doubles = sizeof(Word) / sizeof(double);
+  constexpr std::pair<int, Kernel*> kernels[] = {{1, read_words<Word, 1>},
+                                                 {2, read_words<Word, 2>},
+                                                 {4, read_words<Word, 4>},
+                                                 {8, read_words<Word, 8>},
+                                                 {16, read_words<Word, 16>}};
+  for (const int warps : {0, 1, 2, 4, 8, 16, 32, 64}) {
+    if (!run.time && warps > 8) continue;  // the executor's threads are fibers
+    const bool alone = warps == 0;
+    std::vector<std::string> cells = {std::to_string(8 * doubles) + " bytes, " +
+                                      (alone ? "1 block, 4 warps" : std::to_string(warps) + " warps an SM")};
+    for (const auto& [ilp, kernel] : kernels) {
+      Json result = measure(run, data, kernel, doubles, ilp, alone ? 4 : warps, alone);
+      if (result["status"] == "pass") {
+        const std::string measured = result.contains("gbs") ? gemm::significant(result["gbs"]) : "-";
+        cells.push_back(gemm::significant(result["predicted_gbs"]) + " / " + measured);
+      } else {
+        cells.push_back(result["status"]);
+      }
+      report.results.push_back(std::move(result));
+    }
+    report.table.push_back(std::move(cells));
+  }
+}
+
+gemm::ProbeReport probe(const gemm::ProbeRun& run) {
+  constexpr std::int64_t few = 1 << 16;
+  const std::int64_t count = run.time ? mib * (1LL << 20) / static_cast<std::int64_t>(sizeof(double)) : few;
+  Data data{gemm::DeviceArray<double>(static_cast<std::size_t>(count)),
+            gemm::DeviceArray<double>(static_cast<std::size_t>(run.sm_count) * 2048)};
+  const gemm::Status filled = gemm::launch(fill, {.grid = 1024, .block = 32}, data.words.data(), count);
+  if (!filled) throw gemm::DeviceError(filled.reason);
+
+  gemm::ProbeReport report;
+  report.settings = {{"mib", run.time ? mib : 0}};
+  report.table = {{"predicted / measured, GB/s; ILP:", "1", "2", "4", "8", "16"}};
+  measure_all<double>(run, data, report);
+  measure_all<double2>(run, data, report);
+
+  const double needed = run.machine.latency_ns * run.machine.read_gbs / run.machine.sm_count;
+  report.text = "Little's law: " + gemm::decimals(run.machine.latency_ns, 1) + " ns x " +
+                gemm::decimals(run.machine.read_gbs, 0) + " GB/s = " + gemm::decimals(needed / 1000, 1) +
+                " kB in flight an SM\n";
+  double best = 0, least = 0;
+  for (const Json& result : report.results) best = std::max(best, result.value("gbs", 0.0));
+  for (const Json& result : report.results) {
+    const double bytes = result["bytes_in_flight_per_sm"];
+    if (result["warps_per_sm"] > 0 && result.value("gbs", 0.0) >= 0.9 * best && (least == 0 || bytes < least))
+      least = bytes;
+  }
+  if (best > 0)
+    report.text += "90 % of the best, " + gemm::decimals(best, 0) + " GB/s, first with " +
+                   gemm::decimals(least / 1000, 1) + " kB\n";
+  return report;
+}
+
+const gemm::ProbeRegistration registration{
+    __FILE__,
+    {.idea = "read bandwidth against warps of an SM and loads in flight of a thread",
+     .options = {{.name = "--mib",
+                  .description = "MiB of data, far more than the L2 cache holds",
+                  .number = &mib,
+                  .least = 64,
+                  .most = 1 << 20}},
+     .run = probe}};
+
+}  // namespace

@@ -1,0 +1,242 @@
+#include "tsm/tall_skinny.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <optional>
+
+#include "common/launch_log.hpp"
+#include "tsm/choice.hpp"
+
+namespace tall_skinny {
+namespace {
+
+using gemm::Operation;
+using gemm::Problem;
+
+// Stages keep what they have found out in maps, and dry runs are a switch for all: one call at a time. A launch takes
+// microseconds.
+std::mutex one_at_a_time;
+
+gemm::Type type_of(Type type) {
+  return type == Type::z ? gemm::Type::c64 : gemm::Type::f64;
+}
+
+Status invalid(std::string reason) {
+  return {Code::invalid, std::move(reason)};
+}
+Status from(const gemm::Status& status) {
+  switch (status.code) {
+    case gemm::Status::Code::ok:
+      return {};
+    case gemm::Status::Code::unsupported:
+      return {Code::unsupported, status.reason};
+    default:
+      return {Code::failed, status.reason};
+  }
+}
+
+// Whatever is thrown becomes a status.
+template <class Body>
+Status guarded(const Body& body) noexcept {
+  try {
+    const std::lock_guard lock(one_at_a_time);
+    return body();
+  } catch (const std::exception& error) {
+    try {
+      return {Code::failed, error.what()};
+    } catch (...) {
+    }
+  } catch (...) {
+  }
+  return {Code::failed, {}};
+}
+
+struct Operand {
+  const char* name;
+  const void* data;
+  std::int64_t rows, cols, ld;
+  bool used;  // read or written
+};
+
+Status refuse_operand(const Operand& x, std::size_t element) {
+  const std::string name = x.name;
+  if (x.ld < x.cols)
+    return invalid("rows of " + name + " are " + std::to_string(x.ld) + " elements apart and have " +
+                   std::to_string(x.cols));
+  if (x.rows > 0 && x.ld > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(element) / x.rows)
+    return invalid(name + " has more bytes than 64 bits can count");
+  if (!x.used || x.rows == 0 || x.cols == 0) return {};
+  if (!x.data) return invalid(name + " is null");
+  if (reinterpret_cast<std::uintptr_t>(x.data) % element != 0)
+    return invalid(name + " is not aligned to " + std::to_string(element) + " bytes");
+  return {};
+}
+
+Status refuse_sizes(std::int64_t m, std::int64_t n, std::int64_t k) {
+  if (m < 0 || n < 0 || k < 0) return invalid("m, n and k must not be negative");
+  if (m > most_columns || n > most_columns)
+    return {Code::unsupported, "m and n can be " + std::to_string(most_columns) + " at most"};
+  return {};
+}
+
+Status refuse(const Problem& p) {
+  if (Status sizes = refuse_sizes(p.m, p.n, p.k); !sizes) return sizes;
+  const bool tsmm = p.op == Operation::tsmm, reads = p.depth() > 0 && p.rows() > 0 && p.n > 0;
+  const Operand operands[] = {{"A", p.x, p.k, p.m, p.ldx, reads},
+                              {tsmm ? "C" : "B", p.y, tsmm ? p.m : p.k, p.n, p.ldy, reads},
+                              {tsmm ? "B" : "C", p.out, p.rows(), p.n, p.ldout, true}};
+  for (const Operand& operand : operands) {
+    if (Status status = refuse_operand(operand, gemm::size_of(p.type)); !status) return status;
+  }
+  return {};
+}
+
+std::size_t workspace_of(const Problem& p) {
+  if (p.m == 0 || p.n == 0) return 0;
+  const gemm::Choice& choice = gemm::known_choice(p);
+  return choice.stage && choice.stage->workspace_bytes ? choice.stage->workspace_bytes(p) : 0;
+}
+
+Status run(const Problem& p, std::size_t workspace_bytes, cudaStream_t stream) noexcept {
+  return guarded([&]() -> Status {
+    if (Status wrong = refuse(p); !wrong) return wrong;
+    if (const std::size_t needed = workspace_of(p); needed > 0) {
+      if (workspace_bytes < needed)
+        return invalid("the workspace has " + std::to_string(workspace_bytes) + " bytes, and must have " +
+                       std::to_string(needed));
+      if (!p.workspace) return invalid("the workspace is null");
+      if (reinterpret_cast<std::uintptr_t>(p.workspace) % 16 != 0)
+        return invalid("the workspace is not aligned to 16 bytes");
+    }
+    return from(gemm::launch_chosen(p, stream));
+  });
+}
+
+template <class T>
+gemm::Scalar scalar(T x) {
+  return {std::real(x), std::imag(x)};
+}
+
+template <class T>
+Problem tsmttsm_problem(int m, int n, std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* b,
+                        std::int64_t ldb, T beta, T* c, std::int64_t ldc, bool conjugate, void* workspace) {
+  Problem p;
+  p.op = Operation::tsmttsm;
+  p.type = type_of(sizeof(T) == sizeof(Complex) ? Type::z : Type::d);
+  p.conjugate = conjugate && sizeof(T) == sizeof(Complex);
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  p.alpha = scalar(alpha);
+  p.x = a;
+  p.ldx = lda;
+  p.y = b;
+  p.ldy = ldb;
+  p.beta = scalar(beta);
+  p.out = c;
+  p.ldout = ldc;
+  p.workspace = workspace;
+  return p;
+}
+
+template <class T>
+Problem tsmm_problem(int m, int n, std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* c, std::int64_t ldc,
+                     T beta, T* b, std::int64_t ldb) {
+  Problem p = tsmttsm_problem(m, n, k, alpha, a, lda, c, ldc, beta, b, ldb, false, nullptr);
+  p.op = Operation::tsmm;
+  return p;
+}
+
+// Goes through all of a launch but the launch itself, with one row.
+Status prepare(Problem p, const void* a, std::int64_t lda, const void* tall, std::int64_t ld_tall) noexcept {
+  return guarded([&]() -> Status {
+    if (Status sizes = refuse_sizes(p.m, p.n, p.k); !sizes) return sizes;
+    const std::size_t element = gemm::size_of(p.type);
+    for (const Operand& operand :
+         {Operand{"A", a, p.k, p.m, lda, a != nullptr}, {"B", tall, p.k, p.n, ld_tall, tall != nullptr}}) {
+      if (Status status = refuse_operand(operand, element); !status) return status;
+    }
+    if (p.m == 0 || p.n == 0) return {};
+    const gemm::DryRunScope dry_run;
+    if (Status status = from(gemm::launch_chosen(p, nullptr)); !status) return status;
+    p.alpha = {};
+    return from(gemm::launch_chosen(p, nullptr));
+  });
+}
+
+}  // namespace
+
+std::size_t tsmttsm_workspace(int m, int n, std::int64_t k, Type type) noexcept {
+  std::size_t bytes = 0;
+  guarded([&]() -> Status {
+    Problem p;
+    p.op = Operation::tsmttsm;
+    p.type = type_of(type);
+    p.m = m;
+    p.n = n;
+    p.k = k;
+    if (Status sizes = refuse_sizes(m, n, k); !sizes) return sizes;
+    bytes = workspace_of(p);
+    return {};
+  });
+  return bytes;
+}
+
+Status tsmttsm(cudaStream_t stream, int m, int n, std::int64_t k, double alpha, const double* a, std::int64_t lda,
+               const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc, bool conjugate,
+               void* workspace, std::size_t workspace_bytes) noexcept {
+  return run(tsmttsm_problem(m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, conjugate, workspace), workspace_bytes,
+             stream);
+}
+Status tsmttsm(cudaStream_t stream, int m, int n, std::int64_t k, Complex alpha, const Complex* a, std::int64_t lda,
+               const Complex* b, std::int64_t ldb, Complex beta, Complex* c, std::int64_t ldc, bool conjugate,
+               void* workspace, std::size_t workspace_bytes) noexcept {
+  return run(tsmttsm_problem(m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, conjugate, workspace), workspace_bytes,
+             stream);
+}
+
+Status tsmm(cudaStream_t stream, int m, int n, std::int64_t k, double alpha, const double* a, std::int64_t lda,
+            const double* c, std::int64_t ldc, double beta, double* b, std::int64_t ldb) noexcept {
+  return run(tsmm_problem(m, n, k, alpha, a, lda, c, ldc, beta, b, ldb), 0, stream);
+}
+Status tsmm(cudaStream_t stream, int m, int n, std::int64_t k, Complex alpha, const Complex* a, std::int64_t lda,
+            const Complex* c, std::int64_t ldc, Complex beta, Complex* b, std::int64_t ldb) noexcept {
+  return run(tsmm_problem(m, n, k, alpha, a, lda, c, ldc, beta, b, ldb), 0, stream);
+}
+
+Status prepare_tsmttsm(Type type, int m, int n, const void* a, std::int64_t lda, const void* b, std::int64_t ldb,
+                       bool conjugate) noexcept {
+  Problem p;
+  p.op = Operation::tsmttsm;
+  p.type = type_of(type);
+  p.conjugate = conjugate && type == Type::z;
+  p.m = m;
+  p.n = n;
+  p.k = 1;
+  p.x = a;
+  p.ldx = lda;
+  p.y = b;
+  p.ldy = ldb;
+  p.ldout = n;
+  return prepare(p, a, lda, b, ldb);
+}
+
+Status prepare_tsmm(Type type, int m, int n, const void* a, std::int64_t lda, const void* b,
+                    std::int64_t ldb) noexcept {
+  Problem p;
+  p.op = Operation::tsmm;
+  p.type = type_of(type);
+  p.m = m;
+  p.n = n;
+  p.k = 1;
+  p.x = a;
+  p.ldx = lda;
+  p.ldy = n;
+  p.out = const_cast<void*>(b);
+  p.ldout = ldb;
+  return prepare(p, a, lda, b, ldb);
+}
+
+}  // namespace tall_skinny
