@@ -1,5 +1,5 @@
-// Probes: small kernels that measure what the hardware does, on which predictions rest. They solve no problem, so they are no
-// stages; a probe adds itself with one ProbeRegistration in its own file, and `gemm probe` finds it here.
+// Probes: small kernels that measure what the hardware does, on which predictions rest. They solve no problem, so they
+// are no stages; a probe adds itself with one ProbeRegistration in its own file, and `gemm probe` finds it here.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace gemm {
 
-/// What predictions are made from: this device as measured in this run; without one an H200, as measured for the documents
-/// (docs/measurements/nvidia-h200/tsm_d.json).
+/// What predictions are made from: this device as measured in this run; without one an H200, as measured for the
+/// documents (docs/measurements/nvidia-h200/tsm_d.json).
 struct Machine {
   std::string name = "an H200, as measured before";
   int sm_count = 132;
@@ -64,7 +64,8 @@ struct ProbeRegistration {
   ProbeRegistration(const char* file, const ProbeInfo& info);
 };
 
-/// Runs a probe, and reports: its table, and its JSON in a file. Returns the exit status. Throws UsageError and DeviceError.
+/// Runs a probe, and reports: its table, and its JSON in a file. Returns the exit status. Throws UsageError and
+/// DeviceError.
 struct ProbeRequest {
   std::string json;
   bool time = false;   ///< there must be a GPU

@@ -1,5 +1,5 @@
-// The probes (common/probe.hpp, tsm/probes/): what their kernels compute, what they predict, and that nvcc leaves in their loops
-// just what they are about.
+// The probes (common/probe.hpp, tsm/probes/): what their kernels compute, what they predict, and that nvcc leaves in
+// their loops just what they are about.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -58,8 +58,8 @@ TEST_F(Probes, ChainsAndLoadsOfLatencyAreRight) {
     if (r["part"] == "lines")
       cycles[r["memory"].get<std::string>() + " " + r["pattern"].get<std::string>()].push_back(r["predicted_cycles"]);
   }
-  // 1 to 32 lines. Side by side, 32 words of 8 bytes take two cycles, and from 16 lines on the tags take longer; in one pair of banks
-  // each line is a cycle.
+  // 1 to 32 lines. Side by side, 32 words of 8 bytes take two cycles, and from 16 lines on the tags take longer; in one
+  // pair of banks each line is a cycle.
   EXPECT_EQ(cycles["shared spread"], (std::vector<double>{1, 2, 2, 2, 2, 2}));
   EXPECT_EQ(cycles["l1 spread"], (std::vector<double>{1, 2, 2, 2, 4, 8}));
   EXPECT_EQ(cycles["shared column"], (std::vector<double>{1, 4, 8, 16, 32, 32}));

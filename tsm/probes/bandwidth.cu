@@ -1,7 +1,7 @@
 // bandwidth: how many bytes must be on their way for device memory to give all it has?
 //
-// Idea      Little's law: bandwidth = bytes in flight / latency. Bytes in flight are threads times loads that a thread has
-//           under way; both are varied, and nothing else.
+// Idea      Little's law: bandwidth = bytes in flight / latency. Bytes in flight are threads times loads that a thread
+//           has under way; both are varied, and nothing else.
 // Kernel    Each thread asks for ILP words before it needs the first, adds them up, and goes on: a sum of all words, by
 //           persistent blocks. Dynamic shared memory that nobody uses sets how many blocks an SM holds.
 // Predicted min(read ceiling, threads x ILP x bytes of a word / latency of a lone load).

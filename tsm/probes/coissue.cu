@@ -1,11 +1,14 @@
 // coissue: what do other instructions cost the FP64 units?
 //
-// Idea      A DFMA keeps a scheduler's 16 FP64 lanes busy for two cycles, and its issue slot for one. So every other slot is free
-//           for something else. Is it? Loops of DFMAs with 0 to 8 instructions of one kind after every four of them tell.
-// Kinds     Integer additions; moves; loads of 8 and 16 bytes from shared memory, where lanes read different words (spread) or
-//           the same (broadcast); loads that hit the L1. What is loaded or moved are factors of the next FMAs.
+// Idea      A DFMA keeps a scheduler's 16 FP64 lanes busy for two cycles, and its issue slot for one. So every other
+//           slot is free for something else. Is it? Loops of DFMAs with 0 to 8 instructions of one kind after every
+//           four of them tell.
+// Kinds     Integer additions; moves; loads of 8 and 16 bytes from shared memory, where lanes read different words
+//           (spread) or the same (broadcast); loads that hit the L1. What is loaded or moved are factors of the next
+//           FMAs.
 // Orders    The factors of an FMA are those of the one before (same), or one of them is (neighbours), or none (fresh).
-// Predicted Four hypotheses (docs/tsm/probes.md#coissue), one of them the paper's: a DFMA is lost for every four others.
+// Predicted Four hypotheses (docs/tsm/probes.md#coissue), one of them the paper's: a DFMA is lost for every four
+//           others.
 // Page      docs/tsm/probes.md#coissue
 // Source    Ernst et al. (2020), section 4.3.
 #include <array>
@@ -28,8 +31,8 @@ constexpr int INTEGERS = 16;  // of a thread, to be added up or moved
 constexpr int POOL = 16;      // factors that a chunk has at most: half of them first ones, half second ones
 constexpr int WORDS = 4096;   // in shared memory, 32 KiB
 
-// A round is some chunks. FMAs of a chunk take their factors from one pool, and what is loaded meanwhile goes to another, for the
-// next chunk. A chunk has as many FMAs as make `per_four` others for every four of them.
+// A round is some chunks. FMAs of a chunk take their factors from one pool, and what is loaded meanwhile goes to
+// another, for the next chunk. A chunk has as many FMAs as make `per_four` others for every four of them.
 struct Mix {
   Kind kind;
   int per_four;
@@ -62,7 +65,8 @@ __host__ __device__ constexpr int high_word(int moved) {
 }
 constexpr std::uint32_t BITS_OF_HALF = 0x3fe00000;  // the upper word of 0.5
 
-// One function for all: nvcc puts it into each kernel below, where it knows m and order, and all that depends on them is gone.
+// One function for all: nvcc puts it into each kernel below, where it knows m and order, and all that depends on them
+// is gone.
 [[maybe_unused]] __device__ void run_mix(const Mix& m, Order order, int rounds, int lane_step, int step,
                                          const double* data, double* out, long long* cycles) {
   __shared__ __align__(16) double words[WORDS];

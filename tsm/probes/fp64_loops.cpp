@@ -28,7 +28,8 @@ Predictions predict(const Loop& loop) {
   const double units =
       std::min({1.0, cycles / std::max(loop.other_cycles, 1e-9), cycles * slots_a_cycle / (fmas + loop.others)});
   const auto limited = [&](double share) { return 100 * std::min(units, share); };
-  // A scheduler's cycles: an FMA has its lanes for two. A word of 64 bits is two registers, of which a cycle writes one.
+  // A scheduler's cycles: an FMA has its lanes for two. A word of 64 bits is two registers, of which a cycle writes
+  // one.
   const double writing = 2 * loop.loads_64 + 4 * loop.loads_128;
   return {.units = 100 * units,
           .paper = limited(fmas / (fmas + loop.others / 4.0)),

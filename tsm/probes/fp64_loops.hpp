@@ -1,5 +1,5 @@
-// What the probes of the FP64 units have in common: loops of DFMAs among other instructions, checked, timed in cycles, and set
-// beside what four hypotheses make of them.
+// What the probes of the FP64 units have in common: loops of DFMAs among other instructions, checked, timed in cycles,
+// and set beside what four hypotheses make of them.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -32,8 +32,8 @@ struct Loop {
 /// Numbers in [1/2, 1), the same each time.
 const std::vector<double>& loop_data();
 
-/// Checks each loop, and times it with 4, 8 and 16 warps an SM. With `machine_code`, a result says what nvcc has made of the
-/// loop, too (of `file`, the probe's).
+/// Checks each loop, and times it with 4, 8 and 16 warps an SM. With `machine_code`, a result says what nvcc has made
+/// of the loop, too (of `file`, the probe's).
 ProbeReport run_loops(const ProbeRun& run, const std::vector<Loop>& loops, bool machine_code, const std::string& file);
 
 /// A loop in machine code.

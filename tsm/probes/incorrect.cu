@@ -1,12 +1,13 @@
-// incorrect: what would tsm/09's kernel do with more registers, and without waiting for memory? None of these computes A^T B.
+// incorrect: what would tsm/09's kernel do with more registers, and without waiting for memory? None of these computes
+// A^T B.
 //
-// Idea      Three kernels with the same loads and the same FMAs, on more and more blocks. real: a sum for each element of the tile,
-//           and so as many registers as tsm/09 needs, and as few warps. fake: two sums, so that many warps fit. fake_l1: the
-//           same, and all rows are one row (leading dimensions of 0), which stays in the L1. Where fake follows real, latency
-//           bounds both; where fake_l1 ends, it is no latency any more.
+// Idea      Three kernels with the same loads and the same FMAs, on more and more blocks. real: a sum for each element
+//           of the tile, and so as many registers as tsm/09 needs, and as few warps. fake: two sums, so that many warps
+//           fit. fake_l1: the same, and all rows are one row (leading dimensions of 0), which stays in the L1. Where
+//           fake follows real, latency bounds both; where fake_l1 ends, it is no latency any more.
 // Kernel    tsm/probes/incorrect.cuh, compiled at run time, as tsm/09's is.
-// Predicted For each scheduler max(latency, warps x cycles of a warp's FMAs) for a row of each; with the paper's hypothesis, a
-//           quarter of an FMA more for each other instruction.
+// Predicted For each scheduler max(latency, warps x cycles of a warp's FMAs) for a row of each; with the paper's
+//           hypothesis, a quarter of an FMA more for each other instruction.
 // Page      docs/tsm/probes.md#incorrect
 // Source    Ernst et al. (2020), section 4.3: "modified (incorrect) kernels".
 #include <algorithm>

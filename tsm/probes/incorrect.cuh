@@ -1,5 +1,7 @@
-// Kernels that compute something wrong on purpose, to see what bounds the right one. They do all the loads and all the FMAs of
-// tsm/09's kernel (tiles of interleaved columns, the next row loaded ahead), but add up into a few sums in place of a tile.
+// Kernels that compute something wrong on purpose, to see what bounds the right one. They do all the loads and all the
+//         FMAs of
+// tsm/09's kernel (tiles of interleaved columns, the next row loaded ahead), but add up into a few sums in place of a
+// tile.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,9 +17,9 @@ namespace gemm::probes {
 template <class T>
 using Incorrect = void(std::int64_t k, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* out);
 
-/// Each thread's sums over its tile and its rows, added up: grid x threads of them in `out`. That is all that is right of them:
-/// together they are the sum over all elements of A^T B. sums = 0: a sum for each element of the tile, as a right kernel has;
-/// else so many, which take turns.
+/// Each thread's sums over its tile and its rows, added up: grid x threads of them in `out`. That is all that is right
+/// of them: together they are the sum over all elements of A^T B. sums = 0: a sum for each element of the tile, as a
+/// right kernel has; else so many, which take turns.
 template <class T, int M, int N, int TM, int TN, int sums, int threads>
 __global__ void __launch_bounds__(threads) incorrect(std::int64_t k, const T* __restrict__ a, std::int64_t lda,
                                                      const T* __restrict__ b, std::int64_t ldb, T* __restrict__ out) {

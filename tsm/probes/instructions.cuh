@@ -1,5 +1,5 @@
-// Single instructions for the probes, which the compiler may neither drop nor merge nor move past one another; on the CPU
-// executor what they compute. And the clock of an SM.
+// Single instructions for the probes, which the compiler may neither drop nor merge nor move past one another; on the
+// CPU executor what they compute. And the clock of an SM.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,8 +9,8 @@
 
 namespace gemm::probes {
 
-/// Whether the GPU that this is compiled for has FP64 units of full width; others have one or two lanes, with which a probe
-/// of them would take minutes.
+/// Whether the GPU that this is compiled for has FP64 units of full width; others have one or two lanes, with which a
+/// probe of them would take minutes.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
 inline constexpr bool has_fp64_units = false;
 #else
@@ -86,7 +86,8 @@ __device__ __forceinline__ void load_shared(double& x, double& y, const double* 
 #endif
 }
 
-/// Loads from device memory, by way of the L1 cache. LDG.64. (Not volatile: such loads would pass the L1 by. So the address must
+/// Loads from device memory, by way of the L1 cache. LDG.64. (Not volatile: such loads would pass the L1 by. So the
+///       address must
 /// be one that the compiler can't know to be an earlier one.)
 __device__ __forceinline__ void load_global(double& x, const double* from) {
 #ifdef __CUDACC__

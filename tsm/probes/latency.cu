@@ -1,10 +1,12 @@
-// latency: how long a load takes, from the L1 cache, the L2 cache and device memory; and how many of them an SM takes in a cycle.
+// latency: how long a load takes, from the L1 cache, the L2 cache and device memory; and how many of them an SM takes
+// in a cycle.
 //
-// Idea      A thread that has nothing else to do follows a chain of addresses, each of which the last load gave. Where the chain
-//           fits a cache, the time of a step is that cache's latency. Many warps that load at once show the throughput.
+// Idea      A thread that has nothing else to do follows a chain of addresses, each of which the last load gave. Where
+//           the chain fits a cache, the time of a step is that cache's latency. Many warps that load at once show the
+//           throughput.
 // Kernels   chase: one thread. load_lines: 32 warps of each SM, whose loads touch 1 to 32 lines of 128 bytes.
-// Predicted Device memory: the ceiling that `ladder` measures. Throughput: the wavefronts of the banks, or of the L1 four lines a
-//           cycle, whichever is more (docs/concepts/counts.md).
+// Predicted Device memory: the ceiling that `ladder` measures. Throughput: the wavefronts of the banks, or of the L1
+//           four lines a cycle, whichever is more (docs/concepts/counts.md).
 // Page      docs/tsm/probes.md#latency
 // Source    Ernst et al. (2020), sections 1.6 and 4.3; the order of the chain: Hull and Dobell (1962).
 #include <algorithm>
@@ -28,8 +30,8 @@ constexpr int LOADS = 8;          // of a thread in a round, each from lines of 
 constexpr int THREADS = 1024;
 constexpr double GUESSED_L1 = 35, GUESSED_L2 = 250;  // cycles
 
-// Each line holds the number of the next. A linear congruential generator modulo a power of two passes through all lines, in an
-// order that nobody guesses, if a % 4 is 1 and c is odd.
+// Each line holds the number of the next. A linear congruential generator modulo a power of two passes through all
+// lines, in an order that nobody guesses, if a % 4 is 1 and c is odd.
 __host__ __device__ unsigned next_line(unsigned line, unsigned lines) {
   return (line * 1664525u + 1013904223u) & (lines - 1);
 }
@@ -53,8 +55,8 @@ __global__ void chase(const unsigned* words, int warm, int steps, unsigned* at, 
   *cycles = probes::sm_clock() - begin;
 }
 
-// Lane i loads the double at offset[i], and LOADS - 1 others, each so much further. `step` is 0, which the compiler doesn't
-// know: else it would load once.
+// Lane i loads the double at offset[i], and LOADS - 1 others, each so much further. `step` is 0, which the compiler
+// doesn't know: else it would load once.
 template <bool shared>
 __global__ void __launch_bounds__(THREADS)
     load_lines(const double* data, const int* offset, int rounds, int step, double* out, long long* cycles) {
@@ -137,8 +139,8 @@ Json measure_chain(const gemm::ProbeRun& run, const gemm::DeviceArray<unsigned>&
 
 // ---- lines
 
-// Lanes share out so many lines among them. spread: side by side within a line, so that as many banks as possible have work;
-// else (column) at the same place of each line, all in the same banks.
+// Lanes share out so many lines among them. spread: side by side within a line, so that as many banks as possible have
+// work; else (column) at the same place of each line, all in the same banks.
 std::array<int, 32> lane_offsets(int lines, bool spread) {
   std::array<int, 32> offsets{};
   for (int lane = 0; lane < 32; ++lane) {
@@ -149,8 +151,8 @@ std::array<int, 32> lane_offsets(int lines, bool spread) {
   return offsets;
 }
 
-// Wavefronts of a load of 8 bytes a lane: half a warp at a time, or all of it if lanes n and n ^ 1, or n and n ^ 2, agree; as
-// many as the busiest pair of banks has words to give.
+// Wavefronts of a load of 8 bytes a lane: half a warp at a time, or all of it if lanes n and n ^ 1, or n and n ^ 2,
+// agree; as many as the busiest pair of banks has words to give.
 int wavefronts(const std::array<int, 32>& offset) {
   const auto agree = [&](int distance) {
     for (int lane = 0; lane < 32; ++lane) {

@@ -1,11 +1,12 @@
 // tiles: how near the FP64 peak come the inner loops of real kernels?
 //
-// Idea      The loop of tsm/10 and its like, with nothing around it: a thread has a tile of C, and for each row of K loads TM + TN
-//           words from shared memory and does TM x TN FMAs, while the next row's words are on their way. With and without the
-//           loads, in several sizes, and with FMAs in two orders: what stops tsm/10 at 80 % of the peak?
-// Loads     As in tsm/10: a warp is 4 x 8 threads, two words at a time (or one), lanes n and n ^ 1 want the same words of A,
-//           lanes n and n ^ 2 of B. Large tiles have no registers for two sets of words: there each word is loaded anew as
-//           soon as its last FMA is issued.
+// Idea      The loop of tsm/10 and its like, with nothing around it: a thread has a tile of C, and for each row of K
+//           loads TM + TN words from shared memory and does TM x TN FMAs, while the next row's words are on their way.
+//           With and without the loads, in several sizes, and with FMAs in two orders: what stops tsm/10 at 80 % of the
+//           peak?
+// Loads     As in tsm/10: a warp is 4 x 8 threads, two words at a time (or one), lanes n and n ^ 1 want the same words
+//           of A, lanes n and n ^ 2 of B. Large tiles have no registers for two sets of words: there each word is
+//           loaded anew as soon as its last FMA is issued.
 // Predicted Four hypotheses (docs/tsm/probes.md#tiles).
 // Page      docs/tsm/probes.md#tiles
 // Source    Ernst et al. (2020), section 4.3; docs/tsm/10_pipeline.md.
@@ -45,8 +46,8 @@ struct Tile {
   __host__ __device__ constexpr int row_words() const { return words_m() * ALONG_M + words_n() * ALONG_N; }
 };
 
-// Which sum FMA f of a row belongs to, and which words it takes. Down one column and up the next; or (fresh) along diagonals, so
-// that neither word is that of the FMA before. Complex: re re, im re, im im (with the other sign), re im.
+// Which sum FMA f of a row belongs to, and which words it takes. Down one column and up the next; or (fresh) along
+// diagonals, so that neither word is that of the FMA before. Complex: re re, im re, im im (with the other sign), re im.
 struct Fma {
   int row, col;    // of the tile
   int part;        // of the sum
@@ -63,7 +64,8 @@ __host__ __device__ constexpr Fma fma_of(const Tile& t, Order order, int f) {
   return {i, j, step % 2, step == 1 || step == 2, step > 1, step == 2};
 }
 
-// One function for all: nvcc puts it into each kernel below, where it knows t and order, and all that depends on them is gone.
+// One function for all: nvcc puts it into each kernel below, where it knows t and order, and all that depends on them
+// is gone.
 [[maybe_unused]] __device__ void run_tile(const Tile& t, Order order, int rounds, const double* data, double* out,
                                           long long* cycles) {
   __shared__ __align__(16) double words[SHARED_WORDS];
