@@ -65,6 +65,15 @@ Type type_of(const std::string& letter) {
   throw UsageError("no type '" + letter + "'");
 }
 
+// Here, and nowhere else, a reduction may be "none".
+KernelOptions options_of(Json json) {
+  const bool none = json.is_object() && json.contains("reduction") && json["reduction"] == "none";
+  if (none) json.erase("reduction");
+  KernelOptions options = kernel_options_from_json(json);
+  if (none) options.reduction = Reduction::none;
+  return options;
+}
+
 Case parse_case(const std::string& line) {
   static const std::set<std::string> known = {"stage", "options", "tag",    "op",   "type", "m",
                                               "n",     "k",       "conj",   "lda",  "ldb",  "ldc",
@@ -99,7 +108,7 @@ Case parse_case(const std::string& line) {
   spec.seed = value_of(json, "seed", std::uint64_t{1});
   spec.distribution = distribution_of(value_of<std::string>(json, "dist", "uniform"));
   spec.validate();
-  if (json.contains("options")) spec.kernel = kernel_options_from_json(json["options"]);
+  if (json.contains("options")) spec.kernel = options_of(json["options"]);
   if (!result.stage) {
     if (spec.kernel.any()) throw UsageError("the library has no options of kernels");
     return result;

@@ -19,6 +19,13 @@ std::optional<std::string> too_old(const Contender& contender) {
   return fmt::format("needs sm_{}, this is sm_{}", contender.stage->min_compute_capability, device.compute_capability);
 }
 
+// Of a result that is wrong on purpose: it was launched, and ended.
+void ignore_comparison(Verdict& verdict) {
+  verdict.outcome = Outcome::pass;
+  verdict.reason.clear();
+  verdict.compared = false;
+}
+
 // Returns false once a kernel has faulted: nothing can run on the device after that.
 bool check_all(const std::vector<Contender>& contenders, Workbench& bench, std::vector<Result>& results,
                const char* what, const Progress& progress) {
@@ -27,10 +34,11 @@ bool check_all(const std::vector<Contender>& contenders, Workbench& bench, std::
     if (result.verdict.outcome != Outcome::pass) continue;
     if (progress) progress(fmt::format("checking {} on {}", contenders[i].id, what));
     const auto begin = std::chrono::steady_clock::now();
-    const Verdict verdict = bench.check(contenders[i]);
+    Verdict verdict = bench.check(contenders[i]);
     result.check_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     result.launch_seconds = verdict.launch_seconds;
-    result.checked = true;
+    result.checked = !result.incorrect_on_purpose();
+    if (!result.checked && verdict.compared) ignore_comparison(verdict);
     // Errors of the random data are the ones to report; whole numbers have none unless they fail.
     const bool keep_numbers = verdict.outcome == Outcome::pass && bench.spec().distribution == Distribution::integers &&
                               result.spec.distribution != Distribution::integers;
@@ -59,7 +67,8 @@ void keep_to_budget(std::vector<Result>& results, const EvaluateOptions& options
   }
 }
 
-TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verdict, const EvaluateOptions& options) {
+TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verdict, bool check,
+                     const EvaluateOptions& options) {
   const Problem problem = bench.problem();
   const auto work = [&](const Contender& c) -> Work { return [&c, problem] { return c.launch(problem, nullptr); }; };
   std::vector<Work> turns = {work(contender)};
@@ -69,7 +78,7 @@ TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verd
 
   bench.reset_output();
   TimingRun run = time_in_turns(turns, options.timing, [&] { bench.reset_output(); });
-  if (options.check) {
+  if (check) {
     // With beta = 0 the last sample's own result lies there. Otherwise each launch has added to the one before, so
     // launch once more on the original C.
     const auto launches = std::move(verdict.launches);
@@ -97,7 +106,7 @@ std::optional<double> Result::percent_of_yardstick() const {
 }
 
 std::optional<double> Result::percent_of_roofline(const std::optional<Ceilings>& ceilings, bool tensor_cores) const {
-  if (!timed || !ceilings || accuracy == Accuracy::tf32) return std::nullopt;
+  if (!timed || !ceilings || accuracy == Accuracy::tf32 || incorrect_on_purpose()) return std::nullopt;
   return 100.0 * problem_floor(spec, *ceilings, tensor_cores).ms / timed->own.median();
 }
 
@@ -177,7 +186,8 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       if (results[i].verdict.outcome != Outcome::pass) continue;
       if (progress) progress("timing " + contenders[i].id);
-      auto timed = time_one(contenders[i], bench, results[i].verdict, options);
+      const bool check = options.check && !results[i].incorrect_on_purpose();
+      auto timed = time_one(contenders[i], bench, results[i].verdict, check, options);
       // A failed check prints no speed.
       if (results[i].verdict.outcome == Outcome::pass) results[i].timed = std::move(timed);
     }

@@ -9,10 +9,14 @@
 namespace gemm {
 
 /// How partial sums become the result: each thread's added to it atomically; a block's first added up in shared memory; or
-/// then kept and added up by another kernel in an order that never changes, which gives the same bits every time.
-enum class Reduction { atomics, local, ordered };
+/// then kept and added up by another kernel in an order that never changes, which gives the same bits every time. Or none,
+/// to measure what the others cost: blocks' sums are kept and never added up, C is not written, the result is wrong.
+enum class Reduction { atomics, local, ordered, none };
 constexpr const char* reduction_name(Reduction reduction) {
-  return reduction == Reduction::atomics ? "atomics" : reduction == Reduction::local ? "local" : "ordered";
+  return reduction == Reduction::atomics   ? "atomics"
+         : reduction == Reduction::local   ? "local"
+         : reduction == Reduction::ordered ? "ordered"
+                                           : "none";
 }
 
 /// Where a thread of TSMM has the elements of C from that it needs for each row: its registers, device memory (that is, the
@@ -40,6 +44,8 @@ struct KernelOptions {
 
   bool of_tsmttsm() const { return tile_m || tile_n || transposed || leapfrog || reduction; }
   bool of_tsmm() const { return c_source || threads_per_row; }
+  /// Such a kernel is there to be timed, and never to be used: only `batch` takes these options.
+  bool incorrect_on_purpose() const { return reduction == Reduction::none; }
   bool any() const { return of_tsmttsm() || of_tsmm() || unroll || threads; }
   auto operator<=>(const KernelOptions&) const = default;
 };

@@ -49,6 +49,10 @@ std::string bound_of(const Result& result, const std::optional<Ceilings>& ceilin
   return stage_prediction(*result.stage, result.spec, *ceilings, result.blocks(), open_device().sm_count).by;
 }
 
+bool ran_incorrectly_on_purpose(const Result& result) {
+  return result.incorrect_on_purpose() && result.verdict.outcome == Outcome::pass;
+}
+
 std::string speed(double gflops) {
   return gflops >= 100 ? fmt::format("{:.0f}", gflops) : fmt::format("{:.3g}", gflops);
 }
@@ -72,6 +76,7 @@ Json to_json(const DeviceState& state) {
 }
 
 std::string status_of(const Result& result) {
+  if (ran_incorrectly_on_purpose(result)) return "incorrect on purpose";
   const bool unchecked = !result.checked && result.verdict.outcome == Outcome::pass;
   return unchecked ? "unchecked" : name_of(result.verdict.outcome);
 }
@@ -123,7 +128,9 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
   }
   json["device"] = open_device().name;
   json["status"] = status_of(result);
-  json["reason"] = result.verdict.reason;
+  json["reason"] = ran_incorrectly_on_purpose(result)
+                       ? "the blocks' sums were not added up, and C was not written: a time to compare with, no result"
+                       : result.verdict.reason;
   if (result.checked && result.verdict.compared) {
     json["error"] = {{"max_ratio", result.verdict.error.max_ratio},
                      {"frobenius", result.verdict.error.frobenius},
@@ -159,6 +166,9 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
   if (result.timed) {
     json["cache"] = timing.cold ? "cold" : "warm";
     json["time_ms"] = to_json(result.timed->own);
+    json["state"] = to_json(result.timed->state);
+  }
+  if (result.timed && !result.incorrect_on_purpose()) {
     json["gflops"] = result.gflops();
     json["gbytes_s"] = result.gbytes_s();
     if (result.timed->yardstick) {
@@ -169,7 +179,6 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
     const bool with_tensor_cores = spec.type != Type::f32 && ceilings && ceilings->dmma_gflops > 0;
     if (const auto percent = result.percent_of_roofline(ceilings, true); with_tensor_cores && percent)
       json["pct_tensor_roofline"] = *percent;
-    json["state"] = to_json(result.timed->state);
   }
   return json;
 }

@@ -42,6 +42,7 @@ BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77"
             "compile tsm/09 4 --arch 90", "compile tsm/09 4 --arch compute_90", "compile tsm/09 4 --type s", "choice 4x", "choice 0", "choice 4 --type s", "choice 4 --json out.json", "ladder --random 1 --sweep", "ladder 64 --budget-ms 0", "ladder 64 --budget-ms x", "ladder 64 --time --no-time",
             "candidates", "candidates tsm/09", "candidates tsm/01 4", "candidates tsm/09,tsm/12 4", "candidates tsm/09 0", "candidates tsm/09 4 --c-source shared",
             "candidates tsm/09 4 --k 5 --mib 1", "candidates tsm/09 4 --most 0", "batch", "batch nosuch.jsonl --out -", "batch nosuch.jsonl", "batch - --out x", "batch - --out x --compile-only", "batch - --out x --no-check --no-time",
+            "ladder --op tsmttsm --reduction none", "compile tsm/09 4 --reduction none", "candidates tsm/09 4 --reduction none",
             "batch - --compile-only --part 3/2", "batch - --out x --part 1/2", "batch - --arch sm_90a --out x",
             "probe nosuch", "probe bandwidth extra", "probe bandwidth --mib 0", "probe bandwidth --mib x", "probe latency --sass", "probe incorrect --m 65",
             "probe incorrect --type s", "probe incorrect --sums 0", "probe tiles --time --check"]
@@ -51,7 +52,7 @@ BAD_CASES = ["{", "[]", '{"stage": "tsm/09"}', '{"stage": "tsm/77", "m": 1, "n":
              '{"stage": "tsm/09", "m": 1, "n": 1, "k": 1, "tile": 2}', '{"stage": "tsm/09", "m": 1, "n": 1, "k": 1, "type": "s"}',
              '{"stage": "tsm/09", "m": 1, "n": 1, "k": 1, "type": "q"}', '{"stage": "tsm/09", "m": 1, "n": 1, "k": 1, "dist": "none"}',
              '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "options": {"tile": 2}}', '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "options": {"tile_m": 5}}',
-             '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "options": {"reduction": "none"}}', '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "options": []}',
+             '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "options": {"reduction": "some"}}', '{"stage": "tsm/10", "m": 4, "n": 4, "k": 1, "options": {"reduction": "none"}}', '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "options": []}',
              '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "options": {"leapfrog": 1}}', '{"stage": "tsm/01", "m": 4, "n": 4, "k": 1, "options": {"unroll": 1}}',
              '{"stage": "library", "m": 1, "n": 1, "k": 1, "op": "tsmxm"}', '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "lda": 3}']
 # What would take the CPU executor days, or can't be had from it.
@@ -154,10 +155,13 @@ class WithoutDevice(Case):
     def test_lab_experiment(self):
         names = [line.split()[0] for line in self.ok(LAB, "experiment", "--prebuilt", bin_dir).splitlines()]
         self.assertIn("pa2-opt1", names)
-        self.assertEqual(names, [name for name in names if f"generated: source {name} " in (ROOT / "docs" / "sources.md").read_text()])
+        shown = (ROOT / "docs" / "sources.md").read_text() + (ROOT / "docs" / "tsm" / "experiments.md").read_text()
+        in_pages = [name for name in names if re.search(rf"generated: (source|experiment) {name} ", shown)]
+        self.assertEqual([name for name in names if name not in in_pages], ["E1", "E5", "E6", "E7"])  # of `lab probe`
         self.assertIn("usage", self.ok(LAB, "experiment", "--help"))
         for text in ("nosuch", "--sizes 64", "pa2-opt1 --bogus", "pa2-opt1 extra", "pa2-opt1 --json nosuch/out.json", "pa2-opt1 --json .",
-                     "all --json out.json"):
+                     "all --json out.json", "tsm --out out.json", "E1", "E7 4", "E15", "E4 4y", "E4 4x3x2x1", "E4 0", "tsm 4", "pa2-opt1 4x3", "E4 --seconds 0",
+                     "E3 --ncu", "pa2-opt1 --cases out", "all --cases out", "E3 --cases nosuch/out", "E3 --cases out --out out.json"):
             self.refused(LAB, "experiment", *text.split(), "--prebuilt", bin_dir)
 
 

@@ -30,6 +30,11 @@ constexpr int THREADS = 256;
 constexpr int LEAST_ROWS = 8;  // of a slice: fewer threads where K is small
 constexpr int MOST_KEPT = 8;   // blocks of an SM that keep partial sums
 
+// Blocks leave their sums in the workspace. With no reduction at all nobody adds them up (an experiment's yardstick).
+bool keeps_sums(const KernelOptions& o) {
+  return o.reduction == Reduction::ordered || o.reduction == Reduction::none;
+}
+
 gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, const KernelOptions& o) {
   std::string kernel = std::string("gemm::generated::tsmttsm<") + (is_complex ? "double2" : "double");
   const auto add = [&](int number) { kernel += ", " + std::to_string(number); };
@@ -37,7 +42,7 @@ gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, const Ke
   for (const int number : {m, n, o.tile_m, o.tile_n}) add(number);
   for (const bool yes : {conjugate && is_complex, *o.transposed, *o.leapfrog}) add_bool(yes);
   add(o.unroll);
-  for (const bool yes : {o.reduction != Reduction::atomics, o.reduction == Reduction::ordered}) add_bool(yes);
+  for (const bool yes : {o.reduction != Reduction::atomics, keeps_sums(o)}) add_bool(yes);
   add(o.threads);
   add(generated::resident_blocks(o, is_complex));
   return {kernel + ">",
@@ -78,7 +83,7 @@ Plan make_plan(int m, int n, bool is_complex, bool conjugate, const KernelOption
   plan.slices = generated::slices_of(is_complex ? 16 : 8, m, n, o.tile_m, o.tile_n, o.threads);
   plan.shared = o.reduction == Reduction::atomics ? 0 : plan.slices.shared_bytes;
   plan.resident = gemm::blocks_per_multiprocessor(*kernel, o.threads, plan.shared);
-  if (o.reduction == Reduction::ordered) plan.resident = std::min(plan.resident, MOST_KEPT);
+  if (keeps_sums(o)) plan.resident = std::min(plan.resident, MOST_KEPT);
   return plan;
 }
 
@@ -97,8 +102,7 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   if (all == 0) return gemm::Status::ok();
   const Plan& plan = plan_for(p);
   if (!plan.status) return plan.status;
-  const bool ordered = plan.options.reduction == Reduction::ordered;
-  if (!ordered) {
+  if (!keeps_sums(plan.options)) {
     const gemm::Status scaled = gemm::launch(
         scale<T>, {.grid = static_cast<unsigned>(gemm::ceil_div(all, THREADS)), .block = THREADS, .stream = stream},
         p.m, p.n, p.beta, p.c, p.ldc);
@@ -116,8 +120,7 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
                                                     .dynamic_shared = plan.shared,
                                                     .stream = stream},
                                                    p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, partial);
-  if (!multiplied || !ordered) return multiplied;
-
+  if (!multiplied || plan.options.reduction != Reduction::ordered) return multiplied;
   return generated::launch_combine<T>(p, partial, static_cast<int>(blocks), stream);
 }
 

@@ -56,10 +56,10 @@ SCALE = {"nsecond": 1, "ns": 1, "usecond": 1e3, "us": 1e3, "msecond": 1e6, "ms":
          "byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
 
-def read_launches(command, metrics, count):
-    """What Nsight Compute counts of the first kernels of stages that the command launches: for each the grid and the block, and a
-    dictionary from metric to value, in ns, bytes, ..."""
-    done = subprocess.run(["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "-k", KERNELS,
+def read_launches(command, metrics, count, kernels=KERNELS):
+    """What Nsight Compute counts of the first kernels of stages that the command launches (`kernels`, in its words): for each the grid
+    and the block, and a dictionary from metric to value, in ns, bytes, ..."""
+    done = subprocess.run(["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "-k", kernels,
                            "-c", str(count), "--target-processes", "all", "--metrics", ",".join(metrics), *map(str, command)],
                           capture_output=True, text=True)
     rows = list(csv.reader(line for line in done.stdout.splitlines() if line.startswith('"')))
