@@ -102,6 +102,8 @@ def main():
     for folder in ("stages", "tsm", "tensorcore"):
         jobs += [(file, main_of_stages, PROBLEMS) for file in sorted((ROOT / folder).glob("[0-9][0-9]*.cu"))
                  if "tsm/choice.hpp" not in file.read_text()]  # those launch kernels of other stages, with which they would have to be linked
+    part, parts = map(int, os.environ.get("GEMM_SHARE", "1/1").split("/"))  # of the stages (.ci/run)
+    jobs = jobs[part - 1::parts]
     good = True
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for fine, text in pool.map(lambda job: compare(build, commands, *job), jobs):
