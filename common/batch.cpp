@@ -8,9 +8,7 @@
 #include <fstream>
 #include <iostream>
 #include <set>
-#include <sstream>
 
-#include "common/build_info.hpp"
 #include "common/device.hpp"
 #include "common/device_memory.hpp"
 #include "common/jit.hpp"
@@ -25,7 +23,6 @@ struct Case {
   Json json;  // as it was given
   ProblemSpec spec;
   const Stage* stage = nullptr;  // null: the library
-  KernelOptions kernel;          // complete, if the stage generates its kernels
 
   // What data and reference depend on.
   std::string problem() const {
@@ -114,7 +111,6 @@ Case parse_case(const std::string& line) {
     return result;
   }
   require_kernel_options(spec, *result.stage);
-  result.kernel = spec.kernel;
   return result;
 }
 
@@ -203,10 +199,10 @@ int compile_cases(const std::vector<Case>& cases, const BatchOptions& options) {
   const auto [part, parts] = part_of(options.part);
   int compiled = 0, kept = 0, failed = 0;
   for (std::size_t i = part - 1; i < cases.size(); i += parts) {
-    const auto& [json, spec, stage, kernel] = cases[i];
+    const auto& [json, spec, stage] = cases[i];
     if (!stage || !stage->generated || spec.m == 0 || spec.n == 0) continue;
     const bool is_complex = spec.type == Type::c64;
-    const KernelOptions used = stage->generated.choose(spec.m, spec.n, is_complex, kernel);
+    const KernelOptions used = stage->generated.choose(spec.m, spec.n, is_complex, spec.kernel);
     if (!kernel_refusal(*stage, spec.m, spec.n, is_complex, used).empty()) continue;
     show_progress(fmt::format("{} of {}", i + 1, cases.size()));
     const JitEntry entry = compile_kernel(
@@ -256,7 +252,7 @@ int run_batch(const BatchOptions& options, const std::string& command) {
       }
       if (each.stage) {
         Contender entered = contender(*each.stage);
-        contenders.push_back(each.stage->generated ? with_options(std::move(entered), each.kernel) : entered);
+        contenders.push_back(each.stage->generated ? with_options(std::move(entered), each.spec.kernel) : entered);
       } else {
         const std::vector<Contender>& libraries = baselines(each.spec.type);
         if (libraries.empty()) continue;  // of the CPU executor

@@ -79,10 +79,10 @@ TEST_F(Probes, AWrongSumIsNoticed) {
     return cudaMemset(out, 0, 32 * sizeof(double)) == cudaSuccess ? Status::ok() : Status::failed("cudaMemset");
   };
   loop.right = [](int thread, int) { return thread == 31 ? 1.0 : 0.0; };
-  ProbeReport report = probes::run_loops({}, {loop}, false, "");
+  ProbeReport report = probes::run_loops({}, {loop}, "");
   expect_all(report, "fail");
   loop.right = [](int, int) { return 0.0; };
-  report = probes::run_loops({}, {loop}, false, "");
+  report = probes::run_loops({}, {loop}, "");
   expect_all(report, "pass");
 }
 

@@ -8,7 +8,7 @@
 // Number    Registers of the compiled kernel against the line 2 (TM TN + 2 (TM + TN) + 8); GB/s of A and B.
 // Map       tsm/generated/kernel.cuh: slices of ceil(M / TM) x ceil(N / TN) threads, columns interleaved.
 // Page      docs/tsm/09_generated.md
-// Source    Ernst et al. (2020), sections 3 and 4: code generation for each size, and the options.
+// Source    Ernst et al. (2020), sections 2.1 and 3: code generation for each size, and the options.
 #include <algorithm>
 #include <map>
 #include <tuple>

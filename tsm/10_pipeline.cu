@@ -10,7 +10,7 @@
 //           fills (M = N = 57 in tiles of 8 x 8: 79 %), from M = N = 60 for real and 30 for complex numbers.
 // Number    GB/s, TFLOP/s, and both as a share of the roofline.
 // Map       tsm/generated/pipeline.cuh: a slice of the block has all of C, in units of 16 bytes, interleaved; a stage has
-//           some rows for each slice.
+//           some rows for each slice. Rows lie there without padding; what would meet in a bank is swizzled (stream.cuh).
 // Page      docs/tsm/10_pipeline.md
 // Source    ours; Ernst et al. (2020) end with registers. cp.async and stages as in stages/15_async_copies.cu.
 #include <algorithm>

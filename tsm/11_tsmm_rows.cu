@@ -9,7 +9,7 @@
 // Map       thread i of the grid has column i % n, always, and begins with row i / n; all threads together step by
 //           `threads / n` rows. So neighbours write neighbours, and nobody divides in the loop.
 // Page      docs/tsm/11_tsmm_rows.md
-// Source    Ernst et al. (2020), section 3 on TSMM: parallel over K and N.
+// Source    Ernst et al. (2020), section 4: parallel over K and N.
 #include <algorithm>
 
 #include "common/complex.cuh"

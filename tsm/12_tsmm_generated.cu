@@ -8,7 +8,7 @@
 // Number    Wavefronts for each FMA of a warp; GB/s of A and B against the ceiling of `scale`.
 // Map       tsm/generated/row_threads.cuh: t threads a row, with every t-th column each, so that they write neighbours.
 // Page      docs/tsm/12_tsmm_generated.md
-// Source    Ernst et al. (2020), section 3 on TSMM, and the results on the source of C, unrolling and threads of a row.
+// Source    Ernst et al. (2020), section 4, and section 6 on the source of C, unrolling and threads of a row.
 #include <algorithm>
 #include <map>
 #include <tuple>

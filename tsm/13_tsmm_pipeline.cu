@@ -7,7 +7,7 @@
 // Limit     Narrow C: the bandwidth of reading and writing at once, 3.9 TB/s. Wide C: the FP64 cores, 33 TFLOP/s.
 // Number    GB/s, TFLOP/s, and both as a share of the roofline.
 // Map       tsm/generated/pipeline_tsmm.cuh: groups of threads, each with its own rows; a group's threads have every
-//           so-manieth unit of 16 bytes of a row.
+//           so-manieth unit of 16 bytes of a row. Rows of B that are not aligned leave through shared memory.
 // Page      docs/tsm/13_tsmm_pipeline.md
 // Source    ours.
 #include <algorithm>

@@ -8,7 +8,7 @@
 // Number    GB/s and TFLOP/s as a share of the roofline, beside those of 09 and 10 with their own models' options.
 // Map       the chosen stage's.
 // Page      docs/tsm/14_best.md
-// Source    ours; Ernst et al. (2020), section 4, search through all options for each size.
+// Source    ours; Ernst et al. (2020), section 5.2: search through all tiles for each size.
 #include "common/stage.cuh"
 #include "tsm/choice.hpp"
 

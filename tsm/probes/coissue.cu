@@ -10,7 +10,7 @@
 // Predicted Four hypotheses (docs/tsm/probes.md#coissue), one of them the paper's: a DFMA is lost for every four
 //           others.
 // Page      docs/tsm/probes.md#coissue
-// Source    Ernst et al. (2020), section 4.3.
+// Source    Ernst et al. (2020), section 5.3.
 #include <array>
 #include <cmath>
 
@@ -249,16 +249,10 @@ std::vector<Loop> all_loops() {
   return loops;
 }
 
-bool with_machine_code = false;
-
 const gemm::ProbeRegistration registration{
     __FILE__,
     {.idea = "what other instructions and new operands cost the FP64 units",
-     .options = {{.name = "--sass",
-                  .description = "what nvcc makes of the loops, too (needs nvcc and nvdisasm, but no GPU)",
-                  .flag = &with_machine_code}},
-     .run = [](const gemm::ProbeRun& run) {
-       return probes::run_loops(run, all_loops(), with_machine_code, __FILE__);
-     }}};
+     .options = {probes::machine_code_option()},
+     .run = [](const gemm::ProbeRun& run) { return probes::run_loops(run, all_loops(), __FILE__); }}};
 
 }  // namespace

@@ -12,6 +12,8 @@
 namespace gemm::probes {
 namespace {
 
+bool with_machine_code = false;  // of the probe that runs: there is one at a time
+
 constexpr int data_words = 8192;
 constexpr double warp_fma = 0.5;     // cycles of an SM: 64 lanes
 constexpr double slots_a_cycle = 4;  // schedulers
@@ -174,8 +176,13 @@ std::map<std::string, LoopCode> machine_code(const std::string& file) {
   return all;
 }
 
-ProbeReport run_loops(const ProbeRun& run, const std::vector<Loop>& loops, bool with_machine_code,
-                      const std::string& file) {
+ProbeOption machine_code_option() {
+  return {.name = "--sass",
+          .description = "what nvcc makes of the loops, too (needs nvcc and nvdisasm, but no GPU)",
+          .flag = &with_machine_code};
+}
+
+ProbeReport run_loops(const ProbeRun& run, const std::vector<Loop>& loops, const std::string& file) {
   std::map<std::string, LoopCode> codes;
   if (with_machine_code) codes = machine_code(file);
   if (run.time && open_device().compute_capability % 10 != 0)

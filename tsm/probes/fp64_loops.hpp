@@ -32,9 +32,11 @@ struct Loop {
 /// Numbers in [1/2, 1), the same each time.
 const std::vector<double>& loop_data();
 
-/// Checks each loop, and times it with 4, 8 and 16 warps an SM. With `machine_code`, a result says what nvcc has made
-/// of the loop, too (of `file`, the probe's).
-ProbeReport run_loops(const ProbeRun& run, const std::vector<Loop>& loops, bool machine_code, const std::string& file);
+/// Checks each loop, and times it with 4, 8 and 16 warps an SM. With the option, a result says what nvcc has made of the
+/// loop, too (of `file`, the probe's).
+ProbeReport run_loops(const ProbeRun& run, const std::vector<Loop>& loops, const std::string& file);
+/// --sass, of probes that run loops.
+ProbeOption machine_code_option();
 
 /// A loop in machine code.
 struct LoopCode {

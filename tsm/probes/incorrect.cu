@@ -9,7 +9,7 @@
 // Predicted For each scheduler max(latency, warps x cycles of a warp's FMAs) for a row of each; with the paper's
 //           hypothesis, a quarter of an FMA more for each other instruction.
 // Page      docs/tsm/probes.md#incorrect
-// Source    Ernst et al. (2020), section 4.3: "modified (incorrect) kernels".
+// Source    Ernst et al. (2020), section 5.3: "modified (incorrect) kernels".
 #include <algorithm>
 #include <numeric>
 #include <set>

@@ -8,7 +8,7 @@
 // Predicted Device memory: the ceiling that `ladder` measures. Throughput: the wavefronts of the banks, or of the L1
 //           four lines a cycle, whichever is more (docs/concepts/counts.md).
 // Page      docs/tsm/probes.md#latency
-// Source    Ernst et al. (2020), sections 1.6 and 4.3; the order of the chain: Hull and Dobell (1962).
+// Source    Ernst et al. (2020), sections 1.6 and 5.3; the order of the chain: Hull and Dobell (1962).
 #include <algorithm>
 #include <array>
 #include <cstring>

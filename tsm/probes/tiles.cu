@@ -9,7 +9,7 @@
 //           loaded anew as soon as its last FMA is issued.
 // Predicted Four hypotheses (docs/tsm/probes.md#tiles).
 // Page      docs/tsm/probes.md#tiles
-// Source    Ernst et al. (2020), section 4.3; docs/tsm/10_pipeline.md.
+// Source    Ernst et al. (2020), section 5.3; docs/tsm/10_pipeline.md.
 #include <cmath>
 
 #include "common/launch.cuh"
@@ -224,16 +224,10 @@ std::vector<Loop> all_loops() {
   return loops;
 }
 
-bool with_machine_code = false;
-
 const gemm::ProbeRegistration registration{
     __FILE__,
     {.idea = "the inner loops of tiles, with and without their loads from shared memory",
-     .options = {{.name = "--sass",
-                  .description = "what nvcc makes of the loops, too (needs nvcc and nvdisasm, but no GPU)",
-                  .flag = &with_machine_code}},
-     .run = [](const gemm::ProbeRun& run) {
-       return probes::run_loops(run, all_loops(), with_machine_code, __FILE__);
-     }}};
+     .options = {probes::machine_code_option()},
+     .run = [](const gemm::ProbeRun& run) { return probes::run_loops(run, all_loops(), __FILE__); }}};
 
 }  // namespace
