@@ -23,6 +23,7 @@ constexpr Number numbers[] = {{"tile_m", &KernelOptions::tile_m},
                               {"tile_n", &KernelOptions::tile_n},
                               {"threads_per_row", &KernelOptions::threads_per_row},
                               {"unroll", &KernelOptions::unroll},
+                              {"products", &KernelOptions::products},
                               {"threads", &KernelOptions::threads}};
 constexpr Switch switches[] = {{"transposed", &KernelOptions::transposed}, {"leapfrog", &KernelOptions::leapfrog}};
 
@@ -50,6 +51,7 @@ Json to_json(const KernelOptions& options) {
   if (options.c_source) json["c_source"] = c_source_name(*options.c_source);
   add_number("unroll", options.unroll);
   if (options.reduction) json["reduction"] = reduction_name(*options.reduction);
+  add_number("products", options.products);
   add_number("threads", options.threads);
   return json;
 }

@@ -143,6 +143,8 @@ void add_kernel_options(CLI::App& app, KernelOptions& options) {
          },
          "atomics: each thread adds to C; local: each block; ordered: a second kernel, the same bits every time")
       ->check(CLI::IsMember({"atomics", "local", "ordered"}));
+  app.add_option("--products", options.products, "of real numbers for one of complex ones: 3 or 4")
+      ->check(CLI::IsMember({3, 4}));
   app.add_option_function<std::string>(
          "--c-source",
          [&options](const std::string& name) {

@@ -420,6 +420,8 @@ TEST_P(EveryTsmStage, KernelOptions) {
       {.tile_m = 7, .tile_n = 11, .unroll = 4, .reduction = Reduction::local, .threads = 32},
       {.tile_m = 2, .tile_n = 2, .reduction = Reduction::atomics, .threads = 1024},
       {.tile_m = 4, .tile_n = 6, .unroll = 4, .threads = 96},
+      {.products = 3},
+      {.products = 4},
   };
   int passed = 0;
   for (const Type type : types) {
@@ -436,6 +438,7 @@ TEST_P(EveryTsmStage, KernelOptions) {
         passed += !refused;
         EXPECT_TRUE(!options.tile_m || used.tile_m == options.tile_m);
         EXPECT_TRUE(!options.reduction || used.reduction == options.reduction);
+        EXPECT_TRUE(!options.products || used.products == options.products);
       }
     }
   }

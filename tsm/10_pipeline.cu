@@ -5,11 +5,13 @@
 //           room for. A copy from device to shared memory takes no register: three stages of 8 KB and more are always under
 //           way in each SM, however wide C is, and the sums can have the registers.
 // Change    09's kernel with cp.async in the place of leapfrogging, tiles that fill an SM with one or two blocks, and operands
-//           read from shared memory, 16 bytes at a time. Any alignment: rows that do not begin with 16 bytes are copied by 8.
+//           read from shared memory, 16 bytes at a time. Any alignment; rows without padding are one range, copied by 16.
+//           Complex numbers by three products of real ones, or four.
 // Limit     Narrow C: the memory's bandwidth, 4.4 TB/s. Wide C: the FP64 cores, 33 TFLOP/s times the part of the tiles that C
-//           fills (M = N = 57 in tiles of 8 x 8: 79 %), from M = N = 60 for real and 30 for complex numbers.
+//           fills (M = N = 57 in tiles of 6 x 10: 90 %), from M = N = 60 for real and 30 for complex numbers; and of that
+//           82 % (three products: 92 %), since registers have ports for no more (docs/tsm/probes.md).
 // Number    GB/s, TFLOP/s, and both as a share of the roofline.
-// Map       tsm/generated/pipeline.cuh: a slice of the block has all of C, in units of 16 bytes, interleaved; a stage has
+// Map       tsm/generated/pipeline.cuh: a slice of the block has all of C, in units of up to 16 bytes, interleaved; a stage has
 //           some rows for each slice. Rows lie there without padding; what would meet in a bank is swizzled (stream.cuh).
 // Page      docs/tsm/10_pipeline.md
 // Source    ours; Ernst et al. (2020) end with registers. cp.async and stages as in stages/15_async_copies.cu.
@@ -32,12 +34,14 @@ constexpr int MOST_KEPT = 4;  // blocks of an SM that leave partial sums
 // A block's first stages are on their way at the same time: fewer blocks where K is small, and fewer partial sums.
 constexpr int LEAST_STAGES = generated::pipeline_stages - 1;
 
-gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, bool wide_a, bool wide_b,
+gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, generated::Rows rows_a, generated::Rows rows_b,
                          const KernelOptions& o) {
   const generated::PipelineShape s(m, n, is_complex, o);
   std::string kernel = std::string("gemm::generated::tsmttsm_pipeline<") + (is_complex ? "double2" : "double");
   for (const int number : {m, n, s.pm, s.pn}) kernel += ", " + std::to_string(number);
-  for (const bool yes : {conjugate && is_complex, wide_a, wide_b}) kernel += yes ? ", true" : ", false";
+  kernel += conjugate && is_complex ? ", true, " : ", false, ";
+  kernel += std::to_string(is_complex ? o.products : 1);
+  for (const generated::Rows rows : {rows_a, rows_b}) kernel += name_of(rows);
   for (const int number : {o.threads, s.turns, generated::pipeline_stages, s.resident})
     kernel += ", " + std::to_string(number);
   gemm::JitRequest result{kernel + ">", {}};
@@ -50,7 +54,7 @@ gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, bool wid
 
 // For rows without padding.
 gemm::JitRequest usual_request(int m, int n, bool is_complex, bool conjugate, const KernelOptions& o) {
-  return request(m, n, is_complex, conjugate, is_complex || m % 2 == 0, is_complex || n % 2 == 0, o);
+  return request(m, n, is_complex, conjugate, generated::Rows::flat, generated::Rows::flat, o);
 }
 
 struct Plan {
@@ -60,14 +64,15 @@ struct Plan {
   int resident = 1;  // blocks of an SM
 };
 
-Plan make_plan(int m, int n, bool is_complex, bool conjugate, bool wide_a, bool wide_b, const KernelOptions& asked) {
+Plan make_plan(int m, int n, bool is_complex, bool conjugate, generated::Rows rows_a, generated::Rows rows_b,
+               const KernelOptions& asked) {
   const KernelOptions o = generated::choose_pipeline(m, n, is_complex, asked);
   Plan plan;
   if (const std::string why = generated::pipeline_refusal(m, n, is_complex, o); !why.empty()) {
     plan.status = gemm::Status::unsupported(why);
     return plan;
   }
-  const auto [status, kernel] = gemm::find_kernel(request(m, n, is_complex, conjugate, wide_a, wide_b, o));
+  const auto [status, kernel] = gemm::find_kernel(request(m, n, is_complex, conjugate, rows_a, rows_b, o));
   plan.status = status;
   plan.kernel = kernel;
   if (!status) return plan;
@@ -81,11 +86,11 @@ Plan make_plan(int m, int n, bool is_complex, bool conjugate, bool wide_a, bool 
 
 template <class T>
 const Plan& plan_for(const gemm::TsmttsmProblem<T>& p) {
-  static std::map<std::tuple<int, int, bool, bool, bool, KernelOptions>, Plan> known;
-  const bool wide_a = generated::is_wide(p.a, p.lda), wide_b = generated::is_wide(p.b, p.ldb);
-  const auto key = std::tuple(p.m, p.n, p.conjugate, wide_a, wide_b, p.kernel);
+  static std::map<std::tuple<int, int, bool, generated::Rows, generated::Rows, KernelOptions>, Plan> known;
+  const generated::Rows rows_a = generated::rows_of(p.a, p.lda, p.m), rows_b = generated::rows_of(p.b, p.ldb, p.n);
+  const auto key = std::tuple(p.m, p.n, p.conjugate, rows_a, rows_b, p.kernel);
   if (const auto found = known.find(key); found != known.end()) return found->second;
-  Plan plan = make_plan(p.m, p.n, sizeof(T) == sizeof(double2), p.conjugate, wide_a, wide_b, p.kernel);
+  Plan plan = make_plan(p.m, p.n, sizeof(T) == sizeof(double2), p.conjugate, rows_a, rows_b, p.kernel);
   return known[key] = std::move(plan);
 }
 

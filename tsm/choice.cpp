@@ -16,9 +16,8 @@
 namespace gemm {
 namespace {
 
-// C of at most so many elements is narrow. On an H200, tsm/09 and 10 are equally fast at 12 x 12
-// (docs/tsm/10_pipeline.md).
-constexpr int narrow = 144;
+// C of at most so many elements is narrow. On an H200, tsm/10 is the faster one from 4 x 4 on (docs/tsm/10_pipeline.md).
+constexpr int narrow = 9;
 
 // What a rule knows of stages that nobody has tuned: whether the last of them, with a pipeline, is the better one.
 bool prefers_pipeline(Operation op, Type type, int m, int n) {

@@ -32,4 +32,50 @@ __device__ void multiply_tile(const double2 (&x)[TM], const double2 (&y)[TN], do
   }
 }
 
+/// A thread's tile of C while it grows.
+template <class T, int TM, int TN, bool conjugate, int products>
+struct Tile {
+  T sum[TM][TN] = {};
+
+  __device__ void add(const T (&x)[TM], const T (&y)[TN]) { multiply_tile<conjugate>(x, y, sum); }
+  __device__ void get(T (&to)[TM][TN]) const {
+#pragma unroll
+    for (int f = 0; f < TM * TN; ++f) to[f / TN][f % TN] = sum[f / TN][f % TN];
+  }
+};
+/// Of complex numbers with three products of real ones for each of theirs, after Gauss: (a + ib)(c + id) is
+/// ac - bd + i ((a + b)(c + d) - ac - bd). Each of the three has its own sums, so only the factors take more additions, one
+/// for each. An error is small beside the product's modulus, but not always beside its smaller part (Higham 1992).
+template <int TM, int TN, bool conjugate>
+struct Tile<double2, TM, TN, conjugate, 3> {
+  double real[TM][TN] = {}, imaginary[TM][TN] = {}, both[TM][TN] = {};
+
+  __device__ void add(const double2 (&x)[TM], const double2 (&y)[TN]) {
+    double x_real[TM], x_imaginary[TM], x_both[TM], y_real[TN], y_imaginary[TN], y_both[TN];
+#pragma unroll
+    for (int i = 0; i < TM; ++i) {
+      x_real[i] = x[i].x;
+      x_imaginary[i] = x[i].y;
+      x_both[i] = conjugate ? x[i].x - x[i].y : x[i].x + x[i].y;
+    }
+#pragma unroll
+    for (int j = 0; j < TN; ++j) {
+      y_real[j] = y[j].x;
+      y_imaginary[j] = y[j].y;
+      y_both[j] = y[j].x + y[j].y;
+    }
+    multiply_tile<false>(x_real, y_real, real);
+    multiply_tile<false>(x_imaginary, y_imaginary, imaginary);
+    multiply_tile<false>(x_both, y_both, both);
+  }
+  __device__ void get(double2 (&to)[TM][TN]) const {
+#pragma unroll
+    for (int f = 0; f < TM * TN; ++f) {
+      const int i = f / TN, j = f % TN;
+      const double second = conjugate ? -imaginary[i][j] : imaginary[i][j];
+      to[i][j] = make_double2(real[i][j] - second, both[i][j] - real[i][j] - second);
+    }
+  }
+};
+
 }  // namespace gemm::generated
