@@ -50,6 +50,23 @@ TEST_F(Probes, SumsOfBandwidthAreRight) {
   }
 }
 
+// However many SMs there are, each has its data; with so few a skip would be wrong.
+TEST_F(Probes, BandwidthHasDataForEverySm) {
+  for (const int sm_count : {1, 7}) {
+    ProbeRun run;
+    run.sm_count = sm_count;
+    const ProbeReport report = find_probe("bandwidth").run(run);
+    expect_all(report, "pass");
+    for (const Json& r : report.results) {
+      const int warps = r["warps_per_sm"];
+      EXPECT_EQ(r["blocks"].get<int>() * r["block_threads"].get<int>(), warps == 0 ? 128 : 32 * warps * sm_count) << r;
+      EXPECT_EQ(r["bytes"], 2LL * r["blocks"].get<int>() * r["block_threads"].get<int>() * r["ilp"].get<int>() *
+                                r["word_bytes"].get<int>())
+          << r;
+    }
+  }
+}
+
 TEST_F(Probes, ChainsAndLoadsOfLatencyAreRight) {
   const ProbeReport report = checked("latency");
   expect_all(report, "pass");
