@@ -22,6 +22,9 @@ std::optional<JitCompiler> nvrtc();
 /// What the answer depends on besides the request: options, headers that the compiler adds.
 std::string nvrtc_settings();
 
+/// How many parameters the kernel in a cubin has; empty if the code is no cubin with that kernel.
+std::optional<int> parameter_count(const JitBinary& binary);
+
 // ---- the back end's part (common/gpu/jit.cpp, common/simt/jit.cpp)
 
 /// The compiler for native_jit_target() where that is not NVRTC.

@@ -79,10 +79,38 @@ def loop_name(r):
     return f"{r['kind']}{count}, {r['order']}" + (f", {r['lanes']}" if "lanes" in r else "")
 
 
+def port_shares(run):
+    """The loops' names and the percentages of the peak that registers' ports allow, of those loops that nvcc's code is known of."""
+    code = {loop_name(r): r["sass"] for r in (record(run["probe"], CODE) or {"results": []})["results"]}
+    shares = {}
+    for r in run["results"]:
+        if (c := code.get(loop_name(r))) is not None:
+            cycles = max(c["port_cycles"], 8 * c["loads_128"])  # of a scheduler; such a load takes two of the SM, as is found here
+            shares[loop_name(r)] = min(r["predicted"]["units"], 100 * 2 * c["dfma"] / cycles)
+    return shares
+
+
+def best(r):
+    """In percent of the peak, over the numbers of warps; None if there is no time."""
+    return max(r["percent"].values()) if r.get("percent") else None
+
+
+def port_misses(run):
+    """By how many points the ports' share is above what was measured, where the ports and not the units are the limit."""
+    shares = port_shares(run)
+    return [shares[loop_name(r)] - best(r) for r in run["results"] if best(r) and shares.get(loop_name(r), 100) < r["predicted"]["units"] - 0.05]
+
+
 def table_loops(run):
-    rows = [[loop_name(r)] + [f"{r['predicted'][key]:.0f}" for key in HYPOTHESES] + [number(r.get("percent", {}).get(warps)) for warps in WARPS]
-            for r in run["results"]]
-    return table(["% of the FP64 peak", *HYPOTHESES.values(), *(f"{warps} warps" for warps in WARPS)], rows)
+    shares = port_shares(run)
+    rows = [[loop_name(r)] + [f"{r['predicted'][key]:.0f}" for key in HYPOTHESES] + [number(shares.get(loop_name(r)))] +
+            [number(r.get("percent", {}).get(warps)) for warps in WARPS] for r in run["results"]]
+    lines = table(["% of the FP64 peak", *HYPOTHESES.values(), "ports", *(f"{warps} warps" for warps in WARPS)], rows)
+    if misses := port_misses(run):
+        mean_square = sum(miss * miss for miss in misses) / len(misses)
+        lines += ["", f"In {len(misses)} loops ports are the limit. There they and the best of 4, 8 and 16 warps differ by {mean_square ** 0.5:.1f} points "
+                  f"(root mean square), by 2 or less in {sum(abs(miss) <= 2 for miss in misses)}, by {max(map(abs, misses)):.1f} at most."]
+    return lines
 
 
 def incorrect_series(run):
@@ -177,7 +205,7 @@ def draw_coissue(ax, run):
     for r in run["results"]:
         if r["kind"] != "none" and r.get("percent"):
             name = ", ".join([r["kind"], *([r["lanes"]] if "lanes" in r else [r["order"]])])
-            series.setdefault(name, []).append((r["others"] / r["fmas"], max(r["percent"].values())))
+            series.setdefault(name, []).append((r["others"] / r["fmas"], best(r)))
     for (name, points), marker in zip(series.items(), "osD^v<>pP*X"):
         ax.plot(*zip(*points), marker=marker, markersize=4, linewidth=0.8, label=name)
     most = max((x for points in series.values() for x, _ in points), default=2)
@@ -189,11 +217,14 @@ def draw_coissue(ax, run):
 
 
 def draw_tiles(ax, run):
-    shown = [r for r in run["results"] if r.get("percent")]
+    shown = [r for r in run["results"] if best(r)]
+    shares = port_shares(run)
     for i, r in enumerate(shown):
-        ax.barh(i, max(r["percent"].values()), 0.6, color="steelblue" if r["kind"] == "none" else "seagreen")
+        ax.barh(i, best(r), 0.6, color="steelblue" if r["kind"] == "none" else "seagreen")
         for key, marker in (("paper", "x"), ("read_ports", "|"), ("write_ports", "o")):
             ax.plot(r["predicted"][key], i, marker, color="black", fillstyle="none", markersize=7, label=HYPOTHESES[key] if i == 0 else None)
+        if loop_name(r) in shares:
+            ax.plot(shares[loop_name(r)], i, "d", color="firebrick", markersize=5, label="ports" if i == 0 else None)
     ax.set_yticks(range(len(shown)), [loop_name(r) for r in shown], fontsize=7)
     ax.invert_yaxis()
     ax.set_xlim(0, 105)

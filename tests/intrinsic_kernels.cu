@@ -6,8 +6,10 @@ namespace intrinsics {
 namespace {
 
 template <class T>
-__global__ void shuffle_kernel(Shuffle kind, int argument, int width, unsigned mask, const T* in, T* out) {
+__global__ void shuffle_kernel(const ShuffleCall* calls, const T* in, T* out) {
+  const auto [kind, argument, width, mask] = calls[blockIdx.x];
   const unsigned i = threadIdx.x, lane = i % 32;
+  out += blockIdx.x * blockDim.x;
   const auto exchange = [&](unsigned lanes, T value) {
     if (kind == Shuffle::index)
       return __shfl_sync(lanes, value, static_cast<int>(lane) * index_stride + argument, width);
@@ -181,8 +183,14 @@ __global__ void last_block_kernel(int* partial, unsigned* tickets, int* sum) {
 }  // namespace
 
 template <class T>
-std::vector<T> shuffle(Shuffle kind, int argument, int width, unsigned mask, const std::vector<T>& values) {
-  return run<T>(shuffle_kernel<T>, values.size(), kind, argument, width, mask, upload(values).data());
+std::vector<T> shuffle(const std::vector<ShuffleCall>& calls, const std::vector<T>& values) {
+  const auto all = upload(calls);
+  const auto in = upload(values);
+  const gemm::DeviceArray<T> out(calls.size() * values.size());
+  go(gemm::launch(shuffle_kernel<T>,
+                  {.grid = static_cast<unsigned>(calls.size()), .block = static_cast<unsigned>(values.size())},
+                  all.data(), in.data(), out.data()));
+  return out.to_host();
 }
 
 std::vector<Vote> vote(unsigned mask, const std::vector<int>& predicates) {
@@ -235,8 +243,8 @@ int sum_by_last_block(int blocks) {
   return tickets.to_host()[0] == 0 ? sum.to_host()[0] : -1;
 }
 
-#define FOR_WARP_TYPES(T)                                                              \
-  template std::vector<T> shuffle(Shuffle, int, int, unsigned, const std::vector<T>&); \
+#define FOR_WARP_TYPES(T)                                                                  \
+  template std::vector<T> shuffle(const std::vector<ShuffleCall>&, const std::vector<T>&); \
   template std::vector<Match> match(unsigned, const std::vector<T>&);
 FOR_WARP_TYPES(int)
 FOR_WARP_TYPES(unsigned)

@@ -12,8 +12,15 @@ namespace intrinsics {
 /// reduce().
 enum class Shuffle { index, up, down, exclusive };
 constexpr int index_stride = 7;  ///< by index, lane l asks for lane l * index_stride + argument
+struct ShuffleCall {
+  Shuffle kind;
+  int argument, width;
+  unsigned mask;
+};
+/// A block for each call, of a thread for each value; what call c gave thread i is at [c * values.size() + i]. All in one
+/// launch: a thousand of them take minutes under compute-sanitizer.
 template <class T>
-std::vector<T> shuffle(Shuffle kind, int argument, int width, unsigned mask, const std::vector<T>& values);
+std::vector<T> shuffle(const std::vector<ShuffleCall>& calls, const std::vector<T>& values);
 
 struct Vote {
   unsigned ballot;

@@ -48,24 +48,32 @@ std::vector<T> distinct_values(int count) {
   return values;
 }
 
-template <class T>
-void expect_shuffles() {
-  const std::vector<T> values = distinct_values<T>(64);
+std::vector<ShuffleCall> every_shuffle() {
+  std::vector<ShuffleCall> calls;
   for (const unsigned mask : masks) {
     for (const int width : {1, 2, 4, 8, 16, 32}) {
       for (const Shuffle kind : {Shuffle::index, Shuffle::up, Shuffle::down, Shuffle::exclusive}) {
-        for (const int argument : {0, 1, 2, 5, 8, 16, 31}) {
-          const std::vector<T> got = shuffle(kind, argument, width, mask, values);
-          ASSERT_EQ(got.size(), 64u);
-          for (int i = 0; i < 64; ++i) {
-            const int source = source_lane(kind, i % 32, argument, width);
-            if (group_of(mask, i % 32) != group_of(mask, source)) continue;  // undefined
-            ASSERT_EQ(got[i], values[i / 32 * 32 + source])
-                << "kind " << static_cast<int>(kind) << " argument " << argument << " width " << width << " mask "
-                << std::hex << mask << std::dec << " thread " << i << " of " << sizeof(T) << " bytes";
-          }
-        }
+        for (const int argument : {0, 1, 2, 5, 8, 16, 31}) calls.push_back({kind, argument, width, mask});
       }
+    }
+  }
+  return calls;
+}
+
+template <class T>
+void expect_shuffles() {
+  const std::vector<T> values = distinct_values<T>(64);
+  const std::vector<ShuffleCall> calls = every_shuffle();
+  const std::vector<T> got = shuffle(calls, values);
+  ASSERT_EQ(got.size(), calls.size() * 64);
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    const auto [kind, argument, width, mask] = calls[c];
+    for (int i = 0; i < 64; ++i) {
+      const int source = source_lane(kind, i % 32, argument, width);
+      if (group_of(mask, i % 32) != group_of(mask, source)) continue;  // undefined
+      ASSERT_EQ(got[c * 64 + i], values[i / 32 * 32 + source])
+          << "kind " << static_cast<int>(kind) << " argument " << argument << " width " << width << " mask " << std::hex
+          << mask << std::dec << " thread " << i << " of " << sizeof(T) << " bytes";
     }
   }
 }
@@ -84,7 +92,7 @@ TEST_F(Intrinsics, ShuffleEveryTypeWidthAndMask) {
 // A warp of 20 threads: the mask names them.
 TEST_F(Intrinsics, ShuffleInAPartialWarp) {
   const std::vector<int> values = distinct_values<int>(20);
-  const std::vector<int> got = shuffle(Shuffle::down, 1, 32, 0xfffffu, values);
+  const std::vector<int> got = shuffle({{Shuffle::down, 1, 32, 0xfffffu}}, values);
   for (int i = 0; i < 19; ++i) EXPECT_EQ(got[i], values[i + 1]);
 }
 

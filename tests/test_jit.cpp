@@ -289,6 +289,44 @@ TEST_F(JitAhead, CubinsForNamedArchitectures) {
   EXPECT_NE(compile_kernel(scale_by(6), "sm_90a").binary.code, compile_kernel(scale_by(6), "sm_80").binary.code);
 }
 
+// Structures, small types, none at all; and a kernel in the same cubin whose name is the beginning of another's.
+const JitHeader parameters_header = {"tests/parameters.cuh", R"(#include <cuda_runtime.h>
+struct Two { double a; char b; };
+__global__ void none() {}
+extern "C" __global__ void six(Two two, char c, const double* x, double* y, short s, long long n) {
+  y[n] = x[c] + two.a + two.b + s;
+}
+extern "C" __global__ void sixty(double* y) { *y = 60; }
+)"};
+
+TEST_F(JitAhead, ParametersAreCountedInTheCubin) {
+  for (const std::string target : {"sm_75", "sm_80", "sm_90a", "sm_120"}) {
+    const auto count = [&](const std::string& kernel) {
+      const JitEntry entry = compile_kernel({kernel, {parameters_header}}, target);
+      EXPECT_TRUE(entry.status) << entry.status.reason;
+      return parameter_count(entry.binary);
+    };
+    EXPECT_EQ(count("none"), 0) << target;
+    EXPECT_EQ(count("six"), 6) << target;
+    EXPECT_EQ(count("sixty"), 1) << target;
+    EXPECT_EQ(parameter_count(compile_kernel(scale_by(6), target).binary), 3) << target;
+  }
+  JitBinary binary = compile_kernel(scale_by(6), "sm_90a").binary;
+  const std::string whole = binary.code;
+  Elf64_Ehdr header;
+  std::memcpy(&header, whole.data(), sizeof header);
+  const std::size_t sections_end = header.e_shoff + header.e_shnum * sizeof(Elf64_Shdr);
+  for (std::size_t bytes = 0; bytes < sections_end; bytes += 7) {
+    binary.code = whole.substr(0, bytes);
+    EXPECT_EQ(parameter_count(binary), std::nullopt) << bytes;
+  }
+  binary.code = std::string(1000, 'x');
+  EXPECT_EQ(parameter_count(binary), std::nullopt);
+  binary.code = whole;
+  binary.symbol.pop_back();
+  EXPECT_EQ(parameter_count(binary), std::nullopt);
+}
+
 TEST_F(JitAhead, ErrorsOfNvrtc) {
   JitRequest wrong = scale_by(3);
   wrong.headers[0].text += "int x = nowhere;\n";

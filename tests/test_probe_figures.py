@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -59,6 +60,7 @@ class Case(unittest.TestCase):
         self.assertTrue(any("| 1,607 (1,607) |" in line for line in probe_figures.block_probe(None, "bandwidth")))
         self.assertTrue(any(line.startswith("| double, 8 x 8, loads of 16 bytes | 100 | 97 | 100 | 80 |")
                             for line in probe_figures.block_probe(None, "tiles")))
+        self.check_ports(json.loads((self.folder / "tiles.json").read_text()))
         plan = probe_figures.plan(plot_ladder.plot_style, plot_ladder.save)
         self.assertEqual(len(plan), len(probe_figures.TABLES))
         try:
@@ -69,6 +71,20 @@ class Case(unittest.TestCase):
             draw(None, self.folder / file)
             self.assertIn("<svg", (self.folder / file).read_text(), file)
             self.assertTrue(all(source.exists() for source in sources))
+
+    def check_ports(self, run):
+        """What the machine code says of the loops stands beside what was measured, if there is any."""
+        shares = probe_figures.port_shares(run)
+        self.assertEqual(len(shares), len(run["results"]))
+        self.assertAlmostEqual(shares["double, 8 x 8, no loads, fresh"], 200 / 3, delta=0.5)
+        self.assertAlmostEqual(shares["double, 8 x 8, no loads"], 1200 / 13, delta=0.5)
+        for r in run["results"]:
+            r["percent"] = {"4": shares[probe_figures.loop_name(r)] - 1, "8": 1.0}
+        self.assertTrue(all(abs(miss - 1) < 1e-9 for miss in probe_figures.port_misses(run)))
+        self.assertIn("differ by 1.0 points", probe_figures.table_loops(run)[-1])
+        with unittest.mock.patch.object(probe_figures, "CODE", self.folder / "nothing"):
+            self.assertEqual(probe_figures.port_shares(run), {})
+            self.assertIn("| 100 | 97 | 100 | 80 | - | 85.", next(line for line in probe_figures.table_loops(run) if "8 x 8, loads of 16" in line))
 
 
 if __name__ == "__main__":

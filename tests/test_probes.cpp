@@ -50,6 +50,23 @@ TEST_F(Probes, SumsOfBandwidthAreRight) {
   }
 }
 
+// However many SMs there are, each has its data; with so few a skip would be wrong.
+TEST_F(Probes, BandwidthHasDataForEverySm) {
+  for (const int sm_count : {1, 7}) {
+    ProbeRun run;
+    run.sm_count = sm_count;
+    const ProbeReport report = find_probe("bandwidth").run(run);
+    expect_all(report, "pass");
+    for (const Json& r : report.results) {
+      const int warps = r["warps_per_sm"];
+      EXPECT_EQ(r["blocks"].get<int>() * r["block_threads"].get<int>(), warps == 0 ? 128 : 32 * warps * sm_count) << r;
+      EXPECT_EQ(r["bytes"], 2LL * r["blocks"].get<int>() * r["block_threads"].get<int>() * r["ilp"].get<int>() *
+                                r["word_bytes"].get<int>())
+          << r;
+    }
+  }
+}
+
 TEST_F(Probes, ChainsAndLoadsOfLatencyAreRight) {
   const ProbeReport report = checked("latency");
   expect_all(report, "pass");
@@ -84,6 +101,26 @@ TEST_F(Probes, AWrongSumIsNoticed) {
   loop.right = [](int, int) { return 0.0; };
   report = probes::run_loops({}, {loop}, "");
   expect_all(report, "pass");
+}
+
+TEST(ProbeLoops, CyclesOfTheRegistersPorts) {
+  const auto cycles = [](const std::vector<std::string>& code) { return probes::read_loop(code).port_cycles; };
+  const std::string fresh = "DFMA R0, R4, R6, R0", also = "DFMA R2, R8, R10, R2";
+  EXPECT_EQ(cycles({}), 0);
+  EXPECT_EQ(cycles({"MOV R1, R2"}), 0);
+  EXPECT_EQ(cycles({fresh, also}), 6);
+  // Kept: in its own place only, and for the next DFMA only, which may be the next round's.
+  EXPECT_EQ(cycles({"DFMA R0, R4.reuse, R6, R0", "DFMA R2, R4, R10, R2"}), 3 + 2);
+  EXPECT_EQ(cycles({"DFMA R0, R4.reuse, R6, R0", "DFMA R2, R10, R4, R2"}), 3 + 3);
+  EXPECT_EQ(cycles({"DFMA R0, R4, R6, R0", "DFMA R2, R4, R10.reuse, R2", "DFMA R12, -R14, R10, R12"}), 3 + 3 + 2);
+  EXPECT_EQ(cycles({"DFMA R2, R4, R10, R2", "DFMA R0, R4.reuse, R6, R0"}), 2 + 3);
+  EXPECT_EQ(cycles({"DFMA R0, R4.reuse, R6.reuse, R0", "DFMA R2, R4, R6, R2"}), 3 + 2) << "its lanes take two";
+  EXPECT_EQ(cycles({"DFMA R0, R4, R4, R0"}), 2) << "one operand twice";
+  // Others: beside an FMA that leaves a cycle, and behind one that doesn't; before the first is behind the last.
+  EXPECT_EQ(cycles({fresh, "LDS.64 R20, [R21]", also}), 7);
+  EXPECT_EQ(cycles({fresh, "IADD3 R20, R21, R22, R23", also}), 7.5);
+  EXPECT_EQ(cycles({"IMAD.IADD R20, R20, 0x1, R21", fresh, also, "LDS.128 R20, [R21+0x10]", "BRA `(.L_x_1)"}), 8);
+  EXPECT_EQ(cycles({"DFMA R0, R4.reuse, R6.reuse, R0", "DFMA R2, R4, R6, R2", "MOV R1, R3"}), 3 + 2);
 }
 
 TEST_F(Probes, IncorrectKernelsAreNeverTakenForResults) {
@@ -141,6 +178,14 @@ class ProbeCode : public DeviceTest {
         const double operands = code["new_operands"];
         EXPECT_NEAR(operands, r["operands"], 0.15) << r;
       }
+      // Three new operands are three cycles; two are two, but for about every sixth DFMA, for which nothing is kept.
+      const double cycles = code["port_cycles"].get<double>() / r["fmas"].get<int>();
+      if (kind == "none" && r["order"] == "fresh")
+        EXPECT_NEAR(cycles, 3, 0.02) << r;
+      else if (kind == "none")
+        EXPECT_NEAR(cycles, 2 + 1 / 6.0, 0.1) << r;
+      else
+        EXPECT_GT(cycles, 2.1) << r;
     }
   }
 };

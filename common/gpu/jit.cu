@@ -49,10 +49,9 @@ JitKernel load_kernel(const JitBinary& binary, const std::filesystem::path&) {
   require(cudaLibraryGetKernel(&kernel, library, binary.symbol.c_str()));
   JitKernel result;
   result.handle = kernel;
-  std::size_t offset = 0, bytes = 0;
-  while (cudaFuncGetParamInfo(result.handle, result.parameter_bytes.size(), &offset, &bytes) == cudaSuccess)
-    result.parameter_bytes.push_back(bytes);
-  cudaGetLastError();  // it says so that there are no more
+  result.parameter_bytes.resize(static_cast<std::size_t>(parameter_count(binary).value_or(0)));
+  for (std::size_t i = 0, offset = 0; i < result.parameter_bytes.size(); ++i)
+    require(cudaFuncGetParamInfo(result.handle, i, &offset, &result.parameter_bytes[i]));
   return result;
 }
 
@@ -66,7 +65,7 @@ JitKernel load_kernel(const JitBinary&, const std::filesystem::path&) {
 
 Status launch_kernel(const JitKernel& kernel, const LaunchShape& shape, void** arguments,
                      std::span<const std::size_t> bytes) {
-  // Empty if the runtime does not tell.
+  // Empty if the cubin does not tell.
   if (!kernel.parameter_bytes.empty() &&
       !std::equal(bytes.begin(), bytes.end(), kernel.parameter_bytes.begin(), kernel.parameter_bytes.end()))
     return Status::failed("arguments of other types");

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs every stage, the harness's own kernels and those of the tests under compute-sanitizer's four tools; writes the error
-counts as JSON. Several run at a time, one for each core, at most twelve. Runs that FILE already has, clean, from the same build
-on the same kind of device are not repeated, so what was interrupted can go on.
+counts as JSON. Several run at a time, one for each core, at most twelve: first what FILE says took longest the last time. Runs
+that FILE already has, clean, from the same build on the same kind of device are not repeated, so what was interrupted can go on.
 
-usage: sanitizers.py --out FILE --bin BIN [--only STAGE,STAGE] -- LAB [options]     BIN: the folder of the build's programs
+usage: sanitizers.py --out FILE --bin BIN [--only STAGE,STAGE] [--longest SECONDS] -- LAB [options]
+       BIN: the folder of the build's programs; SECONDS: after which a run is ended, and counts as an error
 Exit status 1 if any tool found anything.
 """
 import argparse
@@ -16,7 +17,6 @@ import subprocess
 import sys
 import time
 
-LONGEST = 150  # seconds, for one run
 TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 # Every edge: nothing a multiple of the tile, padding, misaligned operands, C read.
 AWKWARD = "--m 131 --n 257 --k 67 --lda 71 --ldb 260 --ldc 259 --offset 1 --alpha 1.5 --beta -0.5".split()
@@ -28,6 +28,7 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--bin", type=pathlib.Path, required=True)
     parser.add_argument("--only", help="these stages, by their ids, and nothing else")
+    parser.add_argument("--longest", type=float, default=150)
     parser.add_argument("lab", nargs="+")
     options = parser.parse_args()
     lab, lab_options = options.lab[0], options.lab[1:]
@@ -36,14 +37,17 @@ def main():
     stages = [line.split()[0] for line in listing.splitlines() if "/" in line]
     run = json.loads(subprocess.run([lab, "run", stages[0], "--check", "--json", "-", *lab_options],
                                     capture_output=True, text=True, check=True).stdout)["run"]
-    tests = () if options.only else ("test_intrinsics", "test_half", "test_tensor")  # the longest first
+    tests = () if options.only else ("test_intrinsics", "test_half", "test_tensor")
     runs = {test: [options.bin / test] for test in tests}
     if options.only:
         stages = options.only.split(",")
-    # What the tiles divide, and what they don't though vectors of four floats do. A stage at a time: racecheck is slow.
-    for stage in stages:
-        shapes, awkward = (["96", "100x132x36"], AWKWARD) if stage.startswith("sgemm/") else (["16x16x4096", "5x64x999"], AWKWARD_TALL)
+    # What the tiles divide, and what they don't though vectors of four floats do. A stage at a time: racecheck is slow. The
+    # variants first, and of them the last stages', which have most: where no times are known yet, this is the order.
+    for stage in reversed(stages):
+        shapes = ["96", "100x132x36"] if stage.startswith("sgemm/") else ["16x16x4096", "5x64x999"]
         runs[f"{stage} and variants"] = [lab, "ladder", "--no-time", "--variants", "--only", stage, *shapes, *lab_options]
+    for stage in stages:
+        awkward = AWKWARD if stage.startswith("sgemm/") else AWKWARD_TALL
         runs[f"{stage} awkward"] = [lab, "run", stage, "--check", *awkward, *lab_options]
     for which in range(0 if options.only else 7):
         runs[f"prototype {which}"] = [options.bin / "prototype", str(which), "128"]
@@ -51,26 +55,30 @@ def main():
     def inspect(job):
         tool, name = job
         begin = time.monotonic()
-        command = ["compute-sanitizer", "--tool", tool, "--target-processes", "all", *map(str, runs[name])]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
-        except subprocess.TimeoutExpired:
-            return -1, -1, f"not finished after {LONGEST} s", time.monotonic() - begin
+        # timeout(1) ends what the tool has started, too, which else would go on and slow down all others.
+        command = ["timeout", "--kill-after=5", str(options.longest), "compute-sanitizer", "--tool", tool, "--target-processes", "all",
+                   *map(str, runs[name])]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
         text = done.stdout + done.stderr
+        if done.returncode in (124, -9, 137):
+            return -1, -1, text + f"\nnot finished after {options.longest:g} s", time.monotonic() - begin
         # racecheck sums up differently: "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)".
         found = re.findall(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard", text)
         errors = sum(int(a or b) for a, b in found) if found else -1
         return errors, done.returncode, text, time.monotonic() - begin
 
     result = {"device": run["device"], "driver": run["driver"], "cuda": run["cuda"], "commit": run["commit"],
-              "command": "sanitizers.py" + (f" --only {options.only}" if options.only else ""), "errors": {tool: {} for tool in TOOLS}}
+              "command": "sanitizers.py" + (f" --only {options.only}" if options.only else ""), "errors": {tool: {} for tool in TOOLS},
+              "seconds": {tool: {} for tool in TOOLS}}
     out = pathlib.Path(options.out)
     if out.is_file():
         before = json.loads(out.read_text())
-        if all(before[key] == result[key] for key in result if key != "errors"):
+        result["seconds"] = before.get("seconds", result["seconds"])
+        if all(before[key] == result[key] for key in result if key not in ("errors", "seconds")):
             result["errors"] = before["errors"]
     bad, slowest = 0, []
     jobs = [(tool, name) for name in runs for tool in TOOLS if result["errors"][tool].get(name) != 0]
+    jobs.sort(key=lambda job: -result["seconds"][job[0]].get(job[1], options.longest))
     with concurrent.futures.ThreadPoolExecutor(min(12, os.cpu_count() or 1)) as pool:
         started = {pool.submit(inspect, job): job for job in jobs}
         for done in concurrent.futures.as_completed(started):
@@ -80,6 +88,7 @@ def main():
                 bad += 1
                 print(f"{tool}: {name}: {errors} errors, exit status {status}\n{text[-3000:]}", flush=True)
             result["errors"][tool][name] = errors or status
+            result["seconds"][tool][name] = round(seconds, 1)
             part = out.with_name(out.name + ".part")
             part.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n")
             part.replace(out)

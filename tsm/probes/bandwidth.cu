@@ -20,10 +20,14 @@ namespace {
 using gemm::Json;
 
 constexpr int MOST_WARPS = 4;     // of a block
+constexpr int MOST_ILP = 16;      // loads in flight of a thread
 constexpr int CHAINS = 4;         // sums of a thread: additions must not wait for one another
 constexpr int VALUES = 1021;      // word i holds i % VALUES: sums of them are exact
 constexpr double LAUNCH_MS = 6;   // about how long one should take
 constexpr int LEAST_ROUNDS = 16;  // of a thread
+// If nothing is timed:
+constexpr int CHECKED_WARPS = 8;  // of an SM, at most: the executor's threads are fibers
+constexpr int CHECKED_ROUNDS = 2;
 
 __device__ double total(double x) {
   return x;
@@ -112,7 +116,8 @@ Json measure(const gemm::ProbeRun& run, Data& data, Kernel* kernel, int doubles,
   const std::int64_t limit = static_cast<std::int64_t>(data.words.size());
   const double wanted = run.time ? predicted * 1e6 * LAUNCH_MS / sizeof(double) : 0;
   const std::int64_t most = std::min(limit, std::max<std::int64_t>(static_cast<std::int64_t>(wanted), 1));
-  const int rounds = static_cast<int>(std::max<std::int64_t>(most / round_words, run.time ? LEAST_ROUNDS : 2));
+  const int rounds =
+      static_cast<int>(std::max<std::int64_t>(most / round_words, run.time ? LEAST_ROUNDS : CHECKED_ROUNDS));
   const std::int64_t count = rounds * round_words;
   if (count > limit) {
     result["status"] = "skip";
@@ -156,9 +161,9 @@ void measure_all(const gemm::ProbeRun& run, Data& data, gemm::ProbeReport& repor
                                                  {2, read_words<Word, 2>},
                                                  {4, read_words<Word, 4>},
                                                  {8, read_words<Word, 8>},
-                                                 {16, read_words<Word, 16>}};
+                                                 {MOST_ILP, read_words<Word, MOST_ILP>}};
   for (const int warps : {0, 1, 2, 4, 8, 16, 32, 64}) {
-    if (!run.time && warps > 8) continue;  // the executor's threads are fibers
+    if (!run.time && warps > CHECKED_WARPS) continue;
     const bool alone = warps == 0;
     std::vector<std::string> cells = {std::to_string(8 * doubles) + " bytes, " +
                                       (alone ? "1 block, 4 warps" : std::to_string(warps) + " warps an SM")};
@@ -177,8 +182,9 @@ void measure_all(const gemm::ProbeRun& run, Data& data, gemm::ProbeReport& repor
 }
 
 gemm::ProbeReport probe(const gemm::ProbeRun& run) {
-  constexpr std::int64_t few = 1 << 16;
-  const std::int64_t count = run.time ? mib * (1LL << 20) / static_cast<std::int64_t>(sizeof(double)) : few;
+  constexpr std::int64_t checked_words = CHECKED_WARPS * 32 * MOST_ILP * 2 * CHECKED_ROUNDS;  // 2: of a double2
+  const std::int64_t count =
+      run.time ? mib * (1LL << 20) / static_cast<std::int64_t>(sizeof(double)) : run.sm_count * checked_words;
   Data data{gemm::DeviceArray<double>(static_cast<std::size_t>(count)),
             gemm::DeviceArray<double>(static_cast<std::size_t>(run.sm_count) * 2048)};
   const gemm::Status filled = gemm::launch(fill, {.grid = 1024, .block = 32}, data.words.data(), count);

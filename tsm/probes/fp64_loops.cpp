@@ -106,6 +106,7 @@ Json to_json(const LoopCode& code) {
           {"rest", code.rest},
           {"new_operands", code.operands},
           {"reused", code.reused},
+          {"port_cycles", code.port_cycles},
           {"registers", code.registers},
           {"spilled", code.spilled}};
 }
@@ -122,38 +123,31 @@ bool begins_with_one_of(const std::string& text, std::initializer_list<const cha
   return std::ranges::any_of(beginnings, [&](const char* beginning) { return text.starts_with(beginning); });
 }
 
-LoopCode read_loop(const CompiledKernel& kernel) {
+// The registers of an instruction, in order, and whether they are kept: "R4", true.
+std::vector<std::pair<std::string, bool>> registers_of(const std::string& instruction) {
   static const std::regex a_register(R"(\bR(\d+)(\.reuse)?)");
-  LoopCode code;
-  code.registers = kernel.registers;
-  code.spilled = kernel.spill_store_bytes;
-  std::vector<std::string> before;
-  for (const std::string& instruction : kernel.loop->code) {
-    if (!instruction.starts_with("DFMA")) {
-      const bool load = begins_with_one_of(instruction, {"LDS", "LDG"});
-      const bool wide = instruction.find(".128") != std::string::npos;
-      if (load)
-        ++(wide ? code.loads_128 : code.loads_64);
-      else if (begins_with_one_of(instruction, {"IADD3 ", "VIADD ", "IMAD.IADD "}))
-        ++code.adds;
-      else if (begins_with_one_of(instruction, {"MOV ", "IMAD.MOV.U32 "}))
-        ++code.moves;
-      else
-        ++code.rest;
-      continue;
-    }
-    ++code.fmas;
-    std::vector<std::string> now;
-    for (std::sregex_iterator it(instruction.begin(), instruction.end(), a_register), end; it != end; ++it) {
-      if (it != std::sregex_iterator(instruction.begin(), instruction.end(), a_register)) now.push_back((*it)[1]);
-      code.reused += (*it)[2].matched;
-    }
-    for (const std::string& operand : now) code.operands += std::ranges::find(before, operand) == before.end();
-    before = now;
+  std::vector<std::pair<std::string, bool>> all;
+  for (std::sregex_iterator it(instruction.begin(), instruction.end(), a_register), end; it != end; ++it)
+    all.emplace_back((*it)[1], (*it)[2].matched);
+  return all;
+}
+
+// A DFMA, and what follows up to the next.
+struct Step {
+  std::vector<std::pair<std::string, bool>> operands;
+  double others = 0;  // cycles of the registers' ports
+};
+
+double cycles_of(const Step& step, const Step& before) {
+  double reads = step.others;
+  for (std::size_t i = 0; i < step.operands.size(); ++i) {
+    const std::string& name = step.operands[i].first;
+    const auto same = [&](const auto& operand) { return operand.first == name; };
+    const auto here = step.operands.begin() + static_cast<std::ptrdiff_t>(i);
+    const bool kept = i < before.operands.size() && before.operands[i] == std::pair(name, true);
+    reads += !kept && std::none_of(step.operands.begin(), here, same);
   }
-  code.operands /= code.fmas;
-  code.reused /= code.fmas;
-  return code;
+  return std::max(2.0, reads);
 }
 
 }  // namespace
@@ -168,10 +162,53 @@ const std::vector<double>& loop_data() {
   return data;
 }
 
+LoopCode read_loop(const std::vector<std::string>& code) {
+  LoopCode result;
+  std::vector<Step> steps;
+  double first_others = 0;  // before the first DFMA: they follow the last
+  for (const std::string& instruction : code) {
+    auto registers = registers_of(instruction);
+    if (instruction.starts_with("DFMA")) {
+      ++result.fmas;
+      registers.erase(registers.begin());  // the sum that it writes
+      for (const auto& [name, kept] : registers) {
+        const auto same = [&](const auto& operand) { return operand.first == name; };
+        result.operands += steps.empty() || std::ranges::none_of(steps.back().operands, same);
+        result.reused += kept;
+      }
+      steps.push_back({.operands = std::move(registers)});
+      continue;
+    }
+    double& others = steps.empty() ? first_others : steps.back().others;
+    if (begins_with_one_of(instruction, {"LDS", "LDG"})) {
+      ++(instruction.find(".128") != std::string::npos ? result.loads_128 : result.loads_64);
+      others += 1;
+    } else if (begins_with_one_of(instruction, {"IADD3 ", "VIADD ", "IMAD.IADD "})) {
+      ++result.adds;
+      others += static_cast<double>(registers.size() - 1) / 2;
+    } else if (begins_with_one_of(instruction, {"MOV ", "IMAD.MOV.U32 "})) {
+      ++result.moves;
+      others += 1;
+    } else {
+      ++result.rest;
+    }
+  }
+  if (steps.empty()) return result;
+  steps.back().others += first_others;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    result.port_cycles += cycles_of(steps[i], steps[(i + steps.size() - 1) % steps.size()]);
+  result.operands /= result.fmas;
+  result.reused /= result.fmas;
+  return result;
+}
+
 std::map<std::string, LoopCode> machine_code(const std::string& file) {
   std::map<std::string, LoopCode> all;
   for (const CompiledKernel& kernel : compile_probe(file)) {
-    if (kernel.loop) all[short_name(kernel)] = read_loop(kernel);
+    if (!kernel.loop) continue;
+    LoopCode& code = all[short_name(kernel)] = read_loop(kernel.loop->code);
+    code.registers = kernel.registers;
+    code.spilled = kernel.spill_store_bytes;
   }
   return all;
 }

@@ -43,8 +43,14 @@ struct LoopCode {
   int fmas = 0, loads_64 = 0, loads_128 = 0, adds = 0, moves = 0, rest = 0;  ///< rest: counter, branch, addresses
   double operands = 0;  ///< 64-bit register operands of a DFMA that the DFMA before did not have, on average
   double reused = 0;    ///< operands of a DFMA that carry .reuse, on average
+  /// Of a scheduler for a round, if registers give it 64 bits for each lane in a cycle. A DFMA takes two cycles, or as
+  /// many as it has operands that the one before did not keep by .reuse; an addition half a cycle for each register that
+  /// it reads, a load or a move one, in cycles that the DFMA leaves.
+  double port_cycles = 0;
   int registers = 0, spilled = 0;
 };
+/// Of the instructions of a loop, as nvdisasm prints them; registers and spilled remain 0.
+LoopCode read_loop(const std::vector<std::string>& code);
 /// Of each kernel, by Loop::kernel_name; for sm_90a. Throws as compile_probe does.
 std::map<std::string, LoopCode> machine_code(const std::string& file);
 
