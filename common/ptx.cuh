@@ -22,12 +22,28 @@
 
 namespace gemm::ptx {
 
+/// What instructions on shared memory take for its address: a number of bytes.
 #ifdef __CUDACC__
-/// What instructions on shared memory take for its address.
-__device__ __forceinline__ std::uint32_t shared_address(const void* p) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+using SharedAddress = std::uint32_t;
+__device__ __forceinline__ SharedAddress shared_address(const void* p) {
+  return static_cast<SharedAddress>(__cvta_generic_to_shared(p));
 }
 #else
+using SharedAddress = std::uintptr_t;
+__forceinline__ SharedAddress shared_address(const void* p) {
+  return reinterpret_cast<SharedAddress>(p);
+}
+#endif
+/// The same, in a register: else nvcc may find the address anew wherever it is used, which takes four instructions.
+__device__ __forceinline__ SharedAddress kept_shared_address(const void* p) {
+  SharedAddress address = shared_address(p);
+#ifdef __CUDACC__
+  asm volatile("" : "+r"(address));
+#endif
+  return address;
+}
+
+#ifndef __CUDACC__
 /// ldmatrix: lanes that supply addresses read their rows, 16 bytes in one access, and all share them out.
 template <int matrices>
 __forceinline__ void load_and_distribute(std::uint32_t* d, const void* row, bool transposed) {
@@ -285,35 +301,61 @@ __device__ __forceinline__ const float* row_address(const float* from, unsigned 
 /// caches. Only the first source_bytes are read; the rest is filled with zeros. What arrives is visible to this thread
 /// after cp_async_wait, to others after a barrier that follows. sm_80.
 template <int bytes>
-__device__ __forceinline__ void cp_async_ca(void* shared, const void* global, int source_bytes = bytes) {
+__device__ __forceinline__ void cp_async_ca(SharedAddress shared, const void* global, int source_bytes = bytes) {
   static_assert(bytes == 4 || bytes == 8 || bytes == 16);
 #ifdef __CUDACC__
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
                :
-               : "r"(shared_address(shared)), "l"(__cvta_generic_to_global(global)), "n"(bytes), "r"(source_bytes)
+               : "r"(shared), "l"(__cvta_generic_to_global(global)), "n"(bytes), "r"(source_bytes)
                : "memory");
 #else
   __trap();
 #endif
 #else
-  copy_later<bytes>(shared, global, source_bytes);
+  copy_later<bytes>(reinterpret_cast<void*>(shared), global, source_bytes);
 #endif
+}
+template <int bytes>
+__device__ __forceinline__ void cp_async_ca(void* shared, const void* global, int source_bytes = bytes) {
+  cp_async_ca<bytes>(shared_address(shared), global, source_bytes);
 }
 
 /// The same for 16 bytes, past the L1 cache. sm_80.
-__device__ __forceinline__ void cp_async_cg(void* shared, const void* global, int source_bytes = 16) {
+__device__ __forceinline__ void cp_async_cg(SharedAddress shared, const void* global, int source_bytes = 16) {
 #ifdef __CUDACC__
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                :
-               : "r"(shared_address(shared)), "l"(__cvta_generic_to_global(global)), "r"(source_bytes)
+               : "r"(shared), "l"(__cvta_generic_to_global(global)), "r"(source_bytes)
                : "memory");
 #else
   __trap();
 #endif
 #else
-  copy_later<16>(shared, global, source_bytes);
+  copy_later<16>(reinterpret_cast<void*>(shared), global, source_bytes);
+#endif
+}
+__device__ __forceinline__ void cp_async_cg(void* shared, const void* global, int source_bytes = 16) {
+  cp_async_cg(shared_address(shared), global, source_bytes);
+}
+
+/// Loads 8 bytes from shared memory, which divides the address.
+__device__ __forceinline__ void load_shared(double& x, SharedAddress from) {
+#ifdef __CUDACC__
+  asm volatile("ld.shared.f64 %0, [%1];" : "=d"(x) : "r"(from) : "memory");
+#else
+  x = *reinterpret_cast<const double*>(from);
+#endif
+}
+/// Loads 16 bytes from shared memory, which divides the address.
+__device__ __forceinline__ void load_shared(double& x, double& y, SharedAddress from) {
+#ifdef __CUDACC__
+  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(x), "=d"(y) : "r"(from) : "memory");
+#else
+  const double2 both = *reinterpret_cast<const double2*>(from);
+  x = both.x;
+  y = both.y;
 #endif
 }
 

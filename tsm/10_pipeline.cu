@@ -32,12 +32,13 @@ constexpr int MOST_KEPT = 4;  // blocks of an SM that leave partial sums
 // A block's first stages are on their way at the same time: fewer blocks where K is small, and fewer partial sums.
 constexpr int LEAST_STAGES = generated::pipeline_stages - 1;
 
-gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, bool wide_a, bool wide_b,
+gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, generated::Rows rows_a, generated::Rows rows_b,
                          const KernelOptions& o) {
   const generated::PipelineShape s(m, n, is_complex, o);
   std::string kernel = std::string("gemm::generated::tsmttsm_pipeline<") + (is_complex ? "double2" : "double");
   for (const int number : {m, n, s.pm, s.pn}) kernel += ", " + std::to_string(number);
-  for (const bool yes : {conjugate && is_complex, wide_a, wide_b}) kernel += yes ? ", true" : ", false";
+  kernel += conjugate && is_complex ? ", true" : ", false";
+  for (const generated::Rows rows : {rows_a, rows_b}) kernel += name_of(rows);
   for (const int number : {o.threads, s.turns, generated::pipeline_stages, s.resident})
     kernel += ", " + std::to_string(number);
   gemm::JitRequest result{kernel + ">", {}};
@@ -50,7 +51,7 @@ gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, bool wid
 
 // For rows without padding.
 gemm::JitRequest usual_request(int m, int n, bool is_complex, bool conjugate, const KernelOptions& o) {
-  return request(m, n, is_complex, conjugate, is_complex || m % 2 == 0, is_complex || n % 2 == 0, o);
+  return request(m, n, is_complex, conjugate, generated::Rows::flat, generated::Rows::flat, o);
 }
 
 struct Plan {
@@ -60,14 +61,15 @@ struct Plan {
   int resident = 1;  // blocks of an SM
 };
 
-Plan make_plan(int m, int n, bool is_complex, bool conjugate, bool wide_a, bool wide_b, const KernelOptions& asked) {
+Plan make_plan(int m, int n, bool is_complex, bool conjugate, generated::Rows rows_a, generated::Rows rows_b,
+               const KernelOptions& asked) {
   const KernelOptions o = generated::choose_pipeline(m, n, is_complex, asked);
   Plan plan;
   if (const std::string why = generated::pipeline_refusal(m, n, is_complex, o); !why.empty()) {
     plan.status = gemm::Status::unsupported(why);
     return plan;
   }
-  const auto [status, kernel] = gemm::find_kernel(request(m, n, is_complex, conjugate, wide_a, wide_b, o));
+  const auto [status, kernel] = gemm::find_kernel(request(m, n, is_complex, conjugate, rows_a, rows_b, o));
   plan.status = status;
   plan.kernel = kernel;
   if (!status) return plan;
@@ -81,11 +83,11 @@ Plan make_plan(int m, int n, bool is_complex, bool conjugate, bool wide_a, bool 
 
 template <class T>
 const Plan& plan_for(const gemm::TsmttsmProblem<T>& p) {
-  static std::map<std::tuple<int, int, bool, bool, bool, KernelOptions>, Plan> known;
-  const bool wide_a = generated::is_wide(p.a, p.lda), wide_b = generated::is_wide(p.b, p.ldb);
-  const auto key = std::tuple(p.m, p.n, p.conjugate, wide_a, wide_b, p.kernel);
+  static std::map<std::tuple<int, int, bool, generated::Rows, generated::Rows, KernelOptions>, Plan> known;
+  const generated::Rows rows_a = generated::rows_of(p.a, p.lda, p.m), rows_b = generated::rows_of(p.b, p.ldb, p.n);
+  const auto key = std::tuple(p.m, p.n, p.conjugate, rows_a, rows_b, p.kernel);
   if (const auto found = known.find(key); found != known.end()) return found->second;
-  Plan plan = make_plan(p.m, p.n, sizeof(T) == sizeof(double2), p.conjugate, wide_a, wide_b, p.kernel);
+  Plan plan = make_plan(p.m, p.n, sizeof(T) == sizeof(double2), p.conjugate, rows_a, rows_b, p.kernel);
   return known[key] = std::move(plan);
 }
 

@@ -23,126 +23,114 @@ using TsmttsmPipeline = void(std::int64_t k, const T* a, std::int64_t lda, const
 /// Sums of A^T B, or of A^H B if `conjugate`, over the rows of each block: M x N of them for each, in `partial`.
 /// A thread has PM x PN units of C, those of its first unit's column and row and every so-manieth from there. A slice of
 /// the block has all of C, and every so-manieth row of a stage. A stage has `turns` rows for each slice, an even number.
-/// wide_a, wide_b: all rows of A, of B, begin at multiples of 16 bytes.
-template <class T, int M, int N, int PM, int PN, bool conjugate, bool wide_a, bool wide_b, int threads, int turns,
+/// rows_a, rows_b: how A and B lie in memory.
+template <class T, int M, int N, int PM, int PN, bool conjugate, Rows rows_a, Rows rows_b, int threads, int turns,
           int stages, int resident>
 __global__ void __launch_bounds__(threads, resident)
     tsmttsm_pipeline(std::int64_t k, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b,
                      std::int64_t ldb, T* __restrict__ partial) {
-  constexpr Places places = places_of(units_of<T>(M), units_of<T>(N), PM, PN);
+  constexpr Places places = places_of(M / unit_of(M, sizeof(T)), N / unit_of(N, sizeof(T)), PM, PN);
   constexpr bool by_turns = swizzled(places.count);
   using A = Panel<T, M, by_turns>;
   using B = Panel<T, N, by_turns>;
-  constexpr int unit = A::per_unit, TM = PM * unit, TN = PN * unit;
+  constexpr int TM = PM * A::unit, TN = PN * B::unit, row_a = M * sizeof(T), row_b = N * sizeof(T);
   constexpr int slices = slices_of_block(threads, places.count), rows = slices * turns,
-                stage = rows * (A::stride + B::stride);
+                stage = rows * (row_a + row_b);  // bytes
   static_assert(slices >= 1 && turns % 2 == 0 && (PM - 1) * places.along_m < A::units &&
                 (PN - 1) * places.along_n < B::units);
-  T* const shared = reinterpret_cast<T*>(smem);
   const int slice = threadIdx.x / places.count, place = threadIdx.x % places.count;
   const int at_m = places.row(place), at_n = places.col(place);
   // Only a thread's last units can lie outside; then it repeats the last ones that don't.
   const int last_m = smaller(at_m + (PM - 1) * places.along_m, A::units - 1),
             last_n = smaller(at_n + (PN - 1) * places.along_n, B::units - 1);
+  const ptx::SharedAddress begin = ptx::kept_shared_address(smem), end = begin + stages * stage;
 
-#pragma unroll
-  for (int s = 0; s < stages; ++s) {
-    if (!wide_a) A::template clear_edge<rows, threads>(shared + s * stage);
-    if (!wide_b) B::template clear_edge<rows, threads>(shared + s * stage + rows * A::stride);
-  }
-
-  // Stages are dealt out to the blocks in turns. Those behind the last one are empty.
+  // Stages are dealt out to the blocks in turns. All rows exist but of the last one.
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * rows,
                      step = static_cast<std::int64_t>(gridDim.x) * rows;
-  Copies<T, M, by_turns, rows, threads, wide_a> of_a(a, lda, first, step);
-  Copies<T, N, by_turns, rows, threads, wide_b> of_b(b, ldb, first, step);
-  std::int64_t left = k - first;                             // rows from the stage that is copied next
-  const auto start = [&](int buffer, int part, int parts) {  // of a stage's copies the part-th of so many parts
-    T* const to = shared + buffer * stage;
-    if (left >= rows) {
-#pragma unroll
-      for (int i = 0; i < of_a.count; ++i) {
-        if (i * parts / of_a.count == part) of_a.start(to, i);
-      }
-#pragma unroll
-      for (int i = 0; i < of_b.count; ++i) {
-        if (i * parts / of_b.count == part) of_b.start(to + rows * A::stride, i);
-      }
-    } else if (left > 0 && part == 0) {
-      of_a.start_part(to, static_cast<int>(left));
-      of_b.start_part(to + rows * A::stride, static_cast<int>(left));
+  const int mine = first < k ? static_cast<int>((k - first - 1) / step) + 1 : 0,
+            whole = first + rows <= k ? static_cast<int>((k - first - rows) / step) + 1 : 0;
+  Copies<T, M, by_turns, rows, threads, rows_a> of_a(a, lda, first, step);
+  Copies<T, N, by_turns, rows, threads, rows_b> of_b(b, ldb, first, step);
+  int next = 0;  // stage to be copied
+  const auto copy = [&](ptx::SharedAddress to) {
+    if (next < whole) [[likely]] {
+      of_a.start(to);
+      of_b.start(to + rows * row_a);
+    } else if (next < mine) {
+      const int existing = static_cast<int>(k - first - next * step);
+      of_a.start_part(to, existing);
+      of_b.start_part(to + rows * row_a, existing);
     }
-  };
-  const auto commit = [&] {
     ptx::cp_async_commit();
     of_a.next();
     of_b.next();
-    left -= step;
+    ++next;
   };
 #pragma unroll 1
-  for (int s = 0; s < stages - 1; ++s) {
-    start(s, 0, 1);
-    commit();
-  }
+  for (int s = 0; s < stages - 1; ++s) copy(begin + s * stage);
 
   // While the words of one row are multiplied, those of the next are on their way to the other half of x and y, also where
   // the next one is the first of another stage.
   alignas(16) T x[2][TM], y[2][TN], sum[TM][TN] = {};
-  const bool works = threads == slices * places.count || slice < slices;
-  const auto read = [&](int buffer, int turn) {
+  // Lanes that are left over do what others do: that costs nothing, a branch would.
+  constexpr bool whole_warps = threads - slices * places.count >= 32;
+  const bool works = !whole_warps || slice < slices;
+  const int its = smaller(slice, slices - 1);
+  const auto read = [&](ptx::SharedAddress stage_at, int turn) {
     if (!works) return;
-    const T* const x_row = shared + buffer * stage + slice * A::stride + turn * (slices * A::stride);
-    const T* const y_row = shared + buffer * stage + rows * A::stride + slice * B::stride + turn * (slices * B::stride);
+    const ptx::SharedAddress x_row = stage_at + its * row_a, y_row = stage_at + rows * row_a + its * row_b;
 #pragma unroll
     for (int i = 0; i < PM; ++i)
-      copy_unit(&x[turn % 2][i * unit],
-                x_row + ((i < PM - 1 ? at_m + i * places.along_m : last_m) ^ A::swizzle(slice)) * unit);
+      load_unit<A::unit>(
+          &x[turn % 2][i * A::unit],
+          x_row + A::offset(its, i < PM - 1 ? at_m + i * places.along_m : last_m) + turn * (slices * row_a));
 #pragma unroll
     for (int j = 0; j < PN; ++j)
-      copy_unit(&y[turn % 2][j * unit],
-                y_row + ((j < PN - 1 ? at_n + j * places.along_n : last_n) ^ B::swizzle(slice)) * unit);
+      load_unit<B::unit>(
+          &y[turn % 2][j * B::unit],
+          y_row + B::offset(its, j < PN - 1 ? at_n + j * places.along_n : last_n) + turn * (slices * row_b));
   };
   const auto wait = [] {  // until the next stage is complete, and nobody reads this one any more
     ptx::cp_async_wait<stages - 2>();
     __syncthreads();
   };
   wait();
-  if (first < k) read(0, 0);
-  int buffer = 0;
+  ptx::SharedAddress at = begin, free = end - stage;  // this stage, and the one before it
+  read(at, 0);
 #pragma unroll 1
-  for (std::int64_t row = first; row < k; row += step) {
-    const int before = buffer == 0 ? stages - 1 : buffer - 1, next = buffer == stages - 1 ? 0 : buffer + 1;
+  for (int s = 0; s < mine; ++s) {
+    const ptx::SharedAddress behind = at + stage == end ? begin : at + stage;
 #pragma unroll
     for (int turn = 0; turn < turns; ++turn) {
-      // Copies are started between the rows, so that loads from shared memory need not queue behind all of them.
-      start(before, turn, turns);
       if (turn + 1 < turns) {
-        read(buffer, turn + 1);
+        read(at, turn + 1);
+        if (turn == 0) copy(free);
       } else {
-        commit();
         wait();
-        if (row + step < k) read(next, 0);
+        read(behind, 0);  // also after the last one: a condition would take moves between registers
       }
       if (works) multiply_tile<conjugate>(x[turn % 2], y[turn % 2], sum);
     }
-    buffer = next;
+    free = at;
+    at = behind;
   }
 
   if constexpr (slices > 1) {
     ptx::cp_async_wait<0>();
     __syncthreads();  // nobody reads or fills stages any more
-    constexpr int fit = stages * stage / (places.count * TM * TN);
+    constexpr int fit = stages * stage / static_cast<int>(places.count * TM * TN * sizeof(T));
     static_assert(fit >= 1);
-    add_up_slices<places.count, slices, smaller(slices / 2, fit)>(sum, slice, place, shared);
+    add_up_slices<places.count, slices, smaller(slices / 2, fit)>(sum, slice, place, reinterpret_cast<T*>(smem));
   }
   if (slice > 0) return;
   T* const out = partial + static_cast<std::int64_t>(blockIdx.x) * (M * N);
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
-    const int row = (at_m + i / unit * places.along_m) * unit + i % unit;
+    const int row = (at_m + i / A::unit * places.along_m) * A::unit + i % A::unit;
 #pragma unroll
     for (int j = 0; j < TN; ++j) {
-      const int col = (at_n + j / unit * places.along_n) * unit + j % unit;
+      const int col = (at_n + j / B::unit * places.along_n) * B::unit + j % B::unit;
       if (row < M && col < N) out[row * N + col] = sum[i][j];
     }
   }

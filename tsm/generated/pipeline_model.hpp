@@ -8,6 +8,7 @@
 #include "common/kernel_options.hpp"
 #include "tsm/generated/model.hpp"
 #include "tsm/generated/places.cuh"
+#include "tsm/generated/stream.cuh"
 
 namespace gemm::generated {
 
@@ -16,41 +17,53 @@ inline constexpr int shared_of_sm = 227 * 1024;  // less what each block takes f
 inline constexpr double bytes_of_stages =
     24 * 1024;                         // wanted in a stage of all blocks of an SM: three are on their way
 inline constexpr int most_turns = 16;  // they are written out
+// Cycles of a scheduler (docs/tsm/probes.md): of each six FMAs one reads a register more, since nvcc lets another warp go
+// first there; and whatever is no FMA reads registers that FMAs would.
+inline constexpr double fma_and_yield = 13.0 / 6, other_cycles = 1.3;
 
-/// Whether all rows of a matrix begin at multiples of 16 bytes, as copies of so many want it.
+/// How a matrix lies in memory.
 template <class T>
-bool is_wide(const T* matrix, std::int64_t ld) {
-  return reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0 && ld * sizeof(T) % 16 == 0;
+Rows rows_of(const T* matrix, std::int64_t ld, int width) {
+  if (reinterpret_cast<std::uintptr_t>(matrix) % 16 != 0) return Rows::any;
+  if (ld == width) return Rows::flat;
+  return ld * sizeof(T) % 16 == 0 && width * sizeof(T) % 16 == 0 ? Rows::wide : Rows::any;
+}
+/// Its name, as a template argument.
+inline const char* name_of(Rows rows) {
+  return rows == Rows::flat   ? ", gemm::generated::Rows::flat"
+         : rows == Rows::wide ? ", gemm::generated::Rows::wide"
+                              : ", gemm::generated::Rows::any";
 }
 
-/// What follows from M, N and options; tile_m and tile_n are multiples of a unit of 16 bytes, `unroll` is the number of
-/// rows of a stage for each slice.
+/// What follows from M, N and options; tile_m and tile_n are multiples of a unit, `unroll` is the number of rows of a stage
+/// for each slice.
 struct PipelineShape {
-  int per_unit, units_m, units_n, pm, pn;
+  int unit_m, unit_n, units_m, units_n, pm, pn;
   Places places;
   int slices, turns, rows, stage_bytes, resident;
 
   PipelineShape(int m, int n, bool is_complex, const KernelOptions& o)
-      : per_unit(is_complex ? 1 : 2),
-        units_m(ceil_div(m, per_unit)),
-        units_n(ceil_div(n, per_unit)),
-        pm(ceil_div(o.tile_m, per_unit)),
-        pn(ceil_div(o.tile_n, per_unit)),
+      : unit_m(unit_of(m, is_complex ? 16 : 8)),
+        unit_n(unit_of(n, is_complex ? 16 : 8)),
+        units_m(m / unit_m),
+        units_n(n / unit_n),
+        pm(ceil_div(o.tile_m, unit_m)),
+        pn(ceil_div(o.tile_n, unit_n)),
         places(places_of(units_m, units_n, pm, pn)),
         slices(slices_of_block(o.threads, places.count)) {
     const int words = is_complex ? 2 : 1;
-    const int sums = pm * pn * per_unit * per_unit, operands = (pm + pn) * per_unit;
+    const int sums = pm * pn * unit_m * unit_n, operands = pm * unit_m + pn * unit_n;
     registers_ = 2 * words * (sums + operands * 2) + 48;
     resident = std::max(std::min(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 2048 / o.threads), 1);
     resident = std::min(resident, 4);
-    const int row_bytes = 16 * (units_m + units_n);
+    const int row_bytes = 8 * words * (m + n);
     const double wanted = bytes_of_stages / resident;
     // An even number: rows go through two sets of registers in turns.
     turns = o.unroll ? o.unroll
                      : 2 * std::clamp(static_cast<int>(wanted / (2 * row_bytes * std::max(slices, 1)) + 0.5), 1,
                                       most_turns / 2);
     // In the end one slice's sums, at least, must fit where the stages were.
-    sum_bytes_ = slices > 1 ? places.count * pm * pn * per_unit * 16 : 0;
+    sum_bytes_ = slices > 1 ? places.count * sums * 8 * words : 0;
     const auto bytes = [&] { return std::max(slices, 1) * turns * row_bytes; };
     while (!o.unroll && bytes() * pipeline_stages < sum_bytes_) turns += 2;
     while (turns > 2 && !o.unroll && bytes() * pipeline_stages > shared_of_sm / resident - 1024) turns -= 2;
@@ -72,7 +85,8 @@ inline std::string pipeline_refusal(int m, int n, bool is_complex, const KernelO
   const PipelineShape s(m, n, is_complex, o);
   if (!*o.transposed || *o.leapfrog || *o.reduction != Reduction::ordered)
     return "the pipeline has interleaved columns, no leapfrogging and an ordered reduction";
-  if (o.tile_m % s.per_unit != 0 || o.tile_n % s.per_unit != 0) return "the pipeline's tiles are of whole 16 bytes";
+  if (o.tile_m % s.unit_m != 0 || o.tile_n % s.unit_n != 0)
+    return "the pipeline's tiles have an even number of columns of a matrix with an even number";
   if ((s.pm - 1) * s.places.along_m >= s.units_m || (s.pn - 1) * s.places.along_n >= s.units_n)
     return "a tile of " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n) +
            " leaves threads without columns";
@@ -90,36 +104,40 @@ inline double pipeline_cycles(int m, int n, bool is_complex, const KernelOptions
   const PipelineShape s(m, n, is_complex, o);
   const int words = is_complex ? 2 : 1;
   const double warps = o.threads / 32.0 / s.slices;  // for a row
-  const double fmas = s.pm * s.pn * s.per_unit * s.per_unit * words * words;
+  const double fmas = s.pm * s.pn * s.unit_m * s.unit_n * words * words, loads = s.pm + s.pn;
   // A warp's load of 16 bytes a lane: two wavefronts if lanes pair up, or four; and more if it reads more than that.
   const double in_a_warp = std::max(32.0 / s.places.count, 1.0);  // slices
-  const auto wavefronts = [&](int along) {
-    return std::max(s.places.paired() ? 2.0 : 4.0, in_a_warp * std::min(along, 32) * 16 / 128.0);
+  const auto wavefronts = [&](int along, int bytes) {
+    return std::max((s.places.paired() ? 2.0 : 4.0) * bytes / 16, in_a_warp * std::min(along, 32) * bytes / 128.0);
   };
-  const double memory = (m + n) * 8.0 * words / bytes_a_cycle, fma = warps * fmas * fma_cycles;
-  const double l1 = warps * (s.pm * wavefronts(s.places.along_m) + s.pn * wavefronts(s.places.along_n));
-  const double issue = warps * (fmas + 2 * (s.pm + s.pn) + 24.0 / s.turns) / 4;
+  const double memory = (m + n) * 8.0 * words / bytes_a_cycle;
+  const double l1 = warps * (s.pm * wavefronts(s.places.along_m, 8 * words * s.unit_m) +
+                             s.pn * wavefronts(s.places.along_n, 8 * words * s.unit_n));
+  // Whatever else a warp does: it starts copies, counts, and waits for the others.
+  const double copies = s.stage_bytes / 16.0 / o.threads, others = (2 * copies + 40) / s.turns;
+  const double schedulers = warps * (fmas * fma_and_yield + (loads + others) * other_cycles) / 4;
   const double alone = s.resident > 1 ? 1.0 : 1.1;  // with one block an SM, all wait at its barriers
-  return alone * (std::max({memory, fma, l1, issue}) + 0.1 * (fma + l1));
+  return alone * (std::max({memory, schedulers, l1}) + 0.1 * (schedulers + l1));
 }
 
 /// Visits kernels with the options that are asked for and all values of the others; but only an exhaustive search tries
 /// other numbers of rows than what the stages' size makes of it.
 template <class Visit>
 void each_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Search search, Visit visit) {
-  const int per_unit = is_complex ? 1 : 2;
+  const int unit_m = unit_of(m, is_complex ? 16 : 8), unit_n = unit_of(n, is_complex ? 16 : 8);
+  const int most = is_complex ? 8 : 16;  // columns of a tile
   static constexpr int blocks[] = {128, 160, 192, 224, 256, 288, 320, 352, 384}, turns[] = {0, 2, 4, 8, 16};
   KernelOptions o = asked;
   if (!o.transposed) o.transposed = true;
   if (!o.leapfrog) o.leapfrog = false;
   if (!o.reduction) o.reduction = Reduction::ordered;
-  for (int pm = 1; pm <= 8; ++pm) {
-    for (int pn = 1; pn <= 8; ++pn) {
+  for (int tile_m = unit_m; tile_m <= most; tile_m += unit_m) {
+    for (int tile_n = unit_n; tile_n <= most; tile_n += unit_n) {
       for (const int threads : blocks) {
         for (const int unroll : turns) {
           if (unroll > 0 && search == Search::promising) continue;
-          o.tile_m = asked.tile_m ? asked.tile_m : pm * per_unit;
-          o.tile_n = asked.tile_n ? asked.tile_n : pn * per_unit;
+          o.tile_m = asked.tile_m ? asked.tile_m : tile_m;
+          o.tile_n = asked.tile_n ? asked.tile_n : tile_n;
           o.threads = asked.threads ? asked.threads : threads;
           o.unroll = asked.unroll ? asked.unroll : unroll;
           const bool works = pipeline_refusal(m, n, is_complex, o).empty();

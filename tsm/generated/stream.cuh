@@ -1,5 +1,8 @@
 // Rows of a tall matrix on their way through shared memory: copied asynchronously, a few stages ahead, whatever their
-// alignment; and read 16 bytes at a time.
+// alignment, and read 16 bytes at a time where rows have a whole number of these.
+//
+// Beside FMAs every instruction counts: it reads registers through the ports that FMAs want (docs/tsm/probes.md). So
+// addresses in shared memory are numbers of 32 bits here, and a copy or load differs from the one before by a constant.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,20 +14,27 @@
 
 namespace gemm::generated {
 
-/// Units of 16 bytes that a row of so many elements takes.
-template <class T>
-__host__ __device__ constexpr int units_of(int width) {
-  return ceil_div(width, 16 / sizeof(T));
+/// Elements that are read at a time from rows of so many: 16 bytes of them, if a row has a whole number of those.
+__host__ __device__ constexpr int unit_of(int width, int element_bytes) {
+  return element_bytes == 16 || width % 2 != 0 ? 1 : 2;
 }
 
-/// Rows of W elements in shared memory, in units of 16 bytes, one row behind the other without padding: so copies of
-/// neighbours in device memory meet in no bank. Where neighbouring lanes read the same column of eight rows, and there is
-/// an even number of units in a row, two of these would meet; `swizzled` then deals the units of each row out differently.
-template <class T, int W, bool swizzled>
+/// How the rows of a matrix lie in device memory: without padding, from an address that 16 divides; padded, but each
+/// from such an address; or else.
+enum class Rows { flat, wide, any };
+
+/// Rows of W elements in shared memory, in units, one row behind the other without padding: so copies of neighbours in
+/// device memory meet in no bank. Where neighbouring lanes read the same column of eight rows, and there is an even number
+/// of 16-byte units in a row, two of these would meet; `by_turns` then deals the units of each row out differently.
+template <class T, int W, bool by_turns>
 struct Panel {
-  static constexpr int per_unit = 16 / sizeof(T), units = units_of<T>(W), stride = units * per_unit;
+  static constexpr int unit = unit_of(W, sizeof(T)), units = W / unit;
   /// So many units change places among themselves: those that share their bank with the row behind next, or sooner.
-  static constexpr int group = !swizzled || units % 2 ? 1 : units % 8 == 0 ? 8 : units % 4 == 0 ? 4 : 2;
+  static constexpr int group = !by_turns || units % 2  ? 1
+                               : unit * sizeof(T) < 16 ? 1
+                               : units % 8 == 0        ? 8
+                               : units % 4 == 0        ? 4
+                                                       : 2;
 
   /// What the number of a unit is XORed with to find its place; the same in rows that are 8 apart. Two rows differ first in
   /// the highest bit, since lanes of the same row have neighbouring units.
@@ -34,52 +44,63 @@ struct Panel {
            : group == 4 ? row / 2 % 2 * 2 + row / 4 % 2
                         : row % 2 * 4 + row / 2 % 2 * 2 + row / 4 % 2;
   }
-  /// Where a row has an element, from its first place on.
-  __device__ static int place(int row, int col) { return (col / per_unit ^ swizzle(row)) * per_unit + col % per_unit; }
-
-  /// Zeros where a row's last unit has no column: copies of single elements leave it out.
-  template <int rows, int threads>
-  __device__ static void clear_edge(T* rows_begin) {
-    if constexpr (W % per_unit != 0) {
-      for (int row = threadIdx.x; row < rows; row += threads) rows_begin[row * stride + place(row, W)] = T{};
-    }
-  }
+  /// Bytes from a row's first place to its u-th unit.
+  __device__ static int offset(int row, int u) { return (u ^ swizzle(row)) * static_cast<int>(unit * sizeof(T)); }
 };
 
-/// A thread's copies of a matrix to stages of `rows` rows: of each stage `count`, always in the same columns, so that an
-/// address costs no more than an addition. `wide`: all rows begin at multiples of 16 bytes.
-template <class T, int W, bool swizzled, int rows, int threads, bool wide>
+/// A thread's copies of a matrix to stages of `rows` rows, always the same part of a stage.
+template <class T, int W, bool by_turns, int rows, int threads, Rows how>
 struct Copies {
-  using To = Panel<T, W, swizzled>;
-  static constexpr int piece = wide ? To::per_unit : 1, width = ceil_div(W, piece);  // of a copy, of a row in copies
-  static constexpr int at_a_time = threads / width, count = ceil_div(rows, at_a_time);
-  static_assert(at_a_time >= 1);
+  using To = Panel<T, W, by_turns>;
+  static constexpr int row_bytes = W * sizeof(T), stage_bytes = rows * row_bytes;
+  /// Pieces of 16 bytes of a stage as a whole; or else a thread's are all in the same columns.
+  static constexpr bool in_one = how == Rows::flat && To::group == 1 && stage_bytes % 16 == 0;
+  static constexpr int piece = how != Rows::any && row_bytes % 16 == 0 || in_one ? 16 / sizeof(T) : 1;  // elements
+  static constexpr int pieces = in_one ? stage_bytes / 16 : W / piece;  // of a stage or of a row
+  // Where units change places, rows that are a multiple of 8 apart do it in the same way.
+  static constexpr int fit = threads / pieces, at_a_time = in_one ? 1 : To::group > 1 && fit >= 8 ? fit / 8 * 8 : fit;
+  static constexpr int count = in_one ? ceil_div(pieces, threads) : ceil_div(rows, at_a_time);
+  static_assert(in_one || at_a_time >= 1);
 
-  int row, col;         ///< of the first copy
   const T* from;        ///< in the next stage
-  std::int64_t apart;   ///< from one copy to the next
-  std::int64_t stride;  ///< from one stage to the next
+  std::int64_t apart;   ///< bytes from one copy to the next
+  std::int64_t stride;  ///< elements from one stage to the next
+  int row, at;          ///< of the first copy: its row, its offset in the stage
 
   /// From the stage that begins in row `first`, and then every `step` rows.
-  __device__ Copies(const T* matrix, std::int64_t ld, std::int64_t first, std::int64_t step)
-      : row(static_cast<int>(threadIdx.x) / width),
-        col(static_cast<int>(threadIdx.x) % width * piece),
-        from(matrix + (first + row) * ld + col),
-        apart(at_a_time * ld),
-        stride(step * ld) {}
-
-  /// Starts the i-th copy of a stage, all of whose rows exist.
-  __device__ void start(T* stage, int i) const {
-    if (has(i)) start_one(stage, i, from + i * apart, true);
+  __device__ Copies(const T* matrix, std::int64_t ld, std::int64_t first, std::int64_t step) {
+    if (how == Rows::flat) ld = W;
+    const int thread = threadIdx.x;
+    row = in_one ? 0 : thread / pieces;
+    const int col = (in_one ? thread : thread % pieces) * piece;
+    from = matrix + (first + row) * ld + col;
+    apart = static_cast<std::int64_t>(sizeof(T)) * (in_one ? threads * piece : at_a_time * ld);
+    stride = step * ld;
+    at = in_one ? thread * 16 : row * row_bytes + To::offset(row, col / To::unit) + col % To::unit * sizeof(T);
   }
-  /// Starts all copies of a stage of which only so many rows exist, at least one; zeros for the others.
-  __device__ void start_part(T* stage, int existing) const {
+
+  /// Starts the copies of a stage all of whose rows exist.
+  __device__ void start(ptx::SharedAddress stage) const {
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      if (has(i)) copy(stage + offset(i), source(i), 16);
+    }
+  }
+  /// Starts those of a stage of which only so many rows exist, at least one; zeros for the others.
+  __device__ void start_part(ptx::SharedAddress stage, int existing) const {
 #pragma unroll 1
     for (int i = 0; i < count; ++i) {
       if (!has(i)) continue;
-      const bool exists = row + i * at_a_time < existing;
-      // A source is needed in any case: else the stage's first row.
-      start_one(stage, i, exists ? from + i * apart : from - row * (apart / at_a_time), exists);
+      int bytes = 16;
+      if (in_one)
+        bytes = existing * row_bytes - (static_cast<int>(threadIdx.x) + i * threads) * 16;
+      else if (row + i * at_a_time >= existing)
+        bytes = 0;
+      // A source is needed in any case: else the first of the stage.
+      copy(stage + offset(i), bytes > 0 ? source(i) : from - (in_one ? threadIdx.x * piece : row * (stride_of_row())),
+           bytes > 16  ? 16
+           : bytes > 0 ? bytes
+                       : 0);
     }
   }
   __device__ void next() {
@@ -87,28 +108,48 @@ struct Copies {
   }
 
  private:
+  __device__ std::int64_t stride_of_row() const {
+    return apart / static_cast<std::int64_t>(sizeof(T)) / at_a_time;
+  }
   __device__ bool has(int i) const {
-    if (threads % width != 0 && row >= at_a_time) return false;
+    if (in_one) return pieces % threads == 0 || i < count - 1 || static_cast<int>(threadIdx.x) + i * threads < pieces;
+    if (threads % pieces != 0 || at_a_time != fit) {
+      if (row >= at_a_time) return false;
+    }
     return rows % at_a_time == 0 || i < count - 1 || row + i * at_a_time < rows;
   }
-  __device__ void start_one(T* stage, int i, const T* source, bool exists) const {
-    const int its = row + i * at_a_time;
-    T* const to = stage + its * To::stride + To::place(its, col);
-    if constexpr (wide) {
-      const int bytes = W % piece != 0 && col + piece > W ? 16 - static_cast<int>(sizeof(T)) : 16;
-      ptx::cp_async_cg(to, source, exists ? bytes : 0);
-    } else {
-      ptx::cp_async_ca<sizeof(T)>(to, source, exists ? sizeof(T) : 0);
-    }
+  __device__ const T* source(int i) const {
+    // Known to the compiler where rows are not padded.
+    const std::int64_t bytes = how == Rows::flat ? i * (in_one ? threads * 16 : at_a_time * row_bytes) : i * apart;
+    return reinterpret_cast<const T*>(reinterpret_cast<const char*>(from) + bytes);
+  }
+  __device__ int offset(int i) const {
+    if (in_one) return at + i * threads * 16;
+    if (To::group == 1 || at_a_time % 8 == 0) return at + i * at_a_time * row_bytes;
+    const int its = row + i * at_a_time, unit_bytes = To::unit * static_cast<int>(sizeof(T));
+    const int u = (at - row * row_bytes) / unit_bytes ^ To::swizzle(row);
+    return its * row_bytes + To::offset(its, u) + (at - row * row_bytes) % unit_bytes;
+  }
+  // The first so many bytes of a piece; zeros for the rest.
+  __device__ static void copy(ptx::SharedAddress to, const T* source, int bytes) {
+    if constexpr (piece * sizeof(T) == 16)
+      ptx::cp_async_cg(to, source, bytes);
+    else
+      ptx::cp_async_ca<sizeof(T)>(to, source, bytes < static_cast<int>(sizeof(T)) ? bytes : sizeof(T));
   }
 };
 
-/// Copies a unit; both sides are aligned to 16 bytes.
-__device__ inline void copy_unit(double* to, const double* from) {
-  *reinterpret_cast<double2*>(to) = *reinterpret_cast<const double2*>(from);
+/// Loads a unit: one double, two, or a complex number.
+template <int unit>
+__device__ void load_unit(double* to, ptx::SharedAddress from) {
+  if constexpr (unit == 2)
+    ptx::load_shared(to[0], to[1], from);
+  else
+    ptx::load_shared(to[0], from);
 }
-__device__ inline void copy_unit(double2* to, const double2* from) {
-  *to = *from;
+template <int unit>
+__device__ void load_unit(double2* to, ptx::SharedAddress from) {
+  ptx::load_shared(to->x, to->y, from);
 }
 
 }  // namespace gemm::generated
