@@ -87,8 +87,8 @@ __global__ void __launch_bounds__(threads, resident)
 
   // Rows are dealt out to all warps in turns, one of each block first: where some are left over, all SMs have their share.
   // All rows exist but of the last turn.
-  const std::int64_t first = (static_cast<std::int64_t>(warp) * gridDim.x + blockIdx.x) * rows,
-                     step = static_cast<std::int64_t>(gridDim.x) * warps * rows;
+  const int first = (warp * static_cast<int>(gridDim.x) + static_cast<int>(blockIdx.x)) * rows,
+            step = static_cast<int>(gridDim.x) * (warps * rows);
   if (first >= k) return;
   const int mine = static_cast<int>((k - first - 1) / step) + 1,
             whole = first + rows <= k ? static_cast<int>((k - first - rows) / step) + 1 : 0;
@@ -99,7 +99,8 @@ __global__ void __launch_bounds__(threads, resident)
     if (next < whole) [[likely]]
       copies.start(to, last);
     else if (next <= mine)  // zeros behind the last one: they are read before a warp sees that it is done
-      copies.start_part(to, last, next < mine ? static_cast<int>(k - first - next * step) : 0, a);
+      copies.start_part(to, last,
+                        next < mine ? static_cast<int>(k - first - static_cast<std::int64_t>(next) * step) : 0, a);
     ptx::cp_async_commit();
     copies.next(last);
     next += last;
@@ -181,7 +182,7 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll
         for (int r = 0; r < PR; ++r) {
           T* const to = out + r * groups * ld;
-          if (first + turn * step + r * groups + group >= k) break;
+          if (first + static_cast<std::int64_t>(turn) * step + r * groups + group >= k) break;
 #pragma unroll
           for (int j = 0; j < PN; ++j) {
             if (!(j < PN - 1 ? stores : has_last)) break;
@@ -224,7 +225,7 @@ __global__ void __launch_bounds__(threads, resident)
             if (i < pieces / 32 || lane + i * 32 < pieces) store_unit(out + begin * groups * N + i * 64, piece[i]);
           }
         } else {
-          const std::int64_t row = first + turn * step + begin * groups;  // the first one
+          const std::int64_t row = first + static_cast<std::int64_t>(turn) * step + begin * groups;  // the first one
 #pragma unroll 1
           for (int i = lane; i < kept_words && row + i / N < k; i += 32) {
             T result[1];

@@ -13,7 +13,8 @@ namespace gemm::generated {
 inline constexpr double scale_bytes_a_cycle = 15;  // 3.94 TB/s, read and written, over 132 SMs at 1.98 GHz
 inline constexpr int most_tsmm_stages = 4;
 inline constexpr int bytes_on_their_way = 24 * 1024;  // of A, wanted in an SM
-inline constexpr int most_fmas_of_a_loop = 1024;      // which is written out; but all of a row of 256 bytes is
+inline constexpr int most_bytes_of_chunk = 256;       // of a row of A
+inline constexpr int most_fmas_of_a_loop = 1024;      // over chunks, which are written out
 
 /// What follows from M, N and options; `unroll` is the number of rows that a thread has at a time.
 struct TsmmPipelineShape {
@@ -31,14 +32,19 @@ struct TsmmPipelineShape {
         rows(groups * o.unroll),
         c_bytes(m * along_n * pn * 16) {
     const int element = 8 * words, unit = unit_of(m, element), columns = pn * unit_n, warps = o.threads / 32;
-    registers_ = 2 * words * (o.unroll * columns + 2 * o.unroll * unit + 2 * columns) + 24;
+    const bool direct = stored_directly(n, element, Rows::flat);
+    // Beside tiles: what nvcc wants for addresses and counters, some more where there are chunks and where rows are kept.
+    registers_ = 2 * words * (o.unroll * columns + 2 * o.unroll * unit + 2 * columns) + 26 +
+                 (m * element > most_bytes_of_chunk ? 3
+                  : m * element >= 192              ? 8
+                                                    : 0) +
+                 (direct ? 0 : 12);
     resident = std::clamp(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 1, 4);
     resident = std::min(resident, 2048 / o.threads);
     kept_bytes =
         stored_directly(n, element, rows_b) ? 0 : ceil_div(rows_together(n, groups, o.unroll) * groups * n, 2) * 16;
-    // A chunk of 256 bytes of a row, at most, and, where that is not the whole row, an even number of units, so many that the
-    // loop over them is not too long.
-    const int unit_bytes = unit * element, units = m / unit, most = 256 / unit_bytes;
+    // Where a chunk is not the whole row, it has an even number of units.
+    const int unit_bytes = unit * element, units = m / unit, most = most_bytes_of_chunk / unit_bytes;
     const double fmas = static_cast<double>(o.unroll) * columns * unit * words * words;  // of a unit
     int chunk = units;
     if (units > most) {
@@ -54,7 +60,8 @@ struct TsmmPipelineShape {
     };
     lay_out();
     while (resident > 1 && !fits(3)) --resident;
-    while (chunk > 2 && !fits(3)) {  // by halves
+    // Pieces of less than 64 bytes would be slow to copy, and so would those of odd rows be, 8 bytes at a time.
+    while (chunk * unit_bytes >= 192 && !fits(3) && !layout.in_one) {
       chunk = ceil_div(ceil_div(chunk, 2), 2) * 2;
       lay_out();
     }
@@ -110,10 +117,10 @@ inline double tsmm_pipeline_cycles(int m, int n, bool is_complex, const KernelOp
   const double l1 = (a.units * o.unroll * of_x + m * s.pn * of_y + moved * (direct ? 1 : 2)) / s.rows;
   const double memory = (m + n) * 8.0 * s.words / scale_bytes_a_cycle;
   const double schedulers = (fmas * fma_and_yield + (loads + others) * other_cycles) / 4 / s.rows;
-  // A scheduler with one warp, or two, has nothing to do while that waits; and warps are dealt out to four.
-  const double warps = o.threads / 32.0 * s.resident, uneven = std::ceil(warps / 4) / (warps / 4);
-  const double waits = 1 + 0.2 * std::max(3 - warps / 4, 0.0) / 2;
-  return std::max({memory, schedulers * uneven * waits, l1}) + 0.1 * (schedulers + l1);
+  // Warps are dealt out to four schedulers; one that has few has nothing to do while these wait.
+  const double warps = o.threads / 32.0 * s.resident / 4, uneven = std::ceil(warps) / warps;
+  const double waits = 1 + 0.3 / (warps * warps);
+  return waits * (std::max({memory, schedulers * uneven, l1}) + 0.1 * (schedulers + l1));
 }
 
 /// Visits kernels with the options that are asked for and all values of the others.

@@ -48,18 +48,19 @@ struct WarpCopies {
 
   const char* from;     ///< in the next stage
   std::int64_t apart;   ///< bytes from one copy to the next
-  std::int64_t behind;  ///< bytes from a row's last chunk to the first one of the rows that come next
+  std::int64_t stride;  ///< bytes from a row to the next
+  int step;             ///< rows from a stage's to those that come next
   int row, at;          ///< of the first copy: its row, its offset in the stage
   int col;              ///< bytes
 
   /// From row `first` on, and then every `step` rows.
-  __device__ WarpCopies(const T* a, std::int64_t lda, std::int64_t first, std::int64_t step, int lane) {
+  __device__ WarpCopies(const T* a, std::int64_t lda, int first, int step, int lane) : step(step) {
     if (how == Rows::flat) lda = M;
     row = layout.in_one ? 0 : lane / pieces;
     col = (layout.in_one ? lane : lane % pieces) * piece;
-    from = reinterpret_cast<const char*>(a + (first + row) * lda) + col;
+    from = reinterpret_cast<const char*>(a + static_cast<std::int64_t>(first + row) * lda) + col;
     apart = layout.in_one ? 32 * 16 : at_a_time * lda * element;
-    behind = step * lda * element - (layout.chunks - 1) * chunk_bytes;
+    stride = lda * element;
     at = layout.in_one ? col : row * layout.stride + col;
   }
 
@@ -87,10 +88,16 @@ struct WarpCopies {
     }
   }
   __device__ void next(bool last) {
-    from += layout.chunks == 1 || last ? behind : chunk_bytes;
+    from += layout.chunks == 1 ? step * its_stride()
+            : last             ? step * its_stride() - (layout.chunks - 1) * chunk_bytes
+                               : chunk_bytes;
   }
 
  private:
+  // Known to the compiler where rows are not padded.
+  __device__ std::int64_t its_stride() const {
+    return how == Rows::flat ? row_bytes : stride;
+  }
   static constexpr int distance = layout.in_one ? 32 * 16 : at_a_time * layout.stride;  // between copies, in the stage
 
   __device__ bool has(int i) const {
@@ -98,7 +105,6 @@ struct WarpCopies {
     return rows % at_a_time == 0 || i < count - 1 || row + i * at_a_time < rows;
   }
   __device__ const char* source(int i) const {
-    // Known to the compiler where rows are not padded.
     if (how == Rows::flat) return from + i * (layout.in_one ? 32 * 16 : at_a_time * row_bytes);
     return from + i * apart;
   }
