@@ -359,6 +359,15 @@ __device__ __forceinline__ void load_shared(double& x, double& y, SharedAddress 
 #endif
 }
 
+/// Stores 8 bytes to shared memory, which divides the address.
+__device__ __forceinline__ void store_shared(SharedAddress to, double x) {
+#ifdef __CUDACC__
+  asm volatile("st.shared.f64 [%0], %1;" : : "r"(to), "d"(x) : "memory");
+#else
+  *reinterpret_cast<double*>(to) = x;
+#endif
+}
+
 /// Makes a group of this thread's copies since the last call. sm_80.
 __device__ __forceinline__ void cp_async_commit() {
 #ifdef __CUDACC__

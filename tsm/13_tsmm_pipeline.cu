@@ -25,59 +25,61 @@ namespace {
 using gemm::KernelOptions;
 namespace generated = gemm::generated;
 
-gemm::JitRequest request(int m, int n, bool is_complex, bool wide_a, bool wide_b, const KernelOptions& o) {
-  const generated::TsmmPipelineShape s(m, n, is_complex, o);
+gemm::JitRequest request(int m, int n, bool is_complex, generated::Rows rows_a, generated::Rows rows_b,
+                         const KernelOptions& o) {
+  const generated::TsmmPipelineShape s(m, n, is_complex, o, rows_a, rows_b);
   std::string kernel = std::string("gemm::generated::tsmm_pipeline<") + (is_complex ? "double2" : "double");
   for (const int number : {m, n, o.unroll, s.pn}) kernel += ", " + std::to_string(number);
-  for (const bool yes : {wide_a, wide_b}) kernel += yes ? ", true" : ", false";
-  for (const int number : {o.threads, s.turns, generated::pipeline_stages, s.resident})
-    kernel += ", " + std::to_string(number);
+  for (const generated::Rows rows : {rows_a, rows_b}) kernel += name_of(rows);
+  for (const int number : {o.threads, s.layout.chunk, s.stages, s.resident}) kernel += ", " + std::to_string(number);
   gemm::JitRequest result{kernel + ">", {}};
-  for (const char* const name :
-       {"tsm/generated/pipeline_tsmm.cuh", "tsm/generated/stream.cuh", "tsm/generated/multiply.cuh",
-        "tsm/generated/places.cuh", "tsm/generated/slices.cuh", "common/complex.cuh", "common/ptx.cuh"})
+  for (const char* const name : {"tsm/generated/pipeline_tsmm.cuh", "tsm/generated/warp_rows.cuh",
+                                 "tsm/generated/stream.cuh", "tsm/generated/multiply.cuh", "tsm/generated/places.cuh",
+                                 "tsm/generated/slices.cuh", "common/complex.cuh", "common/ptx.cuh"})
     result.headers.push_back(gemm::kernel_header(name));
   return result;
 }
 
 // For rows without padding.
 gemm::JitRequest usual_request(int m, int n, bool is_complex, bool, const KernelOptions& o) {
-  return request(m, n, is_complex, is_complex || m % 2 == 0, is_complex || n % 2 == 0, o);
+  return request(m, n, is_complex, generated::Rows::flat, generated::Rows::flat, o);
 }
 
 struct Plan {
   gemm::Status status;
   const gemm::JitKernel* kernel = nullptr;
-  int rows = 0, shared = 0, threads = 0;
+  int rows = 0;  // of a warp's turn
+  int shared = 0, threads = 0;
   int resident = 1;  // blocks of an SM
 };
 
-Plan make_plan(int m, int n, bool is_complex, bool wide_a, bool wide_b, const KernelOptions& asked) {
+Plan make_plan(int m, int n, bool is_complex, generated::Rows rows_a, generated::Rows rows_b,
+               const KernelOptions& asked) {
   const KernelOptions o = generated::choose_tsmm_pipeline(m, n, is_complex, asked);
   Plan plan;
   if (const std::string why = generated::tsmm_pipeline_refusal(m, n, is_complex, o); !why.empty()) {
     plan.status = gemm::Status::unsupported(why);
     return plan;
   }
-  const auto [status, kernel] = gemm::find_kernel(request(m, n, is_complex, wide_a, wide_b, o));
+  const auto [status, kernel] = gemm::find_kernel(request(m, n, is_complex, rows_a, rows_b, o));
   plan.status = status;
   plan.kernel = kernel;
   if (!status) return plan;
-  const generated::TsmmPipelineShape s(m, n, is_complex, o);
+  const generated::TsmmPipelineShape s(m, n, is_complex, o, rows_a, rows_b);
   plan.rows = s.rows;
-  plan.shared = s.shared_bytes();
+  plan.shared = s.shared_bytes(o.threads);
   plan.threads = o.threads;
-  plan.resident = gemm::blocks_per_multiprocessor(*kernel, o.threads, s.shared_bytes());
+  plan.resident = gemm::blocks_per_multiprocessor(*kernel, o.threads, plan.shared);
   return plan;
 }
 
 template <class T>
 const Plan& plan_for(const gemm::TsmmProblem<T>& p) {
-  static std::map<std::tuple<int, int, bool, bool, KernelOptions>, Plan> known;
-  const bool wide_a = generated::is_wide(p.a, p.lda), wide_b = generated::is_wide(p.b, p.ldb);
-  const auto key = std::tuple(p.m, p.n, wide_a, wide_b, p.kernel);
+  static std::map<std::tuple<int, int, generated::Rows, generated::Rows, KernelOptions>, Plan> known;
+  const generated::Rows rows_a = generated::rows_of(p.a, p.lda, p.m), rows_b = generated::rows_of(p.b, p.ldb, p.n);
+  const auto key = std::tuple(p.m, p.n, rows_a, rows_b, p.kernel);
   if (const auto found = known.find(key); found != known.end()) return found->second;
-  Plan plan = make_plan(p.m, p.n, sizeof(T) == sizeof(double2), wide_a, wide_b, p.kernel);
+  Plan plan = make_plan(p.m, p.n, sizeof(T) == sizeof(double2), rows_a, rows_b, p.kernel);
   return known[key] = std::move(plan);
 }
 

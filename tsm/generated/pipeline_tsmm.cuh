@@ -1,5 +1,5 @@
 // TSMM through the same pipeline: rows of A come to shared memory stages ahead, C lies there all the time, and rows of B
-// leave from registers.
+// leave from registers. A row of A is one warp's alone, so each warp has stages of its own and waits for nobody.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,6 +10,7 @@
 #include "tsm/generated/multiply.cuh"
 #include "tsm/generated/places.cuh"
 #include "tsm/generated/stream.cuh"
+#include "tsm/generated/warp_rows.cuh"
 
 extern __shared__ __align__(16) unsigned char smem[];
 
@@ -20,148 +21,255 @@ template <class T>
 using TsmmPipeline = void(std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* c, std::int64_t ldc, T beta,
                           T* b, std::int64_t ldb);
 
-/// B = alpha * A * C + beta * B. A thread has PR rows of B at a time, and PN units of each, those of its first row and
-/// unit and every so-manieth from there; a warp has whole rows. `turns` such rows a stage. wide_a, wide_b: all rows of A,
-/// of B, begin at multiples of 16 bytes.
-template <class T, int M, int N, int PR, int PN, bool wide_a, bool wide_b, int threads, int turns, int stages,
+/// Whether rows of B leave from registers, 16 bytes at a time; or else through shared memory.
+__host__ __device__ constexpr bool stored_directly(int n, int element_bytes, Rows how) {
+  return element_bytes == 16 || (n % 2 == 0 && how != Rows::any);
+}
+/// Rows of each thread that go through shared memory together: a warp's are then a whole number of 16-byte pieces, if there
+/// are as many, and no more than 4 KB if that is possible.
+__host__ __device__ constexpr int rows_together(int n, int groups, int rows_of_thread) {
+  int best = 0;
+  for (int together = 1; together <= rows_of_thread; ++together) {
+    if (rows_of_thread % together != 0) continue;
+    const int words = together * groups * n;
+    if (best == 0 || (best * groups * n % 2 != 0 && words % 2 == 0) || (words % 2 == 0 && words <= 512))
+      best = together;
+  }
+  return best;
+}
+
+__device__ inline double negative_zero(double) {
+  return -0.0;
+}
+__device__ inline double2 negative_zero(double2) {
+  return make_double2(-0.0, -0.0);
+}
+
+/// Stores 16 bytes.
+__device__ inline void store_unit(double* to, const double* from) {
+  *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
+}
+__device__ inline void store_unit(double2* to, const double2* from) {
+  *to = *from;
+}
+
+/// B = alpha * A * C + beta * B. A warp has rows of B for PR rows of each of its threads at a time, and takes its turn with all
+/// other warps. A thread has PN units of each of its rows, those of its first row and unit and every so-manieth from there.
+/// chunk: units of a row of A in a stage. rows_a, rows_b: how A and B lie in memory.
+template <class T, int M, int N, int PR, int PN, Rows rows_a, Rows rows_b, int threads, int chunk, int stages,
           int resident>
 __global__ void __launch_bounds__(threads, resident)
     tsmm_pipeline(std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ c,
                   std::int64_t ldc, T beta, T* __restrict__ b, std::int64_t ldb) {
-  using A = Panel<T, M, true>;
-  constexpr int unit = A::per_unit, units_n = units_of<T>(N), TN = PN * unit, along_n = ceil_div(units_n, PN);
+  constexpr int element = sizeof(T), unit_n = 16 / element, units_n = ceil_div(N, unit_n), TN = PN * unit_n,
+                along_n = ceil_div(units_n, PN), row_c = along_n * PN * 16;  // bytes; zeros behind C's columns
   constexpr Places places = places_of_warp(along_n);
-  constexpr int groups = threads / 32 * places.along_m;  // of threads, each with its own rows
-  constexpr int rows = groups * PR * turns, stage = rows * A::stride, row_c = units_n * unit;
-  static_assert(along_n <= 32 && (PN - 1) * along_n < units_n);
-  T* const shared_c = reinterpret_cast<T*>(smem);
-  T* const shared = shared_c + A::units * unit * row_c;
+  constexpr int groups = places.along_m, rows = groups * PR, warps = threads / 32;
+  constexpr StageLayout A = stage_layout(M, element, rows_a, rows, chunk);
+  constexpr int unit = A.unit, fmas = M * PR * TN * (element / 8) * (element / 8);
+  constexpr bool direct = stored_directly(N, element, rows_b);
+  constexpr int together = direct ? 1 : rows_together(N, groups, PR), kept_words = together * groups * N;
+  constexpr int kept_bytes = direct ? 0 : ceil_div(kept_words, 2) * 16;
+  static_assert(along_n <= 32 && (PN - 1) * along_n < units_n && (A.chunks == 1 || A.chunk % 2 == 0));
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int group = warp * places.along_m + places.row(lane), at_n = places.col(lane);
-  const bool works = places.count == 32 || lane < places.count;
-  // Only a thread's last unit can lie outside; then it repeats the last one that doesn't.
-  const int last_n = smaller(at_n + (PN - 1) * along_n, units_n - 1);
+  // Lanes that are left over do what others do, but for storing: that costs nothing, a branch would.
+  const bool stores = places.count == 32 || lane < places.count;
+  const int place = smaller(lane, places.count - 1), group = places.row(place), at_n = places.col(place);
+  const ptx::SharedAddress shared = ptx::kept_shared_address(smem), y_begin = shared + at_n * 16,
+                           mine_begin = shared + M * row_c + warp * (stages * A.bytes + kept_bytes);
 
-  // C, with zeros where A's last unit has no column or its own has none.
-  for (int i = threadIdx.x; i < A::units * unit * row_c; i += threads) {
-    const int row = i / row_c, col = i % row_c;
-    shared_c[i] = row < M && col < N ? c[row * ldc + col] : T{};
+  // alpha C
+  for (int i = threadIdx.x; i < M * along_n * TN; i += threads) {
+    const int row = i / (along_n * TN), col = i % (along_n * TN);
+    reinterpret_cast<T*>(smem)[i] = col < N ? multiply_add(alpha, c[row * ldc + col], T{}) : T{};
   }
-#pragma unroll
-  for (int s = 0; s < stages; ++s) {
-    if (!wide_a) A::template clear_edge<rows, threads>(shared + s * stage);
-  }
+  __syncthreads();
 
-  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * rows,
-                     step = static_cast<std::int64_t>(gridDim.x) * rows;
-  Copies<T, M, true, rows, threads, wide_a> copies(a, lda, begin, step);
-  std::int64_t left = k - begin;  // rows from the stage that is copied next
-  const auto copy = [&](int buffer) {
-    T* const to = shared + buffer * stage;
-    if (left >= rows) {
-#pragma unroll
-      for (int i = 0; i < copies.count; ++i) copies.start(to, i);
-    } else if (left > 0) {
-      copies.start_part(to, static_cast<int>(left));
-    }
+  // Rows are dealt out to all warps in turns, one of each block first: where some are left over, all SMs have their share.
+  // All rows exist but of the last turn.
+  const int first = (warp * static_cast<int>(gridDim.x) + static_cast<int>(blockIdx.x)) * rows,
+            step = static_cast<int>(gridDim.x) * (warps * rows);
+  if (first >= k) return;
+  const int mine = static_cast<int>((k - first - 1) / step) + 1,
+            whole = first + rows <= k ? static_cast<int>((k - first - rows) / step) + 1 : 0;
+  WarpCopies<T, M, rows_a, rows, chunk> copies(a, lda, first, step, lane);
+  int next = 0, next_chunk = 0;  // to be copied
+  const auto copy = [&](ptx::SharedAddress to) {
+    const bool last = A.chunks == 1 || next_chunk == A.chunks - 1;
+    if (next < whole) [[likely]]
+      copies.start(to, last);
+    else if (next <= mine)  // zeros behind the last one: they are read before a warp sees that it is done
+      copies.start_part(to, last,
+                        next < mine ? static_cast<int>(k - first - static_cast<std::int64_t>(next) * step) : 0, a);
     ptx::cp_async_commit();
-    copies.next();
-    left -= step;
+    copies.next(last);
+    next += last;
+    next_chunk = last ? 0 : next_chunk + 1;
   };
 #pragma unroll 1
-  for (int s = 0; s < stages - 1; ++s) copy(s);
+  for (int s = 0; s < stages; ++s) copy(mine_begin + s * A.bytes);
 
-  int buffer = 0;
-#pragma unroll 1
-  for (std::int64_t first = begin; first < k; first += step) {
-    ptx::cp_async_wait<stages - 2>();
-    __syncthreads();  // the stage is complete, and nobody reads the one before any more; the first time, C is there
-    copy(buffer == 0 ? stages - 1 : buffer - 1);
-#pragma unroll 1
-    for (int turn = 0; turn < turns; ++turn) {
-      const int mine = turn * groups * PR + group;
-      T sum[PR][TN] = {};
-      if (works) {
-        const T* const x_row = shared + buffer * stage + mine * A::stride;
-        // While a column of x and a row of y are multiplied, the next ones are on their way to the other halves.
-        alignas(16) T x[2][PR][unit], y[2][TN];
-        const auto read_x = [&](int half, int u) {
+  // While a column of x and a row of y are multiplied, the next ones are on their way to the other halves, also where these
+  // belong to another stage.
+  alignas(16) T x[2][PR][unit], y[2][TN], sum[PR][TN] = {};
+  const int x_offset = group * A.stride;
+  ptx::SharedAddress x_at = mine_begin + x_offset;
+  const ptx::SharedAddress x_end = x_at + stages * A.bytes;
+  const auto read_x = [&](int half, int u) {
 #pragma unroll
-          for (int r = 0; r < PR; ++r)
-            copy_unit(x[half][r], x_row + r * groups * A::stride +
-                                      (u ^ A::swizzle(groups % 8 == 0 ? group : mine + r * groups)) * unit);
-        };
-        const auto read_y = [&](int half, int row) {
+    for (int r = 0; r < PR; ++r)
+      load_unit<unit>(&x[half][r][0], x_at + (r * (groups * A.stride) + u * (unit * element)));
+  };
+  const auto read_y = [&](int half, ptx::SharedAddress at) {
 #pragma unroll
-          for (int j = 0; j < PN; ++j)
-            copy_unit(&y[half][j * unit], shared_c + row * row_c + (j < PN - 1 ? at_n + j * along_n : last_n) * unit);
-        };
-        const auto multiply = [&](int half, int u) {  // `half` is where unit u is
+    for (int j = 0; j < PN; ++j) load_unit<unit_n>(&y[half][j * unit_n], at + j * (along_n * 16));
+  };
+  // The FMAs of a chunk of so many units; y_at, y_next: this one's and the next one's first row of C.
+  const auto multiply_chunk = [&](int units, ptx::SharedAddress y_at, ptx::SharedAddress y_next) {
 #pragma unroll
-          for (int v = 0; v < unit; ++v) {
-            const int row = u * unit + v, its = unit == 1 ? half : v;
-            if (v == 0 && u + 1 < A::units) read_x(1 - half, u + 1);
-            if (row + 1 < A::units * unit) read_y(1 - its, row + 1);
-            T column[PR];
-#pragma unroll
-            for (int r = 0; r < PR; ++r) column[r] = x[half][r][v];
-            multiply_tile<false>(column, y[its], sum);
-          }
-        };
-        read_x(0, 0);
-        read_y(0, 0);
-#pragma unroll 1
-        for (int u = 0; u + 1 < A::units; u += 2) {
-          multiply(0, u);
-          multiply(1, u + 1);
-        }
-        if (A::units % 2 != 0) multiply(0, A::units - 1);
+    for (int u = 0; u < units; ++u) {
+      const bool last = u == units - 1;
+      if (!last) {
+        read_x((u + 1) % 2, u + 1);
+      } else {
+        ptx::cp_async_wait<stages - 2>();
+        __syncwarp();  // the next stage is complete, and nobody reads this one any more
+        const ptx::SharedAddress free = x_at - x_offset;
+        x_at = x_at + A.bytes == x_end ? x_end - stages * A.bytes : x_at + A.bytes;
+        read_x((u + 1) % 2, 0);  // also after the last one: a condition would take moves between registers
+        copy(free);
       }
 #pragma unroll
+      for (int v = 0; v < unit; ++v) {
+        const int row = u * unit + v;
+        read_y((row + 1) % 2, last && v == unit - 1 ? y_next : y_at + (row + 1) * row_c);
+        T column[PR];
+#pragma unroll
+        for (int r = 0; r < PR; ++r) column[r] = x[u % 2][r][v];
+        multiply_tile<false>(column, y[row % 2], sum);
+      }
+    }
+    if (units % 2 != 0) {
+#pragma unroll
       for (int r = 0; r < PR; ++r) {
-        if constexpr (wide_b) {
-          const std::int64_t row = first + mine + r * groups;
-          if (!works || row >= k) break;
-          T* const out = b + row * ldb;
+#pragma unroll
+        for (int v = 0; v < unit; ++v) x[0][r][v] = x[1][r][v];
+      }
+    }
+    if (units * unit % 2 != 0) {
+#pragma unroll
+      for (int j = 0; j < TN; ++j) y[0][j] = y[1][j];
+    }
+  };
+
+  const bool adds = !is_zero(beta);
+  const bool has_last = stores && at_n + (PN - 1) * along_n < units_n;
+  const std::int64_t ld = rows_b == Rows::flat ? N : ldb;
+  // This thread's first unit of its first row; or its lane's first 16 bytes, if all its warp's rows are one range.
+  T* out = b + first * ld + (direct ? group * ld + at_n * unit_n : rows_b == Rows::flat ? lane * unit_n : 0);
+  const auto store = [&](int turn) {
+    if constexpr (direct) {
+      if (turn < whole && !adds) [[likely]] {
+#pragma unroll
+        for (int r = 0; r < PR; ++r) {
+          T* const to = out + r * groups * ld;
 #pragma unroll
           for (int j = 0; j < PN; ++j) {
-            const int col = (at_n + j * along_n) * unit;
-            if (col >= N) break;
-            alignas(16) T result[unit];
+            if (j < PN - 1 ? stores : has_last) store_unit(to + j * along_n * unit_n, &sum[r][j * unit_n]);
+          }
+        }
+      } else {
 #pragma unroll
-            for (int v = 0; v < unit; ++v) {
-              if (col + v < N) result[v] = scaled(alpha, sum[r][j * unit + v], beta, out + col + v);
+        for (int r = 0; r < PR; ++r) {
+          T* const to = out + r * groups * ld;
+          if (first + static_cast<std::int64_t>(turn) * step + r * groups + group >= k) break;
+#pragma unroll
+          for (int j = 0; j < PN; ++j) {
+            if (!(j < PN - 1 ? stores : has_last)) break;
+#pragma unroll
+            for (int v = 0; v < unit_n; ++v) {
+              T& result = sum[r][j * unit_n + v];
+              if (adds) result = multiply_add(beta, to[j * along_n * unit_n + v], result);
             }
-            if (col + unit <= N)
-              copy_unit(out + col, result);
-            else
-              out[col] = result[0];
+            store_unit(to + j * along_n * unit_n, &sum[r][j * unit_n]);
+          }
+        }
+      }
+    } else {
+      // Lanes side by side store words side by side.
+      const ptx::SharedAddress kept = mine_begin + stages * A.bytes, to = kept + (group * N + at_n * unit_n) * element;
+      const bool has_last_word = has_last && (at_n + (PN - 1) * along_n) * unit_n + unit_n <= N;
+#pragma unroll
+      for (int begin = 0; begin < PR; begin += together) {
+        __syncwarp();  // nobody reads what was there before any more
+#pragma unroll
+        for (int r = 0; r < together; ++r) {
+#pragma unroll
+          for (int j = 0; j < TN; ++j) {
+            const bool has = j < TN - unit_n ? stores : j < TN - 1 ? has_last : has_last_word;
+            if (has)
+              ptx::store_shared(to + (r * groups * N + j / unit_n * along_n * unit_n + j % unit_n) * element,
+                                sum[begin + r][j]);
+          }
+        }
+        __syncwarp();
+        if (rows_b == Rows::flat && kept_words % 2 == 0 && turn < whole && !adds) [[likely]] {
+          constexpr int pieces = kept_words / 2, count = ceil_div(pieces, 32);
+          T piece[count][2];
+#pragma unroll
+          for (int i = 0; i < count; ++i) {
+            if (i < pieces / 32 || lane + i * 32 < pieces) load_unit<2>(piece[i], kept + lane * 16 + i * 32 * 16);
+          }
+#pragma unroll
+          for (int i = 0; i < count; ++i) {
+            if (i < pieces / 32 || lane + i * 32 < pieces) store_unit(out + begin * groups * N + i * 64, piece[i]);
           }
         } else {
-          // A warp's rows lie one behind the other: they leave through shared memory, so that lanes side by side store
-          // words side by side.
-          T* const kept = shared + stages * stage + warp * (places.along_m * row_c);
-          __syncwarp();  // nobody reads what was there before any more
-          if (works) {
-#pragma unroll
-            for (int j = 0; j < PN; ++j) {
-              const int at = at_n + j * along_n;
-              if (at < units_n) copy_unit(kept + places.row(lane) * row_c + at * unit, &sum[r][j * unit]);
-            }
-          }
-          __syncwarp();
-          const std::int64_t begins = first + turn * groups * PR + r * groups + warp * places.along_m;
-#pragma unroll 4
-          for (int i = lane; i < places.along_m * N; i += 32) {
-            const int row = i / N, col = i % N;
-            if (begins + row >= k) break;
-            T* const out = b + (begins + row) * ldb + col;
-            *out = scaled(alpha, kept[row * row_c + col], beta, out);
+          const std::int64_t row = first + static_cast<std::int64_t>(turn) * step + begin * groups;  // the first one
+#pragma unroll 1
+          for (int i = lane; i < kept_words && row + i / N < k; i += 32) {
+            T result[1];
+            load_unit<1>(result, kept + i * element);
+            T* const to_word = b + (row + i / N) * ld + i % N;
+            *to_word = adds ? multiply_add(beta, *to_word, result[0]) : result[0];
           }
         }
       }
     }
-    buffer = buffer == stages - 1 ? 0 : buffer + 1;
+    out += step * ld;
+  };
+
+  ptx::cp_async_wait<stages - 1>();
+  __syncwarp();
+  read_x(0, 0);
+  read_y(0, y_begin);
+#pragma unroll 1
+  for (int turn = 0; turn < mine; ++turn) {
+    constexpr int chunk_c = A.chunk * unit * row_c;  // bytes of C
+    if constexpr (A.chunks == 1 || fmas <= 2048) {
+      // What is added to -0 needs no addition.
+#pragma unroll
+      for (int i = 0; i < PR * TN; ++i) sum[i / TN][i % TN] = negative_zero(T{});
+#pragma unroll
+      for (int part = 0; part < A.chunks; ++part) {
+        const bool last = part == A.chunks - 1;
+        multiply_chunk(last ? A.last : A.chunk, y_begin + part * chunk_c,
+                       last ? y_begin : y_begin + (part + 1) * chunk_c);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < PR * TN; ++i) sum[i / TN][i % TN] = T{};
+      constexpr int full = A.last == A.chunk ? A.chunks : A.chunks - 1;
+      ptx::SharedAddress y_at = y_begin;
+#pragma unroll 1
+      for (int part = 0; part < full; ++part) {
+        const ptx::SharedAddress y_next = full == A.chunks && part == full - 1 ? y_begin : y_at + chunk_c;
+        multiply_chunk(A.chunk, y_at, y_next);
+        y_at = y_next;
+      }
+      if constexpr (full < A.chunks) multiply_chunk(A.last, y_begin + full * chunk_c, y_begin);
+    }
+    store(turn);
   }
 }
 

@@ -6,42 +6,71 @@
 
 #include "common/kernel_options.hpp"
 #include "tsm/generated/pipeline_model.hpp"
+#include "tsm/generated/pipeline_tsmm.cuh"
 
 namespace gemm::generated {
 
 inline constexpr double scale_bytes_a_cycle = 15;  // 3.94 TB/s, read and written, over 132 SMs at 1.98 GHz
+inline constexpr int most_tsmm_stages = 4;
+inline constexpr int bytes_on_their_way = 24 * 1024;  // of A, wanted in an SM
+inline constexpr int most_bytes_of_chunk = 256;       // of a row of A
+inline constexpr int most_fmas_of_a_loop = 1024;      // over chunks, which are written out
 
-/// What follows from M, N and options; `unroll` is the number of rows that a thread has at a time. A stage has them
-/// `turns` times.
+/// What follows from M, N and options; `unroll` is the number of rows that a thread has at a time.
 struct TsmmPipelineShape {
-  int per_unit, units_m, units_n, pn, along_n, groups, turns, rows, stage_bytes, c_bytes, kept_bytes, resident;
+  int words, unit_n, units_n, pn, along_n, groups, rows, c_bytes, kept_bytes, stages, resident;
+  StageLayout layout;
 
-  TsmmPipelineShape(int m, int n, bool is_complex, const KernelOptions& o)
-      : per_unit(is_complex ? 1 : 2),
-        units_m(ceil_div(m, per_unit)),
-        units_n(ceil_div(n, per_unit)),
+  TsmmPipelineShape(int m, int n, bool is_complex, const KernelOptions& o, Rows rows_a = Rows::flat,
+                    Rows rows_b = Rows::flat)
+      : words(is_complex ? 2 : 1),
+        unit_n(2 / words),
+        units_n(ceil_div(n, unit_n)),
         pn(ceil_div(units_n, o.threads_per_row)),
         along_n(ceil_div(units_n, pn)),
-        groups(o.threads / 32 * (32 / along_n)) {
-    const int words = is_complex ? 2 : 1, columns = pn * per_unit;
-    registers_ = 2 * words * (o.unroll * columns + 2 * o.unroll * per_unit + 2 * columns) + 48;
+        groups(std::max(32 / along_n, 1)),
+        rows(groups * o.unroll),
+        c_bytes(m * along_n * pn * 16) {
+    const int element = 8 * words, unit = unit_of(m, element), columns = pn * unit_n, warps = o.threads / 32;
+    const bool direct = stored_directly(n, element, Rows::flat);
+    // Beside tiles: what nvcc wants for addresses and counters, some more where there are chunks and where rows are kept.
+    registers_ = 2 * words * (o.unroll * columns + 2 * o.unroll * unit + 2 * columns) + 26 +
+                 (m * element > most_bytes_of_chunk ? 3
+                  : m * element >= 192              ? 8
+                                                    : 0) +
+                 (direct ? 0 : 12);
     resident = std::clamp(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 1, 4);
     resident = std::min(resident, 2048 / o.threads);
-    const int row_bytes = 16 * units_m, of_a_turn = std::max(groups, 1) * o.unroll * row_bytes;
-    c_bytes = units_m * per_unit * units_n * 16;
-    kept_bytes = is_complex ? 0 : groups * units_n * 16;  // of rows of B that do not begin with 16 bytes
-    turns = std::max(static_cast<int>(bytes_of_stages / 2 / resident / of_a_turn + 0.5), 1);
-    const auto fits = [&] {
-      return c_bytes + kept_bytes + turns * of_a_turn * pipeline_stages <= shared_of_sm / resident - 1024;
+    kept_bytes =
+        stored_directly(n, element, rows_b) ? 0 : ceil_div(rows_together(n, groups, o.unroll) * groups * n, 2) * 16;
+    // Where a chunk is not the whole row, it has an even number of units.
+    const int unit_bytes = unit * element, units = m / unit, most = most_bytes_of_chunk / unit_bytes;
+    const double fmas = static_cast<double>(o.unroll) * columns * unit * words * words;  // of a unit
+    int chunk = units;
+    if (units > most) {
+      const int wanted = std::clamp(static_cast<int>(most_fmas_of_a_loop / fmas), 2, most) / 2 * 2;
+      chunk = ceil_div(ceil_div(units, ceil_div(units, wanted)), 2) * 2;
+    }
+    const auto lay_out = [&] { layout = stage_layout(m, element, rows_a, rows, chunk); };
+    const auto fits = [&](int number) {
+      return c_bytes + warps * (number * layout.bytes + kept_bytes) <= shared_of_sm / resident - 1024;
     };
-    while (turns > 1 && !fits()) --turns;
-    while (resident > 1 && !fits()) --resident;
-    rows = groups * o.unroll * turns;
-    stage_bytes = turns * of_a_turn;
+    const auto enough = [&](int number) {
+      return resident * warps * (number - 1) * layout.bytes >= bytes_on_their_way;
+    };
+    lay_out();
+    while (resident > 1 && !fits(3)) --resident;
+    // Pieces of less than 64 bytes would be slow to copy, and so would those of odd rows be, 8 bytes at a time.
+    while (chunk * unit_bytes >= 192 && !fits(3) && !layout.in_one) {
+      chunk = ceil_div(ceil_div(chunk, 2), 2) * 2;
+      lay_out();
+    }
+    stages = fits(3) ? 3 : 2;
+    while (stages < most_tsmm_stages && !enough(stages) && fits(stages + 1)) ++stages;
   }
 
   int registers() const { return registers_; }
-  int shared_bytes() const { return c_bytes + kept_bytes + pipeline_stages * stage_bytes; }
+  int shared_bytes(int threads) const { return c_bytes + threads / 32 * (stages * layout.bytes + kept_bytes); }
 
  private:
   int registers_;
@@ -53,36 +82,55 @@ inline std::string tsmm_pipeline_refusal(int m, int n, bool is_complex, const Ke
   if (*o.c_source != CSource::shared) return "the pipeline has C in shared memory";
   if (s.along_n != o.threads_per_row)
     return std::to_string(o.threads_per_row) + " threads for a row leave some without columns";
-  if (s.groups < 1) return "rows of " + std::to_string(s.along_n) + " units want more threads than a warp has";
-  if (s.shared_bytes() > shared_of_sm - 1024) return "its stages take more shared memory than there is";
+  if (s.along_n > 32) return "rows of " + std::to_string(s.along_n) + " units want more threads than a warp has";
+  // Whatever the alignment: rows of B that leave through shared memory take the most.
+  if (TsmmPipelineShape(m, n, is_complex, o, Rows::any, Rows::any).shared_bytes(o.threads) > shared_of_sm - 1024 ||
+      s.shared_bytes(o.threads) > shared_of_sm - 1024)
+    return "its stages take more shared memory than there is";
   return {};
 }
 
 /// An SM's cycles for a row of K.
 inline double tsmm_pipeline_cycles(int m, int n, bool is_complex, const KernelOptions& o) {
   const TsmmPipelineShape s(m, n, is_complex, o);
-  const int words = is_complex ? 2 : 1, columns = s.pn * s.per_unit;
-  const double warps = o.threads / 32.0 / (s.groups * o.unroll);  // for a row
-  const double fmas = static_cast<double>(o.unroll) * columns * s.units_m * s.per_unit * words * words;
+  const StageLayout& a = s.layout;
+  const int element = 8 * s.words, columns = s.pn * s.unit_n, sums = o.unroll * columns;
+  // Of a warp for its rows:
+  const double fmas = static_cast<double>(sums) * m * s.words * s.words, loads = a.units * o.unroll + m * s.pn;
+  const double pieces = s.rows * static_cast<double>(m) * element / (element == 8 && m % 2 != 0 && !a.in_one ? 8 : 16);
+  const double copies = pieces / 32 + 18.0 * a.chunks;  // and what belongs to a stage
+  const bool direct = stored_directly(n, element, Rows::flat);
+  const int together = direct ? 1 : rows_together(n, s.groups, o.unroll);
+  const double kept = together * s.groups * n;
+  const double stores = 20 + (direct ? o.unroll * (s.pn + 1)
+                                     : sums + o.unroll / together * (10 + 2 * ceil_div(static_cast<int>(kept), 64)));
+  const bool unrolled = a.chunks == 1 || fmas <= 2048;
+  const double zeros = unrolled ? 0 : sums * s.words;
+  const double moves = 2 * s.words * ((a.last % 2 ? o.unroll * a.unit : 0) + (m % 2 ? columns : 0));
+  const double others = copies + stores + zeros + moves;
+  // A warp's load of 16 bytes a lane: two wavefronts if lanes pair up, or four; and more if it reads more than that.
   const Places places = places_of_warp(s.along_n);
-  const double rows_of_a_warp = std::max(32.0 / s.along_n, 1.0), of_c = s.along_n * 16 / 128.0;
-  const double least = places.paired() ? 2 : 4;
-  const double l1 = warps * s.units_m *
-                    (o.unroll * std::max(least, rows_of_a_warp * 16 / 128) + s.per_unit * s.pn * std::max(least, of_c));
-  const double memory = (m + n) * 8.0 * words / scale_bytes_a_cycle, fma = warps * fmas * fma_cycles;
-  const double others = 12.0 * o.unroll * columns + 60;  // storing, counting
-  const double issue = warps * (fmas + s.units_m * (o.unroll + s.per_unit * s.pn) + others) / 4;
-  return std::max({memory, fma, l1, issue}) + 0.1 * (fma + l1) + 0.25 * warps * others / 4;
+  const double least = places.paired() ? 2 : 4, unit_bytes = a.unit * element;
+  const double of_x = std::max(least * unit_bytes / 16, s.groups * unit_bytes / 128),
+               of_y = std::max(least, s.along_n * 16 / 128.0);
+  const double moved = s.rows * (m + n) * element / 128.0;  // into shared memory, and to device memory
+  const double l1 = (a.units * o.unroll * of_x + m * s.pn * of_y + moved * (direct ? 1 : 2)) / s.rows;
+  const double memory = (m + n) * 8.0 * s.words / scale_bytes_a_cycle;
+  const double schedulers = (fmas * fma_and_yield + (loads + others) * other_cycles) / 4 / s.rows;
+  // Warps are dealt out to four schedulers; one that has few has nothing to do while these wait.
+  const double warps = o.threads / 32.0 * s.resident / 4, uneven = std::ceil(warps) / warps;
+  const double waits = 1 + 0.3 / (warps * warps);
+  return waits * (std::max({memory, schedulers * uneven, l1}) + 0.1 * (schedulers + l1));
 }
 
 /// Visits kernels with the options that are asked for and all values of the others.
 template <class Visit>
 void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Visit visit) {
   const int per_unit = is_complex ? 1 : 2;
-  static constexpr int blocks[] = {128, 160, 192, 224, 256, 288, 320, 384};
+  static constexpr int blocks[] = {128, 256, 384, 512};
   KernelOptions o = asked;
   if (!o.c_source) o.c_source = CSource::shared;
-  for (int rows = 1; rows <= 8; ++rows) {
+  for (int rows = 1; rows <= 10; ++rows) {
     for (int pn = 1; pn <= 8; ++pn) {
       for (const int threads : blocks) {
         o.unroll = asked.unroll ? asked.unroll : rows;
