@@ -49,6 +49,11 @@ class Tuner(unittest.TestCase):
         self.assertEqual((model["kernels"], model["ms"], model["first_loses"], model["pruned_loses"]), (3, 1.0, 2.0, 1.0))
         self.assertAlmostEqual(model["rank_correlation"], -1)
 
+    def test_hopeless(self):
+        lines = [json.dumps({"type": kind, "m": 4, "n": 4, "tag": {"cycles": cycles}})
+                 for kind, cycles in (("d", 2), ("d", 3), ("d", 3.1), ("z", 3.1))]
+        self.assertEqual(tune_tsm.without_hopeless(lines, 1.5), [lines[0], lines[1], lines[3]])
+
     def test_files(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)

@@ -41,6 +41,17 @@ def sizes():
     return ["1-64", *off_diagonal]
 
 
+def without_hopeless(lines, factor):
+    """Those that the models take for at most so many times as slow as the best of their size, of whatever stage."""
+    cases = [json.loads(line) for line in lines]
+    best = {}
+    for case in cases:
+        size, cycles = (case["type"], case["m"], case["n"]), case["tag"]["cycles"]
+        best[size] = min(best.get(size, cycles), cycles)
+    return [line for line, case in zip(lines, cases)
+            if case["tag"]["cycles"] <= factor * best[case["type"], case["m"], case["n"]]]
+
+
 def write_cases(options):
     lines = []
     if options.exhaustive:
@@ -48,7 +59,8 @@ def write_cases(options):
             lines += candidates(options.gemm, stage, size, "--type", kind, "--exhaustive", "--mib", options.mib)
     else:
         for stages in STAGES.values():
-            lines += candidates(options.gemm, ",".join(stages), *sizes(), "--most", options.most, "--mib", options.mib)
+            its = candidates(options.gemm, ",".join(stages), *sizes(), "--most", options.most, "--mib", options.mib)
+            lines += without_hopeless(its, options.factor)
     try:
         with sys.stdout if options.out == "-" else open(options.out, "w") as file:
             file.write("\n".join(lines) + "\n")
@@ -169,6 +181,7 @@ def main():
     cases.add_argument("--out", default="-", help="a file (default: standard output)")
     cases.add_argument("--exhaustive", action="store_true")
     cases.add_argument("--most", type=int, default=5, help="kernels of a stage for each size")
+    cases.add_argument("--factor", type=float, default=1.5, help="not what is so many times as slow as the best, by the models")
     cases.add_argument("--mib", type=float, default=256, help="MiB of A")
     digests = commands.add_parser("digest")
     digests.add_argument("results", nargs="+")
