@@ -490,6 +490,21 @@ TEST_P(EveryTsmStage, KernelOptionsOfTsmm) {
   }
 }
 
+// Rows of A that come in several chunks, the last of them shorter, and warps that take several turns, the last not whole.
+TEST_F(Tsm, ChunksAndTurnsOfThePipelineOfTsmm) {
+  const auto all = stages();
+  const auto stage = std::ranges::find(all, "tsm/13_tsmm_pipeline", &Stage::id);
+  if (stage == all.end()) GTEST_SKIP() << "tsm/13 is not in this build";
+  for (ProblemSpec spec :
+       {tall(Operation::tsmm, Type::f64, 57, 61, 601), awkward(tall(Operation::tsmm, Type::f64, 57, 61, 601)),
+        tall(Operation::tsmm, Type::f64, 64, 34, 602), awkward(tall(Operation::tsmm, Type::c64, 41, 30, 603))}) {
+    spec.kernel.unroll = 2;
+    spec.kernel.threads = 32;  // so that few rows are a turn of all warps
+    const Result result = evaluated(contender(*stage), spec);
+    EXPECT_EQ(result.verdict.outcome, Outcome::pass) << describe(spec) << ": " << result.verdict.reason;
+  }
+}
+
 // Each product has its own options, and the other's are not ignored.
 TEST_P(EveryTsmStage, ForeignOptionsAreRefused) {
   const bool tsmm = stage().op == Operation::tsmm;

@@ -1,13 +1,16 @@
-// 13 TSMM pipeline: stage 10's pipeline for the other product. Rows of A come to shared memory stages ahead, C lies there all
-// the time, rows of B leave from registers.
+// 13 TSMM pipeline: stage 10's pipeline for the other product. Rows of A come to shared memory stages ahead, C lies
+// there all the time, rows of B leave from registers.
 //
-// Idea      What is on its way to the SM fills no register here, either, so a thread can have 8 rows and 8 columns of B, or 4
-//           and 4 of complex numbers: 64 FMAs for 16 words from shared memory.
-// Change    12's kernel with cp.async in the place of loads to registers, and several rows a thread.
-// Limit     Narrow C: the bandwidth of reading and writing at once, 3.9 TB/s. Wide C: the FP64 cores, 33 TFLOP/s.
+// Idea      What is on its way to the SM fills no register here, either, so a thread can have 8 rows and 8 columns of
+//           B, or 4 and 4 of complex numbers: 64 FMAs for 16 words from shared memory. And a row of A is one warp's
+//           alone: each warp has stages of its own and waits for no other.
+// Change    12's kernel with cp.async in the place of loads to registers, several rows a thread, and a loop with little
+//           but FMAs and loads: addresses are a register and a constant.
+// Limit     Narrow C: the bandwidth of reading and writing at once, 3.9 TB/s. Wide C: the FP64 cores, 33 TFLOP/s, less
+//           what else the loop executes (docs/tsm/probes.md): 27.
 // Number    GB/s, TFLOP/s, and both as a share of the roofline.
-// Map       tsm/generated/pipeline_tsmm.cuh: groups of threads, each with its own rows; a group's threads have every
-//           so-manieth unit of 16 bytes of a row. Rows of B that are not aligned leave through shared memory.
+// Map       tsm/generated/pipeline_tsmm.cuh: groups of a warp's lanes, each with its own rows; a group's lanes have
+//           every so-manieth unit of 16 bytes of a row. Rows of B that are not aligned leave through shared memory.
 // Page      docs/tsm/13_tsmm_pipeline.md
 // Source    ours.
 #include <algorithm>
@@ -100,7 +103,7 @@ gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
 }
 
 constexpr gemm::TsmmInfo info = {
-    .idea = "rows of A copied to shared memory stages ahead; several rows of B a thread",
+    .idea = "rows of A copied to shared memory stages ahead, by the warp that multiplies them",
     .min_compute_capability = 80,
     .launch_d = launch<double>,
     .launch_z = launch<double2>,

@@ -1,5 +1,5 @@
-// TSMM through the same pipeline: rows of A come to shared memory stages ahead, C lies there all the time, and rows of B
-// leave from registers. A row of A is one warp's alone, so each warp has stages of its own and waits for nobody.
+// TSMM through the same pipeline: rows of A come to shared memory stages ahead, C lies there all the time, and rows of
+// B leave from registers. A row of A is one warp's alone, so each warp has stages of its own and waits for nobody.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -25,8 +25,8 @@ using TsmmPipeline = void(std::int64_t k, T alpha, const T* a, std::int64_t lda,
 __host__ __device__ constexpr bool stored_directly(int n, int element_bytes, Rows how) {
   return element_bytes == 16 || (n % 2 == 0 && how != Rows::any);
 }
-/// Rows of each thread that go through shared memory together: a warp's are then a whole number of 16-byte pieces, if there
-/// are as many, and no more than 4 KB if that is possible.
+/// Rows of each thread that go through shared memory together: a warp's are then a whole number of 16-byte pieces, if
+/// there are as many, and no more than 4 KB if that is possible.
 __host__ __device__ constexpr int rows_together(int n, int groups, int rows_of_thread) {
   int best = 0;
   for (int together = 1; together <= rows_of_thread; ++together) {
@@ -53,9 +53,9 @@ __device__ inline void store_unit(double2* to, const double2* from) {
   *to = *from;
 }
 
-/// B = alpha * A * C + beta * B. A warp has rows of B for PR rows of each of its threads at a time, and takes its turn with all
-/// other warps. A thread has PN units of each of its rows, those of its first row and unit and every so-manieth from there.
-/// chunk: units of a row of A in a stage. rows_a, rows_b: how A and B lie in memory.
+/// B = alpha * A * C + beta * B. A warp has rows of B for PR rows of each of its threads at a time, and takes its turn
+/// with all other warps. A thread has PN units of each of its rows, those of its first row and unit and every
+/// so-manieth from there. chunk: units of a row of A in a stage. rows_a, rows_b: how A and B lie in memory.
 template <class T, int M, int N, int PR, int PN, Rows rows_a, Rows rows_b, int threads, int chunk, int stages,
           int resident>
 __global__ void __launch_bounds__(threads, resident)
@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(threads, resident)
   }
   __syncthreads();
 
-  // Rows are dealt out to all warps in turns, one of each block first: where some are left over, all SMs have their share.
-  // All rows exist but of the last turn.
+  // Rows are dealt out to all warps in turns, one of each block first: where some are left over, all SMs have their
+  // share. All rows exist but of the last turn.
   const int first = (warp * static_cast<int>(gridDim.x) + static_cast<int>(blockIdx.x)) * rows,
             step = static_cast<int>(gridDim.x) * (warps * rows);
   if (first >= k) return;
@@ -109,8 +109,8 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll 1
   for (int s = 0; s < stages; ++s) copy(mine_begin + s * A.bytes);
 
-  // While a column of x and a row of y are multiplied, the next ones are on their way to the other halves, also where these
-  // belong to another stage.
+  // While a column of x and a row of y are multiplied, the next ones are on their way to the other halves, also where
+  // these belong to another stage.
   alignas(16) T x[2][PR][unit], y[2][TN], sum[PR][TN] = {};
   const int x_offset = group * A.stride;
   ptx::SharedAddress x_at = mine_begin + x_offset;

@@ -33,7 +33,8 @@ struct TsmmPipelineShape {
         c_bytes(m * along_n * pn * 16) {
     const int element = 8 * words, unit = unit_of(m, element), columns = pn * unit_n, warps = o.threads / 32;
     const bool direct = stored_directly(n, element, Rows::flat);
-    // Beside tiles: what nvcc wants for addresses and counters, some more where there are chunks and where rows are kept.
+    // Beside tiles: what nvcc wants for addresses and counters, some more where there are chunks and where rows are
+    // kept.
     registers_ = 2 * words * (o.unroll * columns + 2 * o.unroll * unit + 2 * columns) + 26 +
                  (m * element > most_bytes_of_chunk ? 3
                   : m * element >= 192              ? 8
@@ -119,8 +120,8 @@ inline double tsmm_pipeline_cycles(int m, int n, bool is_complex, const KernelOp
   const double schedulers = (fmas * fma_and_yield + (loads + others) * other_cycles) / 4 / s.rows;
   // Warps are dealt out to four schedulers; one that has few has nothing to do while these wait.
   const double warps = o.threads / 32.0 * s.resident / 4, uneven = std::ceil(warps) / warps;
-  const double waits = 1 + 0.3 / (warps * warps);
-  return waits * (std::max({memory, schedulers * uneven, l1}) + 0.1 * (schedulers + l1));
+  const double waits = 1 + 0.2 / (warps * warps);
+  return waits * (std::max({memory, schedulers * uneven, l1}) + 0.05 * (schedulers + l1));
 }
 
 /// Visits kernels with the options that are asked for and all values of the others.

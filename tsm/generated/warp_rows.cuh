@@ -1,4 +1,5 @@
-// Rows of A on their way to the one warp that multiplies them: a ring of stages for each warp, which waits for no other.
+// Rows of A on their way to the one warp that multiplies them: a ring of stages for each warp, which waits for no
+// other.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,8 +12,8 @@
 
 namespace gemm::generated {
 
-/// A stage: so many rows of A, and `chunk` of each row's units; the last chunk may have fewer. Behind each row there is room
-/// for one unit where their number is even, so that eight rows' units of one column lie in different banks.
+/// A stage: so many rows of A, and `chunk` of each row's units; the last chunk may have fewer. Behind each row there is
+/// room for one unit where their number is even, so that eight rows' units of one column lie in different banks.
 struct StageLayout {
   int unit, units, chunk, chunks,
       last;           ///< elements of a unit; units of a row, of a chunk, of the last one; chunks of a row
