@@ -87,7 +87,7 @@ class Cases(unittest.TestCase):
             self.assertIn("0 compiled, 0 were there, 0 failed", looked_at.stdout)
             done = run(ROOT / "lab", "experiment", "E3", "--cases", "-", "--prebuilt", bin_dir)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, tsm_experiments.text_of(by_name["E3"]), ""))
-        self.assertEqual({len(by_name["E2"]), sum(c["stage"] == "library" for c in by_name["E2"])}, {2 * len(tsm_experiments.DIAGONAL)})
+        self.assertEqual({len(by_name["E2"]), sum(c["stage"] == "library" for c in by_name["E2"])}, {2 * len(tsm_experiments.LIBRARIES)})
         self.assertEqual(len(series["E3"]), 4)
         self.assertEqual(series["E8"], ["none", "atomics", "local", "ordered"])
         self.assertEqual({(c["type"], c["m"], c["k"]) for c in by_name["E9"]} & {("d", 64, 2**23), ("z", 64, 2**22)}, {("d", 64, 2**23), ("z", 64, 2**22)})
