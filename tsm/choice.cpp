@@ -16,14 +16,11 @@
 namespace gemm {
 namespace {
 
-// C of at most so many elements is narrow. On an H200, tsm/10 is the faster one from 4 x 4 on (docs/tsm/10_pipeline.md).
-constexpr int narrow = 9;
-
-// What a rule knows of stages that nobody has tuned: whether the last of them, with a pipeline, is the better one.
-bool prefers_pipeline(Operation op, Type type, int m, int n) {
-  // Rows of B that begin amid sectors of 32 bytes are what tsm/13 is slowest at (docs/tsm/13_tsmm_pipeline.md).
-  const bool ragged = op == Operation::tsmm && type == Type::f64 && n % 2 != 0;
-  return m * n > narrow && !ragged;
+// What a rule knows of stages that nobody has tuned: whether the last of them, with a pipeline, is the better one. On an
+// H200 it was for 270 of 272 tuned sizes of TSMTTSM, and for those of TSMM whose C has more than 4 x 4 elements
+// (docs/measurements/nvidia-h200/tsm_tuning.json).
+bool prefers_pipeline(Operation op, int m, int n) {
+  return op == Operation::tsmttsm || m * n > 16;
 }
 
 std::vector<std::string> words(std::string_view text) {
@@ -186,7 +183,7 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
     choice.from = nearest->m == m && nearest->n == n ? ChoiceFrom::tuned : ChoiceFrom::neighbour;
     if (!asked.any() && take(*preferred, nearest->options)) return choice;
   } else {
-    preferred = prefers_pipeline(op, type, m, n) ? candidates.back() : candidates.front();
+    preferred = prefers_pipeline(op, m, n) ? candidates.back() : candidates.front();
   }
   if (take(*preferred, asked)) return choice;
   for (const Stage* const stage : candidates) {
