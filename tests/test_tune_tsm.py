@@ -78,6 +78,9 @@ class Tuner(unittest.TestCase):
                                 capture_output=True, check=True).stdout.splitlines()]
         sizes = {(tune_tsm.operation(c["stage"]), c["type"], c["m"], c["n"]) for c in cases}
         self.assertEqual(len(sizes), 2 * 2 * (64 + len(tune_tsm.GRID) * (len(tune_tsm.GRID) - 1)))
+        self.assertEqual(len(cases), len({json.dumps({key: c[key] for key in c if key != "tag"}) for c in cases}))
+        # One thread a row is tried, whatever the model says.
+        self.assertIn(1, {c["options"].get("threads_per_row") for c in cases if (c["type"], c["m"], c["n"]) == ("d", 6, 6)})
         # Sorted by problem, so that each problem's data is made once.
         problems = [(tune_tsm.operation(c["stage"]), c["type"], c["m"], c["n"], c["k"]) for c in cases]
         self.assertEqual(sum(a != b for a, b in zip(problems, problems[1:])), len(sizes) - 1)

@@ -17,7 +17,8 @@ import sys
 
 sys.dont_write_bytecode = True
 STAGES = {"tsmttsm": ["tsm/09_generated", "tsm/10_pipeline"], "tsmm": ["tsm/12_tsmm_generated", "tsm/13_tsmm_pipeline"]}
-GRID = (1, 2, 4, 8, 16, 24, 32, 48, 64)
+GRID = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)  # as E14
+NARROW = 16  # columns of B, up to which few threads a row can be best
 # A stage and sizes of which every kernel is tried: narrow and wide, with and without a whole number of sectors in a row.
 SAMPLES = [("tsm/09_generated", "d", "5"), ("tsm/10_pipeline", "d", "20"), ("tsm/10_pipeline", "z", "33"),
            ("tsm/12_tsmm_generated", "d", "7"), ("tsm/12_tsmm_generated", "z", "16"), ("tsm/13_tsmm_pipeline", "d", "33"),
@@ -52,6 +53,22 @@ def without_hopeless(lines, factor):
             if case["tag"]["cycles"] <= factor * best[case["type"], case["m"], case["n"]]]
 
 
+def of_each_option(options, stages):
+    """The best kernels for each number of threads a row: the model of tsm/12 does not know that few are best for narrow C (E12)."""
+    stage = "tsm/12_tsmm_generated"
+    if stage not in stages:
+        return []
+    return [line for threads in (1, 2, 4, 8) for line in
+            candidates(options.gemm, stage, *sizes(), "--most", 2, "--mib", options.mib, "--threads-per-row", threads)
+            if json.loads(line)["n"] <= NARROW]
+
+
+def by_problem(lines):
+    """Each once, those of a problem one after another."""
+    problem = lambda line: tuple(json.loads(line)[key] for key in ("type", "m", "n", "k"))
+    return sorted(dict.fromkeys(lines), key=problem)
+
+
 def write_cases(options):
     lines = []
     if options.exhaustive:
@@ -60,7 +77,7 @@ def write_cases(options):
     else:
         for stages in STAGES.values():
             its = candidates(options.gemm, ",".join(stages), *sizes(), "--most", options.most, "--mib", options.mib)
-            lines += without_hopeless(its, options.factor)
+            lines += by_problem(without_hopeless(its, options.factor) + of_each_option(options, stages))
     try:
         with sys.stdout if options.out == "-" else open(options.out, "w") as file:
             file.write("\n".join(lines) + "\n")
