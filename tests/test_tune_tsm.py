@@ -50,9 +50,9 @@ class Tuner(unittest.TestCase):
         self.assertAlmostEqual(model["rank_correlation"], -1)
 
     def test_hopeless(self):
-        lines = [json.dumps({"type": kind, "m": 4, "n": 4, "tag": {"cycles": cycles}})
-                 for kind, cycles in (("d", 2), ("d", 3), ("d", 3.1), ("z", 3.1))]
-        self.assertEqual(tune_tsm.without_hopeless(lines, 1.5), [lines[0], lines[1], lines[3]])
+        lines = [json.dumps({"type": "d", "m": 4, "n": 4, "stage": stage, "tag": {"cycles": cycles}})
+                 for stage, cycles in (("a", 2), ("a", 2.9), ("a", 3), ("a", 3.1), ("b", 8), ("b", 9), ("b", 10))]
+        self.assertEqual(tune_tsm.without_hopeless(lines, 1.5), [*lines[:3], *lines[4:6]])
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as name:
