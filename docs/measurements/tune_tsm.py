@@ -37,9 +37,9 @@ def candidates(gemm, *arguments):
     return done.stdout.splitlines()
 
 
-def sizes():
+def sizes(most=64):
     off_diagonal = [f"{m}x{n}" for m in GRID for n in GRID if m != n]
-    return ["1-64", *off_diagonal]
+    return [f"1-{most}", *off_diagonal]
 
 
 def without_hopeless(lines, factor):
@@ -64,9 +64,9 @@ def of_each_option(options, stages):
     stage = "tsm/12_tsmm_generated"
     if stage not in stages:
         return []
+    narrow = [size for size in sizes(NARROW) if size.startswith("1-") or int(size.split("x")[1]) <= NARROW]
     return [line for threads in (1, 2, 4, 8) for line in
-            candidates(options.gemm, stage, *sizes(), "--most", 2, "--mib", options.mib, "--threads-per-row", threads)
-            if json.loads(line)["n"] <= NARROW]
+            candidates(options.gemm, stage, *narrow, "--most", 2, "--mib", options.mib, "--threads-per-row", threads)]
 
 
 def by_problem(lines):
