@@ -38,6 +38,7 @@ std::string key_of(const JitRequest& request, const std::string& target) {
                                 request.kernel);
   for (const JitHeader& header : request.headers)
     all += fmt::format("{} {}\n{}", header.name, header.text.size(), header.text);
+  if (request.in_order && for_gpu(target)) all += "in order";
   return hash_of(all);
 }
 

@@ -30,6 +30,9 @@ const JitHeader& kernel_header(std::string_view name);
 struct JitRequest {
   std::string kernel;              ///< an instance of a template: "gemm::sum<double, 3>"
   std::vector<JitHeader> headers;  ///< the first has the template, the others are what it includes
+  /// For a GPU: ptxas keeps instructions more or less in the order in which they are written (its -O1), where that one is
+  /// better than what it finds itself.
+  bool in_order = false;
 };
 
 /// What a compiler made of it: a cubin, or a shared object for the executor.

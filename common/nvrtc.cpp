@@ -109,10 +109,11 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   /// Returns the log.
-  std::string compile(const std::string& target) {
+  std::string compile(const std::string& target, bool in_order) {
     const std::string architecture = "-arch=" + target;
     std::vector<const char*> arguments(std::begin(options), std::end(options));
     arguments.push_back(architecture.c_str());
+    if (in_order) arguments.push_back("--ptxas-options=-O1");
     const int error = library_.compile(program_, static_cast<int>(arguments.size()), arguments.data());
     std::size_t bytes = 0;
     std::string log;
@@ -148,7 +149,7 @@ class Program {
 
 JitBinary compile(const JitRequest& request, const std::string& target) {
   Program program(fmt::format("#include \"{}\"\n", request.headers.front().name), request);
-  const std::string log = program.compile(target);
+  const std::string log = program.compile(target, request.in_order);
   JitBinary binary;
   binary.symbol = program.symbol(request.kernel);
   binary.code = program.cubin();

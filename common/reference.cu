@@ -60,40 +60,41 @@ struct Strided {
   Scalar alpha, beta;
 };
 
-// Of one element: its sum so far, and that of the absolute values.
+// Of one element: its sum so far, and that of the absolute values (of complex numbers, the moduli).
 template <int COMPONENTS>
 struct Sums {
   DoubleDouble sum[COMPONENTS];
-  double absolute[COMPONENTS] = {};
+  double absolute = 0;
 
+  __device__ static double modulus(const double* x) {
+    if constexpr (COMPONENTS == 1)
+      return fabs(x[0]);
+    else
+      return sqrt(x[0] * x[0] + x[1] * x[1]);
+  }
   __device__ void add(const Sums& other) {
-    for (int i = 0; i < COMPONENTS; ++i) {
-      sum[i].add(other.sum[i]);
-      absolute[i] += other.absolute[i];
-    }
+    for (int i = 0; i < COMPONENTS; ++i) sum[i].add(other.sum[i]);
+    absolute += other.absolute;
   }
   __device__ void add_product(const double* x, const double* y, double imaginary_sign) {
     sum[0].add_product(x[0], y[0]);
-    absolute[0] += fabs(x[0] * y[0]);
+    absolute += modulus(x) * modulus(y);
     if constexpr (COMPONENTS == 2) {
       const double imaginary = imaginary_sign * x[1];
       sum[0].add_product(-imaginary, y[1]);
       sum[1].add_product(x[0], y[1]);
       sum[1].add_product(imaginary, y[0]);
-      absolute[0] += fabs(imaginary * y[1]);
-      absolute[1] += fabs(x[0] * y[1]) + fabs(imaginary * y[0]);
     }
   }
   // Plus a * x, for a result that begins with zero.
   __device__ void add_scaled(Scalar a, const Sums& x) {
+    const double factor[] = {a.real, a.imag};
     sum[0].add_product(a.real, x.sum[0]);
-    absolute[0] += fabs(a.real) * x.absolute[0];
+    absolute += modulus(factor) * x.absolute;
     if constexpr (COMPONENTS == 2) {
       sum[0].add_product(-a.imag, x.sum[1]);
       sum[1].add_product(a.real, x.sum[1]);
       sum[1].add_product(a.imag, x.sum[0]);
-      absolute[0] += fabs(a.imag) * x.absolute[1];
-      absolute[1] += fabs(a.real) * x.absolute[1] + fabs(a.imag) * x.absolute[0];
     }
   }
 };
@@ -122,17 +123,15 @@ __global__ void finish_kernel(Strided p, int chunks, const Sums<COMPONENTS>* par
   result.add_scaled(p.alpha, all);
   if (!p.beta.zero()) {
     const double* const out = p.out + element / p.cols * p.out_row + element % p.cols * COMPONENTS;
-    for (int i = 0; i < COMPONENTS; ++i) {
-      old.sum[i].high = out[i];
-      old.absolute[i] = fabs(out[i]);
-    }
+    for (int i = 0; i < COMPONENTS; ++i) old.sum[i].high = out[i];
+    old.absolute = Sums<COMPONENTS>::modulus(out);
     result.add_scaled(p.beta, old);
   }
   for (int i = 0; i < COMPONENTS; ++i) {
     const DoubleDouble sum = result.sum[i].rounded();
     high[element * COMPONENTS + i] = sum.high;
     low[element * COMPONENTS + i] = sum.low;
-    magnitude[element * COMPONENTS + i] = result.absolute[i];
+    magnitude[element * COMPONENTS + i] = result.absolute;
   }
 }
 

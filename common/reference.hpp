@@ -10,8 +10,8 @@ namespace gemm {
 struct Reference {
   DeviceArray<double> c;          ///< alpha * op(A) * B + beta * C
   DeviceArray<double> low;        ///< what c lacks; empty for FP32 problems, where it would not matter
-  DeviceArray<double> magnitude;  ///< |alpha| * |A| * |B| + |beta| * |C|: what an error is measured against. Of complex
-                                  ///< numbers that of the real part, and of the imaginary, as sums of real products
+  DeviceArray<double> magnitude;  ///< |alpha| * |A| * |B| + |beta| * |C|: what an error is measured against; of complex
+                                  ///< numbers the same for both parts, from their moduli
 };
 
 /// Computes the reference on the device from the problem's own inputs: products of floats are exact in FP64, sums round

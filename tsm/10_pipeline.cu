@@ -38,13 +38,13 @@ gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, generate
                          const KernelOptions& o) {
   const generated::PipelineShape s(m, n, is_complex, o);
   std::string kernel = std::string("gemm::generated::tsmttsm_pipeline<") + (is_complex ? "double2" : "double");
-  for (const int number : {m, n, s.pm, s.pn}) kernel += ", " + std::to_string(number);
+  for (const int number : {m, n, s.unit_m, s.unit_n, s.pm, s.pn}) kernel += ", " + std::to_string(number);
   kernel += conjugate && is_complex ? ", true, " : ", false, ";
   kernel += std::to_string(is_complex ? o.products : 1);
   for (const generated::Rows rows : {rows_a, rows_b}) kernel += name_of(rows);
   for (const int number : {o.threads, s.turns, generated::pipeline_stages, s.resident})
     kernel += ", " + std::to_string(number);
-  gemm::JitRequest result{kernel + ">", {}};
+  gemm::JitRequest result{kernel + ">", {}, true};
   for (const char* const name : {"tsm/generated/pipeline.cuh", "tsm/generated/stream.cuh", "tsm/generated/multiply.cuh",
                                  "tsm/generated/places.cuh", "tsm/generated/block_sum.cuh", "tsm/generated/slices.cuh",
                                  "common/complex.cuh", "common/ptx.cuh"})
@@ -65,8 +65,9 @@ struct Plan {
 };
 
 Plan make_plan(int m, int n, bool is_complex, bool conjugate, generated::Rows rows_a, generated::Rows rows_b,
-               const KernelOptions& asked) {
-  const KernelOptions o = generated::choose_pipeline(m, n, is_complex, asked);
+               bool few_terms, const KernelOptions& asked) {
+  KernelOptions o = generated::choose_pipeline(m, n, is_complex, asked);
+  if (few_terms && o.products == 3) o.products = 4;
   Plan plan;
   if (const std::string why = generated::pipeline_refusal(m, n, is_complex, o); !why.empty()) {
     plan.status = gemm::Status::unsupported(why);
@@ -86,11 +87,12 @@ Plan make_plan(int m, int n, bool is_complex, bool conjugate, generated::Rows ro
 
 template <class T>
 const Plan& plan_for(const gemm::TsmttsmProblem<T>& p) {
-  static std::map<std::tuple<int, int, bool, generated::Rows, generated::Rows, KernelOptions>, Plan> known;
+  static std::map<std::tuple<int, int, bool, generated::Rows, generated::Rows, bool, KernelOptions>, Plan> known;
   const generated::Rows rows_a = generated::rows_of(p.a, p.lda, p.m), rows_b = generated::rows_of(p.b, p.ldb, p.n);
-  const auto key = std::tuple(p.m, p.n, p.conjugate, rows_a, rows_b, p.kernel);
+  const bool few_terms = p.depth() < generated::least_terms_of_three_products;
+  const auto key = std::tuple(p.m, p.n, p.conjugate, rows_a, rows_b, few_terms, p.kernel);
   if (const auto found = known.find(key); found != known.end()) return found->second;
-  Plan plan = make_plan(p.m, p.n, sizeof(T) == sizeof(double2), p.conjugate, rows_a, rows_b, p.kernel);
+  Plan plan = make_plan(p.m, p.n, sizeof(T) == sizeof(double2), p.conjugate, rows_a, rows_b, few_terms, p.kernel);
   return known[key] = std::move(plan);
 }
 

@@ -43,6 +43,11 @@ struct Tile {
     for (int f = 0; f < TM * TN; ++f) to[f / TN][f % TN] = sum[f / TN][f % TN];
   }
 };
+/// Sums of so many terms and more may be made of three products for a complex one. The error of one such product can be
+/// 9.6 u |x| |y|, with u = 2^-53, where four products have less than 3; that of the whole sum is to stay below
+/// 4 u sqrt(terms) times the sum of |x| |y| (docs/concepts/checking.md), even if one term is as good as all of it.
+inline constexpr int least_terms_of_three_products = 16;
+
 /// Of complex numbers with three products of real ones for each of theirs, after Gauss: (a + ib)(c + id) is
 /// ac - bd + i ((a + b)(c + d) - ac - bd). Each of the three has its own sums, so only the factors take more additions, one
 /// for each. An error is small beside the product's modulus, but not always beside its smaller part (Higham 1992).

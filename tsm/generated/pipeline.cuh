@@ -21,23 +21,26 @@ template <class T>
 using TsmttsmPipeline = void(std::int64_t k, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* partial);
 
 /// Sums of A^T B, or of A^H B if `conjugate`, over the rows of each block: M x N of them for each, in `partial`.
-/// A thread has PM x PN units of C, those of its first unit's column and row and every so-manieth from there. A slice of
-/// the block has all of C, and every so-manieth row of a stage. A stage has `turns` rows for each slice, an even number.
+/// A thread has PM x PN units of C, of unit_m x unit_n elements, those of its first unit's column and row and every
+/// so-manieth from there. A slice of the block has all of C, and every so-manieth row of a stage. A stage has `turns` rows
+/// for each slice, an even number. In rows of an odd number of elements units of two begin a column earlier in every second
+/// row; then there is an even number of slices, and each of them has only such rows, or only others.
 /// rows_a, rows_b: how A and B lie in memory. products: of real numbers for one of T.
-template <class T, int M, int N, int PM, int PN, bool conjugate, int products, Rows rows_a, Rows rows_b, int threads,
-          int turns, int stages, int resident>
+template <class T, int M, int N, int unit_m, int unit_n, int PM, int PN, bool conjugate, int products, Rows rows_a,
+          Rows rows_b, int threads, int turns, int stages, int resident>
 __global__ void __launch_bounds__(threads, resident)
     tsmttsm_pipeline(std::int64_t k, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b,
                      std::int64_t ldb, T* __restrict__ partial) {
-  constexpr Places places = places_of(M / unit_of(M, sizeof(T)), N / unit_of(N, sizeof(T)), PM, PN);
+  constexpr Places places = places_of(ceil_div(M, unit_m), ceil_div(N, unit_n), PM, PN);
   constexpr bool by_turns = swizzled(places.count);
-  using A = Panel<T, M, by_turns>;
-  using B = Panel<T, N, by_turns>;
+  using A = Panel<T, M, unit_m, by_turns>;
+  using B = Panel<T, N, unit_n, by_turns>;
+  constexpr bool shifted = A::shifted || B::shifted;
   constexpr int TM = PM * A::unit, TN = PN * B::unit, row_a = M * sizeof(T), row_b = N * sizeof(T);
-  constexpr int slices = slices_of_block(threads, places.count), rows = slices * turns,
+  constexpr int slices = slices_of_block(threads, places.count, shifted), rows = slices * turns,
                 stage = rows * (row_a + row_b);  // bytes
   static_assert(slices >= 1 && turns % 2 == 0 && (PM - 1) * places.along_m < A::units &&
-                (PN - 1) * places.along_n < B::units);
+                (PN - 1) * places.along_n < B::units && !(shifted && by_turns));
   const int slice = threadIdx.x / places.count, place = threadIdx.x % places.count;
   const int at_m = places.row(place), at_n = places.col(place);
   // Only a thread's last units can lie outside; then it repeats the last ones that don't.
@@ -50,8 +53,8 @@ __global__ void __launch_bounds__(threads, resident)
                      step = static_cast<std::int64_t>(gridDim.x) * rows;
   const int mine = first < k ? static_cast<int>((k - first - 1) / step) + 1 : 0,
             whole = first + rows <= k ? static_cast<int>((k - first - rows) / step) + 1 : 0;
-  Copies<T, M, by_turns, rows, threads, rows_a> of_a(a, lda, first, step);
-  Copies<T, N, by_turns, rows, threads, rows_b> of_b(b, ldb, first, step);
+  Copies<T, M, unit_m, by_turns, rows, threads, rows_a> of_a(a, lda, first, step);
+  Copies<T, N, unit_n, by_turns, rows, threads, rows_b> of_b(b, ldb, first, step);
   int next = 0;  // stage to be copied
   const auto copy = [&](ptx::SharedAddress to) {
     if (next < whole) [[likely]] {
@@ -85,7 +88,9 @@ __global__ void __launch_bounds__(threads, resident)
   const int its = smaller(slice, slices - 1);
   const auto read = [&](ptx::SharedAddress stage_at, int turn) {
     if (!works) return;
-    const ptx::SharedAddress x_row = stage_at + its * row_a, y_row = stage_at + rows * row_a + its * row_b;
+    constexpr int element = sizeof(T);
+    const ptx::SharedAddress x_row = stage_at + (its * row_a + A::before(its) * element),
+                             y_row = stage_at + (rows * row_a + its * row_b + B::before(its) * element);
 #pragma unroll
     for (int i = 0; i < PM; ++i)
       load_unit<A::unit>(
@@ -125,24 +130,39 @@ __global__ void __launch_bounds__(threads, resident)
 
   T sum[TM][TN];
   tile.get(sum);
+  // What a thread does with its sums, each at its element's place in a matrix C.
+  enum class Does { stores, adds_what_is_there };
+  const auto each = [&](T* c, Does what) {
+#pragma unroll
+    for (int i = 0; i < TM; ++i) {
+      const int row = (at_m + i / unit_m * places.along_m) * unit_m + i % unit_m + A::before(slice);
+#pragma unroll
+      for (int j = 0; j < TN; ++j) {
+        const int col = (at_n + j / unit_n * places.along_n) * unit_n + j % unit_n + B::before(slice);
+        const bool exists = (!A::shifted || row >= 0) && row < M && (!B::shifted || col >= 0) && col < N;
+        if (!exists) continue;
+        if (what == Does::stores)
+          c[row * N + col] = sum[i][j];
+        else
+          sum[i][j] = add(sum[i][j], c[row * N + col]);
+      }
+    }
+  };
   if constexpr (slices > 1) {
     ptx::cp_async_wait<0>();
     __syncthreads();  // nobody reads or fills stages any more
     constexpr int fit = stages * stage / static_cast<int>(places.count * TM * TN * sizeof(T));
     static_assert(fit >= 1);
-    add_up_slices<places.count, slices, smaller(slices / 2, fit)>(sum, slice, place, reinterpret_cast<T*>(smem));
-  }
-  if (slice > 0) return;
-  T* const out = partial + static_cast<std::int64_t>(blockIdx.x) * (M * N);
-#pragma unroll
-  for (int i = 0; i < TM; ++i) {
-    const int row = (at_m + i / A::unit * places.along_m) * A::unit + i % A::unit;
-#pragma unroll
-    for (int j = 0; j < TN; ++j) {
-      const int col = (at_n + j / B::unit * places.along_n) * B::unit + j % B::unit;
-      if (row < M && col < N) out[row * N + col] = sum[i][j];
+    T* const kept = reinterpret_cast<T*>(smem);
+    add_up_slices<places.count, slices, smaller(slices / 2, fit), shifted>(sum, slice, place, kept);
+    if constexpr (shifted) {  // the first slice and the second have different elements
+      if (slice == 1) each(kept, Does::stores);
+      __syncthreads();
+      if (slice == 0) each(kept, Does::adds_what_is_there);
     }
   }
+  if (slice > 0) return;
+  each(partial + static_cast<std::int64_t>(blockIdx.x) * (M * N), Does::stores);
 }
 
 }  // namespace gemm::generated

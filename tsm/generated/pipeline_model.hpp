@@ -35,22 +35,31 @@ inline const char* name_of(Rows rows) {
                               : ", gemm::generated::Rows::any";
 }
 
-/// What follows from M, N and options; tile_m and tile_n are multiples of a unit, `unroll` is the number of rows of a stage
-/// for each slice.
+/// What follows from M, N and options: `unroll` is the number of rows of a stage for each slice. Units have 16 bytes where
+/// tiles have an even number of columns; in rows of an odd number of doubles only if no load reads several rows.
 struct PipelineShape {
   int unit_m, unit_n, units_m, units_n, pm, pn;
   Places places;
+  bool shifted;  ///< units of two in rows of an odd number
   int slices, turns, rows, stage_bytes, resident;
 
   PipelineShape(int m, int n, bool is_complex, const KernelOptions& o)
-      : unit_m(unit_of(m, is_complex ? 16 : 8)),
-        unit_n(unit_of(n, is_complex ? 16 : 8)),
-        units_m(m / unit_m),
-        units_n(n / unit_n),
-        pm(ceil_div(o.tile_m, unit_m)),
-        pn(ceil_div(o.tile_n, unit_n)),
-        places(places_of(units_m, units_n, pm, pn)),
-        slices(slices_of_block(o.threads, places.count)) {
+      : unit_m(is_complex || o.tile_m % 2 != 0 ? 1 : 2), unit_n(is_complex || o.tile_n % 2 != 0 ? 1 : 2) {
+    const auto deal_out = [&] {
+      units_m = ceil_div(m, unit_m);
+      units_n = ceil_div(n, unit_n);
+      pm = ceil_div(o.tile_m, unit_m);
+      pn = ceil_div(o.tile_n, unit_n);
+      places = places_of(units_m, units_n, pm, pn);
+      shifted = m % unit_m != 0 || n % unit_n != 0;
+    };
+    deal_out();
+    if (shifted && swizzled(places.count)) {
+      unit_m = unit_of(m, 8);
+      unit_n = unit_of(n, 8);
+      deal_out();
+    }
+    slices = slices_of_block(o.threads, places.count, shifted);
     const int words = is_complex ? 2 : 1;
     const int sums = pm * pn * unit_m * unit_n, operands = pm * unit_m + pn * unit_n;
     registers_ =
@@ -88,8 +97,9 @@ inline std::string pipeline_refusal(int m, int n, bool is_complex, const KernelO
     return "the pipeline has interleaved columns, no leapfrogging and an ordered reduction";
   if (is_complex ? o.products != 3 && o.products != 4 : o.products != 0)
     return "three or four products of real numbers make one of complex ones";
-  if (o.tile_m % s.unit_m != 0 || o.tile_n % s.unit_n != 0)
-    return "the pipeline's tiles have an even number of columns of a matrix with an even number";
+  if (swizzled(s.places.count) &&
+      (s.unit_m != unit_of(m, is_complex ? 16 : 8) || s.unit_n != unit_of(n, is_complex ? 16 : 8)))
+    return "the pipeline's tiles of a narrow matrix with an even number of columns have an even number";
   if ((s.pm - 1) * s.places.along_m >= s.units_m || (s.pn - 1) * s.places.along_n >= s.units_n)
     return "a tile of " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n) +
            " leaves threads without columns";
@@ -129,7 +139,6 @@ inline double pipeline_cycles(int m, int n, bool is_complex, const KernelOptions
 /// other numbers of rows than what the stages' size makes of it, and twice as many.
 template <class Visit>
 void each_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Search search, Visit visit) {
-  const int unit_m = unit_of(m, is_complex ? 16 : 8), unit_n = unit_of(n, is_complex ? 16 : 8);
   const int most = is_complex ? 8 : 16;  // columns of a tile
   constexpr int twice = 1;               // no number of rows, since those are even
   static constexpr int blocks[] = {128, 160, 192, 224, 256, 288, 320, 352, 384}, turns[] = {0, twice, 2, 4, 8, 16};
@@ -140,8 +149,8 @@ void each_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Se
   // Of complex numbers by as many products as are asked for, or both.
   const bool both = is_complex && !asked.products;
   for (int products = both ? 3 : asked.products; products <= (both ? 4 : asked.products); ++products) {
-    for (int tile_m = unit_m; tile_m <= most; tile_m += unit_m) {
-      for (int tile_n = unit_n; tile_n <= most; tile_n += unit_n) {
+    for (int tile_m = 1; tile_m <= most; ++tile_m) {
+      for (int tile_n = 1; tile_n <= most; ++tile_n) {
         for (const int threads : blocks) {
           for (const int unroll : turns) {
             if (unroll > twice && search == Search::promising) continue;

@@ -36,9 +36,11 @@ __host__ __device__ constexpr Places places_of_warp(int along_n) {
 __host__ __device__ constexpr bool swizzled(int count) {
   return count < 16;
 }
-/// Slices of a block; where rows are swizzled, a multiple of 8, so that all of a thread's rows are so in the same way.
-__host__ __device__ constexpr int slices_of_block(int threads, int count) {
-  return swizzled(count) ? threads / count / 8 * 8 : threads / count;
+/// Slices of a block; where rows are swizzled, a multiple of 8, so that all of a thread's rows are so in the same way; and
+/// `by_twos` an even number.
+__host__ __device__ constexpr int slices_of_block(int threads, int count, bool by_twos) {
+  const int multiple = swizzled(count) ? 8 : by_twos ? 2 : 1;
+  return threads / count / multiple * multiple;
 }
 
 }  // namespace gemm::generated

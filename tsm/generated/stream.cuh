@@ -23,14 +23,19 @@ __host__ __device__ constexpr int unit_of(int width, int element_bytes) {
 /// from such an address; or else.
 enum class Rows { flat, wide, any };
 
-/// Rows of W elements in shared memory, in units, one row behind the other without padding: so copies of neighbours in
-/// device memory meet in no bank. Where neighbouring lanes read the same column of eight rows, and there is an even number
-/// of 16-byte units in a row, two of these would meet; `by_turns` then deals the units of each row out differently.
-template <class T, int W, bool by_turns>
+/// Rows of W elements in shared memory, in units of so many, one row behind the other without padding: so copies of
+/// neighbours in device memory meet in no bank. Where neighbouring lanes read the same column of eight rows, and there is
+/// an even number of 16-byte units in a row, two of these would meet; `by_turns` then deals the units of each row out
+/// differently.
+template <class T, int W, int unit_, bool by_turns>
 struct Panel {
-  static constexpr int unit = unit_of(W, sizeof(T)), units = W / unit;
+  static constexpr int unit = unit_, units = ceil_div(W, unit);
+  /// Units of two in rows of an odd number: every second row begins amid 16 bytes. There they begin a column earlier, with
+  /// the last one of the row before; in the other rows the last one ends with the first column of the row behind.
+  static constexpr bool shifted = W % unit != 0;
   /// So many units change places among themselves: those that share their bank with the row behind next, or sooner.
-  static constexpr int group = !by_turns || units % 2  ? 1
+  static constexpr int group = !by_turns || shifted    ? 1
+                               : units % 2             ? 1
                                : unit * sizeof(T) < 16 ? 1
                                : units % 8 == 0        ? 8
                                : units % 4 == 0        ? 4
@@ -44,14 +49,17 @@ struct Panel {
            : group == 4 ? row / 2 % 2 * 2 + row / 4 % 2
                         : row % 2 * 4 + row / 2 % 2 * 2 + row / 4 % 2;
   }
-  /// Bytes from a row's first place to its u-th unit.
+  /// The column before a row's first unit: 0 or -1.
+  __device__ static int before(int row) { return shifted ? -(row % 2) : 0; }
+  /// Bytes from a row's first place to that of its u-th unit; if shifted, from where the first unit begins.
   __device__ static int offset(int row, int u) { return (u ^ swizzle(row)) * static_cast<int>(unit * sizeof(T)); }
 };
 
-/// A thread's copies of a matrix to stages of `rows` rows, always the same part of a stage.
-template <class T, int W, bool by_turns, int rows, int threads, Rows how>
+/// A thread's copies of a matrix to stages of `rows` rows, always the same part of a stage. Of a stage that is one range each
+/// warp copies a part, 512 bytes at a time: so a copy's address is the first one's and a constant that fits the instruction.
+template <class T, int W, int unit, bool by_turns, int rows, int threads, Rows how>
 struct Copies {
-  using To = Panel<T, W, by_turns>;
+  using To = Panel<T, W, unit, by_turns>;
   static constexpr int row_bytes = W * sizeof(T), stage_bytes = rows * row_bytes;
   /// Pieces of 16 bytes of a stage as a whole; or else a thread's are all in the same columns.
   static constexpr bool in_one = how == Rows::flat && To::group == 1 && stage_bytes % 16 == 0;
@@ -59,24 +67,37 @@ struct Copies {
   static constexpr int pieces = in_one ? stage_bytes / 16 : W / piece;  // of a stage or of a row
   // Where units change places, rows that are a multiple of 8 apart do it in the same way.
   static constexpr int fit = threads / pieces, at_a_time = in_one ? 1 : To::group > 1 && fit >= 8 ? fit / 8 * 8 : fit;
-  static constexpr int count = in_one ? ceil_div(pieces, threads) : ceil_div(rows, at_a_time);
+  static constexpr int lines = ceil_div(pieces, 32), warps = threads / 32;  // of a stage as a whole: 32 pieces each
+  static constexpr int count = in_one ? ceil_div(lines, warps) : ceil_div(rows, at_a_time);
   static_assert(in_one || at_a_time >= 1);
 
   const T* from;        ///< in the next stage
   std::int64_t apart;   ///< bytes from one copy to the next
   std::int64_t stride;  ///< elements from one stage to the next
   int row, at;          ///< of the first copy: its row, its offset in the stage
+  int its;              ///< copies of a stage as a whole, if it is this lane's
 
   /// From the stage that begins in row `first`, and then every `step` rows.
   __device__ Copies(const T* matrix, std::int64_t ld, std::int64_t first, std::int64_t step) {
     if (how == Rows::flat) ld = W;
     const int thread = threadIdx.x;
-    row = in_one ? 0 : thread / pieces;
-    const int col = (in_one ? thread : thread % pieces) * piece;
-    from = matrix + (first + row) * ld + col;
-    apart = static_cast<std::int64_t>(sizeof(T)) * (in_one ? threads * piece : at_a_time * ld);
     stride = step * ld;
-    at = in_one ? thread * 16 : row * row_bytes + To::offset(row, col / To::unit) + col % To::unit * sizeof(T);
+    if (in_one) {
+      const int warp = thread / 32, mine = (warp * (lines / warps) + smaller(warp, lines % warps)) * 32 + thread % 32;
+      const int of_warp = lines / warps + (warp < lines % warps);
+      from = matrix + first * ld + mine * piece;
+      apart = 512;
+      row = 0;
+      at = mine * 16;
+      its = of_warp - (of_warp > 0 && mine + (of_warp - 1) * 32 >= pieces);
+    } else {
+      row = thread / pieces;
+      const int col = thread % pieces * piece;
+      from = matrix + (first + row) * ld + col;
+      apart = static_cast<std::int64_t>(sizeof(T)) * at_a_time * ld;
+      at = row * row_bytes + To::offset(row, col / To::unit) + col % To::unit * sizeof(T);
+      its = 0;
+    }
   }
 
   /// Starts the copies of a stage all of whose rows exist.
@@ -93,11 +114,12 @@ struct Copies {
       if (!has(i)) continue;
       int bytes = 16;
       if (in_one)
-        bytes = existing * row_bytes - (static_cast<int>(threadIdx.x) + i * threads) * 16;
+        bytes = existing * row_bytes - (at + i * 512);
       else if (row + i * at_a_time >= existing)
         bytes = 0;
       // A source is needed in any case: else the first of the stage.
-      copy(stage + offset(i), bytes > 0 ? source(i) : from - (in_one ? threadIdx.x * piece : row * (stride_of_row())),
+      copy(stage + offset(i),
+           bytes > 0 ? source(i) : from - (in_one ? at / static_cast<int>(sizeof(T)) : row * stride_of_row()),
            bytes > 16  ? 16
            : bytes > 0 ? bytes
                        : 0);
@@ -112,7 +134,7 @@ struct Copies {
     return apart / static_cast<std::int64_t>(sizeof(T)) / at_a_time;
   }
   __device__ bool has(int i) const {
-    if (in_one) return pieces % threads == 0 || i < count - 1 || static_cast<int>(threadIdx.x) + i * threads < pieces;
+    if (in_one) return pieces % threads == 0 || i < lines / warps - (pieces % 32 != 0) || i < its;
     if (threads % pieces != 0 || at_a_time != fit) {
       if (row >= at_a_time) return false;
     }
@@ -120,11 +142,11 @@ struct Copies {
   }
   __device__ const T* source(int i) const {
     // Known to the compiler where rows are not padded.
-    const std::int64_t bytes = how == Rows::flat ? i * (in_one ? threads * 16 : at_a_time * row_bytes) : i * apart;
+    const std::int64_t bytes = how == Rows::flat ? i * (in_one ? 512 : at_a_time * row_bytes) : i * apart;
     return reinterpret_cast<const T*>(reinterpret_cast<const char*>(from) + bytes);
   }
   __device__ int offset(int i) const {
-    if (in_one) return at + i * threads * 16;
+    if (in_one) return at + i * 512;
     if (To::group == 1 || at_a_time % 8 == 0) return at + i * at_a_time * row_bytes;
     const int its = row + i * at_a_time, unit_bytes = To::unit * static_cast<int>(sizeof(T));
     const int u = (at - row * row_bytes) / unit_bytes ^ To::swizzle(row);
