@@ -36,18 +36,18 @@ struct KernelOptions {
   int unroll = 0;  ///< rows that are loaded together
   // Of TSMTTSM.
   std::optional<Reduction> reduction = {};
-  int products = 0;  ///< of real numbers, for one of complex ones: 4, or 3 and more additions
   // Of both.
-  int threads = 0;  ///< of a block
+  int products = 0;  ///< of real numbers, for one of complex ones: 4, or 3 and more additions
+  int threads = 0;   ///< of a block
   // Of TSMM.
   std::optional<CSource> c_source = {};
   int threads_per_row = 0;  ///< of B: each has every so-manieth column
 
-  bool of_tsmttsm() const { return tile_m || tile_n || transposed || leapfrog || reduction || products; }
+  bool of_tsmttsm() const { return tile_m || tile_n || transposed || leapfrog || reduction; }
   bool of_tsmm() const { return c_source || threads_per_row; }
   /// Such a kernel is there to be timed, and never to be used: only `batch` takes these options.
   bool incorrect_on_purpose() const { return reduction == Reduction::none; }
-  bool any() const { return of_tsmttsm() || of_tsmm() || unroll || threads; }
+  bool any() const { return of_tsmttsm() || of_tsmm() || unroll || products || threads; }
   auto operator<=>(const KernelOptions&) const = default;
 };
 

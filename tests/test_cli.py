@@ -23,7 +23,7 @@ SMALL = ["--m", "70", "--n", "33", "--k", "50"]
 BAD_RUN = ["--m -3", "--n -1", "--k -2147483648", "--offset -1", "--lda 3", "--ldb 255", "--ldc -1", "--bogus", "extra",
            "--dist nosuch", "--cache luke", "--seconds 0", "--m 12abc", "--m 99999999999", "--alpha x", "--seed y", "--m 3 --m 4", "--m",
            "--type d", "--type q", "--conj", "--alpha-imag 1", "--k 2147483648", "--tile-m 2", "--tile-m 0", "--tile-n 65", "--unroll 0",
-           "--unroll 17", "--c-source shared", "--c-source l1", "--threads-per-row 4", "--threads-per-row 3", "--threads 48", "--threads 33x", "--threads 2048", "--transposed yes", "--leapfrog", "--reduction none"]
+           "--unroll 17", "--products 3", "--products 5", "--c-source shared", "--c-source l1", "--threads-per-row 4", "--threads-per-row 3", "--threads 48", "--threads 33x", "--threads 2048", "--transposed yes", "--leapfrog", "--reduction none"]
 # ... and when they get to it. A and B fit, C would be a petabyte.
 BAD_RUN_ON_DEVICE = ["--m 20000000 --n 20000000 --k 1", "--json nosuch/out.json", "--json ."]
 BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77", "run tsm/01 --type s", "run tsm/01 --conj", "compare 02 tsm/01", "ladder --op x",
@@ -35,7 +35,7 @@ BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77"
             "compare tsm/01 tsm/09 --unroll 2", "compare tsm/09 tsm/01 --unroll 2", "ladder 64 --tile-m 4", "ladder --only tsm/01 --tile-m 2",
             "run tsm/12 --tile-m 2", "run tsm/12 --transposed on", "run tsm/12 --leapfrog on", "run tsm/12 --reduction local", "run tsm/12 --unroll 5",
             "run tsm/12 --n 2 --threads-per-row 4", "run tsm/12 --m 64 --n 64 --c-source registers", "run tsm/12 --c-source l1",
-            "run tsm/11 --c-source shared", "run tsm/09 --c-source shared", "run tsm/09 --threads-per-row 4", "compare tsm/11 tsm/12 --unroll 2",
+            "run tsm/12 --type z --products 3", "run tsm/13 --products 4", "run tsm/13 --type z --products 2", "run tsm/11 --c-source shared", "run tsm/09 --c-source shared", "run tsm/09 --threads-per-row 4", "compare tsm/11 tsm/12 --unroll 2",
             "ladder --op tsmm --tile-m 2", "ladder --op tsmttsm --c-source global", "ladder --only tsm/11 --unroll 2", "compile tsm/11 4",
             "compile tsm/12 4 --tile-m 2", "compile tsm/09 4 --c-source shared", "compile tsm/12 4 --conj",
             "compile", "compile tsm/09", "compile tsm/01 4", "compile tsm/09 4x", "compile tsm/09 0", "compile tsm/09 4-2",

@@ -463,6 +463,8 @@ TEST_P(EveryTsmStage, KernelOptionsOfTsmm) {
       {.unroll = 1, .c_source = CSource::shared, .threads_per_row = 16},
       {.unroll = 4, .threads = 96, .c_source = CSource::shared, .threads_per_row = 4},
       {.unroll = 2, .threads = 1024, .c_source = CSource::shared, .threads_per_row = 1},
+      {.products = 3},
+      {.products = 4},
   };
   int passed = 0;
   for (const Type type : types) {
@@ -480,13 +482,14 @@ TEST_P(EveryTsmStage, KernelOptionsOfTsmm) {
         EXPECT_TRUE(!options.unroll || used.unroll == options.unroll);
         EXPECT_TRUE(!options.threads || used.threads == options.threads);
         EXPECT_TRUE(!options.c_source || used.c_source == options.c_source);
+        EXPECT_TRUE(!options.products || used.products == options.products);
         EXPECT_TRUE(!options.threads_per_row || used.threads_per_row == options.threads_per_row);
       }
     }
   }
   EXPECT_GE(passed, 6);
-  if (stage().id == "tsm/12_tsmm_generated") {  // which has them all
-    EXPECT_EQ(passed, 6 * static_cast<int>(std::size(all)));
+  if (stage().id == "tsm/12_tsmm_generated") {  // which has them all but products: four, of complex numbers
+    EXPECT_EQ(passed, 6 * static_cast<int>(std::size(all)) - 3 - 6);
   }
 }
 
@@ -497,11 +500,50 @@ TEST_F(Tsm, ChunksAndTurnsOfThePipelineOfTsmm) {
   if (stage == all.end()) GTEST_SKIP() << "tsm/13 is not in this build";
   for (ProblemSpec spec :
        {tall(Operation::tsmm, Type::f64, 57, 61, 601), awkward(tall(Operation::tsmm, Type::f64, 57, 61, 601)),
-        tall(Operation::tsmm, Type::f64, 64, 34, 602), awkward(tall(Operation::tsmm, Type::c64, 41, 30, 603))}) {
-    spec.kernel.unroll = 2;
-    spec.kernel.threads = 32;  // so that few rows are a turn of all warps
-    const Result result = evaluated(contender(*stage), spec);
-    EXPECT_EQ(result.verdict.outcome, Outcome::pass) << describe(spec) << ": " << result.verdict.reason;
+        tall(Operation::tsmm, Type::f64, 64, 34, 602), awkward(tall(Operation::tsmm, Type::c64, 41, 30, 603)),
+        tall(Operation::tsmm, Type::c64, 33, 24, 604), awkward(tall(Operation::tsmm, Type::c64, 57, 44, 70))}) {
+    spec.kernel.unroll = spec.k < 100 ? 5 : 2;  // 5: the loop over chunks is one
+    spec.kernel.threads = 32;                   // so that few rows are a turn of all warps
+    for (const int products : {3, 4}) {
+      if (spec.type == Type::f64 && products == 4) continue;
+      spec.kernel.products = spec.type == Type::c64 ? products : 0;
+      const Result result = evaluated(contender(*stage), spec);
+      EXPECT_EQ(result.verdict.outcome, Outcome::pass)
+          << describe(spec) << ", " << products << " products: " << result.verdict.reason;
+    }
+  }
+}
+
+// (1 + ie)(1 + ie) = 1 - e^2 + 2ie. Of four products the imaginary part adds up two small ones; of three it is what is
+// left of (1 + e)^2 - 1, which rounds to 0. So it is seen which ones a kernel has.
+TEST_F(Tsm, ThreeProductsOfThePipelineOfTsmm) {
+  const auto all = stages();
+  const auto stage = std::ranges::find(all, "tsm/13_tsmm_pipeline", &Stage::id);
+  if (stage == all.end()) GTEST_SKIP() << "tsm/13 is not in this build";
+  constexpr int k = 5;
+  constexpr double small = 0x1p-60;
+  const std::vector<double2> numbers(k, make_double2(1, small));
+  const DeviceArray<double2> x(k), y(1), out(k);
+  check_cuda(cudaMemcpy(x.data(), numbers.data(), k * sizeof(double2), cudaMemcpyHostToDevice), "write");
+  check_cuda(cudaMemcpy(y.data(), numbers.data(), sizeof(double2), cudaMemcpyHostToDevice), "write");
+  Problem p;
+  p.op = Operation::tsmm;
+  p.type = Type::c64;
+  p.m = p.n = p.ldx = p.ldy = p.ldout = 1;
+  p.k = k;
+  p.x = x.data();
+  p.y = y.data();
+  p.out = out.data();
+  for (const int products : {3, 4}) {
+    p.kernel.products = products;
+    const Status launched = contender(*stage).launch(p, nullptr);
+    ASSERT_TRUE(launched) << launched.reason;
+    check_cuda(cudaDeviceSynchronize(), "run");
+    for (const double2& found : out.to_host()) {
+      EXPECT_EQ(found.x, 1);
+      EXPECT_LE(std::abs(found.y - 2 * small), products == 3 ? 0x1p-52 : 0) << products << " products";
+      EXPECT_EQ(found.y == 2 * small, products == 4);
+    }
   }
 }
 

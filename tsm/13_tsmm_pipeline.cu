@@ -5,9 +5,10 @@
 //           B, or 4 and 4 of complex numbers: 64 FMAs for 16 words from shared memory. And a row of A is one warp's
 //           alone: each warp has stages of its own and waits for no other.
 // Change    12's kernel with cp.async in the place of loads to registers, several rows a thread, and a loop with little
-//           but FMAs and loads: addresses are a register and a constant.
+//           but FMAs and loads: addresses are a register and a constant. Complex numbers by three products of real
+//           ones, or four.
 // Limit     Narrow C: the bandwidth of reading and writing at once, 3.9 TB/s. Wide C: the FP64 cores, 33 TFLOP/s, less
-//           what else the loop executes (docs/tsm/probes.md): 27.
+//           what else the loop executes (docs/tsm/probes.md): 27. Three products: 32, counted as four.
 // Number    GB/s, TFLOP/s, and both as a share of the roofline.
 // Map       tsm/generated/pipeline_tsmm.cuh: groups of a warp's lanes, each with its own rows; a group's lanes have
 //           every so-manieth unit of 16 bytes of a row. Rows of B that are not aligned leave through shared memory.
@@ -32,7 +33,7 @@ gemm::JitRequest request(int m, int n, bool is_complex, generated::Rows rows_a, 
                          const KernelOptions& o) {
   const generated::TsmmPipelineShape s(m, n, is_complex, o, rows_a, rows_b);
   std::string kernel = std::string("gemm::generated::tsmm_pipeline<") + (is_complex ? "double2" : "double");
-  for (const int number : {m, n, o.unroll, s.pn}) kernel += ", " + std::to_string(number);
+  for (const int number : {m, n, o.unroll, s.pn, s.products}) kernel += ", " + std::to_string(number);
   for (const generated::Rows rows : {rows_a, rows_b}) kernel += name_of(rows);
   for (const int number : {o.threads, s.layout.chunk, s.stages, s.resident}) kernel += ", " + std::to_string(number);
   gemm::JitRequest result{kernel + ">", {}};

@@ -32,12 +32,26 @@ __device__ void multiply_tile(const double2 (&x)[TM], const double2 (&y)[TN], do
   }
 }
 
-/// A thread's tile of C while it grows.
+__device__ inline void set(double& sum, double value) {
+  sum = value;
+}
+__device__ inline void set(double2& sum, double value) {
+  sum = make_double2(value, value);
+}
+
+/// A thread's tile of the result while it grows.
 template <class T, int TM, int TN, bool conjugate, int products>
 struct Tile {
   T sum[TM][TN] = {};
 
-  __device__ void add(const T (&x)[TM], const T (&y)[TN]) { multiply_tile<conjugate>(x, y, sum); }
+  /// Sums begin anew. What is added to -0 needs no addition; nvcc must not drop that of +0, since it makes +0 of -0.
+  __device__ void begin(double zero) {
+#pragma unroll
+    for (int f = 0; f < TM * TN; ++f) set(sum[f / TN][f % TN], zero);
+  }
+  __device__ void add(const T (&x)[TM], const T (&y)[TN]) {
+    multiply_tile<conjugate>(x, y, sum);
+  }
   __device__ void get(T (&to)[TM][TN]) const {
 #pragma unroll
     for (int f = 0; f < TM * TN; ++f) to[f / TN][f % TN] = sum[f / TN][f % TN];
@@ -55,7 +69,16 @@ template <int TM, int TN, bool conjugate>
 struct Tile<double2, TM, TN, conjugate, 3> {
   double real[TM][TN] = {}, imaginary[TM][TN] = {}, both[TM][TN] = {};
 
+  __device__ void begin(double zero) {
+#pragma unroll
+    for (int f = 0; f < TM * TN; ++f) real[f / TN][f % TN] = imaginary[f / TN][f % TN] = both[f / TN][f % TN] = zero;
+  }
   __device__ void add(const double2 (&x)[TM], const double2 (&y)[TN]) {
+    add(x, y, [&](int j) { return y[j].x + y[j].y; });
+  }
+  /// sum_of(j): y[j].x + y[j].y.
+  template <class Sum>
+  __device__ void add(const double2 (&x)[TM], const double2 (&y)[TN], Sum sum_of) {
     double x_real[TM], x_imaginary[TM], x_both[TM], y_real[TN], y_imaginary[TN], y_both[TN];
 #pragma unroll
     for (int i = 0; i < TM; ++i) {
@@ -67,7 +90,7 @@ struct Tile<double2, TM, TN, conjugate, 3> {
     for (int j = 0; j < TN; ++j) {
       y_real[j] = y[j].x;
       y_imaginary[j] = y[j].y;
-      y_both[j] = y[j].x + y[j].y;
+      y_both[j] = sum_of(j);
     }
     multiply_tile<false>(x_real, y_real, real);
     multiply_tile<false>(x_imaginary, y_imaginary, imaginary);

@@ -38,11 +38,11 @@ __host__ __device__ constexpr int rows_together(int n, int groups, int rows_of_t
   return best;
 }
 
-__device__ inline double negative_zero(double) {
-  return -0.0;
-}
-__device__ inline double2 negative_zero(double2) {
-  return make_double2(-0.0, -0.0);
+/// Bytes of a row of C in shared memory, with zeros behind its columns. For three products the sums of real and
+/// imaginary parts lie behind the units, those of a lane's units j and j + 1 side by side (j even): they are the same
+/// for all rows of A, and a load of two costs less than two additions.
+__host__ __device__ constexpr int bytes_of_c_row(int along_n, int units, int products) {
+  return along_n * (units + (products == 3 ? ceil_div(units, 2) : 0)) * 16;
 }
 
 /// Stores 16 bytes.
@@ -55,18 +55,19 @@ __device__ inline void store_unit(double2* to, const double2* from) {
 
 /// B = alpha * A * C + beta * B. A warp has rows of B for PR rows of each of its threads at a time, and takes its turn
 /// with all other warps. A thread has PN units of each of its rows, those of its first row and unit and every
-/// so-manieth from there. chunk: units of a row of A in a stage. rows_a, rows_b: how A and B lie in memory.
-template <class T, int M, int N, int PR, int PN, Rows rows_a, Rows rows_b, int threads, int chunk, int stages,
-          int resident>
+/// so-manieth from there. products: of real numbers for one of T. chunk: units of a row of A in a stage.
+/// rows_a, rows_b: how A and B lie in memory.
+template <class T, int M, int N, int PR, int PN, int products, Rows rows_a, Rows rows_b, int threads, int chunk,
+          int stages, int resident>
 __global__ void __launch_bounds__(threads, resident)
     tsmm_pipeline(std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ c,
                   std::int64_t ldc, T beta, T* __restrict__ b, std::int64_t ldb) {
   constexpr int element = sizeof(T), unit_n = 16 / element, units_n = ceil_div(N, unit_n), TN = PN * unit_n,
-                along_n = ceil_div(units_n, PN), row_c = along_n * PN * 16;  // bytes; zeros behind C's columns
+                along_n = ceil_div(units_n, PN), row_c = bytes_of_c_row(along_n, PN, products);
   constexpr Places places = places_of_warp(along_n);
   constexpr int groups = places.along_m, rows = groups * PR, warps = threads / 32;
   constexpr StageLayout A = stage_layout(M, element, rows_a, rows, chunk);
-  constexpr int unit = A.unit, fmas = M * PR * TN * (element / 8) * (element / 8);
+  constexpr int unit = A.unit, fmas = M * PR * TN * products;
   constexpr bool direct = stored_directly(N, element, rows_b);
   constexpr int together = direct ? 1 : rows_together(N, groups, PR), kept_words = together * groups * N;
   constexpr int kept_bytes = direct ? 0 : ceil_div(kept_words, 2) * 16;
@@ -81,7 +82,15 @@ __global__ void __launch_bounds__(threads, resident)
   // alpha C
   for (int i = threadIdx.x; i < M * along_n * TN; i += threads) {
     const int row = i / (along_n * TN), col = i % (along_n * TN);
-    reinterpret_cast<T*>(smem)[i] = col < N ? multiply_add(alpha, c[row * ldc + col], T{}) : T{};
+    const T word = col < N ? multiply_add(alpha, c[row * ldc + col], T{}) : T{};
+    if constexpr (products == 3) {
+      unsigned char* const to = smem + row * row_c;
+      const int j = col / along_n, at = col % along_n;
+      reinterpret_cast<T*>(to)[col] = word;
+      reinterpret_cast<double*>(to + along_n * PN * 16)[(j / 2 * along_n + at) * 2 + j % 2] = word.x + word.y;
+    } else {
+      reinterpret_cast<T*>(smem)[i] = word;
+    }
   }
   __syncthreads();
 
@@ -111,7 +120,9 @@ __global__ void __launch_bounds__(threads, resident)
 
   // While a column of x and a row of y are multiplied, the next ones are on their way to the other halves, also where
   // these belong to another stage.
-  alignas(16) T x[2][PR][unit], y[2][TN], sum[PR][TN] = {};
+  alignas(16) T x[2][PR][unit], y[2][TN];
+  alignas(16) double y_both[2][TN];  // of three products
+  Tile<T, PR, TN, false, products> tile;
   const int x_offset = group * A.stride;
   ptx::SharedAddress x_at = mine_begin + x_offset;
   const ptx::SharedAddress x_end = x_at + stages * A.bytes;
@@ -123,6 +134,16 @@ __global__ void __launch_bounds__(threads, resident)
   const auto read_y = [&](int half, ptx::SharedAddress at) {
 #pragma unroll
     for (int j = 0; j < PN; ++j) load_unit<unit_n>(&y[half][j * unit_n], at + j * (along_n * 16));
+    if constexpr (products == 3) {
+#pragma unroll
+      for (int j = 0; j < PN; j += 2) {
+        const ptx::SharedAddress its = at + (PN + j / 2) * (along_n * 16);
+        if (j + 1 < PN)
+          load_unit<2>(&y_both[half][j], its);
+        else
+          load_unit<1>(&y_both[half][j], its);
+      }
+    }
   };
   // The FMAs of a chunk of so many units; y_at, y_next: this one's and the next one's first row of C.
   const auto multiply_chunk = [&](int units, ptx::SharedAddress y_at, ptx::SharedAddress y_next) {
@@ -146,7 +167,10 @@ __global__ void __launch_bounds__(threads, resident)
         T column[PR];
 #pragma unroll
         for (int r = 0; r < PR; ++r) column[r] = x[u % 2][r][v];
-        multiply_tile<false>(column, y[row % 2], sum);
+        if constexpr (products == 3)
+          tile.add(column, y[row % 2], [&](int j) { return y_both[row % 2][j]; });
+        else
+          tile.add(column, y[row % 2]);
       }
     }
     if (units % 2 != 0) {
@@ -159,6 +183,10 @@ __global__ void __launch_bounds__(threads, resident)
     if (units * unit % 2 != 0) {
 #pragma unroll
       for (int j = 0; j < TN; ++j) y[0][j] = y[1][j];
+      if constexpr (products == 3) {
+#pragma unroll
+        for (int j = 0; j < TN; ++j) y_both[0][j] = y_both[1][j];
+      }
     }
   };
 
@@ -168,6 +196,8 @@ __global__ void __launch_bounds__(threads, resident)
   // This thread's first unit of its first row; or its lane's first 16 bytes, if all its warp's rows are one range.
   T* out = b + first * ld + (direct ? group * ld + at_n * unit_n : rows_b == Rows::flat ? lane * unit_n : 0);
   const auto store = [&](int turn) {
+    T sum[PR][TN];
+    tile.get(sum);
     if constexpr (direct) {
       if (turn < whole && !adds) [[likely]] {
 #pragma unroll
@@ -247,9 +277,7 @@ __global__ void __launch_bounds__(threads, resident)
   for (int turn = 0; turn < mine; ++turn) {
     constexpr int chunk_c = A.chunk * unit * row_c;  // bytes of C
     if constexpr (A.chunks == 1 || fmas <= 2048) {
-      // What is added to -0 needs no addition.
-#pragma unroll
-      for (int i = 0; i < PR * TN; ++i) sum[i / TN][i % TN] = negative_zero(T{});
+      tile.begin(-0.0);
 #pragma unroll
       for (int part = 0; part < A.chunks; ++part) {
         const bool last = part == A.chunks - 1;
@@ -257,8 +285,7 @@ __global__ void __launch_bounds__(threads, resident)
                        last ? y_begin : y_begin + (part + 1) * chunk_c);
       }
     } else {
-#pragma unroll
-      for (int i = 0; i < PR * TN; ++i) sum[i / TN][i % TN] = T{};
+      tile.begin(0.0);
       constexpr int full = A.last == A.chunk ? A.chunks : A.chunks - 1;
       ptx::SharedAddress y_at = y_begin;
 #pragma unroll 1

@@ -18,24 +18,28 @@ inline constexpr int most_fmas_of_a_loop = 1024;      // over chunks, which are 
 
 /// What follows from M, N and options; `unroll` is the number of rows that a thread has at a time.
 struct TsmmPipelineShape {
-  int words, unit_n, units_n, pn, along_n, groups, rows, c_bytes, kept_bytes, stages, resident;
+  int words, products, unit_n, units_n, pn, along_n, groups, rows, c_bytes, kept_bytes, stages, resident;
   StageLayout layout;
 
   TsmmPipelineShape(int m, int n, bool is_complex, const KernelOptions& o, Rows rows_a = Rows::flat,
                     Rows rows_b = Rows::flat)
       : words(is_complex ? 2 : 1),
+        products(!is_complex       ? 1
+                 : o.products == 3 ? 3
+                                   : 4),
         unit_n(2 / words),
         units_n(ceil_div(n, unit_n)),
         pn(ceil_div(units_n, o.threads_per_row)),
         along_n(ceil_div(units_n, pn)),
         groups(std::max(32 / along_n, 1)),
         rows(groups * o.unroll),
-        c_bytes(m * along_n * pn * 16) {
+        c_bytes(m * bytes_of_c_row(along_n, pn, products)) {
     const int element = 8 * words, unit = unit_of(m, element), columns = pn * unit_n, warps = o.threads / 32;
     const bool direct = stored_directly(n, element, Rows::flat);
     // Beside tiles: what nvcc wants for addresses and counters, some more where there are chunks and where rows are
     // kept.
-    registers_ = 2 * words * (o.unroll * columns + 2 * o.unroll * unit + 2 * columns) + 26 +
+    const int sums = o.unroll * columns, operands = 2 * (o.unroll * unit + columns);
+    registers_ = 2 * words * (sums + operands) + (products == 3 ? 2 * sums + (o.unroll == 1 ? 16 : 11) : 0) + 26 +
                  (m * element > most_bytes_of_chunk ? 3
                   : m * element >= 192              ? 8
                                                     : 0) +
@@ -46,7 +50,7 @@ struct TsmmPipelineShape {
         stored_directly(n, element, rows_b) ? 0 : ceil_div(rows_together(n, groups, o.unroll) * groups * n, 2) * 16;
     // Where a chunk is not the whole row, it has an even number of units.
     const int unit_bytes = unit * element, units = m / unit, most = most_bytes_of_chunk / unit_bytes;
-    const double fmas = static_cast<double>(o.unroll) * columns * unit * words * words;  // of a unit
+    const double fmas = static_cast<double>(o.unroll) * columns * unit * products;  // of a unit
     int chunk = units;
     if (units > most) {
       const int wanted = std::clamp(static_cast<int>(most_fmas_of_a_loop / fmas), 2, most) / 2 * 2;
@@ -81,6 +85,10 @@ struct TsmmPipelineShape {
 inline std::string tsmm_pipeline_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
   const TsmmPipelineShape s(m, n, is_complex, o);
   if (*o.c_source != CSource::shared) return "the pipeline has C in shared memory";
+  if (is_complex ? o.products != 3 && o.products != 4 : o.products != 0)
+    return "three or four products of real numbers make one of complex ones";
+  if (o.products == 3 && m < least_terms_of_three_products)
+    return "three products are for sums of " + std::to_string(least_terms_of_three_products) + " terms and more";
   if (s.along_n != o.threads_per_row)
     return std::to_string(o.threads_per_row) + " threads for a row leave some without columns";
   if (s.along_n > 32) return "rows of " + std::to_string(s.along_n) + " units want more threads than a warp has";
@@ -96,8 +104,10 @@ inline double tsmm_pipeline_cycles(int m, int n, bool is_complex, const KernelOp
   const TsmmPipelineShape s(m, n, is_complex, o);
   const StageLayout& a = s.layout;
   const int element = 8 * s.words, columns = s.pn * s.unit_n, sums = o.unroll * columns;
+  // Numbers of an element of C, and of a sum; loads of a row of C.
+  const int parts = s.products == 3 ? 3 : s.words, loads_of_y = s.pn + (s.products == 3 ? ceil_div(s.pn, 2) : 0);
   // Of a warp for its rows:
-  const double fmas = static_cast<double>(sums) * m * s.words * s.words, loads = a.units * o.unroll + m * s.pn;
+  const double fmas = static_cast<double>(sums) * m * s.products, loads = a.units * o.unroll + m * loads_of_y;
   const double pieces = s.rows * static_cast<double>(m) * element / (element == 8 && m % 2 != 0 && !a.in_one ? 8 : 16);
   const double copies = pieces / 32 + 18.0 * a.chunks;  // and what belongs to a stage
   const bool direct = stored_directly(n, element, Rows::flat);
@@ -106,8 +116,10 @@ inline double tsmm_pipeline_cycles(int m, int n, bool is_complex, const KernelOp
   const double stores = 20 + (direct ? o.unroll * (s.pn + 1)
                                      : sums + o.unroll / together * (10 + 2 * ceil_div(static_cast<int>(kept), 64)));
   const bool unrolled = a.chunks == 1 || fmas <= 2048;
-  const double zeros = unrolled ? 0 : sums * s.words;
-  const double moves = 2 * s.words * ((a.last % 2 ? o.unroll * a.unit : 0) + (m % 2 ? columns : 0));
+  const double zeros = unrolled ? 0 : sums * parts;
+  // Three products: of each word of A the sum of its parts, and three for each element of B.
+  const double additions = s.products == 3 ? o.unroll * m + 3 * sums : 0;
+  const double moves = 2 * ((a.last % 2 ? s.words * o.unroll * a.unit : 0) + (m % 2 ? parts * columns : 0));
   const double others = copies + stores + zeros + moves;
   // A warp's load of 16 bytes a lane: two wavefronts if lanes pair up, or four; and more if it reads more than that.
   const Places places = places_of_warp(s.along_n);
@@ -115,9 +127,9 @@ inline double tsmm_pipeline_cycles(int m, int n, bool is_complex, const KernelOp
   const double of_x = std::max(least * unit_bytes / 16, s.groups * unit_bytes / 128),
                of_y = std::max(least, s.along_n * 16 / 128.0);
   const double moved = s.rows * (m + n) * element / 128.0;  // into shared memory, and to device memory
-  const double l1 = (a.units * o.unroll * of_x + m * s.pn * of_y + moved * (direct ? 1 : 2)) / s.rows;
+  const double l1 = (a.units * o.unroll * of_x + m * loads_of_y * of_y + moved * (direct ? 1 : 2)) / s.rows;
   const double memory = (m + n) * 8.0 * s.words / scale_bytes_a_cycle;
-  const double schedulers = (fmas * fma_and_yield + (loads + others) * other_cycles) / 4 / s.rows;
+  const double schedulers = ((fmas + additions) * fma_and_yield + (loads + others) * other_cycles) / 4 / s.rows;
   // Warps are dealt out to four schedulers; one that has few has nothing to do while these wait.
   const double warps = o.threads / 32.0 * s.resident / 4, uneven = std::ceil(warps) / warps;
   const double waits = 1 + 0.2 / (warps * warps);
@@ -131,16 +143,21 @@ void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOptions& aske
   static constexpr int blocks[] = {128, 256, 384, 512};
   KernelOptions o = asked;
   if (!o.c_source) o.c_source = CSource::shared;
-  for (int rows = 1; rows <= 10; ++rows) {
-    for (int pn = 1; pn <= 8; ++pn) {
-      for (const int threads : blocks) {
-        o.unroll = asked.unroll ? asked.unroll : rows;
-        o.threads_per_row = asked.threads_per_row ? asked.threads_per_row : ceil_div(ceil_div(n, per_unit), pn);
-        o.threads = asked.threads ? asked.threads : threads;
-        const TsmmPipelineShape s(m, n, is_complex, o);
-        const bool works = tsmm_pipeline_refusal(m, n, is_complex, o).empty();
-        const bool fits = s.registers() <= std::min(most_registers, registers_of_sm / o.threads);
-        visit(o, works ? tsmm_pipeline_cycles(m, n, is_complex, o) * (fits ? 1 : too_many_registers) : impossible);
+  // Of complex numbers by as many products as are asked for, or both.
+  const bool both = is_complex && !asked.products;
+  for (int products = both ? 3 : asked.products; products <= (both ? 4 : asked.products); ++products) {
+    for (int rows = 1; rows <= 10; ++rows) {
+      for (int pn = 1; pn <= 8; ++pn) {
+        for (const int threads : blocks) {
+          o.products = products;
+          o.unroll = asked.unroll ? asked.unroll : rows;
+          o.threads_per_row = asked.threads_per_row ? asked.threads_per_row : ceil_div(ceil_div(n, per_unit), pn);
+          o.threads = asked.threads ? asked.threads : threads;
+          const TsmmPipelineShape s(m, n, is_complex, o);
+          const bool works = tsmm_pipeline_refusal(m, n, is_complex, o).empty();
+          const bool fits = s.registers() <= std::min(most_registers, registers_of_sm / o.threads);
+          visit(o, works ? tsmm_pipeline_cycles(m, n, is_complex, o) * (fits ? 1 : too_many_registers) : impossible);
+        }
       }
     }
   }
