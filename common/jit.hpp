@@ -30,8 +30,8 @@ const JitHeader& kernel_header(std::string_view name);
 struct JitRequest {
   std::string kernel;              ///< an instance of a template: "gemm::sum<double, 3>"
   std::vector<JitHeader> headers;  ///< the first has the template, the others are what it includes
-  /// For a GPU: ptxas keeps instructions more or less in the order in which they are written (its -O1), where that one is
-  /// better than what it finds itself.
+  /// For a GPU: ptxas keeps instructions more or less in the order in which they are written (its -O1), unless registers
+  /// are spilled then. For loops whose order is better than what it would find.
   bool in_order = false;
 };
 

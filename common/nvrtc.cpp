@@ -147,9 +147,9 @@ class Program {
   Nvrtc::Program program_ = nullptr;
 };
 
-JitBinary compile(const JitRequest& request, const std::string& target) {
+JitBinary compile(const JitRequest& request, const std::string& target, bool in_order) {
   Program program(fmt::format("#include \"{}\"\n", request.headers.front().name), request);
-  const std::string log = program.compile(target, request.in_order);
+  const std::string log = program.compile(target, in_order);
   JitBinary binary;
   binary.symbol = program.symbol(request.kernel);
   binary.code = program.cubin();
@@ -161,12 +161,21 @@ JitBinary compile(const JitRequest& request, const std::string& target) {
   return binary;
 }
 
+JitBinary compile(const JitRequest& request, const std::string& target) {
+  if (request.in_order) {
+    JitBinary binary = compile(request, target, true);
+    if (binary.spill_bytes == 0) return binary;
+  }
+  return compile(request, target, false);
+}
+
 }  // namespace
 
 std::optional<JitCompiler> nvrtc() {
   const Nvrtc& library = Nvrtc::instance();
   if (!library.there) return std::nullopt;
-  return JitCompiler{fmt::format("nvrtc-{}.{}", library.major, library.minor), compile};
+  return JitCompiler{fmt::format("nvrtc-{}.{}", library.major, library.minor),
+                     [](const JitRequest& request, const std::string& target) { return compile(request, target); }};
 }
 
 std::string nvrtc_settings() {
