@@ -50,13 +50,13 @@ def block_experiment(data, name, folder=FOLDERS[0]):
     return [*lines, " ".join(notes), "", f"![{record['title']}](../figures/experiment_{name}.svg)"]
 
 
-def block_experiment_dram(data, folder=FOLDERS[0]):
-    """What E13 --ncu has read."""
-    path = folder / "E13_ncu.json"
+def block_experiment_ncu(data, name, folder=FOLDERS[0]):
+    """What an experiment's --ncu has read."""
+    path = folder / f"{name}_ncu.json"
     if not path.exists():
-        return ["*Not measured yet: `./lab experiment E13 --ncu` does it.*"]
+        return [f"*Not measured yet: `./lab experiment {name} --ncu` does it.*"]
     record = json.loads(path.read_text())
-    return [*table(*tsm_experiments.table_dram(record)), f"{record['device']}, commit {record['commit']}, Nsight Compute."]
+    return [*table(*tsm_experiments.TABLES_OF_COUNTED[name](record)), f"{record['device']}, commit {record['commit']}, Nsight Compute."]
 
 
 def drawn():
@@ -258,7 +258,7 @@ def draw_reductions(plt, record):
     view = tsm_experiments.View(record)
     fig, axes = plt.subplots(1, len(view.sizes), figsize=(3 * len(view.sizes), 3.4), sharey=True, squeeze=False)
     for ax, (m, n) in zip(axes[0], view.sizes):
-        for i, series in enumerate(s for s in view.series if s != tsm_experiments.NO_REDUCTION):
+        for i, series in enumerate(tsm_experiments.reductions_of(view)):
             points = [(k, share) for k in tsm_experiments.lengths_of(view, m, n)
                       if (share := tsm_experiments.relative(view, m, n, k, series)) is not None]
             ax.plot(*(list(zip(*points)) or [(), ()]), color=f"C{i}", marker=".", label=series)

@@ -179,6 +179,20 @@ TEST_F(Jit, ErrorsOfTheCompilerAreToldInOneLine) {
   EXPECT_TRUE(!fs::exists(kernel_cache()) || files().empty());
 }
 
+// Two blocks with 100 KB each fit a multiprocessor with 228 KB; without being told, the runtime counts none above 48.
+TEST_F(Jit, BlocksOfAMultiprocessor) {
+  if (!can_compile()) GTEST_SKIP();
+  const auto [status, kernel] = find_kernel(scale_by(9));
+  ASSERT_TRUE(status) << status.reason;
+  EXPECT_EQ(blocks_per_multiprocessor(*kernel, 1024, 1 << 30), 1);  // never none: it is the launch that fails
+#if GEMM_ON_GPU
+  int shared = 0;
+  check_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0), "ask");
+  for (const int bytes : {20 * 1024, 100 * 1024, shared / 2 - 2048})
+    EXPECT_EQ(blocks_per_multiprocessor(*kernel, 32, bytes), std::min(shared / (bytes + 1024), 32)) << bytes;
+#endif
+}
+
 TEST_F(Jit, ArgumentsOfOtherSizesAreRefused) {
   if (!can_compile()) GTEST_SKIP();
   const JitResult found = find_kernel(scale_by(3));

@@ -55,7 +55,7 @@ RECORDS = {
                                     options={"threads_per_row": 4, "unroll": unroll, "c_source": "shared"}) for m in (1, 2) for unroll in (1, 2)]),
     "tiles": record("E4", [tile(tm, tn, 10 / (tm + tn), kind) for tm in (1, 2, 4) for tn in (1, 2, 4) for kind in "dz"]),
     "reductions": record("E8", [result(series, ms * k / 1000, m, m, k) for m in (1, 4) for k in (1000, 10000)
-                                for series, ms in (("none", 0.1), ("atomics", 0.4), ("local", 0.2), ("ordered", 0.125))]),
+                                for series, ms in (("none", 0.1), ("atomics", 0.4), ("local", 0.2), ("ordered", 0.125), ("our best", 0.11), ("cuBLAS", 0.3))]),
     "map": record("E14", [result(tsm_experiments.PRODUCTS[op], 1.0, m, n, kind=kind, op=op, share=100 if m == n else 40.0)
                           for op in ("tsmttsm", "tsmm") for kind in "dz" for m in (1, 2) for n in (1, 2)]),
 }
@@ -89,7 +89,7 @@ class Cases(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, tsm_experiments.text_of(by_name["E3"]), ""))
         self.assertEqual({len(by_name["E2"]), sum(c["stage"] == "library" for c in by_name["E2"])}, {2 * len(tsm_experiments.LIBRARIES)})
         self.assertEqual(len(series["E3"]), 4)
-        self.assertEqual(series["E8"], ["none", "atomics", "local", "ordered"])
+        self.assertEqual(series["E8"], ["none", "atomics", "local", "ordered", "our best", "cuBLAS"])
         self.assertEqual({(c["type"], c["m"], c["k"]) for c in by_name["E9"]} & {("d", 64, 2**23), ("z", 64, 2**22)}, {("d", 64, 2**23), ("z", 64, 2**22)})
         self.assertEqual([set(series[name]) for name in ("E10", "E11", "E12")],
                          [{"registers", "global", "shared"}, {"1", "2", "3", "4"}, {"1", "2", "4", "8", "16"}])
@@ -134,10 +134,29 @@ class Cases(unittest.TestCase):
             return [([1], [1], {"dram__bytes_read.sum": 1.5 * 8 * 5 * 20, "dram__bytes_write.sum": 8 * 5 * 20.0})] * count
 
         with mock.patch.object(counters, "read_launches", read_launches):
-            found = tsm_experiments.perform_ncu(gemm(), [(5, 5, 20)])
+            found = tsm_experiments.perform_ncu(gemm(), "E13", [(5, 5, 20)])
         self.assertEqual(len(batches), 1)
         self.assertEqual([r["stage"] for r in found["results"]], ["tsm/12", "tsm/13"])
         self.assertEqual(tsm_experiments.table_dram(found)[1], [["5", "1", "1.50", "1.00", "1.50", "1.00"]])
+
+
+    def test_what_is_busy(self):
+        answer = {"smsp__cycles_elapsed.avg.per_second": 1.834e9, "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active": 77.2,
+                  "dram__throughput.avg.pct_of_peak_sustained_elapsed": 61.6}
+
+        def read_launches(command, metrics, count, kernels):
+            self.assertEqual(set(metrics), set(answer))
+            done = run(*command)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return [([1], [1], answer)] * count
+
+        with mock.patch.object(counters, "read_launches", read_launches):
+            found = tsm_experiments.perform_ncu(gemm(), "E9", [(17, 17, 20)])
+        head, rows = tsm_experiments.TABLES_OF_COUNTED["E9"](found)
+        self.assertEqual((len(head), rows), (5, [["17", *["1.83, 77, 62"] * 4]]))
+        answer.popitem()
+        with mock.patch.object(counters, "read_launches", read_launches), self.assertRaises((SystemExit, AssertionError)):
+            tsm_experiments.perform_ncu(gemm(), "E9", [(17, 17, 20)])
 
 
 class Records(unittest.TestCase):
@@ -169,7 +188,7 @@ class Records(unittest.TestCase):
         self.assertEqual(rows[0][:2], ["4 x 4", str(2 * (2 * (16 + 2 * 8) + 8))])
         head, rows = self.table("reductions")
         floor = 2 * 3.0 + 8 * 2 * 1000 / 4000 / 1e3  # two launches, and 16 KB at 4 TB/s
-        self.assertEqual(rows[0], ["1,000", "100", "25.0 %", "50.0 %", "80.0 %", "125", f"{floor:.3g}"])
+        self.assertEqual(rows[0], ["1,000", "100", "25.0 %", "50.0 %", "80.0 %", "125", "110", "300", f"{floor:.3g}"])
         head, rows = self.table("map")
         self.assertEqual(rows[0], ["TSMTTSM, double", "4", "70.0 %", "40.0 % at 1 x 2", "2", "2", "2"])
 

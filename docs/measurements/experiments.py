@@ -475,7 +475,7 @@ def parse_arguments():
     parser.add_argument("--json", metavar="FILE", help="write what was found to this file; - is standard output, without the table")
     parser.add_argument("--out", metavar="DIR", help="write it to DIR/NAME.json; or to a file, if the name ends in .json")
     parser.add_argument("--cases", metavar="FILE", help="of E2 to E14: run nothing, write what would be run on a GPU, for gemm batch; - is standard output")
-    parser.add_argument("--ncu", action="store_true", help="of E13: bytes of device memory, read with Nsight Compute, to DIR/E13_ncu.json")
+    parser.add_argument("--ncu", action="store_true", help="of E9: the clock, and what is busy; of E13: bytes of device memory; read with Nsight Compute, to DIR/NAME_ncu.json")
     options = parser.parse_args()
     if len(sys.argv) == 1:
         return options
@@ -497,8 +497,8 @@ def parse_arguments():
         options.json, options.out = options.out, None
     if options.json and options.group:
         fail(f"a file takes one experiment; --out DIR is for {options.name}")
-    if options.ncu and options.name != "E13":
-        fail("--ncu is for E13")
+    if options.ncu and options.name not in tsm_experiments.COUNTED:
+        fail(f"--ncu is for {' and '.join(tsm_experiments.COUNTED)}")
     if options.cases and any(name in EXPERIMENTS for name in options.names):
         fail("--cases is for E2 to E14, or tsm: the others run no batches")
     if options.cases and (options.ncu or options.json or options.out):
@@ -529,17 +529,17 @@ def left_out(name, gemm, executor):
     return ""
 
 
-def measure_bytes(options, executor):
-    """E13 --ncu"""
+def count(options, executor):
+    """--ncu"""
     if executor:
         fail("--ncu needs a GPU, and Nsight Compute")
     if not shutil.which("ncu"):
         fail("no ncu here: Nsight Compute comes with the CUDA toolkit")
-    record = tsm_experiments.perform_ncu(options.gemm, options.sizes)
+    record = tsm_experiments.perform_ncu(options.gemm, options.name, options.sizes)
     if not record["results"]:
-        fail("E13: none of its stages is in this build")
+        fail(f"{options.name}: none of its stages is in this build")
     if options.json != "-":
-        print_table(*tsm_experiments.table_dram(record))
+        print_table(*tsm_experiments.TABLES_OF_COUNTED[options.name](record))
     return record
 
 
@@ -567,7 +567,7 @@ def main():
             write(text, folder / f"{stem}.json")
 
     if options.ncu:
-        save(measure_bytes(options, executor), "E13_ncu")
+        save(count(options, executor), f"{options.name}_ncu")
         return 0
     for name in options.names:
         why = left_out(name, options.gemm, executor)

@@ -34,6 +34,7 @@ REMAINDERS = squares(*range(13, 21))  # all of M % 4
 GRID = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 LENGTHS = (1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000)
 MOST_BYTES = 1 << 34  # of A and B, for the longest of them
+MOST_BYTES_OF_BEST = 103 * 10**9  # the same for our best and cuBLAS: K = 1e8 at M = N = 64
 EXECUTOR_LENGTH = 200  # K on the executor
 
 
@@ -133,9 +134,13 @@ def cases_of_tiles(work):
 def cases_of_reductions(work):
     cases = []
     for m, n, k in work.sizes:
-        lengths = (100, 2000) if work.executor else LENGTHS
-        for rows in [k] if k else [rows for rows in lengths if (m + n) * 8 * rows <= MOST_BYTES]:
-            cases += [case("tsm/09", "d", m, n, rows, name, reduction=name) for name in (NO_REDUCTION, "atomics", "local", "ordered")]
+        for rows in [k] if k else (100, 2000) if work.executor else LENGTHS:
+            size = (m + n) * 8 * rows
+            if k or size <= MOST_BYTES:
+                cases += [case("tsm/09", "d", m, n, rows, name, reduction=name) for name in (NO_REDUCTION, "atomics", "local", "ordered")]
+            if k or size <= MOST_BYTES_OF_BEST:
+                cases += [case(stage, "d", m, n, rows, OURS) for stage in work.ours("tsmttsm")]
+                cases += [] if work.executor else [case("library", "d", m, n, rows, LIBRARY, "tsmttsm")]
     return cases
 
 
@@ -186,7 +191,7 @@ EXPERIMENTS = {
     "E4": Experiment("TSMTTSM: tiles at M = N = 32", "the best tiles lie on or just below the lines of 128 and 256 registers; powers of two stand out (figure 15)",
                      cases_of_tiles, squares(32), squares(4), kind="tiles"),
     "E8": Experiment("TSMTTSM: what a reduction costs, by K", "M = N = 4: local below 10 %, next to nothing from K = 10^6; M = N = 64: both below 10 % "
-                     "just above K = 10^4 (figure 18)", cases_of_reductions, squares(1, 4, 16, 64), squares(4), kind="reductions"),
+                     "just above K = 10^4 (figure 18)", cases_of_reductions, squares(1, 4, 16, 32, 64), squares(4), kind="reductions"),
     "E9": Experiment("TSMTTSM: libraries", "cuBLAS and CUTLASS far below, but for M = N = 1 (figure 17)", cases_beside_libraries, DIAGONAL, squares(4),
                      kind="shares", best=True),
     "E10": Experiment("TSMM: where C comes from", "registers for small M only; shared memory a little better than the L1 cache, most where 4 does not divide M "
@@ -302,31 +307,62 @@ def record_text(record):
 
 # Nsight Compute's names: ours.
 DRAM = {"dram__bytes_read.sum": "dram_read_bytes", "dram__bytes_write.sum": "dram_written_bytes"}
+BUSY = {"smsp__cycles_elapsed.avg.per_second": "clock_hz", "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active": "fp64_pct",
+        "dram__throughput.avg.pct_of_peak_sustained_elapsed": "dram_pct"}
 
 
-def perform_ncu(gemm, sizes):
-    """What tsm/12 and 13 really move to and from device memory, for widths around a sector's 4 words: needs Nsight Compute."""
+@dataclasses.dataclass
+class Counted:
+    """What Nsight Compute reads of an experiment's kernels."""
+    title: str
+    metrics: dict
+    kernels: str  # in its words: each case launches one of them once
+    sizes: tuple
+    cases: object  # function(Work)
+
+
+def counted_of_dram(work):
+    """tsm/12 and 13, a gigabyte of A."""
+    return [case(stage, "d", m, n, k, stage) for m, n, k in work.problems("d", lambda m, n: 4 * max(m, n))
+            for stage in GENERATED["tsmm"] if stage in work.known]
+
+
+def counted_of_best(work):
+    """tsm/14 and 15."""
+    return [case(stage, kind, m, n, k, stage) for op, stage in PICKED.items() if stage in work.known for kind in TYPES
+            for m, n, k in work.problems(kind)]
+
+
+COUNTED = {
+    "E9": Counted("The clock, and what is busy, while the best kernels run", BUSY, "regex:^tsm(m|ttsm)_pipeline",
+                  squares(16, 24, 32, 40, 48, 50, 57, 60, 64), counted_of_best),
+    "E13": Counted("TSMM: bytes of device memory by width", DRAM, "regex:^tsmm", REMAINDERS, counted_of_dram),
+}
+
+
+def perform_ncu(gemm, name, sizes):
+    """What Nsight Compute reads of an experiment's kernels (COUNTED)."""
     import counters
-    work = Work(gemm, sizes or REMAINDERS)
-    # A gigabyte of A; each case launches its kernel once.
-    problems = work.problems("d", lambda m, n: 4 * max(m, n))
-    cases = [case(stage, "d", m, n, k, stage) for m, n, k in problems for stage in GENERATED["tsmm"] if stage in work.known]
+    counted = COUNTED[name]
+    cases = counted.cases(Work(gemm, sizes or counted.sizes))
     if not cases:
         return {"results": []}
     with tempfile.TemporaryDirectory() as folder:
         listed, out = pathlib.Path(folder, "cases.jsonl"), pathlib.Path(folder, "results.jsonl")
         listed.write_text(text_of(cases))
-        launches = counters.read_launches([gemm, "batch", listed, "--out", out, "--no-exact", "--no-time"], DRAM, len(cases), "regex:^tsmm")
+        launches = counters.read_launches([gemm, "batch", listed, "--out", out, "--no-exact", "--no-time"], counted.metrics, len(cases),
+                                          counted.kernels)
         first, *lines = map(json.loads, out.read_text().splitlines())
-    if any(name not in found for _, _, found in launches for name in DRAM):
-        sys.exit(f"error: ncu gave no {' or no '.join(DRAM)}")
+    missing = [metric for metric in counted.metrics if any(metric not in found for _, _, found in launches)]
+    if missing:
+        sys.exit(f"error: ncu gave no {' and no '.join(missing)}")
     wrong = [line["case"] for line in lines if line["status"] != "pass"]
     if wrong or len(launches) != len(lines):
         sys.exit(f"error: {len(launches)} launches were counted of {len(lines)} cases; not right: {json.dumps(wrong)}")
     results = []
     for line, (_, _, found) in zip(lines, launches):
-        results.append({**short(line), **{ours: found[name] for name, ours in DRAM.items()}})
-    return {"experiment": "E13", "title": "TSMM: bytes of device memory by width", "source": PAPER, "executor": False, "missing": [],
+        results.append({**short(line), **{ours: found[metric] for metric, ours in counted.metrics.items()}})
+    return {"experiment": name, "title": counted.title, "source": PAPER, "executor": False, "missing": [],
             **provenance(first["run"]), "results": results}
 
 
@@ -432,10 +468,10 @@ def table_tiles(view):
     return tables, below(view.record, f"The best 12 of each type, of {tiles} tiles.")
 
 
-def floor_us(record, r):
-    """Two empty launches, and A and B at the read bandwidth."""
+def floor_us(record, m, n, k):
+    """Two empty launches, and A and B, of doubles, at the read bandwidth."""
     ceilings = record["ceilings"]
-    return 2 * ceilings["launch_us"] + ELEMENT[r["type"]] * (r["m"] + r["n"]) * r["k"] / ceilings["read_gbs"] / 1e3
+    return 2 * ceilings["launch_us"] + ELEMENT["d"] * (m + n) * k / ceilings["read_gbs"] / 1e3
 
 
 def lengths_of(view, m, n):
@@ -448,19 +484,26 @@ def relative(view, m, n, k, series):
     return 100 * times[0] / times[1] if all(times) else None
 
 
+def reductions_of(view):
+    """The series that are reductions, and no other kernels."""
+    return [s for s in view.series if s not in (NO_REDUCTION, OURS, LIBRARY)]
+
+
 def table_reductions(view):
-    tables, series = [], [s for s in view.series if s != NO_REDUCTION]
+    tables, series = [], reductions_of(view)
+    others = [s for s in ("ordered", OURS, LIBRARY) if s in view.series]  # of which times are told
     for m, n in view.sizes:
         rows = []
         for k in lengths_of(view, m, n):
-            bare, ordered = (view.at(s, "d", m, n, k) or {} for s in (NO_REDUCTION, "ordered"))
+            bare = view.at(NO_REDUCTION, "d", m, n, k) or {}
             if view.executor:
                 rows.append([f"{k:,}", bare.get("status", "-"), *(f"{r['status']}, {r['atomics']:,}" if (r := view.at(s, "d", m, n, k)) else "-" for s in series)])
                 continue
+            timed = [(view.at(s, "d", m, n, k) or {}).get("ms") for s in others]
             rows.append([f"{k:,}", number(bare["ms"] * 1e3) if "ms" in bare else "-", *(percent(relative(view, m, n, k, s)) for s in series),
-                         number(ordered["ms"] * 1e3) if "ms" in ordered else "-", number(floor_us(view.record, ordered)) if "ms" in ordered else "-"])
+                         *(number(ms * 1e3) if ms else "-" for ms in timed), number(floor_us(view.record, m, n, k))])
         head = (["no reduction", *(f"{s}: check, requests of atomic additions" for s in series)] if view.executor else
-                ["no reduction, us", *series, "ordered, us", "2 launches + bytes, us"])
+                ["no reduction, us", *series, *(f"{s}, us" for s in others), "2 launches + bytes, us"])
         tables.append(([f"M x N = {m} x {n}: K", *head], rows))
     return tables, below(view.record, "The kernel without a reduction is incorrect on purpose: blocks add up their slices' sums and leave them; C is not written.")
 
@@ -486,6 +529,23 @@ def tables(record):
     """([(head, rows)...], sentences)"""
     found, notes = globals()["table_" + EXPERIMENTS[record["experiment"]].kind](View(record))
     return found, [note for note in notes if note]
+
+
+def table_busy(record):
+    """The clock, and how busy FP64 cores and device memory are, by width."""
+    stages, rows = list(PICKED.values()), []
+    columns = [(stage, kind) for stage in stages for kind in TYPES]
+    for m, n in sorted({(r["m"], r["n"]) for r in record["results"]}):
+        row = [size_text(m, n)]
+        for stage, kind in columns:
+            r = next((r for r in record["results"] if (r["stage"], r["type"], r["m"], r["n"]) == (stage, kind, m, n)), None)
+            row.append(f"{r['clock_hz'] / 1e9:.2f}, {r['fp64_pct']:.0f}, {r['dram_pct']:.0f}" if r else "-")
+        rows.append(row)
+    head = ["M = N", *(f"{PRODUCTS[op]}, {TYPES[kind]}" for op in PICKED for kind in TYPES)]
+    return head, rows
+
+
+TABLES_OF_COUNTED = {"E9": table_busy, "E13": lambda record: table_dram(record)}
 
 
 def table_dram(record):
