@@ -184,12 +184,14 @@ TEST_F(Jit, BlocksOfAMultiprocessor) {
   if (!can_compile()) GTEST_SKIP();
   const auto [status, kernel] = find_kernel(scale_by(9));
   ASSERT_TRUE(status) << status.reason;
-  EXPECT_EQ(blocks_per_multiprocessor(*kernel, 1024, 1 << 30), 1);  // never none: it is the launch that fails
 #if GEMM_ON_GPU
+  EXPECT_EQ(blocks_per_multiprocessor(*kernel, 1024, 1 << 30), 1);  // never none: it is the launch that fails
   int shared = 0;
   check_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0), "ask");
   for (const int bytes : {20 * 1024, 100 * 1024, shared / 2 - 2048})
     EXPECT_EQ(blocks_per_multiprocessor(*kernel, 32, bytes), std::min(shared / (bytes + 1024), 32)) << bytes;
+#else
+  EXPECT_GE(blocks_per_multiprocessor(*kernel, 32, 100 * 1024), 1);
 #endif
 }
 
