@@ -33,7 +33,7 @@ gemm::JitRequest request(int m, int n, bool is_complex, generated::Rows rows_a, 
                          const KernelOptions& o) {
   const generated::TsmmPipelineShape s(m, n, is_complex, o, rows_a, rows_b);
   std::string kernel = std::string("gemm::generated::tsmm_pipeline<") + (is_complex ? "double2" : "double");
-  for (const int number : {m, n, o.unroll, s.pn, s.products}) kernel += ", " + std::to_string(number);
+  for (const int number : {m, n, o.unroll, s.along_n, s.products}) kernel += ", " + std::to_string(number);
   for (const generated::Rows rows : {rows_a, rows_b}) kernel += name_of(rows);
   for (const int number : {o.threads, s.layout.chunk, s.stages, s.resident}) kernel += ", " + std::to_string(number);
   gemm::JitRequest result{kernel + ">", {}, true};

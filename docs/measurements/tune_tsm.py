@@ -44,8 +44,8 @@ def sizes(most=64):
 
 
 def without_hopeless(lines, factor):
-    """Those that the models take for at most so many times as slow as the best of their size; of each stage two in any case, since its
-    model may be wrong by more than that."""
+    """Those that the models take for at most so many times as slow as the best of their size; of the stages with a pipeline two in any
+    case, since a model may be wrong by more than that."""
     cases = [json.loads(line) for line in lines]
     size = lambda case: (case["type"], case["m"], case["n"])
     best, kept = {}, {}
@@ -54,7 +54,8 @@ def without_hopeless(lines, factor):
     found = []
     for line, case in zip(lines, cases):  # of a stage the best come first
         of_stage = (size(case), case["stage"])
-        if case["tag"]["cycles"] <= factor * best[size(case)] or kept.get(of_stage, 0) < 2:
+        in_any_case = case["stage"] in [stages[-1] for stages in STAGES.values()] and kept.get(of_stage, 0) < 2
+        if in_any_case or case["tag"]["cycles"] <= factor * best[size(case)]:
             kept[of_stage] = kept.get(of_stage, 0) + 1
             found.append(line)
     return found

@@ -54,16 +54,16 @@ __device__ inline void store_unit(double2* to, const double2* from) {
 }
 
 /// B = alpha * A * C + beta * B. A warp has rows of B for PR rows of each of its threads at a time, and takes its turn
-/// with all other warps. A thread has PN units of each of its rows, those of its first row and unit and every
-/// so-manieth from there. products: of real numbers for one of T. chunk: units of a row of A in a stage.
+/// with all other warps. along_n lanes have a row between them, each of them every so-manieth unit, PN at most, and every
+/// so-manieth row. products: of real numbers for one of T. chunk: units of a row of A in a stage.
 /// rows_a, rows_b: how A and B lie in memory.
-template <class T, int M, int N, int PR, int PN, int products, Rows rows_a, Rows rows_b, int threads, int chunk,
+template <class T, int M, int N, int PR, int along_n, int products, Rows rows_a, Rows rows_b, int threads, int chunk,
           int stages, int resident>
 __global__ void __launch_bounds__(threads, resident)
     tsmm_pipeline(std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ c,
                   std::int64_t ldc, T beta, T* __restrict__ b, std::int64_t ldb) {
-  constexpr int element = sizeof(T), unit_n = 16 / element, units_n = ceil_div(N, unit_n), TN = PN * unit_n,
-                along_n = ceil_div(units_n, PN), row_c = bytes_of_c_row(along_n, PN, products);
+  constexpr int element = sizeof(T), unit_n = 16 / element, units_n = ceil_div(N, unit_n),
+                PN = ceil_div(units_n, along_n), TN = PN * unit_n, row_c = bytes_of_c_row(along_n, PN, products);
   constexpr Places places = places_of_warp(along_n);
   constexpr int groups = places.along_m, rows = groups * PR, warps = threads / 32;
   constexpr StageLayout A = stage_layout(M, element, rows_a, rows, chunk);
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(threads, resident)
   constexpr bool direct = stored_directly(N, element, rows_b);
   constexpr int together = direct ? 1 : rows_together(N, groups, PR), kept_words = together * groups * N;
   constexpr int kept_bytes = direct ? 0 : ceil_div(kept_words, 2) * 16;
-  static_assert(along_n <= 32 && (PN - 1) * along_n < units_n && (A.chunks == 1 || A.chunk % 2 == 0));
+  static_assert(along_n <= 32 && along_n <= units_n && (A.chunks == 1 || A.chunk % 2 == 0));
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   // Lanes that are left over do what others do, but for storing: that costs nothing, a branch would.
   const bool stores = places.count == 32 || lane < places.count;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "common/kernel_options.hpp"
 #include "tsm/generated/pipeline_model.hpp"
@@ -30,7 +31,7 @@ struct TsmmPipelineShape {
         unit_n(2 / words),
         units_n(ceil_div(n, unit_n)),
         pn(ceil_div(units_n, o.threads_per_row)),
-        along_n(ceil_div(units_n, pn)),
+        along_n(o.threads_per_row),
         groups(std::max(32 / along_n, 1)),
         rows(groups * o.unroll),
         c_bytes(m * bytes_of_c_row(along_n, pn, products)) {
@@ -89,8 +90,7 @@ inline std::string tsmm_pipeline_refusal(int m, int n, bool is_complex, const Ke
     return "three or four products of real numbers make one of complex ones";
   if (o.products == 3 && m < least_terms_of_three_products)
     return "three products are for sums of " + std::to_string(least_terms_of_three_products) + " terms and more";
-  if (s.along_n != o.threads_per_row)
-    return std::to_string(o.threads_per_row) + " threads for a row leave some without columns";
+  if (s.along_n > s.units_n) return std::to_string(o.threads_per_row) + " threads for a row leave some without columns";
   if (s.along_n > 32) return "rows of " + std::to_string(s.along_n) + " units want more threads than a warp has";
   // Whatever the alignment: rows of B that leave through shared memory take the most.
   if (TsmmPipelineShape(m, n, is_complex, o, Rows::any, Rows::any).shared_bytes(o.threads) > shared_of_sm - 1024 ||
@@ -133,7 +133,9 @@ inline double tsmm_pipeline_cycles(int m, int n, bool is_complex, const KernelOp
   // Warps are dealt out to four schedulers; one that has few has nothing to do while these wait.
   const double warps = o.threads / 32.0 * s.resident / 4, uneven = std::ceil(warps) / warps;
   const double waits = 1 + 0.2 / (warps * warps);
-  return waits * (std::max({memory, schedulers * uneven, l1}) + 0.05 * (schedulers + l1));
+  // Each block makes its own C and fills its own stages: measured, two of 128 threads are so much behind one of 256.
+  const double beginnings = o.threads <= 128 && s.resident > 1 ? 1.1 : 1;
+  return beginnings * waits * (std::max({memory, schedulers * uneven, l1}) + 0.05 * (schedulers + l1));
 }
 
 /// Visits kernels with the options that are asked for and all values of the others.
@@ -145,13 +147,21 @@ void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOptions& aske
   if (!o.c_source) o.c_source = CSource::shared;
   // Of complex numbers by as many products as are asked for, or both.
   const bool both = is_complex && !asked.products;
+  const int units = ceil_div(n, per_unit);
+  // As many as it takes, or some more, so that lanes pair up.
+  std::vector<int> threads_of_rows;
+  for (int pn = 1; pn <= 8; ++pn) threads_of_rows.push_back(ceil_div(units, pn));
+  for (const int number : {4, 8, 16}) {
+    if (number <= units && std::ranges::find(threads_of_rows, number) == threads_of_rows.end())
+      threads_of_rows.push_back(number);
+  }
   for (int products = both ? 3 : asked.products; products <= (both ? 4 : asked.products); ++products) {
     for (int rows = 1; rows <= 10; ++rows) {
-      for (int pn = 1; pn <= 8; ++pn) {
+      for (const int of_row : threads_of_rows) {
         for (const int threads : blocks) {
           o.products = products;
           o.unroll = asked.unroll ? asked.unroll : rows;
-          o.threads_per_row = asked.threads_per_row ? asked.threads_per_row : ceil_div(ceil_div(n, per_unit), pn);
+          o.threads_per_row = asked.threads_per_row ? asked.threads_per_row : of_row;
           o.threads = asked.threads ? asked.threads : threads;
           const TsmmPipelineShape s(m, n, is_complex, o);
           const bool works = tsmm_pipeline_refusal(m, n, is_complex, o).empty();
