@@ -51,7 +51,8 @@ class Tuner(unittest.TestCase):
 
     def test_hopeless(self):
         lines = [json.dumps({"type": "d", "m": 4, "n": 4, "stage": stage, "tag": {"cycles": cycles}})
-                 for stage, cycles in (("a", 2), ("a", 2.9), ("a", 3), ("a", 3.1), ("b", 8), ("b", 9), ("b", 10))]
+                 for stage, cycles in (("a", 2), ("a", 2.9), ("a", 3), ("a", 3.1), ("tsm/10_pipeline", 8), ("tsm/10_pipeline", 9),
+                                       ("tsm/10_pipeline", 10), ("b", 4))]
         self.assertEqual(tune_tsm.without_hopeless(lines, 1.5), [*lines[:3], *lines[4:6]])
 
     def test_files(self):
