@@ -44,7 +44,7 @@ def main():
     # What the tiles divide, and what they don't though vectors of four floats do. A stage at a time: racecheck is slow. The
     # variants first, and of them the last stages', which have most: where no times are known yet, this is the order.
     for stage in reversed(stages):
-        shapes = ["96", "100x132x36"] if stage.startswith("sgemm/") else ["16x16x4096", "5x64x999"]
+        shapes = ["96", "100x132x36"] if stage.startswith("sgemm/") else ["16x16x4096", "5x64x999", "41x57x501"]
         runs[f"{stage} and variants"] = [lab, "ladder", "--no-time", "--variants", "--only", stage, *shapes, *lab_options]
     for stage in stages:
         awkward = AWKWARD if stage.startswith("sgemm/") else AWKWARD_TALL
