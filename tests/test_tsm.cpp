@@ -469,7 +469,7 @@ TEST_P(EveryTsmStage, KernelOptionsOfTsmm) {
   int passed = 0;
   for (const Type type : types) {
     // The second has rows of A that are no multiple of 16 bytes apart, the third begins at none.
-    for (ProblemSpec spec : {tall(stage().op, type, 18, 9, 300), awkward(tall(stage().op, type, 18, 9, 77)),
+    for (ProblemSpec spec : {tall(stage().op, type, 10, 9, 300), awkward(tall(stage().op, type, 10, 9, 77)),
                              awkward(tall(stage().op, type, 7, 9, 1))}) {
       for (const KernelOptions& options : all) {
         spec.kernel = options;
