@@ -59,6 +59,18 @@ def block_experiment_ncu(data, name, folder=FOLDERS[0]):
     return [*table(*tsm_experiments.TABLES_OF_COUNTED[name](record)), f"{record['device']}, commit {record['commit']}, Nsight Compute."]
 
 
+def block_pairs(data, folder=FOLDERS[0].parent):
+    """What pairs.py has found: the best kernels at every M and N."""
+    path = folder / "pairs.json"
+    if not path.exists():
+        return ["*Not measured yet: `docs/measurements/measure --steps pairs` does it.*"]
+    record = json.loads(path.read_text())
+    rows = [[tsm_experiments.PRODUCTS[row["op"]], tsm_experiments.TYPES[row["type"]], f"{row['pairs']:,}", f"{row['problems']:,}",
+             f"{row['problems'] - row['pass']:,}", f"{row['worst']:.2f}"] for row in record["groups"]]
+    head = ["product", "type", "pairs of M and N", "problems", "wrong", "largest error, of its bound"]
+    return [*table(head, rows), f"{record['device']}, commit {record['commit']}."]
+
+
 def drawn():
     """The experiments with a figure: those that were timed, and the counts of requests."""
     return {name: path for name, experiment in experiments.EXPERIMENTS.items()

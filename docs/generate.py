@@ -18,7 +18,7 @@ import sys
 sys.dont_write_bytecode = True
 import choice_figure  # noqa: E402
 import experiment_figures  # noqa: E402
-from experiment_figures import block_experiment, block_experiment_ncu, block_source  # noqa: E402, F401  blocks, as those below
+from experiment_figures import block_experiment, block_experiment_ncu, block_pairs, block_source  # noqa: E402, F401  blocks, as those below
 import plot_ladder  # noqa: E402
 import probe_figures  # noqa: E402
 import summit_plan  # noqa: E402
@@ -536,8 +536,13 @@ def block_calibration(data):
 def block_sanitizers(data):
     rows = []
     for s in data.sanitizers:
-        stages = sorted({name.split()[0].split("/")[1] for runs in s["errors"].values() for name in runs if name.startswith("sgemm/")})
-        what = f"{stages[0]} to {stages[-1]}" if len(stages) > 2 else " and ".join(stages)
+        stages = sorted({name.split()[0] for runs in s["errors"].values() for name in runs if "/" in name})
+        families = {}
+        for stage in stages:
+            families.setdefault(stage.split("/")[0], []).append(stage.split("/")[1])
+        # Some of a family are named one by one.
+        what = "; ".join(f"{family}: " + (", ".join(its) if "--only" in s["command"] else f"{its[0]} to {its[-1]}")
+                         for family, its in families.items())
         rows += [[tool, what, str(len(runs)), str(sum(runs.values())), s["commit"]] for tool, runs in s["errors"].items()]
     if not rows:
         raise NotMeasured("")

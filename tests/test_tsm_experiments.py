@@ -77,7 +77,9 @@ class Cases(unittest.TestCase):
             problems = [(tsm_experiments.operation(c), c["type"], c["m"], c["n"], c["k"]) for c in cases]
             # One after another, so that each problem's data is made once.
             self.assertEqual(1 + sum(a != b for a, b in zip(problems, problems[1:])), len(set(problems)), name)
-            self.assertTrue(all((c["m"] + c["n"]) * c["k"] * tsm_experiments.ELEMENT[c["type"]] <= 2**34 for c in cases), name)
+            # But for our best and cuBLAS at K = 1e8, on a GPU with 141 GB.
+            most = lambda case: 103e9 if name == "E8" and case["tag"]["series"] in ("our best", "cuBLAS") else 2**34
+            self.assertTrue(all((c["m"] + c["n"]) * c["k"] * tsm_experiments.ELEMENT[c["type"]] <= most(c) for c in cases), name)
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "cases")
             file.write_text("".join(map(tsm_experiments.text_of, by_name.values())))
@@ -110,7 +112,7 @@ class Cases(unittest.TestCase):
             found = json.loads(file.read_text())
         results = {r["series"]: r for r in found["results"]}
         self.assertEqual({name: r["status"] for name, r in results.items()},
-                         {"none": "incorrect on purpose", "atomics": "pass", "local": "pass", "ordered": "pass"})
+                         {"none": "incorrect on purpose", "atomics": "pass", "local": "pass", "ordered": "pass", "our best": "pass"})
         self.assertIn("no result", results["none"]["reason"])
         self.assertEqual((results["none"]["atomics"], results["ordered"]["atomics"]), (0, 0))
         self.assertGreater(results["atomics"]["atomics"], results["local"]["atomics"])
@@ -206,7 +208,8 @@ class Records(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             self.assertIn("Not measured yet", experiment_figures.block_experiment(None, "E9", folder)[0])
-            self.assertIn("Not measured yet", experiment_figures.block_experiment_dram(None, folder)[0])
+            self.assertIn("Not measured yet", experiment_figures.block_experiment_ncu(None, "E13", folder)[0])
+            self.assertIn("Not measured yet", experiment_figures.block_pairs(None, folder)[0])
             (folder / "E9.json").write_text(json.dumps(RECORDS["shares"]))
             lines = experiment_figures.block_experiment(None, "E9", folder)
             self.assertEqual(lines[:2], ["| M = N | cuBLAS, double | cuBLAS, double complex | our best, double | our best, double complex |",

@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 STAGES = {"tsmttsm": ["tsm/09_generated", "tsm/10_pipeline"], "tsmm": ["tsm/12_tsmm_generated", "tsm/13_tsmm_pipeline"]}
 GRID = (1, 2, 4, 8, 16, 24, 32, 40, 48, 56, 64)
 NARROW = 16  # columns of B, up to which few threads a row can be best
-WIDE = "33-64"  # M = N where kernels differ most: there three times as many of the stages with a pipeline
+WIDE = "17-64"  # M = N where kernels differ most: there three times as many of the stages with a pipeline
 # A stage and sizes of which every kernel is tried: narrow and wide, with and without a whole number of sectors in a row.
 SAMPLES = [("tsm/09_generated", "d", "5"), ("tsm/10_pipeline", "d", "20"), ("tsm/10_pipeline", "z", "33"),
            ("tsm/12_tsmm_generated", "d", "7"), ("tsm/12_tsmm_generated", "z", "16"), ("tsm/13_tsmm_pipeline", "d", "33"),

@@ -212,16 +212,18 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll
         for (int r = 0; r < PR; ++r) {
           T* const to = out + r * groups * ld;
-          if (first + static_cast<std::int64_t>(turn) * step + r * groups + group >= k) break;
+          const bool exists = first + static_cast<std::int64_t>(turn) * step + r * groups + group < k;
 #pragma unroll
           for (int j = 0; j < PN; ++j) {
-            if (!(j < PN - 1 ? stores : has_last)) break;
+            // No break: nvcc would not write the loop out, and have the sums in memory.
+            if (exists && (j < PN - 1 ? stores : has_last)) {
 #pragma unroll
-            for (int v = 0; v < unit_n; ++v) {
-              T& result = sum[r][j * unit_n + v];
-              if (adds) result = multiply_add(beta, to[j * along_n * unit_n + v], result);
+              for (int v = 0; v < unit_n; ++v) {
+                T& result = sum[r][j * unit_n + v];
+                if (adds) result = multiply_add(beta, to[j * along_n * unit_n + v], result);
+              }
+              store_unit(to + j * along_n * unit_n, &sum[r][j * unit_n]);
             }
-            store_unit(to + j * along_n * unit_n, &sum[r][j * unit_n]);
           }
         }
       }
