@@ -343,6 +343,33 @@ TEST_F(JitAhead, ParametersAreCountedInTheCubin) {
   EXPECT_EQ(parameter_count(binary), std::nullopt);
 }
 
+// Another order is other code, under another name; but not where registers would be spilled: this kernel of tsm/13 has all that
+// a thread can have.
+TEST_F(JitAhead, InOrderUnlessThatSpills) {
+  JitRequest many = {
+      "gemm::generated::tsmm_pipeline<double2, 50, 50, 3, 8, 3, gemm::generated::Rows::flat, "
+      "gemm::generated::Rows::flat, "
+      "256, 14, 3, 1>",
+      {}};
+  for (const char* const name : {"tsm/generated/pipeline_tsmm.cuh", "tsm/generated/warp_rows.cuh",
+                                 "tsm/generated/stream.cuh", "tsm/generated/multiply.cuh", "tsm/generated/places.cuh",
+                                 "tsm/generated/slices.cuh", "common/complex.cuh", "common/ptx.cuh"})
+    many.headers.push_back(kernel_header(name));
+  JitRequest few = many;
+  few.kernel.replace(few.kernel.find("3, 8, 3,"), 4, "2, 8");
+  for (JitRequest* const request : {&many, &few}) {
+    const JitEntry usual = compile_kernel(*request, "sm_90a");
+    request->in_order = true;
+    const JitEntry ordered = compile_kernel(*request, "sm_90a");
+    ASSERT_TRUE(usual.status) << usual.status.reason;
+    ASSERT_TRUE(ordered.status) << ordered.status.reason;
+    EXPECT_TRUE(ordered.compiled);
+    EXPECT_NE(ordered.file, usual.file);
+    EXPECT_EQ(ordered.binary.spill_bytes, 0);
+    EXPECT_EQ(ordered.binary.registers == usual.binary.registers, request == &many);
+  }
+}
+
 TEST_F(JitAhead, ErrorsOfNvrtc) {
   JitRequest wrong = scale_by(3);
   wrong.headers[0].text += "int x = nowhere;\n";

@@ -46,19 +46,19 @@ def run(options):
     ops = [options.op] if options.op else list(STAGES)
     kinds = [options.type] if options.type else ["d", "z"]
     pairs = [(op, kind, m, n) for op in ops for kind in kinds for m in range(1, options.most + 1) for n in range(1, options.most + 1)]
-    devices = max(gpus(), 1)
+    devices, processes = max(gpus(), 1), min(options.processes, len(pairs))
 
     def part(number):
         stem = folder / f"{'-'.join(ops)}_{''.join(kinds)}_{number}"
-        cases = [case for pair in pairs[number::options.processes] for case in problems(*pair)]
+        cases = [case for pair in pairs[number::processes] for case in problems(*pair)]
         stem.with_suffix(".cases").write_text("".join(json.dumps(case) + "\n" for case in cases))
         environment = os.environ | ({"CUDA_VISIBLE_DEVICES": str(number % devices)} if devices > 1 else {})
         command = [options.gemm, "batch", f"{stem}.cases", "--no-time", "--out", f"{stem}.jsonl"]
         done = subprocess.run(command, env=environment, text=True, capture_output=True)
         return done.returncode, (done.stderr.strip().splitlines() or [""])[-1]
 
-    with concurrent.futures.ThreadPoolExecutor(options.processes) as pool:
-        ended = list(pool.map(part, range(options.processes)))
+    with concurrent.futures.ThreadPoolExecutor(processes) as pool:
+        ended = list(pool.map(part, range(processes)))
     for status, text in ended:
         if status:
             print(text, file=sys.stderr)

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""docs/measurements/pairs.py on the executor: the first pair, what is wrong in results, and where there are none."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "docs" / "measurements" / "pairs.py"
+sys.path.insert(0, str(SCRIPT.parent))
+import pairs  # noqa: E402
+
+
+def run(*command):
+    return subprocess.run([sys.executable, "-B", SCRIPT, *map(str, command)], text=True, capture_output=True)
+
+
+class Pairs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.out = self.folder / "pairs.json"
+
+    def test_problems(self):
+        few, many, padded = pairs.problems("tsmttsm", "z", 3, 4)
+        self.assertGreaterEqual(few["k"], 16)  # or three products would not be tried
+        self.assertTrue(few["conj"])
+        self.assertGreater(many["k"], 10 * padded["k"])
+        self.assertTrue(padded["lda"] > 3 and padded["ldb"] > 4 and padded["ldc"] > 4 and padded["offset"] % 2)
+        self.assertNotIn("conj", next(pairs.problems("tsmm", "z", 3, 4)))
+
+    def test_first_pair(self):
+        done = run("run", "--gemm", gemm, "--out", self.folder / "results", "--processes", 2, "--op", "tsmm", "--type", "d", "--most", 1)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run("digest", self.folder / "results", "--out", self.out)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        found = json.loads(self.out.read_text())
+        self.assertEqual([(g["op"], g["type"], g["pairs"], g["problems"], g["pass"]) for g in found["groups"]], [("tsmm", "d", 1, 3, 3)])
+
+    def test_what_is_wrong(self):
+        case = next(pairs.problems("tsmttsm", "d", 2, 5))
+        lines = [{"run": {"device": "a GPU", "commit": "0123", "driver": "1", "cuda": "2"}},
+                 {"case": case, "status": "pass", "error": {"max_ratio": 0.25}}, {"case": case, "status": "fail", "reason": "C(0, 0) is 1"}]
+        (self.folder / "1.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        done = run("digest", self.folder, "--out", self.out)
+        self.assertEqual(done.returncode, 1)
+        found = json.loads(self.out.read_text())
+        self.assertEqual(found["others"], [{"case": case, "status": "fail", "reason": "C(0, 0) is 1"}])
+        self.assertEqual((found["groups"][0]["problems"], found["groups"][0]["pass"], found["groups"][0]["worst"]), (2, 1, 0.25))
+
+    def test_no_results(self):
+        done = run("digest", self.folder, "--out", self.out)
+        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n"), self.out.exists()), (2, "", 1, False))
+
+
+if __name__ == "__main__":
+    gemm = pathlib.Path(sys.argv.pop(1)) / "gemm"
+    unittest.main()
