@@ -16,6 +16,7 @@
 // Page      docs/tsm/10_pipeline.md
 // Source    ours; Ernst et al. (2020) end with registers. cp.async and stages as in stages/15_async_copies.cu.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -30,9 +31,14 @@ namespace {
 using gemm::KernelOptions;
 namespace generated = gemm::generated;
 
-constexpr int MOST_KEPT = 4;  // blocks of an SM that leave partial sums
-// A block's first stages are on their way at the same time: fewer blocks where K is small, and fewer partial sums.
-constexpr int LEAST_STAGES = generated::pipeline_stages - 1;
+constexpr int MOST_KEPT = 4;     // blocks of an SM that leave partial sums
+constexpr double LATENCY = 660;  // cycles of a round trip to device memory (docs/tsm/probes.md)
+
+// Where K is small: of how many stages a block has the rows, at least. Its first stages are on their way at the same time, so
+// while one takes less to multiply than to arrive, more of them cost nothing, and fewer blocks leave fewer partial sums.
+int least_stages(double cycles_of_row, int rows) {
+  return std::clamp(static_cast<int>(std::ceil(LATENCY / (cycles_of_row * rows))), 1, generated::pipeline_stages - 1);
+}
 
 gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, generated::Rows rows_a, generated::Rows rows_b,
                          const KernelOptions& o) {
@@ -60,7 +66,8 @@ gemm::JitRequest usual_request(int m, int n, bool is_complex, bool conjugate, co
 struct Plan {
   gemm::Status status;
   const gemm::JitKernel* kernel = nullptr;
-  int rows = 0, shared = 0, threads = 0;
+  int least_rows = 0;  // of a block
+  int shared = 0, threads = 0;
   int resident = 1;  // blocks of an SM
 };
 
@@ -78,7 +85,7 @@ Plan make_plan(int m, int n, bool is_complex, bool conjugate, generated::Rows ro
   plan.kernel = kernel;
   if (!status) return plan;
   const generated::PipelineShape s(m, n, is_complex, o);
-  plan.rows = s.rows;
+  plan.least_rows = s.rows * least_stages(generated::pipeline_cycles(m, n, is_complex, o), s.rows);
   plan.shared = s.shared_bytes();
   plan.threads = o.threads;
   plan.resident = std::min(gemm::blocks_per_multiprocessor(*kernel, o.threads, s.shared_bytes()), MOST_KEPT);
@@ -102,8 +109,8 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   const Plan& plan = plan_for(p);
   if (!plan.status) return plan.status;
   const std::int64_t places = static_cast<std::int64_t>(gemm::device_limits().multiprocessors) * plan.resident;
-  const std::int64_t least = static_cast<std::int64_t>(plan.rows) * LEAST_STAGES;
-  const auto blocks = static_cast<unsigned>(std::min((p.depth() + least - 1) / least, places));
+  const auto blocks =
+      static_cast<unsigned>(std::min<std::int64_t>((p.depth() + plan.least_rows - 1) / plan.least_rows, places));
   T* const partial = static_cast<T*>(p.workspace);
   const gemm::Status multiplied =
       gemm::JitCall<generated::TsmttsmPipeline<T>>::launch(*plan.kernel,
