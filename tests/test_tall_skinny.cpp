@@ -328,11 +328,16 @@ TEST(Choice, TunedThenNeighbourThenRule) {
   EXPECT_EQ(same.stage->id, "tsm/10_pipeline");
   EXPECT_EQ(same.options, table.kernels[0].options);
   EXPECT_EQ(same.from, ChoiceFrom::tuned);
-  // By logarithms 7 x 7 is nearer to 4 x 4 (a factor 1.75) than to 16 x 16 (2.29), and 9 x 9 is not.
-  const Choice neighbour = choose(Type::f64, 7, 7);
-  EXPECT_EQ(neighbour.stage->id, "tsm/09_generated");
-  EXPECT_EQ(neighbour.options, table.kernels[1].options);
+  const Choice neighbour = choose(Type::f64, 16, 15);
+  EXPECT_EQ(neighbour.stage->id, "tsm/10_pipeline");
+  EXPECT_EQ(neighbour.options, table.kernels[0].options);
   EXPECT_EQ(neighbour.from, ChoiceFrom::neighbour);
+  // By logarithms 7 x 7 is nearer to 4 x 4 (a factor 1.75) than to 16 x 16 (2.29), and 9 x 9 is not. But tiles of 4 x 2
+  // and blocks of 512 threads are slow there, by the model.
+  const Choice slow = choose(Type::f64, 7, 7);
+  EXPECT_EQ(slow.stage->id, "tsm/09_generated");
+  EXPECT_EQ(slow.from, ChoiceFrom::neighbour);
+  EXPECT_EQ(slow.options, slow.stage->generated.choose(7, 7, false, {}));
   EXPECT_EQ(choose(Type::f64, 9, 9).stage->id, "tsm/10_pipeline");
   // A tile of 4 x 2 is larger than a C of 2 x 3: the stage's model chooses another.
   const Choice narrower = choose(Type::f64, 2, 3);

@@ -30,6 +30,17 @@ std::vector<std::string> words(std::string_view text) {
   return all;
 }
 
+// Whether the stage's model takes the kernel with these (complete) options for about as fast as its own choice. On an H200
+// those of a neighbour that it took for slower had 60 to 83 % of the roofline (docs/tsm/14_best.md).
+bool suits(const Stage& stage, int m, int n, bool is_complex, const KernelOptions& options) {
+  constexpr double most = 1.05;
+  const auto cycles = [&](const KernelOptions& asked) {
+    const auto found = stage.generated.candidates(m, n, is_complex, asked, Search::promising);
+    return found.empty() ? INFINITY : found.front().cycles;
+  };
+  return cycles(options) <= most * cycles({});
+}
+
 // The device's, as far as it says; nothing for the executor, which runs all stages, and where there is no device.
 struct Device {
   std::string name;
@@ -181,7 +192,9 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
   }
   if (nearest) {
     choice.from = nearest->m == m && nearest->n == n ? ChoiceFrom::tuned : ChoiceFrom::neighbour;
-    if (!asked.any() && take(*preferred, nearest->options)) return choice;
+    if (!asked.any() && (choice.from == ChoiceFrom::tuned || suits(*preferred, m, n, is_complex, nearest->options)) &&
+        take(*preferred, nearest->options))
+      return choice;
   } else {
     preferred = prefers_pipeline(op, m, n) ? candidates.back() : candidates.front();
   }

@@ -56,7 +56,7 @@ struct Choice {
 /// For m, n >= 1, among `candidates` in the order of their numbers:
 /// (a) the stage and options of the table for this very size;
 /// (b) else those of the tuned size nearest by the logarithms of m and n, or that stage with its model's options, if a
-/// kernel of this size can't have the tuned ones;
+/// kernel of this size can't have the tuned ones, or would be 5 % slower with them, by the model;
 /// (c) where nothing was tuned for this product and type, by docs/tsm/14_best.md and 15_tsmm_best.md, the first
 /// candidate where C is narrow and the last, a pipeline, where it is wide.
 /// With options that are asked for, the stage's model chooses the rest. A stage that refuses gives way to the others.
