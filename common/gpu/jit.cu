@@ -63,12 +63,16 @@ JitKernel load_kernel(const JitBinary&, const std::filesystem::path&) {
 
 #endif
 
+namespace {
+
 // Above 48 KB a kernel must be told how much it may have.
-static cudaError_t allow_shared(const JitKernel& kernel, std::size_t dynamic_shared) {
+cudaError_t allow_shared(const JitKernel& kernel, std::size_t dynamic_shared) {
   if (dynamic_shared <= 48 * 1024) return cudaSuccess;
   return cudaFuncSetAttribute(kernel.handle, cudaFuncAttributeMaxDynamicSharedMemorySize,
                               static_cast<int>(dynamic_shared));
 }
+
+}  // namespace
 
 Status launch_kernel(const JitKernel& kernel, const LaunchShape& shape, void** arguments,
                      std::span<const std::size_t> bytes) {
