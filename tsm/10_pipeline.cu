@@ -50,7 +50,7 @@ gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, generate
   for (const generated::Rows rows : {rows_a, rows_b}) kernel += name_of(rows);
   for (const int number : {o.threads, s.turns, generated::pipeline_stages, s.resident})
     kernel += ", " + std::to_string(number);
-  gemm::JitRequest result{.kernel = kernel + ">", .in_order = true};
+  gemm::JitRequest result{.kernel = kernel + ">", .headers = {}, .in_order = true};
   for (const char* const name : {"tsm/generated/pipeline.cuh", "tsm/generated/stream.cuh", "tsm/generated/multiply.cuh",
                                  "tsm/generated/places.cuh", "tsm/generated/block_sum.cuh", "tsm/generated/slices.cuh",
                                  "common/complex.cuh", "common/ptx.cuh"})
