@@ -17,7 +17,7 @@ import sys
 
 sys.dont_write_bytecode = True
 STAGES = {"tsmttsm": ["tsm/09_generated", "tsm/10_pipeline"], "tsmm": ["tsm/12_tsmm_generated", "tsm/13_tsmm_pipeline"]}
-GRID = (1, 2, 4, 8, 16, 24, 32, 40, 48, 56, 64)
+GRID = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)  # as those of experiment E14
 NARROW = 16  # columns of B, up to which few threads a row can be best
 WIDE = "17-64"  # M = N where kernels differ most: there three times as many of the stages with a pipeline
 # A stage and sizes of which every kernel is tried: narrow and wide, with and without a whole number of sectors in a row.
