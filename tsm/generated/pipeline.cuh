@@ -128,6 +128,7 @@ __global__ void __launch_bounds__(threads, resident)
     at = behind;
   }
 
+  ptx::let_launch_behind_begin();  // the one that adds up the blocks' sums
   T sum[TM][TN];
   tile.get(sum);
   // What a thread does with its sums, each at its element's place in a matrix C.
