@@ -49,6 +49,23 @@ class Tuner(unittest.TestCase):
         self.assertEqual((model["kernels"], model["ms"], model["first_loses"], model["pruned_loses"]), (3, 1.0, 2.0, 1.0))
         self.assertAlmostEqual(model["rank_correlation"], -1)
 
+    def test_what_pruning_loses(self):
+        results = [result("tsm/09_generated", 1, 3.0), result("tsm/10_pipeline", 2, 2.5), result("tsm/10_pipeline", 3, 2.0),
+                   result("tsm/13_tsmm_pipeline", 1, 9.0)]
+        for number, case in enumerate(results):
+            case["case"]["options"] = {"threads": number}
+        _, report = tune_tsm.digest(RUN, results, 2)
+        with tempfile.TemporaryDirectory() as name:
+            cases = pathlib.Path(name) / "cases"
+            cases.write_text("".join(json.dumps(results[number]["case"]) + "\n" for number in (0, 1, 3)))
+            tune_tsm.add_tried(report, results, cases)
+            sizes = {entry["op"]: entry["tuning"] for entry in report["sizes"]}
+            self.assertEqual((sizes["tsmttsm"]["tries"], sizes["tsmttsm"]["stage"], sizes["tsmttsm"]["loses"]), (2, "tsm/10_pipeline", 0.25))
+            self.assertEqual((sizes["tsmm"]["tries"], sizes["tsmm"]["loses"]), (1, 0))
+            cases.write_text(json.dumps(results[0]["case"]) + "\n")
+            with self.assertRaises(SystemExit):
+                tune_tsm.add_tried(report, results, cases)  # none of the other product's
+
     def test_hopeless(self):
         lines = [json.dumps({"type": "d", "m": 4, "n": 4, "stage": stage, "tag": {"cycles": cycles}})
                  for stage, cycles in (("a", 2), ("a", 2.9), ("a", 3), ("a", 3.1), ("tsm/10_pipeline", 8), ("tsm/10_pipeline", 9),

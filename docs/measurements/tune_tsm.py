@@ -5,11 +5,11 @@ usage: tune_tsm.py cases --gemm BIN [--exhaustive] --out CASES   kernels to try,
        gemm batch CASES --compile-only --arch sm_90a             ahead of time: needs no GPU
        gemm batch CASES --no-exact --out RESULTS                 checks and times them; again, if it was interrupted
        tune_tsm.py digest RESULTS... --table FILE --report FILE  the best of each size, and how good the models are
-       tune_tsm.py digest RESULTS... --tuned FILE --report FILE  of an exhaustive search: what is lost by not trying all
+       tune_tsm.py digest RESULTS... --tried CASES --report FILE  of an exhaustive search: what is lost by not trying all
 
 Tuned are all M = N from 1 to 64 and a coarse grid of M and N; other sizes take what their nearest neighbour has
 (tsm/choice.hpp). --exhaustive: all kernels of a few sizes instead, also those that the models rule out, which shows what
-is lost by not trying them: how much longer the best takes that was tried at all, of the report FILE.
+is lost by not trying them (CASES: those that are tried otherwise).
 """
 import argparse
 import json
@@ -19,6 +19,7 @@ import sys
 sys.dont_write_bytecode = True
 STAGES = {"tsmttsm": ["tsm/09_generated", "tsm/10_pipeline"], "tsmm": ["tsm/12_tsmm_generated", "tsm/13_tsmm_pipeline"]}
 GRID = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)  # as those of experiment E14
+MANY = 1000  # more than a stage has of a size
 NARROW = 16  # columns of B, up to which few threads a row can be best
 WIDE = "17-64"  # M = N where kernels differ most: there three times as many of the stages with a pipeline
 # Stages and sizes of which every kernel is tried: narrow and wide, with and without a whole number of sectors in a row. Not all
@@ -72,6 +73,24 @@ def of_each_option(options, stages):
             candidates(options.gemm, stage, *narrow, "--most", 2, "--mib", options.mib, "--threads-per-row", threads)]
 
 
+def of_each_shape(options, stages):
+    """TSMM's kernels with a pipeline differ little, and the model ranks them badly: so for M = N the best of each number of threads a
+    block and a row, and of products, as far as they are hopeful."""
+    stage = "tsm/13_tsmm_pipeline"
+    if stage not in stages:
+        return []
+    its = candidates(options.gemm, stage, "1-64", "--most", MANY, "--mib", options.mib)
+    best, shapes, found = {}, set(), []
+    for line in its:  # the best of a size come first
+        case = json.loads(line)
+        size, cycles = (case["type"], case["m"]), case["tag"]["cycles"]
+        shape = (*size, *(case["options"][key] for key in ("threads_per_row", "threads", "products") if key in case["options"]))
+        if shape not in shapes and cycles <= options.factor * best.setdefault(size, cycles):
+            shapes.add(shape)
+            found.append(line)
+    return found
+
+
 def by_problem(lines):
     """Each once, those of a problem one after another."""
     problem = lambda line: tuple(json.loads(line)[key] for key in ("type", "m", "n", "k"))
@@ -87,7 +106,7 @@ def write_cases(options):
         for stages in STAGES.values():
             its = candidates(options.gemm, ",".join(stages), *sizes(), "--most", options.most, "--mib", options.mib)
             wide = candidates(options.gemm, stages[-1], WIDE, "--most", 3 * options.most, "--mib", options.mib)
-            lines += by_problem(without_hopeless(its, options.factor) + wide + of_each_option(options, stages))
+            lines += by_problem(without_hopeless(its, options.factor) + wide + of_each_option(options, stages) + of_each_shape(options, stages))
     try:
         with sys.stdout if options.out == "-" else open(options.out, "w") as file:
             file.write("\n".join(lines) + "\n")
@@ -95,8 +114,8 @@ def write_cases(options):
         fail(f"can't write {options.out}: {error.strerror}")
 
 
-def read(paths, mixed):
-    """(what ran where, results). mixed: from several commits; of a case that was run twice, the later result."""
+def read(paths, several):
+    """(what ran where, results). several: of several commits; of a case that was run twice, the later result."""
     run, results = None, {}
     for path in paths:
         try:
@@ -105,7 +124,7 @@ def read(paths, mixed):
             fail(f"{path}: {error}")
         if not lines or "run" not in lines[0]:
             fail(f"{path} is not what `gemm batch` writes")
-        if run and any(run[key] != lines[0]["run"][key] for key in (("device",) if mixed else ("device", "commit"))):
+        if run and any(run[key] != lines[0]["run"][key] for key in (("device",) if several else ("device", "commit"))):
             fail(f"{path} is of another device or commit than {paths[0]}")
         run = lines[0]["run"]
         results |= {json.dumps(result["case"]): result | {"commit": run["commit"]} for result in lines[1:]}
@@ -175,22 +194,24 @@ def digest(run, results, most):
     return best, report
 
 
-def add_tuned(report, path):
-    """To each size of an exhaustive search: the best of what tuning tried there, of all stages, and what was lost by trying no more."""
+def add_tried(report, results, path):
+    """To each size of an exhaustive search: the best of the kernels that tuning tries there, and how much longer that takes than the
+    best of all. Both as measured in this search, since GPUs differ by more than kernels do."""
+    which = lambda case: json.dumps([case[key] for key in ("stage", "type", "m", "n", "k", "options")], sort_keys=True)
     try:
         with open(path) as file:
-            tuning = json.load(file)
-        known = {(e["op"], e["type"], e["m"], e["n"], e["k"]): e for e in tuning["sizes"]}
+            tried = {which(json.loads(line)) for line in file}
     except (OSError, json.JSONDecodeError, KeyError) as error:
-        fail(f"{path} is no report of tuning: {error}")
-    if tuning["device"] != report["device"]:
-        fail(f"{path} is of another device")
-    report["tuned_commit"] = tuning["commit"]
+        fail(f"{path} has no cases: {error}")
     for entry in report["sizes"]:
-        its = known.get(tuple(entry[key] for key in ("op", "type", "m", "n", "k")))
-        if its is None:
-            fail(f"{path} has no {entry['m']} x {entry['n']} of K = {entry['k']}")
-        entry["tuned"] = {"tried": its["tried"], **its["best"], "loses": max(its["best"]["ms"] / entry["best"]["ms"] - 1, 0)}
+        its = [r for r in results if which(r["case"]) in tried and "time_ms" in r and operation(r["case"]["stage"]) == entry["op"]
+               and all(r["case"][key] == entry[key] for key in ("type", "m", "n", "k"))]
+        if not its:
+            fail(f"{path} has none of the kernels for {entry['m']} x {entry['n']}")
+        best = min(its, key=lambda r: r["time_ms"]["median"])
+        ms = best["time_ms"]["median"]
+        entry["tuning"] = {"tries": len(its), "stage": best["case"]["stage"], "options": best["kernel_options"], "ms": ms,
+                           "loses": ms / entry["best"]["ms"] - 1}
 
 
 def write_lines(path, head, name, lines):
@@ -216,9 +237,9 @@ def print_summary(report):
               f"{100 * max(m['pruned_loses'] for m in its):.1f} % at most; rank correlation "
               + (f"{median(correlations):.2f} (median)" if correlations else "-"))
     for entry in report["sizes"]:
-        if "tuned" in entry:
-            print(f"{entry['op']} {entry['type']} {entry['m']} x {entry['n']}: the best of {entry['tried']} kernels {entry['best']['ms']:.4f} ms, "
-                  f"of the {entry['tuned']['tried']} that tuning tried {entry['tuned']['ms']:.4f} ms: {100 * entry['tuned']['loses']:.1f} % lost")
+        if "tuning" in entry:
+            print(f"{entry['op']} {entry['type']} {entry['m']} x {entry['n']}: the best of {entry['tried']} kernels takes {entry['best']['ms']:.4f} ms, "
+                  f"that of {entry['tuning']['tries']} which tuning tries {entry['tuning']['ms']:.4f} ms: {100 * entry['tuning']['loses']:.1f} % lost")
     print(f"{len(report['sizes'])} sizes, {len(report['wrong'])} kernels wrong")
 
 
@@ -236,15 +257,16 @@ def main():
     digests.add_argument("results", nargs="+")
     digests.add_argument("--most", type=int, default=4)
     digests.add_argument("--table", help="where the best of each size go; not for an exhaustive search")
-    digests.add_argument("--tuned", help="for an exhaustive search: the report of tuning, from the same commit")
+    digests.add_argument("--several", action="store_true", help="results are of several commits; of a case that was run twice, the later one counts")
+    digests.add_argument("--tried", metavar="CASES", help="for an exhaustive search: the cases of tuning")
     digests.add_argument("--report", required=True)
     options = parser.parse_args()
     if options.command == "cases":
         return write_cases(options)
-    run, results = read(options.results, mixed=options.tuned is not None)
+    run, results = read(options.results, options.several)
     best, report = digest(run, results, options.most)
-    if options.tuned:
-        add_tuned(report, options.tuned)
+    if options.tried:
+        add_tried(report, results, options.tried)
     entries = report.pop("sizes")
     write_lines(options.report, report, "sizes", entries)
     report["sizes"] = entries
