@@ -59,6 +59,20 @@ def block_experiment_ncu(data, name, folder=FOLDERS[0]):
     return [*table(*tsm_experiments.TABLES_OF_COUNTED[name](record)), f"{record['device']}, commit {record['commit']}, Nsight Compute."]
 
 
+def block_exhaustive(data, folder=FOLDERS[0].parent):
+    """What the tuner loses by not trying every kernel (tune_tsm.py digest --tried)."""
+    path = folder / "tsm_exhaustive.json"
+    if not path.exists():
+        return ["*Not measured yet: `tune_tsm.py cases --exhaustive` begins it.*"]
+    report = json.loads(path.read_text())
+    rows = [[tsm_experiments.PRODUCTS[e["op"]], tsm_experiments.TYPES[e["type"]], f"{e['m']} x {e['n']}",
+             ", ".join(model["stage"].split("/")[1].split("_")[0] for model in e["models"]), f"{e['tried']:,}", f"{1e3 * e['best']['ms']:.1f}",
+             str(e["tuning"]["tries"]), f"{1e3 * e['tuning']['ms']:.1f}", f"{100 * e['tuning']['loses']:.1f} %"] for e in report["sizes"]]
+    head = ["product", "type", "M x N", "stages", "all their kernels", "the best, us", "kernels tried", "their best, us", "lost"]
+    return [*table(head, rows),
+            f"{report['device']}, commit {report['commit']}; {len(report['wrong']) or 'none'} of them wrong; 256 MiB of A."]
+
+
 def block_pairs(data, folder=FOLDERS[0].parent):
     """What pairs.py has found: the best kernels at every M and N."""
     path = folder / "pairs.json"

@@ -18,7 +18,8 @@ import sys
 sys.dont_write_bytecode = True
 import choice_figure  # noqa: E402
 import experiment_figures  # noqa: E402
-from experiment_figures import block_experiment, block_experiment_ncu, block_pairs, block_source  # noqa: E402, F401  blocks, as those below
+# Blocks, as those below.
+from experiment_figures import block_exhaustive, block_experiment, block_experiment_ncu, block_pairs, block_source  # noqa: E402, F401
 import plot_ladder  # noqa: E402
 import probe_figures  # noqa: E402
 import summit_plan  # noqa: E402
