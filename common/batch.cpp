@@ -55,13 +55,6 @@ Operation operation_of(const std::string& name) {
   throw UsageError("no operation '" + name + "'");
 }
 
-Type type_of(const std::string& letter) {
-  if (letter == "s") return Type::f32;
-  if (letter == "d") return Type::f64;
-  if (letter == "z") return Type::c64;
-  throw UsageError("no type '" + letter + "'");
-}
-
 // Here, and nowhere else, a reduction may be "none".
 KernelOptions options_of(Json json) {
   const bool none = json.is_object() && json.contains("reduction") && json["reduction"] == "none";

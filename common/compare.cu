@@ -111,8 +111,8 @@ Comparison compare_words(const Problem& problem, const Reference& reference, Acc
 }  // namespace
 
 Comparison compare(const Problem& problem, const Reference& reference, Accuracy accuracy, bool exact) {
-  return problem.type == Type::f32 ? compare_words<float>(problem, reference, accuracy, exact)
-                                   : compare_words<double>(problem, reference, accuracy, exact);
+  return result_of(problem.type) == Type::f32 ? compare_words<float>(problem, reference, accuracy, exact)
+                                              : compare_words<double>(problem, reference, accuracy, exact);
 }
 
 }  // namespace gemm

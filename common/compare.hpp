@@ -24,7 +24,16 @@ namespace gemm {
 
 /// The unit roundoff: half the distance from 1 to the next number.
 constexpr double unit_roundoff(Accuracy accuracy) {
-  return accuracy == Accuracy::tf32 ? 0x1p-11 : accuracy == Accuracy::fp64 ? 0x1p-53 : 0x1p-24;
+  switch (accuracy) {
+    case Accuracy::tf32:
+      return 0x1p-11;
+    case Accuracy::fp64:
+      return 0x1p-53;
+    case Accuracy::tensor_fp32:  // cut off: a whole unit in the last place may be lost, not half of one
+      return 0x1p-23;
+    default:
+      return 0x1p-24;
+  }
 }
 
 /// 4 u sqrt(K), with K >= 1.

@@ -64,15 +64,15 @@ int main(int argc, char** argv) {
     };
     const auto enter_all = [&](Operation op, Type type, std::initializer_list<const char*> shapes) {
       bool any = false;
-      for (const Stage& stage : stages()) {
-        if (stage.op != op) continue;
-        enter(contender(stage), op, type, shapes);
+      for (const Stage* stage : stages_for(op, type)) {
+        enter(contender(*stage), op, type, shapes);
         any = true;
       }
       if (!any) return;
       for (const Contender& library : baselines(type)) enter(library, op, type, shapes);
     };
     enter_all(Operation::gemm, Type::f32, {"256", "512", "1024", "2048", "4096"});
+    enter_all(Operation::gemm, Type::f16, {"1024", "4096", "8192"});
     for (const Operation op : {Operation::tsmttsm, Operation::tsmm}) {
       for (const Type type : {Type::f64, Type::c64})
         enter_all(op, type, {"4x4x4194304", "16x16x1048576", "64x64x262144"});

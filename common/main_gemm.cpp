@@ -51,6 +51,8 @@ struct LadderOptions {
 // What a newcomer should see: on a GPU sizes that tell the rungs apart, on the CPU one that fits and one that does not.
 std::vector<std::string> usual_shapes(Operation op, std::optional<Type> type) {
   const bool gpu = open_device().gpu;
+  if (op == Operation::gemm && type == Type::f16)
+    return gpu ? std::vector<std::string>{"1024", "4096", "8192"} : std::vector<std::string>{"256", "131x257x67"};
   if (op == Operation::gemm)
     return gpu ? std::vector<std::string>{"1024", "2048", "4096"} : std::vector<std::string>{"256", "131x257x67"};
   if (!gpu) return {"16x16x1000", "7x13x333"};
@@ -130,18 +132,20 @@ int ladder(LadderOptions options, const std::string& command) {
   const DeviceInfo& device = open_device();
   std::vector<Contender> contenders;
   if (!options.only.empty() && !options.op) options.op = find_stage(options.only.front()).op;
+  if (!options.only.empty() && !options.type) options.type = find_stage(options.only.front()).type;
   const Operation op = options.op.value_or(Operation::gemm);
+  const Type type = options.type.value_or(op == Operation::gemm ? Type::f32 : Type::f64);
   const auto enter = [&](const Stage& stage) {
+    if (stage.op == op && stage.type && stage.type != type)
+      throw UsageError(fmt::format("{} is for {}: one type at a time", stage.id, type_name(*stage.type)));
     if (stage.op != op) throw UsageError(stage.id + " is no " + operation_name(op) + ": one operation at a time");
     contenders.push_back(contender(stage));
     if (!options.variants) return;
     for (const Stage& form : variants(stage)) contenders.push_back(contender(form));
   };
   if (options.only.empty()) {
-    for (const Stage& stage : stages()) {
-      if (stage.op == op) enter(stage);
-    }
-    if (contenders.empty()) throw UsageError(std::string("no stage for ") + operation_name(op));
+    for (const Stage* stage : stages_for(op, type)) enter(*stage);
+    if (contenders.empty()) throw UsageError(fmt::format("no stage for {} in {}", operation_name(op), type_name(type)));
   }
   for (const std::string& name : options.only) enter(find_stage(name));
   const auto takes_options = [](const Contender& c) { return static_cast<bool>(c.stage->generated); };
@@ -175,9 +179,10 @@ int ladder(LadderOptions options, const std::string& command) {
     show_progress("");
     say(fmt::format(
         "measured here: read {:.0f} GB/s, scale {:.0f} GB/s, copy {:.0f} GB/s, FFMA {:.1f} TFLOP/s, DFMA "
-        "{:.1f} TFLOP/s, DMMA {:.1f} TFLOP/s, shared memory {:.1f} TB/s, launch {:.1f} us, latency {:.0f} ns\n",
+        "{:.1f} TFLOP/s, DMMA {:.1f} TFLOP/s, FP16 mma {:.0f} TFLOP/s, TF32 mma {:.0f} TFLOP/s, shared memory {:.1f} TB/s, launch {:.1f} us, latency {:.0f} ns\n",
         ceilings->read_gbs, ceilings->scale_gbs, ceilings->copy_gbs, ceilings->ffma_gflops * 1e-3,
-        ceilings->dfma_gflops * 1e-3, ceilings->dmma_gflops * 1e-3, ceilings->shared_gbs * 1e-3, ceilings->launch_us,
+        ceilings->dfma_gflops * 1e-3, ceilings->dmma_gflops * 1e-3, ceilings->hmma_gflops * 1e-3,
+        ceilings->tmma_gflops * 1e-3, ceilings->shared_gbs * 1e-3, ceilings->launch_us,
         ceilings->latency_ns));
   } else if (!device.gpu) {
     say("no GPU: every stage's own kernel runs and is checked, one fiber for each CUDA thread; speeds need a GPU\n");
@@ -233,7 +238,7 @@ int compare_stages(const std::string& first, const std::string& second, RunOptio
                    const std::string& command) {
   const Stage& a = find_stage(first);
   const Stage& b = find_stage(second);
-  if (a.op != b.op) throw UsageError(a.id + " and " + b.id + " don't solve the same problem");
+  if (a.op != b.op || a.type != b.type) throw UsageError(a.id + " and " + b.id + " don't solve the same problem");
   prepare(options, a);
   require_kernel_options(options.spec, b);
   const auto say = [&](const std::string& text) { tell(options.json, text); };

@@ -37,6 +37,11 @@ struct Bits<float> {
   static constexpr Word poison = poison_word;
 };
 template <>
+struct Bits<__half> {
+  using Word = std::uint16_t;
+  static constexpr Word poison = poison_half;
+};
+template <>
 struct Bits<double> {
   using Word = std::uint64_t;
   static constexpr Word poison = poison_double;
@@ -89,14 +94,16 @@ std::uint64_t sum_of(const DeviceArray<std::uint64_t>& partial) {
   return std::accumulate(host.begin(), host.end(), std::uint64_t{0});
 }
 
-// kernel_f(words as float*) or kernel_d(words as double*), each followed by the other arguments.
-template <class F, class D, class Layout, class... Arguments>
-void over_words(F kernel_f, D kernel_d, Type type, unsigned char* bytes, const Layout& layout, Arguments... arguments) {
-  const LaunchShape shape{reduce_blocks(layout.words), reduce_threads};
-  if (type == Type::f32)
-    run(launch(kernel_f, shape, reinterpret_cast<float*>(bytes), layout, arguments...));
+// Calls work(words as __half*, float* or double*, launch shape).
+template <class Work>
+void over_words(Type type, unsigned char* bytes, std::int64_t words, Work work) {
+  const LaunchShape shape{reduce_blocks(words), reduce_threads};
+  if (type == Type::f16)
+    run(work(reinterpret_cast<__half*>(bytes), shape));
+  else if (type == Type::f32)
+    run(work(reinterpret_cast<float*>(bytes), shape));
   else
-    run(launch(kernel_d, shape, reinterpret_cast<double*>(bytes), layout, arguments...));
+    run(work(reinterpret_cast<double*>(bytes), shape));
 }
 
 }  // namespace
@@ -119,12 +126,15 @@ Matrix::Layout Matrix::layout() const {
 }
 
 void Matrix::fill(const Generator& generator) {
-  over_words(fill_kernel<float, Layout>, fill_kernel<double, Layout>, type_, bytes_.data(), layout(), generator, false);
+  over_words(type_, bytes_.data(), layout().words, [&]<class Real>(Real* words, const LaunchShape& shape) {
+    return launch(fill_kernel<Real, Layout>, shape, words, layout(), generator, false);
+  });
 }
 
 void Matrix::poison() {
-  over_words(fill_kernel<float, Layout>, fill_kernel<double, Layout>, type_, bytes_.data(), layout(), Generator{},
-             true);
+  over_words(type_, bytes_.data(), layout().words, [&]<class Real>(Real* words, const LaunchShape& shape) {
+    return launch(fill_kernel<Real, Layout>, shape, words, layout(), Generator{}, true);
+  });
 }
 
 void Matrix::copy_from(const Matrix& other) {
@@ -135,15 +145,17 @@ void Matrix::copy_from(const Matrix& other) {
 
 std::int64_t Matrix::damaged_words() const {
   const DeviceArray<std::uint64_t> partial(reduce_blocks(layout().words));
-  over_words(damage_kernel<float, Layout>, damage_kernel<double, Layout>, type_, bytes_.data(), layout(),
-             partial.data());
+  over_words(type_, bytes_.data(), layout().words, [&]<class Real>(const Real* words, const LaunchShape& shape) {
+    return launch(damage_kernel<Real, Layout>, shape, words, layout(), partial.data());
+  });
   return static_cast<std::int64_t>(sum_of(partial));
 }
 
 std::uint64_t Matrix::fingerprint() const {
   const DeviceArray<std::uint64_t> partial(reduce_blocks(layout().words));
-  over_words(fingerprint_kernel<float, Layout>, fingerprint_kernel<double, Layout>, type_, bytes_.data(), layout(),
-             partial.data());
+  over_words(type_, bytes_.data(), layout().words, [&]<class Real>(const Real* words, const LaunchShape& shape) {
+    return launch(fingerprint_kernel<Real, Layout>, shape, words, layout(), partial.data());
+  });
   return sum_of(partial);
 }
 

@@ -14,6 +14,7 @@ namespace gemm {
 /// somebody computed, from poison even.
 inline constexpr std::uint32_t poison_word = 0x7fa0dead;
 inline constexpr std::uint64_t poison_double = 0x7ff4dead7fa0dead;  ///< the same, as a double
+inline constexpr std::uint16_t poison_half = 0x7cad;                ///< and in FP16
 
 class Matrix {
  public:
@@ -43,7 +44,7 @@ class Matrix {
 
  private:
   static constexpr std::int64_t guard =
-      1024;  // elements on either side, at least 4 KiB: a multiple of every alignment in use
+      1024;  // elements on either side, at least 2 KiB: a multiple of every alignment in use
 
   Layout layout() const;
 

@@ -45,23 +45,30 @@ const char* operation_name(Operation op) {
   return op == Operation::gemm ? "gemm" : op == Operation::tsmttsm ? "tsmttsm" : "tsmm";
 }
 const char* type_name(Type type) {
-  return type == Type::f32 ? "float" : type == Type::f64 ? "double" : "double complex";
+  return type == Type::f16 ? "half" : type == Type::f32 ? "float" : type == Type::f64 ? "double" : "double complex";
+}
+
+Type type_of(const std::string& letter) {
+  for (const auto& [name, type] : {std::pair("s", Type::f32), {"h", Type::f16}, {"d", Type::f64}, {"z", Type::c64}}) {
+    if (letter == name) return type;
+  }
+  throw UsageError("no type '" + letter + "'");
 }
 
 void add_type_option(CLI::App& app, std::optional<Type>& type) {
   app.add_option_function<std::string>(
          "--type",
-         [&type](const std::string& name) { type = name == "s"   ? Type::f32
-                                                   : name == "d" ? Type::f64
-                                                                 : Type::c64; },
-         "s: float; d: double; z: double complex (default: d for tall & skinny products)")
-      ->check(CLI::IsMember({"s", "d", "z"}));
+         [&type](const std::string& name) { type = type_of(name); },
+         "s: float; h: FP16 operands, the result float; d: double; z: double complex (default: d for tall & skinny "
+         "products, else what the stages take, or s)")
+      ->check(CLI::IsMember({"s", "h", "d", "z"}));
 }
 
 void set_kind(ProblemSpec& spec, Operation op, std::optional<Type> type) {
   spec.op = op;
   spec.type = type.value_or(op == Operation::gemm ? Type::f32 : Type::f64);
-  if ((op == Operation::gemm) != (spec.type == Type::f32))
+  const bool plain = spec.type == Type::f32 || spec.type == Type::f16;
+  if ((op == Operation::gemm) != plain)
     throw UsageError(fmt::format("no {} in {}", operation_name(op), type_name(spec.type)));
 }
 
@@ -189,7 +196,10 @@ void require_kernel_options(const ProblemSpec& spec, const Stage& stage) {
 }
 
 void prepare(RunOptions& options, const Stage& stage) {
-  set_kind(options.spec, stage.op, options.type);
+  const std::optional<Type> type = options.type ? options.type : stage.type;
+  set_kind(options.spec, stage.op, type);
+  if (stage.type && type != stage.type)
+    throw UsageError(fmt::format("{} is for {}, not {}", stage.id, type_name(*stage.type), type_name(*type)));
   set_default_sizes(options);
   options.count_asked |= options.lines_asked;
   const bool asked = options.check_asked || options.time_asked || options.count_asked;

@@ -17,6 +17,9 @@ const char* operation_name(Operation op);
 const char* type_name(Type type);
 
 /// --type s|d|z. Throws UsageError for others.
+/// s, h, d or z. Throws UsageError.
+Type type_of(const std::string& letter);
+
 void add_type_option(CLI::App& app, std::optional<Type>& type);
 
 /// Makes it a problem of this operation and type; without a type, of the first that the operation has here. Throws

@@ -2,6 +2,7 @@
 // beta = 0 means that the result is written and never read, and alpha = 0 that the operands are not read.
 #pragma once
 
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -32,6 +33,23 @@ struct SgemmProblem {
 
   /// The number of products per element that count: BLAS forbids reading A and B when alpha is zero (they may hold
   /// NaN), and a product over zero terms gives just that, so kernels are launched with this instead of k.
+  int depth() const { return alpha == 0.0f ? 0 : k; }
+};
+
+/// HGEMM with FP32 sums: the same, but A and B are FP16, which is what Tensor Cores multiply; aligned to two bytes and no
+/// more. C, alpha and beta are FP32.
+struct HgemmProblem {
+  int m = 0, n = 0, k = 0;
+  float alpha = 1.0f;
+  const __half* a = nullptr;
+  std::int64_t lda = 0;
+  const __half* b = nullptr;
+  std::int64_t ldb = 0;
+  float beta = 0.0f;
+  float* c = nullptr;
+  std::int64_t ldc = 0;
+  void* workspace = nullptr;  ///< as for SGEMM; HgemmInfo::workspace_bytes of it
+
   int depth() const { return alpha == 0.0f ? 0 : k; }
 };
 
@@ -79,13 +97,18 @@ struct TsmmProblem {
 
 enum class Operation { gemm, tsmttsm, tsmm };
 
-/// What a matrix holds: BLAS's S, D and Z.
-enum class Type { f32, f64, c64 };
+/// What the operands hold: BLAS's S, D and Z; and FP16.
+enum class Type { f32, f64, c64, f16 };
 constexpr int components(Type type) {
   return type == Type::c64 ? 2 : 1;
 }
+/// Bytes of an element.
 constexpr std::size_t size_of(Type type) {
-  return type == Type::f32 ? 4 : type == Type::f64 ? 8 : 16;
+  return type == Type::f16 ? 2 : type == Type::f32 ? 4 : type == Type::f64 ? 8 : 16;
+}
+/// What the result holds, and alpha and beta: the same, but for FP16 operands FP32.
+constexpr Type result_of(Type operands) {
+  return operands == Type::f16 ? Type::f32 : operands;
 }
 
 /// alpha or beta of any type.
@@ -122,6 +145,20 @@ struct Problem {
   Problem() = default;
   Problem(const SgemmProblem& p)
       : m(p.m),
+        n(p.n),
+        k(p.k),
+        alpha{p.alpha},
+        x(p.a),
+        ldx(p.lda),
+        y(p.b),
+        ldy(p.ldb),
+        beta{p.beta},
+        out(p.c),
+        ldout(p.ldc),
+        workspace(p.workspace) {}
+  Problem(const HgemmProblem& p)
+      : type(Type::f16),
+        m(p.m),
         n(p.n),
         k(p.k),
         alpha{p.alpha},
@@ -172,18 +209,11 @@ struct Problem {
 
   operator SgemmProblem() const {
     require(Operation::gemm, Type::f32);
-    return {static_cast<int>(m),
-            static_cast<int>(n),
-            static_cast<int>(k),
-            static_cast<float>(alpha.real),
-            static_cast<const float*>(x),
-            ldx,
-            static_cast<const float*>(y),
-            ldy,
-            static_cast<float>(beta.real),
-            static_cast<float*>(out),
-            ldout,
-            static_cast<float*>(workspace)};
+    return plain<SgemmProblem, float>(static_cast<float*>(workspace));
+  }
+  operator HgemmProblem() const {
+    require(Operation::gemm, Type::f16);
+    return plain<HgemmProblem, __half>(workspace);
   }
   template <class T>
   operator TsmttsmProblem<T>() const {
@@ -222,6 +252,21 @@ struct Problem {
   }
 
  private:
+  template <class P, class Element, class Workspace>
+  P plain(Workspace* scratch) const {
+    return {static_cast<int>(m),
+            static_cast<int>(n),
+            static_cast<int>(k),
+            static_cast<float>(alpha.real),
+            static_cast<const Element*>(x),
+            ldx,
+            static_cast<const Element*>(y),
+            ldy,
+            static_cast<float>(beta.real),
+            static_cast<float*>(out),
+            ldout,
+            scratch};
+  }
   static Type type_of(double) { return Type::f64; }
   static Type type_of(double2) { return Type::c64; }
   static Scalar scalar(double x) { return {x}; }

@@ -34,9 +34,18 @@ struct Generator {
 
   __host__ __device__ float operator()(std::uint64_t index) const { return number<float>(index); }
 
-  /// Real: float or double, whose numbers have all their 24 or 53 bits.
+  /// Real: float or double, whose numbers have all their 24 or 53 bits; or __half, which has floats rounded to nearest.
   template <class Real>
   __host__ __device__ Real number(std::uint64_t index) const {
+    if constexpr (sizeof(Real) == 2)
+      return static_cast<Real>(number<float>(index));
+    else
+      return wide_number<Real>(index);
+  }
+
+ private:
+  template <class Real>
+  __host__ __device__ Real wide_number(std::uint64_t index) const {
     constexpr bool single = sizeof(Real) == sizeof(float);
     const std::uint64_t bits = mix(mix(seed) ^ index);
     const std::uint64_t more = single ? bits : mix(bits);  // a double takes more of them than one word has
@@ -75,7 +84,6 @@ struct Generator {
     return 0;
   }
 
- private:
   // From the high bits: exact, in [0, 1).
   template <class Real>
   __host__ __device__ static Real in_unit_interval(std::uint64_t bits) {

@@ -10,7 +10,9 @@ namespace {
 constexpr int TILE = 32;
 
 // One thread per element, tiles of A and B in shared memory, no further tricks: this must be right, not fast.
-__global__ void reference_kernel(SgemmProblem p, int tiles_n, double* c64, double* magnitude) {
+// P: SgemmProblem or HgemmProblem; a product of two floats is exact in FP64, and of two halves the more so.
+template <class P>
+__global__ void reference_kernel(P p, int tiles_n, double* c64, double* magnitude) {
   __shared__ double as[TILE][TILE + 1];
   __shared__ double bs[TILE][TILE + 1];
   const int tx = threadIdx.x, ty = threadIdx.y;
@@ -19,8 +21,8 @@ __global__ void reference_kernel(SgemmProblem p, int tiles_n, double* c64, doubl
 
   double sum = 0.0, absolute = 0.0;
   for (int k0 = 0; k0 < p.k; k0 += TILE) {
-    as[ty][tx] = row < p.m && k0 + tx < p.k ? p.a[row * p.lda + k0 + tx] : 0.0f;
-    bs[ty][tx] = k0 + ty < p.k && col < p.n ? p.b[(k0 + ty) * p.ldb + col] : 0.0f;
+    as[ty][tx] = row < p.m && k0 + tx < p.k ? static_cast<float>(p.a[row * p.lda + k0 + tx]) : 0.0f;
+    bs[ty][tx] = k0 + ty < p.k && col < p.n ? static_cast<float>(p.b[(k0 + ty) * p.ldb + col]) : 0.0f;
     __syncthreads();
     for (int k = 0; k < TILE; ++k) {
       const double product = as[ty][k] * bs[k][tx];
@@ -37,14 +39,15 @@ __global__ void reference_kernel(SgemmProblem p, int tiles_n, double* c64, doubl
   magnitude[i] = fabs(alpha) * absolute + fabs(beta * old);
 }
 
-Reference sgemm_reference(const SgemmProblem& problem) {
+template <class P>
+Reference plain_reference(const P& problem) {
   const auto elements = static_cast<std::size_t>(problem.m) * static_cast<std::size_t>(problem.n);
   Reference result{DeviceArray<double>(elements), {}, DeviceArray<double>(elements)};
   const int tiles_m = ceil_div(problem.m, TILE), tiles_n = ceil_div(problem.n, TILE);
-  SgemmProblem p = problem;
+  P p = problem;
   p.k = problem.depth();
   const Status status = launch(
-      reference_kernel, {dim3(static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n)), dim3(TILE, TILE)}, p,
+      reference_kernel<P>, {dim3(static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n)), dim3(TILE, TILE)}, p,
       tiles_n, result.c.data(), result.magnitude.data());
   if (!status) throw DeviceError("could not compute the reference: " + status.reason);
   return result;
@@ -176,9 +179,10 @@ Reference wide_reference(const Problem& problem) {
 }  // namespace
 
 Reference compute_reference(const Problem& problem) {
-  Reference result = problem.op == Operation::gemm ? sgemm_reference(problem)
-                     : problem.type == Type::f64   ? wide_reference<1>(problem)
-                                                   : wide_reference<2>(problem);
+  Reference result = problem.type == Type::f32   ? plain_reference<SgemmProblem>(problem)
+                     : problem.type == Type::f16 ? plain_reference<HgemmProblem>(problem)
+                     : problem.type == Type::f64 ? wide_reference<1>(problem)
+                                                 : wide_reference<2>(problem);
   check_cuda(cudaDeviceSynchronize(), "compute the reference");
   return result;
 }

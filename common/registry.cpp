@@ -111,6 +111,7 @@ void add_tsm(const char* file, Operation op, const TsmInfo<P>& info) {
 Registration::Registration(const char* file, const StageInfo& info) {
   Stage stage;
   stage.idea = info.idea;
+  stage.type = Type::f32;
   stage.accuracy = info.accuracy;
   stage.min_compute_capability = info.min_compute_capability;
   stage.l1_cycles = info.l1_cycles;
@@ -131,6 +132,25 @@ Registration::Registration(const char* file, const StageInfo& info) {
   add(file, std::move(stage), variants);
 }
 
+Registration::Registration(const char* file, const HgemmInfo& info) {
+  Stage stage;
+  stage.idea = info.idea;
+  stage.type = Type::f16;
+  stage.accuracy = info.accuracy;
+  stage.min_compute_capability = info.min_compute_capability;
+  stage.launch = info.launch;
+  if (info.workspace_bytes) stage.workspace_bytes = info.workspace_bytes;
+  std::vector<Stage> variants;
+  for (const HgemmVariant& variant : info.variants) {
+    Stage form = stage;
+    form.id = variant.name;
+    form.idea = variant.idea;
+    form.launch = variant.launch;
+    variants.push_back(std::move(form));
+  }
+  add(file, std::move(stage), variants);
+}
+
 Registration::Registration(const char* file, const TsmttsmInfo& info) {
   add_tsm(file, Operation::tsmttsm, info);
 }
@@ -144,6 +164,14 @@ const std::vector<Stage>& variants(const Stage& stage) {
 
 const std::vector<Stage>& stages() {
   return storage();
+}
+
+std::vector<const Stage*> stages_for(Operation op, Type type) {
+  std::vector<const Stage*> found;
+  for (const Stage& stage : stages()) {
+    if (stage.op == op && (!stage.type || stage.type == type)) found.push_back(&stage);
+  }
+  return found;
 }
 
 std::string foreign_options(Operation op, const KernelOptions& options) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,7 +17,12 @@
 namespace gemm {
 
 /// The arithmetic a kernel promises. Tolerances follow from this and from nothing else (common/compare.hpp).
-enum class Accuracy { fp32, tf32, fp64 };
+enum class Accuracy {
+  fp32,
+  tf32,         ///< operands rounded to TF32's 11 bits, or to FP16's
+  fp64,
+  tensor_fp32,  ///< exact products, and FP32 sums that are cut off and not rounded: a Tensor Core's
+};
 
 /// For how many cycles one warp-wide FMA of a stage's inner loop keeps its SM's L1 cache and shared memory busy, with
 /// the loads as the source writes them (nvcc may merge some) and without amortised work such as filling tiles. That
@@ -54,6 +60,20 @@ struct StageInfo {
   std::span<const Variant> variants = {};  ///< in an array that lives as long as the program
 };
 
+/// The same for FP16 operands: another launch, and what a stage of them says of itself.
+struct HgemmVariant {
+  std::string_view name, idea;
+  Status (*launch)(const HgemmProblem&, cudaStream_t) = nullptr;
+};
+struct HgemmInfo {
+  std::string_view idea;
+  Accuracy accuracy = Accuracy::tensor_fp32;
+  int min_compute_capability = 75;
+  Status (*launch)(const HgemmProblem&, cudaStream_t) = nullptr;
+  std::size_t (*workspace_bytes)(const HgemmProblem&) = nullptr;  ///< the most that any variant needs. Null: none
+  std::span<const HgemmVariant> variants = {};
+};
+
 /// The same for another launch of a tall & skinny kernel, and what a stage of them says of itself. Problem:
 /// TsmttsmProblem or TsmmProblem.
 template <template <class> class Problem>
@@ -84,6 +104,7 @@ using TsmmInfo = TsmInfo<TsmmProblem>;
 struct Stage {
   std::string_view idea;
   Operation op = Operation::gemm;
+  std::optional<Type> type = {};  ///< the only one it takes; a tall & skinny stage takes double and double complex
   Accuracy accuracy = Accuracy::fp32;
   int min_compute_capability = 75;
   L1Cycles (*l1_cycles)(const SgemmProblem&) = nullptr;
@@ -105,6 +126,9 @@ std::string stage_id_from_path(std::string_view path);
 /// All registered stages, sorted by id.
 const std::vector<Stage>& stages();
 
+/// Those for an operation, of operands of this type.
+std::vector<const Stage*> stages_for(Operation op, Type type);
+
 /// The variants of a stage, in its own order. The references stay valid.
 const std::vector<Stage>& variants(const Stage& stage);
 
@@ -120,6 +144,7 @@ const Stage& find_stage(std::string_view name);
 
 struct Registration {
   Registration(const char* file, const StageInfo& info);
+  Registration(const char* file, const HgemmInfo& info);
   Registration(const char* file, const TsmttsmInfo& info);
   Registration(const char* file, const TsmmInfo& info);
 };

@@ -86,7 +86,7 @@ std::string describe(const ProblemSpec& spec) {
     return spec.type == Type::c64 ? fmt::format("{:g}{:+g}i", real, imag) : fmt::format("{:g}", real);
   };
   std::string text;
-  if (spec.op != Operation::gemm)
+  if (spec.op != Operation::gemm || spec.type != Type::f32)
     text += fmt::format("{} in {}{}, ", operation_name(spec.op), type_name(spec.type), spec.conjugate ? ", A^H" : "");
   text += fmt::format("M x N x K = {} x {} x {}, alpha {}, beta {}", spec.m, spec.n, spec.k,
                       scalar(spec.alpha, spec.alpha_imag), scalar(spec.beta, spec.beta_imag));
@@ -176,7 +176,7 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
       json["cublas_time_ms"] = to_json(*result.timed->yardstick);
     }
     if (const auto percent = result.percent_of_roofline(ceilings)) json["pct_roofline"] = *percent;
-    const bool with_tensor_cores = spec.type != Type::f32 && ceilings && ceilings->dmma_gflops > 0;
+    const bool with_tensor_cores = size_of(spec.type) >= 8 && ceilings && ceilings->dmma_gflops > 0;
     if (const auto percent = result.percent_of_roofline(ceilings, true); with_tensor_cores && percent)
       json["pct_tensor_roofline"] = *percent;
   }
@@ -235,6 +235,7 @@ Json provenance(const std::string& command, const std::optional<Ceilings>& ceili
     json["ceilings"] = {{"read_gbs", ceilings->read_gbs},       {"copy_gbs", ceilings->copy_gbs},
                         {"scale_gbs", ceilings->scale_gbs},     {"ffma_gflops", ceilings->ffma_gflops},
                         {"dfma_gflops", ceilings->dfma_gflops}, {"dmma_gflops", ceilings->dmma_gflops},
+                        {"hmma_gflops", ceilings->hmma_gflops}, {"tmma_gflops", ceilings->tmma_gflops},
                         {"shared_gbs", ceilings->shared_gbs},   {"launch_us", ceilings->launch_us},
                         {"latency_ns", ceilings->latency_ns}};
   }

@@ -16,16 +16,18 @@ std::string l1_label(const L1Cycles& l1) {
 }
 
 double fma_gflops(const ProblemSpec& spec, const Ceilings& ceilings) {
-  return spec.type == Type::f32 ? ceilings.ffma_gflops : ceilings.dfma_gflops;
+  return spec.type == Type::f16   ? ceilings.hmma_gflops
+         : spec.type == Type::f32 ? ceilings.ffma_gflops
+                                  : ceilings.dfma_gflops;
 }
 std::string cores(const ProblemSpec& spec) {
-  return spec.type == Type::f32 ? "FP32 cores" : "FP64 cores";
+  return spec.type == Type::f16 ? "Tensor Cores" : spec.type == Type::f32 ? "FP32 cores" : "FP64 cores";
 }
 
 }  // namespace
 
 Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings, bool tensor_cores) {
-  const bool faster = tensor_cores && spec.type != Type::f32 && ceilings.dmma_gflops > ceilings.dfma_gflops;
+  const bool faster = tensor_cores && size_of(spec.type) >= 8 && ceilings.dmma_gflops > ceilings.dfma_gflops;
   const double compute = spec.flops() / ((faster ? ceilings.dmma_gflops : fma_gflops(spec, ceilings)) * 1e6);
   const double bandwidth = spec.op == Operation::tsmm ? ceilings.scale_gbs : ceilings.read_gbs;
   const double memory = spec.compulsory_bytes() / (bandwidth * 1e6);

@@ -17,6 +17,8 @@ struct Ceilings {
   double ffma_gflops = 0;  ///< FP32 FMA on the plain cores, 1e9 flop/s
   double dfma_gflops = 0;  ///< FP64 FMA on the plain cores
   double dmma_gflops = 0;  ///< FP64 FMA on the Tensor Cores; 0: it has none for them
+  double hmma_gflops = 0;  ///< FP16 products with FP32 sums on the Tensor Cores, by mma.sync (wgmma has more on sm_90)
+  double tmma_gflops = 0;  ///< TF32 products, by mma.sync; 0: it has none
   double shared_gbs = 0;   ///< shared memory, all SMs together
   double launch_us = 0;    ///< an empty kernel, launched back to back
   double latency_ns =

@@ -12,7 +12,7 @@ namespace {
 
 // Magnitudes up to this, in steps of 1/4 (see is_exact), are numbers of the type whatever the order of summation.
 double exact_limit(Type type) {
-  return type == Type::f32 ? 0x1p22 : 0x1p51;
+  return result_of(type) == Type::f32 ? 0x1p22 : 0x1p51;
 }
 static_assert(max_exact_depth(Type::f32) < 0x1p22);  // a sum of so many products of -1, 0 and 1
 
@@ -36,12 +36,12 @@ Matrix matrix_b(const ProblemSpec& spec) {
   return {spec.k, spec.n, spec.row_stride_b(), spec.offset, spec.type};
 }
 Matrix matrix_c(const ProblemSpec& spec) {
-  return {spec.m, spec.n, spec.row_stride_c(), spec.offset, spec.type};
+  return {spec.m, spec.n, spec.row_stride_c(), spec.offset, result_of(spec.type)};
 }
 Matrix second_operand(const ProblemSpec& spec) {
   return spec.op == Operation::tsmm ? matrix_c(spec) : matrix_b(spec);
 }
-Matrix result_of(const ProblemSpec& spec) {
+Matrix result_matrix(const ProblemSpec& spec) {
   return spec.op == Operation::tsmm ? matrix_b(spec) : matrix_c(spec);
 }
 
@@ -55,7 +55,8 @@ const ProblemSpec& validated(const ProblemSpec& spec) {
 double ProblemSpec::compulsory_bytes() const {
   const double mk = 1.0 * m * static_cast<double>(k), kn = 1.0 * n * static_cast<double>(k), mn = 1.0 * m * n;
   const double result = op == Operation::tsmm ? kn : mn, operands = mk + kn + mn - result;
-  return static_cast<double>(size_of(type)) * (reads_operands() * operands + result * (reads_result() ? 2 : 1));
+  return static_cast<double>(size_of(type)) * reads_operands() * operands +
+         static_cast<double>(size_of(result_of(type))) * result * (reads_result() ? 2 : 1);
 }
 
 void ProblemSpec::validate() const {
@@ -64,11 +65,13 @@ void ProblemSpec::validate() const {
   if (op == Operation::gemm && k > std::numeric_limits<int>::max())
     throw UsageError(fmt::format("k = {} is too large for a matrix product that is not tall and skinny", k));
   for (const double x : {alpha, alpha_imag, beta, beta_imag}) {
-    const bool fits = std::isfinite(type == Type::f32 ? static_cast<double>(static_cast<float>(x)) : x);
+    const bool fits = std::isfinite(result_of(type) == Type::f32 ? static_cast<double>(static_cast<float>(x)) : x);
     if (!fits) throw UsageError(fmt::format("alpha and beta must be finite, not {}", x));
   }
   if (type != Type::c64 && (alpha_imag != 0 || beta_imag != 0))
     throw UsageError("alpha and beta have an imaginary part only in complex problems");
+  if (type == Type::f16 && (distribution == Distribution::tiny || distribution == Distribution::huge))
+    throw UsageError("numbers of this distribution are beyond what FP16 can hold");
   if (conjugate && (type != Type::c64 || op != Operation::tsmttsm))
     throw UsageError("only A of a complex TSMTTSM can be conjugated");
   if (offset < 0 || offset > 1024)
@@ -91,7 +94,7 @@ ProblemSpec with_exact_integers(ProblemSpec spec) {
 }
 
 Workbench::Workbench(const ProblemSpec& spec)
-    : spec_(validated(spec)), x_(matrix_a(spec)), y_(second_operand(spec)), out_(result_of(spec)) {
+    : spec_(validated(spec)), x_(matrix_a(spec)), y_(second_operand(spec)), out_(result_matrix(spec)) {
   if (spec_.reads_operands()) {
     x_.fill(generator(spec_, 0));
     y_.fill(generator(spec_, 1));
@@ -101,7 +104,7 @@ Workbench::Workbench(const ProblemSpec& spec)
     y_.poison();
   }
   if (spec_.reads_result()) {
-    original_.emplace(result_of(spec_));
+    original_.emplace(result_matrix(spec_));
     original_->fill(generator(spec_, 2));
   }
   reset_output();

@@ -96,7 +96,7 @@ class Workbench {
 
 /// Up to so many terms there are whole numbers, if only -1, 0 and 1, whose sums of products are sure to be exact.
 constexpr std::int64_t max_exact_depth(Type type) {
-  return (type == Type::f32 ? std::int64_t{1} << 22 : std::int64_t{1} << 40) - 4;
+  return (result_of(type) == Type::f32 ? std::int64_t{1} << 22 : std::int64_t{1} << 40) - 4;
 }
 
 /// The same problem on whole numbers, which every correct kernel gets exactly right. Terms up to max_exact_depth.

@@ -4,6 +4,7 @@
 #include "common/device.hpp"
 #include "common/device_memory.hpp"
 #include "common/launch.cuh"
+#include "common/ptx.cuh"
 #include "common/roofline.hpp"
 #include "common/timing.hpp"
 
@@ -81,6 +82,29 @@ __global__ void __launch_bounds__(threads) dmma_kernel([[maybe_unused]] double x
 #endif
 }
 
+// m16n8k16 of FP16 and m16n8k8 of TF32, FP32 sums: as many independent sums as keep the Tensor Cores busy with eight warps each.
+constexpr int tensor_chains = 4;
+template <bool half>
+__global__ void __launch_bounds__(threads) tensor_kernel([[maybe_unused]] unsigned x, [[maybe_unused]] float* sink) {
+#if __CUDA_ARCH__ >= 800
+  const std::uint32_t a[4] = {x, x, x, x}, b[2] = {x, x};
+  float sum[tensor_chains][4] = {};
+#pragma unroll 8
+  for (int step = 0; step < mma_steps; ++step) {
+#pragma unroll
+    for (int c = 0; c < tensor_chains; ++c) {
+      if constexpr (half)
+        ptx::mma_m16n8k16_f32_f16(sum[c], a, b, sum[c]);
+      else
+        ptx::mma_m16n8k8_f32_tf32(sum[c], a, b, sum[c]);
+    }
+  }
+  float total = 0;
+  for (int c = 0; c < tensor_chains; ++c) total += sum[c][0] + sum[c][1] + sum[c][2] + sum[c][3];
+  if (total == 1.2345e-33f) *sink = total;
+#endif
+}
+
 constexpr int shared_steps = 512;
 constexpr int loads_per_step = 8;
 constexpr int shared_vectors = 2048;  // 32 KB of float4
@@ -149,6 +173,15 @@ Ceilings measure() {
   if (device.compute_capability == 90 || device.compute_capability / 10 == 10) {
     const double flops = mma_flops * (all_threads / 32.0) * mma_steps * mma_chains;
     ceilings.dmma_gflops = flops / (best_ms([&] { return launch(dmma_kernel, shape, 0.5, sink.data()); }) * 1e6);
+  }
+
+  if (device.compute_capability >= 80) {
+    const double steps = all_threads / 32.0 * mma_steps * tensor_chains;
+    const auto of = [&](auto kernel, unsigned one, double flops) {
+      return flops * steps / (best_ms([&] { return launch(kernel, shape, one, sink.data()); }) * 1e6);
+    };
+    ceilings.hmma_gflops = of(tensor_kernel<true>, 0x00010001u, 2.0 * 16 * 8 * 16);
+    ceilings.tmma_gflops = of(tensor_kernel<false>, 1u, 2.0 * 16 * 8 * 8);
   }
 
   const double shared_bytes = 1.0 * all_threads * shared_steps * loads_per_step * sizeof(float4);

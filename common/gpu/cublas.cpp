@@ -33,6 +33,19 @@ Status multiply(const SgemmProblem& p, cudaStream_t stream, cublasComputeType_t 
   return Status::failed(fmt::format("cuBLAS: {}", cublasGetStatusString(status)));
 }
 
+// The same with FP16 operands, FP32 sums and an FP32 result.
+Status multiply_half(const HgemmProblem& p, cudaStream_t stream) {
+  if (p.m == 0 || p.n == 0) return Status::ok();
+  cublasStatus_t status = cublasSetStream(handle(), stream);
+  if (status == CUBLAS_STATUS_SUCCESS) {
+    status = cublasGemmEx(handle(), CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k, &p.alpha, p.b, CUDA_R_16F,
+                          static_cast<int>(p.ldb), p.a, CUDA_R_16F, static_cast<int>(p.lda), &p.beta, p.c, CUDA_R_32F,
+                          static_cast<int>(p.ldc), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+  }
+  if (status == CUBLAS_STATUS_SUCCESS) return Status::ok();
+  return Status::failed(fmt::format("cuBLAS: {}", cublasGetStatusString(status)));
+}
+
 // The same of a tall & skinny product. C = A^T B, row-major, is C^T = B^T A, and what cuBLAS takes for B is B^T: it is not
 // transposed, and A, read as A^T, is. B = A C is as above.
 Status multiply_tall(const Problem& p, cudaStream_t stream) {
@@ -64,7 +77,9 @@ const std::vector<Contender>& baselines(Type type) {
   };
   static const std::vector<Contender> real = {{"cublas/dgemm", Accuracy::fp64, multiply_tall}};
   static const std::vector<Contender> complex = {{"cublas/zgemm", Accuracy::fp64, multiply_tall}};
-  return type == Type::f32 ? single : type == Type::f64 ? real : complex;
+  static const std::vector<Contender> half = {
+      {"cublas/fp16", Accuracy::tensor_fp32, [](const HgemmProblem& p, cudaStream_t s) { return multiply_half(p, s); }}};
+  return type == Type::f16 ? half : type == Type::f32 ? single : type == Type::f64 ? real : complex;
 }
 
 }  // namespace gemm
