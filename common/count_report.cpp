@@ -51,15 +51,16 @@ std::string factor(double now, double before) {
   return ratio > 1 ? fmt::format("x{:.2g}", ratio) : fmt::format("/{:.2g}", 1 / ratio);
 }
 
-const char* const per_fma_note =
-    "each per warp-wide FMA; beside it the change from the stage above: x2 twice as many, /2 half, = the same\n";
-
 // Of the counted ones; all are of one type.
-std::string peak_of(const std::vector<Result>& results) {
+CountedBound first_bound(const std::vector<Result>& results) {
   for (const Result& result : results) {
-    if (result.counts) return counted_bound(*result.counts).peak;
+    if (result.counts) return counted_bound(*result.counts);
   }
-  return CountedBound{}.peak;
+  return {};
+}
+
+const char* step_name(const CountedBound& bound) {
+  return bound.step == "mma" ? "product of 16 x 8 x 16" : "warp-wide FMA";
 }
 
 std::string status_cell(const Result& result, bool colour) {
@@ -109,9 +110,9 @@ Json to_json(const std::vector<LineCounts>& lines) {
 std::string count_table(const std::vector<Result>& results, bool colour) {
   std::size_t width = 5;
   for (const Result& result : results) width = std::max(width, result.id.size());
-  std::string text =
-      fmt::format("{:<{}}  {:<7}  {:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "stage", width, "correct", "global",
-                  "global", "shared", "L1, shared", "bank", fmt::format("% of {}", peak_of(results)), "predicted");
+  std::string text = fmt::format("{:<{}}  {:<7}  {:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "stage", width, "correct",
+                                 "global", "global", "shared", "L1, shared", "bank",
+                                 fmt::format("% of {}", first_bound(results).peak), "predicted");
   text += fmt::format("{:<{}}  {:<7}  {:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "", width, "", "loads", "sectors",
                       "loads", "wavefronts", "conflicts", "peak", "bound, at most");
   const Counts* before = nullptr;
@@ -123,9 +124,9 @@ std::string count_table(const std::vector<Result>& results, bool colour) {
     }
     const Counts& c = *result.counts;
     const auto cell = [&](auto value) {
-      const double warp_fmas = c.fmas() / 32, warp_fmas_before = before ? before->fmas() / 32 : 0;
-      const double now = warp_fmas ? value(c) / warp_fmas : 0;
-      const std::string change = warp_fmas_before ? factor(now, value(*before) / warp_fmas_before) : "";
+      const double steps = c.steps(), steps_before = before ? before->steps() : 0;
+      const double now = steps ? value(c) / steps : 0;
+      const std::string change = steps_before ? factor(now, value(*before) / steps_before) : "";
       text += fmt::format("{:<12}", number(now) + (change.empty() ? "" : " " + change));
     };
     cell([](const Counts& x) { return static_cast<double>(x.global_load.requests); });
@@ -139,21 +140,24 @@ std::string count_table(const std::vector<Result>& results, bool colour) {
         fmt::format("{:<12}{}\n", number(100 * bound.share_of_peak) + (change.empty() ? "" : " " + change), bound.by);
     before = &c;
   }
-  return text + per_fma_note;
+  return text +
+         fmt::format("each per {}; beside it the change from the stage above: x2 twice as many, /2 half, = the same\n",
+                     step_name(first_bound(results)));
 }
 
 std::string count_details(const Result& result) {
   const Counts& c = *result.counts;
-  const double warp_fmas = c.fmas() / 32;
+  const double steps = c.steps();
+  const CountedBound bound = counted_bound(c);
   std::string text = fmt::format("\ncounted by the CPU executor, as the source is written ({:.2f} s)\n",
                                  result.verdict.observation.seconds);
-  text += fmt::format("  {:<14} {:>13} {:>8} {:>13} {:>8} {:>13} {:>13} {:>15}\n", "", "requests", "per FMA", "sectors",
-                      "per req.", "wavefronts", "conflicts", "threads' bytes");
+  text += fmt::format("  {:<14} {:>13} {:>8} {:>13} {:>8} {:>13} {:>13} {:>15}\n", "", "requests", "per " + bound.step,
+                      "sectors", "per req.", "wavefronts", "conflicts", "threads' bytes");
   const auto row = [&](const char* name, const AccessCounts& a) {
     if (a.requests == 0) return;
     const auto requests = static_cast<double>(a.requests);
     text += fmt::format("  {:<14} {:>13} {:>8} {:>13} {:>8} {:>13} {:>13} {:>15}\n", name, whole(a.requests),
-                        warp_fmas ? number(requests / warp_fmas) : "-", whole(a.sectors),
+                        steps ? number(requests / steps) : "-", whole(a.sectors),
                         a.sectors ? number(static_cast<double>(a.sectors) / requests) : "-", whole(a.wavefronts),
                         whole(a.conflicts), whole(a.bytes));
   };
@@ -173,13 +177,12 @@ std::string count_details(const Result& result) {
   text += fmt::format(
       "\n  flop per byte: {} from global memory (sectors), {} from shared memory (wavefronts), {} into registers\n",
       number(c.intensity_global()), number(c.intensity_shared()), number(c.intensity_register()));
-  if (warp_fmas) {
-    const CountedBound bound = counted_bound(c);
-    text += fmt::format(
-        "  per warp-wide FMA: data banks {} cycles, tags {}, {} cores {}: bound by {}, at most {} % of the {} "
-        "peak\n",
-        number(c.data_cycles() / warp_fmas), number(c.tag_cycles() / warp_fmas), bound.peak, number(bound.at_peak),
-        bound.by, number(100 * bound.share_of_peak), bound.peak);
+  if (steps) {
+    text +=
+        fmt::format("  per {}: data banks {} cycles, tags {}, {} cores {}: bound by {}, at most {} % of the {} peak\n",
+                    step_name(bound), number(c.data_cycles() / steps), number(c.tag_cycles() / steps),
+                    bound.step == "mma" ? "Tensor" : bound.peak, number(bound.at_peak), bound.by,
+                    number(100 * bound.share_of_peak), bound.peak);
   }
   return text;
 }
@@ -246,9 +249,9 @@ std::string count_changes(const Counts& before, const Counts& after) {
   row("flop per byte of global memory", before.intensity_global(), after.intensity_global());
   row("flop per byte of shared memory", before.intensity_shared(), after.intensity_shared());
   row("flop per byte into registers", before.intensity_register(), after.intensity_register());
-  if (before.fmas() && after.fmas()) {
+  if (before.steps() && after.steps()) {
     const CountedBound x = counted_bound(before), y = counted_bound(after);
-    row("cycles of an SM for a warp-wide FMA", x.cycles, y.cycles);
+    row(fmt::format("cycles of an SM for a {}", step_name(y)).c_str(), x.cycles, y.cycles);
     row(fmt::format("most of the {} peak this allows, %", y.peak).c_str(), 100 * x.share_of_peak,
         100 * y.share_of_peak);
     text += fmt::format("  {:<40} {:>16} -> {}\n", "bound", x.by, y.by);

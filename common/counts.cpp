@@ -48,6 +48,13 @@ Counts& Counts::operator+=(const Counts& other) {
 double Counts::fmas() const {
   return static_cast<double>(fma32 ? *fma32 + fma64.value_or(0) : assumed_fmas);
 }
+bool Counts::on_tensor_cores() const {
+  return static_cast<double>(tensor_flops) > 2.0 * fmas();
+}
+double Counts::steps() const {
+  constexpr double flops_of_mma = 2.0 * 16 * 8 * 16;
+  return on_tensor_cores() ? static_cast<double>(tensor_flops) / flops_of_mma : fmas() / 32;
+}
 double Counts::flops() const {
   return 2.0 * fmas() + static_cast<double>(tensor_flops);
 }

@@ -57,8 +57,7 @@ Type type_of(const std::string& letter) {
 
 void add_type_option(CLI::App& app, std::optional<Type>& type) {
   app.add_option_function<std::string>(
-         "--type",
-         [&type](const std::string& name) { type = type_of(name); },
+         "--type", [&type](const std::string& name) { type = type_of(name); },
          "s: float; h: FP16 operands, the result float; d: double; z: double complex (default: d for tall & skinny "
          "products, else what the stages take, or s)")
       ->check(CLI::IsMember({"s", "h", "d", "z"}));

@@ -34,11 +34,12 @@ struct Generator {
 
   __host__ __device__ float operator()(std::uint64_t index) const { return number<float>(index); }
 
-  /// Real: float or double, whose numbers have all their 24 or 53 bits; or __half, which has floats rounded to nearest.
+  /// Real: float or double, whose numbers have all their 24 or 53 bits; or __half, which has floats rounded to nearest,
+  /// those beyond its range to its largest.
   template <class Real>
   __host__ __device__ Real number(std::uint64_t index) const {
     if constexpr (sizeof(Real) == 2)
-      return static_cast<Real>(number<float>(index));
+      return static_cast<Real>(fminf(fmaxf(number<float>(index), -65504.0f), 65504.0f));
     else
       return wide_number<Real>(index);
   }

@@ -19,7 +19,7 @@ namespace gemm {
 /// The arithmetic a kernel promises. Tolerances follow from this and from nothing else (common/compare.hpp).
 enum class Accuracy {
   fp32,
-  tf32,         ///< operands rounded to TF32's 11 bits, or to FP16's
+  tf32,  ///< operands rounded to TF32's 11 bits, or to FP16's
   fp64,
   tensor_fp32,  ///< exact products, and FP32 sums that are cut off and not rounded: a Tensor Core's
 };

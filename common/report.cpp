@@ -148,8 +148,11 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
   }
   if (result.stage && result.counts) {
     const CountedBound bound = counted_bound(*result.counts);
-    json["predicted"] = {{"cycles_per_warp_fma", bound.cycles},
-                         {bound.peak == "FP32" ? "share_of_fp32_peak" : "share_of_fp64_peak", bound.share_of_peak},
+    json["predicted"] = {{bound.step == "mma" ? "cycles_per_mma" : "cycles_per_warp_fma", bound.cycles},
+                         {bound.peak == "FP32"   ? "share_of_fp32_peak"
+                          : bound.peak == "FP64" ? "share_of_fp64_peak"
+                                                 : "share_of_tensor_peak",
+                          bound.share_of_peak},
                          {"bound", bound.by}};
   } else if (result.stage && result.stage->l1_cycles) {
     const L1Cycles l1 = l1_cycles(*result.stage, spec);
@@ -284,7 +287,7 @@ std::string table(const std::vector<Result>& results, const std::optional<Ceilin
       std::string bound;
       if (result.counts) {
         const CountedBound counted = counted_bound(*result.counts);
-        bound = fmt::format("{}: {:.3g} cycles/FMA, {:.3g} % of {} peak", counted.by, counted.cycles,
+        bound = fmt::format("{}: {:.3g} cycles/{}, {:.3g} % of {} peak", counted.by, counted.cycles, counted.step,
                             100 * counted.share_of_peak, counted.peak);
       }
       text += fmt::format("{:<{}}  {}       {:>9}  {:>10}  {:>8}  {}\n", result.id, width, status, error,

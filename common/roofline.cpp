@@ -67,18 +67,22 @@ Floor stage_prediction(const Stage& stage, const ProblemSpec& spec, const Ceilin
 }
 
 CountedBound counted_bound(const Counts& counts) {
-  const double warp_fmas = counts.fmas() / warp_size;
-  if (warp_fmas == 0) return {.by = "no FMAs"};
+  const double steps = counts.steps();
+  if (steps == 0) return {.by = "no FMAs"};
   const double shared = static_cast<double>(counts.shared_load.wavefronts + counts.shared_store.wavefronts);
-  const bool wide = counts.fma64.value_or(0) > counts.fma32.value_or(0);
-  const double at_peak = wide ? cycles_per_warp_fma64 : cycles_per_warp_fma;
-  const std::string peak = wide ? "FP64" : "FP32";
-  CountedBound bound{peak + " cores", at_peak, 1, at_peak, peak};
+  CountedBound bound{"FP32 cores", cycles_per_warp_fma, 1, cycles_per_warp_fma, "FP32", "FMA"};
+  if (counts.on_tensor_cores())
+    bound = {"Tensor Cores", cycles_per_mma, 1, cycles_per_mma, "Tensor Core", "mma"};
+  else if (counts.fma64.value_or(0) > counts.fma32.value_or(0))
+    bound = {"FP64 cores", cycles_per_warp_fma64, 1, cycles_per_warp_fma64, "FP64", "FMA"};
   const auto consider = [&](double cycles, const char* by) {
-    if (cycles > bound.cycles) bound = {by, cycles, at_peak / cycles, at_peak, peak};
+    if (cycles <= bound.cycles) return;
+    bound.by = by;
+    bound.cycles = cycles;
+    bound.share_of_peak = bound.at_peak / cycles;
   };
-  consider(counts.data_cycles() / warp_fmas, shared >= counts.data_cycles() / 2 ? "shared memory" : "L1 cache");
-  consider(counts.tag_cycles() / warp_fmas, "L1 tags");
+  consider(counts.data_cycles() / steps, shared >= counts.data_cycles() / 2 ? "shared memory" : "L1 cache");
+  consider(counts.tag_cycles() / steps, "L1 tags");
   return bound;
 }
 

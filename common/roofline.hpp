@@ -52,13 +52,18 @@ inline constexpr double cycles_per_warp_fma = 0.25;
 /// The same in FP64 on the GPUs that are built for it: 64 lanes on sm_90 and sm_100. (sm_80 has 32, all others one or two.)
 inline constexpr double cycles_per_warp_fma64 = 0.5;
 
+/// Cycles of an SM that a product of 16 x 8 x 16 takes in FP16 at the peak of sm_90's Tensor Cores, which only wgmma reaches.
+inline constexpr double cycles_per_mma = 1.0;
+
 /// What keeps an SM busy longest, from what the CPU executor has counted.
 struct CountedBound {
-  std::string by;                        ///< "shared memory", "L1 cache", "L1 tags", "FP32 cores" or "FP64 cores"
-  double cycles = 0;                     ///< for one warp-wide FMA
+  std::string by;                        ///< "shared memory", "L1 cache", "L1 tags", "FP32 cores", "FP64 cores" or
+                                         ///< "Tensor Cores"
+  double cycles = 0;                     ///< for one of Counts::steps()
   double share_of_peak = 0;              ///< the most of the peak that this allows, 0 to 1
   double at_peak = cycles_per_warp_fma;  ///< cycles, at the peak
-  std::string peak = "FP32";             ///< which: FP64 where most FMAs are
+  std::string peak = "FP32";             ///< which: FP64 where most FMAs are; or "Tensor Core"
+  std::string step = "FMA";              ///< or "mma"
 };
 CountedBound counted_bound(const Counts& counts);
 

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   spec.beta = 0.5f;
   gemm::Workbench bench(spec);
   for (const gemm::Stage& stage : gemm::stages()) {
-    if (stage.op != gemm::Operation::gemm) continue;
+    if (stage.type != gemm::Type::f32) continue;
     const gemm::Verdict verdict = bench.check(gemm::contender(stage));
     std::printf("%s %s %s\n", verdict.outcome == gemm::Outcome::pass ? "pass:" : "fail:", stage.id.c_str(),
                 verdict.reason.c_str());

@@ -78,7 +78,8 @@ const std::vector<Contender>& baselines(Type type) {
   static const std::vector<Contender> real = {{"cublas/dgemm", Accuracy::fp64, multiply_tall}};
   static const std::vector<Contender> complex = {{"cublas/zgemm", Accuracy::fp64, multiply_tall}};
   static const std::vector<Contender> half = {
-      {"cublas/fp16", Accuracy::tensor_fp32, [](const HgemmProblem& p, cudaStream_t s) { return multiply_half(p, s); }}};
+      {"cublas/fp16", Accuracy::tensor_fp32,
+       [](const HgemmProblem& p, cudaStream_t s) { return multiply_half(p, s); }}};
   return type == Type::f16 ? half : type == Type::f32 ? single : type == Type::f64 ? real : complex;
 }
 
