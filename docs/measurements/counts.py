@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The CPU executor's counts beside Nsight Compute's, for every stage at 256^3 and for tests/prototype_kernels.cu at 128^3; and
-of the tall & skinny stages the executor's.
+of the tall & skinny and Tensor Core stages the executor's.
 
 usage: counts.py --executor FILE --out FILE BIN         on a machine with a GPU; BIN: the folder of a GPU build's programs
        counts.py --executor FILE --count BIN            on any machine; BIN: of a CPU build; writes the executor's half
@@ -16,6 +16,7 @@ from counters import profile_ladder, read_counters  # noqa: E402
 
 SIZE, PROTOTYPE_SIZE, PROTOTYPES = 256, 128, 7
 TSM_SHAPE = "16x16x1024"
+TENSOR_SIZES = (256, 264)  # rows that meet in a bank, and rows that don't
 
 # Our name: Nsight Compute's metric, and where the executor's JSON has it.
 QUANTITIES = {
@@ -40,6 +41,9 @@ def runs(folder):
     for stage in (line.split()[0] for line in listing.splitlines() if line.startswith("tsm/")):
         for kind in ("d", "z"):
             yield f"{stage}/{kind}", [folder / "gemm", "run", stage, "--type", kind, "--m", m, "--n", n, "--k", k]
+    for stage in (line.split()[0] for line in listing.splitlines() if line.startswith("tensorcore/")):
+        for size in TENSOR_SIZES:
+            yield f"{stage}/{size}", [folder / "gemm", "run", stage, "--m", size, "--n", size, "--k", size]
     for which in range(PROTOTYPES):
         yield f"prototype/{which}", [folder / "prototype", which, PROTOTYPE_SIZE]
 
@@ -49,7 +53,7 @@ def text(command):
 
 
 def count(folder, out):
-    result = {"stage_size": SIZE, "prototype_size": PROTOTYPE_SIZE, "tsm_shape": TSM_SHAPE, "kernels": {}}
+    result = {"stage_size": SIZE, "prototype_size": PROTOTYPE_SIZE, "tsm_shape": TSM_SHAPE, "tensor_sizes": TENSOR_SIZES, "kernels": {}}
     for name, command in runs(folder):
         # gemm counts in any case; its --count would add what nvcc makes of the kernel.
         counting = ["--count"] if name.startswith("prototype/") else []
@@ -67,7 +71,7 @@ def count(folder, out):
 def profile(folder, executor, out):
     counted = json.loads(executor.read_text())
     metrics = [metric for metric, _ in QUANTITIES.values()]
-    all_runs = [run for run in runs(folder) if not run[0].startswith("tsm/")]
+    all_runs = [run for run in runs(folder) if not run[0].startswith(("tsm/", "tensorcore/"))]
     for name, _ in all_runs:
         if name not in counted["kernels"]:
             sys.exit(f"error: {executor} has no counts of {name}: run counts.py --count")
