@@ -36,6 +36,7 @@ gemm::JitRequest request(int m, int n, bool is_complex, generated::Rows rows_a, 
   for (const int number : {m, n, o.unroll, s.along_n, s.products}) kernel += ", " + std::to_string(number);
   for (const generated::Rows rows : {rows_a, rows_b}) kernel += name_of(rows);
   for (const int number : {o.threads, s.layout.chunk, s.stages, s.resident}) kernel += ", " + std::to_string(number);
+  if (s.rest.columns) kernel += ", true";
   gemm::JitRequest result{.kernel = kernel + ">", .headers = {}, .in_order = true};
   for (const char* const name : {"tsm/generated/pipeline_tsmm.cuh", "tsm/generated/warp_rows.cuh",
                                  "tsm/generated/stream.cuh", "tsm/generated/multiply.cuh", "tsm/generated/places.cuh",
