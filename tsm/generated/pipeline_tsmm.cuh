@@ -43,13 +43,34 @@ __host__ __device__ constexpr int rows_together(int n, int groups, int rows_of_t
 /// neighbours read one column of A, which takes no bank twice, and the sums of `parts` lanes are added up in the end.
 struct RestLayout {
   int columns, slots, parts;  ///< slots: rows of a warp, and as many more as make a power of two
+  int share;                  ///< columns whose FMAs stand beside one unit's
   int bytes;                  ///< of C's rest for a unit of A: columns one behind the other, each with all its terms
 };
+__host__ __device__ constexpr int share_of_rest(int columns, int units) {
+  return units < 2 || ceil_div(columns, units) > 2 ? ceil_div(columns, units) : 2;
+}
 __host__ __device__ constexpr RestLayout rest_layout(int columns, int rows, int unit, int element_bytes) {
+  if (columns == 0) return {0, 32, 1, 0, 0};
   int slots = 1;
   while (slots < rows) slots *= 2;
-  return {columns, slots, 32 / slots, ceil_div(columns * unit * element_bytes, 16) * 16};
+  const int parts = 32 / slots;
+  return {columns, slots, parts, share_of_rest(columns, parts), ceil_div(columns * unit * element_bytes, 16) * 16};
 }
+
+/// Of a chunk's units the u-th one, for the rest: the first of those that go with it, a lane having one of them; how many
+/// these are; and columns from `column` to `end`, whose FMAs stand beside this unit's.
+struct RestStep {
+  int first, units, column, end;
+
+  __host__ __device__ constexpr RestStep(int u, int of_chunk, int parts, int columns) {
+    const int fewer = of_chunk % parts;
+    first = u < fewer ? 0 : u - (u - fewer) % parts;
+    units = u < fewer ? fewer : parts;
+    const int share = share_of_rest(columns, units);
+    column = smaller((u - first) * share, columns);
+    end = smaller(column + share, columns);
+  }
+};
 
 /// Bytes of a row of C in shared memory, with zeros behind its columns. For three products the sums of real and
 /// imaginary parts lie behind the units, those of a lane's units j and j + 1 side by side (j even): they are the same
@@ -166,6 +187,8 @@ __global__ void __launch_bounds__(threads, resident)
   const auto read_y = [&](int half, ptx::SharedAddress at) {
 #pragma unroll
     for (int j = 0; j < PN; ++j) load_unit<unit_n>(&y[half][j * unit_n], at + j * (along_n * 16));
+  };
+  const auto read_both = [&](int half, ptx::SharedAddress at) {
     if constexpr (products == 3) {
 #pragma unroll
       for (int j = 0; j < PN; j += 2) {
@@ -177,9 +200,10 @@ __global__ void __launch_bounds__(threads, resident)
       }
     }
   };
-  // The rest. Of complex numbers four products: three would take more loads than they save FMAs. What is loaded ahead of a
-  // unit's FMAs is wanted behind them, so one set of it is enough. Of each `parts` units a lane has one, and the columns are
-  // for the first of them, for the second and so on, as far as there are as many.
+  // The rest. Of complex numbers four products: three would take more loads than they save FMAs. Of each `parts` units, the
+  // first ones of a chunk fewer where these don't divide it, a lane has one; its columns have a share of the others' FMAs
+  // each. What is loaded ahead of FMAs is wanted behind them, so one set of it is enough; behind most of them if there are
+  // three products, when registers are free. But a chunk's last unit is loaded before its stage is filled again.
   constexpr int rest_columns = has_rest ? rest.columns : 1;
   const int rest_row = lane % rest.slots, rest_part = lane / rest.slots,
             rest_offset = smaller(rest_row, rows - 1) * A.stride + rest_part * (unit * element) - x_offset;
@@ -191,26 +215,28 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll
     for (int col = 0; col < rest.columns; ++col) set(rest_sum[col][0][0], zero);
   };
+  constexpr bool rest_late = products == 3 && rest.parts > 1;
+  const auto rest_step = [&](int u, int units) { return RestStep(u, units, rest.parts, rest.columns); };
   const auto read_rest = [&](int u, int units, ptx::SharedAddress x_first, ptx::SharedAddress y_first) {
-    const int at = u % rest.parts, there = smaller(rest.parts, units - (u - at));
-    if (there < rest.parts && rest_part >= there) return;
-    if (at == 0) load_unit<unit>(rest_x, x_first + u * (unit * element));
+    const RestStep its = rest_step(u, units);
+    if (its.units < rest.parts && rest_part >= its.units) return;
+    if (u == its.first) load_unit<unit>(rest_x, x_first + u * (unit * element));
     constexpr int together = 16 / element;
-    const int first = at * rest.columns / there * unit, end = (at + 1) * rest.columns / there * unit;
+    const int begin = its.column * unit, end = its.end * unit;
 #pragma unroll
-    for (int i = first; i < end; ++i) {
-      const ptx::SharedAddress from = y_first + ((u - at) * rest.bytes + i * element);
+    for (int i = begin; i < end; ++i) {
+      const ptx::SharedAddress from = y_first + (its.first * rest.bytes + i * element);
       if (i % together == 0 && i + together <= end)
         load_unit<together>(&rest_y[i], from);
-      else if (i % together == 0 || i == first)
+      else if (i % together == 0 || i == begin)
         load_unit<1>(&rest_y[i], from);
     }
   };
   const auto multiply_rest = [&](int u, int units) {
-    const int at = u % rest.parts, there = smaller(rest.parts, units - (u - at));
-    if (there < rest.parts && rest_part >= there) return;
+    const RestStep its = rest_step(u, units);
+    if (its.units < rest.parts && rest_part >= its.units) return;
 #pragma unroll
-    for (int col = at * rest.columns / there; col < (at + 1) * rest.columns / there; ++col) {
+    for (int col = its.column; col < its.end; ++col) {
 #pragma unroll
       for (int v = 0; v < unit; ++v) {
         const T x_one[1] = {rest_x[v]}, y_one[1] = {rest_y[col * unit + v]};
@@ -225,7 +251,7 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll
     for (int u = 0; u < units; ++u) {
       const bool last = u == units - 1;
-      if constexpr (has_rest) read_rest(u, units, rest_x_at, rest_y_at);
+      if constexpr (has_rest && !rest_late) read_rest(u, units, rest_x_at, rest_y_at);
       if (!last) {
         read_x((u + 1) % 2, u + 1);
       } else {
@@ -240,11 +266,19 @@ __global__ void __launch_bounds__(threads, resident)
       for (int v = 0; v < unit; ++v) {
         const int row = u * unit + v;
         read_y((row + 1) % 2, last && v == unit - 1 ? y_next : y_at + (row + 1) * row_c);
+        if constexpr (has_rest)
+          read_both(0, y_at + row * row_c);
+        else
+          read_both((row + 1) % 2, last && v == unit - 1 ? y_next : y_at + (row + 1) * row_c);
         T column[PR];
 #pragma unroll
         for (int r = 0; r < PR; ++r) column[r] = x[u % 2][r][v];
-        if constexpr (products == 3)
-          tile.add(column, y[row % 2], [&](int j) { return y_both[row % 2][j]; });
+        if constexpr (products == 3 && has_rest && rest_late)
+          tile.template add<true>(
+              column, y[row % 2], [&](int j) { return y_both[has_rest ? 0 : row % 2][j]; },
+              [&] { read_rest(u, units, rest_x_at, rest_y_at); });
+        else if constexpr (products == 3)
+          tile.add(column, y[row % 2], [&](int j) { return y_both[has_rest ? 0 : row % 2][j]; });
         else
           tile.add(column, y[row % 2]);
       }
@@ -260,7 +294,7 @@ __global__ void __launch_bounds__(threads, resident)
     if (units * unit % 2 != 0) {
 #pragma unroll
       for (int j = 0; j < TN; ++j) y[0][j] = y[1][j];
-      if constexpr (products == 3) {
+      if constexpr (products == 3 && !has_rest) {
 #pragma unroll
         for (int j = 0; j < TN; ++j) y_both[0][j] = y_both[1][j];
       }
@@ -268,7 +302,7 @@ __global__ void __launch_bounds__(threads, resident)
   };
 
   const bool adds = !is_zero(beta);
-  const bool has_last = stores && at_n + (PN - 1) * along_n < units_n;
+  const bool has_last = stores && (has_rest || at_n + (PN - 1) * along_n < units_n);
   const std::int64_t ld = rows_b == Rows::flat ? N : ldb;
   // This thread's first unit of its first row; or its lane's first 16 bytes, if all its warp's rows are one range.
   T* out = b + first * ld + (direct ? group * ld + at_n * unit_n : rows_b == Rows::flat ? lane * unit_n : 0);
@@ -392,6 +426,7 @@ __global__ void __launch_bounds__(threads, resident)
   __syncwarp();
   read_x(0, 0);
   read_y(0, y_begin);
+  if constexpr (!has_rest) read_both(0, y_begin);
 #pragma unroll 1
   for (int turn = 0; turn < mine; ++turn) {
     constexpr int chunk_c = A.chunk * unit * row_c, rest_chunk = A.chunk * rest.bytes;  // bytes of C

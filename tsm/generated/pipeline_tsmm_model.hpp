@@ -58,7 +58,9 @@ struct TsmmPipelineShape {
                   : m * element >= 192              ? 8
                                                     : 0) +
                  (direct ? 0 : 12) +
-                 (rest.columns ? 2 * words * (rest.columns + unit + ceil_div(rest.columns, rest.parts) * unit) + 4 : 0);
+                 (rest.columns ? 2 * words * (rest.columns + (1 + smaller(rest.columns, rest.share)) * unit) + 4 -
+                                     (products == 3 ? 2 * columns : 0)
+                               : 0);
     resident = std::clamp(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 1, 4);
     resident = std::min(resident, 2048 / o.threads);
     kept_bytes =
