@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(threads, resident)
   // The rest. Of complex numbers four products: three would take more loads than they save FMAs. Of each `parts` units, the
   // first ones of a chunk fewer where these don't divide it, a lane has one; its columns have a share of the others' FMAs
   // each. What is loaded ahead of FMAs is wanted behind them, so one set of it is enough; behind most of them if there are
-  // three products, when registers are free. But a chunk's last unit is loaded before its stage is filled again.
+  // three products, when registers are free.
   constexpr int rest_columns = has_rest ? rest.columns : 1;
   const int rest_row = lane % rest.slots, rest_part = lane / rest.slots,
             rest_offset = smaller(rest_row, rows - 1) * A.stride + rest_part * (unit * element) - x_offset;
@@ -251,7 +251,10 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll
     for (int u = 0; u < units; ++u) {
       const bool last = u == units - 1;
-      if constexpr (has_rest && !rest_late) read_rest(u, units, rest_x_at, rest_y_at);
+      const bool rest_later = rest_late && units > 1;  // or else this stage is filled again before
+      if constexpr (has_rest) {
+        if (!rest_later) read_rest(u, units, rest_x_at, rest_y_at);
+      }
       if (!last) {
         read_x((u + 1) % 2, u + 1);
       } else {
@@ -273,10 +276,12 @@ __global__ void __launch_bounds__(threads, resident)
         T column[PR];
 #pragma unroll
         for (int r = 0; r < PR; ++r) column[r] = x[u % 2][r][v];
-        if constexpr (products == 3 && has_rest && rest_late)
+        if constexpr (products == 3 && has_rest)
           tile.template add<true>(
               column, y[row % 2], [&](int j) { return y_both[has_rest ? 0 : row % 2][j]; },
-              [&] { read_rest(u, units, rest_x_at, rest_y_at); });
+              [&] {
+                if (rest_later) read_rest(u, units, rest_x_at, rest_y_at);
+              });
         else if constexpr (products == 3)
           tile.add(column, y[row % 2], [&](int j) { return y_both[has_rest ? 0 : row % 2][j]; });
         else
