@@ -12,6 +12,7 @@
 // Number    GB/s, TFLOP/s, and both as a share of the roofline.
 // Map       tsm/generated/pipeline_tsmm.cuh: groups of a warp's lanes, each with its own rows; a group's lanes have
 //           every so-manieth unit of 16 bytes of a row. Rows of B that are not aligned leave through shared memory.
+//           Columns that no number of lanes divides: each lane has some of one row, for some of its terms.
 // Page      docs/tsm/13_tsmm_pipeline.md
 // Source    ours.
 #include <algorithm>

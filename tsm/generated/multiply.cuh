@@ -81,7 +81,8 @@ struct Tile<double2, TM, TN, conjugate, 3> {
   __device__ void add(const double2 (&x)[TM], const double2 (&y)[TN], Sum sum_of) {
     add<false>(x, y, sum_of, [] {});
   }
-  /// late(): what can be done when y is needed no more, but FMAs are left.
+  /// late(): what is to be done behind most FMAs, when y is needed no more. later: that is where the parts of x[i] are
+  /// added up, too, which saves registers.
   template <bool later, class Sum, class Late>
   __device__ void add(const double2 (&x)[TM], const double2 (&y)[TN], Sum sum_of, Late late) {
     double x_real[TM], x_imaginary[TM], x_both[TM], y_real[TN], y_imaginary[TN], y_both[TN];

@@ -38,9 +38,9 @@ __host__ __device__ constexpr int rows_together(int n, int groups, int rows_of_t
   return best;
 }
 
-/// The rest: columns of B that are left over where along_n lanes have the same number of whole units each. It is dealt out
-/// by rows and terms: lane l has row l % slots of its warp's, and l / slots says which one of each `parts` units of A. So
-/// neighbours read one column of A, which takes no bank twice, and the sums of `parts` lanes are added up in the end.
+/// The rest: columns of B that are left over where along_n lanes have the same number of whole units each. It is dealt
+/// out by rows and terms: lane l has row l % slots of its warp's, and l / slots says which one of each `parts` units of
+/// A. So neighbours read one column of A, which takes no bank twice, and the sums of `parts` lanes are added up.
 struct RestLayout {
   int columns, slots, parts;  ///< slots: rows of a warp, and as many more as make a power of two
   int share;                  ///< columns whose FMAs stand beside one unit's
@@ -57,8 +57,8 @@ __host__ __device__ constexpr RestLayout rest_layout(int columns, int rows, int 
   return {columns, slots, parts, share_of_rest(columns, parts), ceil_div(columns * unit * element_bytes, 16) * 16};
 }
 
-/// Of a chunk's units the u-th one, for the rest: the first of those that go with it, a lane having one of them; how many
-/// these are; and columns from `column` to `end`, whose FMAs stand beside this unit's.
+/// Of a chunk's units the u-th one, for the rest: the first of those that go with it, a lane having one of them; how
+/// many these are; and the columns from `column` to `end`, whose FMAs stand beside this unit's.
 struct RestStep {
   int first, units, column, end;
 
@@ -95,10 +95,10 @@ __device__ inline double2 of_lane_xor(double2 x, int lanes) {
 }
 
 /// B = alpha * A * C + beta * B. A warp has rows of B for PR rows of each of its threads at a time, and takes its turn
-/// with all other warps. along_n lanes have a row between them, each of them every so-manieth unit, PN at most, and every
-/// so-manieth row. products: of real numbers for one of T. chunk: units of a row of A in a stage.
-/// rows_a, rows_b: how A and B lie in memory. has_rest: these lanes have the same number of whole units, and what is left
-/// over is the rest.
+/// with all other warps. along_n lanes have a row between them, each of them every so-manieth unit, PN at most, and
+/// every so-manieth row. products: of real numbers for one of T. chunk: units of a row of A in a stage.
+/// rows_a, rows_b: how A and B lie in memory. has_rest: these lanes have the same number of whole units, and what is
+/// left over is the rest.
 template <class T, int M, int N, int PR, int along_n, int products, Rows rows_a, Rows rows_b, int threads, int chunk,
           int stages, int resident, bool has_rest = false>
 __global__ void __launch_bounds__(threads, resident)
@@ -200,10 +200,10 @@ __global__ void __launch_bounds__(threads, resident)
       }
     }
   };
-  // The rest. Of complex numbers four products: three would take more loads than they save FMAs. Of each `parts` units, the
-  // first ones of a chunk fewer where these don't divide it, a lane has one; its columns have a share of the others' FMAs
-  // each. What is loaded ahead of FMAs is wanted behind them, so one set of it is enough; behind most of them if there are
-  // three products, when registers are free.
+  // The rest. Of complex numbers four products: three would take more loads than they save FMAs. Of each `parts` units
+  // of a chunk, and first of those that are left over, a lane has one; a share of its columns stands beside each unit's
+  // FMAs. What is loaded ahead of these is wanted behind them, so one set of it is enough. Of three products it is
+  // loaded behind most FMAs, when registers are free.
   constexpr int rest_columns = has_rest ? rest.columns : 1;
   const int rest_row = lane % rest.slots, rest_part = lane / rest.slots,
             rest_offset = smaller(rest_row, rows - 1) * A.stride + rest_part * (unit * element) - x_offset;

@@ -18,18 +18,19 @@ inline constexpr int bytes_on_their_way = 24 * 1024;  // of A, wanted in an SM
 inline constexpr int most_bytes_of_chunk = 256;       // of a row of A
 inline constexpr int most_fmas_of_a_loop = 1024;      // over chunks, which are written out
 
-/// Columns of B that are left over where along_n does not divide their units: how they are dealt out.
+/// How columns of B are dealt out that are left over where a row's lanes do not divide its units.
 enum class Rest {
-  padded,  ///< as all others, some lanes with columns that do not exist
+  padded,  ///< as all others, and some lanes have columns that do not exist
   by_rows  ///< see RestLayout
 };
+/// The faster one by the model.
 Rest rest_of(int m, int n, bool is_complex, const KernelOptions& o);
 
 /// What follows from M, N and options; `unroll` is the number of rows that a thread has at a time.
 struct TsmmPipelineShape {
   int words, products, unit_n, units_n, pn, along_n, groups, rows, c_bytes, kept_bytes, stages, resident;
   StageLayout layout;
-  RestLayout rest;  ///< no columns: there is none
+  RestLayout rest;  ///< of no columns if there is none
 
   TsmmPipelineShape(int m, int n, bool is_complex, const KernelOptions& o, Rows rows_a = Rows::flat,
                     Rows rows_b = Rows::flat)
