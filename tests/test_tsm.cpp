@@ -527,8 +527,8 @@ TEST_F(Tsm, ChunksAndTurnsOfThePipelineOfTsmm) {
   }
 }
 
-// Columns that are left over, dealt out in all ways: one to four lanes for a row's terms, chunks whose units these don't
-// divide, lanes without a row; stores of 16 bytes from registers, and of 8 through shared memory.
+// Columns that are left over, dealt out in all ways: one to four lanes for a row's terms, chunks whose units these
+// do not divide, lanes without a row; stores of 16 bytes from registers, and of 8 through shared memory.
 TEST_F(Tsm, RestOfThePipelineOfTsmm) {
   const auto all = stages();
   const auto stage = std::ranges::find(all, "tsm/13_tsmm_pipeline", &Stage::id);
