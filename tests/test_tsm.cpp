@@ -5,6 +5,7 @@
 #include <complex>
 
 #include "common/device_memory.hpp"
+#include "common/jit.hpp"
 #include "common/options.hpp"
 #include "common/report.hpp"
 #include "tests/device_test.hpp"
@@ -523,6 +524,40 @@ TEST_F(Tsm, ChunksAndTurnsOfThePipelineOfTsmm) {
       EXPECT_EQ(result.verdict.outcome, Outcome::pass)
           << describe(spec) << ", " << products << " products: " << result.verdict.reason;
     }
+  }
+}
+
+// Columns that are left over, dealt out in all ways: one to four lanes for a row's terms, chunks whose units these
+// do not divide, lanes without a row; stores of 16 bytes from registers, and of 8 through shared memory.
+TEST_F(Tsm, RestOfThePipelineOfTsmm) {
+  const auto all = stages();
+  const auto stage = std::ranges::find(all, "tsm/13_tsmm_pipeline", &Stage::id);
+  if (stage == all.end()) GTEST_SKIP() << "tsm/13 is not in this build";
+  struct Case {
+    ProblemSpec spec;
+    int threads_per_row, unroll, products;
+  };
+  for (auto& [spec, threads_per_row, unroll, products] :
+       {Case{tall(Operation::tsmm, Type::c64, 17, 10, 333), 4, 2, 3},
+        {awkward(tall(Operation::tsmm, Type::c64, 17, 10, 77)), 8, 2, 3},
+        {awkward(tall(Operation::tsmm, Type::c64, 3, 5, 300)), 4, 4, 4},
+        {tall(Operation::tsmm, Type::f64, 10, 10, 333), 4, 2, 0},
+        {awkward(tall(Operation::tsmm, Type::f64, 5, 7, 300)), 3, 3, 0}}) {
+    ProblemSpec problem = spec;
+    problem.kernel = {.unroll = unroll,
+                      .products = products,
+                      .threads = 32,
+                      .c_source = CSource::shared,
+                      .threads_per_row = threads_per_row};
+    SCOPED_TRACE(describe(problem));
+    const bool is_complex = problem.type == Type::c64;
+    const JitRequest request = stage->generated.request(problem.m, problem.n, is_complex, false, problem.kernel);
+    EXPECT_TRUE(request.kernel.ends_with(", true>")) << request.kernel << " has no rest";
+    EvaluateOptions count = check_only();
+    count.count = !open_device().gpu;
+    const Result result = evaluate({contender(*stage)}, problem, count, {})[0];
+    EXPECT_EQ(result.verdict.outcome, Outcome::pass) << result.verdict.reason;
+    EXPECT_EQ(result.counts ? result.counts->shared_load.conflicts : 0, 0);
   }
 }
 

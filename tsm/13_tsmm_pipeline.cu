@@ -12,6 +12,7 @@
 // Number    GB/s, TFLOP/s, and both as a share of the roofline.
 // Map       tsm/generated/pipeline_tsmm.cuh: groups of a warp's lanes, each with its own rows; a group's lanes have
 //           every so-manieth unit of 16 bytes of a row. Rows of B that are not aligned leave through shared memory.
+//           Columns that no number of lanes divides: each lane has some of one row, for some of its terms.
 // Page      docs/tsm/13_tsmm_pipeline.md
 // Source    ours.
 #include <algorithm>
@@ -36,6 +37,7 @@ gemm::JitRequest request(int m, int n, bool is_complex, generated::Rows rows_a, 
   for (const int number : {m, n, o.unroll, s.along_n, s.products}) kernel += ", " + std::to_string(number);
   for (const generated::Rows rows : {rows_a, rows_b}) kernel += name_of(rows);
   for (const int number : {o.threads, s.layout.chunk, s.stages, s.resident}) kernel += ", " + std::to_string(number);
+  if (s.rest.columns) kernel += ", true";
   gemm::JitRequest result{.kernel = kernel + ">", .headers = {}, .in_order = true};
   for (const char* const name : {"tsm/generated/pipeline_tsmm.cuh", "tsm/generated/warp_rows.cuh",
                                  "tsm/generated/stream.cuh", "tsm/generated/multiply.cuh", "tsm/generated/places.cuh",

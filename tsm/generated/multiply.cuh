@@ -79,13 +79,23 @@ struct Tile<double2, TM, TN, conjugate, 3> {
   /// sum_of(j): y[j].x + y[j].y.
   template <class Sum>
   __device__ void add(const double2 (&x)[TM], const double2 (&y)[TN], Sum sum_of) {
+    add<false>(x, y, sum_of, [] {});
+  }
+  /// late(): what is to be done behind most FMAs, when y is needed no more. later: that is where the parts of x[i] are
+  /// added up, too, which saves registers.
+  template <bool later, class Sum, class Late>
+  __device__ void add(const double2 (&x)[TM], const double2 (&y)[TN], Sum sum_of, Late late) {
     double x_real[TM], x_imaginary[TM], x_both[TM], y_real[TN], y_imaginary[TN], y_both[TN];
 #pragma unroll
     for (int i = 0; i < TM; ++i) {
       x_real[i] = x[i].x;
       x_imaginary[i] = x[i].y;
-      x_both[i] = conjugate ? x[i].x - x[i].y : x[i].x + x[i].y;
     }
+    const auto add_up = [&] {
+#pragma unroll
+      for (int i = 0; i < TM; ++i) x_both[i] = conjugate ? x[i].x - x[i].y : x[i].x + x[i].y;
+    };
+    if constexpr (!later) add_up();
 #pragma unroll
     for (int j = 0; j < TN; ++j) {
       y_real[j] = y[j].x;
@@ -94,6 +104,8 @@ struct Tile<double2, TM, TN, conjugate, 3> {
     }
     multiply_tile<false>(x_real, y_real, real);
     multiply_tile<false>(x_imaginary, y_imaginary, imaginary);
+    late();
+    if constexpr (later) add_up();
     multiply_tile<false>(x_both, y_both, both);
   }
   __device__ void get(double2 (&to)[TM][TN]) const {
