@@ -82,7 +82,7 @@ def block_pairs(data, folder=FOLDERS[0].parent):
     rows = [[tsm_experiments.PRODUCTS[row["op"]], tsm_experiments.TYPES[row["type"]], f"{row['pairs']:,}", f"{row['problems']:,}",
              f"{row['problems'] - row['pass']:,}", f"{row['worst']:.2f}"] for row in record["groups"]]
     head = ["product", "type", "pairs of M and N", "problems", "wrong", "largest error, of its bound"]
-    return [*table(head, rows), f"{record['device']}, commit {record['commit']}."]
+    return [*table(head, rows), f"{record['device']}, commits {', '.join(record['commits'])}."]
 
 
 def drawn():

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Whether the best kernels are right for every M and N from 1 to 64, both products, double and double complex.
 
-usage: pairs.py run --gemm BIN --out DIR [--processes 16] [--op OP] [--type d|z] [--most 64]
-       pairs.py digest --out FILE DIR
+usage: pairs.py run --gemm BIN --out DIR [--processes 16] [--op OP] [--type d|z] [--most 64] [--only FILE]
+       pairs.py digest --out FILE DIR...
 
 For each pair three problems, each on whole numbers and on random data: a few rows; many, so that all blocks go round
 their stages more than once, and the last stage is not whole; and rows that are padded and begin amid 16 bytes, with
 alpha and beta. Kernels of 64 x 64 pairs are compiled on the way, so it takes minutes: `run` starts several processes, on
-all GPUs in turns, and goes on where it was interrupted.
+all GPUs in turns, and goes on where it was interrupted. FILE: lines such as `tsmm z 33x49`, no other pairs. Of several folders
+of results the later ones count, for kernels that have changed since.
 """
 import argparse
 import concurrent.futures
@@ -46,6 +47,12 @@ def run(options):
     ops = [options.op] if options.op else list(STAGES)
     kinds = [options.type] if options.type else ["d", "z"]
     pairs = [(op, kind, m, n) for op in ops for kind in kinds for m in range(1, options.most + 1) for n in range(1, options.most + 1)]
+    if options.only:
+        wanted = set(pathlib.Path(options.only).read_text().split("\n"))
+        pairs = [pair for pair in pairs if f"{pair[0]} {pair[1]} {pair[2]}x{pair[3]}" in wanted]
+    if not pairs:
+        print("error: no pairs to run", file=sys.stderr)
+        return 2
     devices, processes = max(gpus(), 1), min(options.processes, len(pairs))
 
     def part(number):
@@ -67,27 +74,36 @@ def run(options):
 
 def digest(options):
     """How many problems were right, and how near to their bound the worst came; every one that was not."""
-    head, groups, others = None, {}, []
-    paths = sorted(pathlib.Path(options.results).glob("*.jsonl"))
-    if not paths:
-        print(f"error: there are no results in {options.results}", file=sys.stderr)
-        return 2
-    for path in paths:
-        for line in path.read_text().splitlines():
-            result = json.loads(line)
-            if "run" in result:
-                head = {key: result["run"][key] for key in ("device", "commit", "driver", "cuda")}
-                continue
-            case = result["case"]
-            op = next(op for op, stage in STAGES.items() if stage == case["stage"])
-            group = groups.setdefault((op, case["type"]), {"pairs": set(), "problems": 0, "pass": 0, "worst": 0})
-            group["pairs"].add((case["m"], case["n"]))
-            group["problems"] += 1
-            if result["status"] == "pass":
-                group["pass"] += 1
-                group["worst"] = max(group["worst"], result["error"]["max_ratio"])
-            else:
-                others.append({"case": case, "status": result["status"], "reason": result.get("reason", "")})
+    head, latest = None, {}
+    for folder in options.results:
+        paths = sorted(pathlib.Path(folder).glob("*.jsonl"))
+        if not paths:
+            print(f"error: there are no results in {folder}", file=sys.stderr)
+            return 2
+        for path in paths:
+            for line in path.read_text().splitlines():
+                try:
+                    result = json.loads(line)
+                except json.JSONDecodeError:
+                    continue  # interrupted while it was written
+                if "run" in result:
+                    commits = head["commits"] if head else []
+                    run = {key: result["run"][key] for key in ("device", "driver", "cuda")}
+                    head = run | {"commits": [*commits, *({result["run"]["commit"]} - set(commits))]}
+                else:
+                    latest[json.dumps(result["case"], sort_keys=True)] = result
+    groups, others = {}, []
+    for result in latest.values():
+        case = result["case"]
+        op = next(op for op, stage in STAGES.items() if stage == case["stage"])
+        group = groups.setdefault((op, case["type"]), {"pairs": set(), "problems": 0, "pass": 0, "worst": 0})
+        group["pairs"].add((case["m"], case["n"]))
+        group["problems"] += 1
+        if result["status"] == "pass":
+            group["pass"] += 1
+            group["worst"] = max(group["worst"], result["error"]["max_ratio"])
+        else:
+            others.append({"case": case, "status": result["status"], "reason": result.get("reason", "")})
     rows = [{"op": op, "type": kind, **group, "pairs": len(group["pairs"])} for (op, kind), group in sorted(groups.items())]
     with open(options.out, "w") as file:
         file.write(json.dumps(head | {"groups": rows, "others": others}, indent=1) + "\n")
@@ -106,9 +122,10 @@ def main():
     runs.add_argument("--processes", type=int, default=os.cpu_count())
     runs.add_argument("--op", choices=list(STAGES))
     runs.add_argument("--type", choices=["d", "z"])
+    runs.add_argument("--only", metavar="FILE", help="these pairs and no others")
     runs.add_argument("--most", type=int, default=64, help="columns (default: %(default)s)")
     digests = commands.add_parser("digest")
-    digests.add_argument("results")
+    digests.add_argument("results", nargs="+")
     digests.add_argument("--out", required=True)
     options = parser.parse_args()
     return run(options) if options.command == "run" else digest(options)
