@@ -223,19 +223,24 @@ std::vector<T> converted(const std::vector<double>& from) {
   return to;
 }
 
+inline std::vector<double> transposed(const std::vector<double>& by_rows, int cols) {
+  const int size = static_cast<int>(by_rows.size()), rows = size / cols;
+  std::vector<double> by_cols(by_rows.size());
+  for (int i = 0; i < size; ++i) by_cols[i % cols * rows + i / cols] = by_rows[i];
+  return by_cols;
+}
+
 /// Input on the device.
-template <class F>
+template <class T>
 class OnDevice {
  public:
-  using T = value_t<F>;
-
-  explicit OnDevice(const Input& in)
+  OnDevice(const Input& in, int cols)
       : a_(to_device(converted<T>(in.a))),
         b_(to_device(converted<T>(in.b))),
         c_(to_device(converted<T>(in.c))),
-        a_by_cols_(to_device(converted<T>(transposed(in.a)))),
-        b_by_cols_(to_device(converted<T>(transposed(in.b)))),
-        c_by_cols_(to_device(converted<T>(transposed(in.c)))),
+        a_by_cols_(to_device(converted<T>(transposed(in.a, cols)))),
+        b_by_cols_(to_device(converted<T>(transposed(in.b, cols)))),
+        c_by_cols_(to_device(converted<T>(transposed(in.c, cols)))),
         u_(to_device(converted<T>(in.u))),
         v_(to_device(converted<T>(in.v))),
         s_(T(in.s)),
@@ -249,13 +254,6 @@ class OnDevice {
   }
 
  private:
-  static std::vector<double> transposed(const std::vector<double>& by_rows) {
-    constexpr int rows = fragment_traits<F>::rows, cols = fragment_traits<F>::cols;
-    std::vector<double> by_cols(by_rows.size());
-    for (int i = 0; i < static_cast<int>(by_rows.size()); ++i) by_cols[i % cols * rows + i / cols] = by_rows[i];
-    return by_cols;
-  }
-
   DeviceArray<T> a_, b_, c_, a_by_cols_, b_by_cols_, c_by_cols_, u_, v_;
   T s_;
   int i_, j_;
@@ -266,7 +264,7 @@ constexpr std::size_t fragment_bytes = 32 * fragment_traits<F>::elements * sizeo
 
 template <class F>
 Bytes run_primitive(Primitive primitive, const Input& in) {
-  const OnDevice<F> on_device(in);
+  const OnDevice<value_t<F>> on_device(in, fragment_traits<F>::cols);
   const DeviceArray<unsigned char> out(fragment_bytes<F>);
   require(launch(primitive_kernel<F>, {.block = 32}, primitive, on_device.arguments(), out.data()));
   return out.to_host();
@@ -280,7 +278,7 @@ Bytes run_loaded(const Input& in, bool by_rows) {
 }
 template <class F>
 std::vector<double> run_store_vector(const Input& in, bool row) {
-  const OnDevice<F> on_device(in);
+  const OnDevice<value_t<F>> on_device(in, fragment_traits<F>::cols);
   const DeviceArray<value_t<F>> out(row ? fragment_traits<F>::cols : fragment_traits<F>::rows);
   require(launch(store_vector_kernel<F>, {.block = 32}, on_device.arguments(), row, out.data()));
   std::vector<double> result;
@@ -295,7 +293,7 @@ std::vector<double> run_store_vector(const Input& in, bool row) {
 }
 template <class F>
 void run_print(const Input& in) {
-  const OnDevice<F> on_device(in);
+  const OnDevice<value_t<F>> on_device(in, fragment_traits<F>::cols);
   require(launch(print_kernel<F>, {.block = 32}, on_device.arguments()));
   check_cuda(cudaDeviceSynchronize(), "print");
 }

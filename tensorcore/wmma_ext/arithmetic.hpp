@@ -8,24 +8,24 @@
 namespace wmma_ext::detail {
 
 template <class T>
-__device__ __forceinline__ T plus(T a, T b) {
+__device__ inline T plus(T a, T b) {
   return a + b;
 }
 template <class T>
-__device__ __forceinline__ T minus(T a, T b) {
+__device__ inline T minus(T a, T b) {
   return a - b;
 }
 template <class T>
-__device__ __forceinline__ T times(T a, T b) {
+__device__ inline T times(T a, T b) {
   return a * b;
 }
 template <class T>
-__device__ __forceinline__ T divided(T a, T b) {
+__device__ inline T divided(T a, T b) {
   return a / b;
 }
 /// a b + c, rounded once.
 template <class T>
-__device__ __forceinline__ T multiply_add(T a, T b, T c) {
+__device__ inline T multiply_add(T a, T b, T c) {
   if constexpr (std::is_same_v<T, float>) {
     return ::fmaf(a, b, c);
   } else if constexpr (std::is_same_v<T, double>) {

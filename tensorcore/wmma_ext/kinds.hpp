@@ -70,14 +70,26 @@ inline constexpr bool runs_on_sm_75 = [] {
   return traits::k == 8 && !std::is_same_v<T, precision::tf32>;
 }();
 
+namespace detail {
+
+inline std::string description(const char* family, const char* use, int m, int n, int k, const char* type,
+                               const char* order) {
+  std::string text = family;
+  text.append(use).append(" ").append(std::to_string(m)).append("x").append(std::to_string(n));
+  return text.append("x").append(std::to_string(k)).append(" ").append(type).append(order);
+}
+
+}  // namespace detail
+
 /// "wmma matrix_a 16x16x16 f16 row_major". On the host.
 template <any_fragment F>
 std::string description() {
   using traits = fragment_traits<F>;
-  std::string text = std::string(is_wmma<F> ? "wmma " : "mma.sync ") + use_name<F>() + " " + std::to_string(traits::m) +
-                     "x" + std::to_string(traits::n) + "x" + std::to_string(traits::k) + " " + type_name<F>();
-  if constexpr (!traits::is_accumulator) text += traits::by_rows ? " row_major" : " col_major";
-  return text;
+  return detail::description(is_wmma<F> ? "wmma " : "mma.sync ", use_name<F>(), traits::m, traits::n, traits::k,
+                             type_name<F>(),
+                             traits::is_accumulator ? ""
+                             : traits::by_rows      ? " row_major"
+                                                    : " col_major");
 }
 
 }  // namespace wmma_ext::kinds

@@ -129,7 +129,12 @@ __global__ void self_test_kernel(self_test_data* data) {
 // ---- on the host
 
 inline std::string show(int row, int col) {
-  return "(" + std::to_string(row) + ", " + std::to_string(col) + ")";
+  std::string text = "(";
+  text += std::to_string(row);
+  text += ", ";
+  text += std::to_string(col);
+  text += ")";
+  return text;
 }
 
 // Small integers, of which no row or column is like another.
@@ -143,58 +148,75 @@ constexpr int in_c(int i, int j) {
   return (i + 2 * j) % 11;
 }
 
+/// One of the list, for the host: a fragment, or the three of a product.
+struct tested_kind {
+  std::string (*name)();
+  const char* into;  ///< the type of a product's result; null for a fragment
+  int k;
+  int elements[3];
+  position (*place[3])(int lane, int i);
+};
+
 template <class Table, any_fragment F>
-void prepare(std::type_identity<F>, self_test_data&, int) {}
+tested_kind describe(std::type_identity<F>) {
+  return {kinds::description<F>,
+          nullptr,
+          fragment_traits<F>::k,
+          {fragment_traits<F>::elements, 0, 0},
+          {Table::template place<F>, nullptr, nullptr}};
+}
 template <class Table, class A, class B, class C>
-void prepare(std::type_identity<product<A, B, C>>, self_test_data& data, int number) {
+tested_kind describe(std::type_identity<product<A, B, C>>) {
+  return {kinds::description<A>,
+          kinds::type_name<C>(),
+          fragment_traits<C>::k,
+          {fragment_traits<A>::elements, fragment_traits<B>::elements, fragment_traits<C>::elements},
+          {Table::template place<A>, Table::template place<B>, Table::template place<C>}};
+}
+template <class Table, class... Tested>
+void describe(kinds::list<Tested...>, std::vector<tested_kind>& all) {
+  (all.push_back(describe<Table>(std::type_identity<Tested>{})), ...);
+}
+
+/// Fills in the operands of a product.
+inline void prepare(const tested_kind& tested, self_test_data& data, int number) {
+  if (!tested.into) return;
+  int (*const rules[3])(int, int) = {in_a, in_b, in_c};
   for (int lane = 0; lane < 32; ++lane) {
     float* to = data.kind[number].first[lane];
-    const auto put = [&]<class F>(std::type_identity<F>, auto rule) {
-      for (int e = 0; e < fragment_traits<F>::held; ++e) {
-        const position p = Table::template place<F>(lane, e);
-        *to++ = static_cast<float>(rule(p.row, p.col));
+    for (int matrix = 0; matrix < 3; ++matrix) {
+      for (int e = 0; e < tested.elements[matrix]; ++e) {
+        const position p = tested.place[matrix](lane, e);
+        *to++ = static_cast<float>(rules[matrix](p.row, p.col));
       }
-    };
-    put(std::type_identity<A>{}, in_a);
-    put(std::type_identity<B>{}, in_b);
-    put(std::type_identity<C>{}, in_c);
+    }
   }
 }
 
 /// What is wrong, or nothing.
-template <class Table, any_fragment F>
-std::string judge(std::type_identity<F>, const self_test_data& data, int number) {
+inline std::string judge(const tested_kind& tested, const self_test_data& data, int number) {
+  const auto& kind = data.kind[number];
+  const int result = tested.into ? 2 : 0;
   for (int lane = 0; lane < 32; ++lane) {
-    for (int e = 0; e < fragment_traits<F>::elements; ++e) {
-      const position p = Table::template place<F>(lane, e);
-      const float row = data.kind[number].first[lane][e], col = data.kind[number].second[lane][e];
-      if (row == static_cast<float>(p.row) && col == static_cast<float>(p.col)) continue;
-      return kinds::description<F>() + ": x[" + std::to_string(e) + "] of lane " + std::to_string(lane) +
-             " is element " + show(static_cast<int>(row), static_cast<int>(col)) + " on this device, " +
-             show(p.row, p.col) + " in the compiled table";
+    for (int e = 0; e < tested.elements[result]; ++e) {
+      const position p = tested.place[result](lane, e);
+      const float first = kind.first[lane][e], second = kind.second[lane][e];
+      std::string text;
+      if (tested.into) {
+        int sum = in_c(p.row, p.col);
+        for (int l = 0; l < tested.k; ++l) sum += in_a(p.row, l) * in_b(l, p.col);
+        if (second == static_cast<float>(sum)) continue;
+        text.append("the product of ").append(tested.name()).append(" into ").append(tested.into);
+        return text.append(": element ").append(show(p.row, p.col)).append(" is wrong with the compiled table");
+      }
+      if (first == static_cast<float>(p.row) && second == static_cast<float>(p.col)) continue;
+      text.append(tested.name()).append(": x[").append(std::to_string(e)).append("] of lane ");
+      text.append(std::to_string(lane)).append(" is element ");
+      text.append(show(static_cast<int>(first), static_cast<int>(second))).append(" on this device, ");
+      return text.append(show(p.row, p.col)).append(" in the compiled table");
     }
   }
   return {};
-}
-template <class Table, class A, class B, class C>
-std::string judge(std::type_identity<product<A, B, C>>, const self_test_data& data, int number) {
-  for (int lane = 0; lane < 32; ++lane) {
-    for (int e = 0; e < fragment_traits<C>::held; ++e) {
-      const position p = Table::template place<C>(lane, e);
-      int sum = in_c(p.row, p.col);
-      for (int l = 0; l < fragment_traits<C>::k; ++l) sum += in_a(p.row, l) * in_b(l, p.col);
-      if (data.kind[number].second[lane][e] == static_cast<float>(sum)) continue;
-      return "the product of " + kinds::description<A>() + " into " + kinds::type_name<C>() + ": element " +
-             show(p.row, p.col) + " is wrong with the compiled table";
-    }
-  }
-  return {};
-}
-
-/// Calls f(type_identity, number) for each of the list, counting on.
-template <class... Tested, class Function>
-void for_each(kinds::list<Tested...>, int& number, Function&& f) {
-  (f(std::type_identity<Tested>{}, number++), ...);
 }
 
 /// Why code compiled for one architecture must not run on another; empty if it may. 90 stands for sm_90.
@@ -217,6 +239,37 @@ inline cudaError_t launch_self_test(self_test_data* data, cudaStream_t stream) {
 #endif
 }
 
+inline std::string run_self_test(const std::vector<tested_kind>& all, cudaStream_t stream) {
+  std::vector<self_test_data> data(1);
+  for (int i = 0; i < most_tested; ++i) prepare(all[i], data[0], i);
+  self_test_data* on_device = nullptr;
+  cudaError_t error = cudaMalloc(reinterpret_cast<void**>(&on_device), sizeof data[0]);
+  if (error == cudaSuccess) {
+    error = cudaMemcpyAsync(on_device, data.data(), sizeof data[0], cudaMemcpyHostToDevice, stream);
+    if (error == cudaSuccess) error = launch_self_test(on_device, stream);
+    if (error == cudaSuccess) {
+      error = cudaMemcpyAsync(data.data(), on_device, sizeof data[0], cudaMemcpyDeviceToHost, stream);
+    }
+    if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+    cudaFree(on_device);
+  }
+  if (error != cudaSuccess) return std::string("the self-test could not run: ") + cudaGetErrorString(error);
+#ifdef __CUDACC__
+  int device = 0, major = 0, minor = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  const std::string problem = architecture_problem(data[0].architecture, 10 * major + minor);
+  if (!problem.empty()) return problem;
+#endif
+  if (data[0].tested < tested_on_sm_75::size) return "the self-test did not end";
+  for (int i = 0; i < data[0].tested; ++i) {
+    std::string text = judge(all[i], data[0], i);
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
 }  // namespace detail
 
 /// Compares every kind of fragment on the current device with the compiled layouts, by one warp on `stream`, and waits
@@ -224,41 +277,11 @@ inline cudaError_t launch_self_test(self_test_data* data, cudaStream_t stream) {
 /// sm_75 on a later device; and CUDA's own errors (no code for this device, none at all). From the host.
 template <class Table = compiled_layouts>
 std::string self_test(cudaStream_t stream = nullptr) {
-  const std::string prefix = "wmma_ext: ";
-  std::vector<detail::self_test_data> data(1);
-  int number = 0;
-  const auto prepare = [&](auto tested, int i) { detail::prepare<Table>(tested, data[0], i); };
-  detail::for_each(detail::tested_on_sm_75{}, number, prepare);
-  detail::for_each(detail::tested_on_sm_80{}, number, prepare);
-
-  detail::self_test_data* on_device = nullptr;
-  constexpr std::size_t bytes = sizeof(detail::self_test_data);
-  cudaError_t error = cudaMalloc(reinterpret_cast<void**>(&on_device), bytes);
-  if (error == cudaSuccess) {
-    error = cudaMemcpyAsync(on_device, data.data(), bytes, cudaMemcpyHostToDevice, stream);
-    if (error == cudaSuccess) error = detail::launch_self_test(on_device, stream);
-    if (error == cudaSuccess) error = cudaMemcpyAsync(data.data(), on_device, bytes, cudaMemcpyDeviceToHost, stream);
-    if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
-    cudaFree(on_device);
-  }
-  if (error != cudaSuccess) return prefix + "the self-test could not run: " + cudaGetErrorString(error);
-#ifdef __CUDACC__
-  int device = 0, major = 0, minor = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
-  const std::string problem = detail::architecture_problem(data[0].architecture, 10 * major + minor);
-  if (!problem.empty()) return prefix + problem;
-#endif
-  std::string text;
-  number = 0;
-  const auto judge = [&](auto tested, int i) {
-    if (text.empty() && i < data[0].tested) text = detail::judge<Table>(tested, data[0], i);
-  };
-  detail::for_each(detail::tested_on_sm_75{}, number, judge);
-  if (data[0].tested < number) return prefix + "the self-test did not end";
-  detail::for_each(detail::tested_on_sm_80{}, number, judge);
-  return text.empty() ? text : prefix + text;
+  std::vector<detail::tested_kind> all;
+  detail::describe<Table>(detail::tested_on_sm_75{}, all);
+  detail::describe<Table>(detail::tested_on_sm_80{}, all);
+  const std::string problem = detail::run_self_test(all, stream);
+  return problem.empty() ? problem : "wmma_ext: " + problem;
 }
 
 }  // namespace wmma_ext
