@@ -64,6 +64,18 @@ __host__ __device__ constexpr wmma_ext::position constant_place() {
                       : wmma_ext::position{rows - 1, cols - 1};
 }
 
+// How an operand lies in memory matters to three primitives only: the rest is tested with row_major.
+template <class F>
+inline constexpr bool tests_all = fragment_traits<F>::is_accumulator || fragment_traits<F>::by_rows;
+// Arithmetic knows only the type of x[] and how many elements there are: one kind of each type and instruction will do.
+template <class F>
+inline constexpr bool tests_arithmetic = fragment_traits<F>::is_accumulator
+                                             ? fragment_traits<F>::m == 16 ||
+                                                   fragment_traits<F>::m == fragment_traits<F>::n
+                                             : fragment_traits<F>::by_rows&& fragment_traits<F>::rows ==
+                                                       fragment_traits<F>::m &&
+                                                   (fragment_traits<F>::m == 16 || fragment_traits<F>::k == 4);
+
 template <class F>
 __device__ void make(F& f, Primitive primitive, const Arguments<value_t<F>>& args) {
   using traits = fragment_traits<F>;
@@ -93,6 +105,10 @@ __device__ void make(F& f, Primitive primitive, const Arguments<value_t<F>>& arg
     } else {
       wmma_ext::foreach<F>(set);
     }
+  } else if (primitive == Primitive::load_vector) {
+    if constexpr (!traits::is_accumulator) wmma_ext::load_vector(f, traits::by_rows ? args.u : args.v);
+  } else if constexpr (!tests_all<F>) {
+    return;
   } else if (primitive == Primitive::map) {
     for (int i = 0; i < traits::rows; ++i) {
       for (int j = 0; j < traits::cols; ++j) {
@@ -118,8 +134,6 @@ __device__ void make(F& f, Primitive primitive, const Arguments<value_t<F>>& arg
     wmma_ext::load_vector(f, args.u, wmma::mem_row_major);
   } else if (primitive == Primitive::load_column) {
     wmma_ext::load_vector(f, args.v, wmma::mem_col_major);
-  } else if (primitive == Primitive::load_vector) {
-    if constexpr (!traits::is_accumulator) wmma_ext::load_vector(f, traits::by_rows ? args.u : args.v);
   } else if (primitive == Primitive::make_identity) {
     wmma_ext::make_identity(f);
   } else if (primitive == Primitive::direct_product) {
@@ -133,17 +147,19 @@ __device__ void make(F& f, Primitive primitive, const Arguments<value_t<F>>& arg
       f = a;
       wmma_ext::add_eye(f, args.s);
     }
-    if (asked(Primitive::plus)) f = a + b;
-    if (asked(Primitive::minus)) f = a - b;
-    if (asked(Primitive::times)) f = a * b;
-    if (asked(Primitive::divided)) f = a / b;
-    if (asked(Primitive::plus_s)) f = a + args.s;
-    if (asked(Primitive::minus_s)) f = a - args.s;
-    if (asked(Primitive::times_s)) f = a * args.s;
-    if (asked(Primitive::s_times)) f = args.s * a;
-    if (asked(Primitive::divided_by_s)) f = a / args.s;
-    if (asked(Primitive::fma)) f = wmma_ext::fma(a, b, c);
-    if (asked(Primitive::fma_s)) f = wmma_ext::fma(args.s, b, c);
+    if constexpr (tests_arithmetic<F>) {
+      if (asked(Primitive::plus)) f = a + b;
+      if (asked(Primitive::minus)) f = a - b;
+      if (asked(Primitive::times)) f = a * b;
+      if (asked(Primitive::divided)) f = a / b;
+      if (asked(Primitive::plus_s)) f = a + args.s;
+      if (asked(Primitive::minus_s)) f = a - args.s;
+      if (asked(Primitive::times_s)) f = a * args.s;
+      if (asked(Primitive::s_times)) f = args.s * a;
+      if (asked(Primitive::divided_by_s)) f = a / args.s;
+      if (asked(Primitive::fma)) f = wmma_ext::fma(a, b, c);
+      if (asked(Primitive::fma_s)) f = wmma_ext::fma(args.s, b, c);
+    }
   }
 }
 
@@ -322,7 +338,9 @@ Kind kind_of() {
           run_loaded<F>,
           run_store_vector<F>,
           run_print<F>,
-          constant_places<F>};
+          constant_places<F>,
+          tests_all<F>,
+          tests_arithmetic<F>};
 }
 template <class... F>
 std::vector<Kind> kinds_of(wmma_ext::kinds::list<F...>) {

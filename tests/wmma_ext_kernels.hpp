@@ -11,24 +11,27 @@ namespace gemm::wmma_ext_test {
 int compute_capability();
 
 enum class Primitive {
+  // For every kind:
   foreach_ij,          // a, by two fragments at once: the second one is what comes out
   foreach,             // a
   foreach_in_columns,  // a, from memory by columns
-  map,                 // a, element by element, by run-time map()
-  set_element,         // zeros, but s at (i, j)
-  set_constant,        // zeros, but s at three places that are constants: see constant_places()
-  fill,                // s everywhere
+  load_vector,         // an operand's: u in the first row or v in the first column, as its type says
+  // Unless the kind is an operand by columns:
+  map,           // a, element by element, by run-time map()
+  set_element,   // zeros, but s at (i, j)
+  set_constant,  // zeros, but s at three places that are constants: see constant_places()
+  fill,          // s everywhere
   fill_zero,
   load_row,     // u in the first row
   load_column,  // v in the first column
-  load_vector,  // an operand's: u or v, as its type says
   make_identity,
-  add_eye,         // a, s added to the diagonal
   direct_product,  // v u^T
-  plus,
+  add_eye,         // a, s added to the diagonal
+  // For some kinds:
+  plus,  // of a and b
   minus,
   times,
-  divided,  // of a and b
+  divided,
   plus_s,
   minus_s,
   times_s,
@@ -70,6 +73,7 @@ struct Kind {
   /// print_fragment() of a, called "it".
   void (*print)(const Input&);
   std::vector<Place> (*constant_places)();
+  bool tests_all, tests_arithmetic;
 };
 const std::vector<Kind>& wmma_kinds();
 const std::vector<Kind>& mma_kinds();

@@ -69,10 +69,8 @@ void add(std::vector<Product>& products) {
   using C = mma::fragment<wmma::accumulator, m, n, k, R>;
   const std::string name = wmma_ext::kinds::description<A>() + " into " + wmma_ext::kinds::type_name<C>();
   const int needs = wmma_ext::kinds::runs_on_sm_75<A> ? 75 : 80;
-  products.push_back({name + ", row, row", m, n, k, needs, run<m, n, k, T, R, wmma::row_major, wmma::row_major>});
   products.push_back({name + ", row, col", m, n, k, needs, run<m, n, k, T, R, wmma::row_major, wmma::col_major>});
   products.push_back({name + ", col, row", m, n, k, needs, run<m, n, k, T, R, wmma::col_major, wmma::row_major>});
-  products.push_back({name + ", col, col", m, n, k, needs, run<m, n, k, T, R, wmma::col_major, wmma::col_major>});
 }
 
 }  // namespace
