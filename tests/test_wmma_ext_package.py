@@ -12,11 +12,15 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Two folders, because CUDA takes CMake some seconds to set up; what find_package() brings is known in the first one only.
 PROJECT = """cmake_minimum_required(VERSION 3.24)
 project(outside LANGUAGES CXX CUDA)
-{use}
-add_library(example OBJECT example.cu)
-target_link_libraries(example PRIVATE wmma_ext::wmma_ext)
+add_subdirectory(installed)
+add_subdirectory(beside)
+"""
+EXAMPLE = """{use}
+add_library(example_{way} OBJECT ../example.cu)
+target_link_libraries(example_{way} PRIVATE wmma_ext::wmma_ext)
 """
 
 
@@ -42,13 +46,15 @@ def main():
             run(options.cxx, "-std=c++20", "-xc++", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", f"-I{ROOT}/common/simt/include",
                 f"-I{ROOT}", f"-I{ROOT}/tensorcore", "-fsyntax-only", folder / "example.cu")
             return
-        run("cmake", "--install", options.build, "--component", "wmma_ext", "--prefix", folder / "installed")
+        run("cmake", "--install", options.build, "--component", "wmma_ext", "--prefix", folder / "prefix")
+        (folder / "CMakeLists.txt").write_text(PROJECT)
         for way, use in {"installed": "find_package(wmma_ext REQUIRED)",
                          "beside": f"add_subdirectory({ROOT}/tensorcore/wmma_ext wmma_ext)"}.items():
-            (folder / "CMakeLists.txt").write_text(PROJECT.format(use=use))
-            run("cmake", "-S", folder, "-B", folder / f"build_{way}", f"-DCMAKE_CUDA_COMPILER={options.nvcc}", "-DCMAKE_CUDA_ARCHITECTURES=80-real",
-                f"-DCMAKE_PREFIX_PATH={folder}/installed")
-            run("cmake", "--build", folder / f"build_{way}")
+            (folder / way).mkdir(exist_ok=True)
+            (folder / way / "CMakeLists.txt").write_text(EXAMPLE.format(way=way, use=use))
+        run("cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_CUDA_COMPILER={options.nvcc}", "-DCMAKE_CUDA_ARCHITECTURES=80-real",
+            f"-DCMAKE_PREFIX_PATH={folder}/prefix")
+        run("cmake", "--build", folder / "build")
 
 
 if __name__ == "__main__":

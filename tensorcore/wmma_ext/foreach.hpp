@@ -9,7 +9,8 @@
 
 namespace wmma_ext {
 
-/// Calls f(indices, i, j) for each element (i, j) of the matrix that the calling lane holds; indices lists where in x[]:
+/// Calls f(indices, i, j) for each element (i, j) of the matrix that the calling lane holds; indices lists where in
+/// x[]:
 ///
 ///   foreach_ij<decltype(u)>([&](auto indices, int i, int j) {
 ///     for (unsigned index : indices) u.x[index] = i <= j ? 1 : 0;

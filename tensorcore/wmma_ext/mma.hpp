@@ -1,4 +1,5 @@
-// Fragments of single mma.sync instructions, used as nvcuda::wmma's are. Here each element is held once, so that A and B of
+// Fragments of single mma.sync instructions, used as nvcuda::wmma's are. Here each element is held once, so that A and
+// B of
 // f16 take half the registers of nvcuda::wmma's or less. Everything else of the library takes them, too.
 //
 //   m16n8k16  f16 (accumulators f32 or f16), bf16 (f32)     sm_80
@@ -38,7 +39,8 @@ inline constexpr bool is_supported = [] {
   return k == 16 ? std::is_same_v<T, __nv_bfloat16> : std::is_same_v<T, precision::tf32>;
 }();
 
-/// A lane's part of a matrix. Use, T and Layout: as in nvcuda::wmma. Layout tells how load_matrix_sync finds A or B in memory.
+/// A lane's part of a matrix. Use, T and Layout: as in nvcuda::wmma. Layout tells how load_matrix_sync finds A or B in
+/// memory.
 template <class Use, int m, int n, int k, class T, class Layout = void>
 requires is_supported<Use, m, n, k, T, Layout>
 class fragment {
