@@ -13,20 +13,20 @@ namespace {
 template <class Fragment>
 void compare() {
   using traits = fragment_traits<Fragment>;
-  SCOPED_TRACE(kinds::description<Fragment>());
+  int wrong = 0;
   std::set<std::pair<int, int>> seen;
   for (int lane = 0; lane < 32; ++lane) {
     for (int i = 0; i < traits::elements; ++i) {
       const position p = traits::place(lane, i);
       seen.insert({p.row, p.col});
-      EXPECT_TRUE(p.row >= 0 && p.row < traits::rows && p.col >= 0 && p.col < traits::cols);
+      wrong += !(p.row >= 0 && p.row < traits::rows && p.col >= 0 && p.col < traits::cols);
       const auto at = map<Fragment>(p.row, p.col);
-      EXPECT_EQ(at.lane, lane);
-      EXPECT_EQ(static_cast<int>(at.indices[i / traits::held]), i);
-      EXPECT_EQ(at.indices.size(), traits::copies);
+      wrong += !(at.lane == lane && static_cast<int>(at.indices[i / traits::held]) == i);
+      wrong += at.indices.size() != traits::copies;
     }
   }
-  EXPECT_EQ(seen.size(), static_cast<std::size_t>(traits::rows * traits::cols)) << "all elements are held";
+  wrong += seen.size() != static_cast<std::size_t>(traits::rows * traits::cols);  // all elements are held
+  EXPECT_EQ(wrong, 0) << kinds::description<Fragment>();
 }
 
 template <class Use, int m, int n, int k, class T, class Layout>
@@ -34,15 +34,17 @@ void compare_with_executor(std::type_identity<nvcuda::wmma::fragment<Use, m, n, 
   using Fragment = nvcuda::wmma::fragment<Use, m, n, k, T, Layout>;
   using Places = simt::FragmentPlaces<Use, m, n, k, T>;
   compare<Fragment>();
-  EXPECT_EQ(fragment_traits<Fragment>::held, Places::held);
-  EXPECT_EQ(fragment_traits<Fragment>::elements, Fragment::num_elements);
+  static_assert(fragment_traits<Fragment>::held == Places::held);
+  static_assert(fragment_traits<Fragment>::elements == static_cast<int>(Fragment::num_elements));
+  int wrong = 0;
   for (int lane = 0; lane < 32; ++lane) {
     for (int i = 0; i < Places::held; ++i) {
       const position p = place<Use, m, n, k, T, Layout>(lane, i);
       const simt::Place q = Places::place(lane, i);
-      EXPECT_TRUE(p.row == q.row && p.col == q.col) << kinds::description<Fragment>() << ", lane " << lane << ", " << i;
+      wrong += !(p.row == q.row && p.col == q.col);
     }
   }
+  EXPECT_EQ(wrong, 0) << kinds::description<Fragment>();
 }
 
 template <class... Fragments>

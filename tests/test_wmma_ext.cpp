@@ -180,43 +180,48 @@ TEST_F(WmmaExt, StoreVectorWritesTheFirstRowOrColumn) {
 }
 
 TEST_F(WmmaExt, PrimitivesTouchNoSharedMemoryAndMakeNoMistake) {
-  for (const Kind& kind : all_kinds()) {
-    const Input in = input_for(kind);
-    const Observation observation = observe([&] {
+  const std::vector<Kind> kinds = all_kinds();
+  const Observation observation = observe([&] {
+    for (const Kind& kind : kinds) {
+      const Input in = input_for(kind);
       for (int p = 0; p < static_cast<int>(Primitive::count); ++p) {
         if (tests(kind, static_cast<Primitive>(p))) kind.primitive(static_cast<Primitive>(p), in);
       }
       kind.store_vector(in, true);
-    });
-    expect_no_defects(observation, kind.name);
-    if (const auto counts = counts_of(observation)) {
-      EXPECT_EQ(counts->shared_load.requests + counts->shared_store.requests, 0u) << kind.name;
-      EXPECT_EQ(counts->shared_bytes, 0u) << kind.name;
-      EXPECT_GT(counts->global_store.requests, 0u) << kind.name;
     }
-    const Observation through_shared = observe([&] { kind.loaded(in, kind.is_accumulator || kind.by_rows); });
-    expect_no_defects(through_shared, kind.name);
-    if (const auto counts = counts_of(through_shared)) {
-      EXPECT_GT(counts->shared_load.requests, 0u) << kind.name;
-    }
+  });
+  expect_no_defects(observation, "a primitive");
+  if (const auto counts = counts_of(observation)) {
+    EXPECT_EQ(counts->shared_load.requests + counts->shared_store.requests, 0u);
+    EXPECT_EQ(counts->shared_bytes, 0u);
+    EXPECT_GT(counts->global_store.requests, 0u);
+  }
+  const Observation through_shared = observe([&] {
+    for (const Kind& kind : kinds) kind.loaded(input_for(kind), kind.is_accumulator || kind.by_rows);
+  });
+  expect_no_defects(through_shared, "the way through shared memory");
+  if (const auto counts = counts_of(through_shared)) {
+    EXPECT_GE(counts->shared_load.requests, kinds.size());
   }
 }
 
 TEST_F(WmmaExt, MmaFragmentsMultiplyExactly) {
-  for (const Product& p : products()) {
-    if (compute_capability() < p.needs) continue;
-    const auto a = integers(p.m * p.k, 6, 8), b = integers(p.k * p.n, 7, 8), c = integers(p.m * p.n, 8, 50);
-    std::vector<double> d = c;
-    for (int i = 0; i < p.m; ++i) {
-      for (int j = 0; j < p.n; ++j) {
-        for (int l = 0; l < p.k; ++l) d[i * p.n + j] += a[i * p.k + l] * b[l * p.n + j];
+  const Observation observation = observe([&] {
+    for (const Product& p : products()) {
+      if (compute_capability() < p.needs) continue;
+      const auto a = integers(p.m * p.k, 6, 8), b = integers(p.k * p.n, 7, 8), c = integers(p.m * p.n, 8, 50);
+      std::vector<double> d = c;
+      for (int i = 0; i < p.m; ++i) {
+        for (int j = 0; j < p.n; ++j) {
+          for (int l = 0; l < p.k; ++l) d[i * p.n + j] += a[i * p.k + l] * b[l * p.n + j];
+        }
+      }
+      for (const bool c_by_rows : {true, false}) {
+        EXPECT_EQ(p.run(a, b, c, c_by_rows), d) << p.name;
       }
     }
-    for (const bool c_by_rows : {true, false}) {
-      const Observation observation = observe([&] { EXPECT_EQ(p.run(a, b, c, c_by_rows), d) << p.name; });
-      expect_no_defects(observation, p.name);
-    }
-  }
+  });
+  expect_no_defects(observation, "a product");
 }
 
 // Registers of 32 bits for A, B and C: mma.sync's hold each element once.
