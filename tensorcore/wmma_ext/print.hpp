@@ -1,0 +1,38 @@
+// Shows a fragment as the matrix that it is.
+#pragma once
+
+#include <stdio.h>
+
+#include "fragment.hpp"
+
+namespace wmma_ext {
+
+/// Prints the matrix, a line for each row; each element by the lane that holds it. By all lanes of one warp together:
+/// of
+/// several warps, the output would mix. Slow: for debugging.
+template <any_fragment Fragment>
+__device__ void print_fragment(const Fragment& fragment, const char* name = "fragment") {
+  using traits = fragment_traits<Fragment>;
+  if (lane_id() == 0) printf("%s, %d x %d:\n", name, traits::rows, traits::cols);
+  __syncwarp();
+  for (int i = 0; i < traits::rows; ++i) {
+    for (int j = 0; j < traits::cols; ++j) {
+#pragma unroll
+      for (int e = 0; e < traits::held; ++e) {
+        const position p = traits::place(lane_id(), e);
+        if (p.row == i && p.col == j) {
+          double value;
+          if constexpr (sizeof(fragment.x[e]) == 2) {
+            value = static_cast<float>(fragment.x[e]);
+          } else {
+            value = fragment.x[e];
+          }
+          printf(j + 1 < traits::cols ? "%9.4g " : "%9.4g\n", value);
+        }
+      }
+      __syncwarp();
+    }
+  }
+}
+
+}  // namespace wmma_ext

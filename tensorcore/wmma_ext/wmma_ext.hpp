@@ -1,0 +1,16 @@
+// Matrix fragments without shared memory: an extension of nvcuda::wmma, after H. Ootomo and R. Yokota, "Reducing Shared
+// Memory Footprint to Leverage High Throughput on Tensor Cores and its Flexible API Extension Library" (2023).
+// Header-only, C++20, sm_75 and later, CUDA's headers only. ../README.md has the list of what is here.
+#pragma once
+
+#include "fill.hpp"
+#include "foreach.hpp"
+#include "fragment.hpp"
+#include "layout.hpp"
+#include "map.hpp"
+#include "matrices.hpp"
+#include "mma.hpp"
+#include "operators.hpp"
+#include "print.hpp"
+#include "self_test.hpp"
+#include "vector.hpp"

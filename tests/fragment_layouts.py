@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""What nvcc makes of fragments, read in its machine code. Needs nvcc and nvdisasm, but no GPU.
+
+usage: fragment_layouts.py NVCC [ARCHITECTURE...]
+
+1. The layouts of tensorcore/wmma_ext/ on GPUs that nobody here has: for each architecture, load_matrix_sync of each kind is compiled,
+   and a warp's integer instructions, loads and stores are run here, on a matrix whose elements are numbered. Where each element ends
+   up in x[] must be what the library says.
+2. set_element<i, j>() costs a comparison of lanes; with i and j known only at run time it costs more.
+"""
+import collections
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ARCHITECTURES = ("75", "80", "90a", "120")  # 86 and 89 have the code of 80, and 100 nearly that of 120
+LANES, MATRIX, OUT, MEMORY, LDM = 32, 0x0, 0x8000, 0x10000, 64  # addresses in the warp's memory; LDM in elements
+
+# Loads and stores x[]; the host prints what the library says of each kind.
+LOADS = r"""
+#include <cstdio>
+#include "tensorcore/wmma_ext/wmma_ext.hpp"
+namespace ext = wmma_ext;
+
+template <class F>
+__device__ void load_one(const ext::value_t<F>* p, ext::value_t<F>* out) {
+  using traits = ext::fragment_traits<F>;
+  F f;
+  if constexpr (traits::is_accumulator) {
+    nvcuda::wmma::load_matrix_sync(f, p, 64, nvcuda::wmma::mem_row_major);
+  } else {
+    nvcuda::wmma::load_matrix_sync(f, p, 64);
+  }
+  for (int i = 0; i < traits::elements; ++i) out[threadIdx.x * traits::elements + i] = f.x[i];
+}
+template <class F>
+void show() {
+  using traits = ext::fragment_traits<F>;
+  std::printf("%d %d %d %d %s:", ext::kinds::runs_on_sm_75<F> ? 75 : 80,
+              static_cast<int>(sizeof(ext::value_t<F>)), traits::is_accumulator || traits::by_rows, traits::elements,
+              ext::kinds::description<F>().c_str());
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int i = 0; i < traits::elements; ++i) {
+      const auto p = traits::place(lane, i);
+      std::printf(" %d,%d", p.row, p.col);
+    }
+  }
+  std::printf("\n");
+}
+template <class... F>
+void show_all(ext::kinds::list<F...>) { (show<F>(), ...); }
+"""
+MAIN = """
+int main() { show_all(ext::kinds::wmma_sm_75{}); show_all(ext::kinds::wmma_sm_80{}); }
+"""
+
+GIVENS = r"""
+#include "tensorcore/wmma_ext/wmma_ext.hpp"
+using F = nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, __half, nvcuda::wmma::row_major>;
+__device__ void store(const F& f, uint4* out) {
+  const uint4* x = reinterpret_cast<const uint4*>(f.x);
+  out[2 * threadIdx.x] = x[0];
+  out[2 * threadIdx.x + 1] = x[1];
+}
+extern "C" __global__ void nothing(uint4* out, __half t, __half s) { F f; wmma_ext::fill(f, t); store(f, out); }
+extern "C" __global__ void constant(uint4* out, __half t, __half s) {
+  F f; wmma_ext::fill(f, t); wmma_ext::set_element<3, 9>(f, s); store(f, out);
+}
+extern "C" __global__ void variable(uint4* out, __half t, __half s, int i, int j) {
+  F f; wmma_ext::fill(f, t); wmma_ext::set_element(f, i, j, s); store(f, out);
+}
+"""
+
+
+def half_bits(text):
+    return struct.unpack("<H", struct.pack("<e", float(text)))[0]
+
+
+class Warp:
+    """32 lanes and the instructions that a load of a fragment takes. Registers are 32 bits; a wide operand is two of them."""
+
+    def __init__(self, constants, memory):
+        self.constants, self.memory = constants, memory
+        self.registers = [collections.defaultdict(int) for _ in range(LANES)]
+        self.predicates = [collections.defaultdict(int) for _ in range(LANES)]
+
+    def value(self, lane, text):
+        text = text.replace(".reuse", "")
+        sign, text = (-1, text[1:]) if text.startswith("-") else (1, text)
+        if text in ("RZ", "URZ"):
+            number = 0
+        elif re.fullmatch(r"U?R\d+", text):
+            number = self.registers[lane][text]
+        elif constant := re.fullmatch(r"c\[0x0\]\[(0x[0-9a-f]+)\]", text):
+            number = self.constants.get(int(constant[1], 16), 0)
+        else:
+            number = int(text, 0)
+        return sign * number & 0xffffffff
+
+    def second(self, text):
+        """The upper half of a wide operand."""
+        text = text.replace(".reuse", "")
+        if text in ("RZ", "URZ"):
+            return text
+        return re.sub(r"(0x[0-9a-f]+|\d+)(\]?)$", lambda m: (hex(int(m[1], 0) + 4) if m[2] else str(int(m[1]) + 1)) + m[2], text)
+
+    def wide(self, lane, text):
+        return self.value(lane, text) | self.value(lane, self.second(text)) << 32
+
+    def put(self, lane, name, number, wide=False):
+        self.registers[lane][name] = number & 0xffffffff
+        if wide:
+            self.registers[lane][self.second(name)] = number >> 32 & 0xffffffff
+
+    def address(self, lane, text):
+        found = re.fullmatch(r"(?:desc\[UR\d+\])?\[(R\d+)(?:\.64)?(?:\+(-?0x[0-9a-f]+))?\]", text)
+        return self.wide(lane, found[1]) + int(found[2] or "0", 16)
+
+    def run(self, code):
+        for opcode, operands in code:
+            if opcode == "EXIT":
+                return
+            if opcode == "MOVM.16.MT88":  # transposes an 8 x 8 matrix of 16-bit elements, two neighbours in a row a lane
+                rows = [self.value(lane, operands[1]) for lane in range(LANES)]
+                element = lambda row, col: rows[4 * row + col // 2] >> 16 * (col % 2) & 0xffff  # noqa: E731
+                for lane in range(LANES):
+                    self.put(lane, operands[0], element(lane % 4 * 2, lane // 4) | element(lane % 4 * 2 + 1, lane // 4) << 16)
+                continue
+            for lane in range(LANES):
+                self.step(lane, opcode, operands)
+
+    def step(self, lane, opcode, operands):
+        name = opcode.split(".")[0]
+        of = [x for x in operands if x != "PT"]
+        value = lambda i: self.value(lane, of[i])  # noqa: E731
+        if name == "S2R" and of[1] in ("SR_LANEID", "SR_TID.X"):
+            self.put(lane, of[0], lane)
+        elif name == "MOV":
+            self.put(lane, of[0], value(1))
+        elif opcode.startswith("IMAD.WIDE"):
+            signed = (lambda x: x) if ".U32" in opcode else (lambda x: x - (x >> 31 << 32))
+            self.put(lane, of[0], signed(value(1)) * signed(value(2)) + self.wide(lane, of[3]), wide=True)
+        elif name == "IMAD" and opcode in ("IMAD", "IMAD.MOV.U32", "IMAD.SHL.U32", "IMAD.IADD"):
+            self.put(lane, of[0], value(1) * value(2) + value(3))
+        elif name == "IADD3" and len(of) == 4:
+            self.put(lane, of[0], value(1) + value(2) + value(3))
+        elif opcode == "LEA" and len(of) == 4:
+            self.put(lane, of[0], (value(1) << value(3)) + value(2))
+        elif opcode == "LEA":
+            total = (value(2) << value(4)) % 2**32 + value(3)
+            self.predicates[lane][of[1]] = total >> 32
+            self.put(lane, of[0], total)
+        elif opcode == "LEA.HI.X":
+            high = (value(3) << 32 | value(1)) << value(4) >> 32
+            self.put(lane, of[0], high + value(2) + self.predicates[lane][of[5]])
+        elif opcode == "LOP3.LUT" and of[5] == "!PT":
+            x, y, z, table, number = value(1), value(2), value(3), value(4), 0
+            for bits in range(8):
+                if table >> bits & 1:
+                    number |= (x if bits & 4 else ~x) & (y if bits & 2 else ~y) & (z if bits & 1 else ~z)
+            self.put(lane, of[0], number)
+        elif opcode == "SHF.L.U32" and of[3] == "RZ":
+            self.put(lane, of[0], value(1) << value(2))
+        elif opcode == "SHF.R.U32.HI" and of[1] == "RZ":
+            self.put(lane, of[0], value(3) >> value(2))
+        elif name == "PRMT":
+            source = (value(1) | value(3) << 32).to_bytes(8, "little")
+            self.put(lane, of[0], sum(source[value(2) >> 4 * i & 7] << 8 * i for i in range(4)))
+        elif name == "HFMA2" and of[1:3] == ["-RZ", "RZ"]:  # a constant
+            self.put(lane, of[0], half_bits(of[3]) << 16 | half_bits(of[4]))
+        elif name in ("LDC", "LDCU", "ULDC"):
+            wide = opcode.endswith(".64")
+            self.put(lane, of[0], self.wide(lane, of[1]) if wide else value(1), wide)
+        elif name in ("LD", "LDG") and not re.search(r"\.(128|U8|S8|U16|S16)\b", opcode):
+            at, size = self.address(lane, of[1]), 8 if ".64" in opcode else 4
+            self.put(lane, of[0], int.from_bytes(self.memory[at:at + size], "little"), size == 8)
+        elif name in ("ST", "STG") and not re.search(r"\.(64|128|U8|S8)\b", opcode):
+            at, size = self.address(lane, of[0]), 2 if ".U16" in opcode else 4
+            self.memory[at:at + size] = (value(1) & (1 << 8 * size) - 1).to_bytes(size, "little")
+        else:
+            raise NotImplementedError(f"{opcode} {', '.join(operands)}")
+
+
+def functions(disassembly):
+    """Instructions without guards, by mangled name: [(opcode, operands)]."""
+    code, found = None, {}
+    for line in disassembly.splitlines():
+        if label := re.match(r"\.text\.(\S+):", line):
+            code = found.setdefault(label[1], [])
+        elif instruction := re.match(r"\s+/\*[0-9a-f]{4,}\*/\s+([A-Z]\S*?)(?:\s+([^;]*?))?\s*;", line):
+            operands = [x.strip() for x in (instruction[2] or "").split(",")]
+            code.append((instruction[1], operands))
+        elif code is not None and re.match(r"\s+/\*[0-9a-f]{4,}\*/\s+@", line):
+            code.append(("guarded", [line.strip()]))
+    return found
+
+
+class Tools:
+    def __init__(self, nvcc, folder):
+        self.nvcc, self.folder = nvcc, pathlib.Path(folder)
+        beside = [pathlib.Path(nvcc).resolve().parent / "nvdisasm", ROOT / ".lab" / "cuda-wheels" / "cuda" / "bin" / "nvdisasm"]
+        self.nvdisasm = next((str(path) for path in beside if path.exists()), shutil.which("nvdisasm"))
+
+    def compile(self, name, source, *options):
+        (self.folder / f"{name}.cu").write_text(source)
+        output = self.folder / f"{name}.out"
+        subprocess.run([self.nvcc, "-std=c++20", f"-I{ROOT}", *options, "-o", output, self.folder / f"{name}.cu"], check=True)
+        return output
+
+    def disassemble(self, cubin):
+        return functions(subprocess.run([self.nvdisasm, "-c", cubin], check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def instantiations(kinds):
+    """A kernel load_NUMBER for each, whose name is not mangled."""
+    lines = []
+    for number, kind in enumerate(kinds):
+        use, shape, element, *order = kind["name"].split()[1:]
+        types = {"f16": "__half", "bf16": "__nv_bfloat16", "tf32": "ext::precision::tf32", "f32": "float"}
+        layout = f", nvcuda::wmma::{order[0]}" if order else ""
+        lines.append(f"using F{number} = nvcuda::wmma::fragment<nvcuda::wmma::{use}, {shape.replace('x', ', ')}, {types[element]}{layout}>;\n"
+                     f'extern "C" __global__ void load_{number}(const ext::value_t<F{number}>* p, ext::value_t<F{number}>* out) '
+                     f"{{ load_one<F{number}>(p, out); }}\n")
+    return "".join(lines)
+
+
+def check_layouts(tools, architectures):
+    printed = subprocess.run([tools.compile("show", LOADS + MAIN, "-arch=sm_80", "-cudart=static")], check=True,
+                             stdout=subprocess.PIPE, text=True).stdout
+    kinds = []
+    for line in printed.splitlines():
+        head, places = line.split(":")
+        needs, size, by_rows, elements, name = head.split(" ", 4)
+        kinds.append({"name": name, "needs": int(needs), "size": int(size), "by_rows": by_rows == "1", "elements": int(elements),
+                      "places": [tuple(map(int, place.split(","))) for place in places.split()]})
+    wrong, stored = 0, {}
+    for architecture in architectures:
+        number = int(architecture.rstrip("af"))
+        have = [kind for kind in kinds if kind["needs"] <= number]
+        parameters = 0x160 if number < 90 else 0x210 if number < 100 else 0x380
+        code = tools.disassemble(tools.compile(f"sm_{architecture}", LOADS + instantiations(have), f"-arch=sm_{architecture}", "-cubin"))
+        for i, kind in enumerate(have):
+            size, memory, key = kind["size"], bytearray(MEMORY), (parameters, kind["name"], repr(code[f"load_{i}"]))
+            memory[MATRIX:OUT] = b"".join(element.to_bytes(size, "little") for element in range((OUT - MATRIX) // size))
+            if key not in stored:  # many architectures have the same code
+                Warp({parameters: MATRIX, parameters + 8: OUT}, memory).run(code[f"load_{i}"])
+                stored[key] = memory
+            memory, found = stored[key], []
+            for element in range(LANES * kind["elements"]):
+                at = OUT + element * size
+                outer, inner = divmod(int.from_bytes(memory[at:at + size], "little"), LDM)
+                found.append((outer, inner) if kind["by_rows"] else (inner, outer))
+            if found != kind["places"]:
+                wrong += 1
+                e = next(e for e, (a, b) in enumerate(zip(found, kind["places"])) if a != b)
+                lane, x = divmod(e, kind["elements"])
+                print(f"sm_{architecture}: {kind['name']}: lane {lane}, x[{x}]: nvcc has {found[e]}, the library {kind['places'][e]}")
+        print(f"sm_{architecture}: {len(have)} kinds of fragments")
+    return wrong
+
+
+def check_constant_place(tools, architecture):
+    code = tools.disassemble(tools.compile("givens", GIVENS, f"-arch=sm_{architecture}", "-cubin"))
+    count = {name: next(i for i, (opcode, _) in enumerate(code[name]) if opcode == "EXIT") for name in ("nothing", "constant", "variable")}
+    constant, variable = count["constant"] - count["nothing"], count["variable"] - count["nothing"]
+    print(f"sm_{architecture}: instructions to set one element of a 16x16 matrix_a: {constant} for a constant place, {variable} for a variable one")
+    if not 0 < constant <= 8 or variable < 3 * constant:
+        print("a constant place should cost hardly more than a comparison of lanes")
+        return 1
+    return 0
+
+
+def main():
+    nvcc, architectures = sys.argv[1], sys.argv[2:] or ARCHITECTURES
+    with tempfile.TemporaryDirectory() as folder:
+        tools = Tools(nvcc, folder)
+        if not tools.nvdisasm:
+            print("*** SKIPPED, NOT RUN: no nvdisasm ***")
+            return 0
+        return bool(check_layouts(tools, architectures) + check_constant_place(tools, "80" if "80" in architectures else architectures[-1]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

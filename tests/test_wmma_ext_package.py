@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""The example of tensorcore/README.md compiles, with nvcc in a project of its own that knows nothing of this one: with the library
+installed (find_package), and as a folder of its own (add_subdirectory). Without CUDA: the example on the executor's headers.
+
+usage: test_wmma_ext_package.py --build BUILD --nvcc NVCC | --cxx COMPILER
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Two folders, because CUDA takes CMake some seconds to set up; what find_package() brings is known in the first one only.
+PROJECT = """cmake_minimum_required(VERSION 3.24)
+project(outside LANGUAGES CXX CUDA)
+add_subdirectory(installed)
+add_subdirectory(beside)
+"""
+EXAMPLE = """{use}
+add_library(example_{way} OBJECT ../example.cu)
+target_link_libraries(example_{way} PRIVATE wmma_ext::wmma_ext)
+"""
+
+
+def run(*command):
+    done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build")
+    parser.add_argument("--nvcc")
+    parser.add_argument("--cxx")
+    options = parser.parse_args()
+    example = re.search(r"^## wmma_ext$.*?^```cpp\n(.*?)^```", (ROOT / "tensorcore" / "README.md").read_text(), re.M | re.S)
+    if not example:
+        sys.exit("tensorcore/README.md has no example in its section wmma_ext")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "example.cu").write_text(example[1])
+        if options.cxx:
+            run(options.cxx, "-std=c++20", "-xc++", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", f"-I{ROOT}/common/simt/include",
+                f"-I{ROOT}", f"-I{ROOT}/tensorcore", "-fsyntax-only", folder / "example.cu")
+            return
+        run("cmake", "--install", options.build, "--component", "wmma_ext", "--prefix", folder / "prefix")
+        (folder / "CMakeLists.txt").write_text(PROJECT)
+        for way, use in {"installed": "find_package(wmma_ext REQUIRED)",
+                         "beside": f"add_subdirectory({ROOT}/tensorcore/wmma_ext wmma_ext)"}.items():
+            (folder / way).mkdir(exist_ok=True)
+            (folder / way / "CMakeLists.txt").write_text(EXAMPLE.format(way=way, use=use))
+        run("cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_CUDA_COMPILER={options.nvcc}", "-DCMAKE_CUDA_ARCHITECTURES=80-real",
+            f"-DCMAKE_PREFIX_PATH={folder}/prefix")
+        run("cmake", "--build", folder / "build")
+
+
+if __name__ == "__main__":
+    main()
