@@ -1,6 +1,5 @@
 // Fragments of single mma.sync instructions, used as nvcuda::wmma's are. Here each element is held once, so that A and
-// B of
-// f16 take half the registers of nvcuda::wmma's or less. Everything else of the library takes them, too.
+// B of f16 take half the registers of nvcuda::wmma's or less. Everything else of the library takes them, too.
 //
 //   m16n8k16  f16 (accumulators f32 or f16), bf16 (f32)     sm_80
 //   m16n8k8   f16 (f32 or f16)                              sm_75
