@@ -9,7 +9,8 @@ usage: fragment_layouts.py NVCC [ARCHITECTURE...]
 2. set_element<i, j>() costs a comparison of lanes; with i and j known only at run time it costs more.
 """
 import collections
-import os
+import concurrent.futures
+import functools
 import pathlib
 import re
 import shutil
@@ -61,7 +62,6 @@ int main() { show_all(ext::kinds::wmma_sm_75{}); show_all(ext::kinds::wmma_sm_80
 """
 
 GIVENS = r"""
-#include "tensorcore/wmma_ext/wmma_ext.hpp"
 using F = nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, __half, nvcuda::wmma::row_major>;
 __device__ void store(const F& f, uint4* out) {
   const uint4* x = reinterpret_cast<const uint4*>(f.x);
@@ -82,6 +82,29 @@ def half_bits(text):
     return struct.unpack("<H", struct.pack("<e", float(text)))[0]
 
 
+@functools.lru_cache(None)
+def operand(text):
+    """Its sign, what it is, and its name, address or value."""
+    text = text.replace(".reuse", "")
+    sign, text = (-1, text[1:]) if text.startswith("-") else (1, text)
+    if text in ("RZ", "URZ"):
+        return sign, "number", 0
+    if re.fullmatch(r"U?R\d+", text):
+        return sign, "register", text
+    if constant := re.fullmatch(r"c\[0x0\]\[(0x[0-9a-f]+)\]", text):
+        return sign, "constant", int(constant[1], 16)
+    return sign, "number", int(text, 0)
+
+
+@functools.lru_cache(None)
+def second(text):
+    """The upper half of a wide operand."""
+    text = text.replace(".reuse", "")
+    if text in ("RZ", "URZ"):
+        return text
+    return re.sub(r"(0x[0-9a-f]+|\d+)(\]?)$", lambda m: (hex(int(m[1], 0) + 4) if m[2] else str(int(m[1]) + 1)) + m[2], text)
+
+
 class Warp:
     """32 lanes and the instructions that a load of a fragment takes. Registers are 32 bits; a wide operand is two of them."""
 
@@ -91,32 +114,17 @@ class Warp:
         self.predicates = [collections.defaultdict(int) for _ in range(LANES)]
 
     def value(self, lane, text):
-        text = text.replace(".reuse", "")
-        sign, text = (-1, text[1:]) if text.startswith("-") else (1, text)
-        if text in ("RZ", "URZ"):
-            number = 0
-        elif re.fullmatch(r"U?R\d+", text):
-            number = self.registers[lane][text]
-        elif constant := re.fullmatch(r"c\[0x0\]\[(0x[0-9a-f]+)\]", text):
-            number = self.constants.get(int(constant[1], 16), 0)
-        else:
-            number = int(text, 0)
+        sign, kind, what = operand(text)
+        number = self.registers[lane][what] if kind == "register" else self.constants.get(what, 0) if kind == "constant" else what
         return sign * number & 0xffffffff
 
-    def second(self, text):
-        """The upper half of a wide operand."""
-        text = text.replace(".reuse", "")
-        if text in ("RZ", "URZ"):
-            return text
-        return re.sub(r"(0x[0-9a-f]+|\d+)(\]?)$", lambda m: (hex(int(m[1], 0) + 4) if m[2] else str(int(m[1]) + 1)) + m[2], text)
-
     def wide(self, lane, text):
-        return self.value(lane, text) | self.value(lane, self.second(text)) << 32
+        return self.value(lane, text) | self.value(lane, second(text)) << 32
 
     def put(self, lane, name, number, wide=False):
         self.registers[lane][name] = number & 0xffffffff
         if wide:
-            self.registers[lane][self.second(name)] = number >> 32 & 0xffffffff
+            self.registers[lane][second(name)] = number >> 32 & 0xffffffff
 
     def address(self, lane, text):
         found = re.fullmatch(r"(?:desc\[UR\d+\])?\[(R\d+)(?:\.64)?(?:\+(-?0x[0-9a-f]+))?\]", text)
@@ -230,7 +238,11 @@ def instantiations(kinds):
     return "".join(lines)
 
 
-def check_layouts(tools, architectures):
+def available(kind, architecture):
+    return kind["needs"] <= int(architecture.rstrip("af"))
+
+
+def kinds_of_library(tools):
     printed = subprocess.run([tools.compile("show", LOADS + MAIN, "-arch=sm_80", "-cudart=static")], check=True,
                              stdout=subprocess.PIPE, text=True).stdout
     kinds = []
@@ -239,12 +251,16 @@ def check_layouts(tools, architectures):
         needs, size, by_rows, elements, name = head.split(" ", 4)
         kinds.append({"name": name, "needs": int(needs), "size": int(size), "by_rows": by_rows == "1", "elements": int(elements),
                       "places": [tuple(map(int, place.split(","))) for place in places.split()]})
+    return kinds
+
+
+def check_layouts(kinds, compiled):
+    """compiled: code by architecture. Answers how many kinds are wrong."""
     wrong, stored = 0, {}
-    for architecture in architectures:
+    for architecture, code in compiled.items():
+        have = [kind for kind in kinds if available(kind, architecture)]
         number = int(architecture.rstrip("af"))
-        have = [kind for kind in kinds if kind["needs"] <= number]
         parameters = 0x160 if number < 90 else 0x210 if number < 100 else 0x380
-        code = tools.disassemble(tools.compile(f"sm_{architecture}", LOADS + instantiations(have), f"-arch=sm_{architecture}", "-cubin"))
         for i, kind in enumerate(have):
             size, memory, key = kind["size"], bytearray(MEMORY), (parameters, kind["name"], repr(code[f"load_{i}"]))
             memory[MATRIX:OUT] = b"".join(element.to_bytes(size, "little") for element in range((OUT - MATRIX) // size))
@@ -265,8 +281,7 @@ def check_layouts(tools, architectures):
     return wrong
 
 
-def check_constant_place(tools, architecture):
-    code = tools.disassemble(tools.compile("givens", GIVENS, f"-arch=sm_{architecture}", "-cubin"))
+def check_constant_place(architecture, code):
     count = {name: next(i for i, (opcode, _) in enumerate(code[name]) if opcode == "EXIT") for name in ("nothing", "constant", "variable")}
     constant, variable = count["constant"] - count["nothing"], count["variable"] - count["nothing"]
     print(f"sm_{architecture}: instructions to set one element of a 16x16 matrix_a: {constant} for a constant place, {variable} for a variable one")
@@ -278,12 +293,18 @@ def check_constant_place(tools, architecture):
 
 def main():
     nvcc, architectures = sys.argv[1], sys.argv[2:] or ARCHITECTURES
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
         tools = Tools(nvcc, folder)
         if not tools.nvdisasm:
             print("*** SKIPPED, NOT RUN: no nvdisasm ***")
             return 0
-        return bool(check_layouts(tools, architectures) + check_constant_place(tools, "80" if "80" in architectures else architectures[-1]))
+        kinds = kinds_of_library(tools)
+
+        def compiled(architecture):
+            source = LOADS + instantiations([kind for kind in kinds if available(kind, architecture)]) + GIVENS
+            return tools.disassemble(tools.compile(f"sm_{architecture}", source, f"-arch=sm_{architecture}", "-cubin"))
+        code = dict(zip(architectures, pool.map(compiled, architectures)))
+    return bool(check_layouts(kinds, code) + sum(check_constant_place(architecture, code[architecture]) for architecture in code))
 
 
 if __name__ == "__main__":
