@@ -27,6 +27,7 @@ import tsm_pages  # noqa: E402
 import tsmm_figure  # noqa: E402
 import tune  # noqa: E402  measurements/tune.py
 from probe_figures import block_probe, block_probe_code  # noqa: E402, F401
+import tensor_pages  # noqa: E402
 from tensor_pages import block_tensor_counted, block_tensor_measured  # noqa: E402, F401
 from tsm_pages import block_tsm_counted, block_tsm_measured  # noqa: E402, F401
 from plot_ladder import plot_style, save  # noqa: E402
@@ -713,6 +714,7 @@ def figures(data):
     plan["plan_18_summit.svg"] = ([summit], lambda data, path: summit_plan.draw_plan(summit.read_text(), 3000, path, plot_style, save))
     plan.update(experiment_figures.plan(plot_style, save))
     plan.update(tsm_pages.plan(LADDER, plot_style, save))
+    plan.update(tensor_pages.plan(plot_style, save))
     plan.update(tsmm_figure.plan(plot_style, save))
     plan.update(choice_figure.plan(plot_style, save))
     plan.update(probe_figures.plan(plot_style, save))

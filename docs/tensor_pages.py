@@ -2,7 +2,9 @@
 import json
 import pathlib
 
-MEASURED = pathlib.Path(__file__).resolve().parent / "measurements" / "nvidia-h200" / "tensor_h.json"
+DOCS = pathlib.Path(__file__).resolve().parent
+MEASURED = DOCS / "measurements" / "nvidia-h200" / "tensor_h.json"
+COUNTS = DOCS / "measurements" / "cpu" / "counts.json"
 
 
 def block_tensor_counted(data, stage):
@@ -44,3 +46,30 @@ def block_tensor_measured(data, stage):
     return ["| M x N x K | ms | TFLOP/s | of the roofline | of cuBLAS |", "|---|" + "---:|" * 4, *rows, "",
             f"{run['device']}, commit {run['commit']}. The roofline's peak is that of mma.sync in FP16, "
             f"{run['ceilings']['hmma_gflops'] / 1e3:,.0f} TFLOP/s here; cuBLAS may have wgmma."]
+
+
+def draw_banks(sizes, path, plot_style, save):
+    """The banks that a load of a fragment's eight rows wants, four words of each, for rows of so many FP16 numbers."""
+    plt = plot_style()
+    fig, axes = plt.subplots(len(sizes), 1, figsize=(9, 1.9 * len(sizes)))
+    for ax, size in zip(axes, sizes):
+        rows = [[0] * 32 for _ in range(8)]
+        for lane in range(32):  # lane / 4 is the row, lane % 4 the word: mma.sync's layout
+            rows[lane // 4][(lane // 4 * size // 2 + lane % 4) % 32] = 1
+        busiest = max(sum(column) for column in zip(*rows))
+        ax.imshow(rows, cmap="Blues", vmin=0, vmax=1.6, aspect="auto")
+        for lane in range(32):
+            ax.text((lane // 4 * size // 2 + lane % 4) % 32, lane // 4, lane, ha="center", va="center", fontsize=7)
+        ax.set_title(f"rows of {size} numbers, {2 * size} bytes: {busiest} wavefront{'s' if busiest > 1 else ''} a load", fontsize=10)
+        ax.set_ylabel("row of A")
+        ax.set_yticks(range(8))
+        ax.set_xticks(range(0, 32, 4))
+        ax.grid(False)
+    axes[-1].set_xlabel("bank of shared memory and L1 cache, four bytes wide; the number is the lane")
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
+def plan(plot_style, save):
+    """file: ([sources], function(data, path)), as generate.figures() has them"""
+    return {"tensor_banks.svg": ([COUNTS], lambda data, path: draw_banks(data.executor["tensor_sizes"], path, plot_style, save))}

@@ -59,7 +59,7 @@ int write_thread_maps(const std::string& path) {
   spec.k = 1;
   Json maps;
   for (const Stage& stage : stages()) {
-    if (stage.op != Operation::gemm) continue;
+    if (stage.type != Type::f32) continue;
     Workbench bench(spec);
     bench.reset_output();
     Watch watch(bench.problem());
