@@ -4,12 +4,14 @@
 usage: tune_tsm.py cases --gemm BIN [--exhaustive] --out CASES   kernels to try, promising ones by the stages' models
        gemm batch CASES --compile-only --arch sm_90a             ahead of time: needs no GPU
        gemm batch CASES --no-exact --out RESULTS                 checks and times them; again, if it was interrupted
+       tune_tsm.py finals RESULTS... --out CASES                 those of M = N within 3 % of the best, for rows four times as many
        tune_tsm.py digest RESULTS... --table FILE --report FILE  the best of each size, and how good the models are
        tune_tsm.py digest RESULTS... --tried CASES --report FILE  of an exhaustive search: what is lost by not trying all
 
 Tuned are all M = N from 1 to 64 and a coarse grid of M and N; other sizes take what their nearest neighbour has
 (tsm/choice.hpp). --exhaustive: all kernels of a few sizes instead, also those that the models rule out, which shows what
-is lost by not trying them (CASES: those that are tried otherwise).
+is lost by not trying them (CASES: those that are tried otherwise). What differs by less than a launch takes is decided by
+finals: of a size the results with the most rows count.
 """
 import argparse
 import json
@@ -107,11 +109,15 @@ def write_cases(options):
             its = candidates(options.gemm, ",".join(stages), *sizes(), "--most", options.most, "--mib", options.mib)
             wide = candidates(options.gemm, stages[-1], WIDE, "--most", 3 * options.most, "--mib", options.mib)
             lines += by_problem(without_hopeless(its, options.factor) + wide + of_each_option(options, stages) + of_each_shape(options, stages))
+    write(options.out, lines)
+
+
+def write(out, lines):
     try:
-        with sys.stdout if options.out == "-" else open(options.out, "w") as file:
+        with sys.stdout if out == "-" else open(out, "w") as file:
             file.write("\n".join(lines) + "\n")
     except OSError as error:
-        fail(f"can't write {options.out}: {error.strerror}")
+        fail(f"can't write {out}: {error.strerror}")
 
 
 def read(paths, several):
@@ -160,21 +166,47 @@ def rank_correlation(x, y):
     return above / below if below else None
 
 
+def timed_by_size(results):
+    """{(op, type, m, n): its results that are right and timed}"""
+    by_size = {}
+    for result in results:
+        case = result["case"]
+        if result["status"] in ("pass", "unchecked") and "time_ms" in result:
+            by_size.setdefault((operation(case["stage"]), case["type"], case["m"], case["n"]), []).append(result)
+    return by_size
+
+
+def ms(result):
+    return result["time_ms"]["median"]
+
+
+def write_finals(options):
+    _, results = read(options.results, True)
+    lines = []
+    for (_, _, m, n), found in sorted(timed_by_size(results).items()):
+        if m != n:
+            continue
+        shortest = min(r["case"]["k"] for r in found)
+        its = sorted((r for r in found if r["case"]["k"] == shortest), key=ms)
+        near = [r for r in its if ms(r) <= (1 + options.within) * ms(its[0])]
+        lines += [json.dumps(r["case"] | {"k": shortest * options.times}) for r in near[:options.most]]
+    write(options.out, lines)
+
+
 def digest(run, results, most):
-    """({size: its best}, the report): a size is (op, type, m, n)."""
-    by_size, wrong = {}, []
+    """({size: its best}, the report)"""
+    wrong = []
     for result in results:
         case = result["case"]
         if result["status"] == "fail":
             wrong.append({"case": case, "reason": result.get("reason", "")})
-        if result["status"] in ("pass", "unchecked") and "time_ms" in result:
-            by_size.setdefault((operation(case["stage"]), case["type"], case["m"], case["n"]), []).append(result)
     best = {}
     report = {"device": run["device"], "commit": run["commit"], "driver": run["driver"], "cuda": run["cuda"], "most": most,
               "ceilings": run.get("ceilings"), "wrong": wrong, "sizes": []}
-    for size, found in sorted(by_size.items()):
-        ms = lambda result: result["time_ms"]["median"]
-        first = min(found, key=ms)
+    for size, everything in sorted(timed_by_size(results).items()):
+        rows = [r["case"]["k"] for r in everything]
+        first = min((r for r in everything if r["case"]["k"] == max(rows)), key=ms)
+        found = [r for r in everything if r["case"]["k"] == min(rows)]
         best[size] = first
         entry = {"op": size[0], "type": size[1], "m": size[2], "n": size[3], "k": first["case"]["k"], "tried": len(found),
                  "best": {"stage": first["case"]["stage"], "commit": first.get("commit"), "options": first["kernel_options"], "ms": ms(first),
@@ -208,10 +240,9 @@ def add_tried(report, results, path):
                and all(r["case"][key] == entry[key] for key in ("type", "m", "n", "k"))]
         if not its:
             fail(f"{path} has none of the kernels for {entry['m']} x {entry['n']}")
-        best = min(its, key=lambda r: r["time_ms"]["median"])
-        ms = best["time_ms"]["median"]
-        entry["tuning"] = {"tries": len(its), "stage": best["case"]["stage"], "options": best["kernel_options"], "ms": ms,
-                           "loses": ms / entry["best"]["ms"] - 1}
+        best = min(its, key=ms)
+        entry["tuning"] = {"tries": len(its), "stage": best["case"]["stage"], "options": best["kernel_options"], "ms": ms(best),
+                           "loses": ms(best) / entry["best"]["ms"] - 1}
 
 
 def write_lines(path, head, name, lines):
@@ -253,6 +284,12 @@ def main():
     cases.add_argument("--most", type=int, default=4, help="kernels of a stage for each size")
     cases.add_argument("--factor", type=float, default=1.1, help="not what is so many times as slow as the best, by the models (default: %(default)s)")
     cases.add_argument("--mib", type=float, default=256, help="MiB of A")
+    finals = commands.add_parser("finals")
+    finals.add_argument("results", nargs="+")
+    finals.add_argument("--out", default="-")
+    finals.add_argument("--most", type=int, default=6, help="kernels of a size")
+    finals.add_argument("--within", type=float, default=0.03, help="of the best time (default: %(default)s)")
+    finals.add_argument("--times", type=int, default=4, help="as many rows (default: %(default)s)")
     digests = commands.add_parser("digest")
     digests.add_argument("results", nargs="+")
     digests.add_argument("--most", type=int, default=4)
@@ -263,6 +300,8 @@ def main():
     options = parser.parse_args()
     if options.command == "cases":
         return write_cases(options)
+    if options.command == "finals":
+        return write_finals(options)
     run, results = read(options.results, options.several)
     best, report = digest(run, results, options.most)
     if options.tried:
