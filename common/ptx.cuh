@@ -119,27 +119,33 @@ __device__ __forceinline__ void ldmatrix_x2_trans(std::uint32_t (&d)[2], const v
 
 /// Loads four 8 x 8 matrices of 16-bit elements from shared memory. Lane 8 i + r passes the address of row r of matrix
 /// i. A row is 16 bytes, aligned to 16. d[i]: (g, 2t..) of matrix i. sm_75.
-__device__ __forceinline__ void ldmatrix_x4(std::uint32_t (&d)[4], const void* row) {
+__device__ __forceinline__ void ldmatrix_x4(std::uint32_t (&d)[4], SharedAddress row) {
 #ifdef __CUDACC__
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
-               : "r"(shared_address(row))
+               : "r"(row)
                : "memory");
 #else
-  load_and_distribute<4>(d, row, false);
+  load_and_distribute<4>(d, reinterpret_cast<const void*>(row), false);
 #endif
+}
+__device__ __forceinline__ void ldmatrix_x4(std::uint32_t (&d)[4], const void* row) {
+  ldmatrix_x4(d, shared_address(row));
 }
 
 /// The same, transposed: the lower half of d[i] is element (2t, g) of matrix i, the upper half (2t + 1, g). sm_75.
-__device__ __forceinline__ void ldmatrix_x4_trans(std::uint32_t (&d)[4], const void* row) {
+__device__ __forceinline__ void ldmatrix_x4_trans(std::uint32_t (&d)[4], SharedAddress row) {
 #ifdef __CUDACC__
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
-               : "r"(shared_address(row))
+               : "r"(row)
                : "memory");
 #else
-  load_and_distribute<4>(d, row, true);
+  load_and_distribute<4>(d, reinterpret_cast<const void*>(row), true);
 #endif
+}
+__device__ __forceinline__ void ldmatrix_x4_trans(std::uint32_t (&d)[4], const void* row) {
+  ldmatrix_x4_trans(d, shared_address(row));
 }
 
 /// D = A B + C for 16 x 8 x 16: half, accumulated in float. sm_80.

@@ -297,10 +297,10 @@ TEST_P(EveryTsmStage, Lengths) {
 
 // 2^31 elements of A and more: an offset that is an int anywhere ends in another place.
 TEST_P(EveryTsmStage, OffsetsPast31Bits) {
-  if (!open_device().gpu) GTEST_SKIP() << "needs a GPU: 40 GiB and a billion rows";
+  if (!open_device().gpu) GTEST_SKIP() << "needs a GPU: some 100 GiB and a billion rows";
   constexpr std::int64_t k = (std::int64_t{1} << 30) + 3;
   constexpr double a_wait = 600e-9, long_s = 5;
-  const int m = 2, n = 3;
+  const int m = 2, n = stage().op == Operation::tsmm ? 2 : 3;  // a result of so many rows exists several times
   if (const auto waits = stage().waits; waits && waits(m, n, k, open_device().sm_count) * a_wait > long_s)
     GTEST_SKIP() << stage().id << " would take minutes";
   const Result result = [&] {

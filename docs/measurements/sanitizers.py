@@ -43,11 +43,12 @@ def main():
         stages = options.only.split(",")
     # What the tiles divide, and what they don't though vectors of four floats do. A stage at a time: racecheck is slow. The
     # variants first, and of them the last stages', which have most: where no times are known yet, this is the order.
+    tall = lambda stage: stage.startswith("tsm/")
     for stage in reversed(stages):
-        shapes = ["96", "100x132x36"] if stage.startswith("sgemm/") else ["16x16x4096", "5x64x999", "41x57x501"]
+        shapes = ["96", "100x132x36"] if not tall(stage) else ["16x16x4096", "5x64x999", "41x57x501"]
         runs[f"{stage} and variants"] = [lab, "ladder", "--no-time", "--variants", "--only", stage, *shapes, *lab_options]
     for stage in stages:
-        awkward = AWKWARD if stage.startswith("sgemm/") else AWKWARD_TALL
+        awkward = AWKWARD_TALL if tall(stage) else AWKWARD
         runs[f"{stage} awkward"] = [lab, "run", stage, "--check", *awkward, *lab_options]
     for which in range(0 if options.only else 7):
         runs[f"prototype {which}"] = [options.bin / "prototype", str(which), "128"]
