@@ -7,9 +7,6 @@
 
 namespace gemm::wmma_ext_test {
 
-/// Of the device, times 10; the executor has all that is tested here, and answers 1000.
-int compute_capability();
-
 enum class Primitive {
   // For every kind:
   foreach_ij,          // a, by two fragments at once: the second one is what comes out

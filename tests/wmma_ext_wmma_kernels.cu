@@ -15,17 +15,6 @@ struct WrongTable {
 
 }  // namespace
 
-int compute_capability() {
-#ifdef __CUDACC__
-  int major = 0, minor = 0;
-  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "ask the device");
-  check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0), "ask the device");
-  return major * 10 + minor;
-#else
-  return 1000;
-#endif
-}
-
 const std::vector<Kind>& wmma_kinds() {
   static const std::vector<Kind> kinds =
       kinds_of(wmma_ext::kinds::joined<wmma_ext::kinds::wmma_sm_75, wmma_ext::kinds::wmma_sm_80>{});
