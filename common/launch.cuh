@@ -39,8 +39,8 @@ struct DeviceLimits {
   bool may_begin_early = false;    ///< a launch before the one ahead of it has ended (LaunchShape)
 };
 
-/// The current device's. The CPU executor answers for a small GPU with four multiprocessors, so that small problems take
-/// all the ways that large ones take on a large GPU.
+/// The current device's. The CPU executor answers for a small GPU with four multiprocessors, so that small problems
+/// take all the ways that large ones take on a large GPU.
 inline DeviceLimits device_limits() {
 #ifdef __CUDACC__
   int device = 0, major = 0;

@@ -36,8 +36,8 @@ struct SgemmProblem {
   int depth() const { return alpha == 0.0f ? 0 : k; }
 };
 
-/// HGEMM with FP32 sums: the same, but A and B are FP16, which is what Tensor Cores multiply; aligned to two bytes and no
-/// more. C, alpha and beta are FP32.
+/// HGEMM with FP32 sums: the same, but A and B are FP16, which is what Tensor Cores multiply; aligned to two bytes and
+/// no more. C, alpha and beta are FP32.
 struct HgemmProblem {
   int m = 0, n = 0, k = 0;
   float alpha = 1.0f;
@@ -54,8 +54,8 @@ struct HgemmProblem {
 };
 
 /// TSMTTSM: C = alpha * A^T * B + beta * C, or with A^H if `conjugate`; T is double or double2, a complex number.
-/// A is k x m (lda >= m), B is k x n (ldb >= n), C is m x n (ldc >= n): k may be billions, m and n are small. Aligned to
-/// sizeof(T).
+/// A is k x m (lda >= m), B is k x n (ldb >= n), C is m x n (ldc >= n): k may be billions, m and n are small. Aligned
+/// to sizeof(T).
 template <class T>
 struct TsmttsmProblem {
   int m = 0, n = 0;

@@ -1,6 +1,5 @@
 // tensorcore/wmma_ext/: every primitive on every kind of fragment, bit for bit against the same matrix made in shared
-// memory
-// and loaded with load_matrix_sync; and that the primitives do without shared memory.
+// memory and loaded with load_matrix_sync; and that the primitives do without shared memory.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

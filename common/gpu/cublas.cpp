@@ -46,8 +46,8 @@ Status multiply_half(const HgemmProblem& p, cudaStream_t stream) {
   return Status::failed(fmt::format("cuBLAS: {}", cublasGetStatusString(status)));
 }
 
-// The same of a tall & skinny product. C = A^T B, row-major, is C^T = B^T A, and what cuBLAS takes for B is B^T: it is not
-// transposed, and A, read as A^T, is. B = A C is as above.
+// The same of a tall & skinny product. C = A^T B, row-major, is C^T = B^T A, and what cuBLAS takes for B is B^T: it is
+// not transposed, and A, read as A^T, is. B = A C is as above.
 Status multiply_tall(const Problem& p, cudaStream_t stream) {
   if (p.rows() == 0 || p.n == 0) return Status::ok();
   cublasStatus_t status = cublasSetStream(handle(), stream);

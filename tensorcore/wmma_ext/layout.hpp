@@ -4,10 +4,10 @@
 // and t counts along the other dimension, in steps of one element or of a pair. The bits of i say the rest. So a
 // layout is five numbers and no table, and the way back from (row, col) is as short as the way there.
 //
-// Sources. mma.sync: PTX ISA, "Matrix Fragments for mma.m16n8k16" and its neighbours. nvcuda::wmma: CUDA leaves it open;
-// compilers make 16x16 of two instructions side by side, 32x8 of two one below the other, and 8x32 of the transposed
-// product. tests/fragment_layouts.py reads that in the machine code which nvcc makes for sm_75, 80, 86, 89, 90, 100 and
-// 120, and self_test() on the GPU. sm_70 lays fragments out differently: not supported.
+// Sources. mma.sync: PTX ISA, "Matrix Fragments for mma.m16n8k16" and its neighbours. nvcuda::wmma: CUDA leaves it
+// open; compilers make 16x16 of two instructions side by side, 32x8 of two one below the other, and 8x32 of the
+// transposed product. tests/fragment_layouts.py reads that in the machine code which nvcc makes for sm_75, 80, 86, 89,
+// 90, 100 and 120, and self_test() on the GPU. sm_70 lays fragments out differently: not supported.
 #pragma once
 
 #include <cuda_bf16.h>

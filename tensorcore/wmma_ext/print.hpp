@@ -8,8 +8,7 @@
 namespace wmma_ext {
 
 /// Prints the matrix, a line for each row; each element by the lane that holds it. By all lanes of one warp together:
-/// of
-/// several warps, the output would mix. Slow: for debugging.
+/// of several warps, the output would mix. Slow: for debugging.
 template <any_fragment Fragment>
 __device__ void print_fragment(const Fragment& fragment, const char* name = "fragment") {
   using traits = fragment_traits<Fragment>;

@@ -1,6 +1,5 @@
-// Does the code that was compiled fit the GPU that it runs on? CUDA doesn't promise nvcuda::wmma's layouts, and a
-// wrong one
-// gives no error but wrong numbers: so ask, once, at the start of a program.
+// Does the code that was compiled fit the GPU that it runs on? CUDA doesn't promise nvcuda::wmma's layouts, and a wrong
+// one gives no error but wrong numbers: so ask, once, at the start of a program.
 #pragma once
 
 #include <string>
