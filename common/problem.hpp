@@ -143,33 +143,8 @@ struct Problem {
   std::int64_t real_terms() const { return depth() * components(type); }
 
   Problem() = default;
-  Problem(const SgemmProblem& p)
-      : m(p.m),
-        n(p.n),
-        k(p.k),
-        alpha{p.alpha},
-        x(p.a),
-        ldx(p.lda),
-        y(p.b),
-        ldy(p.ldb),
-        beta{p.beta},
-        out(p.c),
-        ldout(p.ldc),
-        workspace(p.workspace) {}
-  Problem(const HgemmProblem& p)
-      : type(Type::f16),
-        m(p.m),
-        n(p.n),
-        k(p.k),
-        alpha{p.alpha},
-        x(p.a),
-        ldx(p.lda),
-        y(p.b),
-        ldy(p.ldb),
-        beta{p.beta},
-        out(p.c),
-        ldout(p.ldc),
-        workspace(p.workspace) {}
+  Problem(const SgemmProblem& p) : Problem(Type::f32, p) {}
+  Problem(const HgemmProblem& p) : Problem(Type::f16, p) {}
 
   template <class T>
   Problem(const TsmttsmProblem<T>& p)
@@ -252,6 +227,22 @@ struct Problem {
   }
 
  private:
+  // SGEMM's and HGEMM's problems have the same members, and these two functions from one to the other.
+  template <class P>
+  Problem(Type operands, const P& p)
+      : type(operands),
+        m(p.m),
+        n(p.n),
+        k(p.k),
+        alpha{p.alpha},
+        x(p.a),
+        ldx(p.lda),
+        y(p.b),
+        ldy(p.ldb),
+        beta{p.beta},
+        out(p.c),
+        ldout(p.ldc),
+        workspace(p.workspace) {}
   template <class P, class Element, class Workspace>
   P plain(Workspace* scratch) const {
     return {static_cast<int>(m),

@@ -27,14 +27,7 @@ constexpr int PAIR = 32;  // bytes that must divide a fragment's address
 static_assert(TILE * TILE % LANES == 0, "lanes share a tile's elements evenly");
 
 // A tile's elements that exist, zeros for the others, to shared memory: the way for edges and odd addresses.
-__device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols) {
-  __syncwarp();  // nobody reads the last one any more
-  for (int i = threadIdx.x % LANES; i < TILE * TILE; i += LANES) {
-    const int row = i / TILE, col = i % TILE;
-    to[i] = row < rows && col < cols ? from[row * ld + col] : __float2half(0.0f);
-  }
-  __syncwarp();
-}
+__device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols);
 
 // aligned: fragments of A and B can be loaded from where they are, if they are whole; aligned_c: the same of C.
 __global__ void __launch_bounds__(WARPS* LANES)
@@ -83,6 +76,15 @@ __global__ void __launch_bounds__(WARPS* LANES)
     float* const element = out + i / TILE * ldc + i % TILE;
     *element = beta == 0.0f ? alpha * results[warp][i] : alpha * results[warp][i] + beta * *element;
   }
+}
+
+__device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols) {
+  __syncwarp();  // nobody reads the last one any more
+  for (int i = threadIdx.x % LANES; i < TILE * TILE; i += LANES) {
+    const int row = i / TILE, col = i % TILE;
+    to[i] = row < rows && col < cols ? from[row * ld + col] : __float2half(0.0f);
+  }
+  __syncwarp();
 }
 
 // A leading dimension must be a multiple of 16 bytes, and each fragment's address one of 32: 16 rows keep it so.
