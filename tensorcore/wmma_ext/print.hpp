@@ -14,7 +14,9 @@ __device__ void print_fragment(const Fragment& fragment, const char* name = "fra
   using traits = fragment_traits<Fragment>;
   if (lane_id() == 0) printf("%s, %d x %d:\n", name, traits::rows, traits::cols);
   __syncwarp();
+#pragma unroll 1
   for (int i = 0; i < traits::rows; ++i) {
+#pragma unroll 1
     for (int j = 0; j < traits::cols; ++j) {
 #pragma unroll
       for (int e = 0; e < traits::held; ++e) {
