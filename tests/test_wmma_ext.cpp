@@ -63,17 +63,13 @@ std::vector<double> expected(Primitive primitive, const Kind& kind, const Input&
       const auto value = [&]() -> double {
         switch (primitive) {
           case Primitive::foreach_ij:
-          case Primitive::foreach_ij_fragments:
           case Primitive::foreach_rows:
           case Primitive::foreach_columns:
-          case Primitive::foreach_fragments:
           case Primitive::foreach_by_type:
-          case Primitive::foreach_by_type_fragments:
           case Primitive::map:
             return a;
           case Primitive::set_element:
             return i == in.i && j == in.j ? in.s : 0;
-          case Primitive::map_constant:
           case Primitive::set_constant:
             for (const Place p : kind.constant_places) {
               if (p.row == i && p.col == j) return in.s;
@@ -83,15 +79,12 @@ std::vector<double> expected(Primitive primitive, const Kind& kind, const Input&
             return in.s;
           case Primitive::fill_zero:
             return 0;
-          case Primitive::foreach_v_row:
-          case Primitive::foreach_v_fragments:
+          case Primitive::foreach_v:
           case Primitive::load_row:
             return i == 0 ? in.u[j] : 0;
-          case Primitive::foreach_v_column:
           case Primitive::load_column:
             return j == 0 ? in.v[i] : 0;
           case Primitive::foreach_v_by_type:
-          case Primitive::foreach_v_by_type_fragments:
           case Primitive::load_by_type:
             return kind.by_rows ? (i == 0 ? in.u[j] : 0) : (j == 0 ? in.v[i] : 0);
           case Primitive::make_identity:

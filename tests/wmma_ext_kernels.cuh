@@ -50,20 +50,22 @@ __host__ __device__ constexpr wmma_ext::position constant_place() {
                       : wmma_ext::position{rows - 1, cols - 1};
 }
 
-template <class F, int which>
-__device__ __forceinline__ void set_mapped(F& f, value_t<F> value) {
-  constexpr auto place = constant_place<F, which>();
-  constexpr auto at = wmma_ext::map<F, place.row, place.col>();
-  if (at.lane != wmma_ext::lane_id()) return;
-  for (const unsigned index : at.indices) f.x[index] = value;
-}
-template <class F, int which>
-__device__ __forceinline__ void set_constant(F& f, value_t<F> value) {
-  constexpr auto place = constant_place<F, which>();
-  wmma_ext::set_element<place.row, place.col>(f, value);
+// nvcc takes much longer for all primitives in one function; the executor would have to disassemble each of them.
+#ifdef __CUDACC__
+#define WMMA_EXT_TEST_KEEP __noinline__
+#else
+#define WMMA_EXT_TEST_KEEP __forceinline__
+#endif
+
+/// Keeps what make(f) makes of a fragment f.
+template <class F, class Make>
+__device__ WMMA_EXT_TEST_KEEP void keep_made(const Arguments& args, Primitive primitive, const Make& make) {
+  F f;
+  make(f);
+  dump(args.fragments, static_cast<int>(primitive), f);
 }
 
-/// Every primitive, one after another, and what each has made.
+/// Every primitive, one after another.
 template <class F>
 __device__ __forceinline__ void make_all(const Arguments& args) {
   using T = value_t<F>;
@@ -72,12 +74,7 @@ __device__ __forceinline__ void make_all(const Arguments& args) {
   const T *const pa = static_cast<const T*>(args.a), *const pa_by_cols = static_cast<const T*>(args.a_by_cols);
   const T *const pu = static_cast<const T*>(args.u), *const pv = static_cast<const T*>(args.v);
   const T s = T(args.s);
-  const auto keep = [&](Primitive p, const F& f) { dump(args.fragments, static_cast<int>(p), f); };
-  const auto keep_made = [&](Primitive p, auto make) {
-    F f;
-    make(f);
-    keep(p, f);
-  };
+  const auto keep = [&](Primitive primitive, const auto& make) { keep_made<F>(args, primitive, make); };
   // What foreach and its like are given: sets f to what lies in memory.
   const auto from = [](F& f, const T* p) {
     return [&f, p](auto indices, int i) {
@@ -85,12 +82,8 @@ __device__ __forceinline__ void make_all(const Arguments& args) {
     };
   };
 
-  keep_made(Primitive::foreach_ij, [&](F& f) {
-    wmma_ext::foreach_ij<F>([&](auto indices, int i, int j) {
-      for (const unsigned index : indices) f.x[index] = pa[i * traits::cols + j];
-    });
-  });
-  keep_made(Primitive::foreach_ij_fragments, [&](F& f) {
+  // Of foreach and its like those that are given fragments call those that are given a type.
+  keep(Primitive::foreach_ij, [&](F& f) {
     F other;
     wmma_ext::foreach_ij(
         [&](auto indices, int i, int j) {
@@ -101,30 +94,14 @@ __device__ __forceinline__ void make_all(const Arguments& args) {
         },
         other, f);
   });
-  keep_made(Primitive::foreach_rows, [&](F& f) { wmma_ext::foreach<F>(from(f, pa), wmma::mem_row_major); });
-  keep_made(Primitive::foreach_columns, [&](F& f) { wmma_ext::foreach<F>(from(f, pa_by_cols), wmma::mem_col_major); });
-  keep_made(Primitive::foreach_fragments, [&](F& f) {
-    F other;
-    wmma_ext::foreach(
-        [&](auto indices, int i) {
-          from(other, pa_by_cols)(indices, i);
-          for (const unsigned index : indices) f.x[index] = other.x[index];
-        },
-        wmma::mem_col_major, other, f);
-  });
-  keep_made(Primitive::foreach_v_row, [&](F& f) {
-    wmma_ext::fill_zero(f);
-    wmma_ext::foreach_v<F>(from(f, pu), wmma::mem_row_major);
-  });
-  keep_made(Primitive::foreach_v_column, [&](F& f) {
-    wmma_ext::fill_zero(f);
-    wmma_ext::foreach_v<F>(from(f, pv), wmma::mem_col_major);
-  });
-  keep_made(Primitive::foreach_v_fragments, [&](F& f) {
+  keep(Primitive::foreach_rows, [&](F& f) { wmma_ext::foreach<F>(from(f, pa), wmma::mem_row_major); });
+  keep(Primitive::foreach_columns, [&](F& f) { wmma_ext::foreach(from(f, pa_by_cols), wmma::mem_col_major, f); });
+  keep(Primitive::foreach_v, [&](F& f) {
     wmma_ext::fill_zero(f);
     wmma_ext::foreach_v(from(f, pu), wmma::mem_row_major, f);
   });
-  keep_made(Primitive::map, [&](F& f) {
+  keep(Primitive::map, [&](F& f) {
+    wmma_ext::fill_zero(f);  // compilers can't see that each element is set
 #pragma unroll 1
     for (int e = 0; e < traits::rows * traits::cols; ++e) {
       const auto at = wmma_ext::map<F>(e / traits::cols, e % traits::cols);
@@ -132,64 +109,57 @@ __device__ __forceinline__ void make_all(const Arguments& args) {
       for (const unsigned index : at.indices) f.x[index] = pa[e];
     }
   });
-  keep_made(Primitive::map_constant, [&](F& f) {
-    wmma_ext::fill_zero(f);
-    set_mapped<F, 0>(f, s);
-    set_mapped<F, 1>(f, s);
-    set_mapped<F, 2>(f, s);
-  });
-  keep_made(Primitive::set_element, [&](F& f) {
+  keep(Primitive::set_element, [&](F& f) {
     wmma_ext::fill_zero(f);
     wmma_ext::set_element(f, args.i, args.j, s);
   });
-  keep_made(Primitive::set_constant, [&](F& f) {
+  keep(Primitive::set_constant, [&](F& f) {
     wmma_ext::fill_zero(f);
-    set_constant<F, 0>(f, s);
-    set_constant<F, 1>(f, s);
-    set_constant<F, 2>(f, s);
+    constexpr auto p = constant_place<F, 0>(), q = constant_place<F, 1>(), r = constant_place<F, 2>();
+    constexpr auto at = wmma_ext::map<F, p.row, p.col>();
+    if (at.lane == wmma_ext::lane_id()) {
+      for (const unsigned index : at.indices) f.x[index] = s;
+    }
+    wmma_ext::set_element<q.row, q.col>(f, s);
+    wmma_ext::set_element<r.row, r.col>(f, s);
   });
-  keep_made(Primitive::fill, [&](F& f) { wmma_ext::fill(f, s); });
-  keep_made(Primitive::fill_zero, [&](F& f) { wmma_ext::fill_zero(f); });
-  keep_made(Primitive::load_row, [&](F& f) { wmma_ext::load_vector(f, pu, wmma::mem_row_major); });
-  keep_made(Primitive::load_column, [&](F& f) { wmma_ext::load_vector(f, pv, wmma::mem_col_major); });
-  keep_made(Primitive::make_identity, [&](F& f) { wmma_ext::make_identity(f); });
-  keep_made(Primitive::direct_product, [&](F& f) { wmma_ext::direct_product(f, pv, pu); });
+  keep(Primitive::fill, [&](F& f) { wmma_ext::fill(f, s); });
+  keep(Primitive::fill_zero, [&](F& f) { wmma_ext::fill_zero(f); });
+  keep(Primitive::load_row, [&](F& f) { wmma_ext::load_vector(f, pu, wmma::mem_row_major); });
+  keep(Primitive::load_column, [&](F& f) { wmma_ext::load_vector(f, pv, wmma::mem_col_major); });
+  keep(Primitive::make_identity, [&](F& f) { wmma_ext::make_identity(f); });
+  keep(Primitive::direct_product, [&](F& f) { wmma_ext::direct_product(f, pv, pu); });
 
   F a, b, c;
   load(a, pa, pa_by_cols);
   load(b, static_cast<const T*>(args.b), static_cast<const T*>(args.b_by_cols));
   load(c, static_cast<const T*>(args.c), static_cast<const T*>(args.c_by_cols));
-  keep_made(Primitive::add_eye, [&](F& f) {
+  keep(Primitive::add_eye, [&](F& f) {
     f = a;
     wmma_ext::add_eye(f, s);
   });
-  keep(Primitive::plus, a + b);
-  keep(Primitive::minus, a - b);
-  keep(Primitive::times, a * b);
-  keep(Primitive::divided, a / b);
-  keep(Primitive::plus_s, a + s);
-  keep(Primitive::minus_s, a - s);
-  keep(Primitive::times_s, a * s);
-  keep(Primitive::s_times, s * a);
-  keep(Primitive::divided_by_s, a / s);
-  keep(Primitive::fma, wmma_ext::fma(a, b, c));
-  keep(Primitive::fma_s, wmma_ext::fma(s, b, c));
+  keep(Primitive::plus, [&](F& f) { f = a + b; });
+  keep(Primitive::minus, [&](F& f) { f = a - b; });
+  keep(Primitive::times, [&](F& f) { f = a * b; });
+  keep(Primitive::divided, [&](F& f) { f = a / b; });
+  keep(Primitive::plus_s, [&](F& f) { f = a + s; });
+  keep(Primitive::minus_s, [&](F& f) { f = a - s; });
+  keep(Primitive::times_s, [&](F& f) { f = a * s; });
+  keep(Primitive::s_times, [&](F& f) { f = s * a; });
+  keep(Primitive::divided_by_s, [&](F& f) { f = a / s; });
+  keep(Primitive::fma, [&](F& f) { f = wmma_ext::fma(a, b, c); });
+  keep(Primitive::fma_s, [&](F& f) { f = wmma_ext::fma(s, b, c); });
   wmma_ext::store_vector(static_cast<T*>(args.row), a, wmma::mem_row_major);
   wmma_ext::store_vector(static_cast<T*>(args.column), a, wmma::mem_col_major);
 
   if constexpr (!traits::is_accumulator) {
     const T *const p = traits::by_rows ? pa : pa_by_cols, *const vector = traits::by_rows ? pu : pv;
-    keep_made(Primitive::foreach_by_type, [&](F& f) { wmma_ext::foreach<F>(from(f, p)); });
-    keep_made(Primitive::foreach_by_type_fragments, [&](F& f) { wmma_ext::foreach(from(f, p), f); });
-    keep_made(Primitive::foreach_v_by_type, [&](F& f) {
-      wmma_ext::fill_zero(f);
-      wmma_ext::foreach_v<F>(from(f, vector));
-    });
-    keep_made(Primitive::foreach_v_by_type_fragments, [&](F& f) {
+    keep(Primitive::foreach_by_type, [&](F& f) { wmma_ext::foreach(from(f, p), f); });
+    keep(Primitive::foreach_v_by_type, [&](F& f) {
       wmma_ext::fill_zero(f);
       wmma_ext::foreach_v(from(f, vector), f);
     });
-    keep_made(Primitive::load_by_type, [&](F& f) { wmma_ext::load_vector(f, vector); });
+    keep(Primitive::load_by_type, [&](F& f) { wmma_ext::load_vector(f, vector); });
     wmma_ext::store_vector(static_cast<T*>(args.by_type), a);
   }
 }

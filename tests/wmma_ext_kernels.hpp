@@ -9,19 +9,14 @@
 namespace gemm::wmma_ext_test {
 
 enum class Primitive {
-  foreach_ij,            // a
-  foreach_ij_fragments,  // a, by two fragments at once: the second one is what comes out
-  foreach_rows,          // a, from memory by rows
-  foreach_columns,       // a, from memory by columns
-  foreach_fragments,     // a, from memory by columns, as above
-  foreach_v_row,         // u in the first row
-  foreach_v_column,      // v in the first column
-  foreach_v_fragments,   // u in the first row, as above
-  map,                   // a, element by element, by run-time map()
-  map_constant,          // s at three places that are constants: see Kind::constant_places
-  set_element,           // s at (i, j)
-  set_constant,          // s at those three places
-  fill,                  // s everywhere
+  foreach_ij,       // a, by two fragments at once: the second one is what comes out
+  foreach_rows,     // a, from memory by rows
+  foreach_columns,  // a, from memory by columns
+  foreach_v,        // u in the first row
+  map,              // a, element by element, by run-time map()
+  set_element,      // s at (i, j)
+  set_constant,     // s at three places that are constants: see Kind::constant_places
+  fill,             // s everywhere
   fill_zero,
   load_row,     // u in the first row
   load_column,  // v in the first column
@@ -42,13 +37,10 @@ enum class Primitive {
   // Where an operand's type tells how it lies in memory:
   first_of_operands,
   foreach_by_type = first_of_operands,  // a
-  foreach_by_type_fragments,
-  foreach_v_by_type,  // u in the first row or v in the first column
-  foreach_v_by_type_fragments,
+  foreach_v_by_type,                    // u in the first row or v in the first column
   load_by_type,
   count
 };
-constexpr int primitives = static_cast<int>(Primitive::count);
 
 struct Place {
   int row, col;

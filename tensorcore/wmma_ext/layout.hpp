@@ -49,14 +49,17 @@ struct layout {
   bool groups_are_rows = true;  ///< g is the row modulo 8, and t along the row; else columns for rows
   int step = 0;                 ///< t counts 1 << step elements
   int bits = 0;                 ///< the lane holds 1 << bits elements
-  bool of_row[4] = {};          ///< bit b of an element's number is a bit of its row, else of its column
-  int bit[4] = {};              ///< and this one
+  // Loops over them are unrolled: these arrays, indexed by a variable, would lie in local memory.
+  static constexpr int most_bits = 4;
+  bool of_row[most_bits] = {};  ///< bit b of an element's number is a bit of its row, else of its column
+  int bit[most_bits] = {};      ///< and this one
 
   /// Row and column of element i < 1 << bits of a lane.
   __host__ __device__ constexpr position place(int lane, int i) const {
     const int group = lane / 4, along = lane % 4 << step;
     position p = groups_are_rows ? position{group, along} : position{along, group};
-    for (int b = 0; b < bits; ++b) (of_row[b] ? p.row : p.col) += (i >> b & 1) << bit[b];
+#pragma unroll
+    for (int b = 0; b < most_bits; ++b) (of_row[b] ? p.row : p.col) += (i >> b & 1) << bit[b];
     return p;
   }
 
@@ -66,13 +69,20 @@ struct layout {
   }
   __host__ __device__ constexpr int element(int row, int col) const {
     int i = 0;
-    for (int b = 0; b < bits; ++b) i |= ((of_row[b] ? row : col) >> bit[b] & 1) << b;
+#pragma unroll
+    for (int b = 0; b < most_bits; ++b) {
+      if (b < bits) i |= ((of_row[b] ? row : col) >> bit[b] & 1) << b;
+    }
     return i;
   }
 
   /// Are elements 2 i and 2 i + 1 neighbours in a row, or in a column?
-  __host__ __device__ constexpr bool paired_in_row() const { return bits > 0 && bit[0] == 0 && !of_row[0]; }
-  __host__ __device__ constexpr bool paired_in_column() const { return bits > 0 && bit[0] == 0 && of_row[0]; }
+  __host__ __device__ constexpr bool paired_in_row() const {
+    return bits > 0 && bit[0] == 0 && !of_row[0];
+  }
+  __host__ __device__ constexpr bool paired_in_column() const {
+    return bits > 0 && bit[0] == 0 && of_row[0];
+  }
 
   __host__ __device__ constexpr void add(bool row, int number) {
     of_row[bits] = row;
