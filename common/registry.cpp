@@ -79,8 +79,8 @@ auto launch_of(const Info& info) {
   };
 }
 
-// Adds a stage and its variants. set_own(form, says) sets what each of them says for itself besides its idea; the rest of
-// `stage` is set already.
+// Adds a stage and its variants. set_own(form, says) sets what each of them says for itself besides its idea; the rest
+// of `stage` is set already.
 template <class Info, class SetOwn>
 void add(const char* file, Stage stage, const Info& info, SetOwn set_own) {
   stage.min_compute_capability = info.min_compute_capability;

@@ -106,8 +106,8 @@ std::vector<Bytes> load_from_shared(const Kind& kind, const std::vector<std::vec
 /// print_fragment() of a, called "it".
 void print(const Kind& kind, const Input& in);
 
-/// D = A B + C through mma fragments' own loads, product and stores; all row-major here, and in shared memory padded and
-/// in the order that is asked for.
+/// D = A B + C through mma fragments' own loads, product and stores; all row-major here, and in shared memory padded
+/// and in the order that is asked for.
 struct Orders {
   bool a_by_rows, b_by_rows, c_by_rows;
 };

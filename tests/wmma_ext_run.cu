@@ -1,4 +1,5 @@
-// What tests/wmma_ext_kernels.hpp declares, but for the kinds: how their kernels are run; mma's products; the self-test.
+// What tests/wmma_ext_kernels.hpp declares, but for the kinds: how their kernels are run; mma's products; the
+// self-test.
 #include <stdexcept>
 
 #include "common/device_memory.hpp"

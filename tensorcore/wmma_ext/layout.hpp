@@ -95,8 +95,8 @@ struct layout {
   }
 };
 
-/// The layout of A, B or an accumulator of the product m x n x k, of nvcuda::wmma or of mma.sync: they have one shape in
-/// common, 8 x 8 x 4, which is one instruction in both. T: __half, __nv_bfloat16, precision::tf32, float
+/// The layout of A, B or an accumulator of the product m x n x k, of nvcuda::wmma or of mma.sync: they have one shape
+/// in common, 8 x 8 x 4, which is one instruction in both. T: __half, __nv_bfloat16, precision::tf32, float
 /// (accumulators) or double.
 template <class Use, int m, int n, int k, class T>
 __host__ __device__ constexpr layout layout_of() {
