@@ -19,8 +19,8 @@ struct BatchOptions {
   std::string part = "";  ///< "2/4": to compile, the second fourth of all cases
 };
 
-/// Runs the cases, in their order; those with the same problem, one after another, share its data and its reference. Each
-/// result is written before the next case begins. Returns the exit status. Throws UsageError and DeviceError.
+/// Runs the cases, in their order; those with the same problem, one after another, share its data and its reference.
+/// Each result is written before the next case begins. Returns the exit status. Throws UsageError and DeviceError.
 int run_batch(const BatchOptions& options, const std::string& command);
 
 struct CandidateOptions {
@@ -34,8 +34,8 @@ struct CandidateOptions {
   std::int64_t k = 0;  ///< or K itself
 };
 
-/// Prints cases for run_batch: the kernels that there can be, best first by their stages' models, whose cycles are in the
-/// tag; sorted by problem.
+/// Prints cases for run_batch: the kernels that there can be, best first by their stages' models, whose cycles are in
+/// the tag; sorted by problem.
 void print_candidates(const CandidateOptions& options);
 
 }  // namespace gemm

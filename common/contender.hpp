@@ -30,7 +30,8 @@ Contender contender(const Stage& stage);
 Contender with_options(Contender contender, const KernelOptions& options);
 
 /// The libraries of this back end for a type, the yardstick first: cuBLAS with compute type FP32 (pedantic: no Tensor
-/// Cores), then with TF32; with FP16 operands and FP32 sums; or with FP64, where it may use Tensor Cores. Empty on the CPU executor.
+/// Cores), then with TF32; with FP16 operands and FP32 sums; or with FP64, where it may use Tensor Cores. Empty on the
+/// CPU executor.
 const std::vector<Contender>& baselines(Type type = Type::f32);
 
 }  // namespace gemm

@@ -39,7 +39,8 @@ struct Counts {
   double fmas() const;
   /// Whether Tensor Cores did most of the work.
   bool on_tensor_cores() const;
-  /// What costs are shared out among: warp-wide FMAs; on Tensor Cores products of 16 x 8 x 16, one mma.sync of FP16 each.
+  /// What costs are shared out among: warp-wide FMAs; on Tensor Cores products of 16 x 8 x 16, one mma.sync of FP16
+  /// each.
   double steps() const;
   /// Floating-point operations that were counted: two for each FMA, and the Tensor Cores'.
   double flops() const;

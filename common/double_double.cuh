@@ -1,5 +1,5 @@
-// Sums and products to twice the precision of double, for references: "Dot2" of Ogita, Rump and Oishi, "Accurate sum and
-// dot product", SIAM J. Sci. Comput. 26 (2005). A sum comes out as if computed with 106 bits and then rounded.
+// Sums and products to twice the precision of double, for references: "Dot2" of Ogita, Rump and Oishi, "Accurate sum
+// and dot product", SIAM J. Sci. Comput. 26 (2005). A sum comes out as if computed with 106 bits and then rounded.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
-// Headers as they were when the program was built: what kernels that are compiled at run time include, so that a program
-// needs no source tree. (embed.cmake writes the definition.)
+// Headers as they were when the program was built: what kernels that are compiled at run time include, so that a
+// program needs no source tree. (embed.cmake writes the definition.)
 #pragma once
 
 #include <vector>

@@ -46,7 +46,8 @@ struct Result {
   double launch_seconds = 0;  ///< of the check's last launch, to its end, seen from outside
   double check_seconds = 0;   ///< wall time of the check: on the CPU executor the only clock there is
 
-  /// Its kernel's options ask for a wrong result, for a time to compare with: nothing is checked, and there is no speed.
+  /// Its kernel's options ask for a wrong result, for a time to compare with: nothing is checked, and there is no
+  /// speed.
   bool incorrect_on_purpose() const { return stage && stage->generated && spec.kernel.incorrect_on_purpose(); }
   double gflops() const;
   double gbytes_s() const;

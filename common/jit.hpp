@@ -1,5 +1,5 @@
-// Kernels that are compiled while the program runs, for exact sizes that nobody could list beforehand: by NVRTC for a GPU,
-// by g++ for the CPU executor (docs/concepts/run_time_compilation.md). What was compiled once is kept on disk.
+// Kernels that are compiled while the program runs, for exact sizes that nobody could list beforehand: by NVRTC for a
+// GPU, by g++ for the CPU executor (docs/concepts/run_time_compilation.md). What was compiled once is kept on disk.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -30,8 +30,8 @@ const JitHeader& kernel_header(std::string_view name);
 struct JitRequest {
   std::string kernel;              ///< an instance of a template: "gemm::sum<double, 3>"
   std::vector<JitHeader> headers;  ///< the first has the template, the others are what it includes
-  /// For a GPU: ptxas keeps instructions more or less in the order in which they are written (its -O1), unless registers
-  /// are spilled then. For loops whose order is better than what it would find.
+  /// For a GPU: ptxas keeps instructions more or less in the order in which they are written (its -O1), unless
+  /// registers are spilled then. For loops whose order is better than what it would find.
   bool in_order = false;
 };
 
@@ -60,7 +60,8 @@ struct JitResult {
 };
 JitResult find_kernel(const JitRequest& request);
 
-/// As gemm::launch; arguments are pointers to them, `bytes` their sizes, which must be those of the kernel's parameters.
+/// As gemm::launch; arguments are pointers to them, `bytes` their sizes, which must be those of the kernel's
+/// parameters.
 Status launch_kernel(const JitKernel& kernel, const LaunchShape& shape, void** arguments,
                      std::span<const std::size_t> bytes);
 

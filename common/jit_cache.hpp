@@ -1,5 +1,5 @@
-// Files of compiled kernels. Each is an ELF file, as the compiler made it, with a description and a check sum behind its
-// end, where neither the loader nor nvdisasm looks.
+// Files of compiled kernels. Each is an ELF file, as the compiler made it, with a description and a check sum behind
+// its end, where neither the loader nor nvdisasm looks.
 #pragma once
 
 #include <filesystem>

@@ -8,9 +8,10 @@
 
 namespace gemm {
 
-/// How partial sums become the result: each thread's added to it atomically; a block's first added up in shared memory; or
-/// then kept and added up by another kernel in an order that never changes, which gives the same bits every time. Or none,
-/// to measure what the others cost: blocks' sums are kept and never added up, C is not written, the result is wrong.
+/// How partial sums become the result: each thread's added to it atomically; a block's first added up in shared memory;
+/// or then kept and added up by another kernel in an order that never changes, which gives the same bits every time. Or
+/// none, to measure what the others cost: blocks' sums are kept and never added up, C is not written, the result is
+/// wrong.
 enum class Reduction { atomics, local, ordered, none };
 constexpr const char* reduction_name(Reduction reduction) {
   return reduction == Reduction::atomics   ? "atomics"
@@ -19,8 +20,8 @@ constexpr const char* reduction_name(Reduction reduction) {
                                            : "none";
 }
 
-/// Where a thread of TSMM has the elements of C from that it needs for each row: its registers, device memory (that is, the
-/// L1 cache), or its block's copy in shared memory.
+/// Where a thread of TSMM has the elements of C from that it needs for each row: its registers, device memory (that is,
+/// the L1 cache), or its block's copy in shared memory.
 enum class CSource { registers, global, shared };
 constexpr const char* c_source_name(CSource source) {
   return source == CSource::registers ? "registers" : source == CSource::global ? "global" : "shared";

@@ -16,22 +16,6 @@ inline Status status_of(cudaError_t error) {
   return Status::failed(std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error));
 }
 
-#ifdef __CUDACC__
-/// What to say of a kernel that could not be opted in to its dynamic shared memory: nothing wrong with the kernel if it
-/// wants more than this GPU has.
-inline Status too_much_shared_memory(std::size_t bytes, const Status& opted_in) {
-  cudaGetLastError();  // or the next launch would answer for it
-  int device = 0, most = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
-      bytes <= static_cast<std::size_t>(most)) {
-    return opted_in;
-  }
-  return Status::unsupported(std::to_string(bytes) + " bytes of shared memory a block, and this GPU has " +
-                             std::to_string(most));
-}
-#endif
-
 /// What a stage that fits its grid to the device must know of it.
 struct DeviceLimits {
   int multiprocessors = 0;
@@ -39,8 +23,8 @@ struct DeviceLimits {
   bool may_begin_early = false;    ///< a launch before the one ahead of it has ended (LaunchShape)
 };
 
-/// The current device's. The CPU executor answers for a small GPU with four multiprocessors, so that small problems take
-/// all the ways that large ones take on a large GPU.
+/// The current device's. The CPU executor answers for a small GPU with four multiprocessors, so that small problems
+/// take all the ways that large ones take on a large GPU.
 inline DeviceLimits device_limits() {
 #ifdef __CUDACC__
   int device = 0, major = 0;
@@ -56,6 +40,52 @@ inline DeviceLimits device_limits() {
 #endif
 }
 
+#ifdef __CUDACC__
+// A kernel is here what the runtime takes for one: a function's address, or a cudaKernel_t.
+
+/// Lets a kernel have so much dynamic shared memory: above 48 KB a block gets it only if the kernel was opted in. Not
+/// supported, and nothing wrong with the kernel, if it wants more than this GPU has.
+inline Status allow_shared(const void* kernel, std::size_t bytes) {
+  if (bytes <= 48 * 1024) return Status::ok();
+  const Status opted_in =
+      status_of(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+  if (opted_in) return opted_in;
+  cudaGetLastError();  // or the next launch would answer for it
+  int device = 0, most = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
+      bytes <= static_cast<std::size_t>(most)) {
+    return opted_in;
+  }
+  return Status::unsupported(std::to_string(bytes) + " bytes of shared memory a block, and this GPU has " +
+                             std::to_string(most));
+}
+
+/// What launch() and launch_kernel() (common/jit.hpp) have in common. `arguments` are pointers to them.
+inline Status launch_with_pointers(const void* kernel, const LaunchShape& shape, void** arguments) {
+  if (const Status allowed = allow_shared(kernel, shape.dynamic_shared); !allowed) return allowed;
+  if (launch_nothing) {
+    cudaFuncAttributes loaded;  // the runtime loads kernels when they are first asked for
+    return status_of(cudaFuncGetAttributes(&loaded, kernel));
+  }
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = shape.grid;
+  config.blockDim = shape.block;
+  config.dynamicSmemBytes = shape.dynamic_shared;
+  config.stream = shape.stream;
+  if (shape.may_begin_early && device_limits().may_begin_early) {
+    config.attrs = &early;
+    config.numAttrs = 1;
+  }
+  const cudaError_t error = cudaLaunchKernelExC(&config, kernel, arguments);
+  if (error != cudaSuccess) cudaGetLastError();  // or who asks next would get this answer again
+  return status_of(error);
+}
+#endif
+
 /// Enqueues kernel(arguments...) and reports what the launch itself answered (a fault inside the kernel shows up at the
 /// next synchronisation). A grid of no blocks is no work, which CUDA would call an invalid configuration.
 template <class... Parameters>
@@ -63,31 +93,8 @@ Status launch(void (*kernel)(Parameters...), const LaunchShape& shape, std::type
   if (launch_log) launch_log->push_back({reinterpret_cast<const void*>(kernel), shape});
   if (shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0) return Status::ok();
 #ifdef __CUDACC__
-  // A block gets more than 48 KB of dynamic shared memory only if the kernel was opted in.
-  if (shape.dynamic_shared > 48 * 1024) {
-    const Status opted_in = status_of(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                           static_cast<int>(shape.dynamic_shared)));
-    if (!opted_in) return too_much_shared_memory(shape.dynamic_shared, opted_in);
-  }
-  if (launch_nothing) {
-    cudaFuncAttributes loaded;  // the runtime loads kernels when they are first asked for
-    return status_of(cudaFuncGetAttributes(&loaded, kernel));
-  }
-  if (shape.may_begin_early && device_limits().may_begin_early) {
-    cudaLaunchAttribute early{};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = shape.grid;
-    config.blockDim = shape.block;
-    config.dynamicSmemBytes = shape.dynamic_shared;
-    config.stream = shape.stream;
-    config.attrs = &early;
-    config.numAttrs = 1;
-    return status_of(cudaLaunchKernelEx(&config, kernel, arguments...));
-  }
-  kernel<<<shape.grid, shape.block, shape.dynamic_shared, shape.stream>>>(arguments...);
-  return status_of(cudaGetLastError());
+  void* pointers[] = {static_cast<void*>(&arguments)..., nullptr};  // nullptr: no array is empty
+  return launch_with_pointers(reinterpret_cast<const void*>(kernel), shape, pointers);
 #else
   if (launch_nothing) return Status::ok();
   // Fetching the arguments is no access of the kernel's, hence the attribute.

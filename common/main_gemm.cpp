@@ -1,4 +1,5 @@
-// The whole-ladder program behind ./lab: ladder, run, compare, compile, candidates, batch, choice, probe, list, doctor, map.
+// The whole-ladder program behind ./lab: ladder, run, compare, compile, candidates, batch, choice, probe, list, doctor,
+// map.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -94,8 +95,8 @@ std::vector<ProblemSpec> ladder_problems(const LadderOptions& options) {
   return problems;
 }
 
-// About how long a launch will take: what the best speed that the contender has shown in this run, on a problem not much
-// smaller, makes of this one; else its prediction, as if no SM stood idle.
+// About how long a launch will take: what the best speed that the contender has shown in this run, on a problem not
+// much smaller, makes of this one; else its prediction, as if no SM stood idle.
 class Estimate {
  public:
   explicit Estimate(const std::optional<Ceilings>& ceilings) : ceilings_(ceilings) {}
@@ -384,8 +385,8 @@ struct ChoiceOptions {
   std::string json;
 };
 
-// For each stage that chooses among others and each type: those, and a line for each m with a letter for each n, A being the
-// first of them.
+// For each stage that chooses among others and each type: those, and a line for each m with a letter for each n, A
+// being the first of them.
 Json choice_maps(const std::vector<Type>& types, int widest) {
   Json maps = Json::object();
   for (const Stage& stage : stages()) {

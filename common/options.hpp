@@ -16,10 +16,9 @@ Distribution distribution_of(const std::string& name);  ///< throws UsageError i
 const char* operation_name(Operation op);
 const char* type_name(Type type);
 
-/// --type s|d|z. Throws UsageError for others.
-/// s, h, d or z. Throws UsageError.
-Type type_of(const std::string& letter);
+Type type_of(const std::string& letter);  ///< s, h, d or z; throws UsageError for others
 
+/// --type s|h|d|z. Throws UsageError for others.
 void add_type_option(CLI::App& app, std::optional<Type>& type);
 
 /// Makes it a problem of this operation and type; without a type, of the first that the operation has here. Throws
@@ -29,8 +28,8 @@ void set_kind(ProblemSpec& spec, Operation op, std::optional<Type> type);
 /// --cache --seconds
 void add_timing_options(CLI::App& app, TimingOptions& timing);
 
-/// --tile-m --tile-n --transposed --leapfrog --unroll --reduction --c-source --threads-per-row --threads, for stages that
-/// generate their kernels, and --kernel-cache.
+/// --tile-m --tile-n --transposed --leapfrog --unroll --reduction --c-source --threads-per-row --threads, for stages
+/// that generate their kernels, and --kernel-cache.
 void add_kernel_options(CLI::App& app, KernelOptions& options);
 
 /// What one stage's own executable, and `gemm run`, offer.
@@ -48,9 +47,9 @@ void add_run_options(CLI::App& app, RunOptions& options);
 /// Throws UsageError if there are kernel options, and the stage has none or can't have these for this problem.
 void require_kernel_options(const ProblemSpec& spec, const Stage& stage);
 
-/// Settles what problem the options mean for this stage, and what --check, --time and --count mean together: by default check, and time where there is a GPU, else count.
-/// Throws UsageError and
-/// DeviceError for what can't be run or written.
+/// Settles what problem the options mean for this stage, and what --check, --time and --count mean together: by default
+/// check, and time where there is a GPU, else count. Throws UsageError and DeviceError for what can't be run or
+/// written.
 void prepare(RunOptions& options, const Stage& stage);
 
 /// Runs the stage as the options say and reports. Returns the exit status.

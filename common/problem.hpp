@@ -36,8 +36,8 @@ struct SgemmProblem {
   int depth() const { return alpha == 0.0f ? 0 : k; }
 };
 
-/// HGEMM with FP32 sums: the same, but A and B are FP16, which is what Tensor Cores multiply; aligned to two bytes and no
-/// more. C, alpha and beta are FP32.
+/// HGEMM with FP32 sums: the same, but A and B are FP16, which is what Tensor Cores multiply; aligned to two bytes and
+/// no more. C, alpha and beta are FP32.
 struct HgemmProblem {
   int m = 0, n = 0, k = 0;
   float alpha = 1.0f;
@@ -54,8 +54,8 @@ struct HgemmProblem {
 };
 
 /// TSMTTSM: C = alpha * A^T * B + beta * C, or with A^H if `conjugate`; T is double or double2, a complex number.
-/// A is k x m (lda >= m), B is k x n (ldb >= n), C is m x n (ldc >= n): k may be billions, m and n are small. Aligned to
-/// sizeof(T).
+/// A is k x m (lda >= m), B is k x n (ldb >= n), C is m x n (ldc >= n): k may be billions, m and n are small. Aligned
+/// to sizeof(T).
 template <class T>
 struct TsmttsmProblem {
   int m = 0, n = 0;
@@ -143,33 +143,8 @@ struct Problem {
   std::int64_t real_terms() const { return depth() * components(type); }
 
   Problem() = default;
-  Problem(const SgemmProblem& p)
-      : m(p.m),
-        n(p.n),
-        k(p.k),
-        alpha{p.alpha},
-        x(p.a),
-        ldx(p.lda),
-        y(p.b),
-        ldy(p.ldb),
-        beta{p.beta},
-        out(p.c),
-        ldout(p.ldc),
-        workspace(p.workspace) {}
-  Problem(const HgemmProblem& p)
-      : type(Type::f16),
-        m(p.m),
-        n(p.n),
-        k(p.k),
-        alpha{p.alpha},
-        x(p.a),
-        ldx(p.lda),
-        y(p.b),
-        ldy(p.ldb),
-        beta{p.beta},
-        out(p.c),
-        ldout(p.ldc),
-        workspace(p.workspace) {}
+  Problem(const SgemmProblem& p) : Problem(Type::f32, p) {}
+  Problem(const HgemmProblem& p) : Problem(Type::f16, p) {}
 
   template <class T>
   Problem(const TsmttsmProblem<T>& p)
@@ -252,6 +227,22 @@ struct Problem {
   }
 
  private:
+  // SGEMM's and HGEMM's problems have the same members, and these two functions from one to the other.
+  template <class P>
+  Problem(Type operands, const P& p)
+      : type(operands),
+        m(p.m),
+        n(p.n),
+        k(p.k),
+        alpha{p.alpha},
+        x(p.a),
+        ldx(p.lda),
+        y(p.b),
+        ldy(p.ldb),
+        beta{p.beta},
+        out(p.c),
+        ldout(p.ldc),
+        workspace(p.workspace) {}
   template <class P, class Element, class Workspace>
   P plain(Workspace* scratch) const {
     return {static_cast<int>(m),

@@ -375,7 +375,8 @@ __device__ __forceinline__ void store_shared(SharedAddress to, double x) {
 }
 
 /// Waits until the launch ahead of this one in the stream has ended and what it has written can be seen. Needed where
-/// LaunchShape::may_begin_early is set, else nothing. On the executor, and before sm_90, launches follow one another anyway.
+/// LaunchShape::may_begin_early is set, else nothing. On the executor, and before sm_90, launches follow one another
+/// anyway.
 __device__ __forceinline__ void wait_for_launch_ahead() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

@@ -1,4 +1,5 @@
-// The result that every stage is judged by: in FP64 for FP32 and FP16 problems, in twice FP64's precision for FP64 problems.
+// The result that every stage is judged by: in FP64 for FP32 and FP16 problems, in twice FP64's precision for FP64
+// problems.
 #pragma once
 
 #include "common/device_memory.hpp"

@@ -79,14 +79,29 @@ auto launch_of(const Info& info) {
   };
 }
 
+// Adds a stage and its variants. set_own(form, says) sets what each of them says for itself besides its idea; the rest
+// of `stage` is set already.
+template <class Info, class SetOwn>
+void add(const char* file, Stage stage, const Info& info, SetOwn set_own) {
+  stage.min_compute_capability = info.min_compute_capability;
+  std::vector<Stage> variants;
+  for (const auto& variant : info.variants) {
+    Stage form = stage;
+    form.id = variant.name;
+    form.idea = variant.idea;
+    set_own(form, variant);
+    variants.push_back(std::move(form));
+  }
+  stage.idea = info.idea;
+  set_own(stage, info);
+  add(file, std::move(stage), variants);
+}
+
 template <template <class> class P>
 void add_tsm(const char* file, Operation op, const TsmInfo<P>& info) {
   Stage stage;
-  stage.idea = info.idea;
   stage.op = op;
   stage.accuracy = Accuracy::fp64;
-  stage.min_compute_capability = info.min_compute_capability;
-  stage.launch = launch_of<P>(info);
   if (info.workspace_bytes) {
     stage.workspace_bytes = [bytes = info.workspace_bytes](const Problem& p) {
       return bytes(static_cast<int>(p.m), static_cast<int>(p.n), p.k, size_of(p.type));
@@ -95,60 +110,31 @@ void add_tsm(const char* file, Operation op, const TsmInfo<P>& info) {
   stage.workspace_zeros = info.workspace_zeros;
   stage.waits = info.waits;
   stage.generated = info.generated;
-  std::vector<Stage> variants;
-  for (const TsmVariant<P>& variant : info.variants) {
-    Stage form = stage;
-    form.id = variant.name;
-    form.idea = variant.idea;
-    form.launch = launch_of<P>(variant);
-    variants.push_back(std::move(form));
-  }
-  add(file, std::move(stage), variants);
+  add(file, stage, info, [](Stage& form, const auto& says) { form.launch = launch_of<P>(says); });
 }
 
 }  // namespace
 
 Registration::Registration(const char* file, const StageInfo& info) {
   Stage stage;
-  stage.idea = info.idea;
   stage.type = Type::f32;
   stage.accuracy = info.accuracy;
-  stage.min_compute_capability = info.min_compute_capability;
-  stage.l1_cycles = info.l1_cycles;
-  stage.launch = info.launch;
   if (info.workspace_floats) {
     stage.workspace_bytes = [floats = info.workspace_floats](const Problem& p) { return 4 * floats(p); };
   }
   stage.workspace_zeros = 4 * info.workspace_zeros;
-  std::vector<Stage> variants;
-  for (const Variant& variant : info.variants) {
-    Stage form = stage;
-    form.id = variant.name;
-    form.idea = variant.idea;
-    form.launch = variant.launch;
-    form.l1_cycles = variant.l1_cycles;
-    variants.push_back(std::move(form));
-  }
-  add(file, std::move(stage), variants);
+  add(file, stage, info, [](Stage& form, const auto& says) {
+    form.launch = says.launch;
+    form.l1_cycles = says.l1_cycles;
+  });
 }
 
 Registration::Registration(const char* file, const HgemmInfo& info) {
   Stage stage;
-  stage.idea = info.idea;
   stage.type = Type::f16;
   stage.accuracy = info.accuracy;
-  stage.min_compute_capability = info.min_compute_capability;
-  stage.launch = info.launch;
   if (info.workspace_bytes) stage.workspace_bytes = info.workspace_bytes;
-  std::vector<Stage> variants;
-  for (const HgemmVariant& variant : info.variants) {
-    Stage form = stage;
-    form.id = variant.name;
-    form.idea = variant.idea;
-    form.launch = variant.launch;
-    variants.push_back(std::move(form));
-  }
-  add(file, std::move(stage), variants);
+  add(file, stage, info, [](Stage& form, const auto& says) { form.launch = says.launch; });
 }
 
 Registration::Registration(const char* file, const TsmttsmInfo& info) {

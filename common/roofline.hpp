@@ -49,10 +49,12 @@ Floor stage_prediction(const Stage& stage, const ProblemSpec& spec, const Ceilin
 /// Cycles of an SM that a warp-wide FMA takes where it has 128 FP32 lanes (sm_86, 89, 90, 100, 120); sm_75 and sm_80
 /// have 64 and take twice as long. Predictions without a device are made for 128.
 inline constexpr double cycles_per_warp_fma = 0.25;
-/// The same in FP64 on the GPUs that are built for it: 64 lanes on sm_90 and sm_100. (sm_80 has 32, all others one or two.)
+/// The same in FP64 on the GPUs that are built for it: 64 lanes on sm_90 and sm_100. (sm_80 has 32, all others one or
+/// two.)
 inline constexpr double cycles_per_warp_fma64 = 0.5;
 
-/// Cycles of an SM that a product of 16 x 8 x 16 takes in FP16 at the peak of sm_90's Tensor Cores, which only wgmma reaches.
+/// Cycles of an SM that a product of 16 x 8 x 16 takes in FP16 at the peak of sm_90's Tensor Cores, which only wgmma
+/// reaches.
 inline constexpr double cycles_per_mma = 1.0;
 
 /// What keeps an SM busy longest, from what the CPU executor has counted.

@@ -1,8 +1,8 @@
 // 10 free geometry: the block and the tiles are template parameters, so one text is every kernel of the PA2 report.
 //
-// Idea      Which shape? BX x BY threads fill tiles of TILEDIM_M x TILEDIM_K and TILEDIM_K x TILEDIM_N; a thread computes
-//           every BY-th row and every BX-th column of the block's part of C. Five numbers decide reuse, bank conflicts,
-//           registers, shared memory and how many blocks fit an SM.
+// Idea      Which shape? BX x BY threads fill tiles of TILEDIM_M x TILEDIM_K and TILEDIM_K x TILEDIM_N; a thread
+//           computes every BY-th row and every BX-th column of the block's part of C. Five numbers decide reuse, bank
+//           conflicts, registers, shared memory and how many blocks fit an SM.
 // Change    Constants become template parameters, and three choices become switches. The tiles lie in dynamic shared
 //           memory, because more than 48 KB of it must be asked for at the launch.
 // Limit     Shared memory. One step of k, 16 rows and 2 columns a thread, BX = 32: 16 loads from A (one word for all
@@ -24,8 +24,8 @@ namespace {
 template <int BX, int BY, int ROWS, int COLUMNS, bool COALESCED, bool NEAR_ORDER>
 __device__ void fill(float* tile, const float* __restrict__ from, std::int64_t ld, int rows, int columns);
 
-/// By registers: 24 warps of 80 a thread, or 16 of 128 where a thread has 64 outputs. Left free, nvcc takes up to 128 for
-/// some forms, and they would differ in occupancy, too.
+/// By registers: 24 warps of 80 a thread, or 16 of 128 where a thread has 64 outputs. Left free, nvcc takes up to 128
+/// for some forms, and they would differ in occupancy, too.
 constexpr int blocks_per_sm(int threads, int outputs) {
   return (outputs / threads <= 32 ? 768 : 512) / threads;
 }
@@ -120,8 +120,8 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
       p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
 }
 
-/// Wavefronts of the inner loop's loads per warp-wide FMA. A warp covers 32 / BX rows of A's tile, and they are TILEDIM_K
-/// words apart, a multiple of 32: all in one bank.
+/// Wavefronts of the inner loop's loads per warp-wide FMA. A warp covers 32 / BX rows of A's tile, and they are
+/// TILEDIM_K words apart, a multiple of 32: all in one bank.
 template <int BX, int BY, int TILEDIM_M, int TILEDIM_N, int TILEDIM_K, bool REGISTER_REUSE>
 gemm::L1Cycles l1_cycles(const gemm::SgemmProblem&) {
   static_assert(TILEDIM_K % 32 == 0 && (BX < 32 ? 32 % BX : BX % 32) == 0);

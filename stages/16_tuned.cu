@@ -2,8 +2,8 @@
 // anything is compiled, and by what nvcc reports before anything is timed, looks for a better one.
 //
 // Idea      Tile sizes were argued for, one at a time. They act together, so try them together: let a program do it.
-// Change    None in the kernel: as 15's, but for constants that come from Shape, tiles for any number of threads, any number
-//           of stages (two are enough: docs page), and QUADS quads of k in a body of the inner loop.
+// Change    None in the kernel: as 15's, but for constants that come from Shape, tiles for any number of threads, any
+//           number of stages (two are enough: docs page), and QUADS quads of k in a body of the inner loop.
 // Limit     As 15: issue slots, and the register write cycles of LDS.128. No choice of constants removes either.
 // Number    GFLOP/s of the variants, which are points of the search: the page's table.
 // Map       As 15, with the numbers of Tuned.
@@ -58,7 +58,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
   const int warp_row = warp / (TILE_N / S::WARP_N) * S::WARP_M, warp_col = warp % (TILE_N / S::WARP_N) * S::WARP_N;
 
-  // Copies. All threads together take A_WIDE words of A_STEP rows of A's tile at once, and B_WIDE words of B_STEP rows of B's.
+  // Copies. All threads together take A_WIDE words of A_STEP rows of A's tile at once, and B_WIDE words of B_STEP rows
+  // of B's.
   constexpr int WORDS = VECTOR ? 4 : 1, AT_ONCE = THREADS * WORDS;
   constexpr int A_WIDE = TILE_K < AT_ONCE ? TILE_K : AT_ONCE, A_STEP = AT_ONCE / A_WIDE;
   constexpr int B_WIDE = TILE_N < AT_ONCE ? TILE_N : AT_ONCE, B_STEP = AT_ONCE / B_WIDE;

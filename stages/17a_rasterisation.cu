@@ -4,8 +4,8 @@
 // Idea      264 blocks run at one time. A patch of 8 x 33 tiles reads 8 + 33 tiles of A and B a round; two rows of C's
 //           tiles read as many of A as they have rows, and B from its first column to its last: at 16384, 3 + 128.
 // Change    place(): tiles are numbered in bands of HEIGHT rows, column by column. The kernel is 15's.
-// Limit     15's. At 16384 a wave of blocks asks DRAM for 131 tiles a round in rows, for 41 in bands: 0.40 and 0.13 TB/s of
-//           the 4.65 that there are, so little is to be expected here: docs page.
+// Limit     15's. At 16384 a wave of blocks asks DRAM for 131 tiles a round in rows, for 41 in bands: 0.40 and 0.13
+//           TB/s of the 4.65 that there are, so little is to be expected here: docs page.
 // Number    dram_bytes: about 3 times as many in rows at 16384. l2_hit rises.
 // Map       As 15: 4 warps of 64 x 64; lane (lm, ln) of 8 x 4 computes rows lm + 8 r, columns 4 ln + 16 g + 0..3.
 // Page      docs/stages/17a_rasterisation.md

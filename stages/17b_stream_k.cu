@@ -1,13 +1,15 @@
-// 17b stream-K: what does not fill a wave of blocks is dealt out in rounds of TILE_K steps, evenly, to as many blocks as the
-// GPU has places for. Several blocks then have parts of one tile; a second kernel adds these up.
+// 17b stream-K: what does not fill a wave of blocks is dealt out in rounds of TILE_K steps, evenly, to as many blocks
+// as the GPU has places for. Several blocks then have parts of one tile; a second kernel adds these up.
 //
-// Idea      A tile need not be computed by one block: sums over parts of k can be added. 64 x 64 x 1048576 is one tile, and
-//           32768 rounds for 264 blocks.
-// Change    Plan says which rounds of which tiles a block has. A loop over its tiles; parts go to the workspace; reduce().
-// Limit     Rounds / places in place of whole waves. 1024^3 is 64 tiles of 32 rounds for 264 places: 8 rounds for each, two
-//           blocks an SM, instead of 32 rounds on 64 SMs; and 312 parts, 20 MB, written and read again in L2.
+// Idea      A tile need not be computed by one block: sums over parts of k can be added. 64 x 64 x 1048576 is one tile,
+//           and 32768 rounds for 264 blocks.
+// Change    Plan says which rounds of which tiles a block has. A loop over its tiles; parts go to the workspace;
+//           reduce().
+// Limit     Rounds / places in place of whole waves. 1024^3 is 64 tiles of 32 rounds for 264 places: 8 rounds for each,
+//           two blocks an SM, instead of 32 rounds on 64 SMs; and 312 parts, 20 MB, written and read again in L2.
 // Number    ms at 1024^3 and at 64 x 64 x 1048576. The sums have a fixed order: the same result from run to run.
-// Map       Within a tile as 15: 4 warps of 64 x 64; lane (lm, ln) of 8 x 4 computes rows lm + 8 r, columns 4 ln + 16 g + 0..3.
+// Map       Within a tile as 15: 4 warps of 64 x 64; lane (lm, ln) of 8 x 4 computes rows lm + 8 r, columns 4 ln + 16 g
+//           + 0..3.
 // Page      docs/stages/17b_stream_k.md
 // Source    Osama et al., "Stream-K", PPoPP 2023.
 #include <algorithm>
@@ -33,8 +35,9 @@ constexpr int FOURS = ROWS * COLS / 4;  // float4s of a thread's outputs
 constexpr int GROUP = 4;                // rows of A whose quads are in registers at a time, twice: used, and arriving
 static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
 
-// Who does what. A tile takes `rounds` rounds of TILE_K steps. Those of the first `shared` tiles, one tile after the other,
-// are dealt out to `workers` blocks: each + extra / workers rounds to each of them. Other tiles have a block of their own.
+// Who does what. A tile takes `rounds` rounds of TILE_K steps. Those of the first `shared` tiles, one tile after the
+// other, are dealt out to `workers` blocks: each + extra / workers rounds to each of them. Other tiles have a block of
+// their own.
 struct Plan {
   int tiles_m, tiles_n, rounds, shared, workers, each, extra;
 
@@ -212,8 +215,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
               const float4 q = a4[group % 2][r];
               x[r] = s == 0 ? q.x : s == 1 ? q.y : s == 2 ? q.z : q.w;
             }
-            // Column by column, to and fro over the rows: an FFMA shares a word with the one before it, which need not be
-            // read from the register banks again.
+            // Column by column, to and fro over the rows: an FFMA shares a word with the one before it, which need not
+            // be read from the register banks again.
 #pragma unroll
             for (int col = 0; col < COLS; ++col) {
 #pragma unroll
@@ -230,8 +233,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
       }
     }
 
-    // A complete tile goes to C. A part goes to the workspace, in an order that suits the threads; a worker has at most two,
-    // where its rounds begin and where they end. All of this is found out again, so that no registers hold it meanwhile.
+    // A complete tile goes to C. A part goes to the workspace, in an order that suits the threads; a worker has at most
+    // two, where its rounds begin and where they end. All of this is found out again, so that no registers hold it
+    // meanwhile.
 #ifdef __CUDACC__
     asm volatile("" : "+r"(part));
 #endif
@@ -245,8 +249,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
       for (int g = 0; g < COLS; g += 4) {
         const int col = tile_col + warp_col + 4 * ln + g * LANES_N;
-        // Scaled here in both cases. A part stored as it is would have to lie in four registers in a row, and then one FFMA
-        // in 30 would read its three words from one register bank.
+        // Scaled here in both cases. A part stored as it is would have to lie in four registers in a row, and then one
+        // FFMA in 30 would read its three words from one register bank.
         const float4 four =
             make_float4(alpha * sum[r][g], alpha * sum[r][g + 1], alpha * sum[r][g + 2], alpha * sum[r][g + 3]);
         if (!complete)
@@ -259,8 +263,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   }
 }
 
-// C of the tiles that several workers have parts of: a thread for each float4, numbered as the one of sgemm that stored it.
-// Parts are added in the order of k, whoever was first to finish: the result is the same from run to run.
+// C of the tiles that several workers have parts of: a thread for each float4, numbered as the one of sgemm that stored
+// it. Parts are added in the order of k, whoever was first to finish: the result is the same from run to run.
 template <bool VECTOR>
 __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan,
                        const float4* __restrict__ parts) {

@@ -1,11 +1,12 @@
-// 17c packed panels: a first kernel copies A and B into panels, in the order in which blocks will read them; A comes out
-// transposed. Then all copies are of 16 bytes and from neighbouring lines, whatever the matrices' alignment, and a thread
-// reads its words of A, too, four outputs at a time.
+// 17c packed panels: a first kernel copies A and B into panels, in the order in which blocks will read them; A comes
+// out transposed. Then all copies are of 16 bytes and from neighbouring lines, whatever the matrices' alignment, and a
+// thread reads its words of A, too, four outputs at a time.
 //
-// Idea      A copy costs 2 words for each word, a product reads each word hundreds of times. Goto and van de Geijn pack for a
-//           CPU's TLB and caches; here it is for cp.async, cache lines and registers.
-// Change    pack(). A tile of A lies by steps of k: 6 float4s a step for a thread's 128 FMAs, not 20 for 512, and no quads of
-//           A in registers. So there is room for all operands of two steps, and a turn of the loop is two steps, not four.
+// Idea      A copy costs 2 words for each word, a product reads each word hundreds of times. Goto and van de Geijn pack
+//           for a CPU's TLB and caches; here it is for cp.async, cache lines and registers.
+// Change    pack(). A tile of A lies by steps of k: 6 float4s a step for a thread's 128 FMAs, not 20 for 512, and no
+//           quads of A in registers. So there is room for all operands of two steps, and a turn of the loop is two
+//           steps, not four.
 // Limit     As 15: issue slots, and about three of them for each LDS.128. Packing: 2 * 4 (m k + k n) bytes at 4 TB/s.
 // Number    TFLOP/s at 8192, and at 4095, 4097 and 5000, whose rows do not begin with cache lines.
 // Map       Within a tile as 15, but rows in fours: lane (lm, ln) of 8 x 4 computes rows 4 lm + 32 r + 0..3, columns
@@ -35,8 +36,8 @@ constexpr unsigned SHARED_BYTES = (2 * TILE + ROW) * sizeof(float);
 constexpr int PANEL = 128;  // rows of A, or columns of B: a block's
 static_assert(TILE_M == PANEL && TILE_N == PANEL && LANES_M * LANES_N == 32);
 
-// Who does what, as in 17b: the rounds of the first `shared` tiles are dealt out to `workers` blocks, each + extra / workers
-// to each of them. Other tiles have a block of their own.
+// Who does what, as in 17b: the rounds of the first `shared` tiles are dealt out to `workers` blocks, each + extra /
+// workers to each of them. Other tiles have a block of their own.
 struct Plan {
   int tiles_m, tiles_n, rounds, shared, workers, each, extra;
 
@@ -77,7 +78,8 @@ __device__ std::size_t part_at(int worker, bool second) {
   return static_cast<std::size_t>(2 * worker + second) * FOURS * THREADS;
 }
 
-// Stores four sums, alpha included, of which `inside` are elements of C. `wide`: C's rows start at multiples of 16 bytes.
+// Stores four sums, alpha included, of which `inside` are elements of C. `wide`: C's rows start at multiples of 16
+// bytes.
 __device__ void store4(float* out, int inside, bool wide, float4 sum, float beta) {
   if (wide && beta == 0.0f && inside >= 4) {
     *reinterpret_cast<float4*>(out) = sum;
@@ -90,8 +92,8 @@ __device__ void store4(float* out, int inside, bool wide, float4 sum, float beta
   }
 }
 
-// Where in its tile a thread's outputs begin, and where its i-th float4 lies from there. Lanes 1 apart share rows, lanes 2
-// apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
+// Where in its tile a thread's outputs begin, and where its i-th float4 lies from there. Lanes 1 apart share rows,
+// lanes 2 apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
 __device__ int first_row(int thread) {
   const int lane = thread % 32;
   return thread / 32 / (TILE_N / WARP_N) * WARP_M + 4 * (lane / 2 % 2 + lane / 8 * 2);
@@ -177,8 +179,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     gemm::ptx::cp_async_wait<0>();
     __syncthreads();
 
-    // While a step is multiplied, the next one's operands are read; the step behind the last one consists of zeros. With
-    // CUT, a turn ends in the middle of a step, and carries fewer operands over to the next.
+    // While a step is multiplied, the next one's operands are read; the step behind the last one consists of zeros.
+    // With CUT, a turn ends in the middle of a step, and carries fewer operands over to the next.
     constexpr int TURN = 2;
     int rounds = end - first, buffer = 0;
     int at = rounds > 0 ? 0 : 2 * TILE;
@@ -211,8 +213,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
       turn(std::true_type{});
     }
 
-    // A complete tile goes to C. A part goes to the workspace, in an order that suits the threads; a worker has at most two,
-    // where its rounds begin and where they end. All of this is found out again, so that no registers hold it meanwhile.
+    // A complete tile goes to C. A part goes to the workspace, in an order that suits the threads; a worker has at most
+    // two, where its rounds begin and where they end. All of this is found out again, so that no registers hold it
+    // meanwhile.
 #ifdef __CUDACC__
     asm volatile("" : "+r"(part));
 #endif
@@ -265,8 +268,8 @@ struct Packing {
   float* to;
 };
 
-// Blocks of 32 x 8 threads, for 32 x 32 words of A, which they transpose, or 16 rows of 128 words of B. Word by word, because
-// a warp's words are then neighbours whatever the alignment.
+// Blocks of 32 x 8 threads, for 32 x 32 words of A, which they transpose, or 16 rows of 128 words of B. Word by word,
+// because a warp's words are then neighbours whatever the alignment.
 constexpr int PACK_ROWS = 8, PACK_B_ROWS = 16;
 __host__ __device__ int pack_a_blocks(int m, int k) {
   return gemm::ceil_div(m, PANEL) * (PANEL / 32) * gemm::ceil_div(k, 32);

@@ -1,18 +1,21 @@
 // 18 summit: the best of the ladder for any shape. 17c's loop for five sizes of tile, with packed operands or without;
 // 17b's shared rounds; which tile and which way, and how many blocks share, a small model of their costs decides.
 //
-// Idea      No one kernel is best. Large tiles need fewer words per FMA, small ones fill 132 SMs with a 512 x 512 product;
-//           packing pays if each word is used often enough; what is left behind whole waves of blocks is shared out.
+// Idea      No one kernel is best. Large tiles need fewer words per FMA, small ones fill 132 SMs with a 512 x 512
+//           product; packing pays if each word is used often enough; what is left behind whole waves of blocks is
+//           shared out.
 // Change    choose() estimates each candidate's time from a few measured constants, and takes the least. Nothing else
-//           depends on the shape, and no shape is named. Unpacked, A is transposed on its way through registers; two slices
-//           of k share the medium tile, four the slim one, so that an SM with one block has warps enough; the last worker
-//           of a tile adds up.
-// Limit     As 17c: issue slots, and about three of them for each LDS.128. At small sizes: launch, first loads, adding up.
+//           depends on the shape, and no shape is named. Unpacked, A is transposed on its way through registers; two
+//           slices of k share the medium tile, four the slim one, so that an SM with one block has warps enough; the
+//           last worker of a tile adds up.
+// Limit     As 17c: issue slots, and about three of them for each LDS.128. At small sizes: launch, first loads, adding
+//           up.
 // Number    The ratio to cuBLAS over all shapes, listed and random: docs page.
 // Map       Large: 4 warps of 64 x 64, 8 x 16 outputs a thread; medium: 2 times 4 of 32 x 64, 8 x 8 sums; tall: 4 of
 //           64 x 32, 8 x 8; small: 4 of 32 x 32, 8 x 4; slim: 4 times 4 of 16 x 32, 4 x 4 sums.
 // Page      docs/stages/18_summit.md
-// Source    Osama et al., "Stream-K", PPoPP 2023 (sharing rounds); CUTLASS, "Efficient GEMM in CUDA" (pipelines, slices).
+// Source    Osama et al., "Stream-K", PPoPP 2023 (sharing rounds); CUTLASS, "Efficient GEMM in CUDA" (pipelines,
+//           slices).
 #include <algorithm>
 #include <type_traits>
 
@@ -23,8 +26,8 @@ extern __shared__ __align__(16) float smem[];
 
 namespace {
 
-// One size of tile. With slices, each group of four warps takes its share of each round's steps of k; all have sums of the
-// whole tile, and add them up in the end.
+// One size of tile. With slices, each group of four warps takes its share of each round's steps of k; all have sums of
+// the whole tile, and add them up in the end.
 template <int TILE_M_, int TILE_N_, int WARP_M_, int WARP_N_, int LANES_M_, int STEPS_, int SLICES_, int BLOCKS_>
 struct Shape {
   static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_;       // of C per block
@@ -56,8 +59,8 @@ using Small = Shape<64, 64, 32, 32, 4, 8, 1, 4>;
 using Slim = Shape<32, 64, 16, 32, 4, 16, 4, 1>;
 
 // How A and B come to shared memory, where both lie by steps of k. Words: one at a time through registers, whatever the
-// alignment. Fours: A by 16 bytes of a row through registers, B by 16-byte copies. Packed: 16-byte copies from A's panels,
-// and from B or its panels.
+// alignment. Fours: A by 16 bytes of a row through registers, B by 16-byte copies. Packed: 16-byte copies from A's
+// panels, and from B or its panels.
 enum class Way { words, fours, packed };
 
 // Who does what. A tile of C takes `rounds` rounds of TILE_K steps. The rounds of the first `shared` tiles are dealt
@@ -187,8 +190,9 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   constexpr int A_FOURS = TILE_M / 4, B_FOURS = TILE_N / 4;
   constexpr int B_STRIDE = THREADS / B_FOURS;
   static_assert(WAY == Way::words || STEPS % B_STRIDE == 0 || (B_STRIDE % STEPS == 0 && TILE_K % B_STRIDE == 0));
-  // Lanes with different steps of k would store to the same banks. So A's columns are exchanged: column x of step k lies at
-  // x ^ swizzle(k). Padding would not do: a warp's LDS.128 takes longer if its 128 bytes do not begin at a multiple of 128.
+  // Lanes with different steps of k would store to the same banks. So A's columns are exchanged: column x of step k
+  // lies at x ^ swizzle(k). Padding would not do: a warp's LDS.128 takes longer if its 128 bytes do not begin at a
+  // multiple of 128.
   const auto swizzle = [](int k) { return WAY == Way::packed ? 0 : k / RUN % A_ACROSS * (32 / A_ACROSS); };
 
   for (int part = 0;; ++part) {
@@ -349,8 +353,9 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       }
     };
 
-    // 17c's loop. A batch that has been under way for most of a turn is stored, and the next one loaded. Where that makes
-    // turns long, the last of a round is not written out on its own: the loop would outgrow the instruction cache.
+    // 17c's loop. A batch that has been under way for most of a turn is stored, and the next one loaded. Where that
+    // makes turns long, the last of a round is not written out on its own: the loop would outgrow the instruction
+    // cache.
     int rounds = last - first, buffer = 0;
     int at = rounds > 0 ? 0 : 2 * S::TILE;  // the tile being read, or the zeros behind it all
     const float *a_at = a_slice + at, *b_at = b_slice + at;
@@ -395,9 +400,10 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       }
     }
 
-    // A complete tile goes to C; where C's rows are misaligned, through shared memory, from which a warp can store words
-    // that are neighbours. A part goes to the workspace, in an order that suits the threads; a worker has at most two,
-    // at the head and at the end of its rounds. All of this is found out again, so that no registers hold it meanwhile.
+    // A complete tile goes to C; where C's rows are misaligned, through shared memory, from which a warp can store
+    // words that are neighbours. A part goes to the workspace, in an order that suits the threads; a worker has at most
+    // two, at the head and at the end of its rounds. All of this is found out again, so that no registers hold it
+    // meanwhile.
 #ifdef __CUDACC__
     asm volatile("" : "+r"(part));
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
@@ -414,8 +420,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         *reinterpret_cast<float4*>(smem + (first_row<S>(thread) + row) * S::C_ROW + first_col<S>(thread) + col) = four;
       }
     };
-    // Scaled at once in all cases. A sum stored as it is would have to lie in four registers in a row with its neighbours,
-    // and then one FFMA in 30 would read its three words from one register bank.
+    // Scaled at once in all cases. A sum stored as it is would have to lie in four registers in a row with its
+    // neighbours, and then one FFMA in 30 would read its three words from one register bank.
     float4 fours[S::SLICES * S::FOURS];
 #pragma unroll
     for (int i = 0; i < S::SLICES * S::FOURS; ++i) {
@@ -583,8 +589,8 @@ __global__ void pack(Packing a, Packing b, int k) {
 
 // ---- which tile, how many workers, and which way
 
-// Microseconds on an H200, fitted to the times of 2100 plans for 124 shapes, the slim tile's to 26; no committed measurement
-// has them.
+// Microseconds on an H200, fitted to the times of 2100 plans for 124 shapes, the slim tile's to 26; no committed
+// measurement has them.
 struct Costs {
   double round[4];  // [b]: a round of each of an SM's b + 1 blocks, its operands in fours
   double tile;      // the rest of a tile: its first loads and its stores
@@ -731,8 +737,8 @@ Choice choose(const gemm::SgemmProblem& p, Tile tile, bool always_pack) {
   return best;
 }
 
-// The workspace: a ticket for each shared tile, 0 before and after a launch; then the parts, two a worker, and never more
-// workers than places; then packed operands.
+// The workspace: a ticket for each shared tile, 0 before and after a launch; then the parts, two a worker, and never
+// more workers than places; then packed operands.
 std::size_t part_words() {
   return 2 * static_cast<std::size_t>(gemm::device_limits().multiprocessors) * Large::BLOCKS * Large::TILE_M *
          Large::TILE_N;

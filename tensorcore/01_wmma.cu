@@ -1,13 +1,15 @@
-// 01 wmma: a warp computes a 16 x 16 tile of C on the Tensor Cores, its fragments straight from global memory. A and B are
-// FP16, C is FP32.
+// 01 wmma: a warp computes a 16 x 16 tile of C on the Tensor Cores, its fragments straight from global memory. A and B
+// are FP16, C is FP32.
 //
-// Idea      Tensor Cores multiply small matrices: 16 x 16 x 16 in one call by all 32 lanes, which have the three tiles in
-//           registers between them, as fragments. Which lane has which element CUDA does not say; load and store know.
-// Limit     The L1 cache. For 16 steps of k a warp loads 1 KB in eight loads and executes 8,192 flops. A load reads four
-//           words of each of eight rows; where rows are a multiple of 128 bytes apart, all eight meet in the same banks:
-//           64 wavefronts, so 128 flops a cycle and SM, of 4,096 that sm_90's Tensor Cores have: 3 %.
+// Idea      Tensor Cores multiply small matrices: 16 x 16 x 16 in one call by all 32 lanes, which have the three tiles
+//           in registers between them, as fragments. Which lane has which element CUDA does not say; load and store
+//           know.
+// Limit     The L1 cache. For 16 steps of k a warp loads 1 KB in eight loads and executes 8,192 flops. A load reads
+//           four words of each of eight rows; where rows are a multiple of 128 bytes apart, all eight meet in the same
+//           banks: 64 wavefronts, so 128 flops a cycle and SM, of 4,096 that sm_90's Tensor Cores have: 3 %.
 // Number    l1tex__data_pipe_lsu_wavefronts for 8,192 flops: 64 at 1024, 8 where rows don't meet.
-// Map       block of 4 warps, two by two: 32 x 32 of C. How a fragment's elements lie in its lanes is stage 04's lesson.
+// Map       block of 4 warps, two by two: 32 x 32 of C. How a fragment's elements lie in its lanes is stage 04's
+//           lesson.
 // Page      docs/tensorcore/01_wmma.md
 // Source    CUDA C++ Programming Guide, "Warp Matrix Functions"; Ootomo and Yokota (2023), section 2.
 #include <mma.h>
@@ -25,14 +27,7 @@ constexpr int PAIR = 32;  // bytes that must divide a fragment's address
 static_assert(TILE * TILE % LANES == 0, "lanes share a tile's elements evenly");
 
 // A tile's elements that exist, zeros for the others, to shared memory: the way for edges and odd addresses.
-__device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols) {
-  __syncwarp();  // nobody reads the last one any more
-  for (int i = threadIdx.x % LANES; i < TILE * TILE; i += LANES) {
-    const int row = i / TILE, col = i % TILE;
-    to[i] = row < rows && col < cols ? from[row * ld + col] : __float2half(0.0f);
-  }
-  __syncwarp();
-}
+__device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols);
 
 // aligned: fragments of A and B can be loaded from where they are, if they are whole; aligned_c: the same of C.
 __global__ void __launch_bounds__(WARPS* LANES)
@@ -81,6 +76,15 @@ __global__ void __launch_bounds__(WARPS* LANES)
     float* const element = out + i / TILE * ldc + i % TILE;
     *element = beta == 0.0f ? alpha * results[warp][i] : alpha * results[warp][i] + beta * *element;
   }
+}
+
+__device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols) {
+  __syncwarp();  // nobody reads the last one any more
+  for (int i = threadIdx.x % LANES; i < TILE * TILE; i += LANES) {
+    const int row = i / TILE, col = i % TILE;
+    to[i] = row < rows && col < cols ? from[row * ld + col] : __float2half(0.0f);
+  }
+  __syncwarp();
 }
 
 // A leading dimension must be a multiple of 16 bytes, and each fragment's address one of 32: 16 rows keep it so.

@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
-"""What nvcc makes of fragments, read in its machine code. Needs nvcc and nvdisasm, but no GPU.
+"""The layouts of tensorcore/wmma_ext/ on GPUs that nobody here has. Needs nvcc and nvdisasm, but no GPU.
 
 usage: fragment_layouts.py NVCC [ARCHITECTURE...]
 
-1. The layouts of tensorcore/wmma_ext/ on GPUs that nobody here has: for each architecture, load_matrix_sync of each kind is compiled,
-   and a warp's integer instructions, loads and stores are run here, on a matrix whose elements are numbered. Where each element ends
-   up in x[] must be what the library says.
-2. set_element<i, j>() costs a comparison of lanes; with i and j known only at run time it costs more.
+For each architecture, load_matrix_sync of each kind of fragment is compiled, and a warp's integer instructions, loads and stores are
+run here, on a matrix whose elements are numbered. Where each element ends up in x[] must be what the library says.
 """
 import collections
 import concurrent.futures
@@ -56,25 +54,6 @@ void show() {
 }
 template <class... F>
 void show_all(ext::kinds::list<F...>) { (show<F>(), ...); }
-"""
-MAIN = """
-int main() { show_all(ext::kinds::wmma_sm_75{}); show_all(ext::kinds::wmma_sm_80{}); }
-"""
-
-GIVENS = r"""
-using F = nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, __half, nvcuda::wmma::row_major>;
-__device__ void store(const F& f, uint4* out) {
-  const uint4* x = reinterpret_cast<const uint4*>(f.x);
-  out[2 * threadIdx.x] = x[0];
-  out[2 * threadIdx.x + 1] = x[1];
-}
-extern "C" __global__ void nothing(uint4* out, __half t, __half s) { F f; wmma_ext::fill(f, t); store(f, out); }
-extern "C" __global__ void constant(uint4* out, __half t, __half s) {
-  F f; wmma_ext::fill(f, t); wmma_ext::set_element<3, 9>(f, s); store(f, out);
-}
-extern "C" __global__ void variable(uint4* out, __half t, __half s, int i, int j) {
-  F f; wmma_ext::fill(f, t); wmma_ext::set_element(f, i, j, s); store(f, out);
-}
 """
 
 
@@ -185,12 +164,16 @@ class Warp:
         elif name in ("LDC", "LDCU", "ULDC"):
             wide = opcode.endswith(".64")
             self.put(lane, of[0], self.wide(lane, of[1]) if wide else value(1), wide)
-        elif name in ("LD", "LDG") and not re.search(r"\.(128|U8|S8|U16|S16)\b", opcode):
-            at, size = self.address(lane, of[1]), 8 if ".64" in opcode else 4
-            self.put(lane, of[0], int.from_bytes(self.memory[at:at + size], "little"), size == 8)
-        elif name in ("ST", "STG") and not re.search(r"\.(64|128|U8|S8)\b", opcode):
-            at, size = self.address(lane, of[0]), 2 if ".U16" in opcode else 4
-            self.memory[at:at + size] = (value(1) & (1 << 8 * size) - 1).to_bytes(size, "little")
+        elif name in ("LD", "LDG") and not re.search(r"\.(U8|S8|U16|S16)\b", opcode):
+            at, registers = self.address(lane, of[1]), of[0]
+            for _ in range(4 if ".128" in opcode else 2 if ".64" in opcode else 1):
+                self.put(lane, registers, int.from_bytes(self.memory[at:at + 4], "little"))
+                at, registers = at + 4, second(registers)
+        elif name in ("ST", "STG") and not re.search(r"\.(U8|S8)\b", opcode):
+            at, size, registers = self.address(lane, of[0]), 2 if ".U16" in opcode else 4, of[1]
+            for _ in range(4 if ".128" in opcode else 2 if ".64" in opcode else 1):
+                self.memory[at:at + size] = (self.value(lane, registers) & (1 << 8 * size) - 1).to_bytes(size, "little")
+                at, registers = at + 4, second(registers)
         else:
             raise NotImplementedError(f"{opcode} {', '.join(operands)}")
 
@@ -225,25 +208,32 @@ class Tools:
         return functions(subprocess.run([self.nvdisasm, "-c", cubin], check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
-def instantiations(kinds):
-    """A kernel load_NUMBER for each, whose name is not mangled."""
+def types_of(kinds):
+    """F0, F1, ...: the kinds' types."""
     lines = []
     for number, kind in enumerate(kinds):
-        use, shape, element, *order = kind["name"].split()[1:]
-        types = {"f16": "__half", "bf16": "__nv_bfloat16", "tf32": "ext::precision::tf32", "f32": "float"}
+        family, use, shape, element, *order = kind["name"].split()
+        types = {"f16": "__half", "bf16": "__nv_bfloat16", "tf32": "ext::precision::tf32", "f32": "float", "f64": "double"}
         layout = f", nvcuda::wmma::{order[0]}" if order else ""
-        lines.append(f"using F{number} = nvcuda::wmma::fragment<nvcuda::wmma::{use}, {shape.replace('x', ', ')}, {types[element]}{layout}>;\n"
-                     f'extern "C" __global__ void load_{number}(const ext::value_t<F{number}>* p, ext::value_t<F{number}>* out) '
-                     f"{{ load_one<F{number}>(p, out); }}\n")
+        namespace = "nvcuda::wmma" if family == "wmma" else "ext::mma"
+        lines.append(f"using F{number} = {namespace}::fragment<nvcuda::wmma::{use}, {shape.replace('x', ', ')}, {types[element]}{layout}>;\n")
     return "".join(lines)
+
+
+def instantiations(kinds):
+    """A kernel load_NUMBER for each, whose name is not mangled."""
+    return types_of(kinds) + "".join(f'extern "C" __global__ void load_{number}(const ext::value_t<F{number}>* p, ext::value_t<F{number}>* out) '
+                                     f"{{ load_one<F{number}>(p, out); }}\n" for number in range(len(kinds)))
 
 
 def available(kind, architecture):
     return kind["needs"] <= int(architecture.rstrip("af"))
 
 
-def kinds_of_library(tools):
-    printed = subprocess.run([tools.compile("show", LOADS + MAIN, "-arch=sm_80", "-cudart=static")], check=True,
+def kinds_of_library(tools, *lists):
+    """Those of lists in the library's namespace kinds."""
+    shown = " ".join(f"show_all(ext::kinds::{name}{{}});" for name in lists)
+    printed = subprocess.run([tools.compile("show", LOADS + f"int main() {{ {shown} }}\n", "-arch=sm_80", "-cudart=static")], check=True,
                              stdout=subprocess.PIPE, text=True).stdout
     kinds = []
     for line in printed.splitlines():
@@ -281,16 +271,6 @@ def check_layouts(kinds, compiled):
     return wrong
 
 
-def check_constant_place(architecture, code):
-    count = {name: next(i for i, (opcode, _) in enumerate(code[name]) if opcode == "EXIT") for name in ("nothing", "constant", "variable")}
-    constant, variable = count["constant"] - count["nothing"], count["variable"] - count["nothing"]
-    print(f"sm_{architecture}: instructions to set one element of a 16x16 matrix_a: {constant} for a constant place, {variable} for a variable one")
-    if not 0 < constant <= 8 or variable < 3 * constant:
-        print("a constant place should cost hardly more than a comparison of lanes")
-        return 1
-    return 0
-
-
 def main():
     nvcc, architectures = sys.argv[1], sys.argv[2:] or ARCHITECTURES
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -298,13 +278,13 @@ def main():
         if not tools.nvdisasm:
             print("*** SKIPPED, NOT RUN: no nvdisasm ***")
             return 0
-        kinds = kinds_of_library(tools)
+        kinds = kinds_of_library(tools, "wmma_sm_75", "wmma_sm_80")
 
         def compiled(architecture):
-            source = LOADS + instantiations([kind for kind in kinds if available(kind, architecture)]) + GIVENS
+            source = LOADS + instantiations([kind for kind in kinds if available(kind, architecture)])
             return tools.disassemble(tools.compile(f"sm_{architecture}", source, f"-arch=sm_{architecture}", "-cubin"))
         code = dict(zip(architectures, pool.map(compiled, architectures)))
-    return bool(check_layouts(kinds, code) + sum(check_constant_place(architecture, code[architecture]) for architecture in code))
+    return bool(check_layouts(kinds, code))
 
 
 if __name__ == "__main__":

@@ -222,17 +222,6 @@ __global__ void tf32_kernel(const float* in, int count, std::uint32_t* out) {
 
 }  // namespace
 
-int compute_capability() {
-#ifdef __CUDACC__
-  int major = 0, minor = 0;
-  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "ask the device");
-  check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0), "ask the device");
-  return major * 10 + minor;
-#else
-  return 1000;
-#endif
-}
-
 std::vector<float> widen_all(Format format) {
   const DeviceArray<float> out(65536);
   run(format == Format::half ? widen_kernel<Half> : widen_kernel<Bfloat16>, out.size(), out.data());

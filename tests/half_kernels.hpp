@@ -9,9 +9,6 @@ namespace gemm::half_test {
 enum class Format { half, bfloat16 };
 enum class Direction { nearest, zero, down, up };
 
-/// Of the device, times 10; the executor answers 1000.
-int compute_capability();
-
 /// All 65536 numbers as floats.
 std::vector<float> widen_all(Format format);
 

@@ -17,8 +17,8 @@ struct ShuffleCall {
   int argument, width;
   unsigned mask;
 };
-/// A block for each call, of a thread for each value; what call c gave thread i is at [c * values.size() + i]. All in one
-/// launch: a thousand of them take minutes under compute-sanitizer.
+/// A block for each call, of a thread for each value; what call c gave thread i is at [c * values.size() + i]. All in
+/// one launch: a thousand of them take minutes under compute-sanitizer.
 template <class T>
 std::vector<T> shuffle(const std::vector<ShuffleCall>& calls, const std::vector<T>& values);
 

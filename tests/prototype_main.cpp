@@ -1,6 +1,7 @@
 // Runs one of the kernels of prototype_kernels.cu once, for docs/measurements/counts.py:
 //
-//   prototype WHICH N [--count --json -]     WHICH: 0 to 6; A, B and C are N x N, N a multiple of 128; alpha = 1.5, beta = 0.5
+//   prototype WHICH N [--count --json -]     WHICH: 0 to 6; A, B and C are N x N, N a multiple of 128; alpha = 1.5,
+//   beta = 0.5
 //
 // Prints pass or fail; with --count --json -, which needs the CPU executor, the counts as JSON. Exit status 0 for pass,
 // 1 for fail, 2 for bad usage.

@@ -208,17 +208,6 @@ Status launch_wmma(const WmmaCase& which, const WmmaArguments& args) {
 
 }  // namespace
 
-int compute_capability() {
-#ifdef __CUDACC__
-  int major = 0, minor = 0;
-  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "ask the device");
-  check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0), "ask the device");
-  return major * 10 + minor;
-#else
-  return 1000;
-#endif
-}
-
 WmmaResult wmma_product(const WmmaCase& which, const std::vector<double>& a, const std::vector<double>& b,
                         const std::vector<double>& c) {
   const auto da = to_device(a), db = to_device(b), dc = to_device(c);

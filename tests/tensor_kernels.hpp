@@ -7,9 +7,6 @@
 
 namespace gemm::tensor_test {
 
-/// Of the device, times 10: 90 for sm_90. The executor has all that is tested here, and answers 1000.
-int compute_capability();
-
 enum class WmmaType { half_float, half_half, half_mixed, bf16_float, tf32_float, f64 };  // of A and B, of C and D
 
 struct WmmaCase {

@@ -1,5 +1,6 @@
-// The figures of "Decreasing LDS Memory Requests": reads of shared memory for a tile of 128 x 128 x 8, by single threads
-// as the article counts them (8192, 6144, 5120, and its introduction's "around 3 thousand") and by warps. Stage 11.
+// The figures of "Decreasing LDS Memory Requests": reads of shared memory for a tile of 128 x 128 x 8, by single
+// threads as the article counts them (8192, 6144, 5120, and its introduction's "around 3 thousand") and by warps. Stage
+// 11.
 #include <cstdint>
 #include <string>
 

@@ -343,8 +343,8 @@ TEST_F(JitAhead, ParametersAreCountedInTheCubin) {
   EXPECT_EQ(parameter_count(binary), std::nullopt);
 }
 
-// Another order is other code, under another name; but not where registers would be spilled: this kernel of tsm/13 has all that
-// a thread can have.
+// Another order is other code, under another name; but not where registers would be spilled: this kernel of tsm/13 has
+// all that a thread can have.
 TEST_F(JitAhead, InOrderUnlessThatSpills) {
   JitRequest many = {
       "gemm::generated::tsmm_pipeline<double2, 50, 50, 3, 8, 3, gemm::generated::Rows::flat, "

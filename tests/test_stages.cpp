@@ -89,7 +89,8 @@ std::vector<std::string> ids() {
 }
 
 // What a stage declares of its inner loop's use of L1 and shared memory against what the executor counts. Loads from
-// shared memory are the inner loop's alone, so they must agree; filling tiles, edges and the epilogue are counted on top.
+// shared memory are the inner loop's alone, so they must agree; filling tiles, edges and the epilogue are counted on
+// top.
 TEST_P(EveryStage, DeclaresWhatIsCounted) {
   if (open_device().gpu) GTEST_SKIP() << "the CPU executor counts";
   const Stage& stage = find_stage(GetParam());
@@ -116,7 +117,8 @@ TEST_P(EveryStage, DeclaresWhatIsCounted) {
   }
 }
 
-// A variant shares its stage's launch logic, so fewer problems: with and without edges, padded, misaligned, thin, empty.
+// A variant shares its stage's launch logic, so fewer problems: with and without edges, padded, misaligned, thin,
+// empty.
 TEST_P(EveryStage, Variants) {
   std::vector<ProblemSpec> specs = {cube(64), awkward(131, 67, 35), box(65, 130, 7), box(128, 128, 260),
                                     awkward(0, 5, 5)};

@@ -452,8 +452,8 @@ TEST_P(EveryTsmStage, KernelOptions) {
   EXPECT_EQ(evaluated(contender(stage()), too_many).verdict.outcome, Outcome::skip);
 }
 
-// What nvcc 13.0 once compiled wrongly, its addresses of A 8 bytes apart from those written (tsm/generated/kernel.cuh). Found
-// by `tune_tsm.py cases --exhaustive`. On the executor it was right.
+// What nvcc 13.0 once compiled wrongly, its addresses of A 8 bytes apart from those written (tsm/generated/kernel.cuh).
+// Found by `tune_tsm.py cases --exhaustive`. On the executor it was right.
 TEST_P(EveryTsmStage, AddressesOfThreeByTwo) {
   if (stage().id != "tsm/09_generated" || covered()) return;
   for (const auto& [leapfrog, unroll] : {std::pair(false, 8), {true, 2}, {false, 4}, {true, 4}, {true, 8}}) {
@@ -506,7 +506,8 @@ TEST_P(EveryTsmStage, KernelOptionsOfTsmm) {
   }
 }
 
-// Rows of A that come in several chunks, the last of them shorter, and warps that take several turns, the last not whole.
+// Rows of A that come in several chunks, the last of them shorter, and warps that take several turns, the last not
+// whole.
 TEST_F(Tsm, ChunksAndTurnsOfThePipelineOfTsmm) {
   const auto all = stages();
   const auto stage = std::ranges::find(all, "tsm/13_tsmm_pipeline", &Stage::id);
@@ -596,7 +597,8 @@ TEST_F(Tsm, ThreeProductsOfThePipelineOfTsmm) {
   }
 }
 
-// Sums of few terms have four products, whatever is asked for: with three, one alone could be wrong by more than the bound.
+// Sums of few terms have four products, whatever is asked for: with three, one alone could be wrong by more than the
+// bound.
 TEST_F(Tsm, FewTermsHaveFourProducts) {
   const auto all = stages();
   const auto stage = std::ranges::find(all, "tsm/10_pipeline", &Stage::id);

@@ -442,8 +442,8 @@ TEST(GeneratedKernels, RegisterLine) {
   KernelOptions plain = o;
   plain.leapfrog = false;
   EXPECT_EQ(generated::register_line(plain, false), 2 * (32 + 12 + 8));
-  // M = N = 16, tiles of 4 x 4, interleaved: a warp has two slices, whose rows of 128 bytes lie on the same banks. B: half
-  // a warp wants four neighbours: one wavefront, twice; A: four columns for four lanes each, the same.
+  // M = N = 16, tiles of 4 x 4, interleaved: a warp has two slices, whose rows of 128 bytes lie on the same banks. B:
+  // half a warp wants four neighbours: one wavefront, twice; A: four columns for four lanes each, the same.
   KernelOptions square = o;
   square.tile_n = 4;
   EXPECT_DOUBLE_EQ(generated::row_cycles(16, 16, false, square).l1, 0.5 * (4 * 2 + 4 * 2));

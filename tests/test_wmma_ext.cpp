@@ -1,6 +1,5 @@
 // tensorcore/wmma_ext/: every primitive on every kind of fragment, bit for bit against the same matrix made in shared
-// memory
-// and loaded with load_matrix_sync; and that the primitives do without shared memory.
+// memory and loaded with load_matrix_sync; and that the primitives do without shared memory.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -28,12 +27,6 @@ std::vector<Kind> all_kinds() {
     }
   }
   return kinds;
-}
-
-bool tests(const Kind& kind, Primitive primitive) {
-  if (primitive == Primitive::load_vector) return !kind.is_accumulator;  // which takes the order as an argument
-  if (primitive >= Primitive::plus) return kind.tests_arithmetic;
-  return primitive < Primitive::map || kind.tests_all;
 }
 
 // Integers from -bound to bound, without 0 (they divide).
@@ -70,14 +63,15 @@ std::vector<double> expected(Primitive primitive, const Kind& kind, const Input&
       const auto value = [&]() -> double {
         switch (primitive) {
           case Primitive::foreach_ij:
-          case Primitive::foreach:
-          case Primitive::foreach_in_columns:
+          case Primitive::foreach_rows:
+          case Primitive::foreach_columns:
+          case Primitive::foreach_by_type:
           case Primitive::map:
             return a;
           case Primitive::set_element:
             return i == in.i && j == in.j ? in.s : 0;
           case Primitive::set_constant:
-            for (const Place p : kind.constant_places()) {
+            for (const Place p : kind.constant_places) {
               if (p.row == i && p.col == j) return in.s;
             }
             return 0;
@@ -85,11 +79,13 @@ std::vector<double> expected(Primitive primitive, const Kind& kind, const Input&
             return in.s;
           case Primitive::fill_zero:
             return 0;
+          case Primitive::foreach_v:
           case Primitive::load_row:
             return i == 0 ? in.u[j] : 0;
           case Primitive::load_column:
             return j == 0 ? in.v[i] : 0;
-          case Primitive::load_vector:
+          case Primitive::foreach_v_by_type:
+          case Primitive::load_by_type:
             return kind.by_rows ? (i == 0 ? in.u[j] : 0) : (j == 0 ? in.v[i] : 0);
           case Primitive::make_identity:
             return i == j;
@@ -134,20 +130,27 @@ void expect_no_defects(const Observation& observation, const std::string& what) 
 }
 
 TEST_F(WmmaExt, KindsAreThoseOfTheReadme) {
-  EXPECT_EQ(wmma_kinds().size(), 35u);
+  EXPECT_EQ(wmma_kinds().size(), 40u);
   EXPECT_EQ(mma_kinds().size(), 25u);
+}
+
+// The way through shared memory that the type of an operand names; of accumulators, one of two.
+bool loads_by_rows(const Kind& kind) {
+  return kind.is_accumulator || kind.by_rows;
 }
 
 TEST_F(WmmaExt, PrimitivesMakeWhatIsLoadedFromSharedMemory) {
   for (const Kind& kind : all_kinds()) {
     const Input in = input_for(kind);
-    for (int p = 0; p < static_cast<int>(Primitive::count); ++p) {
-      const auto primitive = static_cast<Primitive>(p);
-      if (!tests(kind, primitive)) continue;
-      Input made = in;
-      made.a = expected(primitive, kind, in);
-      const bool by_rows = kind.is_accumulator || kind.by_rows;
-      EXPECT_EQ(kind.primitive(primitive, in), kind.loaded(made, by_rows)) << kind.name << ", primitive " << p;
+    const Made made = run_primitives(kind, in);
+    EXPECT_EQ(made.fragments.size(),
+              static_cast<std::size_t>(kind.is_accumulator ? Primitive::first_of_operands : Primitive::count));
+    std::vector<std::vector<double>> matrices;
+    for (const auto& [primitive, fragment] : made.fragments) matrices.push_back(expected(primitive, kind, in));
+    const std::vector<Bytes> loaded = load_from_shared(kind, matrices, loads_by_rows(kind));
+    auto next = loaded.begin();
+    for (const auto& [primitive, fragment] : made.fragments) {
+      EXPECT_EQ(fragment, *next++) << kind.name << ", primitive " << static_cast<int>(primitive);
     }
   }
 }
@@ -156,39 +159,40 @@ TEST_F(WmmaExt, PrimitivesMakeWhatIsLoadedFromSharedMemory) {
 TEST_F(WmmaExt, WhatIsLoadedDependsOnEveryElement) {
   for (const Kind& kind : all_kinds()) {
     const Input in = input_for(kind);
-    const Bytes before = kind.loaded(in, kind.is_accumulator || kind.by_rows);
-    if (kind.is_accumulator) {
-      EXPECT_EQ(kind.loaded(in, false), before) << kind.name;
+    std::vector<std::vector<double>> matrices = {in.a};
+    for (int e = 0; e < kind.rows * kind.cols; e += 7) {
+      matrices.push_back(in.a);
+      matrices.back()[e] += 1;
     }
-    for (int e = 0; e < kind.rows * kind.cols; e += 37) {
-      Input other = in;
-      other.a[e] += 1;
-      EXPECT_NE(kind.loaded(other, kind.is_accumulator || kind.by_rows), before) << kind.name << ", element " << e;
+    const std::vector<Bytes> loaded = load_from_shared(kind, matrices, loads_by_rows(kind));
+    for (std::size_t i = 1; i < loaded.size(); ++i) {
+      EXPECT_NE(loaded[i], loaded[0]) << kind.name << ", element " << 7 * (i - 1);
+    }
+    if (kind.is_accumulator) {
+      EXPECT_EQ(load_from_shared(kind, matrices, false), loaded) << kind.name;
     }
   }
 }
 
-// The other way round than load_vector, and only for that the first rows and columns of what it loads are stored.
+// The other way round than load_vector: the first row and the first column of a loaded matrix.
 TEST_F(WmmaExt, StoreVectorWritesTheFirstRowOrColumn) {
   for (const Kind& kind : all_kinds()) {
     const Input in = input_for(kind);
+    const Made made = run_primitives(kind, in);
     std::vector<double> row(in.a.begin(), in.a.begin() + kind.cols), column;
     for (int i = 0; i < kind.rows; ++i) column.push_back(in.a[i * kind.cols]);
-    EXPECT_EQ(kind.store_vector(in, true), row) << kind.name;
-    EXPECT_EQ(kind.store_vector(in, false), column) << kind.name;
+    EXPECT_EQ(made.row, row) << kind.name;
+    EXPECT_EQ(made.column, column) << kind.name;
+    if (!kind.is_accumulator) {
+      EXPECT_EQ(made.by_type, kind.by_rows ? row : column) << kind.name;
+    }
   }
 }
 
 TEST_F(WmmaExt, PrimitivesTouchNoSharedMemoryAndMakeNoMistake) {
   const std::vector<Kind> kinds = all_kinds();
   const Observation observation = observe([&] {
-    for (const Kind& kind : kinds) {
-      const Input in = input_for(kind);
-      for (int p = 0; p < static_cast<int>(Primitive::count); ++p) {
-        if (tests(kind, static_cast<Primitive>(p))) kind.primitive(static_cast<Primitive>(p), in);
-      }
-      kind.store_vector(in, true);
-    }
+    for (const Kind& kind : kinds) run_primitives(kind, input_for(kind));
   });
   expect_no_defects(observation, "a primitive");
   if (const auto counts = counts_of(observation)) {
@@ -197,7 +201,7 @@ TEST_F(WmmaExt, PrimitivesTouchNoSharedMemoryAndMakeNoMistake) {
     EXPECT_GT(counts->global_store.requests, 0u);
   }
   const Observation through_shared = observe([&] {
-    for (const Kind& kind : kinds) kind.loaded(input_for(kind), kind.is_accumulator || kind.by_rows);
+    for (const Kind& kind : kinds) load_from_shared(kind, {input_for(kind).a}, loads_by_rows(kind));
   });
   expect_no_defects(through_shared, "the way through shared memory");
   if (const auto counts = counts_of(through_shared)) {
@@ -216,19 +220,20 @@ TEST_F(WmmaExt, MmaFragmentsMultiplyExactly) {
           for (int l = 0; l < p.k; ++l) d[i * p.n + j] += a[i * p.k + l] * b[l * p.n + j];
         }
       }
-      for (const bool c_by_rows : {true, false}) {
-        EXPECT_EQ(p.run(a, b, c, c_by_rows), d) << p.name;
+      for (int orders = 0; orders < 8; ++orders) {
+        EXPECT_EQ(p.run(a, b, c, {(orders & 4) == 0, (orders & 2) == 0, (orders & 1) == 0}), d)
+            << p.name << ", by rows: A " << !(orders & 4) << ", B " << !(orders & 2) << ", C " << !(orders & 1);
       }
     }
   });
   expect_no_defects(observation, "a product");
 }
 
-// Registers of 32 bits for A, B and C: mma.sync's hold each element once.
+// x[] of a lane, in bytes: mma.sync's fragments hold each element once.
 TEST_F(WmmaExt, MmaFragmentsTakeFewerRegisters) {
   const auto bytes = [](const std::vector<Kind>& kinds, const std::string& name) {
     for (const Kind& kind : kinds) {
-      if (kind.name == name) return static_cast<int>(kind.loaded(input_for(kind), true).size()) / 32;
+      if (kind.name == name) return kind.elements * kind.value_bytes;
     }
     ADD_FAILURE() << "no such kind: " << name;
     return 0;
@@ -251,7 +256,7 @@ TEST_F(WmmaExt, PrintFragmentShowsTheMatrix) {
   for (const Kind& kind : all_kinds()) {
     if (kind.name.find("col_major") != std::string::npos && kind.rows != 8) continue;  // a third of them will do
     const Input in = input_for(kind);
-    std::istringstream lines(printed([&] { kind.print(in); }));
+    std::istringstream lines(printed([&] { print(kind, in); }));
     std::string line;
     std::getline(lines, line);
     EXPECT_EQ(line, "it, " + std::to_string(kind.rows) + " x " + std::to_string(kind.cols) + ":") << kind.name;

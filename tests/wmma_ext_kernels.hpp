@@ -2,33 +2,28 @@
 // Numbers go in as double; fragments come out as the bytes of x[], lane by lane.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 namespace gemm::wmma_ext_test {
 
-/// Of the device, times 10; the executor has all that is tested here, and answers 1000.
-int compute_capability();
-
 enum class Primitive {
-  // For every kind:
-  foreach_ij,          // a, by two fragments at once: the second one is what comes out
-  foreach,             // a
-  foreach_in_columns,  // a, from memory by columns
-  load_vector,         // an operand's: u in the first row or v in the first column, as its type says
-  // Unless the kind is an operand by columns:
-  map,           // a, element by element, by run-time map()
-  set_element,   // zeros, but s at (i, j)
-  set_constant,  // zeros, but s at three places that are constants: see constant_places()
-  fill,          // s everywhere
+  foreach_ij,       // a, by two fragments at once: the second one is what comes out
+  foreach_rows,     // a, from memory by rows
+  foreach_columns,  // a, from memory by columns
+  foreach_v,        // u in the first row
+  map,              // a, element by element, by run-time map()
+  set_element,      // s at (i, j)
+  set_constant,     // s at three places that are constants: see Kind::constant_places
+  fill,             // s everywhere
   fill_zero,
   load_row,     // u in the first row
   load_column,  // v in the first column
   make_identity,
   direct_product,  // v u^T
   add_eye,         // a, s added to the diagonal
-  // For some kinds:
-  plus,  // of a and b
+  plus,            // of a and b
   minus,
   times,
   divided,
@@ -39,6 +34,11 @@ enum class Primitive {
   divided_by_s,
   fma,    // a b + c
   fma_s,  // s b + c
+  // Where an operand's type tells how it lies in memory:
+  first_of_operands,
+  foreach_by_type = first_of_operands,  // a
+  foreach_v_by_type,                    // u in the first row or v in the first column
+  load_by_type,
   count
 };
 
@@ -53,37 +53,69 @@ struct Input {
   int i = 0, j = 0;
 };
 
-using Bytes = std::vector<unsigned char>;
+/// The same on the device, in the type of the fragment's x[]; matrices in rows and in columns, without padding.
+struct Arguments {
+  const void *a, *b, *c, *a_by_cols, *b_by_cols, *c_by_cols, *u, *v;
+  double s;
+  int i, j;
+  unsigned char* fragments;  ///< x[] of all lanes, after each primitive
+  void *row, *column;        ///< from store_vector()
+  void* by_type;             ///< the same of an operand, whose type says which
+};
 
-/// A kind of fragment.
+/// Matrices on the device, row-major, each to be put into shared memory and loaded from there.
+struct LoadArguments {
+  const double* matrices;
+  int count;
+  bool by_rows;  ///< how it lies in shared memory
+  unsigned char* fragments;
+};
+
+enum class Value { f16, bf16, f32, f64 };  // of an element of x[]
+
+/// A kind of fragment, and its kernels.
 struct Kind {
-  std::string name;      ///< "wmma matrix_a 16x16x16 f16 row_major"
-  int rows, cols, held;  ///< held: elements of the matrix a lane
+  std::string name;  ///< "wmma matrix_a 16x16x16 f16 row_major"
+  int rows, cols;
+  int elements;  ///< of x[]
   bool is_accumulator, by_rows;
-  bool is_half;     ///< or bfloat16: 11 or 8 bits
-  int needs;        ///< compute capability times 10
-  int value_bytes;  ///< of an element of x[]
-  /// By the primitive: x[] of all lanes, without shared memory.
-  Bytes (*primitive)(Primitive, const Input&);
-  /// The same matrix (in Input::a, in whatever precision: it is rounded once) put into shared memory and loaded with
-  /// load_matrix_sync, from there in rows or columns.
-  Bytes (*loaded)(const Input&, bool by_rows);
-  /// store_vector() of a: its first row, or its first column.
-  std::vector<double> (*store_vector)(const Input&, bool row);
-  /// print_fragment() of a, called "it".
-  void (*print)(const Input&);
-  std::vector<Place> (*constant_places)();
-  bool tests_all, tests_arithmetic;
+  Value value;
+  int value_bytes;
+  int needs;  ///< compute capability times 10
+  std::vector<Place> constant_places;
+  void (*primitives_kernel)(Arguments);
+  void (*load_kernel)(LoadArguments);
+  void (*print_kernel)(Arguments);
 };
 const std::vector<Kind>& wmma_kinds();
 const std::vector<Kind>& mma_kinds();
 
-/// D = A B + C through mma fragments' own loads, product and stores; all row-major, padded within.
+using Bytes = std::vector<unsigned char>;
+
+/// What all primitives make of a problem.
+struct Made {
+  std::map<Primitive, Bytes> fragments;
+  std::vector<double> row, column, by_type;
+};
+Made run_primitives(const Kind& kind, const Input& in);
+
+/// Row-major matrices, in whatever precision (each element is rounded once), put into shared memory with padding and
+/// loaded with load_matrix_sync, from there in rows or columns.
+std::vector<Bytes> load_from_shared(const Kind& kind, const std::vector<std::vector<double>>& matrices, bool by_rows);
+
+/// print_fragment() of a, called "it".
+void print(const Kind& kind, const Input& in);
+
+/// D = A B + C through mma fragments' own loads, product and stores; all row-major here, and in shared memory padded
+/// and in the order that is asked for.
+struct Orders {
+  bool a_by_rows, b_by_rows, c_by_rows;
+};
 struct Product {
   std::string name;
   int m, n, k, needs;
   std::vector<double> (*run)(const std::vector<double>& a, const std::vector<double>& b, const std::vector<double>& c,
-                             bool c_by_rows);
+                             Orders orders);
 };
 const std::vector<Product>& products();
 

@@ -1,13 +1,13 @@
 // 02 split K: K is cut into chunks, a block for each, and atomic additions put the parts of C together.
 //
-// Idea      The only long dimension is the sum's, so the sum must be parallel: a thread adds up a chunk of K in a register,
-//           and once, at its end, adds that to C.
+// Idea      The only long dimension is the sum's, so the sum must be parallel: a thread adds up a chunk of K in a
+//           register, and once, at its end, adds that to C.
 // Change    Blocks have a chunk of K, dealt out a row at a time (a grid-stride loop). C is scaled by beta first.
-// Limit     Loads: a warp-wide FMA needs a word of A and a word of B for each lane. A row of B is read once for each row
-//           of C, and from the L1 cache each time but one.
+// Limit     Loads: a warp-wide FMA needs a word of A and a word of B for each lane. A row of B is read once for each
+//           row of C, and from the L1 cache each time but one.
 // Number    Two loads per FMA; GB/s of A and B against the read bandwidth.
-// Map       A block has a tile of ELEMENTS elements of C and SLICES rows of K at a time; thread t has element t % ELEMENTS
-//           and slice t / ELEMENTS. Where C has more elements, blockIdx.x also tells which of its tiles.
+// Map       A block has a tile of ELEMENTS elements of C and SLICES rows of K at a time; thread t has element t %
+//           ELEMENTS and slice t / ELEMENTS. Where C has more elements, blockIdx.x also tells which of its tiles.
 // Page      docs/tsm/02_split_k.md
 // Source    Ernst et al. (2020), section 3: "the loop over the long K dimension has to be parallelized as well".
 #include <algorithm>

@@ -1,18 +1,19 @@
-// 10 pipeline: A and B go to shared memory several stages ahead, by asynchronous copies, so that what is on its way fills no
-// register.
+// 10 pipeline: A and B go to shared memory several stages ahead, by asynchronous copies, so that what is on its way
+// fills no register.
 //
-// Idea      Until now registers held the sums and the rows on their way, and Little's law wanted more of these than there was
-//           room for. A copy from device to shared memory takes no register: three stages of 8 KB and more are always under
-//           way in each SM, however wide C is, and the sums can have the registers.
-// Change    09's kernel with cp.async in the place of leapfrogging, tiles that fill an SM with one or two blocks, and operands
-//           read from shared memory, 16 bytes at a time. Any alignment; rows without padding are one range, copied by 16.
-//           Complex numbers by three products of real ones, or four.
-// Limit     Narrow C: the memory's bandwidth, 4.4 TB/s. Wide C: the FP64 cores, 33 TFLOP/s times the part of the tiles that C
-//           fills (M = N = 57 in tiles of 6 x 10: 90 %), from M = N = 60 for real and 30 for complex numbers; and of that
-//           82 % (three products: 92 %), since registers have ports for no more (docs/tsm/probes.md).
+// Idea      Until now registers held the sums and the rows on their way, and Little's law wanted more of these than
+//           there was room for. A copy from device to shared memory takes no register: three stages of 8 KB and more
+//           are always under way in each SM, however wide C is, and the sums can have the registers.
+// Change    09's kernel with cp.async in the place of leapfrogging, tiles that fill an SM with one or two blocks, and
+//           operands read from shared memory, 16 bytes at a time. Any alignment; rows without padding are one range,
+//           copied by 16. Complex numbers by three products of real ones, or four.
+// Limit     Narrow C: the memory's bandwidth, 4.4 TB/s. Wide C: the FP64 cores, 33 TFLOP/s times the part of the tiles
+//           that C fills (M = N = 57 in tiles of 6 x 10: 90 %), from M = N = 60 for real and 30 for complex numbers;
+//           and of that 82 % (three products: 92 %), since registers have ports for no more (docs/tsm/probes.md).
 // Number    GB/s, TFLOP/s, and both as a share of the roofline.
-// Map       tsm/generated/pipeline.cuh: a slice of the block has all of C, in units of up to 16 bytes, interleaved; a stage has
-//           some rows for each slice. Rows lie there without padding; what would meet in a bank is swizzled (stream.cuh).
+// Map       tsm/generated/pipeline.cuh: a slice of the block has all of C, in units of up to 16 bytes, interleaved; a
+//           stage has some rows for each slice. Rows lie there without padding; what would meet in a bank is swizzled
+//           (stream.cuh).
 // Page      docs/tsm/10_pipeline.md
 // Source    ours; Ernst et al. (2020) end with registers. cp.async and stages as in stages/15_async_copies.cu.
 #include <algorithm>
@@ -34,8 +35,9 @@ namespace generated = gemm::generated;
 constexpr int MOST_KEPT = 4;     // blocks of an SM that leave partial sums
 constexpr double LATENCY = 660;  // cycles of a round trip to device memory (docs/tsm/probes.md)
 
-// Where K is small: of how many stages a block has the rows, at least. Its first stages are on their way at the same time, so
-// while one takes less to multiply than to arrive, more of them cost nothing, and fewer blocks leave fewer partial sums.
+// Where K is small: of how many stages a block has the rows, at least. Its first stages are on their way at the same
+// time, so while one takes less to multiply than to arrive, more of them cost nothing, and fewer blocks leave fewer
+// partial sums.
 int least_stages(double cycles_of_row, int rows) {
   return std::clamp(static_cast<int>(std::ceil(LATENCY / (cycles_of_row * rows))), 1, generated::pipeline_stages - 1);
 }

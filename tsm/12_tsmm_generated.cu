@@ -1,10 +1,11 @@
 // 12 TSMM generated: a kernel for exactly this M and N; a thread has a part of a row of B, of several rows at a time.
 //
-// Idea      With M and N known, a thread keeps N / t results of each of U rows in registers. A word of A then serves N / t FMAs
-//           and not one, and a word of C serves U. Where C comes from is a choice: registers, the L1 cache, shared memory.
+// Idea      With M and N known, a thread keeps N / t results of each of U rows in registers. A word of A then serves N
+//           / t FMAs and not one, and a word of C serves U. Where C comes from is a choice: registers, the L1 cache,
+//           shared memory.
 // Change    As 09: compiled when it is asked for, options by a model or one by one on the command line.
-// Limit     The L1 cache and shared memory: M wavefronts for a row of A (each lane's row may lie on the same banks), and
-//           M N / (32 U) for C. The memory allows (M + N) 8 / 17 cycles. Then the FP64 cores, M N / 64.
+// Limit     The L1 cache and shared memory: M wavefronts for a row of A (each lane's row may lie on the same banks),
+//           and M N / (32 U) for C. The memory allows (M + N) 8 / 17 cycles. Then the FP64 cores, M N / 64.
 // Number    Wavefronts for each FMA of a warp; GB/s of A and B against the ceiling of `scale`.
 // Map       tsm/generated/row_threads.cuh: t threads a row, with every t-th column each, so that they write neighbours.
 // Page      docs/tsm/12_tsmm_generated.md

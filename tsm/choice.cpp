@@ -16,8 +16,8 @@
 namespace gemm {
 namespace {
 
-// What a rule knows of stages that nobody has tuned: whether the last of them, with a pipeline, is the better one. On an
-// H200 it was for 344 of 348 tuned sizes of TSMTTSM, and for those of TSMM whose C has more than 4 x 4 elements
+// What a rule knows of stages that nobody has tuned: whether the last of them, with a pipeline, is the better one. On
+// an H200 it was for 344 of 348 tuned sizes of TSMTTSM, and for those of TSMM whose C has more than 4 x 4 elements
 // (docs/measurements/nvidia-h200/tsm_tuning.json).
 bool prefers_pipeline(Operation op, int m, int n) {
   return op == Operation::tsmttsm || m * n > 16;
@@ -30,8 +30,8 @@ std::vector<std::string> words(std::string_view text) {
   return all;
 }
 
-// Whether the stage's model takes the kernel with these (complete) options for about as fast as its own choice. On an H200
-// those of a neighbour that it took for slower had 60 to 83 % of the roofline (docs/tsm/14_best.md).
+// Whether the stage's model takes the kernel with these (complete) options for about as fast as its own choice. On an
+// H200 those of a neighbour that it took for slower had 60 to 83 % of the roofline (docs/tsm/14_best.md).
 bool suits(const Stage& stage, int m, int n, bool is_complex, const KernelOptions& options) {
   constexpr double most = 1.05;
   const auto cycles = [&](const KernelOptions& asked) {

@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(threads) scale_kernel(const float4* from, floa
 }
 
 constexpr int fma_steps = 4096;
-constexpr int chains =
-    8;  // independent FMAs per thread: with 16 warps a scheduler, far past the latency of four cycles
+// Independent FMAs per thread: with 16 warps a scheduler, far past the latency of four cycles.
+constexpr int chains = 8;
 
 // Real: float or double.
 template <class Real>
@@ -82,8 +82,8 @@ __global__ void __launch_bounds__(threads) dmma_kernel([[maybe_unused]] double x
 #endif
 }
 
-// m16n8k16 of FP16 and m16n8k8 of TF32, FP32 sums: as many independent sums as keep the Tensor Cores busy with eight warps each.
-constexpr int tensor_chains = 4;
+// m16n8k16 of FP16 and m16n8k8 of TF32, FP32 sums.
+constexpr int tensor_chains = 4;  // independent sums per warp: with 16 warps a scheduler, far past the latency of one
 template <bool half>
 __global__ void __launch_bounds__(threads) tensor_kernel([[maybe_unused]] unsigned x, [[maybe_unused]] float* sink) {
 #if __CUDA_ARCH__ >= 800
@@ -130,8 +130,8 @@ __global__ void __launch_bounds__(threads) shared_kernel(float value, float* sin
   if (sum.x + sum.y + sum.z + sum.w == 1.2345e-33f) *sink = sum.x;
 }
 
-// A cycle through all lines of a buffer in an order that no prefetcher guesses: a linear congruential generator modulo a power
-// of two has its full period if a % 4 is 1 and c is odd (Hull and Dobell 1962).
+// A cycle through all lines of a buffer in an order that no prefetcher guesses: a linear congruential generator modulo
+// a power of two has its full period if a % 4 is 1 and c is odd (Hull and Dobell 1962).
 constexpr int line_words = 32;  // 128 bytes
 __global__ void link_kernel(unsigned* words, unsigned lines) {
   const unsigned stride = gridDim.x * blockDim.x;

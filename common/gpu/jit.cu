@@ -63,17 +63,6 @@ JitKernel load_kernel(const JitBinary&, const std::filesystem::path&) {
 
 #endif
 
-namespace {
-
-// Above 48 KB a kernel must be told how much it may have.
-cudaError_t allow_shared(const JitKernel& kernel, std::size_t dynamic_shared) {
-  if (dynamic_shared <= 48 * 1024) return cudaSuccess;
-  return cudaFuncSetAttribute(kernel.handle, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(dynamic_shared));
-}
-
-}  // namespace
-
 Status launch_kernel(const JitKernel& kernel, const LaunchShape& shape, void** arguments,
                      std::span<const std::size_t> bytes) {
   // Empty if the cubin does not tell.
@@ -82,19 +71,12 @@ Status launch_kernel(const JitKernel& kernel, const LaunchShape& shape, void** a
     return Status::failed("arguments of other types");
   if (launch_log) launch_log->push_back({kernel.handle, shape});
   if (shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0) return Status::ok();
-  if (const Status allowed = status_of(allow_shared(kernel, shape.dynamic_shared)); !allowed)
-    return too_much_shared_memory(shape.dynamic_shared, allowed);
-  if (launch_nothing) {
-    cudaFuncAttributes loaded;  // the runtime loads kernels when they are first asked for
-    return status_of(cudaFuncGetAttributes(&loaded, kernel.handle));
-  }
-  return status_of(
-      cudaLaunchKernel(kernel.handle, shape.grid, shape.block, arguments, shape.dynamic_shared, shape.stream));
+  return launch_with_pointers(kernel.handle, shape, arguments);
 }
 
 int blocks_per_multiprocessor(const JitKernel& kernel, int threads, std::size_t dynamic_shared) {
   int blocks = 0;
-  if (allow_shared(kernel, dynamic_shared) != cudaSuccess ||
+  if (!allow_shared(kernel.handle, dynamic_shared) ||
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.handle, threads, dynamic_shared) != cudaSuccess)
     cudaGetLastError();
   return std::max(blocks, 1);

@@ -28,7 +28,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   sigaction(SIGSEGV, &previous, nullptr);  // the faulting instruction runs again and meets what was there before us
 }
 
-// The stack on which the handler runs: that of the kernel is full. One that is there already, AddressSanitizer's, will do.
+// The stack on which the handler runs: that of the kernel is full. One that is there already, AddressSanitizer's, will
+// do.
 class HandlerStack {
  public:
   HandlerStack() : memory_(std::make_unique<std::byte[]>(bytes)) {

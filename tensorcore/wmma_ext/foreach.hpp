@@ -37,7 +37,7 @@ __device__ __forceinline__ void foreach_ij(Function&& f, const Fragment&, const 
 /// Calls f(indices, memory_index) for each element that the calling lane holds: the element's index in a matrix without
 /// padding that lies in memory as `order` says.
 template <any_fragment Fragment, class Function>
-__device__ __forceinline__ void foreach (Function&& f, memory_order order) {
+__device__ __forceinline__ void foreach(Function&& f, memory_order order) {
   using traits = fragment_traits<Fragment>;
   foreach_ij<Fragment>([&](auto indices, int i, int j) {
     f(indices, order == nvcuda::wmma::mem_row_major ? i * traits::cols + j : j * traits::rows + i);
@@ -45,9 +45,17 @@ __device__ __forceinline__ void foreach (Function&& f, memory_order order) {
 }
 /// An operand's type says how it lies in memory.
 template <operand_fragment Fragment, class Function>
-__device__ __forceinline__ void foreach (Function&& f) {
-  foreach
-    <Fragment>(std::forward<Function>(f), detail::order_of<Fragment>);
+__device__ __forceinline__ void foreach(Function&& f) {
+  foreach<Fragment>(std::forward<Function>(f), detail::order_of<Fragment>);
+}
+/// Both, for the type of the fragments that f sets.
+template <class Function, any_fragment Fragment, std::same_as<Fragment>... More>
+__device__ __forceinline__ void foreach(Function&& f, memory_order order, const Fragment&, const More&...) {
+  foreach<Fragment>(std::forward<Function>(f), order);
+}
+template <class Function, operand_fragment Fragment, std::same_as<Fragment>... More>
+__device__ __forceinline__ void foreach(Function&& f, const Fragment&, const More&...) {
+  foreach<Fragment>(std::forward<Function>(f));
 }
 
 /// Calls f(indices, i) for each element i of a vector that the calling lane holds: the first column of the matrix if
@@ -66,6 +74,15 @@ __device__ __forceinline__ void foreach_v(Function&& f, memory_order order) {
 template <operand_fragment Fragment, class Function>
 __device__ __forceinline__ void foreach_v(Function&& f) {
   foreach_v<Fragment>(std::forward<Function>(f), detail::order_of<Fragment>);
+}
+/// Both, for the type of the fragments that f sets.
+template <class Function, any_fragment Fragment, std::same_as<Fragment>... More>
+__device__ __forceinline__ void foreach_v(Function&& f, memory_order order, const Fragment&, const More&...) {
+  foreach_v<Fragment>(std::forward<Function>(f), order);
+}
+template <class Function, operand_fragment Fragment, std::same_as<Fragment>... More>
+__device__ __forceinline__ void foreach_v(Function&& f, const Fragment&, const More&...) {
+  foreach_v<Fragment>(std::forward<Function>(f));
 }
 
 }  // namespace wmma_ext

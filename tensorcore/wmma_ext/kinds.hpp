@@ -34,9 +34,10 @@ using wmma_sm_75 = joined<wmma_operands<16, 16, 16, __half>, wmma_operands<32, 8
                           wmma_operands<8, 32, 16, __half>, wmma_accumulators<16, 16, 16, float, __half>,
                           wmma_accumulators<32, 8, 16, float, __half>, wmma_accumulators<8, 32, 16, float, __half>>;
 /// And those that need sm_80: for a kernel that is compiled for sm_75 these types are not there.
-using wmma_sm_80 = joined<wmma_operands<16, 16, 16, __nv_bfloat16>, wmma_operands<32, 8, 16, __nv_bfloat16>,
-                          wmma_operands<8, 32, 16, __nv_bfloat16>, wmma_operands<16, 16, 8, precision::tf32>,
-                          wmma_accumulators<16, 16, 8, float>>;
+using wmma_sm_80 =
+    joined<wmma_operands<16, 16, 16, __nv_bfloat16>, wmma_operands<32, 8, 16, __nv_bfloat16>,
+           wmma_operands<8, 32, 16, __nv_bfloat16>, wmma_operands<16, 16, 8, precision::tf32>,
+           wmma_accumulators<16, 16, 8, float>, wmma_operands<8, 8, 4, double>, wmma_accumulators<8, 8, 4, double>>;
 using mma_sm_75 = joined<mma_operands<16, 8, 8, __half>, mma_accumulators<16, 8, 8, float, __half>>;
 using mma_sm_80 = joined<mma_operands<16, 8, 16, __half>, mma_operands<16, 8, 16, __nv_bfloat16>,
                          mma_operands<16, 8, 8, precision::tf32>, mma_operands<8, 8, 4, double>,

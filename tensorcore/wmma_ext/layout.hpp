@@ -4,10 +4,10 @@
 // and t counts along the other dimension, in steps of one element or of a pair. The bits of i say the rest. So a
 // layout is five numbers and no table, and the way back from (row, col) is as short as the way there.
 //
-// Sources. mma.sync: PTX ISA, "Matrix Fragments for mma.m16n8k16" and its neighbours. nvcuda::wmma: CUDA leaves it open;
-// compilers make 16x16 of two instructions side by side, 32x8 of two one below the other, and 8x32 of the transposed
-// product. tests/fragment_layouts.py reads that in the machine code which nvcc makes for sm_75, 80, 86, 89, 90, 100 and
-// 120, and self_test() on the GPU. sm_70 lays fragments out differently: not supported.
+// Sources. mma.sync: PTX ISA, "Matrix Fragments for mma.m16n8k16" and its neighbours. nvcuda::wmma: CUDA leaves it
+// open; compilers make 16x16 of two instructions side by side, 32x8 of two one below the other, and 8x32 of the
+// transposed product. tests/fragment_layouts.py reads that in the machine code which nvcc makes for sm_75, 80, 86, 89,
+// 90, 100 and 120, and self_test() on the GPU. sm_70 lays fragments out differently: not supported.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -49,14 +49,17 @@ struct layout {
   bool groups_are_rows = true;  ///< g is the row modulo 8, and t along the row; else columns for rows
   int step = 0;                 ///< t counts 1 << step elements
   int bits = 0;                 ///< the lane holds 1 << bits elements
-  bool of_row[4] = {};          ///< bit b of an element's number is a bit of its row, else of its column
-  int bit[4] = {};              ///< and this one
+  // Loops over them are unrolled: these arrays, indexed by a variable, would lie in local memory.
+  static constexpr int most_bits = 4;
+  bool of_row[most_bits] = {};  ///< bit b of an element's number is a bit of its row, else of its column
+  int bit[most_bits] = {};      ///< and this one
 
   /// Row and column of element i < 1 << bits of a lane.
   __host__ __device__ constexpr position place(int lane, int i) const {
     const int group = lane / 4, along = lane % 4 << step;
     position p = groups_are_rows ? position{group, along} : position{along, group};
-    for (int b = 0; b < bits; ++b) (of_row[b] ? p.row : p.col) += (i >> b & 1) << bit[b];
+#pragma unroll
+    for (int b = 0; b < most_bits; ++b) (of_row[b] ? p.row : p.col) += (i >> b & 1) << bit[b];
     return p;
   }
 
@@ -66,13 +69,20 @@ struct layout {
   }
   __host__ __device__ constexpr int element(int row, int col) const {
     int i = 0;
-    for (int b = 0; b < bits; ++b) i |= ((of_row[b] ? row : col) >> bit[b] & 1) << b;
+#pragma unroll
+    for (int b = 0; b < most_bits; ++b) {
+      if (b < bits) i |= ((of_row[b] ? row : col) >> bit[b] & 1) << b;
+    }
     return i;
   }
 
   /// Are elements 2 i and 2 i + 1 neighbours in a row, or in a column?
-  __host__ __device__ constexpr bool paired_in_row() const { return bits > 0 && bit[0] == 0 && !of_row[0]; }
-  __host__ __device__ constexpr bool paired_in_column() const { return bits > 0 && bit[0] == 0 && of_row[0]; }
+  __host__ __device__ constexpr bool paired_in_row() const {
+    return bits > 0 && bit[0] == 0 && !of_row[0];
+  }
+  __host__ __device__ constexpr bool paired_in_column() const {
+    return bits > 0 && bit[0] == 0 && of_row[0];
+  }
 
   __host__ __device__ constexpr void add(bool row, int number) {
     of_row[bits] = row;
@@ -85,8 +95,9 @@ struct layout {
   }
 };
 
-/// The layout of A, B or an accumulator of the product m x n x k, of nvcuda::wmma or of mma.sync: they have no shape in
-/// common. T: __half, __nv_bfloat16, precision::tf32, float (accumulators) or double.
+/// The layout of A, B or an accumulator of the product m x n x k, of nvcuda::wmma or of mma.sync: they have one shape
+/// in common, 8 x 8 x 4, which is one instruction in both. T: __half, __nv_bfloat16, precision::tf32, float
+/// (accumulators) or double.
 template <class Use, int m, int n, int k, class T>
 __host__ __device__ constexpr layout layout_of() {
   constexpr bool transposed = m == 8 && n == 32;

@@ -25,8 +25,7 @@ __device__ __forceinline__ void add_eye(Fragment& fragment, value_t<Fragment> al
 }
 
 /// u v^T, each product rounded once: u has `rows` elements, v has `cols`, in any memory. tf32: products are floats, to
-/// be
-/// rounded to tf32 by who needs that.
+/// be rounded to tf32 by who needs that.
 template <any_fragment Fragment>
 __device__ __forceinline__ void direct_product(Fragment& fragment, const value_t<Fragment>* u,
                                                const value_t<Fragment>* v) {

@@ -1,7 +1,6 @@
 // Fragments as numbers: `using namespace wmma_ext::operators;`, because C++ does not look here for nvcuda::wmma's
-// types.
-// Elementwise, in the type of x[] (so tf32 fragments calculate in float). Each distinct element is calculated once.
-// Not together: each lane does its own. Source: Ootomo and Yokota (2023), the library it describes.
+// types. Elementwise, in the type of x[] (so tf32 fragments calculate in float). Each distinct element is calculated
+// once. Not together: each lane does its own. Source: Ootomo and Yokota (2023), the library it describes.
 #pragma once
 
 #include "arithmetic.hpp"

@@ -1,6 +1,5 @@
-// Does the code that was compiled fit the GPU that it runs on? CUDA doesn't promise nvcuda::wmma's layouts, and a
-// wrong one
-// gives no error but wrong numbers: so ask, once, at the start of a program.
+// Does the code that was compiled fit the GPU that it runs on? CUDA doesn't promise nvcuda::wmma's layouts, and a wrong
+// one gives no error but wrong numbers: so ask, once, at the start of a program.
 #pragma once
 
 #include <string>
@@ -227,7 +226,9 @@ inline std::string architecture_problem(int compiled, int device) {
          ": compile for its own architecture";
 }
 
-inline cudaError_t launch_self_test(self_test_data* data, cudaStream_t stream) {
+// Templates, so that only programs that call self_test() have its kernel.
+template <class = void>
+cudaError_t launch_self_test(self_test_data* data, cudaStream_t stream) {
 #ifdef __CUDACC__
   self_test_kernel<void><<<1, 32, 0, stream>>>(data);
   return cudaGetLastError();
@@ -240,7 +241,8 @@ inline cudaError_t launch_self_test(self_test_data* data, cudaStream_t stream) {
 #endif
 }
 
-inline std::string run_self_test(const std::vector<tested_kind>& all, cudaStream_t stream) {
+template <class = void>
+std::string run_self_test(const std::vector<tested_kind>& all, cudaStream_t stream) {
   std::vector<self_test_data> data(1);
   for (int i = 0; i < most_tested; ++i) prepare(all[i], data[0], i);
   self_test_data* on_device = nullptr;

@@ -8,9 +8,9 @@
 
 namespace gemm::generated {
 
-/// Slices of `slice_threads` threads, `count` of them, each thread with a tile of sums: afterwards the first slice has the
-/// sums over all; or, if `by_twos`, those of every second slice, and the second slice the other ones. `shared` has room for
-/// the sums of `stored` slices. All threads of the block must call it, those behind the last slice, too.
+/// Slices of `slice_threads` threads, `count` of them, each thread with a tile of sums: afterwards the first slice has
+/// the sums over all; or, if `by_twos`, those of every second slice, and the second slice the other ones. `shared` has
+/// room for the sums of `stored` slices. All threads of the block must call it, those behind the last slice, too.
 template <int slice_threads, int count, int stored, bool by_twos = false, class T, int TM, int TN>
 __device__ void add_up_slices(T (&sum)[TM][TN], int slice, int place, T* shared) {
   T* const kept = shared + place;

@@ -11,7 +11,8 @@ namespace gemm::generated {
 
 constexpr int combine_threads = 256, combine_parts = 8;
 
-// In each file that includes this for itself, as kernels are: for others the executor has to fill all files' shared memory.
+// In each file that includes this for itself, as kernels are: for others the executor has to fill all files' shared
+// memory.
 namespace {
 
 // A block has `elements` of C, a power of two, and combine_threads / elements threads for each, which add up every

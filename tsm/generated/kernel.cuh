@@ -51,8 +51,8 @@ struct Rows {
   T a[rows][TM] = {}, b[rows][TN] = {};
 };
 
-/// The same address, of which the compiler no longer knows how it came about. Else nvcc 13.0 turns the additions row by row
-/// into products, and for 3 x 2 tiles of a 5 x 5 C, 8 rows at a time, it read one element of A 8 bytes too early.
+/// The same address, of which the compiler no longer knows how it came about. Else nvcc 13.0 turns the additions row by
+/// row into products, and for 3 x 2 tiles of a 5 x 5 C, 8 rows at a time, it read one element of A 8 bytes too early.
 template <class T>
 __device__ const T* settled(const T* address) {
 #ifdef __CUDA_ARCH__
@@ -106,11 +106,11 @@ template <class T>
 using Tsmttsm = void(std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* c,
                      std::int64_t ldc, T* partial);
 
-/// A and B, both read by rows; a block's slices take rows in turns, `unroll` of them at a time. With `leapfrog`, the next
-/// rows are on their way, in a second set of registers, while these are multiplied. local: the sums of a block's slices are
-/// added up first, in shared memory (slices_of() says how much). ordered: they then go to `partial`, M x N for each block;
-/// else alpha times the sums is added to C, atomically. `threads` is the block's size; `resident`: so many blocks must fit
-/// an SM.
+/// A and B, both read by rows; a block's slices take rows in turns, `unroll` of them at a time. With `leapfrog`, the
+/// next rows are on their way, in a second set of registers, while these are multiplied. local: the sums of a block's
+/// slices are added up first, in shared memory (slices_of() says how much). ordered: they then go to `partial`, M x N
+/// for each block; else alpha times the sums is added to C, atomically. `threads` is the block's size; `resident`: so
+/// many blocks must fit an SM.
 template <class T, int M, int N, int TM, int TN, bool conjugate, bool transposed, bool leapfrog, int unroll, bool local,
           bool ordered, int threads, int resident>
 __global__ void __launch_bounds__(threads, resident)

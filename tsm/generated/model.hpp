@@ -24,9 +24,9 @@ inline int rows_held(const KernelOptions& o) {
   return o.unroll * (*o.leapfrog ? 2 : 1);
 }
 
-// Wavefronts of the first warp's load of an element each, from rows of `width` elements without padding: the most pieces
-// that one bank has to give, half a warp at a time for 8 bytes a lane, a quarter for 16. `part` is a lane's column, in
-// tiles of `tile`.
+// Wavefronts of the first warp's load of an element each, from rows of `width` elements without padding: the most
+// pieces that one bank has to give, half a warp at a time for 8 bytes a lane, a quarter for 16. `part` is a lane's
+// column, in tiles of `tile`.
 template <class Part>
 double wavefronts(int width, int tile, bool transposed, int slice, int words, Part part) {
   int total = 0;
@@ -104,8 +104,8 @@ inline std::string refusal(int m, int n, bool is_complex, const KernelOptions& o
 /// Cycles of what can't be, and a factor for what has too many registers.
 inline constexpr double impossible = 1e30, too_many_registers = 1e3;
 
-/// Of all kernels that each(visit) visits with visit(options, cycles), the one with the least cycles; the first of all if
-/// none can be, for a refusal to tell why.
+/// Of all kernels that each(visit) visits with visit(options, cycles), the one with the least cycles; the first of all
+/// if none can be, for a refusal to tell why.
 template <class Each>
 KernelOptions least_of(Each each) {
   KernelOptions best;

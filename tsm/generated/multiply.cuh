@@ -1,5 +1,6 @@
 // The FMAs of a thread's tile, in an order in which each has an operand in common with the next: FP64 cores read three
-// operands of 64 bits for each FMA, and registers give two in that time. What is kept from the FMA before is not read again.
+// operands of 64 bits for each FMA, and registers give two in that time. What is kept from the FMA before is not read
+// again.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -63,8 +64,8 @@ struct Tile {
 inline constexpr int least_terms_of_three_products = 16;
 
 /// Of complex numbers with three products of real ones for each of theirs, after Gauss: (a + ib)(c + id) is
-/// ac - bd + i ((a + b)(c + d) - ac - bd). Each of the three has its own sums, so only the factors take more additions, one
-/// for each. An error is small beside the product's modulus, but not always beside its smaller part (Higham 1992).
+/// ac - bd + i ((a + b)(c + d) - ac - bd). Each of the three has its own sums, so only the factors take more additions,
+/// one for each. An error is small beside the product's modulus, but not always beside its smaller part (Higham 1992).
 template <int TM, int TN, bool conjugate>
 struct Tile<double2, TM, TN, conjugate, 3> {
   double real[TM][TN] = {}, imaginary[TM][TN] = {}, both[TM][TN] = {};

@@ -22,9 +22,9 @@ using TsmttsmPipeline = void(std::int64_t k, const T* a, std::int64_t lda, const
 
 /// Sums of A^T B, or of A^H B if `conjugate`, over the rows of each block: M x N of them for each, in `partial`.
 /// A thread has PM x PN units of C, of unit_m x unit_n elements, those of its first unit's column and row and every
-/// so-manieth from there. A slice of the block has all of C, and every so-manieth row of a stage. A stage has `turns` rows
-/// for each slice, an even number. In rows of an odd number of elements units of two begin a column earlier in every second
-/// row; then there is an even number of slices, and each of them has only such rows, or only others.
+/// so-manieth from there. A slice of the block has all of C, and every so-manieth row of a stage. A stage has `turns`
+/// rows for each slice, an even number. In rows of an odd number of elements units of two begin a column earlier in
+/// every second row; then there is an even number of slices, and each of them has only such rows, or only others.
 /// rows_a, rows_b: how A and B lie in memory. products: of real numbers for one of T.
 template <class T, int M, int N, int unit_m, int unit_n, int PM, int PN, bool conjugate, int products, Rows rows_a,
           Rows rows_b, int threads, int turns, int stages, int resident>
@@ -78,8 +78,8 @@ __global__ void __launch_bounds__(threads, resident)
     advance();
   }
 
-  // While the words of one row are multiplied, those of the next are on their way to the other half of x and y, also where
-  // the next one is the first of another stage.
+  // While the words of one row are multiplied, those of the next are on their way to the other half of x and y, also
+  // where the next one is the first of another stage.
   alignas(16) T x[2][TM], y[2][TN];
   Tile<T, TM, TN, conjugate, products> tile;
   // Lanes that are left over do what others do: that costs nothing, a branch would.

@@ -17,8 +17,8 @@ inline constexpr int shared_of_sm = 227 * 1024;  // less what each block takes f
 inline constexpr double bytes_of_stages =
     24 * 1024;                         // wanted in a stage of all blocks of an SM: three are on their way
 inline constexpr int most_turns = 16;  // they are written out
-// Cycles of a scheduler (docs/tsm/probes.md): of each six FMAs one reads a register more, since nvcc lets another warp go
-// first there; and whatever is no FMA reads registers that FMAs would.
+// Cycles of a scheduler (docs/tsm/probes.md): of each six FMAs one reads a register more, since nvcc lets another warp
+// go first there; and whatever is no FMA reads registers that FMAs would.
 inline constexpr double fma_and_yield = 13.0 / 6, other_cycles = 1.3;
 
 /// How a matrix lies in memory.
@@ -35,8 +35,8 @@ inline const char* name_of(Rows rows) {
                               : ", gemm::generated::Rows::any";
 }
 
-/// What follows from M, N and options: `unroll` is the number of rows of a stage for each slice. Units have 16 bytes where
-/// tiles have an even number of columns; in rows of an odd number of doubles only if no load reads several rows.
+/// What follows from M, N and options: `unroll` is the number of rows of a stage for each slice. Units have 16 bytes
+/// where tiles have an even number of columns; in rows of an odd number of doubles only if no load reads several rows.
 struct PipelineShape {
   int unit_m, unit_n, units_m, units_n, pm, pn;
   Places places;

@@ -7,8 +7,9 @@
 
 namespace gemm::generated {
 
-/// `count` threads, along_m x along_n of them. A 16-byte load of a warp takes half as long if lanes n and n ^ 1 want the same
-/// words, or n and n ^ 2; so where both numbers are even, neighbours in a row are n and n ^ 1, in a column n and n ^ 2.
+/// `count` threads, along_m x along_n of them. A 16-byte load of a warp takes half as long if lanes n and n ^ 1 want
+/// the same words, or n and n ^ 2; so where both numbers are even, neighbours in a row are n and n ^ 1, in a column n
+/// and n ^ 2.
 struct Places {
   int along_m, along_n, count;
 
@@ -32,12 +33,13 @@ __host__ __device__ constexpr Places places_of_warp(int along_n) {
   return {32 / along_n, along_n, 32 / along_n * along_n};
 }
 
-/// Whether rows in shared memory are swizzled where so many threads have a whole C: if a load's lanes read several rows.
+/// Whether rows in shared memory are swizzled where so many threads have a whole C: if a load's lanes read several
+/// rows.
 __host__ __device__ constexpr bool swizzled(int count) {
   return count < 16;
 }
-/// Slices of a block; where rows are swizzled, a multiple of 8, so that all of a thread's rows are so in the same way; and
-/// `by_twos` an even number.
+/// Slices of a block; where rows are swizzled, a multiple of 8, so that all of a thread's rows are so in the same way;
+/// and `by_twos` an even number.
 __host__ __device__ constexpr int slices_of_block(int threads, int count, bool by_twos) {
   const int multiple = swizzled(count) ? 8 : by_twos ? 2 : 1;
   return threads / count / multiple * multiple;

@@ -12,9 +12,9 @@ struct RowThread {
   int row, place;
 };
 
-/// With `per_row` threads a row, 1, 2, 4, 8 or 16. Lanes n and n ^ 1 have the same row and n and n ^ 2 the same columns of two
-/// rows: the L1 cache and shared memory pass words of 8 or 16 bytes in half the time if lanes agree in such pairs, so that
-/// both loads, of A and of C, do. A warp's lanes still have whole rows, or neighbours in them.
+/// With `per_row` threads a row, 1, 2, 4, 8 or 16. Lanes n and n ^ 1 have the same row and n and n ^ 2 the same columns
+/// of two rows: the L1 cache and shared memory pass words of 8 or 16 bytes in half the time if lanes agree in such
+/// pairs, so that both loads, of A and of C, do. A warp's lanes still have whole rows, or neighbours in them.
 template <int per_row>
 __host__ __device__ constexpr RowThread row_thread(int thread) {
   static_assert(32 % per_row == 0 && per_row < 32);

@@ -24,14 +24,14 @@ __host__ __device__ constexpr int unit_of(int width, int element_bytes) {
 enum class Rows { flat, wide, any };
 
 /// Rows of W elements in shared memory, in units of so many, one row behind the other without padding: so copies of
-/// neighbours in device memory meet in no bank. Where neighbouring lanes read the same column of eight rows, and there is
-/// an even number of 16-byte units in a row, two of these would meet; `by_turns` then deals the units of each row out
-/// differently.
+/// neighbours in device memory meet in no bank. Where neighbouring lanes read the same column of eight rows, and there
+/// is an even number of 16-byte units in a row, two of these would meet; `by_turns` then deals the units of each row
+/// out differently.
 template <class T, int W, int unit_, bool by_turns>
 struct Panel {
   static constexpr int unit = unit_, units = ceil_div(W, unit);
-  /// Units of two in rows of an odd number: every second row begins amid 16 bytes. There they begin a column earlier, with
-  /// the last one of the row before; in the other rows the last one ends with the first column of the row behind.
+  /// Units of two in rows of an odd number: every second row begins amid 16 bytes. There they begin a column earlier,
+  /// with the last one of the row before; in the other rows the last one ends with the first column of the row behind.
   static constexpr bool shifted = W % unit != 0;
   /// So many units change places among themselves: those that share their bank with the row behind next, or sooner.
   static constexpr int group = !by_turns || shifted    ? 1
@@ -41,8 +41,8 @@ struct Panel {
                                : units % 4 == 0        ? 4
                                                        : 2;
 
-  /// What the number of a unit is XORed with to find its place; the same in rows that are 8 apart. Two rows differ first in
-  /// the highest bit, since lanes of the same row have neighbouring units.
+  /// What the number of a unit is XORed with to find its place; the same in rows that are 8 apart. Two rows differ
+  /// first in the highest bit, since lanes of the same row have neighbouring units.
   __device__ static int swizzle(int row) {
     return group == 1   ? 0
            : group == 2 ? row / 4 % 2
@@ -55,8 +55,9 @@ struct Panel {
   __device__ static int offset(int row, int u) { return (u ^ swizzle(row)) * static_cast<int>(unit * sizeof(T)); }
 };
 
-/// A thread's copies of a matrix to stages of `rows` rows, always the same part of a stage. Of a stage that is one range each
-/// warp copies a part, 512 bytes at a time: so a copy's address is the first one's and a constant that fits the instruction.
+/// A thread's copies of a matrix to stages of `rows` rows, always the same part of a stage. Of a stage that is one
+/// range each warp copies a part, 512 bytes at a time: so a copy's address is the first one's and a constant that fits
+/// the instruction.
 template <class T, int W, int unit, bool by_turns, int rows, int threads, Rows how>
 struct Copies {
   using To = Panel<T, W, unit, by_turns>;

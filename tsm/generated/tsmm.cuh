@@ -1,5 +1,5 @@
-// TSMM with everything known to the compiler: type, M, N, threads of a row, rows at a time, source of C. It is compiled when a
-// problem asks for it (common/jit.hpp), with no more of the harness than common/complex.cuh.
+// TSMM with everything known to the compiler: type, M, N, threads of a row, rows at a time, source of C. It is compiled
+// when a problem asks for it (common/jit.hpp), with no more of the harness than common/complex.cuh.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -92,8 +92,8 @@ __device__ void multiply_rows(const T* const (&row)[rows], const C& c, T (&sum)[
   if constexpr (M % columns > 0) multiply_columns<wide, M % columns>(row, whole, c, sum);
 }
 
-/// Of B = alpha A C + beta B a thread's columns in all its rows: `unroll` of them at a time, `distance` apart. first: the first
-/// one; step: from those to the next. C: ColumnsInRegisters or ColumnsInMemory.
+/// Of B = alpha A C + beta B a thread's columns in all its rows: `unroll` of them at a time, `distance` apart. first:
+/// the first one; step: from those to the next. C: ColumnsInRegisters or ColumnsInMemory.
 template <class T, int M, int unroll, int distance, bool wide, bool in_registers, class Columns, class C>
 __device__ void multiply_all_rows(std::int64_t first, std::int64_t step, std::int64_t k, T alpha,
                                   const T* __restrict__ a, std::int64_t lda, const Columns& mine, const C& c, T beta,
@@ -129,8 +129,8 @@ __device__ void multiply_all_rows(std::int64_t first, std::int64_t step, std::in
         if (row[u] < k && mine.is_mine(j)) b[row[u] * ldb + mine[j]] = sum[u][j];
       }
     }
-    // Memory may have changed, so that C is read again for the next rows: else nvcc would keep it in registers wherever it
-    // fits, whatever the source.
+    // Memory may have changed, so that C is read again for the next rows: else nvcc would keep it in registers wherever
+    // it fits, whatever the source.
     if constexpr (!in_registers) asm volatile("" ::: "memory");
   }
 }
@@ -140,11 +140,11 @@ template <class T>
 using Tsmm = void(std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* c, std::int64_t ldc, T beta, T* b,
                   std::int64_t ldb);
 
-/// B = alpha A C + beta B. `per_row` threads have a row of B between them (RowThread), and each thread `unroll` rows at a
-/// time, for which it takes an element of C once. wide: rows of A begin at multiples of 16 bytes (and M is even, of real
-/// numbers), so that they can be loaded 16 bytes at a time. From::shared needs M N elements of dynamic shared memory. C is not
-/// `restrict`: then it could be kept in registers after all. `threads` is the block's size; `resident`: so many blocks must
-/// fit an SM.
+/// B = alpha A C + beta B. `per_row` threads have a row of B between them (RowThread), and each thread `unroll` rows at
+/// a time, for which it takes an element of C once. wide: rows of A begin at multiples of 16 bytes (and M is even, of
+/// real numbers), so that they can be loaded 16 bytes at a time. From::shared needs M N elements of dynamic shared
+/// memory. C is not `restrict`: then it could be kept in registers after all. `threads` is the block's size;
+/// `resident`: so many blocks must fit an SM.
 template <class T, int M, int N, int per_row, int unroll, From from, bool wide, int threads, int resident>
 __global__ void __launch_bounds__(threads, resident)
     tsmm(std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* c, std::int64_t ldc, T beta, T* b,

@@ -30,9 +30,9 @@ inline RowThread row_thread(int per_row, int thread) {
   }
 }
 
-/// Wavefronts of a warp's load: the most pieces that a bank has to give, in phases of 128 bytes, of which there are half as
-/// many if all lanes agree with lane ^ 1, or all with lane ^ 2 (docs/concepts/counts.md). element: what each lane loads, in
-/// elements of 8 or 16 bytes.
+/// Wavefronts of a warp's load: the most pieces that a bank has to give, in phases of 128 bytes, of which there are
+/// half as many if all lanes agree with lane ^ 1, or all with lane ^ 2 (docs/concepts/counts.md). element: what each
+/// lane loads, in elements of 8 or 16 bytes.
 inline int load_wavefronts(const std::array<int, 32>& element, int words) {
   const auto agree = [&](int distance) {
     for (int lane = 0; lane < 32; ++lane) {
@@ -89,8 +89,8 @@ inline TsmmAccess tsmm_access(int m, int n, int words, int per_row) {
           static_cast<double>(load_wavefronts(c, words)), static_cast<double>(sectors) / count};
 }
 
-/// Registers that a thread needs, about: sums, columns of A, elements of C (from memory those in use and some on their way),
-/// addresses.
+/// Registers that a thread needs, about: sums, columns of A, elements of C (from memory those in use and some on their
+/// way), addresses.
 inline int tsmm_registers(int m, int n, bool is_complex, const KernelOptions& o) {
   const int count = ceil_div(n, o.threads_per_row), element = 2 * words(is_complex);
   const int ahead = columns_ahead(is_complex ? 16 : 8, m, o.unroll);

@@ -32,8 +32,8 @@ struct Loop {
 /// Numbers in [1/2, 1), the same each time.
 const std::vector<double>& loop_data();
 
-/// Checks each loop, and times it with 4, 8 and 16 warps an SM. With the option, a result says what nvcc has made of the
-/// loop, too (of `file`, the probe's).
+/// Checks each loop, and times it with 4, 8 and 16 warps an SM. With the option, a result says what nvcc has made of
+/// the loop, too (of `file`, the probe's).
 ProbeReport run_loops(const ProbeRun& run, const std::vector<Loop>& loops, const std::string& file);
 /// --sass, of probes that run loops.
 ProbeOption machine_code_option();
@@ -44,8 +44,8 @@ struct LoopCode {
   double operands = 0;  ///< 64-bit register operands of a DFMA that the DFMA before did not have, on average
   double reused = 0;    ///< operands of a DFMA that carry .reuse, on average
   /// Of a scheduler for a round, if registers give it 64 bits for each lane in a cycle. A DFMA takes two cycles, or as
-  /// many as it has operands that the one before did not keep by .reuse; an addition half a cycle for each register that
-  /// it reads, a load or a move one, in cycles that the DFMA leaves.
+  /// many as it has operands that the one before did not keep by .reuse; an addition half a cycle for each register
+  /// that it reads, a load or a move one, in cycles that the DFMA leaves.
   double port_cycles = 0;
   int registers = 0, spilled = 0;
 };
