@@ -9,20 +9,17 @@
 // Map       Lanes form 8 groups of 4: g = lane / 4 counts rows (of B columns), t = lane % 4 along them.
 // Page      docs/tensorcore/04_fragment_map.md
 // Source    Ootomo and Yokota (2023), section 2.3 and Code 2; PTX ISA, "Warp Level Matrix Multiply-Accumulate".
-#include <algorithm>
-#include <functional>
-
-#include "common/device.hpp"
 #include "common/device_memory.hpp"
 #include "common/launch.cuh"
-#include "common/probe.hpp"
 #include "tensorcore/documented_layouts.hpp"
+#include "tensorcore/fragment_kinds.hpp"
 #include "tensorcore/wmma_ext/wmma_ext.hpp"
 
 namespace {
 
 namespace ext = wmma_ext;
-using ext::fragment_traits, ext::position, ext::value_t, gemm::Json;
+using ext::fragment_traits, ext::value_t;
+using gemm::fragments::Kind, gemm::fragments::Place;
 constexpr int LANES = 32;
 
 // For sm_75 some types don't exist: their kernels are empty there, and never launched.
@@ -94,9 +91,9 @@ __global__ void multiply_by_tiles(const Half* a, const Half* b, float* c) {
   nvcuda::wmma::store_matrix_sync(c, z, 16, nvcuda::wmma::mem_row_major);
 }
 
-// ---- the host's side: places as positions
+// ---- the host's side
 
-using Places = std::vector<position>;  // LANES times the elements of x[]
+using Places = std::vector<Place>;  // of LANES times the elements of x[]
 
 void require(const gemm::Status& status) {
   if (!status) throw gemm::DeviceError("a launch failed: " + status.reason);
@@ -109,8 +106,8 @@ gemm::DeviceArray<T> to_device(const std::vector<T>& host) {
 }
 
 // number(row, col) of the element that each place has.
-template <class F>
-std::vector<int> loaded(const std::function<int(int, int)>& number) {
+template <class F, class Number>
+std::vector<int> loaded(const Number& number) {
   using traits = fragment_traits<F>;
   std::vector<value_t<F>> matrix;
   constexpr bool by_rows = traits::is_accumulator || traits::by_rows;
@@ -119,13 +116,14 @@ std::vector<int> loaded(const std::function<int(int, int)>& number) {
     matrix.push_back(value_t<F>(static_cast<float>(number(row, col))));
   }
   const auto on_device = to_device(matrix);
-  const gemm::DeviceArray<float[LANES][16]> x(1);
-  require(gemm::launch(load_numbers<F>, {.block = LANES}, on_device.data(), x.data()));
-  float host[LANES][16];
-  gemm::check_cuda(cudaMemcpy(host, x.data(), sizeof host, cudaMemcpyDeviceToHost), "copy from the device");
+  const gemm::DeviceArray<float> x(LANES * 16);
+  require(gemm::launch(load_numbers<F>, {.block = LANES}, on_device.data(),
+                       reinterpret_cast<float(*)[LANES][16]>(x.data())));
+  const std::vector<float> host = x.to_host();
   std::vector<int> numbers;
-  for (const auto& lane : host) {
-    for (int i = 0; i < traits::elements; ++i) numbers.push_back(static_cast<int>(lane[i]));
+  for (int lane = 0; lane < LANES; ++lane) {
+    for (int i = 0; i < traits::elements; ++i)
+      numbers.push_back(static_cast<int>(host[static_cast<std::size_t>(lane * 16 + i)]));
   }
   return numbers;
 }
@@ -147,168 +145,56 @@ Places discover() {
 }
 
 template <class F>
-Places written_down(position (*place)(int, int)) {
+Places written_down(ext::position (*place)(int, int)) {
   Places places;
   for (int lane = 0; lane < LANES; ++lane) {
-    for (int i = 0; i < fragment_traits<F>::elements; ++i) places.push_back(place(lane, i));
+    for (int i = 0; i < fragment_traits<F>::elements; ++i) places.push_back({place(lane, i).row, place(lane, i).col});
   }
   return places;
 }
 
-constexpr position NOWHERE{-1, -1};
-void agree(int& name, int with) {
-  name = name == -2 || name == with ? with : -1;
+// A row or column that is not known yet, and one that two products disagree about.
+constexpr int UNKNOWN = -2, CONTRADICTED = -1;
+void agree(int& known, int found) {
+  known = known == UNKNOWN || known == found ? found : CONTRADICTED;
 }
 
-// A product is the same if rows change places in A and C, or steps of k in A and B: so the manual's names of C's rows
-// and columns and of B's steps of k are taken, and all else is found.
+// A product stays the same if rows change places in A and C, or steps of k in A and B: so C's rows and columns and B's
+// steps of k have the manual's names, and all else is found.
 struct Product {
   Places a, b;
 };
 template <class A, class B, class C>
-Product discover_product(const Places& named_b, const Places& named_c) {
-  constexpr int of_c = fragment_traits<C>::held * LANES;
-  Product found{Places(LANES * fragment_traits<A>::held, {-2, -2}), named_b};
-  for (position& p : found.b) p.col = -2;
-  const gemm::DeviceArray<float> met(found.a.size() * of_c);
+Product discover_product() {
+  constexpr std::size_t of_c = fragment_traits<C>::held * LANES;
+  const Places c = written_down<C>(gemm::documented::place<C>);
+  Places b = written_down<B>(gemm::documented::place<B>), a(fragment_traits<A>::held * LANES, {UNKNOWN, UNKNOWN});
+  for (Place& place : b) place.col = UNKNOWN;
+  const gemm::DeviceArray<float> met(a.size() * of_c);
   require(gemm::launch(multiply_places<A, B, C>, {.block = LANES}, met.data()));
   const std::vector<float> numbers = met.to_host();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (numbers[i] == 0) continue;
-    const auto in_b = static_cast<std::size_t>(numbers[i]) - 1;
-    const position c = named_c[i % of_c];
-    position& a = found.a[i / of_c];
-    if (in_b >= found.b.size()) return {{NOWHERE}, {NOWHERE}};
-    agree(a.row, c.row);
-    agree(a.col, named_b[in_b].row);
-    agree(found.b[in_b].col, c.col);
+    Place &in_a = a[i / of_c], &in_b = b.at(static_cast<std::size_t>(numbers[i]) - 1);
+    agree(in_a.row, c[i % of_c].row);
+    agree(in_a.col, in_b.row);
+    agree(in_b.col, c[i % of_c].col);
   }
-  return found;
+  return {a, b};
 }
 
-struct Kind {
-  std::string name;  // a_f16_16x16x16_row
-  std::string description;
-  int rows = 0, cols = 0, held = 0, elements = 0;  // of the matrix; of it in a lane; of x[]
-  int registers = 0;                               // of a lane, for x[]
-  bool on_sm_75 = false;
-  Places table, documented;
-  std::function<Places()> discover;
-};
-
-template <class F>
-Kind kind_of(std::function<Places()> discover) {
-  using traits = fragment_traits<F>;
-  const bool ordered = ext::kinds::is_wmma<F> && !traits::is_accumulator;
-  const std::string shape =
-      std::to_string(traits::m) + "x" + std::to_string(traits::n) + "x" + std::to_string(traits::k);
-  return {std::string(1, ext::kinds::use_name<F>()[traits::is_accumulator ? 1 : 7]) + "_" + ext::kinds::type_name<F>() +
-              "_" + shape +
-              (!ordered          ? ""
-               : traits::by_rows ? "_row"
-                                 : "_col"),
-          ext::kinds::description<F>(),
-          traits::rows,
-          traits::cols,
-          traits::held,
-          traits::elements,
-          static_cast<int>(sizeof(F::x)) / 4,
-          ext::kinds::runs_on_sm_75<F>,
-          written_down<F>(traits::place),
-          written_down<F>(gemm::documented::place<F>),
-          std::move(discover)};
-}
-
-template <class... F>
-void add_wmma(ext::kinds::list<F...>, std::vector<Kind>& kinds) {
-  (kinds.push_back(kind_of<F>(discover<F>)), ...);
-}
-template <int m, int n, int k, class T, class R>
-void add_mma(std::vector<Kind>& kinds) {
-  using A = ext::mma::fragment<ext::matrix_a, m, n, k, T, ext::row_major>;
-  using B = ext::mma::fragment<ext::matrix_b, m, n, k, T, ext::col_major>;
-  using C = ext::mma::fragment<ext::accumulator, m, n, k, R>;
-  const auto product = [] {
-    return discover_product<A, B, C>(written_down<B>(gemm::documented::place<B>),
-                                     written_down<C>(gemm::documented::place<C>));
-  };
-  kinds.push_back(kind_of<A>([product] { return product().a; }));
-  kinds.push_back(kind_of<B>([product] { return product().b; }));
-}
-
-const std::vector<Kind>& all_kinds() {
-  static const std::vector<Kind> all = [] {
-    std::vector<Kind> kinds;
-    add_wmma(ext::kinds::wmma_sm_75{}, kinds);
-    add_wmma(ext::kinds::wmma_sm_80{}, kinds);
-    add_mma<16, 8, 8, Half, float>(kinds);
-    add_mma<16, 8, 16, Half, float>(kinds);
-    add_mma<16, 8, 16, __nv_bfloat16, float>(kinds);
-    add_mma<16, 8, 8, ext::precision::tf32, float>(kinds);
-    add_mma<8, 8, 4, double, double>(kinds);
-    return kinds;
-  }();
-  return all;
-}
-
-std::string show(position p) {
-  return "(" + std::to_string(p.row) + "," + std::to_string(p.col) + ")";
-}
-
-// The first place that one of the lists has elsewhere, as a reason; empty if they agree.
-std::string compare(const Places& found, const Places& expected, int elements, const std::string& whose) {
-  if (found.size() != expected.size()) return "a place of A meets none of B's";
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i].row == expected[i].row && found[i].col == expected[i].col) continue;
-    const int lane = static_cast<int>(i) / elements, e = static_cast<int>(i) % elements;
-    return "x[" + std::to_string(e) + "] of lane " + std::to_string(lane) + " is " + show(found[i]) +
-           " on this device, " + show(expected[i]) + " in " + whose;
+// C of mma.sync: the left half of wmma's, if check_tiles() finds that this is made so.
+Places left_half() {
+  const Places whole = discover<WmmaC>();
+  Places left;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    if (i % 8 < 4) left.push_back(whole[i]);
   }
-  return {};
+  return left;
 }
 
-Json measure(const Kind& kind, Places& found) {
-  Json result = {{"part", "map"},     {"kind", kind.name}, {"name", kind.description},  {"rows", kind.rows},
-                 {"cols", kind.cols}, {"held", kind.held}, {"elements", kind.elements}, {"registers", kind.registers}};
-  const int capability = gemm::open_device().compute_capability;
-  if (capability && capability < 80 && !kind.on_sm_75) {
-    result["status"] = "skip";
-    result["reason"] = "needs sm_80";
-    return result;
-  }
-  found = kind.discover();
-  std::string reason = compare(found, kind.table, kind.elements, "wmma_ext's table");
-  if (reason.empty()) reason = compare(found, kind.documented, kind.elements, "the PTX manual's");
-  result["status"] = reason.empty() ? "pass" : "fail";
-  result["reason"] = reason;
-  for (int lane = 0; lane < LANES; ++lane) {  // a lane's elements, numbered by rows
-    std::string text;
-    for (int i = 0; i < kind.elements && found.size() == kind.table.size(); ++i) {
-      const position p = found[static_cast<std::size_t>(lane * kind.elements + i)];
-      text += (i ? " " : "") + std::to_string(p.row * kind.cols + p.col);
-    }
-    result["lanes"].push_back(text);
-  }
-  return result;
-}
-
-// Of the matrix that fragments of both kinds can hold: so many of mma.sync's.
-Json compare_registers(const std::string& what, const std::string& wmma, const std::string& mma, int tiles) {
-  const auto registers = [](const std::string& name) {
-    return std::ranges::find(all_kinds(), name, &Kind::name)->registers;
-  };
-  return {{"part", "registers"},           {"matrix", what},   {"wmma", registers(wmma)},
-          {"mma", tiles * registers(mma)}, {"status", "pass"}, {"reason", ""}};
-}
-
-Json check_tiles() {
-  Json result = {{"part", "tiles"}, {"status", "pass"}, {"reason", ""}};
-  const int capability = gemm::open_device().compute_capability;
-  if (capability && capability < 80) {
-    result["status"] = "skip";
-    result["reason"] = "m16n8k16 needs sm_80";
-    return result;
-  }
+// Empty, or what is wrong.
+std::string check_tiles() {
   std::vector<Half> a, b;
   const auto in_a = [](int i, int l) { return (3 * i + 5 * l) % 7 - 3; };
   const auto in_b = [](int l, int j) { return (2 * l + 3 * j) % 5 - 2; };
@@ -323,65 +209,61 @@ Json check_tiles() {
   for (int i = 0; i < 256; ++i) {
     int sum = 0;
     for (int l = 0; l < 16; ++l) sum += in_a(i / 16, l) * in_b(l, i % 16);
-    if (products[static_cast<std::size_t>(i)] == static_cast<float>(sum)) continue;
-    result["status"] = "fail";
-    result["reason"] = "two mma.sync on wmma's registers make another C at " + show({i / 16, i % 16});
-    return result;
+    if (products[static_cast<std::size_t>(i)] != static_cast<float>(sum))
+      return "two mma.sync on wmma's registers make another C in row " + std::to_string(i / 16);
   }
-  return result;
+  return {};
+}
+
+template <class F>
+Kind kind_of(std::function<Places()> discover) {
+  using traits = fragment_traits<F>;
+  return {ext::kinds::description<F>(),
+          traits::rows,
+          traits::cols,
+          traits::held,
+          traits::elements,
+          static_cast<int>(sizeof(F::x)) / 4,
+          ext::kinds::runs_on_sm_75<F> ? 75 : 80,
+          written_down<F>(traits::place),
+          written_down<F>(gemm::documented::place<F>),
+          std::move(discover)};
+}
+template <class... F>
+void add_wmma(ext::kinds::list<F...>, std::vector<Kind>& kinds) {
+  (kinds.push_back(kind_of<F>(discover<F>)), ...);
+}
+template <int m, int n, int k, class T, class R>
+void add_mma(std::vector<Kind>& kinds) {
+  using A = ext::mma::fragment<ext::matrix_a, m, n, k, T, ext::row_major>;
+  using B = ext::mma::fragment<ext::matrix_b, m, n, k, T, ext::col_major>;
+  using C = ext::mma::fragment<ext::accumulator, m, n, k, R>;
+  kinds.push_back(kind_of<A>([] { return discover_product<A, B, C>().a; }));
+  kinds.push_back(kind_of<B>([] { return discover_product<A, B, C>().b; }));
+}
+
+const std::vector<Kind>& all_kinds() {
+  static const std::vector<Kind> all = [] {
+    std::vector<Kind> kinds;
+    add_wmma(ext::kinds::wmma_sm_75{}, kinds);
+    add_wmma(ext::kinds::wmma_sm_80{}, kinds);
+    add_mma<16, 8, 8, Half, float>(kinds);
+    add_mma<16, 8, 16, Half, float>(kinds);
+    kinds.push_back(kind_of<ext::mma::fragment<ext::accumulator, 16, 8, 16, float>>(left_half));
+    add_mma<16, 8, 16, __nv_bfloat16, float>(kinds);
+    add_mma<16, 8, 8, ext::precision::tf32, float>(kinds);
+    add_mma<8, 8, 4, double, double>(kinds);
+    return kinds;
+  }();
+  return all;
 }
 
 std::string shown = "a_f16_16x16x16_row";
 
-std::string show_map(const Kind& kind, const Places& found) {
-  std::string text = kind.description + ", " + std::to_string(kind.rows) + " x " + std::to_string(kind.cols) +
-                     ", by lanes: (row,column) of x[0], x[1] ...";
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const int lane = static_cast<int>(i) / kind.elements, e = static_cast<int>(i) % kind.elements;
-    if (e == 0) text += (lane < 10 ? "\n   " : "\n  ") + std::to_string(lane) + ":";
-    if (e < kind.held) text += " " + show(found[i]);
-  }
-  text += "\n";
-  if (kind.elements > kind.held)
-    text += "x[" + std::to_string(kind.held) + "] and on: the same once more" +
-            (kind.elements > 2 * kind.held ? ", and again\n" : "\n");
-  return text;
-}
-
 gemm::ProbeReport probe(const gemm::ProbeRun&) {
-  // A build for another generation would show a map of its own.
+  // A build for another generation would show a map that its own device doesn't have.
   if (const std::string problem = ext::self_test(); !problem.empty()) throw gemm::DeviceError(problem);
-  gemm::ProbeReport report;
-  report.settings = {{"kind", shown}};
-  report.table = {{"fragment", "matrix", "elements of a lane", "in x[]", "registers", "status"}};
-  for (const Kind& kind : all_kinds()) {
-    Places found;
-    Json result = measure(kind, found);
-    report.table.push_back({kind.name, std::to_string(kind.rows) + " x " + std::to_string(kind.cols),
-                            std::to_string(kind.held), std::to_string(kind.elements), std::to_string(kind.registers),
-                            result["status"]});
-    if (kind.name == shown && result["status"] != "skip") report.text = show_map(kind, found);
-    report.results.push_back(std::move(result));
-  }
-  report.results.push_back(check_tiles());
-  report.text += "\nregisters of a lane, wmma and mma.sync:\n";
-  for (Json result : {compare_registers("A, 16 x 16", "a_f16_16x16x16_row", "a_f16_16x8x16", 1),
-                      compare_registers("B, 16 x 16", "b_f16_16x16x16_row", "b_f16_16x8x16", 2),
-                      compare_registers("A, 32 x 16", "a_f16_32x8x16_row", "a_f16_16x8x16", 2),
-                      compare_registers("B, 16 x 8", "b_f16_32x8x16_row", "b_f16_16x8x16", 1),
-                      compare_registers("A, 16 x 16, bf16", "a_bf16_16x16x16_row", "a_bf16_16x8x16", 1),
-                      compare_registers("A, 16 x 8, tf32", "a_tf32_16x16x8_row", "a_tf32_16x8x8", 1)}) {
-    report.text += "  " + result["matrix"].get<std::string>() + ": " + std::to_string(result["wmma"].get<int>()) +
-                   ", " + std::to_string(result["mma"].get<int>()) + "\n";
-    report.results.push_back(std::move(result));
-  }
-  return report;
-}
-
-std::vector<std::string> kind_names() {
-  std::vector<std::string> names;
-  for (const Kind& kind : all_kinds()) names.push_back(kind.name);
-  return names;
+  return gemm::fragments::report(all_kinds(), check_tiles, shown);
 }
 
 const gemm::ProbeRegistration registration{
@@ -390,7 +272,7 @@ const gemm::ProbeRegistration registration{
      .options = {{.name = "--kind",
                   .description = "the fragment whose map is printed; the JSON has them all",
                   .word = &shown,
-                  .words = kind_names()}},
+                  .words = gemm::fragments::names(all_kinds())}},
      .run = probe}};
 
 }  // namespace
