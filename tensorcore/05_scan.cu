@@ -35,40 +35,8 @@ using C = wmma::fragment<wmma::accumulator, TILE, TILE, TILE, float>;
 template <int WIDTH>
 struct Triangles {
   B upper;  // U: (i, j) is 1 if i <= j
-  A lower;  // L: (i, j) is 1 if j < i; WIDTH 16 doesn't use it, nor J
+  A lower;  // L: (i, j) is 1 if j < i. Rows of 16 need neither this nor J
   B ones;   // J
-};
-
-// By a rule: each lane calculates the elements that it has.
-struct InRegisters {
-  template <int WIDTH>
-  static __device__ void make(Triangles<WIDTH>& t) {
-    wmma_ext::foreach_ij<B>([&](auto indices, int i, int j) {
-      for (const unsigned index : indices) t.upper.x[index] = __half(i <= j ? 1.0f : 0.0f);
-    });
-    if constexpr (WIDTH == TILE) return;
-    wmma_ext::foreach_ij<A>([&](auto indices, int i, int j) {
-      for (const unsigned index : indices) t.lower.x[index] = __half(j < i ? 1.0f : 0.0f);
-    });
-    wmma::fill_fragment(t.ones, __half(1.0f));
-  }
-};
-
-// Without wmma_ext: the block writes them to shared memory, each warp loads them.
-struct ThroughShared {
-  template <int WIDTH>
-  static __device__ void make(Triangles<WIDTH>& t) {
-    __shared__ __align__(32) __half upper[ELEMENTS], lower[WIDTH == TILE ? 16 : ELEMENTS];
-    for (int e = threadIdx.x; e < ELEMENTS; e += THREADS) {
-      upper[e] = __half(e / TILE <= e % TILE ? 1.0f : 0.0f);
-      if constexpr (WIDTH != TILE) lower[e] = __half(e % TILE < e / TILE ? 1.0f : 0.0f);
-    }
-    __syncthreads();
-    wmma::load_matrix_sync(t.upper, upper, TILE);
-    if constexpr (WIDTH == TILE) return;
-    wmma::load_matrix_sync(t.lower, lower, TILE);
-    wmma::fill_fragment(t.ones, __half(1.0f));
-  }
 };
 
 constexpr bool accumulators_lie_like_operands() {
@@ -83,10 +51,8 @@ constexpr bool accumulators_lie_like_operands() {
 static_assert(accumulators_lie_like_operands());
 
 // A warp's tiles, one after the other.
-template <class Make, int WIDTH>
-__global__ void __launch_bounds__(THREADS, BLOCKS) scan(const __half* __restrict__ in, float* out, std::int64_t tiles) {
-  Triangles<WIDTH> t;
-  Make::make(t);
+template <int WIDTH>
+__device__ void scan_tiles(const Triangles<WIDTH>& t, const __half* in, float* out, std::int64_t tiles) {
   const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * WARPS;
   for (std::int64_t tile = static_cast<std::int64_t>(blockIdx.x) * WARPS + threadIdx.x / LANES; tile < tiles;
        tile += warps) {
@@ -96,7 +62,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) scan(const __half* __restrict
     wmma::load_matrix_sync(rows, in + tile * ELEMENTS, TILE);
     wmma::mma_sync(sums, rows, t.upper, sums);
     if constexpr (WIDTH == ELEMENTS) {
-      B columns;  // the same numbers as the other operand: from the L1 cache
+      B columns;  // the same numbers as the other operand: nvcc loads them once, and has lanes exchange them
       C above;
       wmma::fill_fragment(above, 0.0f);
       wmma::load_matrix_sync(columns, in + tile * ELEMENTS, TILE);
@@ -114,6 +80,42 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) scan(const __half* __restrict
     }
     wmma::store_matrix_sync(out + tile * ELEMENTS, sums, TILE, wmma::mem_row_major);
   }
+}
+
+// The triangles by their rule: each lane calculates the elements that it has.
+template <int WIDTH>
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    scan_registers(const __half* __restrict__ in, float* __restrict__ out, std::int64_t tiles) {
+  Triangles<WIDTH> t;
+  wmma_ext::foreach_ij<B>([&](auto indices, int i, int j) {
+    for (const unsigned index : indices) t.upper.x[index] = __half(i <= j ? 1.0f : 0.0f);
+  });
+  if constexpr (WIDTH == ELEMENTS) {
+    wmma_ext::foreach_ij<A>([&](auto indices, int i, int j) {
+      for (const unsigned index : indices) t.lower.x[index] = __half(j < i ? 1.0f : 0.0f);
+    });
+    wmma::fill_fragment(t.ones, __half(1.0f));
+  }
+  scan_tiles(t, in, out, tiles);
+}
+
+// The same without wmma_ext: the block writes them to shared memory, and each warp loads them.
+template <int WIDTH>
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    scan_shared(const __half* __restrict__ in, float* __restrict__ out, std::int64_t tiles) {
+  __shared__ __align__(32) __half upper[ELEMENTS], lower[WIDTH];
+  for (int e = threadIdx.x; e < ELEMENTS; e += THREADS) {
+    upper[e] = __half(e / TILE <= e % TILE ? 1.0f : 0.0f);
+    if constexpr (WIDTH == ELEMENTS) lower[e] = __half(e % TILE < e / TILE ? 1.0f : 0.0f);
+  }
+  __syncthreads();
+  Triangles<WIDTH> t;
+  wmma::load_matrix_sync(t.upper, upper, TILE);
+  if constexpr (WIDTH == ELEMENTS) {
+    wmma::load_matrix_sync(t.lower, lower, TILE);
+    wmma::fill_fragment(t.ones, __half(1.0f));
+  }
+  scan_tiles(t, in, out, tiles);
 }
 
 #ifdef __CUDACC__
@@ -147,15 +149,15 @@ using gemm::batches::Form;
 using gemm::scan::Rows;
 
 // each: a warp has one tile and makes the triangles for that; else it has as many as it takes.
-template <class Make, int WIDTH>
-Form form(const std::string& name, const Rows& rows, bool each, int sm_count) {
-  const auto launch = [&rows, each, sm_count](std::int64_t count) {
-    const std::int64_t tiles = count * WIDTH / ELEMENTS, needed = (tiles + WARPS - 1) / WARPS;
+Form form(const std::string& name, void (*kernel)(const __half*, float*, std::int64_t), const Rows& rows, bool each,
+          int sm_count) {
+  const auto launch = [=, &rows](std::int64_t count) {
+    const std::int64_t tiles = count * rows.width() / ELEMENTS, needed = (tiles + WARPS - 1) / WARPS;
     const std::int64_t blocks = each ? needed : std::min<std::int64_t>(needed, sm_count * BLOCKS);
-    return gemm::launch(scan<Make, WIDTH>, {.grid = static_cast<unsigned>(blocks), .block = THREADS}, rows.in(),
-                        rows.out(), tiles);
+    return gemm::launch(kernel, {.grid = static_cast<unsigned>(blocks), .block = THREADS}, rows.in(), rows.out(),
+                        tiles);
   };
-  return {name + (each ? ", each" : ", once"), launch, "", reinterpret_cast<const void*>(scan<Make, WIDTH>)};
+  return {name + (each ? ", each" : ", once"), launch, "", reinterpret_cast<const void*>(kernel)};
 }
 
 template <int WIDTH>
@@ -176,10 +178,10 @@ Form cub_form([[maybe_unused]] const Rows& rows, [[maybe_unused]] int sm_count) 
 template <int WIDTH>
 gemm::batches::Task task(Rows& rows, int sm_count) {
   return gemm::scan::task(rows,
-                          {form<InRegisters, WIDTH>("registers", rows, false, sm_count),
-                           form<InRegisters, WIDTH>("registers", rows, true, sm_count),
-                           form<ThroughShared, WIDTH>("shared", rows, false, sm_count),
-                           form<ThroughShared, WIDTH>("shared", rows, true, sm_count), cub_form<WIDTH>(rows, sm_count)},
+                          {form("registers", scan_registers<WIDTH>, rows, false, sm_count),
+                           form("registers", scan_registers<WIDTH>, rows, true, sm_count),
+                           form("shared", scan_shared<WIDTH>, rows, false, sm_count),
+                           form("shared", scan_shared<WIDTH>, rows, true, sm_count), cub_form<WIDTH>(rows, sm_count)},
                           "shared, once");
 }
 
@@ -189,7 +191,7 @@ bool with_code = false;
 gemm::ProbeReport probe(const gemm::ProbeRun& run) {
   if (const std::string problem = wmma_ext::self_test(); !problem.empty()) throw gemm::DeviceError(problem);
   gemm::ProbeReport report;
-  if (with_code) gemm::batches::add_code(__FILE__, report);
+  if (with_code) gemm::batches::add_code(__FILE__, "scan_", report);
   Rows short_rows(TILE), long_rows(ELEMENTS);
   std::vector<std::int64_t> sizes;
   for (int log2 = 10; run.time && log2 <= most; log2 += 2) sizes.push_back(std::int64_t{1} << log2);

@@ -102,6 +102,7 @@ std::vector<Json> measure_size(const ProbeRun& run, const Task& task, std::int64
 
 std::string cell(const Json& result) {
   if (result["status"] != "pass") return result["status"];
+  if (result.contains("counts")) return fmt::format("right, {}", result["counts"]["shared_requests"].get<int>());
   if (!result.contains("gbs")) return "right";
   const std::string speed = fmt::format("{} ({:.0f} %)", significant(result["gbs"]), result["pct_copy"].get<double>());
   return result.contains("speedup") ? fmt::format("{} {:.2f} x", speed, result["speedup"].get<double>()) : speed;
@@ -131,9 +132,10 @@ void measure(const ProbeRun& run, const std::vector<Task>& tasks, const std::vec
                                run.machine.copy_gbs, tasks[0].base);
 }
 
-void add_code(const std::string& file, ProbeReport& report) {
+void add_code(const std::string& file, const std::string& prefix, ProbeReport& report) {
   report.table.push_back({"nvcc for sm_90a", "registers", "spilled", "shared, bytes", "memory instructions"});
   for (const CompiledKernel& kernel : compile_probe(file)) {
+    if (!kernel.name.starts_with(prefix)) continue;
     InstructionCounts accesses;
     for (const auto& [line, counts] : kernel.lines) {
       for (const auto& [name, n] : counts) accesses[name] += n;

@@ -33,14 +33,15 @@ struct Task {
 };
 
 /// Runs each form of each task on batches of these sizes, on whole numbers and on others, and checks every result; on a
-/// GPU times them in turns, too, with a warm cache, and checks again. A result for each task, size and form: task, form,
-/// batch, bytes, flops, predicted_ms (of reading and writing at the copy's speed, or of the launch), registers, status,
-/// reason; timed: time_ms, state, gbs, pct_copy, speedup (over `base`); on the executor: counts.
+/// GPU times them in turns, too, with a warm cache, and checks again. A result for each task, size and form, with part
+/// "batch": task, form, batch, bytes, flops, predicted_ms (of reading and writing at the copy's speed, or of a launch),
+/// registers, status, reason; timed: time_ms, state, gbs, pct_copy, speedup (over `base`); on the executor: counts.
 void measure(const ProbeRun& run, const std::vector<Task>& tasks, const std::vector<std::int64_t>& sizes,
              ProbeReport& report);
 
-/// What nvcc makes of the kernels in a file: a result for each with part "code", kernel, registers, spilled (bytes),
-/// shared (bytes of a block) and accesses: memory instructions by class. Throws UsageError where there is no nvcc.
-void add_code(const std::string& file, ProbeReport& report);
+/// What nvcc makes of the kernels in a file whose names begin with `prefix`: a result for each with part "code", kernel,
+/// registers, spilled (bytes), shared (bytes of a block) and accesses: memory instructions by class. Throws UsageError
+/// where there is no nvcc or no nvdisasm.
+void add_code(const std::string& file, const std::string& prefix, ProbeReport& report);
 
 }  // namespace gemm::batches

@@ -36,21 +36,19 @@ constexpr position place(int lane, int i) {
   constexpr int bits = std::is_same_v<T, double> ? 64 : std::is_same_v<T, wmma_ext::precision::tf32> ? 32 : 16;
   constexpr bool is_a = std::is_same_v<typename traits::use, wmma_ext::matrix_a>;
   constexpr char of = traits::is_accumulator ? 'c' : is_a ? 'a' : 'b';
-  if constexpr (!wmma_ext::kinds::is_wmma<Fragment>) return in_instruction(of, bits, lane, i);
-
-  i %= traits::held;                            // nvcuda::wmma repeats elements of FP16 operands
-  constexpr bool transposed = traits::n == 32;  // 8x32: C' = B' A', so that B is the instruction's A
-  constexpr char in = of == 'c' || !transposed ? of : of == 'a' ? 'b' : 'a';
-  constexpr bool is_wide = traits::m == 16;  // two instructions side by side; else one below the other
-  constexpr bool is_split = in == 'c' || in == (is_wide ? 'b' : 'a');
-  constexpr int tile = is_split ? traits::held / 2 : traits::held;  // elements of a lane in one instruction
-  position p = in_instruction(in, bits, lane, i % tile);
-  if (is_wide) {
-    p.col += i / tile * 8;
+  if constexpr (!wmma_ext::kinds::is_wmma<Fragment>) {
+    return in_instruction(of, bits, lane, i);
   } else {
-    p.row += i / tile * 16;
+    i %= traits::held;                            // nvcuda::wmma repeats elements of FP16 operands
+    constexpr bool transposed = traits::n == 32;  // 8x32: C' = B' A', so that B is the instruction's A
+    constexpr char in = of == 'c' || !transposed ? of : of == 'a' ? 'b' : 'a';
+    constexpr bool side_by_side = traits::m == 16;  // two instructions; else one below the other
+    constexpr bool is_split = in == 'c' || in == (side_by_side ? 'b' : 'a');
+    constexpr int tile = is_split ? traits::held / 2 : traits::held;  // elements of a lane in one instruction
+    position p = in_instruction(in, bits, lane, i % tile);
+    (side_by_side ? p.col : p.row) += i / tile * (side_by_side ? 8 : 16);
+    return transposed ? position{p.col, p.row} : p;
   }
-  return transposed ? position{p.col, p.row} : p;
 }
 
 }  // namespace gemm::documented
