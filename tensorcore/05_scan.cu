@@ -5,7 +5,7 @@
 //           A U + (L A) J, where L has ones below its diagonal and J everywhere: L A has, in each column, the sum of
 //           what stands above; J adds up the columns. All three follow from a rule: no memory need hold them.
 // Limit     Device memory: 6 bytes a number, 2 in and 4 out. For a tile's 1,536 bytes the Tensor Cores do 8,192 flops,
-//           or 32,768: at the most 21 flops a byte, a seventh of what they could.
+//           or 32,768: a twelfth of what they could at the speed of a copy, at most.
 // Number    Shared memory of the form in registers: 0 bytes, 0 requests.
 // Map       A warp has a tile: 16 rows of 16, or one of 256. L A is an accumulator, whose elements lie where an operand
 //           A's lie: in FP16, it is one.

@@ -148,6 +148,7 @@ void add_code(const std::string& file, const std::string& prefix, ProbeReport& r
                               {"registers", kernel.registers},
                               {"spilled", kernel.spill_store_bytes},
                               {"shared", kernel.static_shared_bytes},
+                              {"loop_instructions", kernel.loop ? kernel.loop->instructions : 0},
                               {"accesses", accesses},
                               {"status", "pass"},
                               {"reason", ""}});
