@@ -223,7 +223,7 @@ Kind kind_of(std::function<Places()> discover) {
           traits::cols,
           traits::held,
           traits::elements,
-          static_cast<int>(sizeof(F::x)) / 4,
+          static_cast<int>(sizeof(value_t<F>)) * traits::elements / 4,
           ext::kinds::runs_on_sm_75<F> ? 75 : 80,
           written_down<F>(traits::place),
           written_down<F>(gemm::documented::place<F>),
