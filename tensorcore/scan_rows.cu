@@ -47,7 +47,7 @@ void require(const Status& status) {
 void Rows::fill(std::int64_t rows, bool whole) {
   const std::int64_t count = rows * width_;
   if (static_cast<std::size_t>(count) > out_.size()) {  // the last to be allocated
-    in_ = {}, out_ = {};  // else both the old and the new ones would have to fit
+    in_ = {}, out_ = {};                                // else both the old and the new ones would have to fit
     in_ = DeviceArray<__half>(static_cast<std::size_t>(count));
     out_ = DeviceArray<float>(static_cast<std::size_t>(count));
   }

@@ -94,8 +94,7 @@ class Case(unittest.TestCase):
         tensor_pages.part(run, "map")[3]["status"] = "fail"
         self.put("04_fragment_map", run | GPU)
         self.assertEqual(tensor_pages.block_fragment_measured(None)[2], "| 46 | 45 | 0 | 1 | pass |")
-        self.draw("fragments_f16.svg")
-        self.draw("scan_triangle.svg")
+        self.assertEqual(tensor_pages.plan(None, None)["fragments_f16.svg"][0], [tensor_pages.map_path()])
 
 
 if __name__ == "__main__":
