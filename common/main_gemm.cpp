@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <ranges>
 
 #include "common/batch.hpp"
 #include "common/count_report.hpp"
@@ -438,18 +439,29 @@ int choices(const ChoiceOptions& options) {
   return 0;
 }
 
+// Numbered probes stand where their number says; scripts know them by the word behind the id.
 int list(bool with_variants) {
+  const auto numbered = [](const Probe& probe) { return !probe.number.empty(); };
+  auto probes = all_probes() | std::views::filter(numbered);
+  auto probe = probes.begin();
+  const auto probes_before = [&](const std::string* id) {
+    for (; probe != probes.end() && (!id || probe->name < *id); ++probe)
+      fmt::print("{:<28}  (probe) {}\n", probe->name, probe->idea);
+  };
   for (const Stage& stage : stages()) {
+    probes_before(&stage.id);
     fmt::print("{:<28}  {}\n", stage.id, stage.idea);
     if (!with_variants) continue;
     for (const Stage& form : variants(stage))
       fmt::print("  {:<26}  {}\n", form.id.substr(form.id.find('/') + 1), form.idea);
   }
+  probes_before(nullptr);
   return 0;
 }
 
 int list_probes() {
-  for (const Probe& probe : all_probes()) fmt::print("{:<12}  {}\n", probe.name, probe.idea);
+  for (const Probe& probe : all_probes())
+    fmt::print("{:<{}}  {}\n", probe.name, probe.number.empty() ? 12 : 28, probe.idea);
   return 0;
 }
 
@@ -463,16 +475,8 @@ void add_probe_command(CLI::App& app, const std::string& command, std::function<
   for (const Probe& probe : all_probes()) {
     CLI::App* one = all->add_subcommand(probe.name, std::string(probe.idea));
     const auto request = std::make_shared<ProbeRequest>();
-    one->add_option("--json", request->json, "write the results to this file (- for standard output)");
-    CLI::Option* time = one->add_flag("--time", request->time, "time, or end with status 2 where there is no GPU");
-    one->add_flag("--check", request->check, "only check what the kernels compute (the default without a GPU)")
-        ->excludes(time);
-    for (const ProbeOption& o : probe.options) {
-      if (o.number)
-        one->add_option(o.name, *o.number, o.description)->check(CLI::Range(o.least, o.most))->capture_default_str();
-      if (o.word) one->add_option(o.name, *o.word, o.description)->check(CLI::IsMember(o.words))->capture_default_str();
-      if (o.flag) one->add_flag(o.name, *o.flag, o.description);
-    }
+    if (!probe.number.empty()) one->alias(probe.number);
+    add_probe_options(*one, probe, *request);
     one->callback([&probe, request, command, &action] {
       action = [&probe, request, command] { return run_probe(probe, *request, command); };
     });

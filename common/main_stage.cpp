@@ -1,9 +1,23 @@
-// The executable of a single stage: whichever one is linked in, with those before it that it chooses from, if it does.
+// The executable of a single stage, or of a numbered probe: whichever one is linked in, with those before it that it
+// chooses from, if it does.
 #include <fmt/format.h>
 
 #include "common/options.hpp"
 
+namespace {
+
+int run_probe_program(const gemm::Probe& probe, int argc, char** argv) {
+  CLI::App app(probe.name + ": " + std::string(probe.idea));
+  gemm::ProbeRequest request;
+  gemm::add_probe_options(app, probe, request);
+  return gemm::run_program(app, argc, argv,
+                           [&] { return gemm::run_probe(probe, request, gemm::command_line(argc, argv)); });
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  if (gemm::stages().empty()) return run_probe_program(gemm::all_probes().back(), argc, argv);
   const gemm::Stage& stage = gemm::stages().back();
   CLI::App app(stage.id + ": " + std::string(stage.idea));
   gemm::RunOptions options;

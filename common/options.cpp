@@ -302,6 +302,19 @@ std::vector<std::string> random_shapes(std::uint64_t seed) {
   return shapes;
 }
 
+void add_probe_options(CLI::App& app, const Probe& probe, ProbeRequest& request) {
+  app.add_option("--json", request.json, "write the results to this file (- for standard output)");
+  CLI::Option* time = app.add_flag("--time", request.time, "time, or end with status 2 where there is no GPU");
+  app.add_flag("--check", request.check, "only check what the kernels compute (the default without a GPU)")
+      ->excludes(time);
+  for (const ProbeOption& o : probe.options) {
+    if (o.number)
+      app.add_option(o.name, *o.number, o.description)->check(CLI::Range(o.least, o.most))->capture_default_str();
+    if (o.word) app.add_option(o.name, *o.word, o.description)->check(CLI::IsMember(o.words))->capture_default_str();
+    if (o.flag) app.add_flag(o.name, *o.flag, o.description);
+  }
+}
+
 std::string command_line(int argc, char** argv) {
   std::string text;
   for (int i = 0; i < argc; ++i) {

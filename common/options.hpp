@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/evaluate.hpp"
+#include "common/probe.hpp"
 
 namespace gemm {
 
@@ -54,6 +55,9 @@ void prepare(RunOptions& options, const Stage& stage);
 
 /// Runs the stage as the options say and reports. Returns the exit status.
 int run_stage(const Stage& stage, RunOptions options, const std::string& command);
+
+/// What `gemm probe NAME`, and the executable of a numbered probe, offer.
+void add_probe_options(CLI::App& app, const Probe& probe, ProbeRequest& request);
 
 /// Parses "1024" or "333x777x1555" (M x N x K). Throws UsageError.
 ProblemSpec parse_shape(const std::string& text);

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "common/device.hpp"
 #include "common/options.hpp"
+#include "common/registry.hpp"
 
 namespace gemm {
 namespace {
@@ -40,10 +42,20 @@ const std::vector<Probe>& all_probes() {
 }
 
 ProbeRegistration::ProbeRegistration(const char* file, const ProbeInfo& info) {
-  std::string name = std::string(file).substr(std::string(file).find_last_of('/') + 1);
+  std::string name = std::string(file).substr(std::string(file).find_last_of('/') + 1), number;
   name = name.substr(0, name.find('.'));
+  if (std::isdigit(static_cast<unsigned char>(name[0]))) {
+    name = stage_id_from_path(file);
+    number = name.substr(0, name.find('_'));
+  }
   auto& all = storage();
-  all.insert(std::ranges::lower_bound(all, name, {}, &Probe::name), Probe{info, name, file});
+  all.insert(std::ranges::lower_bound(all, name, {}, &Probe::name), Probe{info, name, number, file});
+}
+
+const Probe* find_numbered_probe(std::string_view id) {
+  const auto is = [&](const Probe& probe) { return !probe.number.empty() && (probe.name == id || probe.number == id); };
+  const auto found = std::ranges::find_if(all_probes(), is);
+  return found == all_probes().end() ? nullptr : &*found;
 }
 
 int run_probe(const Probe& probe, const ProbeRequest& request, const std::string& command) {
@@ -59,7 +71,8 @@ int run_probe(const Probe& probe, const ProbeRequest& request, const std::string
     show_progress("measuring the ceilings");
     ceilings = measure_ceilings();
     show_progress("");
-    run.machine = {device.name, device.sm_count, ceilings->read_gbs, ceilings->latency_ns, ceilings->dfma_gflops};
+    run.machine = {device.name,           device.sm_count,    ceilings->read_gbs, ceilings->latency_ns,
+                   ceilings->dfma_gflops, ceilings->copy_gbs, ceilings->launch_us};
   }
   const ProbeReport report = probe.run(run);  // before anything is printed: it may refuse
   show_progress("");

@@ -1,7 +1,9 @@
-// Probes: small kernels that measure what the hardware does, on which predictions rest. They solve no problem, so they
-// are no stages; a probe adds itself with one ProbeRegistration in its own file, and `gemm probe` finds it here.
+// Probes: small kernels that measure what the hardware does, on which predictions rest. They solve no GEMM, so they
+// are no stages; a probe adds itself with one ProbeRegistration in its own file, and `gemm probe` finds it here. A probe
+// may have a number among the stages (tensorcore/NN_name.cu): then it is built and named as they are.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,7 @@ struct Machine {
   std::string name = "an H200, as measured before";
   int sm_count = 132;
   double read_gbs = 4557, latency_ns = 336.5, dfma_gflops = 33160;
+  double copy_gbs = 4201, launch_us = 4.04;
 
   /// Where an SM has 64 FP64 lanes: the clock at which they would give dfma_gflops.
   double ghz() const { return dfma_gflops / (2.0 * 64 * sm_count); }
@@ -53,12 +56,16 @@ struct ProbeInfo {
 };
 
 struct Probe : ProbeInfo {
-  std::string name;  ///< its file's, without .cu
+  std::string name;    ///< its file's, without .cu; of a numbered one the id, as stages have it: tensorcore/NN_name
+  std::string number;  ///< tensorcore/NN, which `gemm probe` takes, too; empty without a number
   std::string file;
 };
 
 /// All registered probes, sorted by name.
 const std::vector<Probe>& all_probes();
+
+/// The numbered probe with this id, or this family and number; null if there is none.
+const Probe* find_numbered_probe(std::string_view id);
 
 struct ProbeRegistration {
   ProbeRegistration(const char* file, const ProbeInfo& info);

@@ -5,6 +5,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "common/probe.hpp"
+
 namespace gemm {
 namespace {
 
@@ -189,6 +191,8 @@ const Stage& find_stage(std::string_view name) {
     throw UsageError(stage.id + " has no variant '" + wanted.substr(base.size() + 1) +
                      "'; `list --variants` shows them all");
   }
+  if (const Probe* probe = find_numbered_probe(base))
+    throw UsageError(probe->name + " solves no GEMM: `probe " + probe->number + "` runs it");
   throw UsageError("no stage '" + std::string(name) + "'; `list` shows them all");
 }
 

@@ -5,6 +5,11 @@ import pathlib
 DOCS = pathlib.Path(__file__).resolve().parent
 MEASURED = DOCS / "measurements" / "nvidia-h200" / "tensor_h.json"
 COUNTS = DOCS / "measurements" / "cpu" / "counts.json"
+FOLDERS = {"measured": MEASURED.parent, "counted": COUNTS.parent}
+NOT_MEASURED = ["*Not measured yet: `docs/measurements/measure --steps tensor` does it.*"]
+# Of 16 x 16 x 16: wmma's fragments, and those of mma.sync that they consist of.
+DRAWN = (("a_f16_16x16x16_row", "b_f16_16x16x16_row", "c_f32_16x16x16"), ("a_f16_16x8x16", "b_f16_16x8x16", "c_f32_16x8x16"))
+TITLES = {"a": "A", "b": "B", "c": "accumulator"}
 
 
 def block_tensor_counted(data, stage):
@@ -30,7 +35,7 @@ def block_tensor_counted(data, stage):
 
 def block_tensor_measured(data, stage):
     if not MEASURED.exists():
-        return ["*Not measured yet: `docs/measurements/measure --steps tensor` does it.*"]
+        return NOT_MEASURED
     run = json.loads(MEASURED.read_text())
     rows = []
     for r in run["results"]:
@@ -42,7 +47,7 @@ def block_tensor_measured(data, stage):
             if "time_ms" in r else [r["reason"], "", "", ""]
         rows.append(f"| {shape} | " + " | ".join(cells) + " |")
     if not rows:
-        return ["*Not measured yet: `docs/measurements/measure --steps tensor` does it.*"]
+        return NOT_MEASURED
     return ["| M x N x K | ms | TFLOP/s | of the roofline | of cuBLAS |", "|---|" + "---:|" * 4, *rows, "",
             f"{run['device']}, commit {run['commit']}. The roofline's peak is that of mma.sync in FP16, "
             f"{run['ceilings']['hmma_gflops'] / 1e3:,.0f} TFLOP/s here; cuBLAS may have wgmma."]
@@ -70,6 +75,180 @@ def draw_banks(sizes, path, plot_style, save):
     save(plt, fig, path)
 
 
+# ---- the probes: 04, 05
+
+
+def probe_path(name, folder):
+    return FOLDERS[folder] / f"tensor_{name}.json"
+
+
+def probe_run(name, folder):
+    path = probe_path(name, folder)
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def part(run, name):
+    return [r for r in run["results"] if r["part"] == name]
+
+
+def map_path():
+    """The device's map if there is one, else the executor's."""
+    measured = probe_path("04_fragment_map", "measured")
+    return measured if measured.exists() else probe_path("04_fragment_map", "counted")
+
+
+def fragment_grid(run, kind):
+    """The lane of each element of the matrix, by rows; and how many elements of the matrix a lane has."""
+    found = next(r for r in part(run, "map") if r["kind"] == kind)
+    lanes = [[-1] * found["cols"] for _ in range(found["rows"])]
+    for lane, elements in enumerate(found["lanes"]):
+        for e in map(int, elements.split()):
+            lanes[e // found["cols"]][e % found["cols"]] = lane
+    return lanes, found
+
+
+def block_fragment_registers(data):
+    """Registers that a lane needs for the same matrix."""
+    run = json.loads(map_path().read_text())
+    return ["| matrix | wmma | mma.sync |", "|---|---:|---:|", *(f"| {r['matrix']} | {r['wmma']} | {r['mma']} |" for r in part(run, "registers")),
+            "", f"32-bit registers of a lane, by the types' sizes. {run['device']}, commit {run['commit']}."]
+
+
+def block_fragment_measured(data):
+    """What a GPU said of its maps."""
+    run = probe_run("04_fragment_map", "measured")
+    if not run:
+        return NOT_MEASURED
+    maps = part(run, "map")
+    same = sum(r["status"] == "pass" for r in maps)
+    lines = ["| kinds of fragments | found, and as both tables say | not on this GPU | elsewhere | wmma's tiles are mma.sync's |", "|---:|---:|---:|---:|---|",
+             f"| {len(maps)} | {same} | {sum(r['status'] == 'skip' for r in maps)} | {sum(r['status'] == 'fail' for r in maps)} | {part(run, 'tiles')[0]['status']} |"]
+    return lines + ["", f"{run['device']}, sm_{run['compute_capability']}, CUDA {run['cuda']}, commit {run['commit']}."]
+
+
+def block_scan_counted(data):
+    """What the executor counted for a tile of 256 numbers, and what nvcc makes of the kernels."""
+    run = probe_run("05_scan", "counted")
+    rows = []
+    for r in part(run, "batch"):
+        if "counts" in r:
+            tiles, c = r["bytes"] / 1536, r["counts"]
+            rows.append(f"| {r['task']}: {r['form']} | {c['global_load_requests'] / tiles:.3g} | {c['global_store_requests'] / tiles:.3g} | "
+                        f"{c['shared_requests'] / tiles:.3g} | {c['shared_wavefronts'] / tiles:.3g} | {c['shared_bytes']} |")
+    code = [f"| `{r['kernel']}` | {', '.join(f'{n} {name}' for name, n in r['accesses'].items())} | {r['loop_instructions'] or '-'} | {r['shared']} | {r['registers']} | {r['spilled']} |"
+            for r in part(run, "code")]
+    return ["| counted for a tile of 256 numbers | global loads | global stores | requests to shared memory | wavefronts of them | shared memory of a block, bytes |",
+            "|---|" + "---:|" * 5, *rows, "", f"CPU executor, {run['compiler']}, commit {run['commit']}.", "",
+            "| nvcc, for sm_90a | memory instructions | instructions of the loop | shared memory, bytes | registers | bytes spilled |",
+            "|---|---|---:|---:|---:|---:|", *code]
+
+
+def scan_series(run):
+    """task: {batch: {form: result}}"""
+    found = {}
+    for r in part(run, "batch"):
+        found.setdefault(r["task"], {}).setdefault(r["batch"], {})[r["form"]] = r
+    return found
+
+
+def block_scan_measured(data):
+    """The speeds of all forms, over the size of the batch."""
+    run = probe_run("05_scan", "measured")
+    if not run:
+        return NOT_MEASURED
+    lines = []
+    for task, batches in scan_series(run).items():
+        forms = list(next(iter(batches.values())))
+        lines += ["| " + " | ".join([f"{task}, GB/s", "MB", "floor, us", *forms, "registers / shared, once", "each", "registers, once / cub"]) + " |",
+                  "|---:" * (len(forms) + 6) + "|"]
+        for batch, by_form in batches.items():
+            def ratio(faster, slower):
+                both = [by_form[form].get("gbs") for form in (faster, slower)]
+                return f"{both[0] / both[1]:.2f}" if all(both) else "-"
+
+            first = by_form[forms[0]]
+            cells = [f"{r['gbs']:,.0f} ({r['pct_copy']:.0f} %)" if "gbs" in r else r["status"] for r in by_form.values()]
+            lines.append("| " + " | ".join([f"{batch:,}", f"{first['bytes'] / 1e6:,.3g}", f"{first['predicted_ms'] * 1e3:,.3g}", *cells,
+                                            ratio("registers, once", "shared, once"), ratio("registers, each", "shared, each"),
+                                            ratio("registers, once", "cub")]) + " |")
+        registers = ", ".join(f"{form} {r['registers']}" for form, r in next(iter(batches.values())).items() if "registers" in r)
+        lines += ["", f"Registers of a thread: {registers}.", ""]
+    return lines + [f"{run['device']}, commit {run['commit']}, medians, warm cache (L2: {run['l2_bytes'] / 1e6:.0f} MB); percent of the copy's "
+                    f"{run['ceilings']['copy_gbs']:,.0f} GB/s in the same run.", "", "![speed over the batch](../figures/scan_speed.svg)"]
+
+
+def draw_grid(ax, lanes, title, ones=None):
+    """Coloured by lane, with its number; `ones`: which elements are 1, the others grey."""
+    rows, cols = len(lanes), len(lanes[0])
+    ax.imshow(lanes, cmap="viridis", vmin=0, vmax=31)
+    for i in range(rows):
+        for j in range(cols):
+            blank = ones is not None and not ones(i, j)
+            if blank:
+                ax.fill_between((j - 0.5, j + 0.5), i - 0.5, i + 0.5, color="white")
+            ax.text(j, i, lanes[i][j], ha="center", va="center", fontsize=6, color="black" if blank or lanes[i][j] > 18 else "white")
+    ax.set_title(title, fontsize=9)
+    ax.set_xlim(-0.5, cols - 0.5)
+    ax.set_ylim(rows - 0.5, -0.5)
+    ax.set_xticks(range(0, cols, 4))
+    ax.set_yticks(range(0, rows, 4))
+    ax.grid(False)
+
+
+def draw_fragments(path, plot_style, save):
+    plt = plot_style()
+    run = json.loads(map_path().read_text())
+    fig, axes = plt.subplots(2, 3, figsize=(11, 7.6))
+    for row, kinds in zip(axes, DRAWN):
+        for ax, kind in zip(row, kinds):
+            lanes, found = fragment_grid(run, kind)
+            family, _, shape, _ = found["fragment"].split()[:4]
+            draw_grid(ax, lanes, f"{family} {shape}, {TITLES[kind[0]]}: {found['registers']} registers a lane")
+    fig.suptitle(f"the lane of each element ({run['device']})", fontsize=10)
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
+def draw_triangle(path, plot_style, save):
+    """U, as the lanes have it that calculate it."""
+    plt = plot_style()
+    run = json.loads(map_path().read_text())
+    fig, ax = plt.subplots(figsize=(4.6, 4.6))
+    lanes, _ = fragment_grid(run, DRAWN[0][1])
+    draw_grid(ax, lanes, "U: ones coloured, zeros white; the lane that sets each", lambda i, j: i <= j)
+    ax.set_xlabel("column j")
+    ax.set_ylabel("row i")
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
+def draw_scan(path, plot_style, save):
+    plt = plot_style()
+    run = probe_run("05_scan", "measured")
+    series = scan_series(run)
+    fig, axes = plt.subplots(1, len(series), figsize=(11, 4.2))
+    for ax, (task, batches) in zip(axes, series.items()):
+        for form, marker in zip(next(iter(batches.values())), "osD^v"):
+            points = [(by_form[form]["bytes"] / 1e6, by_form[form]["gbs"]) for by_form in batches.values() if "gbs" in by_form[form]]
+            if points:
+                ax.plot(*zip(*points), marker=marker, markersize=4, linewidth=0.8, label=form)
+        ax.axhline(run["ceilings"]["copy_gbs"], color="black", linewidth=1, label="copy")
+        ax.set_xscale("log", base=2)
+        ax.set_yscale("log")
+        ax.set_title(task, fontsize=10)
+        ax.set_xlabel("MB read and written")
+        ax.legend(fontsize=7)
+    axes[0].set_ylabel("GB/s")
+    fig.suptitle(run["device"], fontsize=10)
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
 def plan(plot_style, save):
     """file: ([sources], function(data, path)), as generate.figures() has them"""
-    return {"tensor_banks.svg": ([COUNTS], lambda data, path: draw_banks(data.executor["tensor_sizes"], path, plot_style, save))}
+    figures = {"fragments_f16.svg": ([map_path()], lambda data, path: draw_fragments(path, plot_style, save)),
+               "scan_triangle.svg": ([map_path()], lambda data, path: draw_triangle(path, plot_style, save))}
+    scan = probe_path("05_scan", "measured")
+    if scan.exists():
+        figures["scan_speed.svg"] = ([scan], lambda data, path: draw_scan(path, plot_style, save))
+    return figures | {"tensor_banks.svg": ([COUNTS], lambda data, path: draw_banks(data.executor["tensor_sizes"], path, plot_style, save))}

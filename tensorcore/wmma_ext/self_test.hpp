@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "discover.hpp"
 #include "kinds.hpp"
 
 namespace wmma_ext {
@@ -56,20 +57,11 @@ __device__ __attribute__((noinline)) void fill_numbers(T* matrix, int rows, int 
   }
 }
 
-template <any_fragment Fragment>
-__device__ void dump(float (&to)[32][16], const Fragment& fragment) {
-#pragma unroll
-  for (int e = 0; e < fragment_traits<Fragment>::elements; ++e) {
-    to[lane_id()][e] = static_cast<float>(fragment.x[e]);
-  }
-}
-
 /// `memory`: 2048 bytes, shared.
 template <any_fragment Fragment>
 __device__ void test_one(std::type_identity<Fragment>, self_test_data& data, int number, unsigned char* memory) {
   using traits = fragment_traits<Fragment>;
   constexpr bool by_rows = traits::is_accumulator || traits::by_rows;
-  constexpr unsigned ldm = by_rows ? traits::cols : traits::rows;
   auto* matrix = reinterpret_cast<value_t<Fragment>*>(memory);
 #pragma unroll 1
   for (int pass = 0; pass < 2; ++pass) {
@@ -77,11 +69,7 @@ __device__ void test_one(std::type_identity<Fragment>, self_test_data& data, int
     fill_numbers(matrix, traits::rows, traits::cols, by_rows, pass == 0);
     __syncwarp();
     Fragment fragment;
-    if constexpr (traits::is_accumulator) {
-      nvcuda::wmma::load_matrix_sync(fragment, matrix, ldm, nvcuda::wmma::mem_row_major);
-    } else {
-      nvcuda::wmma::load_matrix_sync(fragment, matrix, ldm);
-    }
+    load_unpadded(fragment, matrix);
     dump(pass == 0 ? data.kind[number].first : data.kind[number].second, fragment);
   }
 }

@@ -3,6 +3,7 @@
 // Header-only, C++20, sm_75 and later, CUDA's headers only. ../README.md has the list of what is here.
 #pragma once
 
+#include "discover.hpp"
 #include "fill.hpp"
 #include "foreach.hpp"
 #include "fragment.hpp"

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""The blocks and figures of the probes in docs/tensorcore/, from what these write: here without times, in whose place invented ones are put.
+
+usage: test_tensor_pages.py BIN      BIN: the folder with the CPU build's programs
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+import plot_ladder  # noqa: E402
+import tensor_pages  # noqa: E402
+
+program = None
+GPU = {"device": "a GPU", "compute_capability": 90, "cuda": "13.0", "l2_bytes": 50e6, "ceilings": {"copy_gbs": 4000.0}}
+
+
+def run_probe(name):
+    done = subprocess.run([program, "probe", f"tensorcore/{name}", "--json", "-"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode:
+        raise unittest.SkipTest(f"built without tensorcore/{name}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        folders = {"measured": self.folder, "counted": tensor_pages.FOLDERS["counted"]}
+        patch = unittest.mock.patch.object(tensor_pages, "FOLDERS", folders)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def put(self, name, run):
+        tensor_pages.probe_path(name, "measured").write_text(json.dumps(run))
+
+    def draw(self, file):
+        try:
+            plot_ladder.plot_style()
+        except plot_ladder.Unable:
+            return  # no matplotlib: the tables were checked
+        sources, draw = tensor_pages.plan(plot_ladder.plot_style, plot_ladder.save)[file]
+        draw(None, self.folder / file)
+        self.assertIn("<svg", (self.folder / file).read_text())
+        self.assertTrue(all(source.exists() for source in sources))
+
+    def test_nothing_is_shown_before_it_is_measured(self):
+        self.assertEqual(tensor_pages.block_fragment_measured(None), tensor_pages.NOT_MEASURED)
+        self.assertEqual(tensor_pages.block_scan_measured(None), tensor_pages.NOT_MEASURED)
+        self.assertNotIn("scan_speed.svg", tensor_pages.plan(None, None))
+        self.assertIn("CPU executor", tensor_pages.block_fragment_registers(None)[-1])
+
+    def test_the_committed_map_is_what_the_probe_finds_now(self):
+        committed = tensor_pages.probe_run("04_fragment_map", "counted")
+        self.assertEqual(run_probe("04_fragment_map")["results"], committed["results"])
+
+    def test_the_committed_counts_are_what_the_probe_counts_now(self):
+        committed = tensor_pages.part(tensor_pages.probe_run("05_scan", "counted"), "batch")
+        now = run_probe("05_scan")
+        self.assertEqual(now["results"], committed)
+        self.check_scan(now)
+
+    def check_scan(self, run):
+        lines = tensor_pages.block_scan_counted(None)
+        self.assertTrue(any(line.startswith("| rows of 16: registers, once | 4 | 4 | 0 | 0 | 0 |") for line in lines))
+        self.assertTrue(any(line.startswith("| `scan_registers<256>` | 4 LDG.32, 4 STG.64 |") for line in lines))
+        for r in run["results"]:
+            if r["form"] == "cub":
+                continue  # as on the executor
+            r["time_ms"] = {"median": 1.0}
+            r["gbs"] = 3000.0 if r["form"].startswith("registers") else 2000.0
+            r.update(pct_copy=r["gbs"] / 40, registers=30)
+        self.put("05_scan", run | GPU)
+        lines = tensor_pages.block_scan_measured(None)
+        self.assertIn("| 592 | 0.0568 | 4.04 | 3,000 (75 %) | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | skip | 1.50 | 1.50 | - |", lines)
+        self.assertEqual(len({line.count("|") for line in lines if line.startswith("|")}), 1)
+        self.draw("scan_speed.svg")
+
+    def test_maps(self):
+        run = tensor_pages.probe_run("04_fragment_map", "counted")
+        lanes, found = tensor_pages.fragment_grid(run, "b_f16_16x16x16_row")
+        self.assertEqual((lanes[0][:3], lanes[2][0], lanes[15][15]), ([0, 4, 8], 1, 31))
+        self.assertEqual(found["registers"], 8)
+        self.put("04_fragment_map", run | GPU)
+        self.assertEqual(tensor_pages.block_fragment_measured(None)[2], "| 46 | 46 | 0 | 0 | pass |")
+        self.assertEqual(tensor_pages.map_path(), self.folder / "tensor_04_fragment_map.json")
+        tensor_pages.part(run, "map")[3]["status"] = "fail"
+        self.put("04_fragment_map", run | GPU)
+        self.assertEqual(tensor_pages.block_fragment_measured(None)[2], "| 46 | 45 | 0 | 1 | pass |")
+        self.assertEqual(tensor_pages.plan(None, None)["fragments_f16.svg"][0], [tensor_pages.map_path()])
+
+
+if __name__ == "__main__":
+    program = pathlib.Path(sys.argv.pop()) / "gemm"
+    unittest.main()

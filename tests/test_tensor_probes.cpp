@@ -1,0 +1,260 @@
+// The probes of tensorcore/: what their kernels find and compute, that flawed ones are noticed, and what nvcc makes of
+// them.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "common/device.hpp"
+#include "common/probe.hpp"
+#include "common/registry.hpp"
+#include "tensorcore/batches.hpp"
+#include "tensorcore/fragment_kinds.hpp"
+#include "tensorcore/scan_rows.hpp"
+#include "tests/device_test.hpp"
+#include "tests/scan_kernels.hpp"
+
+namespace gemm {
+namespace {
+
+class TensorProbes : public DeviceTest {
+ protected:
+  // A build may be without it (GEMM_STAGES).
+  static ProbeReport checked(const char* number) {
+    const Probe* probe = find_numbered_probe(number);
+    return probe ? probe->run({}) : ProbeReport{};
+  }
+  static void expect_all(const std::vector<Json>& results, const std::string& status) {
+    EXPECT_FALSE(results.empty());
+    for (const Json& result : results) EXPECT_EQ(result["status"], status) << result;
+  }
+  static std::vector<Json> part(const ProbeReport& report, const std::string& name) {
+    std::vector<Json> found;
+    for (const Json& result : report.results) {
+      if (result["part"] == name) found.push_back(result);
+    }
+    return found;
+  }
+};
+
+TEST(NumberedProbes, AreFoundByIdAndByNumber) {
+  const Probe* probe = find_numbered_probe("tensorcore/04");
+  if (!probe) GTEST_SKIP() << "built without it";
+  EXPECT_EQ(probe->name, "tensorcore/04_fragment_map");
+  EXPECT_EQ(find_numbered_probe(probe->name), probe);
+  EXPECT_EQ(find_numbered_probe("04"), nullptr);
+  EXPECT_EQ(find_numbered_probe("tensorcore/4"), nullptr);
+  EXPECT_EQ(find_numbered_probe(""), nullptr);
+  for (const Stage& stage : stages()) EXPECT_NE(stage.id, probe->name);
+  try {
+    find_stage("tensorcore/04");
+    ADD_FAILURE() << "a probe is no stage";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "tensorcore/04_fragment_map solves no GEMM: `probe tensorcore/04` runs it");
+  }
+}
+
+TEST_F(TensorProbes, TimesNeedAGpu) {
+  if (open_device().gpu) GTEST_SKIP() << "there is one";
+  ProbeRequest request;
+  request.time = true;
+  for (const Probe& probe : all_probes()) EXPECT_THROW(run_probe(probe, request, ""), DeviceError) << probe.name;
+}
+
+// ---- 04
+
+TEST_F(TensorProbes, MapsAreWhatIsWrittenDown) {
+  const ProbeReport report = checked("tensorcore/04");
+  if (report.results.empty()) GTEST_SKIP() << "built without it";
+  const std::vector<Json> maps = part(report, "map");
+  EXPECT_EQ(maps.size(), 46u);  // 35 of wmma; of mma.sync A and B of five instructions, and a C
+  std::set<std::string> names;
+  for (const Json& map : maps) {
+    names.insert(map["kind"].get<std::string>());
+    if (map["status"] == "skip") continue;  // sm_75
+    EXPECT_EQ(map["status"], "pass") << map["kind"] << map["reason"];
+    EXPECT_EQ(map["lanes"].size(), 32u);
+    std::map<int, int> times;
+    for (const std::string lane : map["lanes"]) {
+      std::istringstream numbers(lane);
+      for (int e; numbers >> e;) ++times[e];
+    }
+    const int elements = map["rows"].get<int>() * map["cols"].get<int>();
+    EXPECT_EQ(times.size(), static_cast<std::size_t>(elements)) << map["kind"];
+    EXPECT_EQ(times.rbegin()->first, elements - 1) << map["kind"];
+    for (const auto& [e, n] : times) EXPECT_EQ(n * map["held"].get<int>(), map["elements"]) << map["kind"] << e;
+  }
+  EXPECT_EQ(names.size(), maps.size());
+  EXPECT_EQ(part(report, "tiles").size(), 1u);
+  std::map<std::string, std::pair<int, int>> registers;
+  for (const Json& r : part(report, "registers")) registers[r["matrix"]] = {r["wmma"], r["mma"]};
+  EXPECT_EQ(registers["A, 16 x 16, f16"], std::pair(8, 4));
+  EXPECT_EQ(registers["B, 16 x 16, f16"], std::pair(8, 4));
+  EXPECT_EQ(registers["B, 16 x 8, f16"], std::pair(8, 2));
+  EXPECT_EQ(registers["C, 16 x 16, f32"], std::pair(8, 8));
+  EXPECT_EQ(registers["A, 16 x 16, bf16"], std::pair(4, 4));
+  // The lane of the manual's first example, m16n8k16: rows 0 and 8, columns 0, 1, 8 and 9.
+  EXPECT_NE(report.text.find("\n   0: (0,0) (0,1) (8,0) (8,1) (0,8) (0,9) (8,8) (8,9)\n"), std::string::npos);
+}
+
+TEST_F(TensorProbes, AnotherMapIsRefused) {
+  using fragments::Place;
+  std::vector<Place> right;
+  for (int i = 0; i < 64; ++i) right.push_back({i / 16, i % 16});
+  std::vector<Place> swapped = right;
+  std::swap(swapped[10], swapped[11]);
+  EXPECT_EQ(fragments::difference(right, right, 2, "the table"), "");
+  EXPECT_EQ(fragments::difference(swapped, right, 2, "the table"),
+            "x[0] of lane 5 is (0,11) on this device, (0,10) in the table");
+  EXPECT_EQ(fragments::difference({}, right, 2, "the table"), "0 places, 64 in the table");
+
+  // Every kind that registers are compared of, so that the report has them.
+  std::vector<fragments::Kind> kinds;
+  for (const char* name : {"wmma matrix_a 16x16x16 f16 row_major", "wmma matrix_b 16x16x16 f16 row_major",
+                           "wmma accumulator 16x16x16 f32", "wmma matrix_a 32x8x16 f16 row_major",
+                           "wmma matrix_b 32x8x16 f16 row_major", "wmma matrix_a 16x16x16 bf16 row_major",
+                           "wmma matrix_a 16x16x8 tf32 row_major", "mma.sync matrix_a 16x8x16 f16 row_major",
+                           "mma.sync matrix_b 16x8x16 f16 col_major", "mma.sync accumulator 16x8x16 f32",
+                           "mma.sync matrix_a 16x8x16 bf16 row_major", "mma.sync matrix_a 16x8x8 tf32 row_major"})
+    kinds.push_back({name, 4, 16, 2, 2, 1, 75, right, right, [&] { return right; }});
+  EXPECT_EQ(kinds[0].name(), "a_f16_16x16x16_row");
+  EXPECT_EQ(kinds[2].name(), "c_f32_16x16x16");
+  EXPECT_EQ(kinds[8].name(), "b_f16_16x8x16");
+  const auto tiles = [] { return std::string(); };
+  const auto statuses = [&](std::string (*check)()) {
+    std::string all;
+    for (const Json& r : fragments::report(kinds, check, "c_f32_16x16x16").results)
+      if (r["part"] != "registers") all += r["status"].get<std::string>() + " ";
+    return all;
+  };
+  const std::string all_right = statuses(tiles);
+  EXPECT_EQ(all_right.find("fail"), std::string::npos);
+  kinds[0].discover = [&] { return swapped; };
+  EXPECT_EQ(statuses(tiles).substr(0, 10), "fail pass ");
+  kinds[0].discover = [&] { return right; };
+  kinds[0].table = swapped;
+  EXPECT_EQ(statuses(tiles).substr(0, 10), "fail pass ");
+  kinds[0].table = right;
+  kinds[0].documented = swapped;
+  EXPECT_EQ(statuses(tiles).substr(0, 10), "fail pass ");
+  kinds[0].documented = right;
+  EXPECT_EQ(statuses(tiles), all_right);
+  if (!open_device().gpu) {
+    EXPECT_NE(statuses([] { return std::string("another C"); }), all_right);
+  }
+}
+
+// ---- 05
+
+TEST_F(TensorProbes, ScansAreRightAndTouchNoSharedMemory) {
+  const ProbeReport report = checked("tensorcore/05");
+  if (report.results.empty()) GTEST_SKIP() << "built without it";
+  EXPECT_EQ(report.results.size(), 10u);
+  for (const Json& r : report.results) {
+    const std::string form = r["form"];
+    EXPECT_EQ(r["status"], form == "cub" && !open_device().gpu ? "skip" : "pass") << r;
+    if (!r.contains("counts")) continue;
+    const Json& counts = r["counts"];
+    const bool is_shared = form.starts_with("shared"), is_long = r["task"] == "rows of 256";
+    EXPECT_EQ(counts["shared_bytes"], is_shared ? (is_long ? 1024 : 512) : 0) << r;
+    EXPECT_EQ(counts["shared_requests"] != 0, is_shared) << r;
+    EXPECT_EQ(counts["tensor_flops"], r["flops"]) << r;
+    // Each sum is written once. Half a sector is read at a time, and of 256 numbers all once more as the other operand.
+    const double tiles = r["batch"].get<double>() * (is_long ? 1 : 1 / 16.0);
+    EXPECT_EQ(r["bytes"], tiles * 1536) << r;
+    EXPECT_EQ(counts["global_store_sectors"], tiles * 32) << r;
+    EXPECT_EQ(counts["global_load_sectors"], tiles * 32 * (is_long ? 2 : 1)) << r;
+  }
+}
+
+TEST_F(TensorProbes, FlawedScansAreRejected) {
+  using scan_test::Flaw;
+  const std::map<std::string, Flaw> flaws = {{"exclusive", Flaw::exclusive},
+                                             {"half carry", Flaw::half_carry},
+                                             {"none", Flaw::none},
+                                             {"one row", Flaw::one_row},
+                                             {"next row", Flaw::next_row}};
+  for (const int width : {16, 256}) {
+    scan::Rows rows(width);
+    std::vector<batches::Form> forms;
+    for (const auto& [name, flaw] : flaws) {
+      const auto launch = [&rows, flaw, width](std::int64_t count) {
+        return scan_test::scan(flaw, rows.in(), rows.out(), count, width);
+      };
+      forms.push_back({name, launch, "", nullptr});
+    }
+    forms.push_back({"empty", [](std::int64_t) { return Status::ok(); }, "", nullptr});
+    forms.push_back({"failing", [](std::int64_t) { return Status::failed("no launch"); }, "", nullptr});
+    forms.push_back({"absent", {}, "not here", nullptr});
+    ProbeReport report;
+    batches::measure({}, {scan::task(rows, forms, "none")}, {100, 64}, report);
+    EXPECT_EQ(report.results.size(), 2 * forms.size());
+    for (const Json& r : report.results) {
+      const std::string form = r["form"], reason = r["reason"];
+      // A row of 16 carries nothing; whole numbers are carried exactly.
+      const bool right = form == "none" || (form == "half carry" && width == 16);
+      EXPECT_EQ(r["status"], right ? "pass" : form == "absent" ? "skip" : "fail") << r;
+      if (form == "half carry" && width == 256) {
+        EXPECT_EQ(reason.find("whole"), std::string::npos) << reason;
+      }
+      if (form == "exclusive") {
+        EXPECT_NE(reason.find("the first in row 0, column 0"), std::string::npos) << reason;
+      }
+      if (form == "one row" && r["batch"] == 64) {
+        EXPECT_EQ(reason, std::to_string(width) + " of " + std::to_string(64 * width) +
+                              " sums are wrong, the first in row 63, column 0 (whole numbers)");
+      }
+      if (form == "empty") {
+        EXPECT_FALSE(reason.empty());
+      }
+      if (form == "failing") {
+        EXPECT_EQ(reason, "no launch");
+      }
+    }
+  }
+}
+
+// What is predicted: a copy's time, but never less than a launch.
+TEST_F(TensorProbes, TheFloorIsThatOfACopy) {
+  scan::Rows rows(16);
+  ProbeReport report;
+  ProbeRun run;
+  run.machine.copy_gbs = 4000;
+  run.machine.launch_us = 0.002;
+  batches::measure(run, {scan::task(rows, {{"absent", {}, "not here", nullptr}}, "")}, {1, 1000}, report);
+  EXPECT_EQ(report.results[0]["predicted_ms"], 2e-6);
+  EXPECT_DOUBLE_EQ(report.results[1]["predicted_ms"], 1000 * 96 / 4e9);
+}
+
+// ---- with nvcc and nvdisasm, if this machine has them
+
+TEST(ScanCode, RegistersNeedNoSharedOrLocalMemory) {
+  const Probe* probe = find_numbered_probe("tensorcore/05");
+  if (!probe) GTEST_SKIP() << "built without it";
+  const auto tools = find_toolchain();
+  if (!tools || tools->nvdisasm.empty()) GTEST_SKIP() << "SKIPPED, NOT RUN: no nvcc or no nvdisasm on this machine";
+  ProbeReport report;
+  batches::add_code(probe->file, "scan_", report);
+  EXPECT_EQ(report.results.size(), 6u);
+  for (const Json& r : report.results) {
+    const std::string kernel = r["kernel"];
+    int shared = 0, local = 0;
+    for (const auto& [name, count] : r["accesses"].items()) {
+      if (name.starts_with("LDS") || name.starts_with("STS")) shared += count.get<int>();
+      if (name.starts_with("LDL") || name.starts_with("STL")) local += count.get<int>();
+    }
+    EXPECT_EQ(shared != 0, kernel.starts_with("scan_shared")) << r;
+    EXPECT_EQ(r["shared"] != 0, kernel.starts_with("scan_shared")) << r;
+    EXPECT_EQ(local, 0) << r;
+    EXPECT_EQ(r["spilled"], 0) << r;
+    // Four loads and four stores for a tile: the second operand of rows of 256 is not loaded again.
+    if (!kernel.starts_with("scan_cub")) {
+      EXPECT_EQ(r["accesses"]["LDG.32"], 4) << r;
+      EXPECT_EQ(r["accesses"]["STG.64"], 4) << r;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gemm
