@@ -34,13 +34,25 @@ __forceinline__ SharedAddress shared_address(const void* p) {
   return reinterpret_cast<SharedAddress>(p);
 }
 #endif
-/// The same, in a register: else nvcc may find the address anew wherever it is used, which takes four instructions.
-__device__ __forceinline__ SharedAddress kept_shared_address(const void* p) {
-  SharedAddress address = shared_address(p);
+
+/// The same address, in a register of its own from here on: else nvcc may find it anew from others wherever it is used.
+template <class T>
+__device__ __forceinline__ T* kept(T* address) {
+#ifdef __CUDACC__
+  asm volatile("" : "+l"(address));
+#endif
+  return address;
+}
+__device__ __forceinline__ SharedAddress kept(SharedAddress address) {
 #ifdef __CUDACC__
   asm volatile("" : "+r"(address));
 #endif
   return address;
+}
+
+/// The address in shared memory, kept.
+__device__ __forceinline__ SharedAddress kept_shared_address(const void* p) {
+  return kept(shared_address(p));
 }
 
 #ifndef __CUDACC__

@@ -13,8 +13,6 @@
 // Map       8 warps of 64 x 64, as mma.sync has it: lane 4 g + t holds rows g and g + 8, columns 2 t and 2 t + 1 of 16 x 8.
 // Page      docs/tensorcore/03_pipeline.md
 // Source    PTX ISA, mma.sync, ldmatrix, cp.async; CUTLASS, "Efficient GEMM in CUDA". The arrangement is ours.
-#include <utility>
-
 #include "common/ptx.cuh"
 #include "common/stage.cuh"
 
@@ -41,11 +39,12 @@ struct Shape {
 // Rows of this height of tiles are a band, in which tiles follow one another column by column: stages/17a.
 constexpr int BAND = 16;
 
+// n8: n as a multiple of 8, so many columns B's rows have. pairs: two floats of C side by side can be stored at once.
 template <class S>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
-    hgemm(int m, int n, int k, float alpha, const __half* __restrict__ a, std::int64_t lda,
-          const __half* __restrict__ b, std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc,
-          int tiles_m, int tiles_n, bool pairs) {
+    hgemm(int m, int n, int k, float alpha, const __half* __restrict__ a, unsigned lda, const __half* __restrict__ b,
+          unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_m, int tiles_n, int n8,
+          bool pairs) {
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
   const int band = blockIdx.x / (BAND * tiles_n), in_band = blockIdx.x % (BAND * tiles_n);
   const int height = min(BAND, tiles_m - band * BAND);
@@ -53,38 +52,52 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   const int warp_row = warp / S::WARPS_N * WARP_M, warp_col = warp % S::WARPS_N * WARP_N;
   const SharedAddress tiles = gemm::ptx::shared_address(smem);
 
-  // Copies: a thread takes one chunk of every A_STEP-th row of A's tile, and of every B_STEP-th of B's. Behind the last
-  // row of A that row stands in: what becomes of it is not stored. Behind the last column of B come zeros.
-  constexpr int A_CHUNKS = S::TILE_K / CHUNK, A_STEP = S::THREADS / A_CHUNKS;
-  constexpr int B_CHUNKS = S::TILE_N / CHUNK, B_STEP = S::THREADS / B_CHUNKS;
-  static_assert(A_STEP % 8 == 0 && B_STEP % 8 == 0 && S::TILE_M % A_STEP == 0 && S::TILE_K % B_STEP == 0);
-  const int a_row = thread / A_CHUNKS, a_chunk = thread % A_CHUNKS;
-  const int b_row = thread / B_CHUNKS, b_chunk = thread % B_CHUNKS;
+  // Copies: a thread takes one chunk of every A_STEP-th row of A's tile, and of every B_STEP-th of B's. Outside the
+  // matrices the last row and the last chunk stand in: what becomes of them is not stored.
+  constexpr int A_CHUNKS = S::TILE_K / CHUNK, A_STEP = S::THREADS / A_CHUNKS, A_COPIES = S::TILE_M / A_STEP;
+  constexpr int B_CHUNKS = S::TILE_N / CHUNK, B_STEP = S::THREADS / B_CHUNKS, B_COPIES = S::TILE_K / B_STEP;
+  static_assert(A_STEP % 8 == 0 && B_STEP % 8 == 0 && A_COPIES * A_STEP == S::TILE_M && B_COPIES * B_STEP == S::TILE_K);
+  const int a_row = thread / A_CHUNKS, a_chunk = thread % A_CHUNKS, last_row = m - 1 - tile_row;
+  const int b_row = thread / B_CHUNKS, b_chunk = thread % B_CHUNKS, last_col = n8 - CHUNK - tile_col;
   const SharedAddress a_to = tiles + a_row * S::A_ROW + (a_chunk ^ a_row % 8) * 16;
   const SharedAddress b_to = tiles + S::A_TILE + b_row * S::B_ROW + (b_chunk ^ b_row % 8) * 16;
-  const int b_bytes = 2 * max(min(n - tile_col - b_chunk * CHUNK, CHUNK), 0);
-  const __half* a_from = a + a_chunk * CHUNK;
-  const __half* b_from = b_bytes > 0 ? b + b_row * ldb + tile_col + b_chunk * CHUNK : b;
-  int left = k;  // steps that are not being copied yet
-  const auto fetch = [&](int stage) {
-    const unsigned to = stage * S::TILE;
-    if (left > 0) {
-      const int a_bytes = 2 * max(min(left - a_chunk * CHUNK, CHUNK), 0);
+  // A pointer for each copy, moved on long after its use: a copy reads its registers late, and what writes them waits.
+  const __half* from[A_COPIES + B_COPIES];
+  const std::size_t b_tile = static_cast<std::size_t>(ldb) * S::TILE_K;
 #pragma unroll
-      for (int i = 0; i < S::TILE_M; i += A_STEP) {
-        const std::int64_t row = min(tile_row + a_row + i, m - 1);
-        gemm::ptx::cp_async_cg(a_to + to + i * S::A_ROW, a_bytes > 0 ? a_from + row * lda : a, a_bytes);
-      }
+  for (int i = 0; i < A_COPIES; ++i) {
+    const std::size_t row = static_cast<unsigned>(tile_row + min(a_row + i * A_STEP, last_row));
+    from[i] = a + row * lda + a_chunk * CHUNK;
+  }
 #pragma unroll
-      for (int i = 0; i < S::TILE_K; i += B_STEP) {
-        const bool exists = b_row + i < left;
-        gemm::ptx::cp_async_cg(b_to + to + i * S::B_ROW, exists ? b_from + i * ldb : b, exists ? b_bytes : 0);
-      }
-      a_from += S::TILE_K;
-      b_from += b_bytes > 0 ? S::TILE_K * ldb : 0;
-      left -= S::TILE_K;
+  for (int i = 0; i < B_COPIES; ++i) {
+    const std::size_t row = static_cast<unsigned>(b_row + i * B_STEP);
+    from[A_COPIES + i] = b + row * ldb + tile_col + min(b_chunk * CHUNK, last_col);
+  }
+  unsigned free = 0;  // the tiles to fill next, in bytes
+  SharedAddress a_fill = a_to, b_fill = b_to;
+  const auto to = [&](int i) {
+    return i < A_COPIES ? a_fill + i * A_STEP * S::A_ROW : b_fill + (i - A_COPIES) * B_STEP * S::B_ROW;
+  };
+  const auto copy = [&](int i) { gemm::ptx::cp_async_cg(to(i), from[i]); };
+  const auto move_on = [&](int i) { from[i] = gemm::ptx::kept(from[i] + (i < A_COPIES ? S::TILE_K : b_tile)); };
+  // The last steps of k, if they fill no tile, come first, where it matters less that they need care: zeros behind them.
+  const auto copy_tail = [&](int steps) {
+    const int a_bytes = 2 * max(min(steps - a_chunk * CHUNK, CHUNK), 0);
+#pragma unroll
+    for (int i = 0; i < A_COPIES; ++i) gemm::ptx::cp_async_cg(to(i), a_bytes > 0 ? from[i] + (k - steps) : a, a_bytes);
+#pragma unroll
+    for (int i = A_COPIES; i < A_COPIES + B_COPIES; ++i) {
+      const bool exists = b_row + (i - A_COPIES) * B_STEP < steps;
+      const std::size_t skipped = static_cast<std::size_t>(k - steps) * ldb;
+      gemm::ptx::cp_async_cg(to(i), exists ? from[i] + skipped : b, exists ? 16 : 0);
     }
+  };
+  const auto copied = [&] {
     gemm::ptx::cp_async_commit();
+    free = free + S::TILE < S::SHARED_BYTES ? free + S::TILE : 0;
+    a_fill = gemm::ptx::kept(a_to + free);
+    b_fill = gemm::ptx::kept(b_to + free);
   };
 
   // Reads: lane l gives ldmatrix row l % 16 of a tile of 16 x 16, from column 8 (l / 16) on. Rows 8 apart, and 16, are
@@ -93,74 +106,99 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   const SharedAddress a_lane = tiles + (warp_row + row) * S::A_ROW + (chunk ^ row % 8) * 16;
   const SharedAddress b_lane = tiles + S::A_TILE + row * S::B_ROW + ((warp_col / CHUNK + chunk) ^ row % 8) * 16;
   std::uint32_t x[2][ROWS][4], y[2][COLS / 2][4];
-  const auto read = [&](int to, unsigned stage, int step) {
-#pragma unroll
-    for (int i = 0; i < ROWS; ++i) gemm::ptx::ldmatrix_x4(x[to][i], ((a_lane + stage) ^ step * 32) + i * 16 * S::A_ROW);
-#pragma unroll
-    for (int j = 0; j < COLS / 2; ++j)
-      gemm::ptx::ldmatrix_x4_trans(y[to][j], ((b_lane + stage) ^ j * 32) + step * STEP * S::B_ROW);
+  const auto read = [&](int to, unsigned stage, int step, int i) {
+    if (i < ROWS)
+      gemm::ptx::ldmatrix_x4(x[to][i], ((a_lane + stage) ^ step * 32) + i * 16 * S::A_ROW);
+    else
+      gemm::ptx::ldmatrix_x4_trans(y[to][i - ROWS], ((b_lane + stage) ^ (i - ROWS) * 32) + step * STEP * S::B_ROW);
   };
+  constexpr int READS = ROWS + COLS / 2, STEPS = S::TILE_K / STEP, COPIES = A_COPIES + B_COPIES;
+  constexpr int PART = (COPIES + STEPS - 2) / (STEPS - 1), FIRST = READS;  // of the copies, in each step but the last
 
   float sum[ROWS][COLS][4] = {};
+  int whole = k / S::TILE_K;  // tiles that are not being copied yet
+  const int tail = k % S::TILE_K;
+#pragma unroll 1
+  for (int stage = 0; stage < S::STAGES - 1; ++stage) {
+    if (stage == 0 && tail > 0) {
+      copy_tail(tail);
+    } else if (whole > 0) {
 #pragma unroll
-  for (int stage = 0; stage < S::STAGES - 1; ++stage) fetch(stage);
+      for (int i = 0; i < COPIES; ++i) {
+        copy(i);
+        move_on(i);
+      }
+      --whole;
+    }
+    copied();
+  }
   gemm::ptx::cp_async_wait<S::STAGES - 2>();
   __syncthreads();
-  unsigned current = 0;
-  int free = S::STAGES - 1;
-  if (k > 0) read(0, current, 0);
+  unsigned current = 0;  // the tiles that are read, in bytes
+
+  if (k > 0) {
+#pragma unroll
+    for (int i = 0; i < READS; ++i) read(0, current, 0, i);
+  }
 #pragma unroll 1
-  for (int k0 = 0; k0 < k; k0 += S::TILE_K) {
+  for (int tile = gemm::ceil_div(k, S::TILE_K); tile > 0; --tile) {
 #pragma unroll
-    for (int step = 0; step < S::TILE_K / STEP; ++step) {
-      if (step == 0) {
-        fetch(free);  // everybody has read the last of these tiles before the last barrier
-        free = free + 1 < S::STAGES ? free + 1 : 0;
-      }
-      if (step == S::TILE_K / STEP - 1) {
+    for (int step = 0; step < STEPS; ++step) {
+      const bool last = step == STEPS - 1;
+      if (last) {
+        copied();
         gemm::ptx::cp_async_wait<S::STAGES - 2>();
-        __syncthreads();  // everybody's part of the next tiles has arrived
-        if (k0 + S::TILE_K < k) current = current + S::TILE < S::SHARED_BYTES ? current + S::TILE : 0;  // else in vain
-        read((step + 1) % 2, current, 0);
-      } else {
-        read((step + 1) % 2, current, step + 1);
+        __syncthreads();  // everybody's part of the next tiles has arrived, and nobody reads the last ones any more
+        if (tile > 1) current = current + S::TILE < S::SHARED_BYTES ? current + S::TILE : 0;  // else these, in vain
+        --whole;
       }
 #pragma unroll
-      for (int i = 0; i < ROWS; ++i) {
-#pragma unroll
-        for (int j = 0; j < COLS; ++j) {
-          const int col = i % 2 ? COLS - 1 - j : j;  // to and fro: the next product shares an operand with the last
-          const std::uint32_t pair[2] = {y[step % 2][col / 2][col % 2 * 2], y[step % 2][col / 2][col % 2 * 2 + 1]};
-          gemm::ptx::mma_m16n8k16_f32_f16(sum[i][col], x[step % 2][i], pair, sum[i][col]);
-        }
+      for (int i = 0; i < ROWS * COLS; ++i) {
+        // Between the products first the next step's fragments, then a part of the copies: no reads between copies, or
+        // ptxas has three empty ones wait before each.
+        if (i < READS) read((step + 1) % 2, current, last ? 0 : step + 1, i);
+        const int next = step * PART + i - FIRST;
+        if (!last && i >= FIRST && i < FIRST + PART && next < COPIES && whole > 0) copy(next);
+        if (last && i >= ROWS * COLS - COPIES) move_on(i - (ROWS * COLS - COPIES));
+        // To and fro: a product shares an operand with the last one.
+        const int row = i / COLS, col = row % 2 ? COLS - 1 - i % COLS : i % COLS;
+        const std::uint32_t pair[2] = {y[step % 2][col / 2][col % 2 * 2], y[step % 2][col / 2][col % 2 * 2 + 1]};
+        gemm::ptx::mma_m16n8k16_f32_f16(sum[row][col], x[step % 2][row], pair, sum[row][col]);
       }
     }
   }
 
-  // pairs: two floats side by side in C can be stored at once.
+  const bool whole_tile = tile_row + S::TILE_M <= m && tile_col + S::TILE_N <= n;
+  float* out = c + (tile_row + warp_row + lane / 4) * ldc + tile_col + warp_col + lane % 4 * 2;
+  const std::int64_t eight_rows = 8 * ldc;
+  if (pairs && whole_tile && beta == 0.0f) {
+#pragma unroll
+    for (int i = 0; i < 2 * ROWS; ++i) {
+#pragma unroll
+      for (int j = 0; j < COLS; ++j) {
+        const float* two = &sum[i / 2][j][i % 2 * 2];
+        *reinterpret_cast<float2*>(out + j * 8) = make_float2(alpha * two[0], alpha * two[1]);
+      }
+      out += eight_rows;
+    }
+    return;
+  }
+  const int below = m - (tile_row + warp_row + lane / 4), right = n - (tile_col + warp_col + lane % 4 * 2);
 #pragma unroll
   for (int i = 0; i < 2 * ROWS; ++i) {
-    const int out_row = tile_row + warp_row + i * 8 + lane / 4;
-    if (out_row >= m) break;
-    float* const out = c + out_row * ldc;
 #pragma unroll
-    for (int j = 0; j < COLS; ++j) {
-      const int col = tile_col + warp_col + j * 8 + lane % 4 * 2;
-      float2 value = make_float2(alpha * sum[i / 2][j][i % 2 * 2], alpha * sum[i / 2][j][i % 2 * 2 + 1]);
-      if (pairs && col + 1 < n) {
-        float2* const both = reinterpret_cast<float2*>(out + col);
-        if (beta != 0.0f) value = make_float2(value.x + beta * both->x, value.y + beta * both->y);
-        *both = value;
-      } else {
-        if (col < n) out[col] = beta == 0.0f ? value.x : value.x + beta * out[col];
-        if (col + 1 < n) out[col + 1] = beta == 0.0f ? value.y : value.y + beta * out[col + 1];
-      }
+    for (int j = 0; j < 2 * COLS; ++j) {
+      const int col = j / 2 * 8 + j % 2;
+      if (i * 8 >= below || col >= right) continue;
+      const float value = alpha * sum[i / 2][j / 2][i % 2 * 2 + j % 2];
+      out[col] = beta == 0.0f ? value : value + beta * out[col];
     }
+    out += eight_rows;
   }
 }
 
 // Rows of `cols` elements, any alignment, to rows of whole chunks, zeros behind the last. A chunk a thread.
-__global__ void pack(const __half* __restrict__ from, std::int64_t ld, std::int64_t rows, int cols, uint4* to) {
+__global__ void pack_chunks(const __half* __restrict__ from, std::int64_t ld, std::int64_t rows, int cols, uint4* to) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const int chunks = gemm::ceil_div(cols, CHUNK);
   if (i >= rows * chunks) return;
@@ -176,28 +214,30 @@ __global__ void pack(const __half* __restrict__ from, std::int64_t ld, std::int6
   to[i] = chunk.word;
 }
 
-bool in_chunks(const void* p, std::int64_t ld) {
-  return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && ld % CHUNK == 0;
-}
-std::int64_t packed_ld(int cols) {
+std::int64_t whole_chunks(int cols) {
   return gemm::ceil_div(cols, CHUNK) * static_cast<std::int64_t>(CHUNK);
+}
+bool in_chunks(const __half* p, std::int64_t ld) {
+  return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && ld % CHUNK == 0;
 }
 
 std::size_t workspace_bytes(const gemm::HgemmProblem& p) {
-  return 2 * (p.m * packed_ld(p.depth()) + p.depth() * packed_ld(p.n));
+  return sizeof(__half) * (p.m * whole_chunks(p.depth()) + p.depth() * whole_chunks(p.n));
 }
 
-// An operand where 16-byte copies can take it: where it is, or behind `workspace`, which moves on.
-gemm::Status accessible(const __half*& x, std::int64_t& ld, std::int64_t rows, int cols, __half*& workspace,
-                        cudaStream_t stream) {
-  if (in_chunks(x, ld)) return gemm::Status::ok();
+// Copies an operand to the workspace, which moves on; that is the operand now.
+gemm::Status pack(const __half*& x, std::int64_t& ld, std::int64_t rows, int cols, __half*& workspace,
+                  cudaStream_t stream) {
   constexpr int THREADS = 256;
-  const __half* const from = std::exchange(x, workspace);
-  const std::int64_t from_ld = std::exchange(ld, packed_ld(cols)), chunks = rows * ld / CHUNK;
+  const std::int64_t packed_ld = whole_chunks(cols), chunks = rows * packed_ld / CHUNK;
+  const gemm::Status status = gemm::launch(
+      pack_chunks,
+      {.grid = static_cast<unsigned>((chunks + THREADS - 1) / THREADS), .block = THREADS, .stream = stream}, x, ld,
+      rows, cols, reinterpret_cast<uint4*>(workspace));
+  x = workspace;
+  ld = packed_ld;
   workspace += rows * ld;
-  return gemm::launch(
-      pack, {.grid = static_cast<unsigned>((chunks + THREADS - 1) / THREADS), .block = THREADS, .stream = stream}, from,
-      from_ld, rows, cols, reinterpret_cast<uint4*>(const_cast<__half*>(x)));
+  return status;
 }
 
 using Large = Shape<128, 256, 64, 4, 1>;
@@ -208,9 +248,13 @@ template <class S>
 gemm::Status launch_shape(const gemm::HgemmProblem& problem, cudaStream_t stream) {
   gemm::HgemmProblem p = problem;
   __half* workspace = static_cast<__half*>(p.workspace);
-  gemm::Status status = accessible(p.a, p.lda, p.m, p.depth(), workspace, stream);
-  if (status) status = accessible(p.b, p.ldb, p.depth(), p.n, workspace, stream);
+  gemm::Status status = gemm::Status::ok();
+  if (!in_chunks(p.a, p.lda)) status = pack(p.a, p.lda, p.m, p.depth(), workspace, stream);
+  // B's last chunks are read whole, so they must exist.
+  if (status && (!in_chunks(p.b, p.ldb) || p.n % CHUNK != 0))
+    status = pack(p.b, p.ldb, p.depth(), p.n, workspace, stream);
   if (!status) return status;
+  if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
   const int tiles_m = gemm::ceil_div(p.m, S::TILE_M), tiles_n = gemm::ceil_div(p.n, S::TILE_N);
   const bool pairs = reinterpret_cast<std::uintptr_t>(p.c) % 8 == 0 && p.ldc % 2 == 0;
   return gemm::launch(hgemm<S>,
@@ -218,8 +262,9 @@ gemm::Status launch_shape(const gemm::HgemmProblem& problem, cudaStream_t stream
                        .block = S::THREADS,
                        .dynamic_shared = S::SHARED_BYTES,
                        .stream = stream},
-                      p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_m, tiles_n,
-                      pairs);
+                      p.m, p.n, p.depth(), p.alpha, p.a, static_cast<unsigned>(p.lda), p.b,
+                      static_cast<unsigned>(p.ldb), p.beta, p.c, p.ldc, tiles_m, tiles_n,
+                      static_cast<int>(whole_chunks(p.n)), pairs);
 }
 
 gemm::Status launch(const gemm::HgemmProblem& p, cudaStream_t stream) {

@@ -1,0 +1,158 @@
+// 02 shared tiles: a block's tiles of A and B come to shared memory once, for all its warps, in rows that don't meet in a
+// bank. A warp computes N x N of C from them.
+//
+// Idea      A fragment loaded for N columns of C is used N / 16 times: N / 2 flops for a byte read from shared memory. Twice
+//           the N, half the traffic, four times the registers.
+// Change    copy_tile by 16 bytes a thread, then fragments from shared memory. Rows are 16 bytes longer than a tile's: eight
+//           rows, which one load of a fragment takes, begin four banks apart.
+// Limit     Shared memory: a product of 16 x 8 x 16 takes 64 / N wavefronts. sm_90 has a product every 1.5 cycles, so N = 16
+//           reaches 37 % of that at most, N = 32 75 %, N = 64 all, if copies were free. Nothing hides the copies here.
+// Number    l1tex__data_pipe_lsu_wavefronts_mem_shared, and registers, of the variants: docs page.
+// Map       4 warps, two by two: 2 N x 2 N of C.
+// Page      docs/tensorcore/02_shared_tiles.md
+// Source    Ootomo and Yokota (2023), section 3.
+#include <mma.h>
+
+#include "common/stage.cuh"
+
+namespace {
+
+namespace wmma = nvcuda::wmma;
+using Sum = wmma::fragment<wmma::accumulator, 16, 16, 16, float>;
+
+constexpr int STEP = 16, CHUNK = 8;  // rows, columns and steps of a fragment; elements in 16 bytes
+constexpr int WARPS_M = 2, WARPS_N = 2, LANES = 32, THREADS = WARPS_M * WARPS_N * LANES;
+
+// A tile whose rows begin at multiples of 16 bytes, if `vectors`; of any other those elements that exist, and zeros.
+template <int ROWS, int COLS, int STRIDE>
+__device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols, bool vectors) {
+  constexpr int ROW_CHUNKS = COLS / CHUNK, STEP_ROWS = THREADS / ROW_CHUNKS;
+  static_assert(THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0);
+  const int first = threadIdx.x / ROW_CHUNKS, col = threadIdx.x % ROW_CHUNKS * CHUNK;
+  if (vectors && rows >= ROWS && cols >= COLS) {
+    uint4 words[ROWS / STEP_ROWS];  // all of them are asked for before the first is stored
+#pragma unroll
+    for (int i = 0; i < ROWS / STEP_ROWS; ++i)
+      words[i] = *reinterpret_cast<const uint4*>(from + (first + i * STEP_ROWS) * ld + col);
+#pragma unroll
+    for (int i = 0; i < ROWS / STEP_ROWS; ++i)
+      *reinterpret_cast<uint4*>(to + (first + i * STEP_ROWS) * STRIDE + col) = words[i];
+    return;
+  }
+  for (int row = first; row < ROWS; row += STEP_ROWS)
+    for (int e = col; e < col + CHUNK; ++e)
+      to[row * STRIDE + e] = row < rows && e < cols ? from[row * ld + e] : __float2half(0.0f);
+}
+
+// The same number if `bits` is 0.
+__device__ __half with(__half x, int bits) {
+  return __ushort_as_half(static_cast<unsigned short>(__half_as_ushort(x) | bits));
+}
+
+// PAD: elements between rows in shared memory. DEPTH: of how many steps of k a warp has the fragments at a time.
+template <int N, int TILE_K, int PAD, int DEPTH>
+__global__ void __launch_bounds__(THREADS)
+    hgemm(int m, int n, int k, float alpha, const __half* __restrict__ a, std::int64_t lda,
+          const __half* __restrict__ b, std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc,
+          int blocks_n, bool vectors_a, bool vectors_b, bool aligned_c) {
+  constexpr int TILE_M = WARPS_M * N, TILE_N = WARPS_N * N, A_ROW = TILE_K + PAD, B_ROW = TILE_N + PAD, F = N / STEP;
+  static_assert(TILE_K % DEPTH == 0 && DEPTH % STEP == 0 && N % STEP == 0 && PAD % CHUNK == 0);
+  __shared__ __align__(32) __half as[TILE_M * A_ROW], bs[TILE_K * B_ROW];
+  const int warp = threadIdx.x / LANES;
+  const int tile_row = blockIdx.x / blocks_n * TILE_M, tile_col = blockIdx.x % blocks_n * TILE_N;
+  const int warp_row = warp / WARPS_N * N, warp_col = warp % WARPS_N * N;
+
+  Sum sum[F][F];
+  for (auto& row : sum)
+    for (Sum& tile : row) wmma::fill_fragment(tile, 0.0f);
+  for (int k0 = 0; k0 < k; k0 += TILE_K) {
+    const std::int64_t first = k0;
+    copy_tile<TILE_M, TILE_K, A_ROW>(as, a + tile_row * lda + first, lda, m - tile_row, k - k0, vectors_a);
+    copy_tile<TILE_K, TILE_N, B_ROW>(bs, b + first * ldb + tile_col, ldb, k - k0, n - tile_col, vectors_b);
+    __syncthreads();
+#pragma unroll
+    for (int slice = 0; slice < TILE_K; slice += DEPTH) {
+      wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> x[DEPTH / STEP][F];
+      wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::row_major> y[DEPTH / STEP][F];
+#pragma unroll
+      for (int s = 0; s < DEPTH / STEP; ++s) {
+#pragma unroll
+        for (int i = 0; i < F; ++i) {
+          const int step = slice + s * STEP;
+          wmma::load_matrix_sync(x[s][i], as + (warp_row + i * STEP) * A_ROW + step, A_ROW);
+          wmma::load_matrix_sync(y[s][i], bs + step * B_ROW + warp_col + i * STEP, B_ROW);
+        }
+      }
+      if constexpr (DEPTH > STEP) {
+        // All of them in registers at once, as if something were to be done with them: else nvcc loads each when needed.
+        const int nothing = __syncthreads_or(0);
+        for (int s = 0; s < DEPTH / STEP; ++s)
+          for (int i = 0; i < F; ++i) {
+            for (auto& element : x[s][i].x) element = with(element, nothing);
+            for (auto& element : y[s][i].x) element = with(element, nothing);
+          }
+      }
+#pragma unroll
+      for (int s = 0; s < DEPTH / STEP; ++s) {
+#pragma unroll
+        for (int i = 0; i < F * F; ++i) wmma::mma_sync(sum[i / F][i % F], x[s][i / F], y[s][i % F], sum[i / F][i % F]);
+      }
+    }
+    __syncthreads();
+  }
+
+  float* const staging = reinterpret_cast<float*>(as) + warp * STEP * STEP;
+  static_assert(sizeof(as) >= sizeof(float) * STEP * STEP * THREADS / LANES);
+#pragma unroll
+  for (int f = 0; f < F * F; ++f) {
+    const int row = tile_row + warp_row + f / F * STEP, col = tile_col + warp_col + f % F * STEP;
+    float* const out = c + row * ldc + col;
+    Sum& tile = sum[f / F][f % F];
+    if (aligned_c && row + STEP <= m && col + STEP <= n) {
+      Sum old;
+      wmma::fill_fragment(old, 0.0f);
+      if (beta != 0.0f) wmma::load_matrix_sync(old, out, static_cast<unsigned>(ldc), wmma::mem_row_major);
+      for (int i = 0; i < tile.num_elements; ++i) tile.x[i] = alpha * tile.x[i] + beta * old.x[i];
+      wmma::store_matrix_sync(out, tile, static_cast<unsigned>(ldc), wmma::mem_row_major);
+      continue;
+    }
+    wmma::store_matrix_sync(staging, tile, STEP, wmma::mem_row_major);
+    __syncwarp();
+    for (int i = threadIdx.x % LANES; i < STEP * STEP; i += LANES) {
+      if (row + i / STEP >= m || col + i % STEP >= n) continue;
+      float* const element = out + i / STEP * ldc + i % STEP;
+      *element = beta == 0.0f ? alpha * staging[i] : alpha * staging[i] + beta * *element;
+    }
+    __syncwarp();  // the staging place is free again
+  }
+}
+
+// A fragment of C is loaded and stored at an address that 32 bytes divide, its rows a multiple of 16 bytes apart.
+bool is_aligned(const void* p, std::int64_t row_bytes, unsigned bytes) {
+  return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && row_bytes % 16 == 0;
+}
+
+template <int N, int TILE_K, int PAD, int DEPTH>
+gemm::Status launch(const gemm::HgemmProblem& p, cudaStream_t stream) {
+  const int blocks_m = gemm::ceil_div(p.m, WARPS_M * N), blocks_n = gemm::ceil_div(p.n, WARPS_N * N);
+  return gemm::launch(hgemm<N, TILE_K, PAD, DEPTH>,
+                      {.grid = static_cast<unsigned>(blocks_m) * blocks_n, .block = THREADS, .stream = stream}, p.m,
+                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n,
+                      is_aligned(p.a, 2 * p.lda, 16), is_aligned(p.b, 2 * p.ldb, 16), is_aligned(p.c, 4 * p.ldc, 32));
+}
+
+constexpr gemm::HgemmVariant variants[] = {
+    {"n=16", "a warp has 16 x 16 of C", launch<16, 64, CHUNK, 16>},
+    {"n=32", "a warp has 32 x 32 of C", launch<32, 64, CHUNK, 16>},
+    {"n=64-packed", "n = 64, rows in shared memory without padding", launch<64, 64, 0, 16>},
+    {"n=32-whole", "n = 32, fragments of 32 steps of k at a time", launch<32, 64, CHUNK, 32>},
+    {"n=64-whole", "n = 64, fragments of 64 steps of k at a time: they don't fit", launch<64, 64, CHUNK, 64>},
+};
+constexpr gemm::HgemmInfo info = {
+    .idea = "tiles in shared memory, a warp and 64 x 64 of C in WMMA's fragments",
+    .launch = launch<64, 64, CHUNK, 16>,
+    .variants = variants,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace
