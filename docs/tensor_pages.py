@@ -53,6 +53,138 @@ def block_tensor_measured(data, stage):
             f"{run['ceilings']['hmma_gflops'] / 1e3:,.0f} TFLOP/s here; cuBLAS may have wgmma."]
 
 
+def measured(name):
+    path = MEASURED.parent / f"tensor_{name}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def block_tensor_padded(data):
+    """The first stage at 1024, its rows 1,032 numbers apart."""
+    run = measured("padded")
+    if not run:
+        return NOT_MEASURED
+    result = (run["results"] if "results" in run else [run])[0]
+    p = result["problem"]
+    return [f"Measured with leading dimensions of {p['lda']:,} at M = N = K = {p['m']:,}: {result['time_ms']['median']:.4g} ms, {result['gflops'] / 1e3:.1f} TFLOP/s."]
+
+
+def block_tensor_forms(data, stage):
+    """A stage and its variants: speed, registers, and what Nsight Compute counted."""
+    run, counters = measured("variants"), measured("counters")
+    if not run:
+        return NOT_MEASURED
+    sizes = sorted({r["problem"]["m"] for r in run["results"]})
+    forms = list(dict.fromkeys(r["stage"] for r in run["results"] if r["stage"].split(":")[0] == data.stage(stage)))
+    rows = []
+    for form in forms:
+        found = {r["problem"]["m"]: r for r in run["results"] if r["stage"] == form and "gflops" in r}
+        launch = max(next(iter(found.values()))["launches"], key=lambda launch: launch["registers"])
+        cells = [f"{found[size]['gflops'] / 1e3:,.0f}" if size in found else "" for size in sizes]
+        cells += [f"{launch['registers']}", f"{launch['local_bytes']}"]
+        count = (counters or {"sizes": {}})["sizes"].get(str(sizes[0]), {}).get(form)
+        cells += [f"{(count[a] + count[b]) / count['hmma']:.2f}" if count else "" for a, b in
+                  (("shared_load_wavefronts", "shared_store_wavefronts"), ("shared_load_bank_conflicts", "shared_store_bank_conflicts"))]
+        rows.append(f"| `{form.split('/')[1]}` | " + " | ".join(cells) + " |")
+    return ["| form | " + " | ".join(f"TFLOP/s at {size:,}" for size in sizes) + " | registers | bytes spilled | shared-memory wavefronts a product | of them conflicts |",
+            "|---|" + "---:|" * (len(sizes) + 4), *rows, "",
+            f"{run['device']}, commit {run['commit']}; wavefronts: Nsight Compute, at {sizes[0]:,}. A product: mma.sync's 16 x 8 x 16."]
+
+
+def block_tensor_pipe(data, stage):
+    """What Nsight Compute says of the Tensor Cores in a stage."""
+    counters = measured("counters")
+    if not counters:
+        return NOT_MEASURED
+    sizes = [size for size in counters["sizes"] if data.stage(stage) in counters["sizes"][size]]
+    its = [counters["sizes"][size][data.stage(stage)] for size in sizes]
+
+    def row(title, value):
+        return f"| {title} | " + " | ".join(value(c) for c in its) + " |"
+
+    return ["| Nsight Compute | " + " | ".join(f"{int(size):,}" for size in sizes) + " |", "|---|" + "---:|" * len(sizes),
+            row("Tensor pipe busy, of the cycles in which an SM has a block", lambda c: f"{c['tensor_pipe_pct_of_active']:.1f} %"),
+            row("Tensor pipe busy, of all cycles", lambda c: f"{c['tensor_pipe_pct']:.1f} %"),
+            row("clock while it runs", lambda c: f"{c['sm_hz'] / 1e9:.2f} GHz"),
+            row("issue slots used", lambda c: f"{c['issue_slots_pct']:.0f} %"),
+            row("wavefronts of loads from shared memory, for a product", lambda c: f"{c['shared_load_wavefronts'] / c['hmma']:.2f}"),
+            row("bank conflicts among them", lambda c: f"{c['shared_load_bank_conflicts'] / c['hmma']:.4f}"),
+            row("bytes read from device memory", lambda c: f"{c['dram_read_bytes'] / 1e9:.2f} GB"),
+            "", f"{counters['device']}, commit {counters['commit']}."]
+
+
+# Ootomo and Yokota (2023), Table 1: GB/s of device and of shared memory, TFLOP/s of FP32 cores, and in FP16 and TF32 of Tensor Cores.
+SPECIFIED = {"V100 (SXM2), specified": (900, 14131, 15.7, 112, None), "A100 (SXM4, 40 GB), specified": (1555, 19491, 19.5, 312, 156)}
+
+
+def specifications():
+    """The same rows, and those of the device as measured: by mma.sync, and by cuBLAS, which has wgmma."""
+    rows = dict(SPECIFIED)
+    if MEASURED.exists():
+        run = json.loads(MEASURED.read_text())
+        c = run["ceilings"]
+        device = run["device"].replace("NVIDIA ", "")
+        memory = (c["read_gbs"], c["shared_gbs"], c["ffma_gflops"] / 1e3)
+        rows[f"{device}, measured, mma.sync"] = (*memory, c["hmma_gflops"] / 1e3, c["tmma_gflops"] / 1e3)
+        best = max(r["gflops"] for r in run["results"] if r["stage"] == "cublas/fp16" and "gflops" in r)
+        rows[f"{device}, measured, cuBLAS"] = (*memory, best / 1e3, None)
+    return rows
+
+
+def block_tensor_specifications(data):
+    lines = ["| | device memory, GB/s | shared memory, GB/s | FP32, TFLOP/s | FP16 Tensor Cores, TFLOP/s | TF32, TFLOP/s | device bytes a flop | shared bytes a flop | flops a shared byte |",
+             "|---|" + "---:|" * 8]
+    for name, (device, shared, fp32, half, tf32) in specifications().items():
+        lines.append(f"| {name} | {device:,.0f} | {shared:,.0f} | {fp32:.1f} | {half:.0f} | {'' if tf32 is None else f'{tf32:.0f}'} | {device / half / 1e3:.4f} | {shared / half / 1e3:.3f} | {half * 1e3 / shared:.1f} |")
+    return lines
+
+
+def draw_shared_roofline(path, plot_style, save):
+    """Tensor Cores over shared memory: what a warp's tile of n x n can reach, by the paper's count and with C in registers."""
+    plt = plot_style()
+    fig, ax = plt.subplots(figsize=(8.5, 4.8))
+    intensity = [2 ** (e / 8) for e in range(0, 49)]
+    for (name, (_, shared, _, half, _)), style in zip(specifications().items(), (":", "--", "-", "-.")):
+        ax.loglog(intensity, [min(half, shared * x / 1e3) for x in intensity], style, label=name)
+    for n in (16, 32, 64):
+        for x, words, y in ((n / 6, f"n = {n},\nC too", 12), (n / 2, f"n = {n}", 900)):
+            ax.axvline(x, color="0.8", lw=0.8, zorder=0)
+            ax.text(x, y, words, fontsize=8, ha="center", va="center", backgroundcolor="w")
+    run = measured("variants")
+    for r in run["results"] if run else []:
+        n = 64 if r["stage"] == "tensorcore/02_shared_tiles" else {"n=16": 16, "n=32": 32}.get(r["stage"].partition("02_shared_tiles:")[2])
+        if n and r["problem"]["m"] == 4096 and "gflops" in r:
+            ax.plot(n / 2, r["gflops"] / 1e3, "o", color="k", ms=5)
+            ax.annotate(f"stage 02, {r['gflops'] / 1e3:.0f}", (n / 2, r["gflops"] / 1e3), xytext=(6, -10), textcoords="offset points", fontsize=8)
+    ax.set_xlabel("flops for a byte from or to shared memory")
+    ax.set_ylabel("TFLOP/s")
+    ax.set_ylim(8, 1300)
+    ax.legend(loc="lower right", fontsize=8)
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
+def draw_swizzle(path, plot_style, save):
+    """Where 16-byte chunks of a tile's rows of 128 bytes lie: in order, padded, and exchanged by the row's number."""
+    plt = plot_style()
+    fig, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
+    for ax, title, place, width in ((axes[0], "in order: 8 wavefronts", lambda r, c: c, 8), (axes[1], "padded by 16 bytes (02): 1", lambda r, c: (r + c) % 8, 8),
+                                    (axes[2], "exchanged (03): 1", lambda r, c: c ^ r, 8)):
+        grid = [[0] * width for _ in range(8)]
+        for row in range(8):
+            grid[row][place(row, 2)] = 1
+            for c in range(8):
+                ax.text(place(row, c), row, c, ha="center", va="center", fontsize=8)
+        ax.imshow(grid, cmap="Blues", vmin=0, vmax=2, aspect="auto")
+        ax.set_title(title, fontsize=10)
+        ax.set_xlabel("four banks each")
+        ax.set_xticks(range(8))
+        ax.set_yticks(range(8))
+        ax.grid(False)
+    axes[0].set_ylabel("row of the tile")
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
 def draw_banks(sizes, path, plot_style, save):
     """The banks that a load of a fragment's eight rows wants, four words of each, for rows of so many FP16 numbers."""
     plt = plot_style()
@@ -251,4 +383,7 @@ def plan(plot_style, save):
     scan = probe_path("05_scan", "measured")
     if scan.exists():
         figures["scan_speed.svg"] = ([scan], lambda data, path: draw_scan(path, plot_style, save))
+    sources = [path for path in (MEASURED, MEASURED.parent / "tensor_variants.json") if path.exists()] or [pathlib.Path(__file__)]
+    figures["tensor_roofline.svg"] = (sources, lambda data, path: draw_shared_roofline(path, plot_style, save))
+    figures["tensor_swizzle.svg"] = ([DOCS.parent / "tensorcore/03_pipeline.cu"], lambda data, path: draw_swizzle(path, plot_style, save))
     return figures | {"tensor_banks.svg": ([COUNTS], lambda data, path: draw_banks(data.executor["tensor_sizes"], path, plot_style, save))}

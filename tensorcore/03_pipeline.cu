@@ -3,13 +3,11 @@
 // Idea      A fragment as mma.sync takes it holds each element once: half the registers of WMMA's. So a warp can have
 //           64 x 64 of C in 128 registers and two steps' fragments in 64, and a step's loads hide behind the last
 //           step's products.
-// Change    02's tiles come by cp.async, STAGES - 1 ahead, and without padding: the 16 bytes of a row that ldmatrix asks
-//           for lie exchanged by the row's number, so that eight rows fill all banks. Operands that 16-byte copies can't
-//           take are copied to rows that they can, once (pack).
-// Limit     mma.sync: on sm_90 it has two thirds of what the Tensor Cores can do. For a step of 16 of k a warp reads 4 KB
-//           from shared memory, 32 wavefronts, for 32 products; the copies add 12, so 44 cycles of the 52 that the
-//           products take at 622 TFLOP/s.
-// Number    sm__inst_executed_pipe_tensor; l1tex__data_pipe_lsu_wavefronts_mem_shared: docs page.
+// Change    02's tiles come by cp.async, STAGES - 1 ahead, and without padding: chunks of 16 bytes lie exchanged by the row's
+//           number. Operands that 16-byte copies can't take are packed into the workspace first.
+// Limit     mma.sync: a product of 16 x 8 x 16 every 1.5 cycles of an SM, two thirds of what sm_90's Tensor Cores can do. For
+//           32 of them a warp reads 4 KB, 32 wavefronts, and copies add 12: 44 cycles of shared memory in 48.
+// Number    sm__pipe_tensor_op_hmma_cycles_active; l1tex__data_pipe_lsu_wavefronts_mem_shared: docs page.
 // Map       8 warps of 64 x 64, as mma.sync has it: lane 4 g + t holds rows g and g + 8, columns 2 t and 2 t + 1 of 16 x 8.
 // Page      docs/tensorcore/03_pipeline.md
 // Source    PTX ISA, mma.sync, ldmatrix, cp.async; CUTLASS, "Efficient GEMM in CUDA". The arrangement is ours.
@@ -22,9 +20,8 @@ namespace {
 
 using gemm::ptx::SharedAddress;
 
-constexpr int WARP_M = 64, WARP_N = 64, STEP = 16;    // of C per warp; of k for a product
-constexpr int ROWS = WARP_M / 16, COLS = WARP_N / 8;  // tiles of 16 x 8 of a warp
-constexpr int CHUNK = 8;                              // elements in 16 bytes
+constexpr int WARP_M = 64, WARP_N = 64, ROWS = WARP_M / 16, COLS = WARP_N / 8;  // of C per warp, in tiles of 16 x 8
+constexpr int STEP = 16, CHUNK = 8;  // of k for a product; elements in 16 bytes
 
 // How a block's tile of C is made. TILE_K: steps of k between two barriers.
 template <int TILE_M_, int TILE_N_, int TILE_K_, int STAGES_, int BLOCKS_>
@@ -61,7 +58,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   const int b_row = thread / B_CHUNKS, b_chunk = thread % B_CHUNKS, last_col = n8 - CHUNK - tile_col;
   const SharedAddress a_to = tiles + a_row * S::A_ROW + (a_chunk ^ a_row % 8) * 16;
   const SharedAddress b_to = tiles + S::A_TILE + b_row * S::B_ROW + (b_chunk ^ b_row % 8) * 16;
-  // A pointer for each copy, moved on long after its use: a copy reads its registers late, and what writes them waits.
+  // A pointer for each copy: no address waits for another one's copy to have been read.
   const __half* from[A_COPIES + B_COPIES];
   const std::size_t b_tile = static_cast<std::size_t>(ldb) * S::TILE_K;
 #pragma unroll
@@ -197,21 +194,24 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   }
 }
 
-// Rows of `cols` elements, any alignment, to rows of whole chunks, zeros behind the last. A chunk a thread.
-__global__ void pack_chunks(const __half* __restrict__ from, std::int64_t ld, std::int64_t rows, int cols, uint4* to) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const int chunks = gemm::ceil_div(cols, CHUNK);
-  if (i >= rows * chunks) return;
-  const __half* const source = from + i / chunks * ld;
-  const int col = static_cast<int>(i % chunks) * CHUNK;
-  union {
-    uint4 word;
-    __half element[CHUNK];
-  } chunk = {};
+constexpr int PACKED = 32 * CHUNK, PACKING_WARPS = 8;  // elements that a warp packs; warps of a block
+
+// Rows of `cols` elements, any alignment, to rows of whole chunks, zeros behind the last. A warp takes a row's next PACKED
+// elements, through shared memory: two bytes a lane in, side by side, and 16 out.
+__global__ void pack_chunks(const __half* __restrict__ from, std::int64_t ld, std::int64_t rows, int cols,
+                            std::int64_t warps_a_row, __half* to, std::int64_t packed_ld) {
+  __shared__ __align__(16) __half staged[PACKING_WARPS][PACKED];
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const std::int64_t which = static_cast<std::int64_t>(blockIdx.x) * PACKING_WARPS + warp;
+  const std::int64_t row = which / warps_a_row, first = which % warps_a_row * PACKED;
+  if (row >= rows) return;
 #pragma unroll
-  for (int e = 0; e < CHUNK; ++e)
-    if (col + e < cols) chunk.element[e] = source[col + e];
-  to[i] = chunk.word;
+  for (int i = lane; i < PACKED; i += 32)
+    staged[warp][i] = first + i < cols ? from[row * ld + first + i] : __float2half(0.0f);
+  __syncwarp();
+  if (first + lane * CHUNK < packed_ld)
+    *reinterpret_cast<uint4*>(to + row * packed_ld + first + lane * CHUNK) =
+        *reinterpret_cast<const uint4*>(staged[warp] + lane * CHUNK);
 }
 
 std::int64_t whole_chunks(int cols) {
@@ -228,12 +228,13 @@ std::size_t workspace_bytes(const gemm::HgemmProblem& p) {
 // Copies an operand to the workspace, which moves on; that is the operand now.
 gemm::Status pack(const __half*& x, std::int64_t& ld, std::int64_t rows, int cols, __half*& workspace,
                   cudaStream_t stream) {
-  constexpr int THREADS = 256;
-  const std::int64_t packed_ld = whole_chunks(cols), chunks = rows * packed_ld / CHUNK;
-  const gemm::Status status = gemm::launch(
-      pack_chunks,
-      {.grid = static_cast<unsigned>((chunks + THREADS - 1) / THREADS), .block = THREADS, .stream = stream}, x, ld,
-      rows, cols, reinterpret_cast<uint4*>(workspace));
+  const std::int64_t packed_ld = whole_chunks(cols), warps_a_row = (packed_ld + PACKED - 1) / PACKED;
+  const gemm::Status status =
+      gemm::launch(pack_chunks,
+                   {.grid = static_cast<unsigned>((rows * warps_a_row + PACKING_WARPS - 1) / PACKING_WARPS),
+                    .block = 32 * PACKING_WARPS,
+                    .stream = stream},
+                   x, ld, rows, cols, warps_a_row, workspace, packed_ld);
   x = workspace;
   ld = packed_ld;
   workspace += rows * ld;

@@ -6,6 +6,7 @@ usage: counters.py --out FILE [--sizes N,N] [--more N,N:STAGE,STAGE] [--variants
 
 All stages run in one process for each size, because to start Nsight Compute takes longer than to count. Where a stage launches
 several kernels (padding, product, sum of parts), the counters are the product's, the one with most FMAs; `other_ns` is the rest.
+--family tensorcore: the stages with FP16 operands.
 """
 import argparse
 import csv
@@ -29,6 +30,11 @@ METRICS = {
     "smsp__inst_executed_op_shared_ld.sum": "shared_load_requests",
     "smsp__inst_executed_op_shared_st.sum": "shared_store_requests",
     "sm__cycles_elapsed.avg": "sm_cycles",
+    "sm__cycles_elapsed.avg.per_second": "sm_hz",
+    "sm__inst_executed_pipe_tensor_op_hmma.sum": "hmma",
+    "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active": "tensor_pipe_pct_of_active",
+    "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_elapsed": "tensor_pipe_pct",
+    "dram__bytes_write.sum": "dram_write_bytes",
     "l1tex__data_pipe_lsu_wavefronts.sum": "wavefronts",
     "l1tex__t_set_accesses.sum": "tag_lookups",
     "l1tex__t_set_accesses.avg.pct_of_peak_sustained_elapsed": "tag_lookups_pct_of_peak",
@@ -51,7 +57,7 @@ METRICS = {
     "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio": "stall_barrier",
 }
 # The kernels of the stages and of tests/prototype_kernels.cu, and not those of the harness.
-KERNELS = "regex:^(sgemm|pad|reduce|naive|shared_tile|block_)"
+KERNELS = "regex:^(sgemm|hgemm|pack_chunks|pad|reduce|naive|shared_tile|block_)"
 SCALE = {"nsecond": 1, "ns": 1, "usecond": 1e3, "us": 1e3, "msecond": 1e6, "ms": 1e6, "second": 1e9, "s": 1e9,
          "byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
@@ -101,7 +107,8 @@ def profile_ladder(lab, stages, size, metrics):
 
 def merge(launches):
     """The product's counters by our names."""
-    product = max(launches, key=lambda launch: launch.get("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 0))
+    product = max(launches, key=lambda launch: (launch.get("sm__inst_executed_pipe_tensor_op_hmma.sum", 0),
+                                                launch.get("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 0)))
     counters = {METRICS[name]: value for name, value in product.items()}
     if len(launches) > 1:
         counters["kernels"] = len(launches)
@@ -117,19 +124,22 @@ def main():
     parser.add_argument("--more", default="2047,1000:01,02,03,04", help="further sizes of some stages")
     # What 13a and 13b, which differ from it in nothing else, are compared with.
     parser.add_argument("--variants", default="12:k=16", help="these, too, at the sizes of every stage")
+    parser.add_argument("--family", choices=["sgemm", "tensorcore"], default="sgemm")
     parser.add_argument("lab", nargs="+")
     options = parser.parse_args()
 
     listing = subprocess.run([*options.lab[:1], "list", *options.lab[1:]], capture_output=True, text=True, check=True).stdout
-    stages = [line.split()[0] for line in listing.splitlines() if line.startswith("sgemm/")]
+    stages = [line.split()[0] for line in listing.splitlines() if line.startswith(f"{options.family}/") and "(probe)" not in line]
     version = subprocess.run(["ncu", "--version"], capture_output=True, text=True).stdout
     device = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
                             capture_output=True, text=True).stdout.strip().split(", ")
     run = json.loads(subprocess.run([*options.lab[:1], "run", stages[0], "--check", "--json", "-", *options.lab[1:]],
                                     capture_output=True, text=True, check=True).stdout)["run"]
+    if options.family == "tensorcore":
+        options.lab += ["--type", "h"]
     result = {"device": device[0], "driver": device[1], "cuda": run["cuda"], "commit": run["commit"], "compiler": run["compiler"],
               "ncu": re.search(r"Version (\S+)", version).group(1),
-              "command": f"counters.py --sizes {options.sizes} --more {options.more} --variants {options.variants}", "sizes": {}}
+              "command": f"counters.py --family {options.family} --sizes {options.sizes} --more {options.more} --variants {options.variants}", "sizes": {}}
     more_sizes, _, more_stages = options.more.partition(":")
     by_number = {stage.split("/")[1].split("_")[0]: stage for stage in stages}
     forms = [form.partition(":") for form in options.variants.split(",") if form]
