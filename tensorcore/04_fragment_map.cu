@@ -116,7 +116,8 @@ std::vector<int> loaded(const Number& number) {
     matrix.push_back(value_t<F>(static_cast<float>(number(row, col))));
   }
   const auto on_device = to_device(matrix);
-  const gemm::DeviceArray<float> x(LANES * 16);
+  const gemm::DeviceArray<float> x(LANES * 16);  // not all of it is written
+  gemm::check_cuda(cudaMemset(x.data(), 0, x.size() * sizeof(float)), "clear");
   require(gemm::launch(load_numbers<F>, {.block = LANES}, on_device.data(),
                        reinterpret_cast<float(*)[LANES][16]>(x.data())));
   const std::vector<float> host = x.to_host();

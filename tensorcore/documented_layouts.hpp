@@ -36,7 +36,7 @@ constexpr position place(int lane, int i) {
   constexpr int bits = std::is_same_v<T, double> ? 64 : std::is_same_v<T, wmma_ext::precision::tf32> ? 32 : 16;
   constexpr bool is_a = std::is_same_v<typename traits::use, wmma_ext::matrix_a>;
   constexpr char of = traits::is_accumulator ? 'c' : is_a ? 'a' : 'b';
-  if constexpr (!wmma_ext::kinds::is_wmma<Fragment>) {
+  if constexpr (!wmma_ext::kinds::is_wmma<Fragment> || bits == 64) {  // wmma's 8x8x4 is one instruction
     return in_instruction(of, bits, lane, i);
   } else {
     i %= traits::held;                            // nvcuda::wmma repeats elements of FP16 operands
