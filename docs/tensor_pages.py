@@ -78,9 +78,9 @@ def block_tensor_forms(data, stage):
     rows = []
     for form in forms:
         found = {r["problem"]["m"]: r for r in run["results"] if r["stage"] == form and "gflops" in r}
-        launch = max(next(iter(found.values()))["launches"], key=lambda launch: launch["registers"])
+        launch = max(next(iter(found.values())).get("launches", [{"registers": 0}]), key=lambda launch: launch["registers"])
         cells = [f"{found[size]['gflops'] / 1e3:,.0f}" if size in found else "" for size in sizes]
-        cells += [f"{launch['registers']}", f"{launch['local_bytes']}"]
+        cells += [str(launch["registers"] or ""), str(launch.get("local_bytes", ""))]
         count = (counters or {"sizes": {}})["sizes"].get(str(sizes[0]), {}).get(form)
         cells += [f"{(count[a] + count[b]) / count['hmma']:.2f}" if count else "" for a, b in
                   (("shared_load_wavefronts", "shared_store_wavefronts"), ("shared_load_bank_conflicts", "shared_store_bank_conflicts"))]
