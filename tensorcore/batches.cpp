@@ -143,7 +143,9 @@ void add_code(const std::string& file, const std::string& prefix, ProbeReport& r
     }
     std::string text;
     for (const auto& [name, n] : accesses) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, name);
-    const std::string& arguments = kernel.template_arguments;
+    std::string arguments = kernel.template_arguments;
+    for (const std::string anonymous = "(anonymous namespace)::"; arguments.find(anonymous) != std::string::npos;)
+      arguments.erase(arguments.find(anonymous), anonymous.size());
     const std::string name = arguments.empty() ? kernel.name : fmt::format("{}<{}>", kernel.name, arguments);
     report.results.push_back({{"part", "code"},
                               {"kernel", name},
