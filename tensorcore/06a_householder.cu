@@ -25,7 +25,7 @@ using Sum = wmma::fragment<wmma::accumulator, TILE, TILE, TILE, float>;
 using B = wmma::fragment<wmma::accumulator, TILE, TILE, TILE, __half>;  // its elements lie as Sum's do
 
 // Of I - 2 v v^T, rounded once: to double a number is exact.
-__device__ __half reflection(__half v_i, __half v_j, bool diagonal) {
+__device__ __forceinline__ __half reflection(__half v_i, __half v_j, bool diagonal) {
   return __hfma(__hmul(v_i, __half(-2.0f)), v_j, __half(diagonal ? 1.0f : 0.0f));
 }
 
@@ -89,28 +89,28 @@ template <int M>
 __global__ void __launch_bounds__(THREADS)
     householder_shared(const __half* __restrict__ vectors, const __half* __restrict__ a, __half* __restrict__ b,
                        std::int64_t count) {
-  constexpr int WIDE = 8;  // elements
-  __shared__ __align__(32) __half matrices[WARPS][M * M];
+  constexpr int WIDE = 8, LDM = M + WIDE;  // elements; padding: no bank conflicts
+  __shared__ __align__(32) __half matrices[WARPS][M * LDM];
   const std::int64_t matrix = matrix_of_warp();
   if (matrix >= count) return;
   const __half* const v = vectors + matrix * M;
   __half* const memory = matrices[threadIdx.x / LANES];
 #pragma unroll
-  for (int e = threadIdx.x % LANES * WIDE; e < M * M; e += LANES * WIDE) {
-    const int row = e / M, col = e % M;
+  for (int e = threadIdx.x % LANES; e < M * M / WIDE; e += LANES) {
+    const int row = e % M, col = e / M * WIDE;
     const uint4 columns = *reinterpret_cast<const uint4*>(v + col);
     const auto* const v_j = reinterpret_cast<const __half*>(&columns);
     uint4 word;
 #pragma unroll
     for (int k = 0; k < WIDE; ++k) reinterpret_cast<__half*>(&word)[k] = reflection(v[row], v_j[k], row == col + k);
-    *reinterpret_cast<uint4*>(memory + e) = word;
+    *reinterpret_cast<uint4*>(memory + row * LDM + col) = word;
   }
   __syncwarp();
   constexpr int T = M / TILE;
   H h[T][T];
 #pragma unroll
   for (int block = 0; block < T * T; ++block) {
-    wmma::load_matrix_sync(h[block / T][block % T], memory + block / T * TILE * M + block % T * TILE, M);
+    wmma::load_matrix_sync(h[block / T][block % T], memory + block / T * TILE * LDM + block % T * TILE, LDM);
   }
   multiply(h, a + matrix * M * M, b + matrix * M * M);
 }
@@ -124,15 +124,16 @@ __global__ void __launch_bounds__(THREADS)
   const std::int64_t matrix = matrix_of_warp();
   if (matrix >= count) return;
   const int lane = threadIdx.x % LANES;
-  const auto* const from = reinterpret_cast<const __half2*>(a + matrix * M * M) + lane;
-  auto* const to = reinterpret_cast<__half2*>(b + matrix * M * M) + lane;
+  const auto* const from = reinterpret_cast<const unsigned*>(a + matrix * M * M) + lane;
+  auto* const to = reinterpret_cast<unsigned*>(b + matrix * M * M) + lane;
   float left[ROWS], right[ROWS], v[ROWS], product_left = 0, product_right = 0;
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) {  // row lane / PAIRS + r GROUPS: the warp's rows lie next to one another
-    const __half2 pair = from[r * LANES];
+    const unsigned pair = from[r * LANES];
+    const auto* const x = reinterpret_cast<const __half*>(&pair);
     v[r] = __half2float(vectors[matrix * M + lane / PAIRS + r * GROUPS]);
-    left[r] = __low2float(pair);
-    right[r] = __high2float(pair);
+    left[r] = __half2float(x[0]);
+    right[r] = __half2float(x[1]);
     product_left += v[r] * left[r];
     product_right += v[r] * right[r];
   }
@@ -143,7 +144,8 @@ __global__ void __launch_bounds__(THREADS)
   }
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) {
-    to[r * LANES] = __floats2half2_rn(left[r] - 2 * v[r] * product_left, right[r] - 2 * v[r] * product_right);
+    const __half2 pair = __floats2half2_rn(left[r] - 2 * v[r] * product_left, right[r] - 2 * v[r] * product_right);
+    to[r * LANES] = reinterpret_cast<const unsigned&>(pair);
   }
 }
 

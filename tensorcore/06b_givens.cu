@@ -82,14 +82,14 @@ template <class Rows>
 __global__ void __launch_bounds__(THREADS)
     givens_shared(const __half2* __restrict__ rotations, const __half* __restrict__ a, __half* __restrict__ b,
                   std::int64_t count, Rows rows) {
-  constexpr int WIDE = 8;  // elements of 16 bytes
-  __shared__ __align__(32) __half matrices[WARPS][ELEMENTS];
+  constexpr int WIDE = 8, LDM = TILE + WIDE;  // elements; padding: no bank conflicts
+  __shared__ __align__(32) __half matrices[WARPS][TILE * LDM];
   const std::int64_t matrix = matrix_of_warp();
   if (matrix >= count) return;
   const __half2 rotation = rotations[matrix];
   const __half c = __low2half(rotation), s = __high2half(rotation);
   __half* const memory = matrices[threadIdx.x / LANES];
-  const int row = threadIdx.x % LANES / 2, col = threadIdx.x % 2 * WIDE;
+  const int row = threadIdx.x % TILE, col = threadIdx.x % LANES / TILE * WIDE;
   const __half diagonal = row == rows.i || row == rows.j ? c : __half(1.0f), other = row == rows.i ? __hneg(s) : s;
   const int other_col = row == rows.i ? rows.j : row == rows.j ? rows.i : -1;
   uint4 word;
@@ -97,10 +97,10 @@ __global__ void __launch_bounds__(THREADS)
   for (int k = 0; k < WIDE; ++k) {
     reinterpret_cast<__half*>(&word)[k] = col + k == row ? diagonal : col + k == other_col ? other : __half(0.0f);
   }
-  *reinterpret_cast<uint4*>(memory + row * TILE + col) = word;
+  *reinterpret_cast<uint4*>(memory + row * LDM + col) = word;
   __syncwarp();
   G g;
-  wmma::load_matrix_sync(g, memory, TILE);
+  wmma::load_matrix_sync(g, memory, LDM);
   multiply(g, a + matrix * ELEMENTS, b + matrix * ELEMENTS);
 }
 

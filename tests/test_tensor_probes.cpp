@@ -229,11 +229,15 @@ void expect_transforms(const ProbeReport& report, const std::map<std::string, in
     if (!r.contains("counts")) continue;
     const Json& counts = r["counts"];
     const bool is_shared = form.starts_with("shared");
+    const int m = task == "m = 32" ? 32 : 16;
     EXPECT_EQ(counts["shared_bytes"], is_shared ? shared_bytes.at(task) : 0) << r;
     EXPECT_EQ(counts["shared_requests"] != 0, is_shared) << r;
+    if (is_shared) {
+      EXPECT_EQ(counts["shared_wavefronts"].get<int>() * 128, r["batch"].get<int>() * 2 * m * m * 2)
+          << "conflicts" << r;
+    }
     EXPECT_EQ(counts["tensor_flops"], form == "direct" ? 0 : r["flops"].get<double>()) << r;
-    // A fragment is stored half a sector at a time.
-    const int m = task == "m = 32" ? 32 : 16, times = form == "direct" ? 1 : 2;
+    const int times = form == "direct" ? 1 : 2;  // a fragment is stored half a sector at a time
     EXPECT_EQ(counts["global_store_sectors"], r["batch"].get<int>() * m * m * 2 / 32 * times) << r;
   }
 }
@@ -242,7 +246,7 @@ TEST_F(TensorProbes, ReflectionsAreRight) {
   const ProbeReport report = checked("tensorcore/06a");
   if (report.results.empty()) GTEST_SKIP() << "built without it";
   EXPECT_EQ(report.results.size(), 7u);
-  expect_transforms(report, {{"m = 16", 4 * 512}, {"m = 32", 4 * 2048}});
+  expect_transforms(report, {{"m = 16", 4 * 16 * 24 * 2}, {"m = 32", 4 * 32 * 40 * 2}});
   for (const Json& r : report.results) {
     const int m = r["task"] == "m = 32" ? 32 : 16, batch = r["batch"];
     EXPECT_EQ(r["bytes"], batch * (2 * m * m + m) * 2) << r;
@@ -257,8 +261,8 @@ TEST_F(TensorProbes, RotationsOfAnyTwoRowsAreRight) {
   };
   int &i = *option("--i"), &j = *option("--j");
   const int built_in_i = i, built_in_j = j;
-  expect_transforms(probe->run({}), {{"16 x 16", 4 * 512}});
-  for (const auto [one, other] : {std::pair(12, 3), std::pair(0, 1), std::pair(9, 8), std::pair(15, 0)}) {
+  expect_transforms(probe->run({}), {{"16 x 16", 4 * 16 * 24 * 2}});
+  for (const auto& [one, other] : {std::pair(12, 3), std::pair(0, 1), std::pair(9, 8), std::pair(15, 0)}) {
     i = one, j = other;
     const ProbeReport report = probe->run({});
     EXPECT_EQ(report.results.size(), 4u);
@@ -348,7 +352,7 @@ TEST_F(TensorProbes, Code5AddsTheOtherHalf) {
 }
 
 TEST_F(TensorProbes, FlawedRotationsAreRejected) {
-  for (const auto [i, j] : {std::pair(3, 12), std::pair(15, 0)}) {
+  for (const auto& [i, j] : {std::pair(3, 12), std::pair(15, 0)}) {
     auto matrices = transforms::Matrices::givens(i, j);
     const std::vector<batches::Form> forms =
         flawed_forms({{"other way", Flaw::other_way}, {"others zero", Flaw::others_zero}},
