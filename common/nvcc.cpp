@@ -72,6 +72,7 @@ void disassemble(const Toolchain& toolchain, const std::string& cubin, const std
   }
   for (CompiledKernel& kernel : kernels) {
     if (const auto code = functions.find(kernel.symbol); code != functions.end()) {
+      kernel.instructions = code->second.instructions;
       kernel.loop = code->second.loop;
       kernel.lines = code->second.lines;
     }

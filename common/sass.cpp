@@ -249,6 +249,15 @@ std::optional<HotLoop> hottest_loop(const Function& function) {
   return hottest;
 }
 
+// Without the branch to itself and the NOPs that follow a function.
+int instructions_of(const Function& function) {
+  std::size_t end = function.code.size();
+  while (end > 0 && (function.code[end - 1].opcode == "NOP" || !function.code[end - 1].falls_through()) &&
+         !function.code[end - 1].opcode.starts_with("EXIT"))
+    --end;
+  return static_cast<int>(end);
+}
+
 // Sums n * weight(name before the first point).
 template <class Weight>
 int sum_of(const InstructionCounts& counts, Weight weight) {
@@ -306,6 +315,7 @@ std::map<std::string, MachineCode> parse_sass(std::string_view text, std::string
   std::map<std::string, MachineCode> result;
   for (const auto& [symbol, function] : parse_functions(text, source)) {
     MachineCode& code = result[symbol];
+    code.instructions = instructions_of(function);
     code.loop = hottest_loop(function);
     for (const Instruction& instruction : function.code) count_access(instruction, class_of(instruction), code.lines);
   }

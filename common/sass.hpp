@@ -66,6 +66,7 @@ struct CompiledKernel {
   int spill_load_bytes = 0;        ///< a thread
   int static_shared_bytes = 0;     ///< a block, without dynamic shared memory
   int barriers = 0;
+  int instructions = 0;  ///< of the whole kernel, each counted once, whether a loop repeats it or not
   std::optional<HotLoop> loop;
   LineInstructions lines;   ///< of the whole kernel, with nvcc's copies of a loop (unrolled, and for the rest)
   std::string no_loop_why;  ///< set where `loop` is not: no nvdisasm, it failed, or no loop multiplies
@@ -90,6 +91,7 @@ nlohmann::ordered_json to_json(const CompiledKernel& kernel);
 std::vector<CompiledKernel> parse_ptxas(std::string_view output);
 
 struct MachineCode {
+  int instructions = 0;  ///< without what fills up the space behind the last EXIT
   std::optional<HotLoop> loop;
   LineInstructions lines;
 };

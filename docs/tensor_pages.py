@@ -9,6 +9,12 @@ FOLDERS = {"measured": MEASURED.parent, "counted": COUNTS.parent}
 NOT_MEASURED = ["*Not measured yet: `docs/measurements/measure --steps tensor` does it.*"]
 # Of 16 x 16 x 16: wmma's fragments, and those of mma.sync that they consist of.
 DRAWN = (("a_f16_16x16x16_row", "b_f16_16x16x16_row", "c_f32_16x16x16"), ("a_f16_16x8x16", "b_f16_16x8x16", "c_f32_16x8x16"))
+# Of 06a and 06b: whose speeds are compared; and what the paper says of its own, in words, for it prints no number.
+PAIRS = (("registers", "shared"), ("registers, one call", "shared"), ("registers, four calls", "shared"), ("direct", "shared"),
+         ("registers, arguments", "shared, arguments"), ("registers, embedded", "shared, embedded"))
+PAPER = {"06a_householder": ("Figure 4", ["V100, m = 16: registers faster", "V100, m = 32: registers faster", "A100, m = 16: registers slower",
+                                          "A100, m = 32: registers faster", "", "(one call of foreach_ij for m = 32)"]),
+         "06b_givens": ("Figure 5", ["(i, j) arguments: registers slower", "(i, j) embedded: registers faster", "", "(the text names no GPU)"])}
 TITLES = {"a": "A", "b": "B", "c": "accumulator"}
 
 
@@ -207,7 +213,7 @@ def draw_banks(sizes, path, plot_style, save):
     save(plt, fig, path)
 
 
-# ---- the probes: 04, 05
+# ---- the probes: 04, 05, 06a, 06b
 
 
 def probe_path(name, folder):
@@ -275,7 +281,87 @@ def block_scan_counted(data):
             "|---|---|---:|---:|---:|---:|", *code]
 
 
-def scan_series(run):
+def block_transform_counted(data, name):
+    """What the executor counted for one matrix of 06a or 06b, and what nvcc makes of the kernels."""
+    run = probe_run(name, "counted")
+    rows = []
+    for r in part(run, "batch"):
+        n, c = r["batch"], r["counts"]
+        rows.append(f"| {r['task']}: {r['form']} | {c['global_load_requests'] / n:.3g} | {c['global_load_sectors'] / n:.3g} | "
+                    f"{c['global_store_requests'] / n:.3g} | {c['global_store_sectors'] / n:.3g} | {c['shared_requests'] / n:.3g} | "
+                    f"{c['shared_wavefronts'] / n:.3g} | {c['shared_bytes']} | {c['tensor_flops'] / n:,.0f} |")
+    code = [f"| `{r['kernel']}` | {r['instructions']} | {', '.join(f'{n} {kind}' for kind, n in r['accesses'].items())} | {r['shared']} | {r['registers']} | {r['spilled']} |"
+            for r in part(run, "code")]
+    return ["| counted for a matrix | global loads | sectors of them | global stores | sectors of them | requests to shared memory | wavefronts of them | shared memory of a block, bytes | flops of Tensor Cores |",
+            "|---|" + "---:|" * 8, *rows, "", f"CPU executor, {run['compiler']}, commit {run['commit']}.", "",
+            "| nvcc, for sm_90a | instructions | memory instructions | shared memory, bytes | registers | bytes spilled |",
+            "|---|---:|---|---:|---:|---:|", *code]
+
+
+def pairs_of(by_form):
+    return [pair for pair in PAIRS if all(form in by_form for form in pair)]
+
+
+def ratio_of(by_form, pair):
+    """How many times as fast the first form is as the second; None where one has no time."""
+    both = [by_form[form].get("gbs") for form in pair]
+    return both[0] / both[1] if all(both) else None
+
+
+def block_transform_measured(data, name):
+    """The speeds of all forms of 06a or 06b, over the size of the batch."""
+    run = probe_run(name, "measured")
+    if not run:
+        return NOT_MEASURED
+    lines = []
+    for task, batches in task_series(run).items():
+        forms = list(next(iter(batches.values())))
+        pairs = pairs_of(forms)
+        lines += ["| " + " | ".join([f"{task}, GB/s", "MB", "floor, us", *forms, *(" / ".join(pair) for pair in pairs)]) + " |",
+                  "|---:" * (len(forms) + len(pairs) + 3) + "|"]
+        for batch, by_form in batches.items():
+            first = by_form[forms[0]]
+            cells = [f"{r['gbs']:,.0f} ({r['pct_copy']:.0f} %)" if "gbs" in r else r["status"] for r in by_form.values()]
+            ratios = [ratio_of(by_form, pair) for pair in pairs]
+            lines.append("| " + " | ".join([f"{batch:,}", f"{first['bytes'] / 1e6:,.3g}", f"{first['predicted_ms'] * 1e3:,.3g}", *cells,
+                                            *("-" if ratio is None else f"{ratio:.2f}" for ratio in ratios)]) + " |")
+        registers = "; ".join(f"{form}: {r['registers']}" for form, r in next(iter(batches.values())).items() if "registers" in r)
+        lines += ["", f"Registers of a thread: {registers}.", ""]
+    return lines + [f"{run['device']}, commit {run['commit']}, medians, warm cache (L2: {run['l2_bytes'] / 1e6:.0f} MB); percent of the copy's "
+                    f"{run['ceilings']['copy_gbs']:,.0f} GB/s in the same run.", "", f"![speed-up over the batch](../figures/{figure_of(name)})"]
+
+
+def figure_of(name):
+    return f"{name.split('_')[1]}_speedup.svg"
+
+
+def draw_transform(name, path, plot_style, save):
+    """Speed-ups over the batch, for each size of matrices; beside them what the paper saw."""
+    plt = plot_style()
+    run = probe_run(name, "measured")
+    series = task_series(run)
+    fig, axes = plt.subplots(1, len(series) + 1, figsize=(3.8 * (len(series) + 1), 4.2))
+    for ax, (task, batches) in zip(axes, series.items()):
+        for pair, marker in zip(pairs_of(next(iter(batches.values()))), "osD"):
+            points = [(batch, ratio_of(by_form, pair)) for batch, by_form in batches.items() if ratio_of(by_form, pair)]
+            if points:
+                ax.plot(*zip(*points), marker=marker, markersize=4, linewidth=0.8, label=" / ".join(pair))
+        ax.axhline(1, color="black", linewidth=1)
+        ax.set_xscale("log", base=2)
+        ax.set_title(f"{task} ({run['device']})", fontsize=10)
+        ax.set_xlabel("matrices of a batch")
+        ax.legend(fontsize=7)
+    axes[0].set_ylabel("speed-up over shared memory")
+    figure, words = PAPER[name]
+    axes[-1].set_title(f"the paper's {figure}, in the words of its text", fontsize=9)
+    axes[-1].set_axis_off()
+    for line, text in enumerate(words):
+        axes[-1].text(0.02, 0.9 - 0.1 * line, text, fontsize=9, transform=axes[-1].transAxes)
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
+def task_series(run):
     """task: {batch: {form: result}}"""
     found = {}
     for r in part(run, "batch"):
@@ -289,7 +375,7 @@ def block_scan_measured(data):
     if not run:
         return NOT_MEASURED
     lines = []
-    for task, batches in scan_series(run).items():
+    for task, batches in task_series(run).items():
         forms = list(next(iter(batches.values())))
         lines += ["| " + " | ".join([f"{task}, GB/s", "MB", "floor, us", *forms, "registers / shared, once", "each", "registers, once / cub"]) + " |",
                   "|---:" * (len(forms) + 6) + "|"]
@@ -357,7 +443,7 @@ def draw_triangle(path, plot_style, save):
 def draw_scan(path, plot_style, save):
     plt = plot_style()
     run = probe_run("05_scan", "measured")
-    series = scan_series(run)
+    series = task_series(run)
     fig, axes = plt.subplots(1, len(series), figsize=(11, 4.2))
     for ax, (task, batches) in zip(axes, series.items()):
         for form, marker in zip(next(iter(batches.values())), "osD^v"):
@@ -386,4 +472,8 @@ def plan(plot_style, save):
     sources = [path for path in (MEASURED, MEASURED.parent / "tensor_variants.json") if path.exists()] or [pathlib.Path(__file__)]
     figures["tensor_roofline.svg"] = (sources, lambda data, path: draw_shared_roofline(path, plot_style, save))
     figures["tensor_swizzle.svg"] = ([DOCS.parent / "tensorcore/03_pipeline.cu"], lambda data, path: draw_swizzle(path, plot_style, save))
+    for name in PAPER:
+        measured = probe_path(name, "measured")
+        if measured.exists():
+            figures[figure_of(name)] = ([measured], lambda data, path, name=name: draw_transform(name, path, plot_style, save))
     return figures | {"tensor_banks.svg": ([COUNTS], lambda data, path: draw_banks(data.executor["tensor_sizes"], path, plot_style, save))}

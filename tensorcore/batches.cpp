@@ -133,7 +133,8 @@ void measure(const ProbeRun& run, const std::vector<Task>& tasks, const std::vec
 }
 
 void add_code(const std::string& file, const std::string& prefix, ProbeReport& report) {
-  report.table.push_back({"nvcc for sm_90a", "registers", "spilled", "shared, bytes", "memory instructions"});
+  report.table.push_back(
+      {"nvcc for sm_90a", "instructions", "registers", "spilled", "shared, bytes", "memory instructions"});
   for (const CompiledKernel& kernel : compile_probe(file)) {
     if (!kernel.name.starts_with(prefix)) continue;
     InstructionCounts accesses;
@@ -142,18 +143,23 @@ void add_code(const std::string& file, const std::string& prefix, ProbeReport& r
     }
     std::string text;
     for (const auto& [name, n] : accesses) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, name);
-    const std::string name = fmt::format("{}<{}>", kernel.name, kernel.template_arguments);
+    std::string arguments = kernel.template_arguments;
+    for (const std::string anonymous = "(anonymous namespace)::"; arguments.find(anonymous) != std::string::npos;)
+      arguments.erase(arguments.find(anonymous), anonymous.size());
+    const std::string name = arguments.empty() ? kernel.name : fmt::format("{}<{}>", kernel.name, arguments);
     report.results.push_back({{"part", "code"},
                               {"kernel", name},
                               {"registers", kernel.registers},
                               {"spilled", kernel.spill_store_bytes},
                               {"shared", kernel.static_shared_bytes},
+                              {"instructions", kernel.instructions},
                               {"loop_instructions", kernel.loop ? kernel.loop->instructions : 0},
                               {"accesses", accesses},
                               {"status", "pass"},
                               {"reason", ""}});
-    report.table.push_back({name, std::to_string(kernel.registers), std::to_string(kernel.spill_store_bytes),
-                            std::to_string(kernel.static_shared_bytes), text});
+    report.table.push_back({name, std::to_string(kernel.instructions), std::to_string(kernel.registers),
+                            std::to_string(kernel.spill_store_bytes), std::to_string(kernel.static_shared_bytes),
+                            text});
   }
 }
 

@@ -1,5 +1,5 @@
 // Many small problems of one kind at once, solved in several ways: each result checked, and speeds over the size of the
-// batch. For probes (tensorcore/05_scan.cu).
+// batch. For probes (tensorcore/05_scan.cu and later).
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ void measure(const ProbeRun& run, const std::vector<Task>& tasks, const std::vec
              ProbeReport& report);
 
 /// What nvcc makes of the kernels in a file whose names begin with `prefix`: a result for each with part "code", kernel,
-/// registers, spilled (bytes), shared (bytes of a block), loop_instructions (of the loop that multiplies, 0 if none
-/// does) and accesses: memory instructions by class. Throws UsageError where there is no nvcc or no nvdisasm.
+/// registers, spilled (bytes), shared (bytes of a block), instructions (of the kernel), loop_instructions (of the loop
+/// that multiplies, 0 if none does) and accesses: memory instructions by class. Throws UsageError where there is no nvcc or no nvdisasm.
 void add_code(const std::string& file, const std::string& prefix, ProbeReport& report);
 
 }  // namespace gemm::batches

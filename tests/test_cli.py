@@ -46,7 +46,8 @@ BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77"
             "batch - --compile-only --part 3/2", "batch - --out x --part 1/2", "batch - --arch sm_90a --out x",
             "probe nosuch", "probe bandwidth extra", "probe bandwidth --mib 0", "probe bandwidth --mib x", "probe latency --sass", "probe incorrect --m 65",
             "probe incorrect --type s", "probe incorrect --sums 0", "probe tiles --time --check", "probe 04", "probe tensorcore/01", "run tensorcore/04",
-            "ladder --only tensorcore/05", "compare tensorcore/01 tensorcore/04", "probe tensorcore/04 --kind nosuch", "probe tensorcore/05 --most 9"]
+            "ladder --only tensorcore/05", "compare tensorcore/01 tensorcore/04", "probe tensorcore/04 --kind nosuch", "probe tensorcore/05 --most 9",
+            "probe tensorcore/06a --most 7", "probe tensorcore/06b --most 25", "probe tensorcore/06b --i 16", "probe tensorcore/06b --j -1", "probe tensorcore/06b --i 5 --j 5"]
 # Lines that `batch` must not take for cases.
 BAD_CASES = ["{", "[]", '{"stage": "tsm/09"}', '{"stage": "tsm/77", "m": 1, "n": 1, "k": 1}', '{"stage": "tsm/09", "m": -1, "n": 1, "k": 1}',
              '{"stage": "tsm/09", "m": 1.5, "n": 1, "k": 1}', '{"stage": "tsm/09", "m": 1, "n": 1, "k": "1"}', '{"stage": "tsm/09", "m": 99999999999, "n": 1, "k": 1}',
@@ -57,7 +58,7 @@ BAD_CASES = ["{", "[]", '{"stage": "tsm/09"}', '{"stage": "tsm/77", "m": 1, "n":
              '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "options": {"leapfrog": 1}}', '{"stage": "tsm/01", "m": 4, "n": 4, "k": 1, "options": {"unroll": 1}}',
              '{"stage": "library", "m": 1, "n": 1, "k": 1, "op": "tsmxm"}', '{"stage": "tsm/09", "m": 4, "n": 4, "k": 1, "lda": 3}']
 # What would take the CPU executor days, or can't be had from it.
-BAD_GEMM_WITHOUT_GPU = ["probe tensorcore/04 --time", "probe tensorcore/05 --time", "probe bandwidth --time", "probe latency --time", "probe coissue --time", "ladder --standard", "ladder --sweep", "ladder --sweep=512", "ladder --random 1", "ladder 64 --time"]
+BAD_GEMM_WITHOUT_GPU = ["probe tensorcore/04 --time", "probe tensorcore/05 --time", "probe tensorcore/06a --time", "probe tensorcore/06b --time", "probe bandwidth --time", "probe latency --time", "probe coissue --time", "ladder --standard", "ladder --sweep", "ladder --sweep=512", "ladder --random 1", "ladder 64 --time"]
 # That an output can't be written should be found out before the work, which takes minutes on a GPU, not after.
 BAD_GEMM_ON_DEVICE = ["probe latency --check --json nosuch/out.json", "probe incorrect --check --m 62", "ladder 64 --only 02 --no-time --json nosuch/out.json", "compare 01 02 --m 9 --json nosuch/out.json"]
 
@@ -311,7 +312,7 @@ class WithDevice(Case):
         expected = [path.stem for path in (ROOT / "tsm" / "probes").glob("*.cu")] + [f"tensorcore/{path.stem}" for path in numbered]
         self.assertEqual(names, sorted(expected))
         for path in numbered:
-            number = path.stem[:2]
+            number = path.stem.split("_")[0]
             self.assertEqual([line.split()[1] for line in self.ok(self.gemm, "list").splitlines() if line.startswith(f"tensorcore/{number}")], ["(probe)"])
             program = bin_dir / f"tensorcore_{path.stem}"
             self.assertIn("--json", self.ok(program, "--help"))

@@ -55,6 +55,9 @@ class Case(unittest.TestCase):
         self.assertEqual(tensor_pages.block_fragment_measured(None), tensor_pages.NOT_MEASURED)
         self.assertEqual(tensor_pages.block_scan_measured(None), tensor_pages.NOT_MEASURED)
         self.assertNotIn("scan_speed.svg", tensor_pages.plan(None, None))
+        for name in tensor_pages.PAPER:
+            self.assertEqual(tensor_pages.block_transform_measured(None, name), tensor_pages.NOT_MEASURED)
+            self.assertNotIn(tensor_pages.figure_of(name), tensor_pages.plan(None, None))
         self.assertIn("CPU executor", tensor_pages.block_fragment_registers(None)[-1])
 
     def test_the_committed_map_is_what_the_probe_finds_now(self):
@@ -82,6 +85,31 @@ class Case(unittest.TestCase):
         self.assertIn("| 592 | 0.0568 | 4.04 | 3,000 (75 %) | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | skip | 1.50 | 1.50 | - |", lines)
         self.assertEqual(len({line.count("|") for line in lines if line.startswith("|")}), 1)
         self.draw("scan_speed.svg")
+
+    def check_transforms(self, name, line, counted):
+        """`line`: of the table, where forms in registers are 1.5 times as fast as the others."""
+        committed = tensor_pages.part(tensor_pages.probe_run(name, "counted"), "batch")
+        run = run_probe(name)
+        self.assertEqual(run["results"], committed)
+        self.assertTrue(any(found.startswith(counted) for found in tensor_pages.block_transform_counted(None, name)))
+        for r in run["results"]:
+            r["gbs"] = 3000.0 if r["form"].startswith("registers") else 2000.0
+            r.update(time_ms={"median": 1.0}, pct_copy=r["gbs"] / 40, registers=30)
+        self.put(name, run | GPU)
+        lines = tensor_pages.block_transform_measured(None, name)
+        self.assertIn(line, lines)
+        tables = "\n".join(lines).split("\n\n")
+        for table in (t for t in tables if t.startswith("|")):
+            self.assertEqual(len({row.count("|") for row in table.splitlines()}), 1)
+        self.draw(tensor_pages.figure_of(name))
+
+    def test_reflections(self):
+        self.check_transforms("06a_householder", "| 37 | 0.0391 | 4.04 | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | 1.50 | 1.00 |",
+                              "| `householder_registers<16, 1>` |")
+
+    def test_rotations(self):
+        self.check_transforms("06b_givens", "| 37 | 0.038 | 4.04 | 3,000 (75 %) | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | 1.50 | 1.50 |",
+                              "| `givens_registers<Embedded>` |")
 
     def test_maps(self):
         run = tensor_pages.probe_run("04_fragment_map", "counted")

@@ -2,9 +2,11 @@
 // them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include "common/device.hpp"
 #include "common/probe.hpp"
@@ -12,8 +14,10 @@
 #include "tensorcore/batches.hpp"
 #include "tensorcore/fragment_kinds.hpp"
 #include "tensorcore/scan_rows.hpp"
+#include "tensorcore/transforms.hpp"
 #include "tests/device_test.hpp"
 #include "tests/scan_kernels.hpp"
+#include "tests/transform_kernels.hpp"
 
 namespace gemm {
 namespace {
@@ -215,6 +219,184 @@ TEST_F(TensorProbes, FlawedScansAreRejected) {
   }
 }
 
+// ---- 06a, 06b
+
+// Every form; without a GPU, those in registers have no shared memory, and the others what H or G takes.
+void expect_transforms(const ProbeReport& report, const std::map<std::string, int>& shared_bytes) {
+  for (const Json& r : report.results) {
+    const std::string form = r["form"], task = r["task"];
+    EXPECT_EQ(r["status"], "pass") << r;
+    if (!r.contains("counts")) continue;
+    const Json& counts = r["counts"];
+    const bool is_shared = form.starts_with("shared");
+    const int m = task == "m = 32" ? 32 : 16;
+    EXPECT_EQ(counts["shared_bytes"], is_shared ? shared_bytes.at(task) : 0) << r;
+    EXPECT_EQ(counts["shared_requests"] != 0, is_shared) << r;
+    if (is_shared) {
+      EXPECT_EQ(counts["shared_wavefronts"].get<int>() * 128, r["batch"].get<int>() * 2 * m * m * 2)
+          << "conflicts" << r;
+    }
+    EXPECT_EQ(counts["tensor_flops"], form == "direct" ? 0 : r["flops"].get<double>()) << r;
+    const int times = form == "direct" ? 1 : 2;  // a fragment is stored half a sector at a time
+    EXPECT_EQ(counts["global_store_sectors"], r["batch"].get<int>() * m * m * 2 / 32 * times) << r;
+  }
+}
+
+TEST_F(TensorProbes, ReflectionsAreRight) {
+  const ProbeReport report = checked("tensorcore/06a");
+  if (report.results.empty()) GTEST_SKIP() << "built without it";
+  EXPECT_EQ(report.results.size(), 7u);
+  expect_transforms(report, {{"m = 16", 4 * 16 * 24 * 2}, {"m = 32", 4 * 32 * 40 * 2}});
+  for (const Json& r : report.results) {
+    const int m = r["task"] == "m = 32" ? 32 : 16, batch = r["batch"];
+    EXPECT_EQ(r["bytes"], batch * (2 * m * m + m) * 2) << r;
+  }
+}
+
+TEST_F(TensorProbes, RotationsOfAnyTwoRowsAreRight) {
+  const Probe* probe = find_numbered_probe("tensorcore/06b");
+  if (!probe) GTEST_SKIP() << "built without it";
+  const auto option = [&](const std::string& name) {
+    return std::ranges::find(probe->options, name, &ProbeOption::name)->number;
+  };
+  int &i = *option("--i"), &j = *option("--j");
+  const int built_in_i = i, built_in_j = j;
+  expect_transforms(probe->run({}), {{"16 x 16", 4 * 16 * 24 * 2}});
+  for (const auto& [one, other] : {std::pair(12, 3), std::pair(0, 1), std::pair(9, 8), std::pair(15, 0)}) {
+    i = one, j = other;
+    const ProbeReport report = probe->run({});
+    EXPECT_EQ(report.results.size(), 4u);
+    for (const Json& r : report.results) {
+      const bool is_embedded = r["form"].get<std::string>().ends_with("embedded");
+      EXPECT_EQ(r["status"], is_embedded ? "skip" : "pass") << r;
+      EXPECT_EQ(r["bytes"], 37 * 1028) << r;
+    }
+  }
+  i = j = 5;
+  EXPECT_THROW(probe->run({}), UsageError);
+  i = built_in_i, j = built_in_j;
+}
+
+using transform_test::Flaw;
+const std::map<std::string, Flaw> transform_flaws = {{"none", Flaw::none},
+                                                     {"first matrix", Flaw::first_matrix},
+                                                     {"last matrix", Flaw::last_matrix},
+                                                     {"few matrices", Flaw::few_matrices},
+                                                     {"one column", Flaw::one_column}};
+
+template <class Launch>
+std::vector<batches::Form> flawed_forms(std::map<std::string, Flaw> flaws, const Launch& launch) {
+  flaws.insert(transform_flaws.begin(), transform_flaws.end());
+  std::vector<batches::Form> forms;
+  for (const auto& [name, flaw] : flaws) {
+    forms.push_back({name, [=](std::int64_t count) { return launch(flaw, count); }, "", nullptr});
+  }
+  forms.push_back({"empty", [](std::int64_t) { return Status::ok(); }, "", nullptr});
+  return forms;
+}
+
+void expect_flaws_to_fail(const ProbeReport& report, int m) {
+  for (const Json& r : report.results) {
+    const bool right = r["form"] == "none" || r["form"] == "corrected";
+    EXPECT_EQ(r["status"], right ? "pass" : "fail") << r;
+    if (r["form"] == "last matrix") {
+      EXPECT_EQ(r["reason"], std::to_string(m * m) + " of " + std::to_string(40 * m * m) +
+                                 " elements are wrong, the first in matrix 39, row 0, column 0 (whole numbers)");
+    }
+  }
+}
+
+TEST_F(TensorProbes, FlawedReflectionsAreRejected) {
+  for (const int m : {16, 32}) {
+    auto matrices = transforms::Matrices::householder(m);
+    std::vector<batches::Form> forms =
+        flawed_forms({{"not doubled", Flaw::not_doubled}, {"inner product", Flaw::inner_product}},
+                     [&](Flaw flaw, std::int64_t count) { return transform_test::reflect(flaw, matrices, count); });
+    using transform_test::Listing;
+    const auto code_5 = [&](Listing listing) {
+      return [&, listing](std::int64_t count) { return transform_test::code_5(listing, matrices, count); };
+    };
+    if (m == 32) {
+      forms.push_back({"corrected", code_5(Listing::corrected), "", nullptr});
+      forms.push_back({"as printed", code_5(Listing::as_printed), "", nullptr});
+      forms.push_back({"bi for bj", code_5(Listing::bi_for_bj), "", nullptr});
+    }
+    ProbeReport report;
+    batches::measure({}, {transforms::task(matrices, "reflections", forms, "none")}, {40}, report);
+    EXPECT_EQ(report.results.size(), m == 32 ? 11u : 8u);
+    expect_flaws_to_fail(report, m);
+  }
+}
+
+// The page says what the paper's Code 5 computes: H A, and A with its halves exchanged.
+TEST_F(TensorProbes, Code5AddsTheOtherHalf) {
+  constexpr int M = 32, COUNT = 3;
+  auto matrices = transforms::Matrices::householder(M);
+  matrices.fill(COUNT, true);
+  const auto result = [&](transform_test::Listing listing) {
+    matrices.clear(COUNT);
+    EXPECT_TRUE(transform_test::code_5(listing, matrices, COUNT));
+    std::vector<__half> b(COUNT * M * M);
+    check_cuda(cudaMemcpy(b.data(), matrices.b(), b.size() * sizeof b[0], cudaMemcpyDeviceToHost), "copy");
+    return b;
+  };
+  const std::vector<__half> right = result(transform_test::Listing::corrected),
+                            wrong = result(transform_test::Listing::as_printed);
+  EXPECT_FALSE(matrices.check(COUNT).empty());
+  std::vector<__half> a(right.size());
+  check_cuda(cudaMemcpy(a.data(), matrices.a(), a.size() * sizeof a[0], cudaMemcpyDeviceToHost), "copy");
+  for (int e = 0; e < COUNT * M * M; ++e) {
+    const int other = e / (M * M) * M * M + (e + M * M / 2) % (M * M);
+    EXPECT_EQ(__half2float(wrong[e]), __half2float(right[e]) + __half2float(a[other])) << e;
+  }
+}
+
+TEST_F(TensorProbes, FlawedRotationsAreRejected) {
+  for (const auto& [i, j] : {std::pair(3, 12), std::pair(15, 0)}) {
+    auto matrices = transforms::Matrices::givens(i, j);
+    const std::vector<batches::Form> forms =
+        flawed_forms({{"other way", Flaw::other_way}, {"others zero", Flaw::others_zero}},
+                     [&, i = i, j = j](Flaw flaw, std::int64_t count) {
+                       return transform_test::rotate(flaw, matrices, count, i, j);
+                     });
+    ProbeReport report;
+    batches::measure({}, {transforms::task(matrices, "rotations", forms, "none")}, {40}, report);
+    EXPECT_EQ(report.results.size(), 8u);
+    expect_flaws_to_fail(report, 16);
+  }
+}
+
+// What the data are said to be: vectors and pairs (c, s) are of length 1, and not all alike.
+TEST_F(TensorProbes, TransformationsAreOrthogonal) {
+  for (const bool whole : {true, false}) {
+    for (const int m : {16, 32, 0}) {
+      constexpr int COUNT = 50;
+      auto filled = m == 0 ? transforms::Matrices::givens(0, 1) : transforms::Matrices::householder(m);
+      filled.fill(COUNT, whole);
+      const int each = filled.parameters_each();
+      std::vector<__half> all(COUNT * each);
+      check_cuda(cudaMemcpy(all.data(), filled.parameters(), all.size() * sizeof all[0], cudaMemcpyDeviceToHost),
+                 "copy");
+      std::set<std::vector<float>> different;
+      for (int n = 0; n < COUNT; ++n) {
+        std::vector<float> one;
+        double square = 0;
+        for (int e = 0; e < each; ++e) {
+          one.push_back(__half2float(all[n * each + e]));
+          square += one.back() * one.back();
+        }
+        different.insert(one);
+        EXPECT_NEAR(square, 1, whole ? 0 : 1e-3) << n;
+      }
+      if (whole) {
+        EXPECT_GE(different.size(), 4u);
+      } else {
+        EXPECT_EQ(different.size(), COUNT);
+      }
+    }
+  }
+}
+
 // What is predicted: a copy's time, but never less than a launch.
 TEST_F(TensorProbes, TheFloorIsThatOfACopy) {
   scan::Rows rows(16);
@@ -254,6 +436,42 @@ TEST(ScanCode, RegistersNeedNoSharedOrLocalMemory) {
       EXPECT_EQ(r["accesses"]["STG.64"], 4) << r;
     }
   }
+}
+
+// Memory instructions that begin so.
+int accesses_of(const Json& result, std::initializer_list<const char*> beginnings) {
+  int sum = 0;
+  for (const auto& [name, count] : result["accesses"].items()) {
+    for (const char* beginning : beginnings) sum += name.starts_with(beginning) ? count.get<int>() : 0;
+  }
+  return sum;
+}
+
+TEST(TransformCode, RegistersNeedNoSharedOrLocalMemory) {
+  const auto tools = find_toolchain();
+  if (!tools || tools->nvdisasm.empty()) GTEST_SKIP() << "SKIPPED, NOT RUN: no nvcc or no nvdisasm on this machine";
+  std::map<std::string, int> instructions;
+  for (const auto& [number, prefix, kernels] :
+       {std::tuple("tensorcore/06a", "householder_", 7u), std::tuple("tensorcore/06b", "givens_", 4u)}) {
+    const Probe* probe = find_numbered_probe(number);
+    if (!probe) GTEST_SKIP() << "built without it";
+    ProbeReport report;
+    batches::add_code(probe->file, prefix, report);
+    EXPECT_EQ(report.results.size(), kernels);
+    for (const Json& r : report.results) {
+      const std::string kernel = r["kernel"];
+      const bool is_shared = kernel.find("_shared") != std::string::npos;
+      EXPECT_EQ(accesses_of(r, {"LDS", "STS"}) != 0, is_shared) << r;
+      EXPECT_EQ(r["shared"] != 0, is_shared) << r;
+      EXPECT_EQ(accesses_of(r, {"LDL", "STL", "LD.", "ST."}), 0) << r;
+      EXPECT_EQ(r["spilled"], 0) << r;
+      instructions[kernel] = r["instructions"];
+    }
+  }
+  // What the pages say of rows that are known when nvcc compiles, and of fragments that share a map.
+  EXPECT_LT(instructions.at("givens_registers<Embedded>"), instructions.at("givens_shared<Embedded>"));
+  EXPECT_GT(instructions.at("givens_registers<Arguments>"), instructions.at("givens_shared<Arguments>"));
+  EXPECT_LT(instructions.at("householder_registers<32, 1>"), instructions.at("householder_shared<32>"));
 }
 
 }  // namespace
