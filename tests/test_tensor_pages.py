@@ -117,7 +117,7 @@ class Case(unittest.TestCase):
         self.assertEqual((lanes[0][:3], lanes[2][0], lanes[15][15]), ([0, 4, 8], 1, 31))
         self.assertEqual(found["registers"], 8)
         self.put("04_fragment_map", run | GPU)
-        self.assertEqual(tensor_pages.block_fragment_measured(None)[2], "| 46 | 46 | 0 | 0 | pass |")
+        self.assertEqual(tensor_pages.block_fragment_measured(None)[2], "| 51 | 51 | 0 | 0 | pass |")
         self.assertEqual(tensor_pages.map_path(), self.folder / "tensor_04_fragment_map.json")
         tensor_pages.part(run, "map")[3]["status"] = "fail"
         self.put("04_fragment_map", run | GPU)
