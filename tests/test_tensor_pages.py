@@ -121,7 +121,7 @@ class Case(unittest.TestCase):
         self.assertEqual(tensor_pages.map_path(), self.folder / "tensor_04_fragment_map.json")
         tensor_pages.part(run, "map")[3]["status"] = "fail"
         self.put("04_fragment_map", run | GPU)
-        self.assertEqual(tensor_pages.block_fragment_measured(None)[2], "| 46 | 45 | 0 | 1 | pass |")
+        self.assertEqual(tensor_pages.block_fragment_measured(None)[2], "| 51 | 50 | 0 | 1 | pass |")
         self.assertEqual(tensor_pages.plan(None, None)["fragments_f16.svg"][0], [tensor_pages.map_path()])
 
 
