@@ -19,6 +19,13 @@ std::optional<std::string> too_old(const Contender& contender) {
   return fmt::format("needs sm_{}, this is sm_{}", contender.stage->min_compute_capability, device.compute_capability);
 }
 
+// Numbers that the stage's operands can't hold.
+std::optional<std::string> out_of_range(const Contender& contender, const ProblemSpec& spec) {
+  const bool beyond_fp16 = spec.distribution == Distribution::tiny || spec.distribution == Distribution::huge;
+  if (!contender.stage || !contender.stage->fp16_range || !beyond_fp16 || !spec.reads_operands()) return {};
+  return "operands become FP16 numbers as they are, and these are beyond FP16's range";
+}
+
 // Of a result that is wrong on purpose: it was launched, and ended.
 void ignore_comparison(Verdict& verdict) {
   verdict.outcome = Outcome::pass;
@@ -107,7 +114,8 @@ std::optional<double> Result::percent_of_yardstick() const {
 
 std::optional<double> Result::percent_of_roofline(const std::optional<Ceilings>& ceilings, bool tensor_cores) const {
   if (!timed || !ceilings || accuracy == Accuracy::tf32 || incorrect_on_purpose()) return std::nullopt;
-  return 100.0 * problem_floor(spec, *ceilings, tensor_cores).ms / timed->own.median();
+  return 100.0 * problem_floor(spec, *ceilings, tensor_cores, stage ? stage->fp16_products : 0).ms /
+         timed->own.median();
 }
 
 unsigned Result::blocks() const {
@@ -140,6 +148,8 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     results[i].verdict = {};
     if (const auto reason = too_old(contenders[i])) results[i].verdict = verdict_without_result(Outcome::skip, *reason);
+    if (const auto reason = out_of_range(contenders[i], spec))
+      results[i].verdict = verdict_without_result(Outcome::skip, *reason);
     const bool limited = options.time && options.budget_ms > 0 && options.estimate_ms;
     if (const double ms = limited ? options.estimate_ms(contenders[i]) : 0; limited && ms > options.budget_ms) {
       results[i].verdict = verdict_without_result(

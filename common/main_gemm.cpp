@@ -33,6 +33,7 @@ bool colour() {
 struct LadderOptions {
   std::vector<std::string> shapes;
   std::vector<std::string> only;
+  std::string family;
   std::optional<Operation> op;
   std::optional<Type> type;
   TimingOptions timing;
@@ -146,8 +147,11 @@ int ladder(LadderOptions options, const std::string& command) {
     for (const Stage& form : variants(stage)) contenders.push_back(contender(form));
   };
   if (options.only.empty()) {
-    for (const Stage* stage : stages_for(op, type)) enter(*stage);
-    if (contenders.empty()) throw UsageError(fmt::format("no stage for {} in {}", operation_name(op), type_name(type)));
+    for (const Stage* stage : stages_for(op, type, options.family)) enter(*stage);
+    if (contenders.empty()) {
+      const std::string where = options.family.empty() ? "" : " among those of " + options.family;
+      throw UsageError(fmt::format("no stage for {} in {}{}", operation_name(op), type_name(type), where));
+    }
   }
   for (const std::string& name : options.only) enter(find_stage(name));
   const auto takes_options = [](const Contender& c) { return static_cast<bool>(c.stage->generated); };
@@ -514,6 +518,10 @@ int main(int argc, char** argv) {
   ladder_command->add_option("--only", ladder_options.only, "these stages only, separated by commas; no libraries")
       ->delimiter(',')
       ->allow_extra_args(false);
+  ladder_command
+      ->add_option("--family", ladder_options.family,
+                   "sgemm, tsm or tensorcore; of FP32 products by default sgemm's stages")
+      ->check(CLI::IsMember({"sgemm", "tsm", "tensorcore"}));
   ladder_command->add_flag("--variants", ladder_options.variants, "the stages' variants, too");
   ladder_command->add_flag("--with-libraries", ladder_options.with_libraries, "cuBLAS as well, with --only");
   CLI::Option* no_time = ladder_command->add_flag("--no-time", ladder_options.no_time, "check only");

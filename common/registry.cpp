@@ -139,6 +139,17 @@ Registration::Registration(const char* file, const HgemmInfo& info) {
   add(file, stage, info, [](Stage& form, const auto& says) { form.launch = says.launch; });
 }
 
+Registration::Registration(const char* file, const TcecInfo& info) {
+  Stage stage;
+  stage.type = Type::f32;
+  add(file, stage, info, [](Stage& form, const auto& says) {
+    form.launch = says.launch;
+    form.accuracy = says.accuracy;
+    form.fp16_products = says.fp16_products;
+    form.fp16_range = says.fp16_range;
+  });
+}
+
 Registration::Registration(const char* file, const TsmttsmInfo& info) {
   add_tsm(file, Operation::tsmttsm, info);
 }
@@ -154,10 +165,16 @@ const std::vector<Stage>& stages() {
   return storage();
 }
 
-std::vector<const Stage*> stages_for(Operation op, Type type) {
+std::string_view family_of(const Stage& stage) {
+  return std::string_view(stage.id).substr(0, stage.id.find('/'));
+}
+
+std::vector<const Stage*> stages_for(Operation op, Type type, std::string_view family) {
+  if (family.empty() && op == Operation::gemm && type == Type::f32) family = "sgemm";
   std::vector<const Stage*> found;
   for (const Stage& stage : stages()) {
-    if (stage.op == op && (!stage.type || stage.type == type)) found.push_back(&stage);
+    const bool fits = stage.op == op && (!stage.type || stage.type == type);
+    if (fits && (family.empty() || family_of(stage) == family)) found.push_back(&stage);
   }
   return found;
 }

@@ -21,7 +21,7 @@ enum class Accuracy {
   fp32,
   tf32,  ///< operands rounded to TF32's 11 bits, or to FP16's
   fp64,
-  tensor_fp32,  ///< exact products, and FP32 sums that are cut off and not rounded: a Tensor Core's
+  tensor_fp32,  ///< FP32 sums that are cut off and not rounded, a Tensor Core's; or operands with 22 bits of FP32's 24
 };
 
 /// For how many cycles one warp-wide FMA of a stage's inner loop keeps its SM's L1 cache and shared memory busy, with
@@ -74,6 +74,26 @@ struct HgemmInfo {
   std::span<const HgemmVariant> variants = {};
 };
 
+/// The same for FP32 operands and results by way of Tensor Cores.
+struct TcecVariant {
+  std::string_view name, idea;
+  Status (*launch)(const SgemmProblem&, cudaStream_t) = nullptr;
+  Accuracy accuracy = Accuracy::tensor_fp32;
+  /// What a product costs Tensor Cores, in products of FP16 numbers, which bfloat16 ones equal and TF32 ones take twice
+  /// as long as; 0: it is left to plain cores.
+  double fp16_products = 3;
+  bool fp16_range = true;  ///< operands are parted into FP16 numbers as they are, so must be in the range of those
+};
+struct TcecInfo {
+  std::string_view idea;
+  int min_compute_capability = 80;
+  Status (*launch)(const SgemmProblem&, cudaStream_t) = nullptr;
+  Accuracy accuracy = Accuracy::tensor_fp32;
+  double fp16_products = 3;
+  bool fp16_range = true;
+  std::span<const TcecVariant> variants = {};
+};
+
 /// The same for another launch of a tall & skinny kernel, and what a stage of them says of itself. Problem:
 /// TsmttsmProblem or TsmmProblem.
 template <template <class> class Problem>
@@ -105,6 +125,8 @@ struct Stage {
   std::string_view idea;
   Operation op = Operation::gemm;
   std::optional<Type> type = {};  ///< the only one it takes; a tall & skinny stage takes double and double complex
+  double fp16_products = 0;       ///< of an FP32 stage on Tensor Cores, as in TcecInfo
+  bool fp16_range = false;
   Accuracy accuracy = Accuracy::fp32;
   int min_compute_capability = 75;
   L1Cycles (*l1_cycles)(const SgemmProblem&) = nullptr;
@@ -126,8 +148,12 @@ std::string stage_id_from_path(std::string_view path);
 /// All registered stages, sorted by id.
 const std::vector<Stage>& stages();
 
-/// Those for an operation, of operands of this type.
-std::vector<const Stage*> stages_for(Operation op, Type type);
+/// "sgemm", "tsm" or "tensorcore".
+std::string_view family_of(const Stage& stage);
+
+/// Those for an operation, of operands of this type, in one family; empty: in the one that is about this product, of FP32
+/// matrices sgemm.
+std::vector<const Stage*> stages_for(Operation op, Type type, std::string_view family = "");
 
 /// The variants of a stage, in its own order. The references stay valid.
 const std::vector<Stage>& variants(const Stage& stage);
@@ -145,6 +171,7 @@ const Stage& find_stage(std::string_view name);
 struct Registration {
   Registration(const char* file, const StageInfo& info);
   Registration(const char* file, const HgemmInfo& info);
+  Registration(const char* file, const TcecInfo& info);
   Registration(const char* file, const TsmttsmInfo& info);
   Registration(const char* file, const TsmmInfo& info);
 };

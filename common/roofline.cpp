@@ -15,23 +15,27 @@ std::string l1_label(const L1Cycles& l1) {
   return fmt::format("{}: {:.3g} cycles/FMA", shared ? "shared memory" : "L1 cache", l1.sum());
 }
 
-double fma_gflops(const ProblemSpec& spec, const Ceilings& ceilings) {
-  return spec.type == Type::f16   ? ceilings.hmma_gflops
+double fma_gflops(const ProblemSpec& spec, const Ceilings& ceilings, double fp16_products) {
+  return fp16_products > 0        ? ceilings.hmma_gflops / fp16_products
+         : spec.type == Type::f16 ? ceilings.hmma_gflops
          : spec.type == Type::f32 ? ceilings.ffma_gflops
                                   : ceilings.dfma_gflops;
 }
-std::string cores(const ProblemSpec& spec) {
-  return spec.type == Type::f16 ? "Tensor Cores" : spec.type == Type::f32 ? "FP32 cores" : "FP64 cores";
+std::string cores(const ProblemSpec& spec, double fp16_products) {
+  return spec.type == Type::f16 || fp16_products > 0 ? "Tensor Cores"
+         : spec.type == Type::f32                    ? "FP32 cores"
+                                                     : "FP64 cores";
 }
 
 }  // namespace
 
-Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings, bool tensor_cores) {
+Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings, bool tensor_cores, double fp16_products) {
   const bool faster = tensor_cores && size_of(spec.type) >= 8 && ceilings.dmma_gflops > ceilings.dfma_gflops;
-  const double compute = spec.flops() / ((faster ? ceilings.dmma_gflops : fma_gflops(spec, ceilings)) * 1e6);
+  const double compute =
+      spec.flops() / ((faster ? ceilings.dmma_gflops : fma_gflops(spec, ceilings, fp16_products)) * 1e6);
   const double bandwidth = spec.op == Operation::tsmm ? ceilings.scale_gbs : ceilings.read_gbs;
   const double memory = spec.compulsory_bytes() / (bandwidth * 1e6);
-  return compute >= memory ? Floor{compute, faster ? "FP64 Tensor Cores" : cores(spec)}
+  return compute >= memory ? Floor{compute, faster ? "FP64 Tensor Cores" : cores(spec, fp16_products)}
                            : Floor{memory, "device memory"};
 }
 
@@ -52,13 +56,14 @@ Floor stage_prediction(const Stage& stage, const ProblemSpec& spec, const Ceilin
   const double busy = std::clamp(static_cast<double>(blocks) / sm_count, 1.0 / sm_count, 1.0);
   const std::string idle = busy < 1.0 ? fmt::format(", {} of {} SMs busy", blocks, sm_count) : "";
 
-  Floor floor = problem_floor(spec, ceilings);
+  Floor floor = problem_floor(spec, ceilings, false, stage.fp16_products);
   const auto consider = [&](double ms, const std::string& by) {
     if (ms > floor.ms) floor = {ms, by};
   };
   const L1Cycles l1 = l1_cycles(stage, spec);
   const double warp_fmas = spec.flops() / 2 / warp_size;
-  consider(spec.flops() / (fma_gflops(spec, ceilings) * 1e6) / busy, cores(spec) + idle);
+  consider(spec.flops() / (fma_gflops(spec, ceilings, stage.fp16_products) * 1e6) / busy,
+           cores(spec, stage.fp16_products) + idle);
   // The shared-memory ceiling is the rate of wavefronts, 128 bytes each and one a cycle: it stands for L1's cycles.
   consider(warp_fmas * l1.sum() * bytes_per_wavefront / (ceilings.shared_gbs * 1e6) / busy, l1_label(l1) + idle);
   if (stage.waits) consider(stage.waits(spec.m, spec.n, spec.k, sm_count) * ceilings.latency_ns * 1e-6, "latency");
@@ -91,7 +96,8 @@ double predicted_share_of_peak(const Stage& stage, const ProblemSpec& spec) {
 }
 
 std::string predicted_bound(const Stage& stage, const ProblemSpec& spec) {
-  return predicted_share_of_peak(stage, spec) < 1.0 ? l1_label(l1_cycles(stage, spec)) : cores(spec);
+  return predicted_share_of_peak(stage, spec) < 1.0 ? l1_label(l1_cycles(stage, spec))
+                                                    : cores(spec, stage.fp16_products);
 }
 
 }  // namespace gemm

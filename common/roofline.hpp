@@ -37,7 +37,9 @@ struct Floor {
 /// The roofline of the problem: FLOPs at the FMA ceiling of its type, on the plain cores, or compulsory bytes at the
 /// read ceiling (of TSMM, which writes as much: at the scale ceiling), whichever takes longer.
 /// With `tensor_cores`, FP64 problems get the Tensor Cores' ceiling if it is higher.
-Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings, bool tensor_cores = false);
+/// fp16_products: of an FP32 product on Tensor Cores (Stage::fp16_products).
+Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings, bool tensor_cores = false,
+                    double fp16_products = 0);
 
 /// What bounds this stage, as its source is written: as above, and also its use of L1 and shared memory, its waits for
 /// device memory, the launch,

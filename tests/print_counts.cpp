@@ -16,9 +16,10 @@ int main(int argc, char** argv) {
   spec.k = std::atoi(argv[3]);
   spec.alpha = 1.5f;
   spec.beta = 0.5f;
-  gemm::Workbench bench(spec);
   for (const gemm::Stage& stage : gemm::stages()) {
-    if (stage.type != gemm::Type::f32) continue;
+    if (stage.op != gemm::Operation::gemm) continue;
+    spec.type = *stage.type;
+    gemm::Workbench bench(spec);
     const gemm::Verdict verdict = bench.check(gemm::contender(stage));
     std::printf("%s %s %s\n", verdict.outcome == gemm::Outcome::pass ? "pass:" : "fail:", stage.id.c_str(),
                 verdict.reason.c_str());

@@ -22,14 +22,18 @@ class EveryStage : public DeviceTest, public ::testing::WithParamInterface<std::
 };
 
 constexpr int sizes[] = {1, 2, 3, 5, 7, 31, 32, 33, 63, 64, 65, 127, 129, 257};
+// On the executor the largest cube would take as long as all others together: along k there it is flatter.
+int depth(int size) {
+  return size == 257 && !open_device().gpu ? 68 : size;
+}
 
 TEST_P(EveryStage, Cubes) {
-  for (const int size : sizes) expect_right(cube(size));
+  for (const int size : sizes) expect_right(box(size, size, depth(size)));
 }
 
 TEST_P(EveryStage, PaddedMisalignedWithAlphaAndBeta) {
   for (const int size : sizes) {
-    ProblemSpec spec = awkward(size, size, size);
+    ProblemSpec spec = awkward(size, size, depth(size));
     spec.offset = size % 4;
     expect_right(spec);
   }

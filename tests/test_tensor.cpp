@@ -182,6 +182,38 @@ TEST_F(Tensor, MmaSyncHasTheRangeOfItsTypes) {
   EXPECT_EQ(mma_product(MmaType::m8n8k4_f64, a, b, c)[0], -std::ldexp(1, -60)) << "a chain of FMAs";
 }
 
+// Element (0, 0) of C + A B, its 16 products all `product`; or only the first.
+double sum_of(MmaType type, double c, double product, bool all) {
+  Matrix a(16 * 16), b(16 * 8), sum(16 * 8);
+  const int exponent = std::ilogb(product) / 2;  // both factors must be normal FP16 numbers
+  for (int k = 0; k < (all ? 16 : 1); ++k) {
+    a[k] = std::ldexp(product, -exponent);
+    b[8 * k] = std::ldexp(1, exponent);
+  }
+  sum[0] = c;
+  return mma_product(type, a, b, sum)[0];
+}
+
+TEST_F(Tensor, SumsAreCutOff) {
+  NEED_CC(80);
+  const auto type = MmaType::m16n8k16_f32_f16;
+  EXPECT_EQ(sum_of(type, 1, std::ldexp(1.5, -24), false), 1) << "the next number is nearer";
+  EXPECT_EQ(sum_of(type, -1, -std::ldexp(1.5, -24), false), -1);
+  EXPECT_EQ(sum_of(type, 1, std::ldexp(1, -23), false), 1 + std::ldexp(1, -23));
+  // FP16 sums are rounded to nearest.
+  EXPECT_EQ(sum_of(MmaType::m16n8k16_f16_f16, 1, std::ldexp(1.5, -11), false), 1 + std::ldexp(1, -10));
+}
+
+// How many bits below a float's last one sm_90 keeps while it adds up, and the executor.
+TEST_F(Tensor, TwoMoreBitsAreKept) {
+  if (open_device().gpu && compute_capability() != 90) GTEST_SKIP() << "other GPUs keep other bits";
+  const auto type = MmaType::m16n8k16_f32_f16;
+  EXPECT_EQ(sum_of(type, 1, -std::ldexp(1, -25), false), 1 - std::ldexp(1, -24)) << "the second bit counts";
+  EXPECT_EQ(sum_of(type, 1, -std::ldexp(1, -26), false), 1) << "the third doesn't";
+  EXPECT_EQ(sum_of(type, 1, std::ldexp(1, -25), true), 1 + std::ldexp(1, -21)) << "sixteen of them";
+  EXPECT_EQ(sum_of(type, 1, std::ldexp(1, -26), true), 1);
+}
+
 TEST_F(Tensor, LdmatrixDistributesAsDocumented) {
   for (const int matrices : {1, 2, 4}) {
     for (const bool transposed : {false, true}) {

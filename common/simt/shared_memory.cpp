@@ -52,19 +52,30 @@ SharedMemory::SharedMemory() {
 
 void SharedMemory::start_kernel(const void* kernel, std::size_t dynamic_bytes) {
   if (kernel == kernel_ && dynamic_bytes == dynamic_bytes_) return;
+  static_bytes_ = 0;
+  if (words_.empty()) {
+    words_.assign((bytes_ + 3) / 4, Entry{.flags = flag_forbidden});
+    word_sites_.resize(words_.size());
+  } else {
+    // Only what the last kernel had: a program has megabytes of shared variables in all.
+    mark_own(flag_forbidden);
+  }
   kernel_ = kernel;
   dynamic_bytes_ = dynamic_bytes;
-  static_bytes_ = 0;
-  words_.assign((bytes_ + 3) / 4, Entry{.flags = flag_forbidden});
-  word_sites_.resize(words_.size());
-  const auto allow = [&](std::uintptr_t begin, std::size_t bytes) {
-    for (std::uintptr_t at = begin / 4 * 4; at < begin + bytes; at += 4) words_[(at - begin_) / 4].flags = 0;
-  };
+  mark_own(0);
   for (const SharedVariable& variable : shared_variables_of(kernel)) {
-    allow(anchor() + variable.from_anchor, variable.bytes);
     if (variable.owner_is_kernel) static_bytes_ += variable.bytes;
   }
-  allow(dynamic_begin(), dynamic_bytes);
+}
+
+void SharedMemory::mark_own(std::uint8_t flags) {
+  const auto mark = [&](std::uintptr_t begin, std::size_t bytes) {
+    for (std::uintptr_t at = begin / 4 * 4; at < begin + bytes; at += 4)
+      words_[(at - begin_) / 4] = Entry{.flags = flags};
+  };
+  for (const SharedVariable& variable : shared_variables_of(kernel_))
+    mark(anchor() + variable.from_anchor, variable.bytes);
+  mark(dynamic_begin(), dynamic_bytes_);
 }
 
 void SharedMemory::start_block(Stamp now) {

@@ -84,6 +84,8 @@ class SharedMemory {
   static constexpr std::uint8_t many_warps = 255;
   static constexpr std::uint16_t many_lanes = 0x8000, many_warps_write = 0xffff;
 
+  void mark_own(std::uint8_t flags);  // the words that the kernel may use, afresh
+
   static bool write_is_ordered(const Entry& entry, const Lane& lane);
   static bool reads_are_ordered(const Entry& entry, const Lane& lane, unsigned& culprit);
 

@@ -3,9 +3,11 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "common/simt/access.hpp"
 #include "common/simt/collective.hpp"
@@ -36,16 +38,54 @@ double element<Tf32>(const void* fragment, int i) {
   return std::bit_cast<float>(static_cast<const std::uint32_t*>(fragment)[i] & ~0x1fffu);
 }
 
+using PlaceFunction = Place (*)(int lane, int i);
+
+// x = s * 2^exponent with 1 <= |s| < 2; far below all others for zero.
+constexpr int no_exponent = -100000;
+int exponent_of(double x) {
+  const int biased = static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ff);
+  return x == 0 ? no_exponent : biased - 1023;
+}
+
+// The float next to x towards zero. What is too large is infinite.
+float cut_off(double x) {
+  const float nearest = static_cast<float>(x);
+  return std::fabs(nearest) > std::fabs(x) && !std::isinf(nearest) ? std::nextafter(nearest, 0.0f) : nearest;
+}
+
 template <class T>
 T rounded(double x) {
-  return static_cast<T>(x);
+  return x;
+}
+template <>
+float rounded<float>(double x) {
+  return cut_off(x);
 }
 template <>
 __half rounded<__half>(double x) {
   return __double2half(x);
 }
 
-using PlaceFunction = Place (*)(int lane, int i);
+// c + sum of a[i] * b[i] as sm_90's Tensor Cores have it (tensor.hpp). b in steps of `stride`.
+template <int K, int stride>
+double block_sum(double c, const double* a, const double* b) {
+  constexpr int fraction = 23, extra_bits = 2;
+  double products[K];
+  double exact = c;
+  int largest = exponent_of(c);
+  for (int k = 0; k < K; ++k) {
+    const double x = a[k], y = b[k * stride];
+    products[k] = x * y;
+    exact += products[k];
+    // The hardware doesn't look whether the product of the significands is 2 or more.
+    if (products[k] != 0) largest = std::max(largest, exponent_of(x) + exponent_of(y));
+  }
+  if (largest == no_exponent || !std::isfinite(exact)) return exact;
+  const double units = std::ldexp(1.0, fraction + extra_bits - largest);
+  std::int64_t sum = static_cast<std::int64_t>(c * units);
+  for (const double product : products) sum += static_cast<std::int64_t>(product * units);
+  return static_cast<double>(sum) / units;
+}
 
 // One product of the whole warp, with K of A and B, and so on, elements a lane.
 template <int M, int N, int K, class Operand, class Result, PlaceFunction place_a, PlaceFunction place_b>
@@ -66,8 +106,11 @@ void multiply(const MmaRegisters* const (&lanes)[warp]) {
     for (int i = 0; i < M * N / warp; ++i) {
       const Place p = place_in_c(lane, i);
       double sum = element<Result>(lanes[lane]->c, i);
-      // In double the FMA matters: there the product isn't exact. It changes nothing for the shorter types.
-      for (int k = 0; k < K; ++k) sum = std::fma(a[p.row][k], b[k][p.col], sum);
+      if constexpr (std::is_same_v<Result, double>) {
+        for (int k = 0; k < K; ++k) sum = std::fma(a[p.row][k], b[k][p.col], sum);
+      } else {
+        sum = block_sum<K, N>(sum, a[p.row], &b[0][p.col]);
+      }
       static_cast<Result*>(lanes[lane]->d)[i] = rounded<Result>(sum);
     }
   }

@@ -60,10 +60,13 @@ struct MmaRegisters {
   void* d;
 };
 
-/// D = A B + C, `count` times (at most 2), by all 32 lanes together. Products are exact. Sums are in double and rounded
-/// once, to nearest, to the type of D: kinder than the hardware, which keeps few extra bits and cuts the rest off. The
-/// lower 13 bits of a tf32 operand are ignored, as the hardware does. double: a chain of FMAs in order of k.
-/// `operation` names it in reports.
+/// D = A B + C, `count` times (at most 2), by all 32 lanes together, rounded as sm_90 rounds. Products are exact. They
+/// and the element of C are aligned to the largest exponent among them; what lies more than two bits below the last bit
+/// of a float with that exponent is cut off from each; then they are added up exactly. A float result is cut off, too, a
+/// __half rounded to nearest. So sums come out too small, on average by half a unit each time; an addition by plain
+/// cores makes no such mistake. The lower 13 bits of a tf32 operand are ignored. double: a chain of FMAs in order of k.
+/// `operation` names it in reports. Source: M. Fasi et al., "Numerical behavior of NVIDIA tensor cores" (2021), of
+/// earlier GPUs; how many bits sm_90 keeps: docs/concepts/tensor_cores.md.
 void mma(Mma instruction, const char* operation, const MmaRegisters* registers, int count);
 
 /// ldmatrix, after the loads: lane 8 i + r brings row r of the i-th 8 x 8 matrix of 16-bit elements in row[4], and each

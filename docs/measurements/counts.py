@@ -3,7 +3,8 @@
 of the tall & skinny and Tensor Core stages the executor's.
 
 usage: counts.py --executor FILE --out FILE BIN         on a machine with a GPU; BIN: the folder of a GPU build's programs
-       counts.py --executor FILE --count BIN            on any machine; BIN: of a CPU build; writes the executor's half
+       counts.py --executor FILE --count BIN            on any machine; BIN: of a CPU build; writes the executor's half;
+                                                        --share 2/5: of every fifth kernel, the second first
 """
 import argparse
 import json
@@ -52,9 +53,10 @@ def text(command):
     return [str(word) for word in command]
 
 
-def count(folder, out):
+def count(folder, out, share):
+    part, parts = map(int, share.split("/"))
     result = {"stage_size": SIZE, "prototype_size": PROTOTYPE_SIZE, "tsm_shape": TSM_SHAPE, "tensor_sizes": TENSOR_SIZES, "kernels": {}}
-    for name, command in runs(folder):
+    for name, command in list(runs(folder))[part - 1::parts]:
         # gemm counts in any case; its --count would add what nvcc makes of the kernel.
         counting = ["--count"] if name.startswith("prototype/") else []
         done = subprocess.run(text(command + counting + ["--json", "-"]), capture_output=True, text=True)
@@ -107,10 +109,11 @@ def main():
     parser.add_argument("--executor", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--count", type=pathlib.Path)
+    parser.add_argument("--share", default="1/1")
     parser.add_argument("folder", nargs="?", type=pathlib.Path)
     options = parser.parse_args()
     if options.count:
-        count(options.count, options.executor)
+        count(options.count, options.executor, options.share)
     elif options.folder and options.out:
         profile(options.folder, options.executor, options.out)
     else:

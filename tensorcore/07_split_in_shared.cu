@@ -1,0 +1,193 @@
+// 07 split in shared: FP32 products on Tensor Cores. Each number becomes the sum of two FP16 numbers, which take their
+// way to the fragments through shared memory: the only way that nvcuda::wmma has.
+//
+// Idea      v = h + d 2^-11 with h = half(v) and d = half((v - h) 2^11): 22 bits of FP32's 24. A product of two such
+//           sums is three FP16 products, h h' + (h d' + d h') 2^-11; the fourth is less than 2^-22 of it.
+// Change    02's tiles are FP32. A warp splits its 32 x 16 of A and 16 x 32 of B in shared memory, and loads four kinds
+//           of fragments in the place of two.
+// Limit     Shared memory: for n x n of C a step of k reads 4 bytes an element, writes 4, and reads 4 again: n / 12
+//           flops a byte. n = 32: 2.7, and an SM's 128 bytes a cycle allow 341 flops, of the 1,365 (4,096 / 3) that
+//           its Tensor Cores would have.
+// Number    l1tex__data_pipe_lsu_wavefronts_mem_shared for a product of 16 x 8 x 16; bytes of shared memory a block.
+// Map       4 warps, two by two, 32 x 32 of C each.
+// Page      docs/tensorcore/07_split_in_shared.md
+// Source    Ootomo and Yokota (2022), the split and its scaling; (2023), section 4.4, Figure 6. Markidis et al. (2018).
+#include <mma.h>
+
+#include "common/stage.cuh"
+
+namespace {
+
+namespace wmma = nvcuda::wmma;
+
+constexpr int STEP = 16, LANES = 32;     // rows, columns and steps of a fragment
+constexpr int N = 32;                    // rows and columns of C that a warp has
+constexpr int WARPS_M = 2, WARPS_N = 2;  // of a block
+constexpr int THREADS = WARPS_M * WARPS_N * LANES;
+constexpr int TILE_M = WARPS_M * N, TILE_N = WARPS_N * N, TILE_K = 32;
+constexpr int PAD = 8;                                          // elements: rows of fragments, 16 bytes further on each
+constexpr int A_ROW = TILE_K + 4, B_ROW = TILE_N + 4;           // of FP32 tiles
+constexpr int A_SPLIT_ROW = STEP + PAD, B_SPLIT_ROW = N + PAD;  // of a warp's FP16 tiles, N x STEP and STEP x N
+constexpr int A_SPLIT = N * A_SPLIT_ROW, B_SPLIT = STEP * B_SPLIT_ROW;
+
+// What becomes of a number. Uncorrected: h alone. Markidis: d is not scaled, so that FP16 has no bits for it where |v| is
+// small; and all products, the fourth one too, go into the same sum.
+enum class Form { corrected, markidis, uncorrected };
+constexpr float SCALE = 2048.0f;  // 2^11
+
+template <Form form>
+__device__ void split(float v, __half& h, __half& d) {
+  h = __float2half(v);
+  if (form == Form::uncorrected) return;
+  const float rest = v - __half2float(h);  // exact
+  d = __float2half(form == Form::corrected ? rest * SCALE : rest);
+}
+
+// A tile whose rows begin at multiples of 16 bytes, if `vectors`; of any other those elements that exist, and zeros.
+template <int ROWS, int COLS, int STRIDE>
+__device__ void copy_tile(float* to, const float* from, std::int64_t ld, int rows, int cols, bool vectors) {
+  constexpr int ROW_CHUNKS = COLS / 4, STEP_ROWS = THREADS / ROW_CHUNKS;
+  static_assert(THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0 && STRIDE % 4 == 0);
+  const int col = threadIdx.x % ROW_CHUNKS * 4;
+#pragma unroll
+  for (int row = threadIdx.x / ROW_CHUNKS; row < ROWS; row += STEP_ROWS) {
+    if (vectors && rows >= ROWS && cols >= COLS) {
+      *reinterpret_cast<float4*>(to + row * STRIDE + col) = *reinterpret_cast<const float4*>(from + row * ld + col);
+      continue;
+    }
+    for (int e = col; e < col + 4; ++e) to[row * STRIDE + e] = row < rows && e < cols ? from[row * ld + e] : 0.0f;
+  }
+}
+
+// ROWS x COLS numbers of an FP32 tile to two FP16 tiles, by a warp.
+template <Form form, int ROWS, int COLS, int FROM_ROW, int TO_ROW>
+__device__ void split_tile(__half* h, __half* d, const float* from) {
+#pragma unroll
+  for (int i = threadIdx.x % LANES; i < ROWS * COLS; i += LANES) {
+    const int row = i / COLS, col = i % COLS;
+    split<form>(from[row * FROM_ROW + col], h[row * TO_ROW + col], d[row * TO_ROW + col]);
+  }
+}
+
+template <Form form>
+__global__ void __launch_bounds__(THREADS)
+    sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
+          std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int blocks_n, bool vectors_a,
+          bool vectors_b, bool aligned_c) {
+  using Sum = wmma::fragment<wmma::accumulator, STEP, STEP, STEP, float>;
+  constexpr int F = N / STEP, PARTS = form == Form::uncorrected ? 1 : 2;
+  constexpr bool apart = form == Form::corrected;  // h d' + d h' has a sum of its own, 2^11 too large
+  __shared__ __align__(32) float as[TILE_M * A_ROW], bs[TILE_K * B_ROW];
+  __shared__ __align__(32) __half parts[WARPS_M * WARPS_N][PARTS][A_SPLIT + B_SPLIT];
+  const int warp = threadIdx.x / LANES;
+  const int tile_row = blockIdx.x / blocks_n * TILE_M, tile_col = blockIdx.x % blocks_n * TILE_N;
+  const int warp_row = warp / WARPS_N * N, warp_col = warp % WARPS_N * N;
+
+  Sum sum[F][F], correction[apart ? F : 1][apart ? F : 1];
+  for (auto& row : sum)
+    for (Sum& tile : row) wmma::fill_fragment(tile, 0.0f);
+  for (auto& row : correction)
+    for (Sum& tile : row) wmma::fill_fragment(tile, 0.0f);
+  for (int k0 = 0; k0 < k; k0 += TILE_K) {
+    const std::int64_t first = k0;
+    copy_tile<TILE_M, TILE_K, A_ROW>(as, a + tile_row * lda + first, lda, m - tile_row, k - k0, vectors_a);
+    copy_tile<TILE_K, TILE_N, B_ROW>(bs, b + first * ldb + tile_col, ldb, k - k0, n - tile_col, vectors_b);
+    __syncthreads();
+#pragma unroll
+    for (int step = 0; step < TILE_K; step += STEP) {
+      __half(&own)[PARTS][A_SPLIT + B_SPLIT] = parts[warp];
+      split_tile<form, N, STEP, A_ROW, A_SPLIT_ROW>(own[0], own[PARTS - 1], as + warp_row * A_ROW + step);
+      split_tile<form, STEP, N, B_ROW, B_SPLIT_ROW>(own[0] + A_SPLIT, own[PARTS - 1] + A_SPLIT,
+                                                    bs + step * B_ROW + warp_col);
+      __syncwarp();  // the warp's FP16 tiles are complete
+      wmma::fragment<wmma::matrix_a, STEP, STEP, STEP, __half, wmma::row_major> x[PARTS][F];
+      wmma::fragment<wmma::matrix_b, STEP, STEP, STEP, __half, wmma::row_major> y[PARTS][F];
+#pragma unroll
+      for (int p = 0; p < PARTS; ++p) {
+#pragma unroll
+        for (int i = 0; i < F; ++i) {
+          wmma::load_matrix_sync(x[p][i], own[p] + i * STEP * A_SPLIT_ROW, A_SPLIT_ROW);
+          wmma::load_matrix_sync(y[p][i], own[p] + A_SPLIT + i * STEP, B_SPLIT_ROW);
+        }
+      }
+      __syncwarp();  // nobody reads them any more
+#pragma unroll
+      for (int i = 0; i < F; ++i) {
+#pragma unroll
+        for (int j = 0; j < F; ++j) {
+          Sum& small = apart ? correction[apart ? i : 0][apart ? j : 0] : sum[i][j];
+          if constexpr (form == Form::markidis) wmma::mma_sync(small, x[1][i], y[1][j], small);
+          if constexpr (PARTS == 2) {
+            wmma::mma_sync(small, x[1][i], y[0][j], small);
+            wmma::mma_sync(small, x[0][i], y[1][j], small);
+          }
+          wmma::mma_sync(sum[i][j], x[0][i], y[0][j], sum[i][j]);
+        }
+      }
+    }
+    __syncthreads();
+  }
+
+  float* const staging = as + warp * STEP * STEP;
+  static_assert(TILE_M * A_ROW >= STEP * STEP * WARPS_M * WARPS_N);
+#pragma unroll
+  for (int f = 0; f < F * F; ++f) {
+    const int row = tile_row + warp_row + f / F * STEP, col = tile_col + warp_col + f % F * STEP;
+    float* const out = c + row * ldc + col;
+    Sum& tile = sum[f / F][f % F];
+    // Two fragments of a kind have the same element in the same place.
+    if constexpr (apart)
+      for (int i = 0; i < tile.num_elements; ++i) tile.x[i] += correction[f / F][f % F].x[i] / SCALE;
+    if (aligned_c && row + STEP <= m && col + STEP <= n) {
+      Sum old;
+      wmma::fill_fragment(old, 0.0f);
+      if (beta != 0.0f) wmma::load_matrix_sync(old, out, static_cast<unsigned>(ldc), wmma::mem_row_major);
+      for (int i = 0; i < tile.num_elements; ++i) tile.x[i] = alpha * tile.x[i] + beta * old.x[i];
+      wmma::store_matrix_sync(out, tile, static_cast<unsigned>(ldc), wmma::mem_row_major);
+      continue;
+    }
+    wmma::store_matrix_sync(staging, tile, STEP, wmma::mem_row_major);
+    __syncwarp();
+    for (int i = threadIdx.x % LANES; i < STEP * STEP; i += LANES) {
+      if (row + i / STEP >= m || col + i % STEP >= n) continue;
+      float* const element = out + i / STEP * ldc + i % STEP;
+      *element = beta == 0.0f ? alpha * staging[i] : alpha * staging[i] + beta * *element;
+    }
+    __syncwarp();  // the staging place is free again
+  }
+}
+
+bool is_aligned(const void* p, std::int64_t ld, unsigned bytes) {
+  return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && ld % 4 == 0;
+}
+
+template <Form form>
+gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  const int blocks_m = gemm::ceil_div(p.m, TILE_M), blocks_n = gemm::ceil_div(p.n, TILE_N);
+  return gemm::launch(sgemm<form>,
+                      {.grid = static_cast<unsigned>(blocks_m) * blocks_n, .block = THREADS, .stream = stream}, p.m,
+                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n,
+                      is_aligned(p.a, p.lda, 16), is_aligned(p.b, p.ldb, 16), is_aligned(p.c, p.ldc, 32));
+}
+
+constexpr gemm::TcecVariant variants[] = {
+    {.name = "markidis",
+     .idea = "the rest of a number unscaled, four products in one sum (Markidis et al.)",
+     .launch = launch<Form::markidis>,
+     .accuracy = gemm::Accuracy::tf32,
+     .fp16_products = 4},
+    {.name = "uncorrected",
+     .idea = "numbers rounded to FP16",
+     .launch = launch<Form::uncorrected>,
+     .accuracy = gemm::Accuracy::tf32,
+     .fp16_products = 1},
+};
+constexpr gemm::TcecInfo info = {
+    .idea = "FP32 from three FP16 products, numbers split in shared memory, sums in Tensor Cores",
+    .min_compute_capability = 75,
+    .launch = launch<Form::corrected>,
+    .variants = variants,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace

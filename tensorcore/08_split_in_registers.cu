@@ -1,0 +1,131 @@
+// 08 split in registers: fragments straight from the FP32 tile, each lane splitting what it holds; and the large sums
+// are added up by plain cores, which round to nearest.
+//
+// Idea      A lane knows which elements of the matrix it holds (stage 04), so it can load those from the FP32 tile and
+//           split them in registers. And a Tensor Core cuts off what does not fit a sum: after thousands of additions
+//           that shows. So its sums stay short, and end in an FP32 addition.
+// Change    07's FP16 tiles are gone, and so is its way through them: fragments, load, product and store have the names
+//           of nvcuda::wmma in wmma_ext::tcec.
+// Limit     Issue slots: splitting an element takes four instructions, and each warp splits for itself; for n x n of C
+//           that is 8 n / n^2 = 8 / n for each step of k and element, 12 mma.sync's worth of time at n = 32. Shared
+//           memory: n / 4 flops a byte.
+// Number    l1tex__data_pipe_lsu_wavefronts_mem_shared for a product of 16 x 8 x 16; smsp__inst_executed; residual.
+// Map       4 warps, two by two, 32 x 32 of C each.
+// Page      docs/tensorcore/08_split_in_registers.md
+// Source    Ootomo and Yokota (2022), promotion; (2023), section 4.4, Figure 6.
+#include "common/stage.cuh"
+#include "tensorcore/wmma_ext/tcec/tcec.hpp"
+
+namespace {
+
+namespace tcec = wmma_ext::tcec;
+
+constexpr int N = 32, LANES = 32;        // rows and columns of C that a warp has
+constexpr int WARPS_M = 2, WARPS_N = 2;  // of a block
+constexpr int THREADS = WARPS_M * WARPS_N * LANES;
+constexpr int TILE_M = WARPS_M * N, TILE_N = WARPS_N * N, TILE_K = 32;
+// Lane 4 g + t loads A's pair (g, 2 t) and B's elements (2 t, g) and (2 t + 1, g): with rows so far apart, modulo 32 banks,
+// a request meets each bank once (A: half a warp; a pair is two words).
+constexpr int A_ROW = TILE_K + 8, B_ROW = TILE_N + 4;
+
+// A tile whose rows begin at multiples of 16 bytes, if `vectors`; of any other those elements that exist, and zeros.
+template <int ROWS, int COLS, int STRIDE>
+__device__ void copy_tile(float* to, const float* from, std::int64_t ld, int rows, int cols, bool vectors) {
+  constexpr int ROW_CHUNKS = COLS / 4, STEP_ROWS = THREADS / ROW_CHUNKS;
+  static_assert(THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0 && STRIDE % 4 == 0);
+  const int col = threadIdx.x % ROW_CHUNKS * 4;
+#pragma unroll
+  for (int row = threadIdx.x / ROW_CHUNKS; row < ROWS; row += STEP_ROWS) {
+    if (vectors && rows >= ROWS && cols >= COLS) {
+      *reinterpret_cast<float4*>(to + row * STRIDE + col) = *reinterpret_cast<const float4*>(from + row * ld + col);
+      continue;
+    }
+    for (int e = col; e < col + 4; ++e) to[row * STRIDE + e] = row < rows && e < cols ? from[row * ld + e] : 0.0f;
+  }
+}
+
+constexpr int NEVER = 0;
+
+// STEP: of k in a call. PROMOTED: after so many steps of k Tensor Cores' sums are added to those in FP32.
+template <int STEP, int PROMOTED>
+__global__ void __launch_bounds__(THREADS)
+    sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
+          std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int blocks_n, bool vectors_a,
+          bool vectors_b) {
+  static_assert(TILE_K % STEP == 0 && PROMOTED % STEP == 0);
+  using A = tcec::fragment<wmma_ext::matrix_a, N, N, STEP, __half, wmma_ext::row_major>;
+  using B = tcec::fragment<wmma_ext::matrix_b, N, N, STEP, __half, wmma_ext::row_major>;
+  using Sum = tcec::fragment<wmma_ext::accumulator, N, N, STEP, __half>;
+  __shared__ __align__(32) float as[TILE_M * A_ROW], bs[TILE_K * B_ROW];
+  const int warp = threadIdx.x / LANES;
+  const int tile_row = blockIdx.x / blocks_n * TILE_M, tile_col = blockIdx.x % blocks_n * TILE_N;
+  const int warp_row = warp / WARPS_N * N, warp_col = warp % WARPS_N * N;
+
+  Sum sum, part;
+  tcec::fill_fragment(sum, 0.0f);
+  if (PROMOTED > STEP) tcec::fill_fragment(part, 0.0f);
+  for (int k0 = 0; k0 < k; k0 += TILE_K) {
+    const std::int64_t first = k0;
+    copy_tile<TILE_M, TILE_K, A_ROW>(as, a + tile_row * lda + first, lda, m - tile_row, k - k0, vectors_a);
+    copy_tile<TILE_K, TILE_N, B_ROW>(bs, b + first * ldb + tile_col, ldb, k - k0, n - tile_col, vectors_b);
+    __syncthreads();
+#pragma unroll
+    for (int step = 0; step < TILE_K; step += STEP) {
+      A x;
+      B y;
+      tcec::load_matrix_sync(x, as + warp_row * A_ROW + step, A_ROW);
+      tcec::load_matrix_sync(y, bs + step * B_ROW + warp_col, B_ROW);
+      if constexpr (PROMOTED == STEP)
+        tcec::mma_rn_sync(sum, x, y, sum);
+      else if constexpr (PROMOTED == NEVER)
+        tcec::mma_rz_sync(sum, x, y, sum);
+      else
+        tcec::mma_rz_sync(part, x, y, part);
+    }
+    if constexpr (PROMOTED > STEP) {
+      if ((k0 + TILE_K) % PROMOTED == 0 || k0 + TILE_K >= k) {
+        tcec::promote(sum, part);
+        tcec::fill_fragment(part, 0.0f);
+      }
+    }
+    __syncthreads();
+  }
+
+  float* const out = c + (tile_row + warp_row) * ldc + tile_col + warp_col;
+  const int below = m - tile_row - warp_row, right = n - tile_col - warp_col;
+  tcec::foreach_ij<Sum>([&](int e, int i, int j) {
+    if (i >= below || j >= right) return;
+    float* const element = out + i * ldc + j;
+    const float value = alpha * sum.x[e];
+    *element = beta == 0.0f ? value : value + beta * *element;
+  });
+}
+
+bool is_aligned(const void* p, std::int64_t ld) {
+  return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && ld % 4 == 0;
+}
+
+template <int STEP, int PROMOTED>
+gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  const int blocks_m = gemm::ceil_div(p.m, TILE_M), blocks_n = gemm::ceil_div(p.n, TILE_N);
+  return gemm::launch(sgemm<STEP, PROMOTED>,
+                      {.grid = static_cast<unsigned>(blocks_m) * blocks_n, .block = THREADS, .stream = stream}, p.m,
+                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n,
+                      is_aligned(p.a, p.lda), is_aligned(p.b, p.ldb));
+}
+
+constexpr gemm::TcecVariant variants[] = {
+    {.name = "promoted=32", .idea = "sums of 32 products are added up in FP32", .launch = launch<32, 32>},
+    {.name = "promoted=64", .idea = "sums of 64", .launch = launch<16, 64>},
+    {.name = "promoted=128", .idea = "sums of 128", .launch = launch<16, 128>},
+    {.name = "promoted=256", .idea = "sums of 256", .launch = launch<16, 256>},
+    {.name = "cut-off", .idea = "all sums in Tensor Cores, as in 07", .launch = launch<16, NEVER>},
+};
+constexpr gemm::TcecInfo info = {
+    .idea = "fragments split in registers; sums of 16 products are added up in FP32",
+    .launch = launch<16, 16>,
+    .variants = variants,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace

@@ -1,0 +1,185 @@
+// 09 policies: one kernel, and what its fragments are made of is a type: the instruction that multiplies, the numbers
+// that an operand is parted into, and whether it is parted at all.
+//
+// Idea      Everything that differs between FP16, TF32 and bfloat16, mma.sync, nvcuda::wmma and plain cores is behind
+//           fragment, load_matrix_sync and mma_sync. So each choice is a template argument, and its price can be told.
+// Change    08's types; rows of the tiles are padded as each layout wants it.
+// Limit     Tensor Cores: products of FP16 for one of FP32: FP16 3; TF32 3 at half the rate, so 6; bfloat16 6, without
+//           rounding 1, 2 and 1. Plain cores: one FMA takes four shuffles an element of four, by which they lose.
+// Number    Registers and local memory of each policy; cycles for a product of 16 x 8 x 16; residual.
+// Map       4 warps, two by two, 32 x 32 of C each.
+// Page      docs/tensorcore/09_policies.md
+// Source    Ootomo and Yokota (2023), section 4.4; Chen et al. (2019), systolic arrays by shuffles.
+#include "common/stage.cuh"
+#include "tensorcore/wmma_ext/tcec/tcec.hpp"
+
+namespace {
+
+namespace tcec = wmma_ext::tcec;
+
+constexpr int N = 32, LANES = 32;        // rows and columns of C that a warp has
+constexpr int WARPS_M = 2, WARPS_N = 2;  // of a block
+constexpr int THREADS = WARPS_M * WARPS_N * LANES;
+constexpr int TILE_M = WARPS_M * N, TILE_N = WARPS_N * N, TILE_K = 32;
+
+// A tile whose rows begin at multiples of 16 bytes, if `vectors`; of any other those elements that exist, and zeros.
+template <int ROWS, int COLS, int STRIDE>
+__device__ void copy_tile(float* to, const float* from, std::int64_t ld, int rows, int cols, bool vectors) {
+  constexpr int ROW_CHUNKS = COLS / 4, STEP_ROWS = THREADS / ROW_CHUNKS;
+  static_assert(THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0 && STRIDE % 4 == 0);
+  const int col = threadIdx.x % ROW_CHUNKS * 4;
+#pragma unroll
+  for (int row = threadIdx.x / ROW_CHUNKS; row < ROWS; row += STEP_ROWS) {
+    if (vectors && rows >= ROWS && cols >= COLS) {
+      *reinterpret_cast<float4*>(to + row * STRIDE + col) = *reinterpret_cast<const float4*>(from + row * ld + col);
+      continue;
+    }
+    for (int e = col; e < col + 4; ++e) to[row * STRIDE + e] = row < rows && e < cols ? from[row * ld + e] : 0.0f;
+  }
+}
+
+// What a policy's kernel is made of. Words from row to row, so that a request meets each bank once: of 16-bit numbers
+// lane 4 g + t loads A's pair (g, 2 t) and B's elements (2 t, g) and (2 t + 1, g), of TF32 (g, t) and (t, g).
+template <class T_, class Policy_>
+struct Choice {
+  using T = T_;
+  using Policy = Policy_;
+  static constexpr int STEP = Policy::k;
+  static constexpr bool PAIRS = sizeof(wmma_ext::storage_t<T>) == 2;
+  static constexpr int A_ROW = TILE_K + (PAIRS ? 8 : 4), B_ROW = TILE_N + (PAIRS ? 4 : 8);
+  using A = tcec::fragment<wmma_ext::matrix_a, N, N, STEP, T, wmma_ext::row_major, Policy>;
+  using B = tcec::fragment<wmma_ext::matrix_b, N, N, STEP, T, wmma_ext::row_major, Policy>;
+  using Sum = tcec::fragment<wmma_ext::accumulator, N, N, STEP, T, void, Policy>;
+};
+
+template <class Choice>
+__global__ void __launch_bounds__(THREADS)
+    sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
+          std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int blocks_n, bool vectors_a,
+          bool vectors_b) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  __trap();  // no TF32, no bfloat16
+#else
+  constexpr int A_ROW = Choice::A_ROW, B_ROW = Choice::B_ROW, STEP = Choice::STEP;
+  __shared__ __align__(32) float as[TILE_M * A_ROW], bs[TILE_K * B_ROW];
+  const int warp = threadIdx.x / LANES;
+  const int tile_row = blockIdx.x / blocks_n * TILE_M, tile_col = blockIdx.x % blocks_n * TILE_N;
+  const int warp_row = warp / WARPS_N * N, warp_col = warp % WARPS_N * N;
+
+  typename Choice::Sum sum;
+  tcec::fill_fragment(sum, 0.0f);
+  for (int k0 = 0; k0 < k; k0 += TILE_K) {
+    const std::int64_t first = k0;
+    copy_tile<TILE_M, TILE_K, A_ROW>(as, a + tile_row * lda + first, lda, m - tile_row, k - k0, vectors_a);
+    copy_tile<TILE_K, TILE_N, B_ROW>(bs, b + first * ldb + tile_col, ldb, k - k0, n - tile_col, vectors_b);
+    __syncthreads();
+#pragma unroll
+    for (int step = 0; step < TILE_K; step += STEP) {
+      typename Choice::A x;
+      typename Choice::B y;
+      tcec::load_matrix_sync(x, as + warp_row * A_ROW + step, A_ROW);
+      tcec::load_matrix_sync(y, bs + step * B_ROW + warp_col, B_ROW);
+      tcec::mma_sync(sum, x, y, sum);
+    }
+    __syncthreads();
+  }
+
+  float* const out = c + (tile_row + warp_row) * ldc + tile_col + warp_col;
+  const int below = m - tile_row - warp_row, right = n - tile_col - warp_col;
+  tcec::foreach_ij<typename Choice::Sum>([&](int e, int i, int j) {
+    if (i >= below || j >= right) return;
+    float* const element = out + i * ldc + j;
+    const float value = alpha * sum.x[e];
+    *element = beta == 0.0f ? value : value + beta * *element;
+  });
+#endif
+}
+
+// Beside them, the same tiles by an FP32 loop: lane 8 r + s has rows r, r + 4, ... and columns 4 s to 4 s + 3 of its warp's.
+__global__ void __launch_bounds__(THREADS)
+    sgemm_loop(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda,
+               const float* __restrict__ b, std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc,
+               int blocks_n, bool vectors_a, bool vectors_b) {
+  constexpr int A_ROW = TILE_K + 4, B_ROW = TILE_N, ROWS = 8, COLS = 4;
+  __shared__ __align__(32) float as[TILE_M * A_ROW], bs[TILE_K * B_ROW];
+  const int warp = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+  const int tile_row = blockIdx.x / blocks_n * TILE_M, tile_col = blockIdx.x % blocks_n * TILE_N;
+  const int row = warp / WARPS_N * N + lane / 8, col = warp % WARPS_N * N + lane % 8 * COLS;
+  float sum[ROWS][COLS] = {};
+  for (int k0 = 0; k0 < k; k0 += TILE_K) {
+    const std::int64_t first = k0;
+    copy_tile<TILE_M, TILE_K, A_ROW>(as, a + tile_row * lda + first, lda, m - tile_row, k - k0, vectors_a);
+    copy_tile<TILE_K, TILE_N, B_ROW>(bs, b + first * ldb + tile_col, ldb, k - k0, n - tile_col, vectors_b);
+    __syncthreads();
+#pragma unroll
+    for (int step = 0; step < TILE_K; ++step) {
+      const float4 y = *reinterpret_cast<const float4*>(bs + step * B_ROW + col);
+#pragma unroll
+      for (int i = 0; i < ROWS; ++i) {
+        const float x = as[(row + 4 * i) * A_ROW + step];
+        sum[i][0] = fmaf(x, y.x, sum[i][0]);
+        sum[i][1] = fmaf(x, y.y, sum[i][1]);
+        sum[i][2] = fmaf(x, y.z, sum[i][2]);
+        sum[i][3] = fmaf(x, y.w, sum[i][3]);
+      }
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < ROWS; ++i) {
+#pragma unroll
+    for (int j = 0; j < COLS; ++j) {
+      if (tile_row + row + 4 * i >= m || tile_col + col + j >= n) continue;
+      float* const element = c + (tile_row + row + 4 * i) * ldc + tile_col + col + j;
+      *element = beta == 0.0f ? alpha * sum[i][j] : alpha * sum[i][j] + beta * *element;
+    }
+  }
+}
+
+bool is_aligned(const void* p, std::int64_t ld) {
+  return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && ld % 4 == 0;
+}
+
+using Kernel = void (*)(int, int, int, float, const float*, std::int64_t, const float*, std::int64_t, float, float*,
+                        std::int64_t, int, bool, bool);
+
+template <Kernel kernel>
+gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  const int blocks_m = gemm::ceil_div(p.m, TILE_M), blocks_n = gemm::ceil_div(p.n, TILE_N);
+  return gemm::launch(kernel, {.grid = static_cast<unsigned>(blocks_m) * blocks_n, .block = THREADS, .stream = stream},
+                      p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n,
+                      is_aligned(p.a, p.lda), is_aligned(p.b, p.ldb));
+}
+
+template <class T, class ErrorCorrection = tcec::with_correction, class Op = tcec::op::mma>
+constexpr auto launch_policy = launch<sgemm<Choice<T, tcec::default_policy<T, ErrorCorrection, Op>>>>;
+
+namespace precision = wmma_ext::precision;
+using tcec::with_correction;
+using tcec::without_correction;
+using Wmma = tcec::op::wmma;
+using Bf16 = __nv_bfloat16;
+using gemm::Accuracy;
+
+constexpr gemm::TcecVariant variants[] = {
+    {"half-wmma", "FP16 by nvcuda::wmma", launch_policy<__half, with_correction, Wmma>},
+    {"half-plain", "FP16 without correction", launch_policy<__half, without_correction>, Accuracy::tf32, 1},
+    {"tf32", "TF32", launch_policy<precision::tf32>, Accuracy::tensor_fp32, 6, false},
+    {"tf32-wmma", "TF32 by nvcuda::wmma", launch_policy<precision::tf32, with_correction, Wmma>, Accuracy::tensor_fp32,
+     6, false},
+    {"tf32-plain", "TF32 without correction", launch_policy<precision::tf32, without_correction>, Accuracy::tf32, 2,
+     false},
+    {"bf16", "three bfloat16's, six products", launch_policy<Bf16>, Accuracy::tensor_fp32, 6, false},
+    {"bf16-wmma", "the same by nvcuda::wmma", launch_policy<Bf16, with_correction, Wmma>, Accuracy::tensor_fp32, 6,
+     false},
+    {"shuffles", "plain cores, operands by shuffles", launch_policy<float>, Accuracy::fp32, 0, false},
+    {"loop", "plain cores, operands from shared memory", launch<sgemm_loop>, Accuracy::fp32, 0, false},
+};
+constexpr gemm::TcecInfo info = {
+    .idea = "a policy says what multiplies, and what numbers are parted into: FP16, TF32, bfloat16, FP32",
+    .launch = launch_policy<__half>,
+    .variants = variants,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace

@@ -1,0 +1,82 @@
+// How an FP32 product is made of products that Tensor Cores can do: the choices, as types.
+#pragma once
+
+#include "../mma.hpp"
+
+namespace wmma_ext::tcec {
+
+/// What multiplies: single mma.sync instructions, nvcuda::wmma, or plain FP32 cores, to which shuffles bring what other
+/// lanes hold (so with T = float only).
+namespace op {
+struct mma;
+struct wmma;
+struct simt;
+}  // namespace op
+
+struct with_correction;     ///< operands are sums of two numbers of type T, or three bfloat16's
+struct without_correction;  ///< operands are rounded to T
+
+/// fm x fn x fk: the shape of one product of Op.
+template <class Op, class ErrorCorrection, int fm, int fn, int fk>
+struct Policy {
+  using operation = Op;
+  using error_correction = ErrorCorrection;
+  static constexpr int m = fm, n = fn, k = fk;
+  static constexpr bool corrects = std::is_same_v<ErrorCorrection, with_correction>;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_operand_type = std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16> ||
+                                        std::is_same_v<T, precision::tf32> || std::is_same_v<T, float>;
+
+template <class T, class ErrorCorrection, class Op>
+struct default_policy {
+  static_assert(is_operand_type<T>, "T: __half, precision::tf32, __nv_bfloat16, or float for plain cores");
+  static constexpr int columns = std::is_same_v<Op, op::wmma> ? 16 : 8;
+  static constexpr int steps = sizeof(storage_t<T>) == 2 ? 16 : 8;
+  using type = Policy<Op, ErrorCorrection, 16, columns, steps>;
+};
+
+}  // namespace detail
+
+/// The policy with one of the shapes that every T has. T = float: always plain cores, which need no correction.
+template <class T, class ErrorCorrection = with_correction, class Op = op::mma>
+using default_policy =
+    typename detail::default_policy<T,
+                                    std::conditional_t<std::is_same_v<T, float>, without_correction, ErrorCorrection>,
+                                    std::conditional_t<std::is_same_v<T, float>, op::simt, Op>>::type;
+
+namespace detail {
+
+/// An operand v is part 0 + (part 1 + part 2) * 2^-shift. Products of parts p and q with p + q >= parts are left out:
+/// they are less than 2^-22 of the whole (of three bfloat16's: 2^-24).
+template <class T, class Policy>
+struct numbers {
+  static_assert(std::is_same_v<T, float> == std::is_same_v<typename Policy::operation, op::simt>,
+                "plain cores take T = float, Tensor Cores the other types");
+  static constexpr int parts = !Policy::corrects || std::is_same_v<T, float> ? 1
+                               : std::is_same_v<T, __nv_bfloat16>            ? 3
+                                                                             : 2;
+  /// FP16 has no smaller numbers than 2^-24, and what is left of v lies 2^-11 below it.
+  static constexpr int shift = std::is_same_v<T, __half> ? 11 : 0;
+  static constexpr float up = static_cast<float>(1 << shift), down = 1.0f / up;
+};
+
+/// The fragments that a product of the policy takes.
+template <class Use, class T, class Layout, class Policy>
+struct part {
+  using element =
+      std::conditional_t<std::is_same_v<T, float>, precision::tf32, T>;  // plain cores: a float lies as a tf32 does
+  using type = mma::fragment<Use, Policy::m, Policy::n, Policy::k,
+                             std::conditional_t<std::is_same_v<Use, accumulator>, float, element>, Layout>;
+};
+template <class Use, class T, class Layout, class ErrorCorrection, int fm, int fn, int fk>
+struct part<Use, T, Layout, Policy<op::wmma, ErrorCorrection, fm, fn, fk>> {
+  using type =
+      nvcuda::wmma::fragment<Use, fm, fn, fk, std::conditional_t<std::is_same_v<Use, accumulator>, float, T>, Layout>;
+};
+
+}  // namespace detail
+}  // namespace wmma_ext::tcec
