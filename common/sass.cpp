@@ -249,13 +249,12 @@ std::optional<HotLoop> hottest_loop(const Function& function) {
   return hottest;
 }
 
-// Without the branch to itself and the NOPs that follow a function.
+// Without the branch to itself and the NOPs that nvcc puts behind each function.
 int instructions_of(const Function& function) {
-  std::size_t end = function.code.size();
-  while (end > 0 && (function.code[end - 1].opcode == "NOP" || !function.code[end - 1].falls_through()) &&
-         !function.code[end - 1].opcode.starts_with("EXIT"))
-    --end;
-  return static_cast<int>(end);
+  auto end = function.code.end();
+  while (end != function.code.begin() && std::prev(end)->opcode == "NOP") --end;
+  if (end != function.code.begin() && std::prev(end)->is_branch() && !std::prev(end)->falls_through()) --end;
+  return static_cast<int>(end - function.code.begin());
 }
 
 // Sums n * weight(name before the first point).

@@ -91,7 +91,7 @@ nlohmann::ordered_json to_json(const CompiledKernel& kernel);
 std::vector<CompiledKernel> parse_ptxas(std::string_view output);
 
 struct MachineCode {
-  int instructions = 0;  ///< without what fills up the space behind the last EXIT
+  int instructions = 0;  ///< without the branch to itself and the NOPs behind a kernel
   std::optional<HotLoop> loop;
   LineInstructions lines;
 };

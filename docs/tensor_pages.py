@@ -335,6 +335,35 @@ def figure_of(name):
     return f"{name.split('_')[1]}_speedup.svg"
 
 
+def issue_slots(bytes_moved):
+    """Of an SM's four schedulers, in the time in which a copy moves so many bytes: an H200 as common/probe.hpp's Machine has it."""
+    copy_gbs, sm_count, ghz = 4201, 132, 33160 / (2 * 64 * 132)
+    return bytes_moved / (copy_gbs / sm_count) * ghz * 4
+
+
+def draw_instructions(name, path, plot_style, save):
+    """What a warp executes for a matrix, and the issue slots that a copy of it leaves."""
+    plt = plot_style()
+    run = probe_run(name, "counted")
+    code = [(r["kernel"].split("_")[1], r["instructions"], 32 if "<32" in r["kernel"] else 16) for r in part(run, "code")]
+    bytes_of = {32 if r["task"] == "m = 32" else 16: r["bytes"] / r["batch"] for r in part(run, "batch")}
+    fig, axes = plt.subplots(1, len(bytes_of), figsize=(5.2 * len(bytes_of), 3.2), squeeze=False)
+    for ax, (m, size) in zip(axes[0], sorted(bytes_of.items())):
+        bars = [(kernel, n) for kernel, n, of in code if of == m]
+        drawn = ax.barh([kernel for kernel, _ in bars], [n for _, n in bars], color="tab:blue")
+        ax.bar_label(drawn, padding=3, fontsize=8)
+        for part_of, style in ((1, "-"), (2, "--")):
+            slots = issue_slots(size) / part_of
+            ax.axvline(slots, color="black", linestyle=style, linewidth=1,
+                       label=f"issue slots, {'a copy' if part_of == 1 else 'twice as fast as a copy'}: {slots:.0f}")
+        ax.set_title(f"{m} x {m}: {size:,.0f} bytes", fontsize=10)
+        ax.set_xlabel("instructions of a warp for a matrix")
+        ax.set_xlim(0, issue_slots(size) * 1.05)
+        ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.3))
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
 def draw_transform(name, path, plot_style, save):
     """Speed-ups over the batch, for each size of matrices; beside them what the paper saw."""
     plt = plot_style()
@@ -473,6 +502,8 @@ def plan(plot_style, save):
     figures["tensor_roofline.svg"] = (sources, lambda data, path: draw_shared_roofline(path, plot_style, save))
     figures["tensor_swizzle.svg"] = ([DOCS.parent / "tensorcore/03_pipeline.cu"], lambda data, path: draw_swizzle(path, plot_style, save))
     for name in PAPER:
+        figures[f"{name.split('_')[1]}_instructions.svg"] = (
+            [probe_path(name, "counted")], lambda data, path, name=name: draw_instructions(name, path, plot_style, save))
         measured = probe_path(name, "measured")
         if measured.exists():
             figures[figure_of(name)] = ([measured], lambda data, path, name=name: draw_transform(name, path, plot_style, save))

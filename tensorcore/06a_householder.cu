@@ -1,8 +1,8 @@
 // 06a householder: B = (I - 2 v v^T) A for many small matrices on the Tensor Cores; the reflection H is calculated in
 // registers, where CUDA's own way takes shared memory.
 //
-// Idea      H follows from v: element (i, j) is -2 v_i v_j, plus 1 where i = j. Each lane calculates the elements of the
-//           fragments that it holds. For 32 x 32 these are four fragments, of which one foreach_ij can set all.
+// Idea      H follows from v: element (i, j) is -2 v_i v_j, plus 1 where i = j. Each lane calculates the elements that
+//           it holds. A matrix of 32 x 32 is four fragments, of which one foreach_ij can set all.
 // Limit     Device memory: A is read and B written, 1,056 or 4,160 bytes with v, for 8,192 or 65,536 flops.
 // Number    Shared memory of the forms in registers: 0 bytes, 0 requests. Instructions of each form: --sass.
 // Map       A warp has a matrix, and makes H for that. FP16 in and out, sums in FP32, H rounded once to FP16.

@@ -1,5 +1,5 @@
-// Many small FP16 matrices on the device, an orthogonal transformation for each, and the transformed matrices: made, and
-// checked. For tensorcore/06a_householder.cu, tensorcore/06b_givens.cu and their tests.
+// Many small FP16 matrices on the device, an orthogonal transformation for each, and the transformed matrices: made,
+// and checked. For tensorcore/06a_householder.cu, tensorcore/06b_givens.cu and their tests.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -30,15 +30,15 @@ class Matrices {
   int m() const { return m_; }
   int parameters_each() const { return each_; }
 
-  /// A of whole numbers from -8 to 8, vectors v with four elements of 1/2 or -1/2 and else zeros, quarter turns: all that
-  /// follows is exact in FP16. Or A from [-1, 1), any v and any theta, rounded to FP16. Throws OutOfDeviceMemory.
+  /// A of whole numbers from -8 to 8, vectors v with four elements of 1/2 or -1/2 and else zeros, quarter turns: all
+  /// that follows is exact in FP16. Or A from [-1, 1), any v and any theta, rounded to FP16. Throws OutOfDeviceMemory.
   void fill(std::int64_t count, bool whole);
   /// NaN in every B.
   void clear(std::int64_t count);
   /// Every element of these B beside one that FP64 makes of the FP16 numbers. Whole numbers: none may be off, nor rows
-  /// that a rotation leaves alone. Others may be off by what rounding explains: 2^-11 of the result (it is FP16), of
-  /// the sum of magnitudes as much for a reflection (H may be rounded to FP16, too), and m x 2^-22 (FP32 sums, cut off).
-  /// Empty if all is right.
+  /// that a rotation leaves alone. Others may be off by what rounding explains: 2^-11 of the result (it is FP16); for a
+  /// reflection as much of the sum of magnitudes (H may be rounded to FP16, too); m x 2^-22 of that sum (FP32 sums, cut
+  /// off). Empty if all is right.
   std::string check(std::int64_t count) const;
 
  private:

@@ -184,6 +184,15 @@ TEST_F(Sass, NoLoopWithoutMultiplyAdds) {
   EXPECT_TRUE(parse_sass("nvdisasm fatal   : no such file", "a.cu").empty());
 }
 
+TEST_F(Sass, CountsAKernelsInstructionsWithoutWhatFollowsIt) {
+  const std::string kernel = "S2R R0, SR_TID.X\n@P0 EXIT\nNOP\nSTG.E desc[UR4][R2.64], R0\nEXIT\n";
+  EXPECT_EQ(only_function(function_of(kernel), "a.cu").instructions, 5);
+  const std::string behind = ".L_x_0:\nBRA `(.L_x_0)\nNOP\nNOP\n";
+  EXPECT_EQ(only_function(function_of(kernel + behind), "a.cu").instructions, 5);
+  EXPECT_EQ(only_function(function_of(kernel + "RET.REL.NODEC R20 `(f)\n" + behind), "a.cu").instructions, 6);
+  EXPECT_EQ(only_function(function_of(behind), "a.cu").instructions, 0);
+}
+
 TEST_F(Sass, TensorCoreLoopsCountByTheirOwnInstructions) {
   const MachineCode code = only_function(
       function_of(".L_1:\n@!PT LDS RZ, [RZ]\nLDSM.16.M88.4 R4, [R0]\nLDGSTS.E.BYPASS.128 [R2], desc[UR6][R4.64]\n"

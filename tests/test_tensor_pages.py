@@ -102,6 +102,10 @@ class Case(unittest.TestCase):
         for table in (t for t in tables if t.startswith("|")):
             self.assertEqual(len({row.count("|") for row in table.splitlines()}), 1)
         self.draw(tensor_pages.figure_of(name))
+        self.draw(tensor_pages.figure_of(name).replace("speedup", "instructions"))
+
+    def test_slots(self):
+        self.assertEqual([round(tensor_pages.issue_slots(size)) for size in (1056, 4160, 1028)], [260, 1026, 254])
 
     def test_reflections(self):
         self.check_transforms("06a_householder", "| 37 | 0.0391 | 4.04 | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | 1.50 | 1.00 |",
