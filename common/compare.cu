@@ -12,7 +12,7 @@ namespace {
 // What one thread, one block, and at last the whole comparison has seen.
 struct Seen {
   double error2 = 0, reference2 = 0, magnitude2 = 0;
-  double largest = 0;
+  double largest = 0, max_relative = 0;
   double max_ratio = -1;  // below any ratio: nothing seen yet
   std::int64_t worst = 0;
   std::int64_t wrong = 0, unwritten = 0;
@@ -24,6 +24,7 @@ struct Merge {
     into.reference2 += from.reference2;
     into.magnitude2 += from.magnitude2;
     if (from.largest > into.largest) into.largest = from.largest;
+    if (from.max_relative > into.max_relative) into.max_relative = from.max_relative;
     if (from.max_ratio > into.max_ratio) {
       into.max_ratio = from.max_ratio;
       into.worst = from.worst;
@@ -53,6 +54,8 @@ __global__ void compare_kernel(const Real* c, std::int64_t ldc, std::int64_t ele
     mine.reference2 += c64[i] * c64[i];
     mine.magnitude2 += magnitude[i] * magnitude[i];
     if (magnitude[i] > mine.largest) mine.largest = magnitude[i];
+    const double relative_error = error == 0.0 ? 0.0 : error / fabs(c64[i]);
+    if (!(relative_error <= mine.max_relative)) mine.max_relative = isnan(relative_error) ? INFINITY : relative_error;
     if (ratio > mine.max_ratio) {
       mine.max_ratio = ratio;
       mine.worst = i;
@@ -97,6 +100,9 @@ Comparison compare_words(const Problem& problem, const Reference& reference, Acc
   result.max_ratio = seen.max_ratio;
   result.frobenius = seen.error2 == 0.0 ? 0.0 : std::sqrt(seen.error2) / scale;
   result.frobenius_ratio = result.frobenius / relative;
+  result.residual = seen.error2 == 0.0 ? 0.0 : std::sqrt(seen.error2 / seen.reference2);
+  result.max_of_magnitudes = std::max(seen.max_ratio, 0.0) * relative;
+  result.max_relative = seen.max_relative;
   result.wrong = seen.wrong;
   result.unwritten = seen.unwritten;
   result.largest = seen.largest;

@@ -40,12 +40,15 @@ constexpr double unit_roundoff(Accuracy accuracy) {
 double tolerance(Accuracy accuracy, std::int64_t k);
 
 struct Comparison {
-  double max_ratio = 0;        ///< largest |C - C64| over its bound; infinity if anything is NaN
-  double frobenius = 0;        ///< ||C - C64||_F / S
-  double frobenius_ratio = 0;  ///< the same over 4 u sqrt(K)
-  std::int64_t wrong = 0;      ///< elements past their bound (or not equal, for integers)
-  std::int64_t unwritten = 0;  ///< elements that still hold the poison
-  double largest = 0;          ///< the largest magnitude, to see that integers stay exact
+  double max_ratio = 0;          ///< largest |C - C64| over its bound; infinity if anything is NaN
+  double frobenius = 0;          ///< ||C - C64||_F / S
+  double frobenius_ratio = 0;    ///< the same over 4 u sqrt(K)
+  double residual = 0;           ///< ||C - C64||_F / ||C64||_F, without the second term in S
+  double max_of_magnitudes = 0;  ///< largest |C - C64| / (|alpha| |A||B| + |beta| |C|)
+  double max_relative = 0;       ///< largest |C - C64| / |C64|: large where terms cancel, whoever adds them up
+  std::int64_t wrong = 0;        ///< elements past their bound (or not equal, for integers)
+  std::int64_t unwritten = 0;    ///< elements that still hold the poison
+  double largest = 0;            ///< the largest magnitude, to see that integers stay exact
   std::int64_t worst_row = 0, worst_col = 0;
   double got = 0, expected = 0;
   int digits = 9;  ///< that tell them apart

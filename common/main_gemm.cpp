@@ -11,6 +11,7 @@
 #include <optional>
 #include <ranges>
 
+#include "common/accuracy.hpp"
 #include "common/batch.hpp"
 #include "common/count_report.hpp"
 #include "common/device.hpp"
@@ -629,6 +630,7 @@ int main(int argc, char** argv) {
   choice_command->callback([&] { action = [&] { return choices(choice_options); }; });
 
   add_probe_command(app, command, action);
+  add_accuracy_command(app, command, action);
 
   bool list_variants = false;
   CLI::App* list_command = app.add_subcommand("list", "all stages");

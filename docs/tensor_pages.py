@@ -40,23 +40,24 @@ def block_tensor_counted(data, stage):
 
 
 def block_tensor_measured(data, stage):
-    if not MEASURED.exists():
+    """Speeds of a stage, of FP16 products or of FP32 ones, beside its roofline and cuBLAS."""
+    runs = [run for run in (measured("h"), measured("s")) if run and any(r["stage"] == data.stage(stage) for r in run["results"])]
+    if not runs:
         return NOT_MEASURED
-    run = json.loads(MEASURED.read_text())
-    rows = []
+    run, rows = runs[0], []
     for r in run["results"]:
         if r["stage"] != data.stage(stage):
             continue
+        of_fp32 = r["problem"]["type"] == "float"
         p = r["problem"]
         shape = f"{p['m']:,}" if p["m"] == p["n"] == p["k"] else f"{p['m']:,} x {p['n']:,} x {p['k']:,}"
         cells = [f"{r['time_ms']['median']:.4g}", f"{r['gflops'] / 1e3:,.1f}", f"{r['pct_roofline']:.1f} %", f"{r['pct_cublas']:.1f} %"] \
             if "time_ms" in r else [r["reason"], "", "", ""]
         rows.append(f"| {shape} | " + " | ".join(cells) + " |")
-    if not rows:
-        return NOT_MEASURED
     return ["| M x N x K | ms | TFLOP/s | of the roofline | of cuBLAS |", "|---|" + "---:|" * 4, *rows, "",
             f"{run['device']}, commit {run['commit']}. The roofline's peak is that of mma.sync in FP16, "
-            f"{run['ceilings']['hmma_gflops'] / 1e3:,.0f} TFLOP/s here; cuBLAS may have wgmma."]
+            f"{run['ceilings']['hmma_gflops'] / 1e3:,.0f} TFLOP/s here" +
+            (", shared out among the products of FP16 for one of FP32; cuBLAS is its SGEMM on FP32 cores." if of_fp32 else "; cuBLAS may have wgmma.")]
 
 
 def measured(name):
@@ -76,9 +77,10 @@ def block_tensor_padded(data):
 
 def block_tensor_forms(data, stage):
     """A stage and its variants: speed, registers, and what Nsight Compute counted."""
-    run, counters = measured("variants"), measured("counters")
-    if not run:
+    runs = [run for run in (measured("variants"), measured("tcec_variants")) if run and any(r["stage"] == data.stage(stage) for r in run["results"])]
+    if not runs:
         return NOT_MEASURED
+    run, counters = runs[0], measured("counters")
     sizes = sorted({r["problem"]["m"] for r in run["results"]})
     forms = list(dict.fromkeys(r["stage"] for r in run["results"] if r["stage"].split(":")[0] == data.stage(stage)))
     rows = []
@@ -211,6 +213,128 @@ def draw_banks(sizes, path, plot_style, save):
     axes[-1].set_xlabel("bank of shared memory and L1 cache, four bytes wide; the number is the lane")
     fig.tight_layout()
     save(plt, fig, path)
+
+
+# ---- FP32 products: 07, 08, 09
+
+
+def accuracy_path():
+    """The device's if it is there, else the executor's, which cuts sums off as sm_90 does."""
+    path = MEASURED.parent / "accuracy.json"
+    return path if path.exists() else COUNTS.parent / "accuracy.json"
+
+
+def residuals(run):
+    """{distribution: {stage: {k: residual}}}; what was skipped is not there, what is infinite is."""
+    found = {}
+    for r in run["results"]:
+        if "residual" in r:
+            found.setdefault(r["distribution"], {}).setdefault(r["stage"], {})[r["k"]] = float("inf") if r["residual"] == "infinite" else r["residual"]
+    return found
+
+
+def short_name(stage):
+    return stage.split("/")[1]
+
+
+def block_tcec_accuracy(data, stage):
+    """Residuals of a stage and its variants, and of FP32, over K."""
+    run = json.loads(accuracy_path().read_text())
+    lines = []
+    for distribution, by_stage in residuals(run).items():
+        first = next(iter(by_stage))
+        its = [s for s in by_stage if s == first or s.split(":")[0] == data.stage(stage)]
+        depths = sorted({k for s in its for k in by_stage[s]})
+        lines += [f"| {distribution} | " + " | ".join(f"K = {k:,}" for k in depths) + " |", "|---|" + "---:|" * len(depths)]
+        for s in its:
+            name = f"FP32: `{short_name(s)}`" if s == first else f"`{short_name(s)}`"
+            lines.append(f"| {name} | " + " | ".join(f"{by_stage[s][k]:.1e}" if k in by_stage[s] else "" for k in depths) + " |")
+        lines.append("")
+    return lines + [f"Relative Frobenius residual against FP64, M = N = {run['size']}: {run['device']}, commit {run['commit']}."]
+
+
+def draw_tcec_roofline(path, plot_style, save):
+    """What shared memory lets FP32 products on Tensor Cores reach: the split through shared memory, and in registers (Figure 7)."""
+    plt = plot_style()
+    c = json.loads(MEASURED.read_text())["ceilings"]
+    peak, shared = c["hmma_gflops"] / 3e3, c["shared_gbs"] / 1e3
+    fig, ax = plt.subplots(figsize=(8, 4.4))
+    sizes = list(range(8, 129, 4))
+    for words, name, style in ((12, "07, split in shared memory: n/12 flops a byte", "--"), (4, "08, split in registers: n/4", "-")):
+        ax.plot(sizes, [min(peak, shared * n / words) for n in sizes], style, label=name)
+    ax.axhline(peak, color="0.6", lw=0.8)
+    ax.text(128, peak, f"a third of mma.sync's {c['hmma_gflops'] / 1e3:.0f} ", ha="right", va="bottom", fontsize=8)
+    ax.axhline(c["ffma_gflops"] / 1e3, color="tab:red", lw=0.8)
+    ax.text(128, c["ffma_gflops"] / 1e3, "FP32 cores ", ha="right", va="bottom", fontsize=8, color="tab:red")
+    for n in (16, 32, 64):
+        ax.axvline(n, color="0.85", lw=0.8, zorder=0)
+    run = measured("s")
+    for r in run["results"] if run else []:
+        if r["stage"] in ("tensorcore/07_split_in_shared", "tensorcore/08_split_in_registers") and r["problem"]["m"] == r["problem"]["k"] == 4096 and "gflops" in r:
+            ax.plot(32, r["gflops"] / 1e3, "o", color="k", ms=5)
+            ax.annotate(f"{short_name(r['stage'])[:2]}, {r['gflops'] / 1e3:.0f}", (32, r["gflops"] / 1e3), xytext=(6, -3), textcoords="offset points", fontsize=8)
+    ax.set_xlabel("n: a warp has n x n of C")
+    ax.set_ylabel("TFLOP/s of FP32 products, at most")
+    ax.set_ylim(0, peak * 1.15)
+    ax.legend(loc="lower right", fontsize=8)
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
+def draw_tcec_promotion(path, plot_style, save):
+    """Residual over K for sums of Tensor Cores that are added up in FP32 after so many products."""
+    plt = plot_style()
+    run = json.loads(accuracy_path().read_text())
+    found = {d: by for d, by in residuals(run).items() if d in ("uniform", "positive")}
+    fig, axes = plt.subplots(1, len(found), figsize=(5.2 * len(found), 4.4), sharey=True, squeeze=False)
+    for ax, (distribution, by_stage) in zip(axes[0], found.items()):
+        first = next(iter(by_stage))
+        forms = [s for s in by_stage if s.startswith("tensorcore/08")]
+        for s, style in [(first, "k:"), *((s, "-") for s in forms), ("tensorcore/07_split_in_shared:uncorrected", "--")]:
+            if s in by_stage:
+                ax.loglog(*zip(*sorted(by_stage[s].items())), style, marker="o", ms=3, lw=1,
+                          label="FP32" if s == first else short_name(s).replace("08_split_in_registers:", "").replace("08_split_in_registers", "promoted=16").replace("07_split_in_shared:", ""))
+        ax.axhline(run["fp32_residual_allowed"], color="0.7", lw=0.8)
+        ax.set_xscale("log", base=2)
+        ax.set_title({"uniform": "uniform, -1 to 1", "positive": "positive, 0 to 1"}[distribution], fontsize=10)
+        ax.set_xlabel("K")
+    axes[0][0].set_ylabel("relative Frobenius residual")
+    axes[0][-1].legend(fontsize=7)
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
+def draw_tcec_policies(path, plot_style, save):
+    """Residual of each policy at one depth."""
+    plt = plot_style()
+    run = json.loads(accuracy_path().read_text())
+    found = residuals(run)
+    depth = max(k for by in found.values() for of in by.values() for k in of if k <= 4096)
+    first = next(iter(next(iter(found.values()))))
+    forms = [first, *(s for s in found["uniform"] if s.startswith("tensorcore/09"))]
+    fig, ax = plt.subplots(figsize=(8, 4.2))
+    for (distribution, by_stage), marker in zip(found.items(), "os^vD*"):
+        points = [(by_stage[s][depth], i) for i, s in enumerate(forms) if depth in by_stage.get(s, {})]
+        ax.plot(*zip(*points), marker, label=distribution, ms=6)
+    ax.set_yticks(range(len(forms)), ["FP32", *("half" if ":" not in s else s.split(":")[1] for s in forms[1:])])
+    ax.invert_yaxis()
+    ax.set_xscale("log")
+    ax.axvline(run["fp32_residual_allowed"], color="0.7", lw=0.8)
+    ax.set_xlabel(f"relative Frobenius residual at K = {depth:,}")
+    ax.legend(fontsize=8)
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
+def block_tensor_rounding(data):
+    """What the probe `rounding` found out about Tensor Cores' sums."""
+    path = MEASURED.parent / "probes" / "rounding.json"
+    if not path.exists():
+        return ["*Not measured yet: `docs/measurements/measure --steps tensor` does it.*"]
+    run = json.loads(path.read_text())
+    return ["| operands | instruction | a sum is cut | bits kept below a float's last | products added at once | subnormal numbers |", "|---|---|---|---:|---:|---|",
+            *(f"| {r['operands']} | {r['instruction']} | {r['rounding']} | {r['extra_bits']} | {r['products_at_once']} | {'kept' if r['subnormals'] else 'lost'} |" for r in run["results"]),
+            "", f"{run['device']}, commit {run['commit']}."]
 
 
 # ---- the probes: 04, 05, 06a, 06b
@@ -501,6 +625,10 @@ def plan(plot_style, save):
     sources = [path for path in (MEASURED, MEASURED.parent / "tensor_variants.json") if path.exists()] or [pathlib.Path(__file__)]
     figures["tensor_roofline.svg"] = (sources, lambda data, path: draw_shared_roofline(path, plot_style, save))
     figures["tensor_swizzle.svg"] = ([DOCS.parent / "tensorcore/03_pipeline.cu"], lambda data, path: draw_swizzle(path, plot_style, save))
+    figures["tcec_roofline.svg"] = ([MEASURED, *(p for p in [MEASURED.parent / "tensor_s.json"] if p.exists())],
+                                    lambda data, path: draw_tcec_roofline(path, plot_style, save))
+    figures["tcec_promotion.svg"] = ([accuracy_path()], lambda data, path: draw_tcec_promotion(path, plot_style, save))
+    figures["tcec_policies.svg"] = ([accuracy_path()], lambda data, path: draw_tcec_policies(path, plot_style, save))
     for name in PAPER:
         figures[f"{name.split('_')[1]}_instructions.svg"] = (
             [probe_path(name, "counted")], lambda data, path, name=name: draw_instructions(name, path, plot_style, save))

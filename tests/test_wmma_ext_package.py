@@ -19,7 +19,7 @@ add_subdirectory(installed)
 add_subdirectory(beside)
 """
 EXAMPLE = """{use}
-add_library(example_{way} OBJECT ../example.cu)
+add_library(example_{way} OBJECT ../example.cu ../before.cu ../after.cu)
 target_link_libraries(example_{way} PRIVATE wmma_ext::wmma_ext)
 """
 
@@ -36,15 +36,22 @@ def main():
     parser.add_argument("--nvcc")
     parser.add_argument("--cxx")
     options = parser.parse_args()
-    example = re.search(r"^## wmma_ext$.*?^```cpp\n(.*?)^```", (ROOT / "tensorcore" / "README.md").read_text(), re.M | re.S)
-    if not example:
-        sys.exit("tensorcore/README.md has no example in its section wmma_ext")
+    page = (ROOT / "tensorcore" / "README.md").read_text()
+    example = re.search(r"^## wmma_ext$.*?^```cpp\n(.*?)^```", page, re.M | re.S)
+    move = re.search(r"^### tcec$.*?^```diff\n(.*?)^```", page, re.M | re.S)
+    if not example or not move:
+        sys.exit("tensorcore/README.md has no example in its section wmma_ext, or no diff in tcec's")
+    # Both sides of the diff, before and after.
+    before, after = ("".join(line[1:] for line in move[1].splitlines(True) if line[0] in " " + sign) for sign in "-+")
+    examples = {"example": example[1], "before": before, "after": after}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        (folder / "example.cu").write_text(example[1])
+        for file, text in examples.items():
+            (folder / f"{file}.cu").write_text(text)
+            if options.cxx:
+                run(options.cxx, "-std=c++20", "-xc++", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", f"-I{ROOT}/common/simt/include",
+                    f"-I{ROOT}", f"-I{ROOT}/tensorcore", "-fsyntax-only", folder / f"{file}.cu")
         if options.cxx:
-            run(options.cxx, "-std=c++20", "-xc++", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", f"-I{ROOT}/common/simt/include",
-                f"-I{ROOT}", f"-I{ROOT}/tensorcore", "-fsyntax-only", folder / "example.cu")
             return
         run("cmake", "--install", options.build, "--component", "wmma_ext", "--prefix", folder / "prefix")
         (folder / "CMakeLists.txt").write_text(PROJECT)

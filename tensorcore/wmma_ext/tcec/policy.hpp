@@ -5,6 +5,15 @@
 
 namespace wmma_ext::tcec {
 
+using nvcuda::wmma::mem_col_major;
+using nvcuda::wmma::mem_row_major;
+using wmma_ext::accumulator;
+using wmma_ext::col_major;
+using wmma_ext::matrix_a;
+using wmma_ext::matrix_b;
+using wmma_ext::row_major;
+namespace precision = nvcuda::wmma::precision;
+
 /// What multiplies: single mma.sync instructions, nvcuda::wmma, or plain FP32 cores, to which shuffles bring what other
 /// lanes hold (so with T = float only).
 namespace op {
