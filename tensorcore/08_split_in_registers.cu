@@ -6,9 +6,9 @@
 //           that shows. So its sums stay short, and end in an FP32 addition.
 // Change    07's FP16 tiles are gone, and so is its way through them: fragments, load, product and store have the names
 //           of nvcuda::wmma in wmma_ext::tcec.
-// Limit     Issue slots: splitting an element takes four instructions, and each warp splits for itself; for n x n of C
-//           that is 8 n / n^2 = 8 / n for each step of k and element, 12 mma.sync's worth of time at n = 32. Shared
-//           memory: n / 4 flops a byte.
+// Limit     Shared memory: n / 4 flops a byte, and the tiles' way in as much again: 3.3 wavefronts a product, in whose
+//           time mma.sync could do two. Behind that issue slots: a number takes four instructions to split, and each
+//           warp splits for itself.
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared for a product of 16 x 8 x 16; smsp__inst_executed; residual.
 // Map       4 warps, two by two, 32 x 32 of C each.
 // Page      docs/tensorcore/08_split_in_registers.md

@@ -90,7 +90,8 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 
 template <Flaw flaw>
 struct Broken {
-  explicit Broken(const char* id) : registration(id, {.idea = "broken on purpose", .launch = launch<flaw>}) {}
+  explicit Broken(const char* id)
+      : registration(id, gemm::StageInfo{.idea = "broken on purpose", .launch = launch<flaw>}) {}
   gemm::Registration registration;
 };
 

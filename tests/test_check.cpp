@@ -178,7 +178,13 @@ TEST_F(Check, ComparisonFindsOneWrongElement) {
   EXPECT_EQ(wrong.worst_row, 13);
   EXPECT_EQ(wrong.worst_col, 17);
   EXPECT_NEAR(wrong.max_ratio, 1.1, 0.05);
+  EXPECT_NEAR(wrong.max_of_magnitudes, 1.1 * tolerance(Accuracy::fp32, 40), 0.05 * tolerance(Accuracy::fp32, 40));
+  EXPECT_GE(wrong.max_relative, 0.99 * 1.1 * bound / std::fabs(right));
+  EXPECT_GT(wrong.residual, 0);
+  EXPECT_LT(wrong.residual, wrong.max_relative);
   EXPECT_FALSE(verdict_for(NAN).passed());
+  EXPECT_TRUE(std::isinf(verdict_for(NAN).max_relative));
+  EXPECT_TRUE(std::isnan(verdict_for(NAN).residual));
   EXPECT_FALSE(verdict_for(INFINITY).passed());
   EXPECT_FALSE(verdict_for(-INFINITY).passed());
   EXPECT_EQ(verdict_for(right).wrong, 0);

@@ -26,7 +26,7 @@ BAD_RUN = ["--m -3", "--n -1", "--k -2147483648", "--offset -1", "--lda 3", "--l
            "--unroll 17", "--products 3", "--products 5", "--c-source shared", "--c-source l1", "--threads-per-row 4", "--threads-per-row 3", "--threads 48", "--threads 33x", "--threads 2048", "--transposed yes", "--leapfrog", "--reduction none"]
 # ... and when they get to it. A and B fit, C would be a petabyte.
 BAD_RUN_ON_DEVICE = ["--m 20000000 --n 20000000 --k 1", "--json nosuch/out.json", "--json ."]
-BAD_GEMM = ["", "nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77", "run tsm/01 --type s", "run tsm/01 --conj", "compare 02 tsm/01", "ladder --op x",
+BAD_GEMM = ["", "nosuch", "accuracy extra", "accuracy --k 0", "accuracy --size 0", "ladder --family nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77", "run tsm/01 --type s", "run tsm/01 --conj", "compare 02 tsm/01", "ladder --op x",
             "ladder --only 02,tsm/01", "ladder --op tsmttsm --type s", "compare 02", "compare 02 77", "ladder abc", "ladder 12x",
             "ladder 12x3", "ladder 1x2x3x", "ladder 1x2x3x4", "ladder 1x-2x3", "ladder -5", "ladder 99999999999",
             "ladder 64 --only 77", "ladder 64 --bogus", "ladder 64 --standard", "ladder --standard --sweep", "ladder --sweep=8",
@@ -60,7 +60,7 @@ BAD_CASES = ["{", "[]", '{"stage": "tsm/09"}', '{"stage": "tsm/77", "m": 1, "n":
 # What would take the CPU executor days, or can't be had from it.
 BAD_GEMM_WITHOUT_GPU = ["probe tensorcore/04 --time", "probe tensorcore/05 --time", "probe tensorcore/06a --time", "probe tensorcore/06b --time", "probe bandwidth --time", "probe latency --time", "probe coissue --time", "ladder --standard", "ladder --sweep", "ladder --sweep=512", "ladder --random 1", "ladder 64 --time"]
 # That an output can't be written should be found out before the work, which takes minutes on a GPU, not after.
-BAD_GEMM_ON_DEVICE = ["probe latency --check --json nosuch/out.json", "probe incorrect --check --m 62", "ladder 64 --only 02 --no-time --json nosuch/out.json", "compare 01 02 --m 9 --json nosuch/out.json"]
+BAD_GEMM_ON_DEVICE = ["accuracy --json nosuch/out.json", "accuracy --only tensorcore/01", "accuracy --only 77", "accuracy --dist nosuch", "ladder --family tsm --no-time", "probe latency --check --json nosuch/out.json", "probe incorrect --check --m 62", "ladder 64 --only 02 --no-time --json nosuch/out.json", "compare 01 02 --m 9 --json nosuch/out.json"]
 
 
 def run(*command, stdout=subprocess.PIPE, cwd=None):
@@ -115,7 +115,7 @@ class WithoutDevice(Case):
 
     def test_lab(self):
         text = self.ok(LAB, "help")
-        for command in ("ladder", "test", "list", "run", "compare", "experiment", "bench", "compile", "probe", "choice", "doctor", "map", "setup"):
+        for command in ("ladder", "test", "list", "run", "compare", "experiment", "bench", "compile", "probe", "accuracy", "choice", "doctor", "map", "setup"):
             self.assertRegex(text, rf"(?m)^  {command}\b")
         self.assertEqual(self.ok(LAB, "list", "--prebuilt", bin_dir), self.ok(self.gemm, "list"))
         self.refused(LAB, "nosuch")
@@ -309,7 +309,7 @@ class WithDevice(Case):
         names = [line.split()[0] for line in self.ok(LAB, "probe", "--prebuilt", bin_dir).splitlines()]
         numbered = [path for path in (ROOT / "tensorcore").glob("[0-9][0-9]*.cu")
                     if "ProbeRegistration" in path.read_text() and re.match(stages, path.stem)]
-        expected = [path.stem for path in (ROOT / "tsm" / "probes").glob("*.cu")] + [f"tensorcore/{path.stem}" for path in numbered]
+        expected = [path.stem for folder in ("tsm", "tensorcore") for path in (ROOT / folder / "probes").glob("*.cu")] + [f"tensorcore/{path.stem}" for path in numbered]
         self.assertEqual(names, sorted(expected))
         for path in numbered:
             number = path.stem.split("_")[0]
@@ -327,6 +327,30 @@ class WithDevice(Case):
         self.assertLessEqual({"device", "commit", "command", "predicted_for", "settings"}, set(report))
         self.assertEqual({result["status"] for result in report["results"]}, {"pass"})
         self.assertTrue(all(result["predicted_gbs"] > 0 and "gbs" not in result for result in report["results"]))
+
+    def test_rounding(self):
+        report = self.json_of(self.gemm, "probe", "rounding")
+        self.assertEqual([r["operands"] for r in report["results"]], ["FP16", "bfloat16", "TF32"])
+        if not report["device"].startswith("CPU executor"):
+            return
+        for result, together in zip(report["results"], (16, 16, 8)):
+            self.assertEqual((result["rounding"], result["extra_bits"], result["products_at_once"], result["subnormals"]), ("toward zero", 2, together, True))
+
+    @unittest.skipIf(stages, "not all stages are in this build")
+    def test_accuracy(self):
+        forms = ["tensorcore/07:uncorrected", "tensorcore/07", "tensorcore/08", "tensorcore/09:bf16"]
+        report = self.json_of(self.gemm, "accuracy", "--only", ",".join(forms), "--k", "16,512", "--dist", "positive,huge", "--size", "33")
+        rows = {(r["distribution"], r["k"], r["stage"].split("/")[1].split("_")[0] + r["stage"].partition(":")[2]): r for r in report["results"]}
+        self.assertEqual(report["size"], 33)
+        for k in (16, 512):
+            self.assertEqual(rows["huge", k, "08"]["status"], "skip")
+            for row, status in (("07uncorrected", "less"), ("08", "fp32"), ("09bf16", "fp32")):
+                self.assertEqual(rows["positive", k, row]["status"], status)
+            self.assertEqual(rows["huge", k, "09bf16"]["status"], "fp32")
+        # Sums that are cut off, each time.
+        self.assertEqual([rows["positive", k, "07"]["status"] for k in (16, 512)], ["fp32", "less"])
+        one = rows["positive", 512, "08"]
+        self.assertTrue(0 < one["residual"] <= one["max_of_magnitudes"] <= one["max_relative"] * (1 + 1e-9) < 1e-5)
 
     def test_json_to_a_file(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -42,7 +42,7 @@ TEST(Registry, HoldsEveryStageOnceInOrder) {
     EXPECT_EQ(*ids.rbegin(), stage.id) << "out of order";
     EXPECT_FALSE(stage.idea.empty()) << stage.id;
     EXPECT_NE(stage.launch, nullptr) << stage.id;
-    if (stage.type != Type::f32) continue;
+    if (family_of(stage) != "sgemm") continue;
     ASSERT_NE(stage.l1_cycles, nullptr) << stage.id << " makes no prediction";
     EXPECT_GT(l1_cycles(stage, parse_shape("64")).sum(), 0) << stage.id;
   }
@@ -215,6 +215,27 @@ TEST(Roofline, ProblemIsBoundByTheSlowerResource) {
   const Floor memory = problem_floor(parse_shape("4096x4096x2"), round_ceilings);
   EXPECT_EQ(memory.by, "device memory");
   EXPECT_NEAR(memory.ms, 4.0 * (4096 * 4096 + 2 * 2 * 4096) / 4e12 * 1e3, 1e-9);
+}
+
+TEST(Roofline, Fp32ProductsOnTensorCoresShareThoseOfFp16) {
+  Ceilings ceilings = round_ceilings;
+  ceilings.hmma_gflops = 600000;
+  const Floor floor = problem_floor(parse_shape("4096"), ceilings, false, 3);
+  EXPECT_EQ(floor.by, "Tensor Cores");
+  EXPECT_NEAR(floor.ms, 3 * 2.0 * 4096 * 4096 * 4096 / 600e12 * 1e3, 1e-9);
+  Stage stage;
+  stage.fp16_products = 3;
+  EXPECT_EQ(stage_prediction(stage, parse_shape("4096"), ceilings, 16384, 132).by, "Tensor Cores");
+  EXPECT_NEAR(stage_prediction(stage, parse_shape("4096"), ceilings, 16384, 132).ms, floor.ms, 1e-9);
+}
+
+TEST(Registry, LaddersAreOfOneFamily) {
+  for (const Stage* stage : stages_for(Operation::gemm, Type::f32)) EXPECT_EQ(family_of(*stage), "sgemm");
+  for (const Stage* stage : stages_for(Operation::gemm, Type::f32, "tensorcore")) {
+    EXPECT_EQ(family_of(*stage), "tensorcore");
+    EXPECT_EQ(stage->type, Type::f32);
+  }
+  for (const Stage* stage : stages_for(Operation::tsmm, Type::f64)) EXPECT_EQ(family_of(*stage), "tsm");
 }
 
 TEST(Roofline, StageIsBoundByItsUseOfL1) {
