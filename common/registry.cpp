@@ -142,6 +142,7 @@ Registration::Registration(const char* file, const HgemmInfo& info) {
 Registration::Registration(const char* file, const TcecInfo& info) {
   Stage stage;
   stage.type = Type::f32;
+  if (info.workspace_bytes) stage.workspace_bytes = info.workspace_bytes;
   add(file, stage, info, [](Stage& form, const auto& says) {
     form.launch = says.launch;
     form.accuracy = says.accuracy;

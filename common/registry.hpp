@@ -91,6 +91,7 @@ struct TcecInfo {
   Accuracy accuracy = Accuracy::tensor_fp32;
   double fp16_products = 3;
   bool fp16_range = true;
+  std::size_t (*workspace_bytes)(const SgemmProblem&) = nullptr;  ///< the most that any variant needs. Null: none
   std::span<const TcecVariant> variants = {};
 };
 

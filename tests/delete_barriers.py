@@ -76,14 +76,15 @@ def barriers(text):
 
 def explanation(output, source):
     """What the program says of a missing barrier, shortened to the lines that it names; None if it says nothing of the kind, or
-    names lines of another file than this stage's."""
+    names no line of this stage's, or one of another file than this stage's and those of the library that it is made with."""
     reason = REASON.search(output)
     if not reason:
         return None
     places = PLACE.findall(reason.group())
-    if not places or any(pathlib.Path(file).name != source.name for file, _ in places):
+    own = [pathlib.Path(file).name == source.name for file, _ in places]
+    if not any(own) or any(not mine and "tensorcore/wmma_ext/" not in file for mine, (file, _) in zip(own, places)):
         return None
-    return f"{reason.group(1)}, lines {' and '.join(line for _, line in places)}"
+    return f"{reason.group(1)}, lines {' and '.join(line if mine else f'{pathlib.Path(file).name}:{line}' for mine, (file, line) in zip(own, places))}"
 
 
 def verdicts(builder, file):

@@ -49,8 +49,9 @@ TEST_P(EveryStage, Rectangles) {
 }
 
 TEST_P(EveryStage, ThinTallAndWide) {
-  for (const auto& spec : {box(1, 300, 40), box(300, 1, 40), box(40, 300, 1), box(1, 1, 4000), box(3000, 2, 3),
-                           box(2, 3000, 3), box(33, 31, 2049)}) {
+  const int times = open_device().gpu ? 1 : 4;  // shorter by that on the executor
+  for (const auto& spec : {box(1, 300, 40), box(300, 1, 40), box(40, 300, 1), box(1, 1, 4000 / times),
+                           box(3000 / times, 2, 3), box(2, 3000 / times, 3), box(33, 31, 2048 / times + 1)}) {
     expect_right(spec);
   }
 }
