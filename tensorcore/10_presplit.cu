@@ -29,6 +29,7 @@ constexpr int WARP_M = 64, WARP_N = 64, ROWS = WARP_M / 16, PAIRS = WARP_N / 16;
 constexpr int DEPTH = 32, STEP = 16, CHUNK = 8;  // steps of k of a tile, of a product; elements in 16 bytes
 constexpr int TOP = 14;                          // a row's largest number lies between 2^TOP and 2^(TOP + 1)
 constexpr int FP32_BIAS = 127;                   // of an exponent
+constexpr int NOT_FINITE = 1 << 20;              // in the place of a row's exponent: it has infinity or NaN
 
 template <int TILE_M_, int TILE_N_, int STAGES_, int BLOCKS_>
 struct Shape {
@@ -43,9 +44,9 @@ struct Shape {
 __device__ float power_of_two(int e) {
   return __int_as_float((e + FP32_BIAS) << 23);
 }
-// v 2^e, in two steps, as 2^e alone may be no float. (Below 2^-252 nothing is left of what is scaled here.)
+// v 2^e, in two steps, as 2^e alone may be no float. Below 2^-252 nothing is left of what is scaled here.
 __device__ float scaled(float v, int e) {
-  e = max(e, -252);
+  e = min(max(e, -252), 254);
   return v * power_of_two(e / 2) * power_of_two(e - e / 2);
 }
 // By which power of two to multiply numbers of this largest magnitude (its bits).
@@ -57,11 +58,12 @@ __device__ int exponent_to_top(unsigned largest) {
 __device__ unsigned magnitude(float v) {
   return __float_as_uint(v) & 0x7fffffffu;
 }
+constexpr unsigned INFINITE = 0x7f800000u;  // magnitude of infinity; NaN's are larger
 
 constexpr int SPLIT_ROWS = 8, SPLIT_COLS = 32, SPLIT_THREADS = SPLIT_ROWS * 32;  // a block's share of A, and of B
 
 // A's rows and B's columns to tiles of FP16, zeros where there are no numbers; and for each the power of two that undoes
-// its scaling. The first blocks have SPLIT_ROWS rows of A each, a warp a row, the others SPLIT_COLS columns of B.
+// its scaling. Those that have infinity or NaN are marked, and zero in the tiles. The first blocks have SPLIT_ROWS rows of A each, a warp a row, the others SPLIT_COLS columns of B.
 template <class S>
 __global__ void __launch_bounds__(SPLIT_THREADS)
     split_operands(int m, int n, int k, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
@@ -76,8 +78,9 @@ __global__ void __launch_bounds__(SPLIT_THREADS)
       for (int i = lane; i < k; i += 32) largest = max(largest, magnitude(from[i]));
     for (int distance = 16; distance > 0; distance /= 2)
       largest = max(largest, __shfl_xor_sync(0xffffffffu, largest, distance));
+    const bool finite = largest < INFINITE;
     const int up = exponent_to_top(largest);
-    if (lane == 0) a_exponents[row] = -up;
+    if (lane == 0) a_exponents[row] = finite ? -up : NOT_FINITE;
     unsigned char* const to =
         a_tiles + static_cast<std::size_t>(row / S::TILE_M) * tiles_k * S::A_TILE + row % S::TILE_M * S::A_ROW;
     // Four lanes fill a tile's row, 8 numbers each.
@@ -86,7 +89,7 @@ __global__ void __launch_bounds__(SPLIT_THREADS)
 #pragma unroll
       for (int e = 0; e < CHUNK; ++e) {
         const int i = chunk * CHUNK + e;
-        const float v = row < m && i < k ? scaled(from[i], up) : 0.0f;
+        const float v = finite && row < m && i < k ? scaled(from[i], up) : 0.0f;
         rounded[e] = __float2half(v);
         rest[e] = __float2half(v - __half2float(rounded[e]));
       }
@@ -104,12 +107,13 @@ __global__ void __launch_bounds__(SPLIT_THREADS)
   seen[warp][lane] = largest;
   __syncthreads();
   for (int i = 0; i < SPLIT_ROWS; ++i) largest = max(largest, seen[i][lane]);
+  const bool finite = largest < INFINITE;
   const int up = exponent_to_top(largest);
-  if (warp == 0) b_exponents[col] = -up;
+  if (warp == 0) b_exponents[col] = finite ? -up : NOT_FINITE;
   unsigned char* const to = b_tiles + static_cast<std::size_t>(col / S::TILE_N) * tiles_k * S::B_TILE;
   const int chunk = col % S::TILE_N / CHUNK;
-  for (std::int64_t i = warp; i < tiles_k * DEPTH; i += SPLIT_ROWS) {
-    const float v = i < k && col < n ? scaled(b[i * ldb + col], up) : 0.0f;
+  for (std::int64_t i = warp; i < std::int64_t{tiles_k} * DEPTH; i += SPLIT_ROWS) {
+    const float v = finite && i < k && col < n ? scaled(b[i * ldb + col], up) : 0.0f;
     const __half rounded = __float2half(v), rest = __float2half(v - __half2float(rounded));
     const int row = i % DEPTH;
     unsigned char* const place = to + i / DEPTH * S::B_TILE + row * S::B_ROW + (chunk ^ row % 8) * 16 + col % CHUNK * 2;
@@ -124,10 +128,10 @@ constexpr int BAND = 16;
 // pairs: two floats of C side by side can be stored at once.
 template <class S>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
-    sgemm(int m, int n, int tiles_k, float alpha, const unsigned char* __restrict__ a_tiles,
-          const unsigned char* __restrict__ b_tiles, const int* __restrict__ a_exponents,
-          const int* __restrict__ b_exponents, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_m,
-          int tiles_n, bool pairs) {
+    sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
+          std::int64_t ldb, const unsigned char* __restrict__ a_tiles, const unsigned char* __restrict__ b_tiles,
+          int tiles_k, const int* __restrict__ a_exponents, const int* __restrict__ b_exponents, float beta,
+          float* __restrict__ c, std::int64_t ldc, int tiles_m, int tiles_n, bool pairs) {
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
   const int band = blockIdx.x / (BAND * tiles_n), in_band = blockIdx.x % (BAND * tiles_n);
   const int height = min(BAND, tiles_m - band * BAND);
@@ -231,9 +235,11 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     }
   }
 
-  const int first_row = tile_m * S::TILE_M + warp_row + lane / 4,
-            first_col = tile_n * S::TILE_N + warp_col + lane % 4 * 2;
+  // Elements with infinity or NaN among their terms are left out here.
+  const int first_row = tile_m * S::TILE_M + warp_row + lane / 4;
+  const int first_col = tile_n * S::TILE_N + warp_col + lane % 4 * 2;
   float* out = c + first_row * ldc + first_col;
+  bool left_out = false;
 #pragma unroll
   for (int i = 0; i < 2 * ROWS; ++i) {
     const int below = m - (first_row + 8 * i), row_exponent = a_exponents[first_row + 8 * i];
@@ -241,19 +247,33 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     for (int j = 0; j < 2 * PAIRS; ++j) {
       const int2 exponents = *reinterpret_cast<const int2*>(b_exponents + first_col + 8 * j);
       const float* const two = &sum[i / 2][j][i % 2 * 2];
-      float left = alpha * scaled(two[0], row_exponent + exponents.x),
-            right = alpha * scaled(two[1], row_exponent + exponents.y);
+      const float left = alpha * scaled(two[0], row_exponent + exponents.x);
+      const float right = alpha * scaled(two[1], row_exponent + exponents.y);
       float* const element = out + 8 * j;
       const int columns = n - (first_col + 8 * j);
       if (below <= 0 || columns <= 0) continue;
-      if (pairs && columns > 1 && beta == 0.0f) {
+      const bool has_left = max(row_exponent, exponents.x) < NOT_FINITE;
+      const bool has_right = columns > 1 && max(row_exponent, exponents.y) < NOT_FINITE;
+      left_out |= !has_left || (columns > 1 && !has_right);
+      if (pairs && beta == 0.0f && has_left && has_right) {
         *reinterpret_cast<float2*>(element) = make_float2(left, right);
         continue;
       }
-      element[0] = beta == 0.0f ? left : left + beta * element[0];
-      if (columns > 1) element[1] = beta == 0.0f ? right : right + beta * element[1];
+      if (has_left) element[0] = beta == 0.0f ? left : left + beta * element[0];
+      if (has_right) element[1] = beta == 0.0f ? right : right + beta * element[1];
     }
     out += 8 * ldc;
+  }
+  if (!__syncthreads_or(left_out)) return;
+  // These, by FP32's own multiply-adds: they are what BLAS would give.
+  const int bottom = min(S::TILE_M, m - tile_m * S::TILE_M), end = min(S::TILE_N, n - tile_n * S::TILE_N);
+  for (int i = thread; i < bottom * end; i += S::THREADS) {
+    const std::int64_t row = tile_m * S::TILE_M + i / end, col = tile_n * S::TILE_N + i % end;
+    if (max(a_exponents[row], b_exponents[col]) < NOT_FINITE) continue;
+    float value = 0.0f;
+    for (std::int64_t l = 0; l < k; ++l) value = fmaf(a[row * lda + l], b[l * ldb + col], value);
+    float* const element = c + row * ldc + col;
+    *element = beta == 0.0f ? alpha * value : alpha * value + beta * *element;
   }
 }
 
@@ -300,8 +320,8 @@ gemm::Status launch_shape(const gemm::SgemmProblem& p, cudaStream_t stream) {
                        .block = S::THREADS,
                        .dynamic_shared = S::SHARED_BYTES,
                        .stream = stream},
-                      p.m, p.n, plan.tiles_k, p.alpha, workspace, workspace + plan.b_tiles, a_exponents, b_exponents,
-                      p.beta, p.c, p.ldc, plan.tiles_m, plan.tiles_n, pairs);
+                      p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, workspace, workspace + plan.b_tiles,
+                      plan.tiles_k, a_exponents, b_exponents, p.beta, p.c, p.ldc, plan.tiles_m, plan.tiles_n, pairs);
 }
 
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {

@@ -148,6 +148,44 @@ INSTANTIATE_TEST_SUITE_P(Registered, EveryStage, ::testing::ValuesIn(ids()), [](
   return name;
 });
 
+// Infinity and NaN come out where, and as, FP32 arithmetic has them. Not of stages whose operands become other numbers,
+// as they are.
+TEST_P(EveryStage, InfinityAndNan) {
+  const Stage& stage = find_stage(GetParam());
+  if (stage.type != Type::f32 || stage.fp16_range) GTEST_SKIP() << "not of FP32 operands in all their range";
+  Workbench bench(box(67, 70, 41));
+  const SgemmProblem p = bench.problem();
+  const auto set = [](const float* to, float value) {
+    check_cuda(cudaMemcpy(const_cast<float*>(to), &value, sizeof value, cudaMemcpyHostToDevice), "write");
+  };
+  const float infinite = std::numeric_limits<float>::infinity();
+  set(p.a + 3 * p.lda + 40, infinite);
+  set(p.a + 66 * p.lda, std::numeric_limits<float>::quiet_NaN());
+  set(p.b + 7 * p.ldb + 69, -infinite);
+  set(p.b + 40 * p.ldb + 5, 0.0f);  // times infinity
+  bench.reset_output();
+  ASSERT_TRUE(contender(stage).launch(bench.problem(), nullptr));
+  const auto read = [](const float* from, std::int64_t ld, int rows, int columns) {
+    std::vector<float> all((rows - 1) * ld + columns);
+    check_cuda(cudaMemcpy(all.data(), from, all.size() * sizeof(float), cudaMemcpyDeviceToHost), "read");
+    return all;
+  };
+  const auto a = read(p.a, p.lda, p.m, p.k), b = read(p.b, p.ldb, p.k, p.n), c = read(p.c, p.ldc, p.m, p.n);
+  for (int i = 0; i < p.m; ++i) {
+    for (int j = 0; j < p.n; ++j) {
+      double sum = 0;
+      for (int k = 0; k < p.k; ++k) sum += static_cast<double>(a[i * p.lda + k]) * b[k * p.ldb + j];
+      const float got = c[i * p.ldc + j];
+      if (std::isnan(sum))
+        EXPECT_TRUE(std::isnan(got)) << i << ", " << j;
+      else if (std::isinf(sum))
+        EXPECT_EQ(got, static_cast<float>(sum)) << i << ", " << j;
+      else
+        EXPECT_NEAR(got, sum, 1e-4) << i << ", " << j;
+    }
+  }
+}
+
 DeviceArray<float> ones(int rows, int columns) {
   DeviceArray<float> array(static_cast<std::size_t>(rows) * columns);
   const std::vector<float> host(array.size(), 1.0f);
