@@ -61,7 +61,7 @@ def block_tensor_measured(data, stage):
 
 
 def measured(name):
-    path = MEASURED.parent / f"tensor_{name}.json"
+    path = FOLDERS["measured"] / f"tensor_{name}.json"
     return json.loads(path.read_text()) if path.exists() else None
 
 
@@ -77,10 +77,11 @@ def block_tensor_padded(data):
 
 def block_tensor_forms(data, stage):
     """A stage and its variants: speed, registers, and what Nsight Compute counted."""
-    runs = [run for run in (measured("variants"), measured("tcec_variants")) if run and any(r["stage"] == data.stage(stage) for r in run["results"])]
+    runs = [(run, measured(counted)) for run, counted in ((measured("variants"), "counters"), (measured("tcec_variants"), "tcec_counters"))
+            if run and any(r["stage"] == data.stage(stage) for r in run["results"])]
     if not runs:
         return NOT_MEASURED
-    run, counters = runs[0], measured("counters")
+    run, counters = runs[0]
     sizes = sorted({r["problem"]["m"] for r in run["results"]})
     forms = list(dict.fromkeys(r["stage"] for r in run["results"] if r["stage"].split(":")[0] == data.stage(stage)))
     rows = []
@@ -100,9 +101,10 @@ def block_tensor_forms(data, stage):
 
 def block_tensor_pipe(data, stage):
     """What Nsight Compute says of the Tensor Cores in a stage."""
-    counters = measured("counters")
-    if not counters:
+    found = [c for c in (measured("counters"), measured("tcec_counters")) if c and any(data.stage(stage) in of for of in c["sizes"].values())]
+    if not found:
         return NOT_MEASURED
+    counters = found[0]
     sizes = [size for size in counters["sizes"] if data.stage(stage) in counters["sizes"][size]]
     its = [counters["sizes"][size][data.stage(stage)] for size in sizes]
 
@@ -220,8 +222,8 @@ def draw_banks(sizes, path, plot_style, save):
 
 def accuracy_path():
     """The device's if it is there, else the executor's, which cuts sums off as sm_90 does."""
-    path = MEASURED.parent / "accuracy.json"
-    return path if path.exists() else COUNTS.parent / "accuracy.json"
+    path = FOLDERS["measured"] / "accuracy.json"
+    return path if path.exists() else FOLDERS["counted"] / "accuracy.json"
 
 
 def residuals(run):
@@ -328,7 +330,7 @@ def draw_tcec_policies(path, plot_style, save):
 
 def block_tensor_rounding(data):
     """What the probe `rounding` found out about Tensor Cores' sums."""
-    path = MEASURED.parent / "probes" / "rounding.json"
+    path = FOLDERS["measured"] / "probes" / "rounding.json"
     if not path.exists():
         return ["*Not measured yet: `docs/measurements/measure --steps tensor` does it.*"]
     run = json.loads(path.read_text())
@@ -420,6 +422,17 @@ def block_transform_counted(data, name):
             "|---|" + "---:|" * 8, *rows, "", f"CPU executor, {run['compiler']}, commit {run['commit']}.", "",
             "| nvcc, for sm_90a | instructions | memory instructions | shared memory, bytes | registers | bytes spilled |",
             "|---|---:|---|---:|---:|---:|", *code]
+
+
+def block_probe_shared(data, probe):
+    """What Nsight Compute counted of shared memory in a probe's kernels."""
+    run = measured("probe_counters")
+    if not run or probe not in run["probes"]:
+        return NOT_MEASURED
+    return ["| kernel | loads from shared memory | stores | wavefronts of both |", "|---|---:|---:|---:|",
+            *(f"| `{kernel}` | {its['shared_load_requests']:,.0f} | {its['shared_store_requests']:,.0f} | {its['shared_load_wavefronts'] + its['shared_store_wavefronts']:,.0f} |"
+              for kernel, its in run["probes"][probe].items()),
+            "", f"Nsight Compute, of the launch with most; {run['device']}, commit {run['commit']}."]
 
 
 def pairs_of(by_form):
@@ -625,7 +638,7 @@ def plan(plot_style, save):
     sources = [path for path in (MEASURED, MEASURED.parent / "tensor_variants.json") if path.exists()] or [pathlib.Path(__file__)]
     figures["tensor_roofline.svg"] = (sources, lambda data, path: draw_shared_roofline(path, plot_style, save))
     figures["tensor_swizzle.svg"] = ([DOCS.parent / "tensorcore/03_pipeline.cu"], lambda data, path: draw_swizzle(path, plot_style, save))
-    figures["tcec_roofline.svg"] = ([MEASURED, *(p for p in [MEASURED.parent / "tensor_s.json"] if p.exists())],
+    figures["tcec_roofline.svg"] = ([MEASURED, *(p for p in [FOLDERS["measured"] / "tensor_s.json"] if p.exists())],
                                     lambda data, path: draw_tcec_roofline(path, plot_style, save))
     figures["tcec_promotion.svg"] = ([accuracy_path()], lambda data, path: draw_tcec_promotion(path, plot_style, save))
     figures["tcec_policies.svg"] = ([accuracy_path()], lambda data, path: draw_tcec_policies(path, plot_style, save))

@@ -104,6 +104,45 @@ class Case(unittest.TestCase):
         self.draw(tensor_pages.figure_of(name))
         self.draw(tensor_pages.figure_of(name).replace("speedup", "instructions"))
 
+    def check_table(self, lines):
+        for table in (t for t in "\n".join(lines).split("\n\n") if t.startswith("|")):
+            self.assertEqual(len({row.count("|") for row in table.splitlines()}), 1)
+
+    def test_accuracy(self):
+        class Data:
+            def stage(self, name):
+                return {"tensorcore/07": "tensorcore/07_split_in_shared"}[name]
+
+        lines = tensor_pages.block_tcec_accuracy(Data(), "tensorcore/07")
+        self.check_table(lines)
+        self.assertIn("CPU executor", lines[-1])
+        self.assertEqual(sum("markidis" in line for line in lines), 2)
+        results = [{"stage": "cublas/fp32", "k": 16, "distribution": "uniform", "status": "fp32", "residual": 1e-7},
+                   {"stage": "tensorcore/07_split_in_shared", "k": 16, "distribution": "uniform", "status": "less", "residual": "infinite"},
+                   {"stage": "tensorcore/07_split_in_shared:x", "k": 16, "distribution": "uniform", "status": "skip", "reason": "why"}]
+        (self.folder / "accuracy.json").write_text(json.dumps({"device": "a GPU", "commit": "c", "size": 9, "fp32_residual_allowed": 1e-7, "results": results}))
+        lines = tensor_pages.block_tcec_accuracy(Data(), "tensorcore/07")
+        self.assertEqual(lines[2:4], ["| FP32: `fp32` | 1.0e-07 |", "| `07_split_in_shared` | inf |"])
+        self.assertNotIn("why", "\n".join(lines))
+        for file in ("tcec_promotion.svg", "tcec_policies.svg"):
+            self.draw(file)
+
+    def test_shared_memory_of_probes(self):
+        self.assertEqual(tensor_pages.block_probe_shared(None, "tensorcore/05"), tensor_pages.NOT_MEASURED)
+        counted = {"scan_registers": {"shared_load_requests": 0, "shared_store_requests": 0, "shared_load_wavefronts": 0, "shared_store_wavefronts": 0},
+                   "scan_shared": {"shared_load_requests": 4096, "shared_store_requests": 12, "shared_load_wavefronts": 5000, "shared_store_wavefronts": 1}}
+        self.put("probe_counters", {"device": "a GPU", "commit": "c", "probes": {"tensorcore/05": counted}})
+        lines = tensor_pages.block_probe_shared(None, "tensorcore/05")
+        self.assertEqual(lines[2:4], ["| `scan_registers` | 0 | 0 | 0 |", "| `scan_shared` | 4,096 | 12 | 5,001 |"])
+        self.assertEqual(tensor_pages.block_probe_shared(None, "tensorcore/06a"), tensor_pages.NOT_MEASURED)
+
+    def test_rounding(self):
+        self.assertIn("Not measured", tensor_pages.block_tensor_rounding(None)[0])
+        (self.folder / "probes").mkdir()
+        run = json.loads(subprocess.run([program, "probe", "rounding", "--json", "-"], text=True, stdout=subprocess.PIPE).stdout)
+        (self.folder / "probes" / "rounding.json").write_text(json.dumps(run))
+        self.assertIn("| FP16 | m16n8k16 | toward zero | 2 | 16 | kept |", tensor_pages.block_tensor_rounding(None))
+
     def test_slots(self):
         self.assertEqual([round(tensor_pages.issue_slots(size)) for size in (1056, 4160, 1028)], [260, 1026, 254])
 

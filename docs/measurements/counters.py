@@ -2,11 +2,13 @@
 """Reads each stage's hardware counters with Nsight Compute and writes them as JSON.
 
 usage: counters.py --out FILE [--sizes N,N] [--more N,N:STAGE,STAGE] [--variants NN:NAME,NN:NAME] -- LAB [options]
+       counters.py --out FILE --probes NAME,NAME -- LAB [options]
        (LAB: the lab script and options such as --prebuilt DIR)
 
 All stages run in one process for each size, because to start Nsight Compute takes longer than to count. Where a stage launches
 several kernels (padding, product, sum of parts), the counters are the product's, the one with most FMAs; `other_ns` is the rest.
---family tensorcore: the stages with FP16 operands.
+--family tensorcore: its stages with FP16 operands, or with --type s those with FP32 operands.
+--probes: what the kernels of numbered probes do to shared memory, each kernel's most in a launch.
 """
 import argparse
 import csv
@@ -57,25 +59,53 @@ METRICS = {
     "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio": "stall_barrier",
 }
 # The kernels of the stages and of tests/prototype_kernels.cu, and not those of the harness.
-KERNELS = "regex:^(sgemm|hgemm|pack_chunks|pad|reduce|naive|shared_tile|block_)"
+KERNELS = "regex:^(sgemm|hgemm|split_operands|pack_chunks|pad|reduce|naive|shared_tile|block_)"
 SCALE = {"nsecond": 1, "ns": 1, "usecond": 1e3, "us": 1e3, "msecond": 1e6, "ms": 1e6, "second": 1e9, "s": 1e9,
          "byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
 
-def read_launches(command, metrics, count, kernels=KERNELS):
-    """What Nsight Compute counts of the first kernels of stages that the command launches (`kernels`, in its words): for each the grid
-    and the block, and a dictionary from metric to value, in ns, bytes, ..."""
+# Those of the probes 05, 06a and 06b, and what they may do to shared memory.
+PROBE_KERNELS = "regex:^(scan|householder|givens)_"
+SHARED = {name: METRICS[name] for name in METRICS if "shared" in METRICS[name] and "conflicts" not in METRICS[name]}
+
+
+def read_rows(command, metrics, count, kernels):
+    """The first `count` launches (None: all) of these kernels (in Nsight Compute's words): its names of columns, units, and rows."""
     done = subprocess.run(["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "-k", kernels,
-                           "-c", str(count), "--target-processes", "all", "--metrics", ",".join(metrics), *map(str, command)],
+                           *(["-c", str(count)] if count else []), "--target-processes", "all", "--metrics", ",".join(metrics), *map(str, command)],
                           capture_output=True, text=True)
     rows = list(csv.reader(line for line in done.stdout.splitlines() if line.startswith('"')))
     if done.returncode or len(rows) < 3:
         sys.exit(f"error: ncu failed on {' '.join(map(str, command))}: {(done.stdout + done.stderr).strip()[-800:]}")
-    names, units, *launches = rows
+    return rows[0], rows[1], rows[2:]
+
+
+def values_of(names, units, row, metrics):
+    """A dictionary from metric to value, in ns, bytes, ..."""
+    return {name: float(value.replace(",", "")) * SCALE.get(unit, 1)
+            for name, unit, value in zip(names, units, row) if name in metrics and value not in ("", "n/a")}
+
+
+def read_launches(command, metrics, count, kernels=KERNELS):
+    """What Nsight Compute counts of the first kernels of stages that the command launches: for each the grid and the block, and the
+    metrics' values."""
+    names, units, launches = read_rows(command, metrics, count, kernels)
     triple = {key: names.index(key) for key in ("Grid Size", "Block Size")}
     return [(*([int(n) for n in re.findall(r"\d+", row[column])] for column in triple.values()),
-             {name: float(value.replace(",", "")) * SCALE.get(unit, 1)
-              for name, unit, value in zip(names, units, row) if name in metrics and value not in ("", "n/a")}) for row in launches]
+             values_of(names, units, row, metrics)) for row in launches]
+
+
+def profile_probe(lab, probe):
+    """Of each of a probe's kernels, by its name with its template's arguments, the most that a launch did to shared memory."""
+    names, units, launches = read_rows([lab[0], "probe", probe, "--check", *lab[1:]], list(SHARED), None, PROBE_KERNELS)
+    counted = {}
+    for row in launches:
+        kernel = re.sub(r"\((?:const|__half|float|double|long|int|unsigned|void)\b.*", "", row[names.index("Kernel Name")])
+        its = counted.setdefault(kernel, {"launches": 0, **dict.fromkeys(SHARED.values(), 0)})
+        its["launches"] += 1
+        for metric, value in values_of(names, units, row, SHARED).items():
+            its[SHARED[metric]] = max(its[SHARED[metric]], value)
+    return counted
 
 
 def read_counters(command, metrics):
@@ -125,21 +155,36 @@ def main():
     # What 13a and 13b, which differ from it in nothing else, are compared with.
     parser.add_argument("--variants", default="12:k=16", help="these, too, at the sizes of every stage")
     parser.add_argument("--family", choices=["sgemm", "tensorcore"], default="sgemm")
+    parser.add_argument("--type", choices=["h", "s"], default="h", help="of tensorcore's operands")
+    parser.add_argument("--probes", help="these instead of stages")
     parser.add_argument("lab", nargs="+")
     options = parser.parse_args()
 
     listing = subprocess.run([*options.lab[:1], "list", *options.lab[1:]], capture_output=True, text=True, check=True).stdout
     stages = [line.split()[0] for line in listing.splitlines() if line.startswith(f"{options.family}/") and "(probe)" not in line]
+    if options.family == "tensorcore":
+        ladder = [*options.lab[:1], "ladder", "--no-time", "--family", "tensorcore", "--type", options.type, "16", "--json", "-", *options.lab[1:]]
+        tried = json.loads(subprocess.run(ladder, capture_output=True, text=True, check=True).stdout)["results"]
+        stages = [stage for stage in stages if stage in {result["stage"] for result in tried}]
     version = subprocess.run(["ncu", "--version"], capture_output=True, text=True).stdout
     device = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
                             capture_output=True, text=True).stdout.strip().split(", ")
     run = json.loads(subprocess.run([*options.lab[:1], "run", stages[0], "--check", "--json", "-", *options.lab[1:]],
                                     capture_output=True, text=True, check=True).stdout)["run"]
     if options.family == "tensorcore":
-        options.lab += ["--type", "h"]
+        options.lab += ["--type", options.type]
     result = {"device": device[0], "driver": device[1], "cuda": run["cuda"], "commit": run["commit"], "compiler": run["compiler"],
               "ncu": re.search(r"Version (\S+)", version).group(1),
-              "command": f"counters.py --family {options.family} --sizes {options.sizes} --more {options.more} --variants {options.variants}", "sizes": {}}
+              "command": f"counters.py --probes {options.probes}" if options.probes else
+                         f"counters.py --family {options.family} --type {options.type} --sizes {options.sizes} --more {options.more} --variants {options.variants}", "sizes": {}}
+    if options.probes:
+        result["probes"] = {}
+        for probe in options.probes.split(","):
+            result["probes"][probe] = profile_probe(options.lab, probe)
+            for kernel, its in result["probes"][probe].items():
+                print(f"{probe:<16} {kernel}: " + ", ".join(f"{its[name]:.0f} {name}" for name in SHARED.values()), flush=True)
+        del result["sizes"]
+        options.sizes = options.more = ""
     more_sizes, _, more_stages = options.more.partition(":")
     by_number = {stage.split("/")[1].split("_")[0]: stage for stage in stages}
     forms = [form.partition(":") for form in options.variants.split(",") if form]
