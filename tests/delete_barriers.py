@@ -110,8 +110,12 @@ def verdict(program, source, file, text, deleted, spans):
     """Of one of them. deleted: which barrier, -1 for none."""
     where = str(file.relative_to(ROOT))
     complaint = None
-    for problem in PROBLEMS:
-        done = subprocess.run([str(program), "--check", *problem], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    runs = list(PROBLEMS)
+    if deleted >= 0:  # a barrier that the stage doesn't pass may be a variant's
+        listed = subprocess.run([str(program), "--variants"], text=True, stdout=subprocess.PIPE, env={**os.environ, "DELETED_BARRIER": "-1"})
+        runs += [["--variant", line.split()[0], *problem] for line in listed.stdout.splitlines() for problem in PROBLEMS]
+    for arguments in runs:
+        done = subprocess.run([str(program), "--check", *arguments], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               timeout=300, env={**os.environ, "DELETED_BARRIER": str(deleted)})
         if done.returncode not in (0, 1):
             return False, f"{where}: exit status {done.returncode}: {done.stdout.strip()}"
