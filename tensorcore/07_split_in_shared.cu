@@ -37,9 +37,10 @@ constexpr float SCALE = 2048.0f;  // 2^11
 
 template <Form form>
 __device__ void split(float v, __half& h, __half& d) {
-  h = __float2half(v);
+  const __half rounded = __float2half(v);
+  h = rounded;
   if (form == Form::uncorrected) return;
-  const float rest = v - __half2float(h);  // exact
+  const float rest = v - __half2float(rounded);  // exact
   d = __float2half(form == Form::corrected ? rest * SCALE : rest);
 }
 
