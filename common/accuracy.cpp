@@ -62,6 +62,7 @@ Json row_of(const Result& result, const ProblemSpec& spec, double allowed) {
   row["residual"] = number(error.residual);
   row["max_of_magnitudes"] = number(error.max_of_magnitudes);
   row["max_relative"] = number(error.max_relative);
+  if (!result.verdict.policy.empty()) row["policy"] = result.verdict.policy;
   return row;
 }
 
@@ -106,9 +107,10 @@ int run_accuracy(AccuracyOptions options, const std::string& command) {
         const Comparison& error = result.verdict.error;
         tell(options.json, row["status"] == "skip"
                                ? fmt::format("{:<44} skip: {}\n", result.id, result.verdict.reason)
-                               : fmt::format("{:<44} {:>10.2e} {:>16.2e} {:>14.2e}{}\n", result.id, error.residual,
+                               : fmt::format("{:<44} {:>10.2e} {:>16.2e} {:>14.2e}{}{}\n", result.id, error.residual,
                                              error.max_of_magnitudes, error.max_relative,
-                                             row["status"] == "fp32" ? "" : "   less than FP32"));
+                                             row["status"] == "fp32" ? "" : "   less than FP32",
+                                             result.verdict.policy.empty() ? "" : "   " + result.verdict.policy));
       }
     }
   }

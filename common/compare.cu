@@ -81,7 +81,7 @@ template <class Real>
 Comparison compare_words(const Problem& problem, const Reference& reference, Accuracy accuracy, bool exact) {
   const int words = components(problem.type);
   const auto* const c = static_cast<const Real*>(problem.out);
-  const std::int64_t n = problem.n * words, ldc = problem.ldout * words, elements = problem.rows() * n;
+  const std::int64_t n = problem.n * words, ldc = problem.ldout * words, elements = problem.all_rows() * n;
   Comparison result;
   if (elements == 0) return result;
 

@@ -22,7 +22,14 @@ Contender contender(const Stage& stage) {
     with_workspace.workspace = scratch->data();
     return stage.launch(with_workspace, stream);
   };
-  return {stage.id, stage.accuracy, launch, &stage};
+  Contender result{stage.id, stage.accuracy, launch, &stage};
+  if (stage.policy) {
+    result.policy = [&stage, scratch](Problem problem) {
+      problem.workspace = scratch->data();
+      return stage.policy(problem);
+    };
+  }
+  return result;
 }
 
 Contender with_options(Contender contender, const KernelOptions& options) {

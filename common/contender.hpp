@@ -20,6 +20,8 @@ struct Contender {
   std::function<Status(const Problem&, cudaStream_t)> launch;
   const Stage* stage = nullptr;              ///< null for a library
   std::optional<KernelOptions> kernel = {};  ///< in the place of the problem's
+  /// What it chose for the problem that it was launched with last (Stage::policy); empty: it has no choice.
+  std::function<std::string(const Problem&)> policy = {};
 };
 
 /// A stage as a contender. Its scratch memory is allocated at the first launch of a problem that needs more, so outside

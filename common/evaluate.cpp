@@ -19,8 +19,9 @@ std::optional<std::string> too_old(const Contender& contender) {
   return fmt::format("needs sm_{}, this is sm_{}", contender.stage->min_compute_capability, device.compute_capability);
 }
 
-// Numbers that the stage's operands can't hold.
-std::optional<std::string> out_of_range(const Contender& contender, const ProblemSpec& spec) {
+// A batch for a stage that has one product at a time, or numbers that its operands can't hold.
+std::optional<std::string> unfit(const Contender& contender, const ProblemSpec& spec) {
+  if (contender.stage && !contender.stage->batch && spec.batch != 1) return "calculates one product at a time";
   const bool beyond_fp16 = spec.distribution == Distribution::tiny || spec.distribution == Distribution::huge;
   if (!contender.stage || !contender.stage->fp16_range || !beyond_fp16 || !spec.reads_operands()) return {};
   return "operands become FP16 numbers as they are, and these are beyond FP16's range";
@@ -148,7 +149,7 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     results[i].verdict = {};
     if (const auto reason = too_old(contenders[i])) results[i].verdict = verdict_without_result(Outcome::skip, *reason);
-    if (const auto reason = out_of_range(contenders[i], spec))
+    if (const auto reason = unfit(contenders[i], spec))
       results[i].verdict = verdict_without_result(Outcome::skip, *reason);
     const bool limited = options.time && options.budget_ms > 0 && options.estimate_ms;
     if (const double ms = limited ? options.estimate_ms(contenders[i]) : 0; limited && ms > options.budget_ms) {

@@ -39,6 +39,7 @@ struct LadderOptions {
   std::optional<Type> type;
   TimingOptions timing;
   KernelOptions kernel;
+  int batch = 1;
   std::string json;
   bool time = false, no_time = false;
   bool variants = false;
@@ -85,6 +86,7 @@ std::vector<ProblemSpec> ladder_problems(const LadderOptions& options) {
   for (ProblemSpec& problem : problems) {
     set_kind(problem, op, options.type);
     problem.kernel = options.kernel;
+    problem.batch = options.batch;
   }
   if (usual && !open_device().gpu) {
     ProblemSpec& awkward = problems.back();
@@ -515,6 +517,7 @@ int main(int argc, char** argv) {
           "gemm (default): the SGEMM ladder; tsmttsm, tsmm: tall & skinny, shapes being MxNxK with K the long side")
       ->check(CLI::IsMember({"gemm", "tsmttsm", "tsmm"}));
   add_type_option(*ladder_command, ladder_options.type);
+  ladder_command->add_option("--batch", ladder_options.batch, "of each shape so many products (--type s)");
   which->add_option("--random", ladder_options.random, "ten shapes between 200 and 8192, drawn with this seed");
   ladder_command->add_option("--only", ladder_options.only, "these stages only, separated by commas; no libraries")
       ->delimiter(',')

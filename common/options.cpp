@@ -94,6 +94,7 @@ void add_problem_options(CLI::App& app, RunOptions& options) {
   app.add_option("--n", options.n, "columns of B and C");
   app.add_option("--k", options.k, "rows of B, columns of A, or of a tall A the rows");
   add_type_option(app, options.type);
+  app.add_option("--batch", spec.batch, "so many products, their matrices one behind the other (--type s)");
   app.add_flag("--conj", spec.conjugate, "A^H in place of A^T (TSMTTSM, --type z)");
   app.add_option("--lda", spec.lda, "leading dimension of A, in elements (0: the row's length)");
   app.add_option("--ldb", spec.ldb, "leading dimension of B");
@@ -229,6 +230,7 @@ int run_stage(const Stage& stage, RunOptions options, const std::string& command
     write_text(options.json, json.dump(options.json == "-" ? -1 : 1) + "\n");
   }
   tell(options.json, describe(options.spec) + "\n" + table(results, ceilings, isatty(STDOUT_FILENO)));
+  if (!results[0].verdict.policy.empty()) tell(options.json, "taken: " + results[0].verdict.policy + "\n");
   for (const std::string& warning : results[0].verdict.observation.warnings) tell(options.json, warning + "\n");
   if (results[0].counts) {
     tell(options.json, count_details(results[0]));

@@ -31,6 +31,10 @@ struct SgemmProblem {
   /// undefined before each launch. Two launches at the same time need one each.
   float* workspace = nullptr;
 
+  /// Of a batch each matrix begins so many elements behind the one before; for stages that take one (TcecInfo::batch).
+  int batch = 1;
+  std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;
+
   /// The number of products per element that count: BLAS forbids reading A and B when alpha is zero (they may hold
   /// NaN), and a product over zero terms gives just that, so kernels are launched with this instead of k.
   int depth() const { return alpha == 0.0f ? 0 : k; }
@@ -49,6 +53,8 @@ struct HgemmProblem {
   float* c = nullptr;
   std::int64_t ldc = 0;
   void* workspace = nullptr;  ///< as for SGEMM; HgemmInfo::workspace_bytes of it
+  int batch = 1;
+  std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;
 
   int depth() const { return alpha == 0.0f ? 0 : k; }
 };
@@ -134,9 +140,12 @@ struct Problem {
   void* out = nullptr;  ///< C; of TSMM B
   std::int64_t ldout = 0;
   void* workspace = nullptr;
+  std::int64_t batch = 1;                                   ///< only of GEMM
+  std::int64_t stride_x = 0, stride_y = 0, stride_out = 0;  ///< from one matrix of it to the next
   KernelOptions kernel = {};
 
   std::int64_t rows() const { return op == Operation::tsmm ? k : m; }   ///< of the result, which has n columns
+  std::int64_t all_rows() const { return batch * rows(); }              ///< of all the batch's
   std::int64_t terms() const { return op == Operation::tsmm ? m : k; }  ///< products an element
   std::int64_t depth() const { return alpha.zero() ? 0 : terms(); }     ///< of them those that count
   /// Roundings in an element's sum go with so many products of real numbers.
@@ -242,7 +251,11 @@ struct Problem {
         beta{p.beta},
         out(p.c),
         ldout(p.ldc),
-        workspace(p.workspace) {}
+        workspace(p.workspace),
+        batch(p.batch),
+        stride_x(p.stride_a),
+        stride_y(p.stride_b),
+        stride_out(p.stride_c) {}
   template <class P, class Element, class Workspace>
   P plain(Workspace* scratch) const {
     return {static_cast<int>(m),
@@ -256,7 +269,11 @@ struct Problem {
             static_cast<float>(beta.real),
             static_cast<float*>(out),
             ldout,
-            scratch};
+            scratch,
+            static_cast<int>(batch),
+            stride_x,
+            stride_y,
+            stride_out};
   }
   static Type type_of(double) { return Type::f64; }
   static Type type_of(double2) { return Type::c64; }

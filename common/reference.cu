@@ -41,15 +41,21 @@ __global__ void reference_kernel(P p, int tiles_n, double* c64, double* magnitud
 
 template <class P>
 Reference plain_reference(const P& problem) {
-  const auto elements = static_cast<std::size_t>(problem.m) * static_cast<std::size_t>(problem.n);
-  Reference result{DeviceArray<double>(elements), {}, DeviceArray<double>(elements)};
+  const auto elements = static_cast<std::size_t>(problem.m) * static_cast<std::size_t>(problem.n),
+             all = elements * problem.batch;
+  Reference result{DeviceArray<double>(all), {}, DeviceArray<double>(all)};
   const int tiles_m = ceil_div(problem.m, TILE), tiles_n = ceil_div(problem.n, TILE);
   P p = problem;
   p.k = problem.depth();
-  const Status status = launch(
-      reference_kernel<P>, {dim3(static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n)), dim3(TILE, TILE)}, p,
-      tiles_n, result.c.data(), result.magnitude.data());
-  if (!status) throw DeviceError("could not compute the reference: " + status.reason);
+  for (std::size_t first = 0; first < all; first += elements) {
+    const Status status = launch(
+        reference_kernel<P>, {dim3(static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n)), dim3(TILE, TILE)},
+        p, tiles_n, result.c.data() + first, result.magnitude.data() + first);
+    if (!status) throw DeviceError("could not compute the reference: " + status.reason);
+    p.a += p.stride_a;
+    p.b += p.stride_b;
+    p.c += p.stride_c;
+  }
   return result;
 }
 

@@ -143,11 +143,14 @@ Registration::Registration(const char* file, const TcecInfo& info) {
   Stage stage;
   stage.type = Type::f32;
   if (info.workspace_bytes) stage.workspace_bytes = info.workspace_bytes;
+  stage.batch = info.batch;
   add(file, stage, info, [](Stage& form, const auto& says) {
     form.launch = says.launch;
     form.accuracy = says.accuracy;
     form.fp16_products = says.fp16_products;
     form.fp16_range = says.fp16_range;
+    form.policy = nullptr;
+    if (says.policy) form.policy = says.policy;
   });
 }
 

@@ -83,6 +83,8 @@ struct TcecVariant {
   /// as long as; 0: it is left to plain cores.
   double fp16_products = 3;
   bool fp16_range = true;  ///< operands are parted into FP16 numbers as they are, so must be in the range of those
+  /// Of a kernel that chooses for itself: what it has chosen for the last product with this workspace, such as "fp16".
+  std::string (*policy)(const SgemmProblem&) = nullptr;
 };
 struct TcecInfo {
   std::string_view idea;
@@ -91,6 +93,8 @@ struct TcecInfo {
   Accuracy accuracy = Accuracy::tensor_fp32;
   double fp16_products = 3;
   bool fp16_range = true;
+  bool batch = false;  ///< it takes more than one product at a time (SgemmProblem::batch)
+  std::string (*policy)(const SgemmProblem&) = nullptr;
   std::size_t (*workspace_bytes)(const SgemmProblem&) = nullptr;  ///< the most that any variant needs. Null: none
   std::span<const TcecVariant> variants = {};
 };
@@ -128,11 +132,13 @@ struct Stage {
   std::optional<Type> type = {};  ///< the only one it takes; a tall & skinny stage takes double and double complex
   double fp16_products = 0;       ///< of an FP32 stage on Tensor Cores, as in TcecInfo
   bool fp16_range = false;
+  bool batch = false;
   Accuracy accuracy = Accuracy::fp32;
   int min_compute_capability = 75;
   L1Cycles (*l1_cycles)(const SgemmProblem&) = nullptr;
   std::function<Status(const Problem&, cudaStream_t)> launch;
   std::function<std::size_t(const Problem&)> workspace_bytes;  ///< empty: none
+  std::function<std::string(const Problem&)> policy;           ///< as in TcecInfo; empty: there is no choice
   std::size_t workspace_zeros = 0;                             ///< bytes
   double (*waits)(int m, int n, std::int64_t k, int sms) = nullptr;
   GeneratedKernels generated = {};

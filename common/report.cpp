@@ -88,6 +88,7 @@ std::string describe(const ProblemSpec& spec) {
   std::string text;
   if (spec.op != Operation::gemm || spec.type != Type::f32)
     text += fmt::format("{} in {}{}, ", operation_name(spec.op), type_name(spec.type), spec.conjugate ? ", A^H" : "");
+  if (spec.batch != 1) text += fmt::format("{} times ", spec.batch);
   text += fmt::format("M x N x K = {} x {} x {}, alpha {}, beta {}", spec.m, spec.n, spec.k,
                       scalar(spec.alpha, spec.alpha_imag), scalar(spec.beta, spec.beta_imag));
   if (spec.lda || spec.ldb || spec.ldc) {
@@ -109,7 +110,7 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
                      {"m", spec.m},
                      {"n", spec.n},
                      {"k", spec.k},
-                     {"batch", 1},
+                     {"batch", spec.batch},
                      {"lda", spec.row_stride_a()},
                      {"ldb", spec.row_stride_b()},
                      {"ldc", spec.row_stride_c()},
@@ -131,6 +132,7 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
   json["reason"] = ran_incorrectly_on_purpose(result)
                        ? "the blocks' sums were not added up, and C was not written: a time to compare with, no result"
                        : result.verdict.reason;
+  if (!result.verdict.policy.empty()) json["policy"] = result.verdict.policy;
   if (result.checked && result.verdict.compared) {
     json["error"] = {{"max_ratio", result.verdict.error.max_ratio},
                      {"frobenius", result.verdict.error.frobenius},

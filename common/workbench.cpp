@@ -29,14 +29,16 @@ Generator generator(const ProblemSpec& spec, std::uint64_t stream) {
   return {spec.distribution, spec.seed * 4 + stream, limit};
 }
 
+// Of a batch each matrix begins where the one before it ends: one tall matrix, for all that looks at elements alone.
 Matrix matrix_a(const ProblemSpec& spec) {
-  return {spec.op == Operation::gemm ? spec.m : spec.k, spec.row_a(), spec.row_stride_a(), spec.offset, spec.type};
+  const std::int64_t rows = spec.op == Operation::gemm ? spec.m : spec.k;
+  return {spec.batch * rows, spec.row_a(), spec.row_stride_a(), spec.offset, spec.type};
 }
 Matrix matrix_b(const ProblemSpec& spec) {
-  return {spec.k, spec.n, spec.row_stride_b(), spec.offset, spec.type};
+  return {spec.batch * spec.k, spec.n, spec.row_stride_b(), spec.offset, spec.type};
 }
 Matrix matrix_c(const ProblemSpec& spec) {
-  return {spec.m, spec.n, spec.row_stride_c(), spec.offset, result_of(spec.type)};
+  return {std::int64_t{spec.batch} * spec.m, spec.n, spec.row_stride_c(), spec.offset, result_of(spec.type)};
 }
 Matrix second_operand(const ProblemSpec& spec) {
   return spec.op == Operation::tsmm ? matrix_c(spec) : matrix_b(spec);
@@ -53,7 +55,8 @@ const ProblemSpec& validated(const ProblemSpec& spec) {
 }  // namespace
 
 double ProblemSpec::compulsory_bytes() const {
-  const double mk = 1.0 * m * static_cast<double>(k), kn = 1.0 * n * static_cast<double>(k), mn = 1.0 * m * n;
+  const double terms = 1.0 * batch * static_cast<double>(k);
+  const double mk = m * terms, kn = n * terms, mn = 1.0 * batch * m * n;
   const double result = op == Operation::tsmm ? kn : mn, operands = mk + kn + mn - result;
   return static_cast<double>(size_of(type)) * reads_operands() * operands +
          static_cast<double>(size_of(result_of(type))) * result * (reads_result() ? 2 : 1);
@@ -64,6 +67,9 @@ void ProblemSpec::validate() const {
     throw UsageError(fmt::format("sizes can't be negative: m = {}, n = {}, k = {}", m, n, k));
   if (op == Operation::gemm && k > std::numeric_limits<int>::max())
     throw UsageError(fmt::format("k = {} is too large for a matrix product that is not tall and skinny", k));
+  if (batch < 0) throw UsageError(fmt::format("a batch can't have {} products", batch));
+  if (batch != 1 && (op != Operation::gemm || type != Type::f32))
+    throw UsageError("only products of FP32 matrices come in batches here");
   for (const double x : {alpha, alpha_imag, beta, beta_imag}) {
     const bool fits = std::isfinite(result_of(type) == Type::f32 ? static_cast<double>(static_cast<float>(x)) : x);
     if (!fits) throw UsageError(fmt::format("alpha and beta must be finite, not {}", x));
@@ -130,6 +136,10 @@ Problem Workbench::problem() const {
   problem.out = out_.data<void>();
   problem.ldout = out_.ld();
   problem.kernel = spec_.kernel;
+  problem.batch = spec_.batch;
+  problem.stride_x = problem.m * problem.ldx;
+  problem.stride_y = problem.k * problem.ldy;
+  problem.stride_out = problem.m * problem.ldout;
   return problem;
 }
 
@@ -184,6 +194,7 @@ Verdict Workbench::inspect(const Contender& contender) const {
   const bool exact = is_exact(spec_);
   verdict.compared = true;
   verdict.error = compare(problem(), reference_, contender.accuracy, exact);
+  if (contender.policy) verdict.policy = contender.policy(problem());
   if (exact && verdict.error.largest > exact_limit(spec_.type)) {
     throw UsageError(
         fmt::format("integers aren't exact at k = {}: a sum may reach {}", spec_.k, verdict.error.largest));

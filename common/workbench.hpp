@@ -25,6 +25,7 @@ struct ProblemSpec {
   bool conjugate = false;  ///< of TSMTTSM: A^H, not A^T
   int m = 0, n = 0;
   std::int64_t k = 0;
+  int batch = 1;                           ///< so many products, their matrices below one another in memory (GEMM)
   std::int64_t lda = 0, ldb = 0, ldc = 0;  ///< elements; 0 means no padding
   double alpha = 1, beta = 0;
   double alpha_imag = 0, beta_imag = 0;  ///< of complex problems
@@ -42,7 +43,7 @@ struct ProblemSpec {
   bool reads_operands() const { return alpha != 0 || alpha_imag != 0; }
   std::int64_t terms() const { return op == Operation::tsmm ? m : k; }  ///< products an element of the result
   /// Of a complex product four multiplications and four additions.
-  double flops() const { return (type == Type::c64 ? 8.0 : 2.0) * m * n * static_cast<double>(k); }
+  double flops() const { return (type == Type::c64 ? 8.0 : 2.0) * batch * m * n * static_cast<double>(k); }
   /// What must cross device memory at least: the operands once, the result once, and once more if it is read.
   double compulsory_bytes() const;
   /// Throws UsageError: negative sizes, a leading dimension below the row.
@@ -56,6 +57,7 @@ struct Verdict {
   std::string reason;     ///< why not pass
   bool compared = false;  ///< whether there was a result to compare, that is, whether `error` means anything
   Comparison error;
+  std::string policy;                  ///< what the contender chose, if it has a choice
   std::vector<LaunchRecord> launches;  ///< what the stage launched
   Observation observation;             ///< what the CPU executor saw of it
   double launch_seconds = 0;           ///< wall time of the launch, to its end

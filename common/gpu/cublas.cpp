@@ -24,12 +24,17 @@ cublasHandle_t handle() {
 // The operands are of one type, C, alpha and beta are FP32.
 template <class P, cudaDataType_t operands, cublasComputeType_t compute_type>
 Status multiply(const P& p, cudaStream_t stream) {
-  if (p.m == 0 || p.n == 0) return Status::ok();
+  if (p.m == 0 || p.n == 0 || p.batch == 0) return Status::ok();
   cublasStatus_t status = cublasSetStream(handle(), stream);
   if (status == CUBLAS_STATUS_SUCCESS) {
-    status = cublasGemmEx(handle(), CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k, &p.alpha, p.b, operands,
-                          static_cast<int>(p.ldb), p.a, operands, static_cast<int>(p.lda), &p.beta, p.c, CUDA_R_32F,
-                          static_cast<int>(p.ldc), compute_type, CUBLAS_GEMM_DEFAULT);
+    status = p.batch == 1 ? cublasGemmEx(handle(), CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k, &p.alpha, p.b, operands,
+                                         static_cast<int>(p.ldb), p.a, operands, static_cast<int>(p.lda), &p.beta, p.c,
+                                         CUDA_R_32F, static_cast<int>(p.ldc), compute_type, CUBLAS_GEMM_DEFAULT)
+                          : cublasGemmStridedBatchedEx(handle(), CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k, &p.alpha, p.b,
+                                                       operands, static_cast<int>(p.ldb), p.stride_b, p.a, operands,
+                                                       static_cast<int>(p.lda), p.stride_a, &p.beta, p.c, CUDA_R_32F,
+                                                       static_cast<int>(p.ldc), p.stride_c, p.batch, compute_type,
+                                                       CUBLAS_GEMM_DEFAULT);
   }
   if (status == CUBLAS_STATUS_SUCCESS) return Status::ok();
   return Status::failed(fmt::format("cuBLAS: {}", cublasGetStatusString(status)));

@@ -1,0 +1,49 @@
+// 11 any numbers: 10, which asks of each element of C whether FP16 could hold what it is made of, and takes TF32 where not.
+//
+// Idea      A number 2^17 times as small as its row's largest has lost digits in 10. That counts only where it meets a
+//           large one, and the sum of such an element is then small beside the two vectors' largest numbers: so an
+//           element whose sum is not small is certain. The others are calculated again.
+// Change    10 counts numbers that lost digits, by row and column. Elements in doubt: a few of a tile by FP32's own
+//           multiply-adds, a warp each; a tile with many, or a matrix with many such numbers, in TF32, whose 8 bits of
+//           exponent hold what FP16's 5 can't. All is decided on the device: kernels that aren't needed end at once.
+// Limit     That of 10, and two launches more. In TF32 half of it: products take twice as long.
+// Number    What it has taken, as "policy" in the JSON; the largest error as a share of |A||B|.
+// Map       as 10.
+// Page      docs/tensorcore/11_any_numbers.md
+// Source    The bound is ours. Ootomo and Yokota (2022) choose FP16 or TF32 by the range of the whole input.
+#include "tensorcore/presplit/sgemm.cuh"
+
+namespace {
+
+using presplit::Choice;
+using presplit::Policy;
+
+constexpr gemm::TcecVariant variants[] = {
+    {.name = "tf32",
+     .idea = "always TF32",
+     .launch = presplit::launch_sgemm<Policy::tf32>,
+     .fp16_products = 6,
+     .fp16_range = false},
+    {.name = "128x256",
+     .idea = "always tiles of 128 x 256",
+     .launch = presplit::launch_sgemm<Policy::automatic, Choice::large>,
+     .fp16_range = false,
+     .policy = presplit::policy_taken},
+    {.name = "128x128",
+     .idea = "always tiles of 128 x 128, two blocks an SM",
+     .launch = presplit::launch_sgemm<Policy::automatic, Choice::small>,
+     .fp16_range = false,
+     .policy = presplit::policy_taken},
+};
+constexpr gemm::TcecInfo info = {
+    .idea = "as 10, and where FP16 might lose digits that count, TF32: decided on the device",
+    .launch = presplit::launch_sgemm<Policy::automatic>,
+    .fp16_range = false,
+    .batch = true,
+    .policy = presplit::policy_taken,
+    .workspace_bytes = presplit::workspace_bytes<Policy::automatic>,
+    .variants = variants,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace
