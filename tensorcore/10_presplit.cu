@@ -17,6 +17,9 @@
 // Source    Ootomo and Yokota (2022), the products and their promotion. Scaling and arrangement are ours.
 #include "tensorcore/presplit/sgemm.cuh"
 
+// For the library, tcec_sgemm.cu.
+template gemm::Status presplit::launch<presplit::Policy::half>(const Request&, void*, cudaStream_t);
+
 namespace {
 
 using presplit::Choice;

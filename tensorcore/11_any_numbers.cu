@@ -13,6 +13,10 @@
 // Source    The bound is ours. Ootomo and Yokota (2022) choose FP16 or TF32 by the range of the whole input.
 #include "tensorcore/presplit/sgemm.cuh"
 
+// For the library, tcec_sgemm.cu.
+template gemm::Status presplit::launch<presplit::Policy::automatic>(const Request&, void*, cudaStream_t);
+template gemm::Status presplit::launch<presplit::Policy::tf32>(const Request&, void*, cudaStream_t);
+
 namespace {
 
 using presplit::Choice;

@@ -85,6 +85,49 @@ TEST_P(EveryStage, Distributions) {
   }
 }
 
+// Also more matrices than a GPU has places for tiles, and results that are read.
+TEST_P(EveryStage, Batches) {
+  const Stage& stage = find_stage(GetParam());
+  if (!stage.batch) GTEST_SKIP() << "calculates one product at a time";
+  const bool gpu = open_device().gpu;
+  for (const int batch : {0, 2, gpu ? 500 : 20}) {
+    for (ProblemSpec spec : {cube(64), box(33, 70, 45), awkward(70, 37, 131), box(5, 3, 0)}) {
+      spec.batch = batch;
+      expect_right(spec);
+    }
+  }
+  for (const Stage& form : variants(stage)) {
+    ProblemSpec spec = awkward(131, 257, 67);
+    spec.type = *form.type;
+    spec.batch = 3;
+    const auto results = evaluate({contender(form)}, spec, check_only(), {});
+    EXPECT_NE(results[0].verdict.outcome, Outcome::fail) << form.id << ": " << results[0].verdict.reason;
+  }
+}
+
+// FP32 by way of Tensor Cores: every size to 257, with others along the other sides; and the policies, each by what
+// multiplies. On the executor the other sides are short.
+TEST_P(EveryStage, AllSizesOnTensorCores) {
+  const Stage& stage = find_stage(GetParam());
+  if (stage.type != Type::f32 || family_of(stage) != "tensorcore") GTEST_SKIP() << "not on Tensor Cores";
+  std::vector<const Stage*> forms = {&stage};
+  for (const Stage& form : variants(stage)) {
+    if (form.id.ends_with(":half-wmma") || form.id.ends_with(":shuffles")) forms.push_back(&form);
+  }
+  std::vector<Contender> contenders;
+  for (const Stage* form : forms) contenders.push_back(contender(*form));
+  const int others = open_device().gpu ? 257 : 23;
+  for (int size = 1; size <= 257; ++size) {
+    const int n = size * 37 % others + 1, k = size * 101 % others + 1;
+    for (const ProblemSpec& spec : {box(size, n, k), box(n, size, k), box(n, k, size)}) {
+      if (others == 23 && size % 3 != spec.m % 3) continue;  // a third of them
+      for (const Result& result : evaluate(contenders, spec, check_only(), {}))
+        EXPECT_NE(result.verdict.outcome, Outcome::fail)
+            << result.id << " at " << describe(spec) << ": " << result.verdict.reason;
+    }
+  }
+}
+
 std::vector<std::string> ids() {
   std::vector<std::string> all;
   for (const Stage& stage : stages()) {
