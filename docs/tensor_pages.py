@@ -328,6 +328,101 @@ def draw_tcec_policies(path, plot_style, save):
     save(plt, fig, path)
 
 
+def papers_library():
+    """{k: TFLOP/s} of the paper's own library on batches of 256 x (1024 x 1024 x k)."""
+    peers = json.loads((FOLDERS["measured"] / "peers.json").read_text())
+    return {int(k): speed for k, speed in peers["ootomo_batched_sgemm_tflops"].items()}
+
+
+def batched_speeds():
+    """{stage: {k: TFLOP/s}} and the run; None if it is not there."""
+    run = measured("batched")
+    if not run:
+        return None, None
+    speeds = {}
+    for r in run["results"]:
+        if "gflops" in r:
+            speeds.setdefault(r["stage"], {})[r["problem"]["k"]] = r["gflops"] / 1e3
+    return speeds, run
+
+
+def batched_name(stage):
+    return stage.replace("cublas/fp32_pedantic", "cuBLAS FP32").replace("cublas/tf32", "cuBLAS TF32").replace("tensorcore/", "")
+
+
+def block_tensor_batched(data):
+    """Figure 8 of the paper: a batch of 256 products, over k."""
+    speeds, run = batched_speeds()
+    if not run:
+        return NOT_MEASURED
+    depths, papers = sorted({k for of in speeds.values() for k in of}), papers_library()
+    rows = [f"| {batched_name(s)} | " + " | ".join(f"{of[k]:.1f}" if k in of else "" for k in depths) + " |" for s, of in speeds.items()]
+    rows.append("| the paper's library | " + " | ".join(f"{papers[k]:.1f}" if k in papers else "" for k in depths) + " |")
+    best = {k: max(of[k] for s, of in speeds.items() if s.startswith(("tensorcore/10", "tensorcore/11")) and k in of) for k in depths}
+    rows.append("| the best of 10 and 11, beside it | " + " | ".join(f"{best[k] / papers[k]:.2f} x" if k in papers else "" for k in depths) + " |")
+    return ["| TFLOP/s, 256 x (1,024 x 1,024 x k) | " + " | ".join(f"k = {k:,}" for k in depths) + " |", "|---|" + "---:|" * len(depths), *rows, "",
+            f"{run['device']}, commit {run['commit']}, all checked; FP32 cores have {run['ceilings']['ffma_gflops'] / 1e3:.1f} TFLOP/s. The paper's library was "
+            "measured on another H200, before."]
+
+
+def block_tensor_blockings(data, stage):
+    """The variants of a stage on batches of 256."""
+    run = measured("blockings")
+    if not run:
+        return NOT_MEASURED
+    depths = sorted({r["problem"]["k"] for r in run["results"]})
+    found = {}
+    for r in run["results"]:
+        if r["stage"].split(":")[0] == data.stage(stage) and "gflops" in r:
+            found.setdefault(r["stage"], {})[r["problem"]["k"]] = r
+    rows = []
+    for name, of in found.items():
+        launch = max(next(iter(of.values()))["launches"], key=lambda its: its["registers"])
+        rows.append(f"| `{short_name(name)}` | " + " | ".join(f"{of[k]['gflops'] / 1e3:.1f}" if k in of else "" for k in depths) +
+                    f" | {launch['registers']} | {launch['local_bytes']} | {launch['dynamic_shared_bytes'] / 1024:.0f} KB |")
+    return ["| blocking | " + " | ".join(f"TFLOP/s at k = {k:,}" for k in depths) + " | registers | bytes spilled | shared memory a block |",
+            "|---|" + "---:|" * (len(depths) + 3), *rows, "", f"256 x (1,024 x 1,024 x k). {run['device']}, commit {run['commit']}."]
+
+
+def draw_batched(path, plot_style, save):
+    """Figure 8: throughput of a batch over k."""
+    plt = plot_style()
+    speeds, run = batched_speeds()
+    fig, ax = plt.subplots(figsize=(8, 4.6))
+    for (stage, of), marker in zip(speeds.items(), "osD^v"):
+        if stage != "cublas/tf32":
+            ax.plot(*zip(*sorted(of.items())), marker=marker, ms=4, lw=1, label=batched_name(stage))
+    ax.plot(*zip(*papers_library().items()), "k:", marker="x", ms=5, lw=1, label="the paper's library, on another H200")
+    ax.axhline(run["ceilings"]["ffma_gflops"] / 1e3, color="tab:red", lw=0.8)
+    ax.text(128, run["ceilings"]["ffma_gflops"] / 1e3, "FP32 cores at their peak", va="bottom", fontsize=8, color="tab:red")
+    ax.set_xscale("log", base=2)
+    ax.set_ylim(0, None)
+    ax.set_xlabel("k of 256 products of 1,024 x 1,024 x k")
+    ax.set_ylabel("TFLOP/s")
+    ax.legend(fontsize=8)
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
+def block_tcec_choices(data, stage):
+    """What a stage that chooses took, and how precise it was, by the kind of numbers."""
+    run = json.loads(accuracy_path().read_text())
+    rows = [r for r in run["results"] if r["stage"] == data.stage(stage) and "residual" in r]
+    if not rows:
+        return NOT_MEASURED
+    first = run["results"][0]["stage"]
+    fp32 = {(r["distribution"], r["k"]): r for r in run["results"] if r["stage"] == first}
+    lines = ["| numbers | K | taken | residual | FP32's | largest error, of \\|A\\|\\|B\\| | FP32's |", "|---|---:|---|---:|---:|---:|---:|"]
+    for r in rows:
+        if r["k"] in (16, 256, 4096, 65536):
+            of = fp32[r["distribution"], r["k"]]
+            lines.append(f"| {r['distribution']} | {r['k']:,} | {r.get('policy', '')} | {r['residual']:.1e} | {of['residual']:.1e} | {r['max_of_magnitudes']:.1e} | {of['max_of_magnitudes']:.1e} |")
+    less = [r for r in rows if r["status"] != "fp32"]
+    return lines + ["", f"FP32: {batched_name(first)}. {len(rows) - len(less)} of {len(rows)} residuals are no larger than FP32's or 2⁻²³"
+                    + (": not " + ", ".join(f"{r['distribution']} at K = {r['k']:,}" for r in less) if less else "") +
+                    f". M = N = {run['size']}: {run['device']}, commit {run['commit']}."]
+
+
 def block_tensor_rounding(data):
     """What the probe `rounding` found out about Tensor Cores' sums."""
     path = FOLDERS["measured"] / "probes" / "rounding.json"
@@ -642,6 +737,9 @@ def plan(plot_style, save):
                                     lambda data, path: draw_tcec_roofline(path, plot_style, save))
     figures["tcec_promotion.svg"] = ([accuracy_path()], lambda data, path: draw_tcec_promotion(path, plot_style, save))
     figures["tcec_policies.svg"] = ([accuracy_path()], lambda data, path: draw_tcec_policies(path, plot_style, save))
+    batched = MEASURED.parent / "tensor_batched.json"
+    if batched.exists():
+        figures["tcec_batched.svg"] = ([batched, MEASURED.parent / "peers.json"], lambda data, path: draw_batched(path, plot_style, save))
     for name in PAPER:
         figures[f"{name.split('_')[1]}_instructions.svg"] = (
             [probe_path(name, "counted")], lambda data, path, name=name: draw_instructions(name, path, plot_style, save))

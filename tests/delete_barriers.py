@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Deletes each __syncthreads() of each stage, one at a time: the check must reject what is left, and for the right reason: a
+"""Deletes each __syncthreads() of each stage and of its parts in headers, one at a time: the check must reject what is left, and for the right reason: a
 data race, or a read of shared memory that nobody has written, at lines of that stage. A wrong result alone would be luck. A
 barrier whose loss nobody notices is either superfluous or guards something that no test covers.
 
@@ -37,6 +37,9 @@ LINK_FLAGS = ["-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", f"-Wl,--dynamic-
 # What the program says of a barrier that is missing (common/simt/inspection.cpp), and the places it names.
 REASON = re.compile(r"(data race in shared memory|uninitialised shared memory|data race in global memory) in [^\n]*")
 PLACE = re.compile(r" at (\S+):(\d+)")
+# Headers that are parts of stages: their barriers are the stage's. And a library's, whose accesses may meet the stage's.
+PART = re.compile(r'^#include "(tensorcore/presplit/[^"]+)"', re.M)
+LIBRARY = "tensorcore/wmma_ext/"
 
 
 class Builder:
@@ -54,6 +57,7 @@ class Builder:
         for option in ("-o", "-c"):  # each with the word behind it
             at = words.index(option)
             del words[at:at + 2]
+        words.insert(1, f"-I{source.parent.parent}")  # its parts, as they are there
         header, which = source.parent / "is_deleted.hpp", source.parent / "is_deleted.cpp"
         header.write_text(DECLARATION)
         which.write_text(DEFINITION)
@@ -74,41 +78,55 @@ def barriers(text):
     return [match.span() for match in BARRIER.finditer(code)]
 
 
-def explanation(output, source):
+def parts_of(file):
+    """Its headers that count as its own, each once, those that include others last."""
+    found = []
+    for name in PART.findall(file.read_text()):
+        for part in (*parts_of(ROOT / name), ROOT / name):
+            if part not in found:
+                found.append(part)
+    return found
+
+
+def explanation(output, files):
     """What the program says of a missing barrier, shortened to the lines that it names; None if it says nothing of the kind, or
     names no line of this stage's, or one of another file than this stage's and those of the library that it is made with."""
     reason = REASON.search(output)
     if not reason:
         return None
-    places = PLACE.findall(reason.group())
-    own = [pathlib.Path(file).name == source.name for file, _ in places]
-    if not any(own) or any(not mine and "tensorcore/wmma_ext/" not in file for mine, (file, _) in zip(own, places)):
+    places = [(pathlib.Path(file), line) for file, line in PLACE.findall(reason.group())]
+    names = {file.name for file in files}
+    own = [file.name in names for file, _ in places]
+    if not any(own) or any(not mine and LIBRARY not in str(file) for mine, (file, _) in zip(own, places)):
         return None
-    return f"{reason.group(1)}, lines {' and '.join(line if mine else f'{pathlib.Path(file).name}:{line}' for mine, (file, line) in zip(own, places))}"
+    return f"{reason.group(1)}, lines {' and '.join(line if file.name == files[-1].name else f'{file.name}:{line}' for file, line in places)}"
 
 
 def verdicts(builder, file):
     """For the stage as it is, and without each of its barriers: whether this is as it should be, and a line to print."""
-    text = file.read_text()
-    spans = barriers(text)
-    if not spans:
+    files = [*parts_of(file), file]
+    found = [(each, span) for each in files for span in barriers(each.read_text())]
+    if not found:
         return []
     with tempfile.TemporaryDirectory() as folder:
         # A stage's id comes from its path: DIRECTORY/NN_name.cu.
         source = pathlib.Path(folder, file.parent.name, file.name)
-        source.parent.mkdir()
-        questions = text
-        for i, (begin, end) in reversed(list(enumerate(spans))):  # from the end, so that offsets stay
-            questions = f"{questions[:begin]}(is_deleted({i}) ? (void)0 : {text[begin:end]}){questions[end:]}"
-        source.write_text(questions)
+        for each in files:
+            copy = pathlib.Path(folder, each.relative_to(ROOT)) if each != file else source
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            questions = each.read_text()
+            for i, (of, (begin, end)) in reversed(list(enumerate(found))):  # from the end, so that offsets stay
+                if of == each:
+                    questions = f"{questions[:begin]}(is_deleted({i}) ? (void)0 : {questions[begin:end]}){questions[end:]}"
+            copy.write_text(questions)
         program = pathlib.Path(folder, "program")
         builder.program(file, source, program)
-        return [verdict(program, source, file, text, i, spans) for i in range(-1, len(spans))]
+        return [verdict(program, files, deleted, found) for deleted in range(-1, len(found))]
 
 
-def verdict(program, source, file, text, deleted, spans):
+def verdict(program, files, deleted, found):
     """Of one of them. deleted: which barrier, -1 for none."""
-    where = str(file.relative_to(ROOT))
+    where = str(files[-1].relative_to(ROOT))
     complaint = None
     runs = list(PROBLEMS)
     if deleted >= 0:  # a barrier that the stage doesn't pass may be a variant's
@@ -124,10 +142,11 @@ def verdict(program, source, file, text, deleted, spans):
             break
     if deleted < 0:
         return not complaint, f"{where}: {'FAILS AS IT IS: ' + complaint if complaint else 'passes as it is'}"
-    where += f":{text.count(chr(10), 0, spans[deleted][0]) + 1}"
+    file, (begin, _) = found[deleted]
+    where += f"{'' if file == files[-1] else f', {file.name}'}:{file.read_text().count(chr(10), 0, begin) + 1}"
     if not complaint:
         return False, f"{where}: NOT NOTICED"
-    reason = explanation(complaint, source)
+    reason = explanation(complaint, files)
     if not reason:
         return False, f"{where}: REJECTED FOR ANOTHER REASON: {complaint}"
     return True, f"{where}: rejected: {reason}"

@@ -55,7 +55,7 @@ struct Plan {
     const std::int64_t large_tiles =
         std::int64_t{gemm::ceil_div(r.m, Large::TILE_M)} * gemm::ceil_div(r.n, Large::TILE_N) * r.batch;
     large = r.choice == Choice::automatic
-                ? large_tiles >= device.multiprocessors &&
+                ? r.k > SHORT && large_tiles >= device.multiprocessors &&
                       Large::SHARED_BYTES <= static_cast<unsigned>(device.shared_bytes_per_block)
                 : r.choice == Choice::large;
     tiles_m = gemm::ceil_div(r.m, large ? Large::TILE_M : Small::TILE_M);

@@ -240,6 +240,7 @@ struct SplitRequest {
 // S: a Share.
 template <class Number, class S>
 __global__ void __launch_bounds__(S::BLOCK, 512 / S::BLOCK) split_operands(const SplitRequest r) {
+  gemm::ptx::wait_for_launch_ahead();  // it may still read the tiles
   const int a_blocks = S::blocks(r.a_tiles.panels), blocks = a_blocks + S::blocks(r.b_tiles.panels);
   const int matrix = blockIdx.x / blocks, block = blockIdx.x % blocks;
   if (r.again && r.findings[matrix].uncertain_parts == 0 &&
@@ -257,7 +258,8 @@ gemm::Status launch_split(const SplitRequest& r, int matrices, cudaStream_t stre
   const auto launch = [&](auto share) {
     using S = decltype(share);
     const unsigned blocks = static_cast<unsigned>(S::blocks(r.a_tiles.panels + r.b_tiles.panels)) * matrices;
-    return gemm::launch(split_operands<Number, S>, {.grid = blocks, .block = S::BLOCK, .stream = stream}, r);
+    return gemm::launch(split_operands<Number, S>,
+                        {.grid = blocks, .block = S::BLOCK, .stream = stream, .may_begin_early = true}, r);
   };
   const int chunks = r.tiles_k * CHUNKS;  // of a vector
   return chunks <= 16    ? launch(Share<16, 16, 1, true>{})
