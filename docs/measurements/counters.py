@@ -59,7 +59,7 @@ METRICS = {
     "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio": "stall_barrier",
 }
 # The kernels of the stages and of tests/prototype_kernels.cu, and not those of the harness.
-KERNELS = "regex:^(sgemm|hgemm|split_operands|pack_chunks|pad|reduce|naive|shared_tile|block_)"
+KERNELS = "regex:^(sgemm|hgemm|split_operands|multiply_tiles|finish_products|pack_chunks|pad|reduce|naive|shared_tile|block_)"
 SCALE = {"nsecond": 1, "ns": 1, "usecond": 1e3, "us": 1e3, "msecond": 1e6, "ms": 1e6, "second": 1e9, "s": 1e9,
          "byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
