@@ -274,7 +274,8 @@ def draw_tcec_roofline(path, plot_style, save):
     for r in run["results"] if run else []:
         if r["stage"] in ("tensorcore/07_split_in_shared", "tensorcore/08_split_in_registers") and r["problem"]["m"] == r["problem"]["k"] == 4096 and "gflops" in r:
             ax.plot(32, r["gflops"] / 1e3, "o", color="k", ms=5)
-            ax.annotate(f"{short_name(r['stage'])[:2]}, {r['gflops'] / 1e3:.0f}", (32, r["gflops"] / 1e3), xytext=(6, -3), textcoords="offset points", fontsize=8)
+            ax.annotate(f"{short_name(r['stage'])[:2]}, {r['gflops'] / 1e3:.0f}", (32, r["gflops"] / 1e3),
+                        xytext=(6, 3 if "/08" in r["stage"] else -9), textcoords="offset points", fontsize=8)
     ax.set_xlabel("n: a warp has n x n of C")
     ax.set_ylabel("TFLOP/s of FP32 products, at most")
     ax.set_ylim(0, peak * 1.15)
@@ -384,6 +385,32 @@ def block_tensor_blockings(data, stage):
             "|---|" + "---:|" * (len(depths) + 3), *rows, "", f"256 x (1,024 x 1,024 x k). {run['device']}, commit {run['commit']}."]
 
 
+def block_tcec_traffic(data):
+    """What 08's fragments, split in registers, save of 07's traffic, as Nsight Compute and the runtime have it."""
+    run, counters = measured("s"), measured("tcec_counters")
+    stages = [data.stage(f"tensorcore/{number}") for number in ("07", "08")]
+    if not run or not counters or any("l1_hit_pct" not in counters["sizes"]["4096"].get(stage, {}) for stage in stages):
+        return NOT_MEASURED
+    launch = {r["stage"]: r["launches"][0] for r in run["results"] if r["stage"] in stages}
+    count = counters["sizes"]["4096"]
+    block = lambda stage: launch[stage]["static_shared_bytes"] + launch[stage]["dynamic_shared_bytes"]  # noqa: E731
+
+    def row(title, value):
+        return f"| {title} | " + " | ".join(value(stage) for stage in stages) + " |"
+
+    return ["| at 4,096 | 07 | 08 |", "|---|---:|---:|",
+            row("shared memory of a block", lambda s: f"{block(s):,} bytes"),
+            row("registers of a thread", lambda s: f"{launch[s]['registers']}"),
+            row("warps on an SM, of 64", lambda s: f"{count[s]['occupancy_pct']:.0f} %"),
+            row("wavefronts of shared memory, for a product", lambda s: f"{(count[s]['shared_load_wavefronts'] + count[s]['shared_store_wavefronts']) / count[s]['hmma']:.2f}"),
+            row("L1 and shared memory busy", lambda s: f"{count[s]['wavefronts_pct_of_peak']:.0f} %"),
+            row("loads from global memory that hit L1", lambda s: f"{count[s]['l1_hit_pct']:.0f} %"),
+            row("issue slots used", lambda s: f"{count[s]['issue_slots_pct']:.0f} %"),
+            row("warps waiting for global memory, for each that issues", lambda s: f"{count[s]['stall_long_scoreboard']:.1f}"),
+            row("Tensor pipe busy", lambda s: f"{count[s]['tensor_pipe_pct']:.0f} %"),
+            "", f"Nsight Compute, {counters['device']}, commit {counters['commit']}."]
+
+
 def draw_batched(path, plot_style, save):
     """Figure 8: throughput of a batch over k."""
     plt = plot_style()
@@ -394,7 +421,7 @@ def draw_batched(path, plot_style, save):
             ax.plot(*zip(*sorted(of.items())), marker=marker, ms=4, lw=1, label=batched_name(stage))
     ax.plot(*zip(*papers_library().items()), "k:", marker="x", ms=5, lw=1, label="the paper's library, on another H200")
     ax.axhline(run["ceilings"]["ffma_gflops"] / 1e3, color="tab:red", lw=0.8)
-    ax.text(128, run["ceilings"]["ffma_gflops"] / 1e3, "FP32 cores at their peak", va="bottom", fontsize=8, color="tab:red")
+    ax.text(2**14, run["ceilings"]["ffma_gflops"] / 1e3, "FP32 cores at their peak", va="bottom", ha="right", fontsize=8, color="tab:red")
     ax.set_xscale("log", base=2)
     ax.set_ylim(0, None)
     ax.set_xlabel("k of 256 products of 1,024 x 1,024 x k")

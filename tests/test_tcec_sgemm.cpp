@@ -115,6 +115,14 @@ TEST_F(TcecSgemm, SmallAndEmpty) {
         run({.product = {TRANSPOSE, NONE, m, n, k}, .alpha = -2, .beta = 3, .padding = 1});
 }
 
+// Every way of sharing vectors out among the threads that split them.
+TEST_F(TcecSgemm, LongSums) {
+  for (const int k : {129, 257, 513, 1025, 2049, 4097, 8193})
+    for (const TcecOperation op : {NONE, TRANSPOSE})
+      for (const TcecPolicy policy : {TcecPolicy::automatic, TcecPolicy::tf32})
+        run({.product = {op, NONE, 5, 7, k, policy}});
+}
+
 TEST_F(TcecSgemm, Distributions) {
   for (const Distribution d :
        {Distribution::positive, Distribution::normal, Distribution::wide, Distribution::tiny, Distribution::huge})

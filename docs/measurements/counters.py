@@ -45,6 +45,7 @@ METRICS = {
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": "shared_load_bank_conflicts",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": "shared_store_bank_conflicts",
     "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed": "wavefronts_pct_of_peak",
+    "l1tex__t_sector_hit_rate.pct": "l1_hit_pct",
     "l1tex__throughput.avg.pct_of_peak_sustained_elapsed": "l1_throughput_pct",
     "lts__throughput.avg.pct_of_peak_sustained_elapsed": "l2_throughput_pct",
     "dram__throughput.avg.pct_of_peak_sustained_elapsed": "dram_throughput_pct",

@@ -252,7 +252,7 @@ __global__ void __launch_bounds__(S::BLOCK, 512 / S::BLOCK) split_operands(const
                          r.tiles_k, count);
 }
 
-// Splits `matrices` of each operand, with the share that fits k: vectors that are held as a whole up to 4096 FP16 numbers.
+// Splits `matrices` of each operand, with the share that fits k: vectors are held as a whole up to 8192 FP16 numbers.
 template <class Number>
 gemm::Status launch_split(const SplitRequest& r, int matrices, cudaStream_t stream) {
   const auto launch = [&](auto share) {
@@ -262,12 +262,14 @@ gemm::Status launch_split(const SplitRequest& r, int matrices, cudaStream_t stre
                         {.grid = blocks, .block = S::BLOCK, .stream = stream, .may_begin_early = true}, r);
   };
   const int chunks = r.tiles_k * CHUNKS;  // of a vector
-  return chunks <= 16    ? launch(Share<16, 16, 1, true>{})
-         : chunks <= 32  ? launch(Share<16, 16, 2, true>{})
-         : chunks <= 64  ? launch(Share<8, 32, 2, true>{})
-         : chunks <= 128 ? launch(Share<8, 32, 4, true>{})
-         : chunks <= 256 ? launch(Share<8, 32, 8, true>{})
-                         : launch(Share<8, 64, 8, false>{});
+  return chunks <= 16     ? launch(Share<16, 16, 1, true>{})
+         : chunks <= 32   ? launch(Share<16, 16, 2, true>{})
+         : chunks <= 64   ? launch(Share<8, 32, 2, true>{})
+         : chunks <= 128  ? launch(Share<8, 32, 4, true>{})
+         : chunks <= 256  ? launch(Share<8, 32, 8, true>{})
+         : chunks <= 512  ? launch(Share<8, 64, 8, true>{})
+         : chunks <= 1024 ? launch(Share<4, 128, 8, true>{})
+                          : launch(Share<4, 128, 8, false>{});
 }
 
 }  // namespace presplit
