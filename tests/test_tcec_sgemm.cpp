@@ -117,10 +117,9 @@ TEST_F(TcecSgemm, SmallAndEmpty) {
 
 // Every way of sharing vectors out among the threads that split them.
 TEST_F(TcecSgemm, LongSums) {
-  for (const int k : {129, 257, 513, 1025, 2049, 4097, 8193})
-    for (const TcecOperation op : {NONE, TRANSPOSE})
-      for (const TcecPolicy policy : {TcecPolicy::automatic, TcecPolicy::tf32})
-        run({.product = {op, NONE, 5, 7, k, policy}});
+  for (const int k : {129, 513, 2049, 4097, 8193}) run({.product = {k % 3 ? NONE : TRANSPOSE, TRANSPOSE, 5, 7, k}});
+  for (const int k : {65, 257, 1025, 4097})
+    run({.product = {k % 3 ? TRANSPOSE : NONE, NONE, 7, 5, k, TcecPolicy::tf32}});
 }
 
 TEST_F(TcecSgemm, Distributions) {
