@@ -145,7 +145,6 @@ template <class = void>
 __global__ void __launch_bounds__(FINISH_THREADS) finish_products(const ProductRequest p) {
   __shared__ float sums[FINISH_ROWS][FINISH_COLS];
   gemm::ptx::wait_for_launch_ahead();
-  gemm::ptx::let_launch_behind_begin();  // which waits, too: the time to launch it is not lost
   const int parts = finishing_blocks(p.m, p.n), matrix = blockIdx.x / parts, part = blockIdx.x % parts;
   if (!is_wanted(p, matrix, blockIdx.x)) return;
   const int parts_n = gemm::ceil_div(p.n, FINISH_COLS);

@@ -43,7 +43,6 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS) multiply_tiles(const Pr
   const int height = min(BAND, p.tiles_m - band * BAND);
   const int tile_m = band * BAND + in_band % height, tile_n = in_band / height;
   gemm::ptx::wait_for_launch_ahead();
-  gemm::ptx::let_launch_behind_begin();  // which waits, too: the time to launch it is not lost
   const int part = p.slices == 1 ? static_cast<int>(blockIdx.x) : -1;
   if (!is_wanted(p, matrix, part)) return;
   constexpr int ROWS = S::ROWS, PAIRS = S::PAIRS;

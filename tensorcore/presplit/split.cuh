@@ -240,8 +240,7 @@ struct SplitRequest {
 // S: a Share.
 template <class Number, class S>
 __global__ void __launch_bounds__(S::BLOCK, 512 / S::BLOCK) split_operands(const SplitRequest r) {
-  gemm::ptx::wait_for_launch_ahead();    // it may still read the tiles
-  gemm::ptx::let_launch_behind_begin();  // which waits, too: the time to launch it is not lost
+  gemm::ptx::wait_for_launch_ahead();  // it may still read the tiles
   const int a_blocks = S::blocks(r.a_tiles.panels), blocks = a_blocks + S::blocks(r.b_tiles.panels);
   const int matrix = blockIdx.x / blocks, block = blockIdx.x % blocks;
   if (r.again && r.findings[matrix].uncertain_parts == 0 &&
