@@ -551,7 +551,7 @@ def block_probe_shared(data, probe):
     run = measured("probe_counters")
     if not run or probe not in run["probes"]:
         return NOT_MEASURED
-    return ["| kernel | loads from shared memory | stores | wavefronts of both |", "|---|---:|---:|---:|",
+    return ["| kernel | loads from shared memory, without ldmatrix | stores | wavefronts, those of ldmatrix too |", "|---|---:|---:|---:|",
             *(f"| `{kernel}` | {its['shared_load_requests']:,.0f} | {its['shared_store_requests']:,.0f} | {its['shared_load_wavefronts'] + its['shared_store_wavefronts']:,.0f} |"
               for kernel, its in run["probes"][probe].items()),
             "", f"Nsight Compute, of the launch with most; {run['device']}, commit {run['commit']}."]
