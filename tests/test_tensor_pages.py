@@ -28,6 +28,13 @@ def run_probe(name):
     return json.loads(done.stdout)
 
 
+class Data:
+    """What of generate.py's data the blocks ask for."""
+
+    def stage(self, name):
+        return {"tensorcore/07": "tensorcore/07_split_in_shared"}[name]
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -109,10 +116,6 @@ class Case(unittest.TestCase):
             self.assertEqual(len({row.count("|") for row in table.splitlines()}), 1)
 
     def test_accuracy(self):
-        class Data:
-            def stage(self, name):
-                return {"tensorcore/07": "tensorcore/07_split_in_shared"}[name]
-
         lines = tensor_pages.block_tcec_accuracy(Data(), "tensorcore/07")
         self.check_table(lines)
         self.assertIn("CPU executor", lines[-1])
@@ -135,6 +138,26 @@ class Case(unittest.TestCase):
         lines = tensor_pages.block_probe_shared(None, "tensorcore/05")
         self.assertEqual(lines[2:4], ["| `scan_registers` | 0 | 0 | 0 |", "| `scan_shared` | 4,096 | 12 | 5,001 |"])
         self.assertEqual(tensor_pages.block_probe_shared(None, "tensorcore/06a"), tensor_pages.NOT_MEASURED)
+
+    def test_batches(self):
+        self.assertEqual(tensor_pages.block_tensor_batched(None), tensor_pages.NOT_MEASURED)
+        (self.folder / "peers.json").write_text(json.dumps({"ootomo_batched_sgemm_tflops": {"128": 50.0}}))
+        speeds = {"tensorcore/10_presplit": (60e3, 90e3), "tensorcore/11_any": (55e3, None), "cublas/fp32_pedantic": (40e3, 50e3)}
+        results = [{"stage": stage, "problem": {"k": k}, **({"gflops": speed} if speed else {})}
+                   for stage, both in speeds.items() for k, speed in zip((128, 256), both)]
+        self.put("batched", {"device": "a GPU", "commit": "c", "ceilings": {"ffma_gflops": 65e3}, "results": results})
+        lines = tensor_pages.block_tensor_batched(None)
+        self.assertEqual(lines[2:7], ["| 10_presplit | 60.0 | 90.0 |", "| 11_any | 55.0 |  |", "| cuBLAS FP32 | 40.0 | 50.0 |", "| the paper's library | 50.0 |  |",
+                                      "| the best of 10 and 11, beside it | 1.20 x |  |"])
+
+    def test_choices(self):
+        results = [{"stage": "cublas/fp32_pedantic", "k": 16, "distribution": "wide", "status": "fp32", "residual": 1e-7, "max_of_magnitudes": 2e-7},
+                   {"stage": "tensorcore/07_split_in_shared", "k": 16, "distribution": "wide", "status": "less", "residual": 3e-7, "max_of_magnitudes": 4e-7,
+                    "policy": "tf32"}]
+        (self.folder / "accuracy.json").write_text(json.dumps({"device": "a GPU", "commit": "c", "size": 9, "results": results}))
+        lines = tensor_pages.block_tcec_choices(Data(), "tensorcore/07")
+        self.assertEqual(lines[2], "| wide | 16 | tf32 | 3.0e-07 | 1.0e-07 | 4.0e-07 | 2.0e-07 |")
+        self.assertIn("0 of 1 residuals are no larger than FP32's or 2⁻²³: not wide at K = 16", lines[-1])
 
     def test_rounding(self):
         self.assertIn("Not measured", tensor_pages.block_tensor_rounding(None)[0])
