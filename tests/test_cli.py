@@ -20,13 +20,13 @@ bin_dir, gpu, device, stages = None, False, True, ""  # set at the bottom, from 
 
 SMALL = ["--m", "70", "--n", "33", "--k", "50"]
 # What `run`, and a stage's own program, must refuse before they touch a device, ...
-BAD_RUN = ["--m -3", "--n -1", "--k -2147483648", "--offset -1", "--lda 3", "--ldb 255", "--ldc -1", "--bogus", "extra",
+BAD_RUN = ["--batch -1", "--batch x", "--batch", "--m -3", "--n -1", "--k -2147483648", "--offset -1", "--lda 3", "--ldb 255", "--ldc -1", "--bogus", "extra",
            "--dist nosuch", "--cache luke", "--seconds 0", "--m 12abc", "--m 99999999999", "--alpha x", "--seed y", "--m 3 --m 4", "--m",
            "--type d", "--type q", "--conj", "--alpha-imag 1", "--k 2147483648", "--tile-m 2", "--tile-m 0", "--tile-n 65", "--unroll 0",
            "--unroll 17", "--products 3", "--products 5", "--c-source shared", "--c-source l1", "--threads-per-row 4", "--threads-per-row 3", "--threads 48", "--threads 33x", "--threads 2048", "--transposed yes", "--leapfrog", "--reduction none"]
 # ... and when they get to it. A and B fit, C would be a petabyte.
 BAD_RUN_ON_DEVICE = ["--m 20000000 --n 20000000 --k 1", "--json nosuch/out.json", "--json ."]
-BAD_GEMM = ["", "nosuch", "accuracy extra", "accuracy --k 0", "accuracy --size 0", "ladder --family nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77", "run tsm/01 --type s", "run tsm/01 --conj", "compare 02 tsm/01", "ladder --op x",
+BAD_GEMM = ["", "nosuch", "accuracy extra", "accuracy --k 0", "accuracy --size 0", "ladder --family nosuch", "--bogus", "list extra", "run", "run 77", "run tsm/77", "run tsm/01 --type s", "run tsm/01 --batch 2", "ladder 64 --batch -1", "ladder 64 --type h --batch 2", "run tsm/01 --conj", "compare 02 tsm/01", "ladder --op x",
             "ladder --only 02,tsm/01", "ladder --op tsmttsm --type s", "compare 02", "compare 02 77", "ladder abc", "ladder 12x",
             "ladder 12x3", "ladder 1x2x3x", "ladder 1x2x3x4", "ladder 1x-2x3", "ladder -5", "ladder 99999999999",
             "ladder 64 --only 77", "ladder 64 --bogus", "ladder 64 --standard", "ladder --standard --sweep", "ladder --sweep=8",
@@ -187,6 +187,14 @@ class WithDevice(Case):
         self.assertEqual(asked, {key: result["problem"].get(key) for key in asked})
         self.assertTrue(0 < result["error"]["max_ratio"] < 1 and 0 < result["error"]["frobenius"] < 1e-5, result["error"])
         self.assertNotIn("time_ms", result)
+
+    def test_batch(self):
+        result = self.json_of(self.gemm, "run", "02", "--check", *SMALL, "--batch", "3")
+        self.assertEqual((result["status"], result["reason"], result["problem"]["batch"]), ("skip", "calculates one product at a time", 3))
+        listed = self.ok(self.gemm, "list")
+        if "tensorcore/11" in listed:
+            result = self.json_of(self.gemm, "run", "tensorcore/11", "--check", *SMALL, "--batch", "3", "--dist", "wide")
+            self.assertEqual((result["status"], result["policy"]), ("pass", "tf32"))
 
     def test_count(self):
         if gpu:
