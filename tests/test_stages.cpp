@@ -23,6 +23,9 @@ class EveryStage : public DeviceTest, public ::testing::WithParamInterface<std::
   }
 };
 
+class BatchedStage : public EveryStage {};  // those that take a batch
+class TensorStage : public EveryStage {};   // those of FP32 products on Tensor Cores
+
 constexpr int sizes[] = {1, 2, 3, 5, 7, 31, 32, 33, 63, 64, 65, 127, 129, 257};
 // On the executor the largest cube would take as long as all others together: along k there it is flatter.
 int depth(int size) {
@@ -88,9 +91,8 @@ TEST_P(EveryStage, Distributions) {
 }
 
 // Also more matrices than a GPU has places for tiles, and results that are read.
-TEST_P(EveryStage, Batches) {
+TEST_P(BatchedStage, Batches) {
   const Stage& stage = find_stage(GetParam());
-  if (!stage.batch) GTEST_SKIP() << "calculates one product at a time";
   const bool gpu = open_device().gpu;
   for (const int batch : {0, 3, gpu ? 500 : 7}) {
     for (ProblemSpec spec : {cube(64), awkward(70, 37, 131), box(5, 3, 0)}) {
@@ -118,9 +120,8 @@ std::pair<int, int> share() {
 
 // FP32 by way of Tensor Cores: every size to 257, with others along the other sides; and the policies, each by what
 // multiplies. On the executor the other sides are short, and each size has its turn as m, n or k.
-TEST_P(EveryStage, AllSizesOnTensorCores) {
+TEST_P(TensorStage, AllSizes) {
   const Stage& stage = find_stage(GetParam());
-  if (stage.type != Type::f32 || family_of(stage) != "tensorcore") GTEST_SKIP() << "not on Tensor Cores";
   std::vector<Contender> contenders = {contender(stage)};
   for (const Stage& form : variants(stage)) {
     if (form.id.ends_with(":half-wmma") || form.id.ends_with(":shuffles")) contenders.push_back(contender(form));
@@ -140,10 +141,11 @@ TEST_P(EveryStage, AllSizesOnTensorCores) {
   }
 }
 
-std::vector<std::string> ids() {
+template <class Condition>
+std::vector<std::string> ids_of(const Condition& holds) {
   std::vector<std::string> all;
   for (const Stage& stage : stages()) {
-    if (stage.op == Operation::gemm) all.push_back(stage.id);
+    if (stage.op == Operation::gemm && holds(stage)) all.push_back(stage.id);
   }
   return all;
 }
@@ -197,11 +199,22 @@ TEST_P(EveryStage, Variants) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Registered, EveryStage, ::testing::ValuesIn(ids()), [](const auto& info) {
+std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
   std::ranges::replace(name, '/', '_');
   return name;
-});
+}
+INSTANTIATE_TEST_SUITE_P(Registered, EveryStage, ::testing::ValuesIn(ids_of([](const Stage&) { return true; })),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(Registered, BatchedStage, ::testing::ValuesIn(ids_of([](const Stage& s) { return s.batch; })),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(Registered, TensorStage, ::testing::ValuesIn(ids_of([](const Stage& s) {
+                           return s.type == Type::f32 && family_of(s) == "tensorcore";
+                         })),
+                         test_name);
+// A build of some stages (GEMM_STAGES) may have none of these.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BatchedStage);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TensorStage);
 
 // Infinity and NaN come out where, and as, FP32 arithmetic has them. Not of stages whose operands become other numbers,
 // as they are.
