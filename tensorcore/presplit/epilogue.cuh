@@ -58,9 +58,9 @@ __device__ inline bool is_wanted(const ProductRequest& p, int matrix, int part) 
 // times two such factors neither overflow nor become too small on the way.
 constexpr int LEAST_STEP = -100, MOST_STEP = 20;
 struct Scale {
-  float factor, least;  // least: a sum that is no smaller lacks nothing by this vector's lost digits
+  float factor;
   int rest;
-  __device__ Scale(int exponent, float uncertain) : least(uncertain) {
+  __device__ explicit Scale(int exponent) {
     const int step = min(max(exponent, LEAST_STEP), MOST_STEP);
     factor = power_of_two(step);
     rest = exponent - step;
@@ -69,15 +69,17 @@ struct Scale {
 };
 // Of a vector of A or B; those that don't exist have one as well, to a tile's end.
 __device__ inline Scale scale_of(const Tiles& tiles, int matrix, int vector) {
-  const std::int64_t i = std::int64_t{matrix} * tiles.panels * PANEL + vector;
-  return {__ldg(tiles.exponents + i), __ldg(tiles.uncertain + i)};
+  return Scale(__ldg(tiles.exponents + std::int64_t{matrix} * tiles.panels * PANEL + vector));
+}
+// A sum that is no smaller lacks nothing that counts by the digits that this vector has lost.
+__device__ inline float least_of(const Tiles& tiles, int matrix, int vector) {
+  return __ldg(tiles.uncertain + std::int64_t{matrix} * tiles.panels * PANEL + vector);
 }
 
 enum class Doubt { none, precision, not_finite };
-__device__ inline Doubt doubt_of(const ProductRequest& p, float sum, const Scale& row, const Scale& col) {
-  const float needed = row.least + col.least;
-  if (fabsf(sum) >= needed) return Doubt::none;
-  if (!(needed < __uint_as_float(INFINITE))) return Doubt::not_finite;
+__device__ inline Doubt doubt_of(const ProductRequest& p, float sum, float least) {
+  if (fabsf(sum) >= least) return Doubt::none;
+  if (!(least < __uint_as_float(INFINITE))) return Doubt::not_finite;
   return p.take == Take::all_as_they_are ? Doubt::none : Doubt::precision;
 }
 
@@ -107,29 +109,31 @@ __device__ void finish_part(const ProductRequest& p, int matrix, int part, int f
                             const SumOf& sum_of) {
   static_assert(ROWS * COLS % THREADS == 0 && THREADS % 32 == 0, "a warp's lanes stay together");
   const auto exists = [&](int i) { return first_row + i / COLS < p.m && first_col + i % COLS < p.n; };
-  const auto doubt = [&](int i, const Scale& of_row, const Scale& of_col) {
-    return exists(i) ? doubt_of(p, sum_of(i / COLS, i % COLS), of_row, of_col) : Doubt::none;
+  const auto doubt = [&](int i, float sum) {
+    return doubt_of(
+        p, sum, least_of(p.a_tiles, matrix, first_row + i / COLS) + least_of(p.b_tiles, matrix, first_col + i % COLS));
   };
-  const auto row_scale = [&](int i) { return scale_of(p.a_tiles, matrix, first_row + i / COLS); };
-  const auto col_scale = [&](int i) { return scale_of(p.b_tiles, matrix, first_col + i % COLS); };
   if (p.take == Take::certain) {
     bool uncertain = false;
     for (int i = threadIdx.x; i < ROWS * COLS; i += THREADS)
-      uncertain |= doubt(i, row_scale(i), col_scale(i)) == Doubt::precision;
+      if (exists(i)) uncertain |= doubt(i, sum_of(i / COLS, i % COLS)) == Doubt::precision;
     const bool leave = __syncthreads_count(uncertain) > MOST_UNCERTAIN_THREADS;
     if (threadIdx.x == 0) p.left[part] = leave;
     if (threadIdx.x == 0 && leave) atomicAdd(&p.findings[matrix].uncertain_parts, 1u);
     if (leave) return;
   }
   for (int i = threadIdx.x; i < ROWS * COLS; i += THREADS) {
-    const Scale of_row = row_scale(i), of_col = col_scale(i);
     const int row = first_row + i / COLS, col = first_col + i % COLS;
-    const bool again = doubt(i, of_row, of_col) != Doubt::none;
-    if (exists(i) && !again) {
-      const float sum = sum_of(i / COLS, i % COLS) * of_row.factor * of_col.factor;
-      const float value = p.alpha * scaled(sum, of_row.rest + of_col.rest);
-      float* const element = p.c.matrix(matrix) + row * p.c.to_next_row + col;
-      *element = p.beta == 0.0f ? value : value + p.beta * *element;
+    bool again = false;
+    if (exists(i)) {
+      const float sum = sum_of(i / COLS, i % COLS);
+      again = doubt(i, sum) != Doubt::none;
+      if (!again) {
+        const Scale of_row = scale_of(p.a_tiles, matrix, row), of_col = scale_of(p.b_tiles, matrix, col);
+        const float value = p.alpha * scaled(sum * of_row.factor * of_col.factor, of_row.rest + of_col.rest);
+        float* const element = p.c.matrix(matrix) + row * p.c.to_next_row + col;
+        *element = p.beta == 0.0f ? value : value + p.beta * *element;
+      }
     }
     calculate_again(p, matrix, again, row, col);
   }

@@ -184,7 +184,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS) multiply_tiles(const Pr
 #pragma unroll
   for (int i = 0; i < MY_ROWS; ++i) {
     rows[i] = scale_of(p.a_tiles, matrix, first_row + 8 * i);
-    rare |= rows[i].least > 0 || rows[i].rest != 0;
+    const float least = least_of(p.a_tiles, matrix, first_row + 8 * i);
+    rare |= least > 0 || rows[i].rest != 0;
   }
   float factors[MY_COLS][2];
 #pragma unroll
@@ -193,7 +194,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS) multiply_tiles(const Pr
     for (int right = 0; right < 2; ++right) {
       const Scale col = scale_of(p.b_tiles, matrix, first_col + 8 * j + right);
       factors[j][right] = col.factor;
-      rare |= col.least > 0 || col.rest != 0;
+      const float least = least_of(p.b_tiles, matrix, first_col + 8 * j + right);
+      rare |= least > 0 || col.rest != 0;
     }
   }
   float* out = p.c.matrix(matrix) + first_row * p.c.to_next_row + first_col;
