@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Deletes each __syncthreads() of each stage and of its parts in headers, one at a time: the check must reject what is left, and for the right reason: a
-data race, or a read of shared memory that nobody has written, at lines of that stage. A wrong result alone would be luck. A
-barrier whose loss nobody notices is either superfluous or guards something that no test covers.
+"""Deletes each __syncthreads() of each stage, and of its parts in headers, one at a time: the check must reject what is left, and
+for the right reason: a data race, or a read of shared memory that nobody has written, at lines of that stage. A wrong result
+alone would be luck. A barrier whose loss nobody notices is either superfluous or guards something that no test covers.
 
 A stage is compiled once: each barrier becomes a question whether it is the one that the environment names.
 

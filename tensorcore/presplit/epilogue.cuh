@@ -108,25 +108,30 @@ template <int ROWS, int COLS, int THREADS, class SumOf>
 __device__ void finish_part(const ProductRequest& p, int matrix, int part, int first_row, int first_col,
                             const SumOf& sum_of) {
   static_assert(ROWS * COLS % THREADS == 0 && THREADS % 32 == 0, "a warp's lanes stay together");
-  const auto exists = [&](int i) { return first_row + i / COLS < p.m && first_col + i % COLS < p.n; };
+  // Neighbouring threads have neighbours in a row; each row begins a column further on, so that a column, too, is many
+  // threads': where one vector is uncertain, many threads see it.
+  const auto row_of = [](int i) { return i / COLS; };
+  const auto col_of = [](int i) { return (i + i / COLS) % COLS; };
+  const auto exists = [&](int i) { return first_row + row_of(i) < p.m && first_col + col_of(i) < p.n; };
   const auto doubt = [&](int i, float sum) {
     return doubt_of(
-        p, sum, least_of(p.a_tiles, matrix, first_row + i / COLS) + least_of(p.b_tiles, matrix, first_col + i % COLS));
+        p, sum,
+        least_of(p.a_tiles, matrix, first_row + row_of(i)) + least_of(p.b_tiles, matrix, first_col + col_of(i)));
   };
   if (p.take == Take::certain) {
     bool uncertain = false;
     for (int i = threadIdx.x; i < ROWS * COLS; i += THREADS)
-      if (exists(i)) uncertain |= doubt(i, sum_of(i / COLS, i % COLS)) == Doubt::precision;
+      if (exists(i)) uncertain |= doubt(i, sum_of(row_of(i), col_of(i))) == Doubt::precision;
     const bool leave = __syncthreads_count(uncertain) > MOST_UNCERTAIN_THREADS;
     if (threadIdx.x == 0) p.left[part] = leave;
     if (threadIdx.x == 0 && leave) atomicAdd(&p.findings[matrix].uncertain_parts, 1u);
     if (leave) return;
   }
   for (int i = threadIdx.x; i < ROWS * COLS; i += THREADS) {
-    const int row = first_row + i / COLS, col = first_col + i % COLS;
+    const int row = first_row + row_of(i), col = first_col + col_of(i);
     bool again = false;
     if (exists(i)) {
-      const float sum = sum_of(i / COLS, i % COLS);
+      const float sum = sum_of(row_of(i), col_of(i));
       again = doubt(i, sum) != Doubt::none;
       if (!again) {
         const Scale of_row = scale_of(p.a_tiles, matrix, row), of_col = scale_of(p.b_tiles, matrix, col);

@@ -31,7 +31,6 @@ struct Request {
   Results c{};
   Policy policy = Policy::automatic;
   Choice choice = Choice::automatic;
-  std::size_t group_bytes = GROUP_BYTES;
 };
 
 constexpr int SHORT = 1024;  // steps of k, up to which two blocks an SM hide each other's first loads and last stores
@@ -70,7 +69,7 @@ struct Plan {
     const int deepest = r.policy == Policy::half ? tiles_k<Half>(r.k) : tiles_k<Tf32>(r.k);
     const std::size_t a = std::size_t{TILE_BYTES} * a_panels * deepest,
                       b = std::size_t{TILE_BYTES} * b_panels * deepest;
-    const std::size_t most = r.group_bytes / std::max<std::size_t>(a + b, 1);
+    const std::size_t most = GROUP_BYTES / std::max<std::size_t>(a + b, 1);
     group = static_cast<int>(std::clamp<std::size_t>(most, 1, std::max(r.batch, 1)));
     std::size_t end = aligned(sizeof(Findings) * r.batch);  // these for all the batch
     const auto next = [&](std::size_t each) {
