@@ -12,7 +12,7 @@
 // Limit     mma.sync: a third of 617 TFLOP/s. Issue slots: four additions for three products, 7 of 18 cycles. Splitting
 //           moves 12 bytes a number (4 read twice, 4 written).
 // Number    sm__pipe_tensor_op_hmma_cycles_active; time of split_operands beside the product's.
-// Map       8 warps of 64 x 64 of C: lane 4 g + t holds rows g and g + 8, columns 2 t and 2 t + 1 of 16 x 8.
+// Map       4 warps of 64 x 64 of C, two blocks an SM: lane 4 g + t holds rows g and g + 8, columns 2 t and 2 t + 1 of 16 x 8.
 // Page      docs/tensorcore/10_presplit.md
 // Source    Ootomo and Yokota (2022), the products and their promotion. Scaling and arrangement are ours.
 #include "tensorcore/presplit/sgemm.cuh"
@@ -22,17 +22,12 @@ template gemm::Status presplit::launch<presplit::Policy::half>(const Request&, v
 
 namespace {
 
-using presplit::Choice;
 using presplit::Policy;
 
 constexpr gemm::TcecVariant variants[] = {
     {.name = "128x256",
      .idea = "always tiles of 128 x 256",
-     .launch = presplit::launch_sgemm<Policy::half, Choice::large>,
-     .fp16_range = false},
-    {.name = "128x128",
-     .idea = "always tiles of 128 x 128, two blocks an SM",
-     .launch = presplit::launch_sgemm<Policy::half, Choice::small>,
+     .launch = presplit::launch_sgemm<Policy::half, true>,
      .fp16_range = false},
 };
 constexpr gemm::TcecInfo info = {

@@ -19,7 +19,6 @@ template gemm::Status presplit::launch<presplit::Policy::tf32>(const Request&, v
 
 namespace {
 
-using presplit::Choice;
 using presplit::Policy;
 
 constexpr gemm::TcecVariant variants[] = {
@@ -30,12 +29,7 @@ constexpr gemm::TcecVariant variants[] = {
      .fp16_range = false},
     {.name = "128x256",
      .idea = "always tiles of 128 x 256",
-     .launch = presplit::launch_sgemm<Policy::automatic, Choice::large>,
-     .fp16_range = false,
-     .policy = presplit::policy_taken},
-    {.name = "128x128",
-     .idea = "always tiles of 128 x 128, two blocks an SM",
-     .launch = presplit::launch_sgemm<Policy::automatic, Choice::small>,
+     .launch = presplit::launch_sgemm<Policy::automatic, true>,
      .fp16_range = false,
      .policy = presplit::policy_taken},
 };

@@ -19,19 +19,19 @@ using gemm::ptx::SharedAddress;
 constexpr int STEPS = 2;  // products a tile, along k
 constexpr int BAND = 16;  // rows of tiles in which they follow one another column by column: stages/17a
 
-// A block's tile of C, and a warp's, in tiles of 16 ROWS x PAIRS; so many tiles of the operands at a time.
-template <int TILE_M_, int TILE_N_, int WARP_M_, int WARP_N_, int STAGES_, int BLOCKS_, int ABREAST_ = 1>
+// A block's tile of C, and a warp's, in tiles of 16 ROWS x 8 COLS; so many tiles of the operands at a time.
+template <int TILE_M_, int TILE_N_, int WARP_M_, int WARP_N_, int STAGES_, int BLOCKS_>
 struct Shape {
   static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_, WARP_M = WARP_M_, WARP_N = WARP_N_, STAGES = STAGES_;
-  static constexpr int ROWS = WARP_M / 16, PAIRS = WARP_N / 16, BLOCKS = BLOCKS_;
+  static constexpr int ROWS = WARP_M / 16, COLS = WARP_N / 8, BLOCKS = BLOCKS_;
   static constexpr int WARPS_N = TILE_N / WARP_N, THREADS = TILE_M / WARP_M * WARPS_N * 32;
-  static constexpr int ABREAST = ABREAST_;  // products of 16 x 8 x 16 that are written side by side
   static constexpr int A_PANELS = TILE_M / PANEL, B_PANELS = TILE_N / PANEL;
   static constexpr unsigned A_TILE = A_PANELS * TILE_BYTES, TILE = A_TILE + B_PANELS * TILE_BYTES;
   static constexpr unsigned SHARED_BYTES = STAGES * TILE, AREA = TILE_M * TILE_N;
 };
-using Large = Shape<128, 256, 64, 64, 4, 1, 2>;
-using Small = Shape<128, 128, 64, 64, 3, 2, 4>;  // for small products, and for GPUs with 100 KB a block
+using Usual = Shape<128, 128, 64, 64, 3, 2>;  // two blocks an SM: while one waits at a barrier, the other multiplies
+using Wide = Shape<128, 256, 64, 64, 4, 1>;
+constexpr int ABREAST = 2;  // rows of 16 whose products are written side by side
 
 // S: the shape of tiles.
 template <class Number, class S>
@@ -45,65 +45,88 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS) multiply_tiles(const Pr
   gemm::ptx::wait_for_launch_ahead();
   const int part = p.slices == 1 ? static_cast<int>(blockIdx.x) : -1;
   if (!is_wanted(p, matrix, part)) return;
-  constexpr int ROWS = S::ROWS, PAIRS = S::PAIRS;
+  constexpr int ROWS = S::ROWS, COLS = S::COLS;
   const int warp_row = warp / S::WARPS_N * S::WARP_M, warp_col = warp % S::WARPS_N * S::WARP_N;
   const SharedAddress shared = gemm::ptx::shared_address(smem);
   const int first_tile = slice * p.slice_tiles, tiles_k = max(min(p.slice_tiles, p.tiles_k - first_tile), 0);
 
-  // Tiles are copied from end to end, 16 bytes a thread at a time.
-  constexpr unsigned ROUND = 16 * S::THREADS;
-  constexpr int A_COPIES = S::A_TILE / ROUND, COPIES = S::TILE / ROUND;
-  static_assert(A_COPIES * ROUND == S::A_TILE && COPIES * ROUND == S::TILE);
+  // Tiles are copied from end to end: each warp has a part of A's and one of B's, 16 bytes a lane at a time. Addresses
+  // count from the middle of a part, for from there a copy's instruction reaches all of it: its offset has 12 bits.
+  constexpr int WARPS = S::THREADS / 32, ROUND = 16 * 32;
+  constexpr int A_PART = S::A_TILE / WARPS, B_PART = (S::TILE - S::A_TILE) / WARPS;
+  constexpr int A_COPIES = A_PART / ROUND, COPIES = A_COPIES + B_PART / ROUND;
+  static_assert(A_PART % ROUND == 0 && B_PART % ROUND == 0 && A_PART <= 4096 && B_PART <= 4096);
+  const int a_first = warp * A_PART + A_PART / 2 + 16 * lane, b_first = warp * B_PART + B_PART / 2 + 16 * lane;
   const unsigned char* from_a = p.a_tiles.tiles + matrix * p.a_tiles.bytes_of_matrix(p.tiles_k) +
                                 static_cast<std::size_t>(first_tile) * p.a_tiles.panels * TILE_BYTES +
-                                static_cast<std::size_t>(tile_m) * S::A_TILE + 16 * thread;
+                                static_cast<std::size_t>(tile_m) * S::A_TILE + a_first;
   const unsigned char* from_b = p.b_tiles.tiles + matrix * p.b_tiles.bytes_of_matrix(p.tiles_k) +
                                 static_cast<std::size_t>(first_tile) * p.b_tiles.panels * TILE_BYTES +
-                                static_cast<std::size_t>(tile_n) * (S::TILE - S::A_TILE) + 16 * thread;
+                                static_cast<std::size_t>(tile_n) * (S::TILE - S::A_TILE) + b_first;
   int to_copy = tiles_k;
-  SharedAddress fill = shared + 16 * thread;
+  const SharedAddress a_to = shared + a_first, b_to = shared + S::A_TILE + b_first;
+  unsigned free = 0;  // the tiles to fill next, in bytes
+  const auto behind = [](unsigned stage) { return stage + S::TILE < S::SHARED_BYTES ? stage + S::TILE : 0; };
   const auto copy = [&](int i) {
+    const int a_at = i * ROUND - A_PART / 2, b_at = (i - A_COPIES) * ROUND - B_PART / 2;
     if (i < A_COPIES)
-      gemm::ptx::cp_async_cg(fill + i * ROUND, from_a + i * ROUND);
+      gemm::ptx::cp_async_cg(a_to + free + a_at, from_a + a_at);
     else
-      gemm::ptx::cp_async_cg(fill + i * ROUND, from_b + (i - A_COPIES) * ROUND);
+      gemm::ptx::cp_async_cg(b_to + free + b_at, from_b + b_at);
   };
   const auto copied = [&] {
     gemm::ptx::cp_async_commit();
     from_a = gemm::ptx::kept(from_a + p.a_tiles.panels * TILE_BYTES);
     from_b = gemm::ptx::kept(from_b + p.b_tiles.panels * TILE_BYTES);
-    fill =
-        gemm::ptx::kept(fill + S::TILE < shared + S::SHARED_BYTES ? fill + S::TILE : fill + S::TILE - S::SHARED_BYTES);
+    free = behind(free);
     --to_copy;
   };
 
   // Reads: of A lane l gives ldmatrix row l % 16 of 16 x 16, from its 8 (l / 16)-th column on; of B, whose tiles hold
-  // columns as A's hold rows, two times 8 columns, each from both chunks.
-  const unsigned a_row = lane % 16, a_chunk = lane / 16, b_row = lane / 16 * 8 + lane % 8, b_chunk = lane / 8 % 2;
+  // columns as A's hold rows, row l % 8 of chunk l / 8: of 8 columns all that is rounded, or all rests.
+  const unsigned a_row = lane % 16, a_chunk = lane / 16, b_row = lane % 8, b_chunk = lane / 8;
   const SharedAddress a_lane = shared + (warp_row + a_row) * VECTOR_BYTES + (a_chunk ^ lane % 8) * CHUNK_BYTES;
   const SharedAddress b_lane =
       shared + S::A_TILE + (warp_col + b_row) * VECTOR_BYTES + (b_chunk ^ lane % 8) * CHUNK_BYTES;
   enum { ROUNDED, REST };
-  std::uint32_t x[STEPS][2][ROWS][4], y[STEPS][2][4];
-  const auto place = [](int part, int step) { return (part * CHUNKS + step * CHUNKS / STEPS) * CHUNK_BYTES; };
-  const auto read_a = [&](int i, unsigned stage) {
-#pragma unroll
-    for (int step = 0; step < STEPS; ++step) {
-#pragma unroll
-      for (int part = 0; part < 2; ++part)
-        gemm::ptx::ldmatrix_x4(x[step][part][i], ((a_lane + stage) ^ place(part, step)) + i * 16 * VECTOR_BYTES);
-    }
+  static_assert(CHUNKS == 2 * STEPS && COLS % 2 == 0);
+  std::uint32_t x[STEPS][2][ROWS][4] = {}, y[2][2][2 * STEPS] = {};
+  unsigned current = 0;  // the tiles that are read, in bytes
+  const auto read_a = [&](int step, int part, int i) {
+    const int place = (part * CHUNKS + step * CHUNKS / STEPS) * CHUNK_BYTES;
+    gemm::ptx::ldmatrix_x4(x[step][part][i], ((a_lane + current) ^ place) + i * 16 * VECTOR_BYTES);
   };
-  const auto read_b = [&](unsigned stage, int pair) {
+  const auto read_b = [&](int col) {
 #pragma unroll
-    for (int step = 0; step < STEPS; ++step) {
-#pragma unroll
-      for (int part = 0; part < 2; ++part)
-        gemm::ptx::ldmatrix_x4(y[step][part], ((b_lane + stage) ^ place(part, step)) + pair * 16 * VECTOR_BYTES);
-    }
+    for (int part = 0; part < 2; ++part)
+      gemm::ptx::ldmatrix_x4(y[col % 2][part],
+                             ((b_lane + current) ^ part * CHUNKS * CHUNK_BYTES) + col * 8 * VECTOR_BYTES);
   };
 
-  float sum[ROWS][2 * PAIRS][4] = {};
+  float sum[ROWS][COLS][4] = {};
+  // Eight columns of C. next: the fragments of A are read anew, each as soon as it is not needed any more.
+  const auto multiply = [&](int col, bool next) {
+#pragma unroll
+    for (int first = 0; first < ROWS; first += ABREAST) {
+      float part[ABREAST][4] = {};
+#pragma unroll
+      for (int which = 0; which < 3 * STEPS; ++which) {  // the large ones last
+        const int step = which % STEPS, a_part = which < STEPS ? REST : ROUNDED;
+        const auto& of_b = y[col % 2][which / STEPS == 1 ? REST : ROUNDED];
+        const std::uint32_t columns[2] = {of_b[2 * step], of_b[2 * step + 1]};
+#pragma unroll
+        for (int u = 0; u < ABREAST; ++u) Number::multiply(part[u], x[step][a_part][first + u], columns);
+        if (!next || which / STEPS == 1) continue;
+#pragma unroll
+        for (int u = 0; u < ABREAST; ++u) read_a(step, a_part, first + u);
+      }
+#pragma unroll
+      for (int u = 0; u < ABREAST; ++u) {
+#pragma unroll
+        for (int e = 0; e < 4; ++e) sum[first + u][col][e] += part[u][e];
+      }
+    }
+  };
 #pragma unroll 1
   for (int stage = 0; stage < S::STAGES - 1; ++stage) {
     if (to_copy > 0) {
@@ -112,58 +135,30 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS) multiply_tiles(const Pr
     }
     copied();
   }
-  gemm::ptx::cp_async_wait<S::STAGES - 2>();
-  __syncthreads();
-  unsigned current = 0;  // the tiles that are read, in bytes
-  if (tiles_k > 0) {
-#pragma unroll
-    for (int i = 0; i < ROWS; ++i) read_a(i, current);
-    read_b(current, 0);
-  }
-  constexpr int A_TURN = (COPIES + PAIRS - 2) / (PAIRS - 1);
+  // A turn begins with the last columns of the tile before, whose fragments are there, and zeros at first: meanwhile
+  // those of this tile arrive. So none is on its way when a turn ends: ptxas would wait for all.
+  constexpr int TURNS = 3, PART = (COPIES + TURNS - 1) / TURNS;  // of the copies, behind the first 2, 4 and 6 columns
 #pragma unroll 1
   for (int tile = tiles_k; tile > 0; --tile) {
+    gemm::ptx::cp_async_wait<S::STAGES - 2>();
+    __syncthreads();  // everybody's part of this tile has arrived, and nobody reads the last one any more
 #pragma unroll
-    for (int pair = 0; pair < PAIRS; ++pair) {
-      if (pair == PAIRS - 1) {
-        copied();
-        gemm::ptx::cp_async_wait<S::STAGES - 2>();
-        __syncthreads();  // everybody's part of the next tile has arrived, and nobody reads the last one any more
-        if (tile > 1) current = current + S::TILE < S::SHARED_BYTES ? current + S::TILE : 0;  // else this one, in vain
-      } else if (to_copy > 0) {
+    for (int col = 0; col < COLS; ++col) {
+      read_b(col);
+      if (col % 2 == 1 && col / 2 < TURNS && to_copy > 0) {
 #pragma unroll
-        for (int i = pair * A_TURN; i < (pair + 1) * A_TURN; ++i)
+        for (int i = col / 2 * PART; i < (col / 2 + 1) * PART; ++i)
           if (i < COPIES) copy(i);
       }
-#pragma unroll
-      for (int first = 0; first < 2 * ROWS; first += S::ABREAST) {
-        float part[S::ABREAST][4] = {};
-#pragma unroll
-        for (int which = 0; which < 3 * STEPS; ++which) {  // the large ones last
-          const int step = which < 2 * STEPS ? which / 2 : which - 2 * STEPS;
-          const bool a_rest = which < 2 * STEPS && which % 2 == 0, b_rest = which < 2 * STEPS && which % 2 == 1;
-#pragma unroll
-          for (int u = 0; u < S::ABREAST; ++u) {
-            const int i = (first + u) / 2, half = (first + u) % 2;
-            const auto& of_b = y[step][b_rest ? REST : ROUNDED];
-            const std::uint32_t columns[2] = {of_b[2 * half], of_b[2 * half + 1]};
-            Number::multiply(part[u], x[step][a_rest ? REST : ROUNDED][i], columns);
-          }
-        }
-#pragma unroll
-        for (int u = 0; u < S::ABREAST; ++u) {
-          const int i = (first + u) / 2, half = (first + u) % 2;
-#pragma unroll
-          for (int e = 0; e < 4; ++e) sum[i][2 * pair + half][e] += part[u][e];
-          if (pair == PAIRS - 1 && half == 1) read_a(i, current);
-        }
-      }
-      read_b(current, (pair + 1) % PAIRS);
+      multiply((col + COLS - 1) % COLS, col == 0);
     }
+    copied();
+    current = behind(current);
   }
+  multiply(COLS - 1, false);
 
   // This thread's elements: rows first_row + 8 i, columns first_col + 8 j and the next.
-  constexpr int MY_ROWS = 2 * ROWS, MY_COLS = 2 * PAIRS;
+  constexpr int MY_ROWS = 2 * ROWS, MY_COLS = COLS;
   const int first_row = tile_m * S::TILE_M + warp_row + lane / 4;
   const int first_col = tile_n * S::TILE_N + warp_col + lane % 4 * 2;
   if (p.slices > 1) {

@@ -18,8 +18,6 @@ enum class Policy {
   tf32,
 };
 
-enum class Choice { automatic, large, small };  // of tiles of C
-
 // Matrices are split in groups, so that a large batch doesn't need twice its memory.
 constexpr std::size_t GROUP_BYTES = std::size_t{1} << 31;
 
@@ -30,15 +28,13 @@ struct Request {
   Vectors a{}, b{};
   Results c{};
   Policy policy = Policy::automatic;
-  Choice choice = Choice::automatic;
+  bool wide = false;  // tiles of C of 128 x 256: Wide
 };
 
-constexpr int SHORT = 1024;  // steps of k, up to which two blocks an SM hide each other's first loads and last stores
 constexpr int LEAST_SLICE = 128, MOST_SLICES = 64;  // steps of k, of which a slice has no fewer
 
 // How a request is worked off, and where what lies in the workspace, in bytes from its begin.
 struct Plan {
-  bool large;
   int a_panels, b_panels, tiles_m, tiles_n;
   int slices, slice_k;
   int group;  // matrices at a time
@@ -51,16 +47,10 @@ struct Plan {
 
   explicit Plan(const Request& r) : a_panels(gemm::ceil_div(r.m, PANEL)), b_panels(gemm::ceil_div(r.n, 2 * PANEL) * 2) {
     const gemm::DeviceLimits device = gemm::device_limits();
-    const std::int64_t large_tiles =
-        std::int64_t{gemm::ceil_div(r.m, Large::TILE_M)} * gemm::ceil_div(r.n, Large::TILE_N) * r.batch;
-    large = r.choice == Choice::automatic
-                ? r.k > SHORT && large_tiles >= device.multiprocessors &&
-                      Large::SHARED_BYTES <= static_cast<unsigned>(device.shared_bytes_per_block)
-                : r.choice == Choice::large;
-    tiles_m = gemm::ceil_div(r.m, large ? Large::TILE_M : Small::TILE_M);
-    tiles_n = gemm::ceil_div(r.n, large ? Large::TILE_N : Small::TILE_N);
+    tiles_m = gemm::ceil_div(r.m, r.wide ? Wide::TILE_M : Usual::TILE_M);
+    tiles_n = gemm::ceil_div(r.n, r.wide ? Wide::TILE_N : Usual::TILE_N);
     const std::int64_t tiles = std::int64_t{tiles_m} * tiles_n;
-    const std::int64_t places = device.multiprocessors * (large ? Large::BLOCKS : Small::BLOCKS);
+    const std::int64_t places = device.multiprocessors * (r.wide ? Wide::BLOCKS : Usual::BLOCKS);
     const std::int64_t fit = std::min<std::int64_t>(places / std::max<std::int64_t>(tiles * r.batch, 1), MOST_SLICES);
     const int wanted = static_cast<int>(std::clamp<std::int64_t>(fit, 1, std::max(r.k / LEAST_SLICE, 1)));
     slice_k = std::max(gemm::ceil_div(gemm::ceil_div(r.k, wanted), TILE_K<Half>), 1) * TILE_K<Half>;
@@ -82,7 +72,7 @@ struct Plan {
     a_uncertain = next(sizeof(float) * PANEL * a_panels);
     b_exponents = next(sizeof(int) * PANEL * b_panels);
     b_uncertain = next(sizeof(float) * PANEL * b_panels);
-    partial = next(slices == 1 ? 0 : sizeof(float) * slices * tiles * (large ? Large::AREA : Small::AREA));
+    partial = next(slices == 1 ? 0 : sizeof(float) * slices * tiles * (r.wide ? Wide::AREA : Usual::AREA));
     tiles_a = next(a);  // TF32's tiles lie where FP16's were
     tiles_b = next(b);
     bytes = end;
@@ -165,8 +155,8 @@ gemm::Status launch_group(const Request& r, const Plan& plan, unsigned char* wor
 template <class Number>
 gemm::Status launch_group(const Request& r, const Plan& plan, unsigned char* workspace, int first, int count, Take take,
                           cudaStream_t stream) {
-  return plan.large ? launch_group<Number, Large>(r, plan, workspace, first, count, take, stream)
-                    : launch_group<Number, Small>(r, plan, workspace, first, count, take, stream);
+  return r.wide ? launch_group<Number, Wide>(r, plan, workspace, first, count, take, stream)
+                : launch_group<Number, Usual>(r, plan, workspace, first, count, take, stream);
 }
 
 // workspace: Plan(r).bytes of device memory, aligned to 256 bytes; what they hold before doesn't matter.
@@ -194,7 +184,7 @@ gemm::Status launch(const Request& r, void* workspace, cudaStream_t stream) {
 }
 
 // SGEMM as the harness has it.
-inline Request request(const gemm::SgemmProblem& p, Policy policy, Choice choice = Choice::automatic) {
+inline Request request(const gemm::SgemmProblem& p, Policy policy, bool wide = false) {
   return {
       .m = p.m,
       .n = p.n,
@@ -206,13 +196,13 @@ inline Request request(const gemm::SgemmProblem& p, Policy policy, Choice choice
       .b = {p.b, nullptr, p.stride_b, 1, p.ldb, p.n},
       .c = {p.c, nullptr, p.stride_c, p.ldc},
       .policy = policy,
-      .choice = choice,
+      .wide = wide,
   };
 }
 
-template <Policy POLICY, Choice CHOICE = Choice::automatic>
+template <Policy POLICY, bool WIDE = false>
 gemm::Status launch_sgemm(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  return launch<POLICY>(request(p, POLICY, CHOICE), p.workspace, stream);
+  return launch<POLICY>(request(p, POLICY, WIDE), p.workspace, stream);
 }
 // What a launch of Policy::automatic on this workspace has taken, once it has ended.
 inline std::string policy_taken(const gemm::SgemmProblem& p) {
@@ -231,10 +221,10 @@ inline std::string policy_taken(const gemm::SgemmProblem& p) {
   if (again > 0) text += ", " + std::to_string(again) + " elements in fp32";
   return text;
 }
-// The most that any choice of tiles needs.
+// The most that either kind of tiles needs.
 template <Policy POLICY>
 std::size_t workspace_bytes(const gemm::SgemmProblem& p) {
-  return std::max(Plan(request(p, POLICY, Choice::large)).bytes, Plan(request(p, POLICY, Choice::small)).bytes);
+  return std::max(Plan(request(p, POLICY, true)).bytes, Plan(request(p, POLICY)).bytes);
 }
 
 }  // namespace presplit
