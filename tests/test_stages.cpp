@@ -61,6 +61,11 @@ TEST_P(EveryStage, ThinTallAndWide) {
   }
 }
 
+// Few tiles, each of many rounds: where a stage cuts k into parts, or shares a last wave out, it does so here.
+TEST_P(EveryStage, DeepWithSeveralTiles) {
+  expect_right(open_device().gpu ? awkward(130, 260, 3000) : awkward(40, 140, 1300));
+}
+
 TEST_P(EveryStage, EmptyProducts) {
   for (const auto& [m, n, k] : {std::array{0, 5, 5}, {5, 0, 5}, {5, 5, 0}, {0, 0, 0}, {70, 33, 0}}) {
     expect_right(box(m, n, k));
