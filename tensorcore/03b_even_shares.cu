@@ -368,14 +368,15 @@ Plan make_plan(const gemm::HgemmProblem& p, Share share) {
   plan.whole = static_cast<int>(tiles);
   plan.blocks = static_cast<int>(std::min<std::int64_t>(tiles, places));
   const std::int64_t rounds = std::int64_t{rest} * plan.rounds;  // to share
-  const std::int64_t saved = plan.rounds - gemm::ceil_div(rounds, places);
-  if (share == Share::never || rest == 0 || rounds < places || rounds >= 1ll << 31) return plan;
+  const std::int64_t saved = plan.rounds - (rounds + places - 1) / places;
   // Parts are stored, and read again by another kernel: on an H200 about as long as 6 rounds, and 1 for 8 tiles.
-  if (share == Share::where_it_pays && saved < 6 + rest / 8) return plan;
+  const bool pays = saved >= 6 + rest / 8;
+  if (share == Share::never || (share == Share::where_it_pays && !pays) || rounds == 0 || rounds >= 1ll << 31)
+    return plan;
   plan.whole -= rest;
-  plan.blocks = places;
-  plan.each = static_cast<int>(rounds / places);
-  plan.extra = static_cast<int>(rounds % places);
+  plan.blocks = static_cast<int>(plan.whole > 0 ? places : std::min<std::int64_t>(places, rounds));
+  plan.each = static_cast<int>(rounds / plan.blocks);
+  plan.extra = static_cast<int>(rounds % plan.blocks);
   return plan;
 }
 
