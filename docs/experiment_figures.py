@@ -82,7 +82,9 @@ def block_pairs(data, folder=FOLDERS[0].parent):
     rows = [[tsm_experiments.PRODUCTS[row["op"]], tsm_experiments.TYPES[row["type"]], f"{row['pairs']:,}", f"{row['problems']:,}",
              f"{row['problems'] - row['pass']:,}", f"{row['worst']:.2f}"] for row in record["groups"]]
     head = ["product", "type", "pairs of M and N", "problems", "wrong", "largest error, of its bound"]
-    return [*table(head, rows), f"{record['device']}, commits {', '.join(record['commits'])}."]
+    again = [f"{row['pairs']:,} pairs of {tsm_experiments.PRODUCTS[row['op']]} in {tsm_experiments.TYPES[row['type']]} (commit {', '.join(run['commits'])}): "
+             f"{row['pass']:,} of {row['problems']:,} problems right" for run in record.get("again", []) for row in run["groups"]]
+    return [*table(head, rows), f"{record['device']}, commits {', '.join(record['commits'])}." + (f" Run anew: {'; '.join(again)}." if again else "")]
 
 
 def drawn():

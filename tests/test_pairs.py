@@ -64,6 +64,10 @@ class Pairs(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         found = json.loads(self.out.read_text())
         self.assertEqual((found["commits"], found["groups"][0]["problems"], found["groups"][0]["pass"]), (["0123", "4567"], 1, 1))
+        for times in (1, 2):
+            self.assertEqual(run("digest", folders[1], "--out", self.out, "--again").returncode, 0)
+            now = json.loads(self.out.read_text())
+            self.assertEqual((now["groups"], len(now["again"]), now["again"][-1]["commits"]), (found["groups"], times, ["4567"]))
 
     def test_some_pairs_only(self):
         (self.folder / "only").write_text("tsmm d 1x1\n")

@@ -2,13 +2,14 @@
 """Whether the best kernels are right for every M and N from 1 to 64, both products, double and double complex.
 
 usage: pairs.py run --gemm BIN --out DIR [--processes 16] [--op OP] [--type d|z] [--most 64] [--only FILE]
-       pairs.py digest --out FILE DIR...
+       pairs.py digest --out FILE [--again] DIR...
 
 For each pair three problems, each on whole numbers and on random data: a few rows; many, so that all blocks go round
 their stages more than once, and the last stage is not whole; and rows that are padded and begin amid 16 bytes, with
 alpha and beta. Kernels of 64 x 64 pairs are compiled on the way, so it takes minutes: `run` starts several processes, on
 all GPUs in turns, and goes on where it was interrupted. FILE: lines such as `tsmm z 33x49`, no other pairs. Of several folders
-of results the later ones count, for kernels that have changed since.
+of results the later ones count, for kernels that have changed since. With --again FILE exists, and is told what came of some
+pairs run anew.
 """
 import argparse
 import concurrent.futures
@@ -105,8 +106,11 @@ def digest(options):
         else:
             others.append({"case": case, "status": result["status"], "reason": result.get("reason", "")})
     rows = [{"op": op, "type": kind, **group, "pairs": len(group["pairs"])} for (op, kind), group in sorted(groups.items())]
-    with open(options.out, "w") as file:
-        file.write(json.dumps(head | {"groups": rows, "others": others}, indent=1) + "\n")
+    digested = head | {"groups": rows, "others": others}
+    if options.again:
+        record = json.loads(pathlib.Path(options.out).read_text())
+        digested = record | {"again": [*record.get("again", []), digested]}
+    pathlib.Path(options.out).write_text(json.dumps(digested, indent=1) + "\n")
     for row in rows:
         print(f"{row['op']} {row['type']}: {row['pairs']} pairs of M and N, {row['pass']} of {row['problems']} problems right, "
               f"errors at most {row['worst']:.2f} of their bound")
@@ -127,6 +131,7 @@ def main():
     digests = commands.add_parser("digest")
     digests.add_argument("results", nargs="+")
     digests.add_argument("--out", required=True)
+    digests.add_argument("--again", action="store_true", help="add to what FILE has")
     options = parser.parse_args()
     return run(options) if options.command == "run" else digest(options)
 
