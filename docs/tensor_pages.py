@@ -6,6 +6,7 @@ DOCS = pathlib.Path(__file__).resolve().parent
 MEASURED = DOCS / "measurements" / "nvidia-h200" / "tensor_h.json"
 COUNTS = DOCS / "measurements" / "cpu" / "counts.json"
 FOLDERS = {"measured": MEASURED.parent, "counted": COUNTS.parent}
+SMS = 132  # of an H200
 NOT_MEASURED = ["*Not measured yet: `docs/measurements/measure --steps tensor` does it.*"]
 # Of 16 x 16 x 16: wmma's fragments, and those of mma.sync that they consist of.
 DRAWN = (("a_f16_16x16x16_row", "b_f16_16x16x16_row", "c_f32_16x16x16"), ("a_f16_16x8x16", "b_f16_16x8x16", "c_f32_16x8x16"))
@@ -461,6 +462,45 @@ def block_tensor_rounding(data):
             "", f"{run['device']}, commit {run['commit']}."]
 
 
+def rate_run():
+    """The probe `tensor_rate`: how fast mma.sync is by what it multiplies; None if it was not measured."""
+    path = FOLDERS["measured"] / "probes" / "tensor_rate.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def block_tensor_rate(data):
+    """What the probe `tensor_rate` measured."""
+    run = rate_run()
+    if not run:
+        return NOT_MEASURED
+    return ["| operands | numbers | TFLOP/s at first | after a second | clock then |", "|---|---|---:|---:|---:|",
+            *(f"| {r['operands']} | {r['numbers']} | {r['tflops_at_first']:.0f} | {r['tflops']:.0f} | {r['ghz']:.2f} GHz |" for r in run["results"]),
+            "", f"{run['device']}, commit {run['commit']}."]
+
+
+def draw_waves(path, plot_style, save):
+    """03 and 03b over the size, beside what mma.sync does with these numbers, at first and in the end."""
+    plt = plot_style()
+    run, rate = measured("waves"), next(r for r in rate_run()["results"] if (r["operands"], r["numbers"]) == ("FP16", "-1 to 1"))
+    speeds = {}
+    for r in run["results"]:
+        speeds.setdefault(r["stage"].split("/")[1], {})[r["problem"]["m"]] = r["gflops"] / 1e3
+    fig, ax = plt.subplots(figsize=(8, 4.4))
+    for (stage, of), marker in zip(speeds.items(), "os"):
+        ax.plot(*zip(*sorted(of.items())), marker=marker, ms=4, lw=1, label=stage)
+    for label, value in (("mma.sync, at first", rate["tflops_at_first"]), ("after a second, power-limited", rate["tflops"])):
+        ax.axhline(value, color="tab:red", lw=0.8)
+        ax.text(1536, value, label, va="bottom", fontsize=8, color="tab:red")
+    waves = -(-max(speeds["03_pipeline"]) // 128) * -(-max(speeds["03_pipeline"]) // 256) / SMS
+    ax.set_xlabel(f"M = N = K; at the right end 03 has {waves:.1f} waves of blocks")
+    ax.set_ylabel("TFLOP/s")
+    ax.set_ylim(0, None)
+    ax.legend(fontsize=8, loc="lower right")
+    ax.set_title(f"{run['device']}: uniform numbers between -1 and 1", fontsize=10)
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
 # ---- the probes: 04, 05, 06a, 06b
 
 
@@ -767,6 +807,9 @@ def plan(plot_style, save):
     batched = MEASURED.parent / "tensor_batched.json"
     if batched.exists():
         figures["tcec_batched.svg"] = ([batched, MEASURED.parent / "peers.json"], lambda data, path: draw_batched(path, plot_style, save))
+    waves, rate = (FOLDERS["measured"] / name for name in ("tensor_waves.json", "probes/tensor_rate.json"))
+    if waves.exists() and rate.exists():
+        figures["tensor_waves.svg"] = ([waves, rate], lambda data, path: draw_waves(path, plot_style, save))
     for name in PAPER:
         figures[f"{name.split('_')[1]}_instructions.svg"] = (
             [probe_path(name, "counted")], lambda data, path, name=name: draw_instructions(name, path, plot_style, save))

@@ -166,6 +166,14 @@ class Case(unittest.TestCase):
         (self.folder / "probes" / "rounding.json").write_text(json.dumps(run))
         self.assertIn("| FP16 | m16n8k16 | toward zero | 2 | 16 | kept |", tensor_pages.block_tensor_rounding(None))
 
+    def test_rate(self):
+        self.assertIn("Not measured", tensor_pages.block_tensor_rate(None)[0])
+        (self.folder / "probes").mkdir()
+        run = {"device": "a GPU", "commit": "0123", "results": [
+            {"operands": "FP16", "numbers": "ones", "tflops_at_first": 640.2, "tflops": 601.4, "ghz": 1.676}]}
+        (self.folder / "probes" / "tensor_rate.json").write_text(json.dumps(run))
+        self.assertIn("| FP16 | ones | 640 | 601 | 1.68 GHz |", tensor_pages.block_tensor_rate(None))
+
     def test_slots(self):
         self.assertEqual([round(tensor_pages.issue_slots(size)) for size in (1056, 4160, 1028)], [260, 1026, 254])
 
