@@ -280,6 +280,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     }
   }
 }
+
 // C of the tiles that several blocks have parts of: a thread for each four sums of one of hgemm's. Parts are added in the
 // order of k, whoever was first to finish: the result is the same from run to run.
 template <class S>
