@@ -51,12 +51,12 @@ def parse(disassembly):
 
 def hot_loop(instructions, labels):
     """The innermost loop with the most multiply-adds, from its first instruction to behind its branch; None if none multiplies."""
-    loops = [(labels[match[1]], at + 1) for at, (text, _) in enumerate(instructions)
-             if (match := BRANCH.search(text)) and labels.get(match[1], at + 1) <= at]
-    inner = [a for a in loops if not any(a != b and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
-    multiplies = lambda loop: sum(bool(MULTIPLIES.match(text)) for text, _ in instructions[slice(*loop)])
-    best = max(inner, key=multiplies, default=None)
-    return best if best and multiplies(best) else None
+    loops = {(labels[match[1]], at + 1) for at, (text, _) in enumerate(instructions)
+             if (match := BRANCH.search(text)) and labels.get(match[1], at + 1) <= at}
+    counts = {loop: sum(bool(MULTIPLIES.match(text)) for text, _ in instructions[slice(*loop)]) for loop in loops}
+    within = lambda a, b: a != b and b[0] <= a[0] and a[1] <= b[1]
+    inner = [loop for loop in loops if counts[loop] and not any(counts[other] and within(other, loop) for other in loops)]
+    return max(inner, key=counts.get, default=None)
 
 
 def control(upper):
