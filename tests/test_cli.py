@@ -344,6 +344,12 @@ class WithDevice(Case):
         for result, together in zip(report["results"], (16, 16, 8)):
             self.assertEqual((result["rounding"], result["extra_bits"], result["products_at_once"], result["subnormals"]), ("toward zero", 2, together, True))
 
+    def test_tensor_rate(self):
+        report = self.json_of(self.gemm, "probe", "tensor_rate", "--check")
+        self.assertEqual({(r["operands"], r["numbers"], r["status"]) for r in report["results"]},
+                         {(kind, numbers, "pass") for kind in ("FP16", "TF32") for numbers in ("zeros", "ones", "0 to 1", "-1 to 1")})
+        self.assertTrue(all("tflops" not in r for r in report["results"]))
+
     @unittest.skipIf(stages, "not all stages are in this build")
     def test_accuracy(self):
         forms = ["tensorcore/07:uncorrected", "tensorcore/07", "tensorcore/08", "tensorcore/09:bf16"]
