@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "common/device.hpp"
 #include "common/device_memory.hpp"
 #include "common/probe.hpp"
 #include "common/ptx.cuh"
@@ -146,6 +147,9 @@ bool keeps_subnormals(Operands type) {
 }
 
 gemm::ProbeReport probe(const gemm::ProbeRun&) {
+  const gemm::DeviceInfo& device = gemm::open_device();
+  if (device.gpu && device.compute_capability < 80)
+    throw gemm::UsageError("the probe needs sm_80, and this GPU is sm_" + std::to_string(device.compute_capability));
   gemm::ProbeReport report;
   report.table.push_back({"operands", "instruction", "a sum is cut", "bits kept below a float's last",
                           "products added at once", "subnormals"});

@@ -14,6 +14,7 @@
 #include <random>
 #include <thread>
 
+#include "common/device.hpp"
 #include "common/device_memory.hpp"
 #include "common/probe.hpp"
 #include "common/ptx.cuh"
@@ -124,6 +125,9 @@ constexpr int TIMED_STEPS = 16384;                    // some 3.6 ms of an H200
 constexpr double IDLE = 0.5, SHORT = 0.03, LONG = 1;  // seconds
 
 gemm::ProbeReport probe(const gemm::ProbeRun& run) {
+  const gemm::DeviceInfo& device = gemm::open_device();
+  if (device.gpu && device.compute_capability < 80)
+    throw gemm::UsageError("the probe needs sm_80, and this GPU is sm_" + std::to_string(device.compute_capability));
   gemm::ProbeReport report;
   report.table.push_back({"operands", "numbers", "result"});
   if (run.time) report.table[0].insert(report.table[0].end() - 1, {"TFLOP/s at first", "after a second", "GHz"});
