@@ -30,7 +30,7 @@ from probe_figures import block_probe, block_probe_code  # noqa: E402, F401
 import tensor_pages  # noqa: E402
 from tensor_pages import block_fragment_measured, block_fragment_registers, block_scan_counted, block_scan_measured  # noqa: E402, F401
 from tensor_pages import block_tensor_counted, block_tensor_forms, block_tensor_measured, block_tensor_padded  # noqa: E402, F401
-from tensor_pages import block_probe_shared, block_tcec_accuracy, block_tensor_pipe, block_tensor_rate, block_tensor_rounding, block_tensor_specifications  # noqa: E402, F401
+from tensor_pages import block_probe_shared, block_tcec_accuracy, block_tensor_peaks, block_tensor_pipe, block_tensor_rate, block_tensor_rounding, block_tensor_specifications  # noqa: E402, F401
 from tensor_pages import block_tcec_choices, block_tcec_traffic, block_tensor_batched, block_tensor_blockings  # noqa: E402, F401
 from tensor_pages import block_transform_counted, block_transform_measured  # noqa: E402, F401
 from tsm_pages import block_tsm_counted, block_tsm_measured  # noqa: E402, F401

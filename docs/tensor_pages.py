@@ -6,7 +6,6 @@ DOCS = pathlib.Path(__file__).resolve().parent
 MEASURED = DOCS / "measurements" / "nvidia-h200" / "tensor_h.json"
 COUNTS = DOCS / "measurements" / "cpu" / "counts.json"
 FOLDERS = {"measured": MEASURED.parent, "counted": COUNTS.parent}
-SMS = 132  # of an H200
 NOT_MEASURED = ["*Not measured yet: `docs/measurements/measure --steps tensor` does it.*"]
 # Of 16 x 16 x 16: wmma's fragments, and those of mma.sync that they consist of.
 DRAWN = (("a_f16_16x16x16_row", "b_f16_16x16x16_row", "c_f32_16x16x16"), ("a_f16_16x8x16", "b_f16_16x8x16", "c_f32_16x8x16"))
@@ -478,6 +477,20 @@ def block_tensor_rate(data):
             "", f"{run['device']}, commit {run['commit']}."]
 
 
+def block_tensor_peaks(data, stage):
+    """What a stage has at 8192, in all runs, of mma.sync's peaks."""
+    rate, runs = rate_run(), [run for run in map(measured, ("h", "variants", "waves")) if run]
+    speeds = [r["gflops"] / 1e3 for run in runs for r in run["results"] if r["stage"] == data.stage(stage) and r["problem"]["m"] == 8192]
+    if not rate or not speeds:
+        return NOT_MEASURED
+    by_numbers = {r["numbers"]: r for r in rate["results"] if r["operands"] == "FP16"}
+    peaks = {"this loop, with ones": by_numbers["ones"]["tflops"], "the roofline's probe, with more warps": runs[0]["ceilings"]["hmma_gflops"] / 1e3,
+             "this loop, with random numbers, after a second": by_numbers["-1 to 1"]["tflops"]}
+    return ["| mma.sync | TFLOP/s | the stage has of it |", "|---|---:|---:|",
+            *(f"| {name} | {peak:.0f} | {100 * min(speeds) / peak:.0f} to {100 * max(speeds) / peak:.0f} % |" for name, peak in peaks.items()),
+            "", f"{min(speeds):.0f} to {max(speeds):.0f} TFLOP/s in {len(speeds)} runs on {rate['device']}s."]
+
+
 def draw_waves(path, plot_style, save):
     """03 and 03b over the size, beside what mma.sync does with these numbers, at first and in the end."""
     plt = plot_style()
@@ -491,8 +504,8 @@ def draw_waves(path, plot_style, save):
     for label, value in (("mma.sync, at first", rate["tflops_at_first"]), ("after a second, power-limited", rate["tflops"])):
         ax.axhline(value, color="tab:red", lw=0.8)
         ax.text(1536, value, label, va="bottom", fontsize=8, color="tab:red")
-    waves = -(-max(speeds["03_pipeline"]) // 128) * -(-max(speeds["03_pipeline"]) // 256) / SMS
-    ax.set_xlabel(f"M = N = K; at the right end 03 has {waves:.1f} waves of blocks")
+    tiles, places = (r["launches"][0]["grid"][0] for r in run["results"][-2:])  # 03b has a block for each place
+    ax.set_xlabel(f"M = N = K; at the right end 03 has {tiles / places:.1f} waves of blocks")
     ax.set_ylabel("TFLOP/s")
     ax.set_ylim(0, None)
     ax.legend(fontsize=8, loc="lower right")

@@ -173,6 +173,7 @@ class Case(unittest.TestCase):
             {"operands": "FP16", "numbers": "ones", "tflops_at_first": 640.2, "tflops": 601.4, "ghz": 1.676}]}
         (self.folder / "probes" / "tensor_rate.json").write_text(json.dumps(run))
         self.assertIn("| FP16 | ones | 640 | 601 | 1.68 GHz |", tensor_pages.block_tensor_rate(None))
+        self.assertIn("Not measured", tensor_pages.block_tensor_peaks(None, "tensorcore/03b")[0])  # no stage was
 
     def test_slots(self):
         self.assertEqual([round(tensor_pages.issue_slots(size)) for size in (1056, 4160, 1028)], [260, 1026, 254])

@@ -79,14 +79,19 @@ def show(instructions, loop, everything):
     return lines
 
 
+def fail(text):
+    print(f"error: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
 def find_tools():
-    nvcc = os.environ.get("CUDACXX") or shutil.which("nvcc")
+    wheels = str(ROOT / ".lab" / "cuda-wheels" / "cuda" / "bin")  # where ./lab puts them
+    nvcc = os.environ.get("CUDACXX") or shutil.which("nvcc") or shutil.which("nvcc", path=wheels)
     if not nvcc:
-        sys.exit("error: no nvcc: set $CUDACXX, or PATH")
-    beside = pathlib.Path(nvcc).resolve().parent / "nvdisasm"
-    nvdisasm = str(beside) if beside.exists() else shutil.which("nvdisasm")
+        fail("no nvcc: set $CUDACXX, or PATH")
+    nvdisasm = shutil.which("nvdisasm", path=pathlib.Path(nvcc).resolve().parent) or shutil.which("nvdisasm") or shutil.which("nvdisasm", path=wheels)
     if not nvdisasm:
-        sys.exit("error: no nvdisasm beside nvcc or in PATH: it comes with the CUDA toolkit, or with `pip install nvidia-cuda-nvdisasm`")
+        fail("no nvdisasm beside nvcc or in PATH: it comes with the CUDA toolkit, or with `pip install nvidia-cuda-nvdisasm`")
     return nvcc, nvdisasm
 
 
@@ -98,14 +103,14 @@ def main():
     parser.add_argument("--all", action="store_true")
     options = parser.parse_args()
     if not options.source.is_file():
-        parser.error(f"no file {options.source}")
+        fail(f"no file {options.source}")
     nvcc, nvdisasm = find_tools()
     with tempfile.TemporaryDirectory() as folder:
         cubin = pathlib.Path(folder, "kernels.cubin")
         made = subprocess.run([nvcc, "-std=c++20", "-O3", "--expt-relaxed-constexpr", f"-arch={options.arch}", f"-I{ROOT}", "-cubin", "-o", cubin,
                                options.source], text=True, capture_output=True)
         if made.returncode:
-            sys.exit("error: nvcc: " + next((line for line in made.stderr.splitlines() if "error" in line), made.stderr.strip()))
+            fail("nvcc: " + next((line for line in made.stderr.splitlines() if "error" in line), made.stderr.strip()))
         kernels = parse(subprocess.run([nvdisasm, "-c", "-hex", cubin], check=True, stdout=subprocess.PIPE, text=True).stdout)
     shown = 0
     for name, (instructions, labels) in kernels.items():
@@ -114,7 +119,7 @@ def main():
             print(name, *show(instructions, loop, options.all), "", sep="\n")
             shown += 1
     if not shown:
-        sys.exit(f"error: no kernel{f' with {options.kernel!r} in its name' if options.kernel else ''} has a loop that multiplies")
+        fail(f"no kernel{f' with {options.kernel!r} in its name' if options.kernel else ''} has a loop that multiplies")
 
 
 if __name__ == "__main__":
