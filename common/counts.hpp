@@ -29,6 +29,7 @@ struct Counts {
   std::optional<std::uint64_t> fma32, fma64;  ///< by lanes; nothing where the build can't count them
   std::uint64_t assumed_fmas = 0;             ///< what the problem takes (M N K), for where FMAs can't be counted
   std::uint64_t tensor_flops = 0;
+  bool is_double = false;      ///< the problem is: its Tensor Cores have another peak
   std::uint64_t barriers = 0;  ///< of a block, summed over blocks
   std::uint64_t blocks = 0, threads = 0;
   std::uint64_t shared_bytes = 0;  ///< of a block, static and dynamic

@@ -189,7 +189,10 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
     for (Result& result : results) {
       if (result.verdict.outcome != Outcome::pass) continue;
       result.counts = counts_of(result.verdict.observation);
-      if (result.counts) result.counts->assumed_fmas = static_cast<std::uint64_t>(spec.flops() / 2);
+      if (result.counts) {
+        result.counts->assumed_fmas = static_cast<std::uint64_t>(spec.flops() / 2);
+        result.counts->is_double = spec.type == Type::f64 || spec.type == Type::c64;
+      }
       if (options.lines) result.lines = line_counts_of(result.verdict.observation);
     }
   }

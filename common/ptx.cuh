@@ -288,6 +288,35 @@ __device__ __forceinline__ void mma_m8n8k4_f64(double (&d)[2], const double (&a)
 #endif
 }
 
+/// D = A B + C for 16 x 8 x 4: double. On sm_90 the smallest shape that has the full rate, twice that of 8 x 8 x 4; before,
+/// where there is none, two of those. sm_80. A: a[0] (g, t), a[1] (g + 8, t). B: b[0] (t, g).
+/// C, D: [0] (g, 2t), [1] (g, 2t + 1), [2] (g + 8, 2t), [3] (g + 8, 2t + 1).
+__device__ __forceinline__ void mma_m16n8k4_f64(double (&d)[4], const double (&a)[2], const double (&b)[1],
+                                                const double (&c)[4]) {
+#ifdef __CUDACC__
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
+      "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
+      : "=d"(d[0]), "=d"(d[1]), "=d"(d[2]), "=d"(d[3])
+      : "d"(a[0]), "d"(a[1]), "d"(b[0]), "d"(c[0]), "d"(c[1]), "d"(c[2]), "d"(c[3]));
+#elif __CUDA_ARCH__ >= 800
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const double its_a[1] = {a[half]}, its_c[2] = {c[2 * half], c[2 * half + 1]};
+    double its_d[2];
+    mma_m8n8k4_f64(its_d, its_a, b, its_c);
+    d[2 * half] = its_d[0];
+    d[2 * half + 1] = its_d[1];
+  }
+#else
+  __trap();
+#endif
+#else
+  multiply(simt::Mma::m16n8k4_f64, d, a, b, c);
+#endif
+}
+
 /// x rounded to tf32, to nearest, ties away from zero, as the bits of a float. sm_80.
 __device__ __forceinline__ std::uint32_t cvt_rna_tf32(float x) {
 #ifdef __CUDACC__

@@ -45,6 +45,16 @@ __global__ void mma_kernel(const double* a, const double* b, const double* c, do
     ptx::mma_m8n8k4_f64(rd, ra, rb, rc);
     d[g * 8 + 2 * t] = rd[0];
     d[g * 8 + 2 * t + 1] = rd[1];
+  } else if constexpr (type == MmaType::m16n8k4_f64) {
+    const int top = g * 8 + 2 * t, bottom = top + 64;
+    const double ra[2] = {a[g * 4 + t], a[(g + 8) * 4 + t]}, rb[1] = {b[t * 8 + g]};
+    const double rc[4] = {c[top], c[top + 1], c[bottom], c[bottom + 1]};
+    double rd[4];
+    ptx::mma_m16n8k4_f64(rd, ra, rb, rc);
+    for (int i = 0; i < 2; ++i) {
+      d[top + i] = rd[i];
+      d[bottom + i] = rd[2 + i];
+    }
   } else {
     constexpr int k = type <= MmaType::m16n8k16_f32_bf16 ? 16 : 8;
     constexpr bool tf32 = type == MmaType::m16n8k8_f32_tf32;
@@ -165,7 +175,7 @@ std::vector<double> mma_product(MmaType type, const std::vector<double>& a, cons
       launch_mma<MmaType::m16n8k16_f32_f16>,  launch_mma<MmaType::m16n8k16_f16_f16>,
       launch_mma<MmaType::m16n8k16_f32_bf16>, launch_mma<MmaType::m16n8k8_f32_f16>,
       launch_mma<MmaType::m16n8k8_f16_f16>,   launch_mma<MmaType::m16n8k8_f32_tf32>,
-      launch_mma<MmaType::m8n8k4_f64>};
+      launch_mma<MmaType::m8n8k4_f64>,        launch_mma<MmaType::m16n8k4_f64>};
   const auto da = to_device(a), db = to_device(b), dc = to_device(c);
   const DeviceArray<double> d(c.size());
   require(launchers[static_cast<int>(type)](da.data(), db.data(), dc.data(), d.data()));

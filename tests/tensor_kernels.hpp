@@ -33,7 +33,8 @@ enum class MmaType {
   m16n8k8_f32_f16,
   m16n8k8_f16_f16,
   m16n8k8_f32_tf32,
-  m8n8k4_f64
+  m8n8k4_f64,
+  m16n8k4_f64
 };
 
 /// D = A B + C by one instruction; all row-major.

@@ -159,7 +159,7 @@ TEST_F(Tensor, MmaSyncMultipliesExactly) {
        {Case{MmaType::m16n8k16_f32_f16, 16, 8, 16, 80}, Case{MmaType::m16n8k16_f16_f16, 16, 8, 16, 80},
         Case{MmaType::m16n8k16_f32_bf16, 16, 8, 16, 80}, Case{MmaType::m16n8k8_f32_f16, 16, 8, 8, 75},
         Case{MmaType::m16n8k8_f16_f16, 16, 8, 8, 75}, Case{MmaType::m16n8k8_f32_tf32, 16, 8, 8, 80},
-        Case{MmaType::m8n8k4_f64, 8, 8, 4, 80}}) {
+        Case{MmaType::m8n8k4_f64, 8, 8, 4, 80}, Case{MmaType::m16n8k4_f64, 16, 8, 4, 80}}) {
     if (compute_capability() < needs) continue;
     for (unsigned seed = 1; seed < 4; ++seed) {
       const Matrix a = integers(m * k, seed, 8), b = integers(k * n, seed + 10, 8), c = integers(m * n, seed + 20, 50);

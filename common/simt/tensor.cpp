@@ -132,6 +132,8 @@ void multiply(Mma instruction, const MmaRegisters* const (&lanes)[warp]) {
       return multiply<16, 8, 8, Tf32, float, place_in_a32, place_in_b32>(lanes);
     case Mma::m8n8k4_f64:
       return multiply<8, 8, 4, double, double, place_in_a64, place_in_b64>(lanes);
+    case Mma::m16n8k4_f64:
+      return multiply<16, 8, 4, double, double, place_in_a32, place_in_b64>(lanes);
   }
 }
 

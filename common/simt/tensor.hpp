@@ -17,6 +17,7 @@ enum class Mma {
   m16n8k8_f16_f16,
   m16n8k8_f32_tf32,
   m8n8k4_f64,
+  m16n8k4_f64,
 };
 
 struct Place {
@@ -44,7 +45,7 @@ __forceinline__ constexpr Place place_in_a32(int lane, int i) {
 __forceinline__ constexpr Place place_in_b32(int lane, int i) {
   return {lane % 4 + i * 4, lane / 4};
 }
-// double: one such tile each.
+// double: one such tile each; m16n8k4 has the first two of place_in_a32 for A.
 __forceinline__ constexpr Place place_in_a64(int lane, int) {
   return {lane / 4, lane % 4};
 }

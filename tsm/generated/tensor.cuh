@@ -1,0 +1,135 @@
+// TSMTTSM on FP64 Tensor Cores, through the same pipeline: rows of A and B come to shared memory several stages ahead,
+// and a warp multiplies four rows at a time.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "common/complex.cuh"
+#include "tsm/generated/block_sum.cuh"
+#include "tsm/generated/chunks.cuh"
+
+extern __shared__ __align__(16) unsigned char smem[];
+
+namespace gemm::generated {
+
+/// A launch of it.
+template <class T>
+using TsmttsmTensor = void(std::int64_t k, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* partial);
+
+/// Sums of A^T B, or of A^H B if `conjugate`, over the rows of each block: M x N of them for each, in `partial`. A warp
+/// has FM x FN fragments of C, 16 x 8 elements each; as many warps as C needs are a slice of the block, and have every
+/// so-manieth four rows of a stage, one of each chunk. A stage has `turns` times four rows for each slice.
+/// rows_a, rows_b: how A and B lie in memory.
+template <class T, int M, int N, int FM, int FN, bool conjugate, Rows rows_a, Rows rows_b, int threads, int turns,
+          int stages, int resident>
+__global__ void __launch_bounds__(threads, resident)
+    tsmttsm_tensor(std::int64_t k, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b, std::int64_t ldb,
+                   T* __restrict__ partial) {
+  constexpr int along_m = ceil_div(M, 16 * FM), along_n = ceil_div(N, 8 * FN), places = along_m * along_n,
+                slices = threads / 32 / places, rows = slices * turns * 4, element = sizeof(T), parts = parts_of<T>;
+  static_assert(slices >= 1 && turns % 2 == 0);
+  // Lanes of a load: four rows, and 32 bytes of each. Half a warp at a time reads 8 bytes, a fourth 16.
+  using FromA = ChunkCopies<T, M, rows, 32, threads, rows_a>;
+  using FromB = ChunkCopies<T, N, rows, 32, threads, rows_b>;
+  constexpr int stage = FromA::stage_bytes + FromB::stage_bytes, stages_bytes = stages * stage;
+  const int warp = threadIdx.x / 32, slice = warp / places, place = warp % places;
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const bool works = slice < slices;
+
+  // Stages are dealt out to the blocks in turns. All rows exist but of the last one.
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * rows,
+                     step = static_cast<std::int64_t>(gridDim.x) * rows;
+  const int mine = first < k ? static_cast<int>((k - first - 1) / step) + 1 : 0;
+  const ptx::SharedAddress begin = ptx::kept_shared_address(smem), end = begin + stages_bytes;
+  FromA of_a(a, lda, first, step, static_cast<int>(threadIdx.x));
+  FromB of_b(b, ldb, first, step, static_cast<int>(threadIdx.x));
+  int next = 0;  // stage to be copied
+  const auto copy = [&](ptx::SharedAddress to) {
+    if (next < mine) {
+      const std::int64_t left = k - first - next * step;
+      const int existing = left < rows ? static_cast<int>(left) : rows;
+      of_a.start(to, existing);
+      of_b.start(to + FromA::stage_bytes, existing);
+      of_a.next();
+      of_b.next();
+      ++next;
+    }
+    ptx::cp_async_commit();
+  };
+#pragma unroll 1
+  for (int s = 0; s < stages - 1; ++s) copy(begin + s * stage);
+
+  // A lane's columns: of the eighth i of A's, and of B's, counted from the warp's first one. Where a column lies behind
+  // the last one it is that one: what comes of it is no element of C.
+  const int first_m = place / along_n * (16 * FM), first_n = place % along_n * (8 * FN);
+  const auto offset = [g](int columns, int from, int eighth, bool sure) {
+    return (sure ? from + eighth * 8 + g : smaller(from + eighth * 8 + g, columns - 1)) * element;
+  };
+  const int row = smaller(slice, slices - 1), at_a = t * FromA::stride_of_chunk + row * FromA::row_bytes,
+            at_b = FromA::stage_bytes + t * FromB::stride_of_chunk + row * FromB::row_bytes;
+  int column_a[2 * FM], column_b[FN];
+#pragma unroll
+  for (int i = 0; i < 2 * FM; ++i) column_a[i] = at_a + offset(M, first_m, i, (along_m - 1) * 16 * FM + i * 8 + 8 <= M);
+#pragma unroll
+  for (int j = 0; j < FN; ++j) column_b[j] = at_b + offset(N, first_n, j, (along_n - 1) * 8 * FN + j * 8 + 8 <= N);
+
+  // While the words of four rows are multiplied, those of the next four are on their way to the other half of x and y.
+  Operand<T> x[2][2 * FM], y[2][FN];
+  double sum[parts * FM * FN][4] = {};
+  const auto read = [&](ptx::SharedAddress stage_at, int turn) {
+#pragma unroll
+    for (int i = 0; i < 2 * FM; ++i) x[turn % 2][i].load(stage_at + column_a[i] + turn * (slices * FromA::row_bytes));
+#pragma unroll
+    for (int j = 0; j < FN; ++j) y[turn % 2][j].load(stage_at + column_b[j] + turn * (slices * FromB::row_bytes));
+  };
+  const auto wait = [] {  // until the next stage is complete, and nobody reads this one any more
+    ptx::cp_async_wait<stages - 2>();
+    __syncthreads();
+  };
+  wait();
+  ptx::SharedAddress at = begin, free = end - stage;  // this stage, and the one before it
+  if (mine > 0) read(at, 0);
+#pragma unroll 1
+  for (int s = 0; s < mine; ++s) {
+    const ptx::SharedAddress behind = at + stage == end ? begin : at + stage;
+#pragma unroll
+    for (int turn = 0; turn < turns; ++turn) {
+      if (turn + 1 < turns) {
+        read(at, turn + 1);
+        if (turn == 0) copy(free);
+      } else {
+        wait();
+        read(s + 1 < mine ? behind : at, 0);  // needed or not: a branch would take moves between registers
+      }
+      multiply_fragments<conjugate, FM, FN>(x[turn % 2], y[turn % 2], sum);
+    }
+    free = at;
+    at = behind;
+  }
+
+  ptx::let_launch_behind_begin();  // the one that adds up the blocks' sums
+  if constexpr (slices > 1) {
+    ptx::cp_async_wait<0>();
+    __syncthreads();  // nobody reads or fills stages any more
+    constexpr int fit = stages_bytes / static_cast<int>(places * 32 * sizeof sum);
+    static_assert(fit >= 1);
+    add_up_slices<places * 32, slices, smaller(slices / 2, fit)>(
+        sum, works ? slice : slices, static_cast<int>(threadIdx.x) % (places * 32), reinterpret_cast<double*>(smem));
+  }
+  if (slice > 0) return;
+  T* const out = partial + static_cast<std::int64_t>(blockIdx.x) * (M * N);
+#pragma unroll
+  for (int i = 0; i < FM * FN * 4; ++i) {
+    const int fragment = i / 4, of_m = first_m + fragment / FN * 16 + g + i % 4 / 2 * 8,
+              of_n = first_n + fragment % FN * 8 + 2 * t + i % 2;
+    if (of_m >= M || of_n >= N) continue;
+    if constexpr (parts == 2)
+      out[of_m * N + of_n] = make_double2(sum[fragment][i % 4], sum[FM * FN + fragment][i % 4]);
+    else
+      out[of_m * N + of_n] = sum[fragment][i % 4];
+  }
+}
+
+}  // namespace gemm::generated

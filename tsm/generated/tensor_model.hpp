@@ -1,0 +1,140 @@
+// Which of the kernels for FP64 Tensor Cores to take for a problem: a model of an SM's time for a row of K.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "common/kernel_options.hpp"
+#include "tsm/generated/chunks.cuh"
+#include "tsm/generated/pipeline_model.hpp"
+
+namespace gemm::generated {
+
+/// Multiply-adds of real numbers that an SM of sm_90 does in a cycle by Tensor Cores.
+inline constexpr double tensor_fmas_a_cycle = 128;
+inline constexpr int most_shared_of_block = shared_of_sm - 1024;
+
+/// What follows from M, N and options. A warp has tile_m x tile_n elements of C, whole fragments of 16 x 8; `unroll` is the
+/// number of times that each slice has four rows of a stage.
+struct TensorShape {
+  int fm, fn, along_m, along_n, places, slices, turns, rows, stage_bytes, resident;
+
+  TensorShape(int m, int n, bool is_complex, const KernelOptions& o)
+      : fm(std::max(o.tile_m / 16, 1)),
+        fn(std::max(o.tile_n / 8, 1)),
+        along_m(ceil_div(m, 16 * fm)),
+        along_n(ceil_div(n, 8 * fn)),
+        places(along_m * along_n),
+        slices(o.threads / 32 / places) {
+    const int words = is_complex ? 2 : 1, fragment = 8 * words, operands = 2 * (2 * fm + fn) * 2 * words;
+    registers_ = fm * fn * fragment + operands + (is_complex ? 4 * fm : 0) + 48;
+    resident = std::clamp(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 1, 4);
+    const int row_bytes = 8 * words * (m + n), all = std::max(slices, 1);
+    turns = o.unroll ? o.unroll
+                     : 2 * std::clamp(static_cast<int>(bytes_of_stages / resident / (8 * row_bytes * all) + 0.5), 1,
+                                      most_turns / 2);
+    sum_bytes_ = slices > 1 ? places * 32 * fm * fn * fragment * 4 : 0;
+    const auto lay_out = [&] {
+      rows = all * turns * 4;
+      const auto bytes = [&](int width) {
+        return ceil_div(4 * chunk_stride(rows / 4 * width * 8 * words, 32), 16) * 16;
+      };
+      stage_bytes = bytes(m) + bytes(n);
+    };
+    lay_out();
+    for (; !o.unroll && turns + 2 <= most_turns && !holds_sums(); lay_out()) turns += 2;
+    for (; !o.unroll && turns > 2 && shared_bytes() > shared_of_sm / resident - 1024; lay_out()) turns -= 2;
+    while (resident > 1 && shared_bytes() > shared_of_sm / resident - 1024) --resident;
+  }
+
+  int registers() const { return registers_; }
+  int shared_bytes() const { return pipeline_stages * stage_bytes; }
+  bool holds_sums() const { return shared_bytes() >= sum_bytes_; }
+
+ private:
+  int registers_, sum_bytes_;
+};
+
+/// Why there is no such kernel; empty if there is one.
+inline std::string tensor_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
+  if (!*o.transposed || *o.leapfrog || *o.reduction != Reduction::ordered)
+    return "Tensor Cores have interleaved columns, no leapfrogging and an ordered reduction here";
+  if (o.products != (is_complex ? 4 : 0)) return "a product of complex numbers is four of real ones here";
+  if (o.tile_m % 16 != 0 || o.tile_n % 8 != 0)
+    return "a warp has tiles of 16 x 8 elements, not " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n);
+  const TensorShape s(m, n, is_complex, o);
+  if (16 * s.fm >= m + 16 || 8 * s.fn >= n + 8)
+    return "a tile of " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n) + " is larger than C, " +
+           std::to_string(m) + " x " + std::to_string(n);
+  if (s.slices < 1)
+    return "tiles of " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n) + " take " +
+           std::to_string(s.places) + " warps for C, and a block has " + std::to_string(o.threads / 32);
+  if (s.turns % 2 != 0) return "the pipeline unrolls an even number of rows";
+  if (!s.holds_sums()) return "its stages are too small for the sums of a slice";
+  if (s.shared_bytes() > most_shared_of_block) return "its stages take more shared memory than there is";
+  return {};
+}
+
+/// An SM's cycles for a row of K.
+inline double tensor_cycles(int m, int n, bool is_complex, const KernelOptions& o) {
+  const TensorShape s(m, n, is_complex, o);
+  const int words = is_complex ? 2 : 1;
+  const double fmas =
+      s.places * s.fm * s.fn * 128.0 * words * words;  // of a row, with what tiles have behind C's edges
+  // Four Tensor Cores: warps go to them in turns.
+  const int busy = s.slices * s.places * s.resident;
+  const double uneven = ceil_div(busy, 4) * 4.0 / busy;
+  const double tensor = fmas / tensor_fmas_a_cycle * uneven;
+  const double l1 = s.places * (2 * s.fm + s.fn) * 2.0 * words / 4;
+  const double memory = (m + n) * 8.0 * words / bytes_a_cycle;
+  const double copies = s.stage_bytes / 16.0 / o.threads, others = (8 * copies + 60) / s.turns / 4;
+  const double slots = s.places * (s.fm * s.fn * words * words + (2 * s.fm + s.fn) + others * 4) / 4 / 4;
+  return std::max({memory, tensor, l1, slots}) + 0.1 * (tensor + l1 + slots);
+}
+
+/// A factor for kernels that want more registers than there are: nvcc does with some less.
+inline double crowding(int registers, int threads) {
+  constexpr int spared = 24;
+  const int there = std::min(most_registers, registers_of_sm / threads / 8 * 8);
+  return registers <= there ? 1 : registers - spared <= there ? 1.02 : too_many_registers;
+}
+
+/// Visits kernels with the options that are asked for and all values of the others.
+template <class Visit>
+void each_tensor(int m, int n, bool is_complex, const KernelOptions& asked, Search search, Visit visit) {
+  static constexpr int blocks[] = {128, 256, 384}, turns[] = {0, 2, 4, 8};
+  KernelOptions o = asked;
+  if (!o.transposed) o.transposed = true;
+  if (!o.leapfrog) o.leapfrog = false;
+  if (!o.reduction) o.reduction = Reduction::ordered;
+  if (!asked.products) o.products = is_complex ? 4 : 0;
+  const int most_m = asked.tile_m ? 1 : std::min(ceil_div(m, 16), 4),
+            most_n = asked.tile_n ? 1 : std::min(ceil_div(n, 8), 8);
+  for (int fm = 1; fm <= most_m; ++fm) {
+    for (int fn = 1; fn <= most_n; ++fn) {
+      for (const int threads : blocks) {
+        for (const int unroll : turns) {
+          if (unroll && search == Search::promising) continue;
+          o.tile_m = asked.tile_m ? asked.tile_m : 16 * fm;
+          o.tile_n = asked.tile_n ? asked.tile_n : 8 * fn;
+          o.threads = asked.threads ? asked.threads : threads;
+          o.unroll = asked.unroll ? asked.unroll : unroll;
+          const TensorShape s(m, n, is_complex, o);
+          const bool works = tensor_refusal(m, n, is_complex, o).empty();
+          o.unroll = s.turns;
+          visit(o, works ? tensor_cycles(m, n, is_complex, o) * crowding(s.registers(), o.threads) : impossible);
+        }
+      }
+    }
+  }
+}
+
+inline KernelOptions choose_tensor(int m, int n, bool is_complex, const KernelOptions& asked) {
+  return least_of([&](auto visit) { each_tensor(m, n, is_complex, asked, Search::promising, visit); });
+}
+inline std::vector<Candidate> tensor_candidates(int m, int n, bool is_complex, const KernelOptions& asked,
+                                                Search search) {
+  return sorted([&](auto visit) { each_tensor(m, n, is_complex, asked, search, visit); }, search);
+}
+
+}  // namespace gemm::generated

@@ -1,0 +1,95 @@
+// Which of TSMM's kernels for FP64 Tensor Cores to take for a problem: a model of an SM's time for a row of K.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "common/kernel_options.hpp"
+#include "tsm/generated/pipeline_tsmm_model.hpp"
+#include "tsm/generated/tensor_model.hpp"
+#include "tsm/generated/tensor_tsmm.cuh"
+
+namespace gemm::generated {
+
+/// What follows from M, N and options; `unroll` is the number of times 16 rows that a warp has at a time.
+struct TsmmTensorShape {
+  int fn, rows, c_bytes, stage_bytes, stages, resident;
+
+  TsmmTensorShape(int m, int n, bool is_complex, const KernelOptions& o)
+      : fn(ceil_div(n, 8)),
+        rows(16 * o.unroll),
+        c_bytes(bytes_of_c_fragments(m, n, is_complex ? 16 : 8)),
+        stage_bytes(bytes_of_tensor_stage(m, n, is_complex ? 16 : 8, rows)) {
+    const int words = is_complex ? 2 : 1, operands = 2 * (2 * o.unroll + fn) * 2 * words;
+    registers_ = o.unroll * fn * 8 * words + operands + (is_complex ? 4 * o.unroll : 0) + 44;
+    resident = std::clamp(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 1, 4);
+    const auto fits = [&](int number) {
+      return c_bytes + o.threads / 32 * number * stage_bytes <= shared_of_sm / resident - 1024;
+    };
+    while (resident > 1 && !fits(2)) --resident;
+    stages = 2;
+    while (stages < most_tsmm_stages && fits(stages + 1) &&
+           resident * o.threads / 32 * (stages - 1) * stage_bytes < bytes_on_their_way)
+      ++stages;
+  }
+
+  int registers() const { return registers_; }
+  int shared_bytes(int threads) const { return c_bytes + threads / 32 * stages * stage_bytes; }
+
+ private:
+  int registers_;
+};
+
+/// Why there is no such kernel; empty if there is one.
+inline std::string tensor_tsmm_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
+  if (*o.c_source != CSource::shared) return "Tensor Cores have C in shared memory here";
+  if (o.products != (is_complex ? 4 : 0)) return "a product of complex numbers is four of real ones here";
+  if (o.threads_per_row != 4) return "a row of a fragment belongs to four threads";
+  if (TsmmTensorShape(m, n, is_complex, o).shared_bytes(o.threads) > most_shared_of_block)
+    return "its stages take more shared memory than there is";
+  return {};
+}
+
+/// An SM's cycles for a row of K.
+inline double tensor_tsmm_cycles(int m, int n, bool is_complex, const KernelOptions& o) {
+  const TsmmTensorShape s(m, n, is_complex, o);
+  const int words = is_complex ? 2 : 1, warps = o.threads / 32 * s.resident;
+  const double steps = ceil_div(m, 4), fmas = steps * 4 * s.fn * 8 * words * words;
+  const double uneven = ceil_div(warps, 4) * 4.0 / warps;
+  const double tensor = fmas / tensor_fmas_a_cycle * uneven;
+  const double moved = 2.0 * (m + n) * 8 * words / 128;  // into shared memory, and out of it
+  const double l1 = steps * (2 * o.unroll + s.fn) * 2 * words / s.rows + moved;
+  const double memory = (m + n) * 8.0 * words / scale_bytes_a_cycle;
+  // A warp waits at the begin of each turn for its first words, and in the end for its stores.
+  const double waits = 400.0 / s.rows / std::max(warps / 4, 1);
+  return std::max({memory, tensor, l1}) + 0.1 * (tensor + l1) + waits;
+}
+
+/// Visits kernels with the options that are asked for and all values of the others.
+template <class Visit>
+void each_tensor_tsmm(int m, int n, bool is_complex, const KernelOptions& asked, Visit visit) {
+  static constexpr int blocks[] = {128, 256, 384};
+  KernelOptions o = asked;
+  if (!o.c_source) o.c_source = CSource::shared;
+  if (!asked.products) o.products = is_complex ? 4 : 0;
+  if (!asked.threads_per_row) o.threads_per_row = 4;
+  for (int sixteens = 1; sixteens <= 4; ++sixteens) {
+    for (const int threads : blocks) {
+      o.unroll = asked.unroll ? asked.unroll : sixteens;
+      o.threads = asked.threads ? asked.threads : threads;
+      const TsmmTensorShape s(m, n, is_complex, o);
+      const bool works = tensor_tsmm_refusal(m, n, is_complex, o).empty();
+      visit(o, works ? tensor_tsmm_cycles(m, n, is_complex, o) * crowding(s.registers(), o.threads) : impossible);
+    }
+  }
+}
+
+inline KernelOptions choose_tensor_tsmm(int m, int n, bool is_complex, const KernelOptions& asked) {
+  return least_of([&](auto visit) { each_tensor_tsmm(m, n, is_complex, asked, visit); });
+}
+inline std::vector<Candidate> tensor_tsmm_candidates(int m, int n, bool is_complex, const KernelOptions& asked,
+                                                     Search search) {
+  return sorted([&](auto visit) { each_tensor_tsmm(m, n, is_complex, asked, visit); }, search);
+}
+
+}  // namespace gemm::generated
