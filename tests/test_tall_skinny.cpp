@@ -353,6 +353,8 @@ TEST(Choice, TunedThenNeighbourThenRule) {
   // Of complex numbers nothing was tuned.
   EXPECT_EQ(choose(Type::c64, 16, 16).from, ChoiceFrom::rule);
   EXPECT_EQ(choose(Type::c64, 12, 12).stage->id, "tsm/10_pipeline");
+  EXPECT_EQ(choose(Type::c64, 40, 16).stage->id, "tsm/10_pipeline");
+  EXPECT_EQ(choose(Type::c64, 40, 17).stage->id, "tsm/13b_tensor_cores");
   EXPECT_FALSE(choose_kernel(table.kernels, {}, Operation::tsmttsm, Type::f64, 4, 4, {}).stage);
   EXPECT_NE(choose_kernel(table.kernels, {}, Operation::tsmttsm, Type::f64, 4, 4, {}).reason, "");
 }
@@ -363,7 +365,8 @@ TEST(Choice, RuleOfTsmm) {
   };
   EXPECT_EQ(id(Type::f64, 4, 4), "tsm/12_tsmm_generated");
   EXPECT_EQ(id(Type::f64, 4, 5), "tsm/13_tsmm_pipeline");
-  EXPECT_EQ(id(Type::c64, 48, 17), "tsm/13_tsmm_pipeline");
+  EXPECT_EQ(id(Type::c64, 48, 16), "tsm/13_tsmm_pipeline");
+  EXPECT_EQ(id(Type::c64, 48, 17), "tsm/13c_tsmm_tensor_cores");
 }
 
 TEST(Choice, EverySizeHasAKernel) {

@@ -421,6 +421,8 @@ TEST_P(EveryTsmStage, KernelOptions) {
       {.tile_m = 7, .tile_n = 11, .unroll = 4, .reduction = Reduction::local, .threads = 32},
       {.tile_m = 2, .tile_n = 2, .reduction = Reduction::atomics, .threads = 1024},
       {.tile_m = 4, .tile_n = 6, .unroll = 4, .threads = 96},
+      {.tile_m = 16, .tile_n = 8, .threads = 64},  // of Tensor Cores
+      {.tile_n = 16, .unroll = 4, .threads = 384},
       {.products = 3},
       {.products = 4},
   };
@@ -609,6 +611,77 @@ TEST_F(Tsm, FewTermsHaveFourProducts) {
     const Result result = evaluated(contender(*stage), spec);
     EXPECT_EQ(result.verdict.outcome, Outcome::pass) << describe(spec) << ": " << result.verdict.reason;
   }
+}
+
+// Tiles of one warp and of several, stages and turns enough to come back to the first place, warps without work, rows of any
+// alignment. No load from shared memory, of A, B or C, meets another in a bank, whatever the width.
+TEST_F(Tsm, TensorCoresOfBothProducts) {
+  struct Case {
+    int m, n;
+    KernelOptions tsmttsm, tsmm;
+  };
+  const Case cases[] = {
+      {1, 2, {}, {}},
+      {17, 9, {.tile_m = 16, .tile_n = 8, .threads = 128}, {.unroll = 2}},
+      {24, 31, {.tile_m = 32, .tile_n = 16, .unroll = 4, .threads = 128}, {.threads = 384}},
+      {32, 33, {.tile_m = 16, .tile_n = 40, .threads = 96}, {}},
+      {40, 48, {.tile_m = 48, .tile_n = 8, .threads = 224}, {.unroll = 3, .threads = 128}},
+      {57, 50, {.tile_m = 32, .tile_n = 32}, {}},
+      {64, 64, {}, {.threads = 128}},
+  };
+  const auto all = stages();
+  for (const char* const id : {"tsm/13b_tensor_cores", "tsm/13c_tsmm_tensor_cores"}) {
+    const auto stage = std::ranges::find(all, id, &Stage::id);
+    if (stage == all.end()) GTEST_SKIP() << id << " is not in this build";
+    for (const auto& [m, n, tsmttsm, tsmm] : cases) {
+      for (const Type type : {Type::f64, Type::c64}) {
+        const ProblemSpec plain = tall(stage->op, type, m, n, 700);
+        for (ProblemSpec spec : {plain, awkward(plain)}) {
+          spec.kernel = stage->op == Operation::tsmm ? tsmm : tsmttsm;
+          SCOPED_TRACE(std::string(id) + ", " + describe(spec));
+          const KernelOptions complete = stage->generated.choose(m, n, type == Type::c64, spec.kernel);
+          if (!stage->generated.refusal(m, n, type == Type::c64, complete).empty()) {
+            EXPECT_EQ(type, Type::c64) << "only of complex numbers some are too large";
+            continue;
+          }
+          EvaluateOptions count = check_only();
+          count.count = !open_device().gpu;
+          const Result result = evaluate({contender(*stage)}, spec, count, {})[0];
+          EXPECT_EQ(result.verdict.outcome, Outcome::pass) << result.verdict.reason;
+          if (!result.counts) continue;
+          EXPECT_TRUE(result.counts->on_tensor_cores());
+          EXPECT_EQ(result.counts->shared_load.conflicts, 0);
+        }
+      }
+    }
+  }
+}
+
+// Behind the last column of a row of A comes the next row. What is infinite there must not get at this row's sums.
+TEST_F(Tsm, TensorCoresDoNotMixRows) {
+  const auto all = stages();
+  const auto stage = std::ranges::find(all, "tsm/13c_tsmm_tensor_cores", &Stage::id);
+  if (stage == all.end()) GTEST_SKIP() << "tsm/13c is not in this build";
+  constexpr int k = 40, m = 5, n = 3, row = 20;
+  std::vector<double> numbers(k * m, 1.0), c(m * n, 1.0);
+  numbers[row * m] = INFINITY;
+  const DeviceArray<double> x(numbers.size()), y(c.size()), out(k * n);
+  check_cuda(cudaMemcpy(x.data(), numbers.data(), numbers.size() * sizeof(double), cudaMemcpyHostToDevice), "write");
+  check_cuda(cudaMemcpy(y.data(), c.data(), c.size() * sizeof(double), cudaMemcpyHostToDevice), "write");
+  Problem p;
+  p.op = Operation::tsmm;
+  p.type = Type::f64;
+  p.m = p.ldx = m;
+  p.n = p.ldy = p.ldout = n;
+  p.k = k;
+  p.x = x.data();
+  p.y = y.data();
+  p.out = out.data();
+  const Status launched = contender(*stage).launch(p, nullptr);
+  ASSERT_TRUE(launched) << launched.reason;
+  check_cuda(cudaDeviceSynchronize(), "run");
+  const std::vector<double> found = out.to_host();
+  for (int i = 0; i < k * n; ++i) EXPECT_EQ(found[i], i / n == row ? INFINITY : m) << i;
 }
 
 // Each product has its own options, and the other's are not ignored.

@@ -72,6 +72,42 @@ class Tuner(unittest.TestCase):
                                        ("tsm/10_pipeline", 10), ("b", 4))]
         self.assertEqual(tune_tsm.without_hopeless(lines, 1.5), [*lines[:3], *lines[4:6]])
 
+    def test_new_stages_beside_the_table(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            known = {"op": "tsmm", "type": "d", "n": 24, "stage": "tsm/13_tsmm_pipeline", "options": {"threads": 256}}
+            (folder / "table").write_text(json.dumps({"device": "a GPU", "commit": "0123", "kernels": [known | {"m": 20}, known | {"m": 4, "n": 3}]}))
+            command = [sys.executable, "-B", SCRIPT, "cases", "--gemm", gemm, "--beside", folder / "table", "--new", "tsm/13c_tsmm_tensor_cores",
+                       "--most", "2", "--mib", "1", "--out", folder / "cases"]
+            done = subprocess.run([str(word) for word in command], text=True, capture_output=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            cases = [json.loads(line) for line in (folder / "cases").read_text().splitlines()]
+            self.assertEqual({(case["m"], case["n"]) for case in cases}, {(20, 24)})  # narrow C has nothing to gain
+            self.assertEqual(cases[0]["stage"], "tsm/13_tsmm_pipeline")
+            self.assertEqual(cases[0]["options"], {"threads": 256})
+            self.assertEqual({case["stage"] for case in cases[1:]}, {"tsm/13c_tsmm_tensor_cores"})
+            self.assertEqual({case["k"] for case in cases}, {cases[0]["k"]})
+            done = subprocess.run([str(word) for word in command[:7]] + ["--out", str(folder / "none")], text=True, capture_output=True)
+            self.assertEqual((done.returncode, done.stderr), (2, "error: --beside and --new go together\n"))
+
+    def test_table_keeps_what_was_not_measured(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            digest = [sys.executable, "-B", SCRIPT, "digest", folder / "results", "--keep", "--table", folder / "table", "--report", folder / "report"]
+            run = lambda: subprocess.run([str(word) for word in digest], text=True, capture_output=True)
+            old = {"op": "tsmttsm", "type": "d", "n": 4, "stage": "tsm/09_generated", "options": {"threads": 64}}
+            (folder / "table").write_text(json.dumps({"device": "a GPU", "commit": "old", "kernels": [old | {"m": 3}, old | {"m": 4}]}))
+            untimed = result("tsm/09_generated", 1, 2.5)
+            untimed["case"]["tag"] = {}  # what the table had: no model's cycles
+            (folder / "results").write_text("".join(json.dumps(line) + "\n" for line in ({"run": RUN}, untimed, result("tsm/13b_tensor_cores", 1, 1.5))))
+            self.assertEqual((run().returncode, run().stderr), (0, ""))
+            table = json.loads((folder / "table").read_text())
+            self.assertEqual([(k["m"], k["stage"]) for k in table["kernels"]], [(3, "tsm/09_generated"), (4, "tsm/13b_tensor_cores")])
+            self.assertEqual(table["commit"], "0123")
+            (folder / "table").write_text(json.dumps({"device": "another GPU", "commit": "old", "kernels": []}))
+            self.assertEqual(run().returncode, 2)
+            self.assertEqual(json.loads((folder / "table").read_text())["device"], "another GPU")
+
     def test_files(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)

@@ -1,11 +1,11 @@
 // 14 best: for TSMTTSM the stage, and the options, that are fastest for this M and N.
 //
-// Idea      No kernel is the best for every width: 09 is where C is narrow, 10 where it is wide, and their options
-//           matter. So they are searched for once on a GPU, kept in a table, and looked up.
-// Change    09 or 10, with options from tsm/tuned/; the nearest tuned size where a size was not tuned; a rule where
+// Idea      No kernel is the best for every width: 09 and 10 are where C is narrow, 13b where it is wide, and their
+//           options matter. So they are searched for once on a GPU, kept in a table, and looked up.
+// Change    09, 10 or 13b, with options from tsm/tuned/; the nearest tuned size where a size was not tuned; a rule where
 //           none was.
-// Limit     That of the stage that is chosen, 09's or 10's, whichever comes closer to the roofline.
-// Number    GB/s and TFLOP/s as a share of the roofline, beside those of 09 and 10 with their own models' options.
+// Limit     That of the stage that is chosen, whichever comes closest to the roofline.
+// Number    GB/s and TFLOP/s as a share of the roofline, beside those of 09, 10 and 13b with their own models' options.
 // Map       the chosen stage's.
 // Page      docs/tsm/14_best.md
 // Source    ours; Ernst et al. (2020), section 5.2: search through all tiles for each size.
@@ -20,7 +20,7 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
 }
 
 const gemm::TsmttsmInfo info = {
-    .idea = "09 or 10 with the options that were found to be fastest for this M and N",
+    .idea = "09, 10 or 13b with the options that were found to be fastest for this M and N",
     .launch_d = launch<double>,
     .launch_z = launch<double2>,
     .workspace_bytes =

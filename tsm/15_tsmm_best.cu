@@ -1,10 +1,10 @@
 // 15 TSMM best: as 14, for B = A C: the stage, and the options, that are fastest for this M and N.
 //
-// Idea      The table of 14 has TSMM's kernels, too: 12 where C is narrow, 13 where it is wide, and what was found
+// Idea      The table of 14 has TSMM's kernels, too: 12 and 13 where C is narrow, 13c where it is wide, and what was found
 //           otherwise.
-// Change    12 or 13, with options from tsm/tuned/.
+// Change    12, 13 or 13c, with options from tsm/tuned/.
 // Limit     That of the stage that is chosen.
-// Number    GB/s and TFLOP/s as a share of the roofline, beside those of 12 and 13 with their own models' options.
+// Number    GB/s and TFLOP/s as a share of the roofline, beside those of 12, 13 and 13c with their own models' options.
 // Map       the chosen stage's.
 // Page      docs/tsm/15_tsmm_best.md
 // Source    ours, as 14.
@@ -19,7 +19,7 @@ gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
 }
 
 const gemm::TsmmInfo info = {
-    .idea = "12 or 13 with the options that were found to be fastest for this M and N",
+    .idea = "12, 13 or 13c with the options that were found to be fastest for this M and N",
     .launch_d = launch<double>,
     .launch_z = launch<double2>,
     .workspace_bytes =

@@ -16,11 +16,14 @@
 namespace gemm {
 namespace {
 
-// What a rule knows of stages that nobody has tuned: whether the last of them, with a pipeline, is the better one. On
-// an H200 it was for 344 of 348 tuned sizes of TSMTTSM, and for those of TSMM whose C has more than 4 x 4 elements
-// (docs/measurements/nvidia-h200/tsm_tuning.json).
-bool prefers_pipeline(Operation op, int m, int n) {
-  return op == Operation::tsmttsm || m * n > 16;
+// What a rule knows of sizes for which nothing was tuned. Of the stages, from the simplest one on, the second has a
+// pipeline: on an H200 it was the better one for 344 of 348 tuned sizes of TSMTTSM, and for those of TSMM whose C has
+// more than 4 x 4 elements (docs/measurements/nvidia-h200/tsm_tuning.json). The third has Tensor Cores, whose
+// instruction has 16 columns: what is narrower is bound by memory in any case.
+const Stage& by_rule(std::span<const Stage* const> candidates, Operation op, int m, int n) {
+  const bool pipeline = op == Operation::tsmttsm || m * n > 16;
+  const std::size_t wanted = !pipeline ? 0 : m > 16 && n > 16 ? 2 : 1;
+  return *candidates[std::min(wanted, candidates.size() - 1)];
 }
 
 std::vector<std::string> words(std::string_view text) {
@@ -196,7 +199,7 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
         take(*preferred, nearest->options))
       return choice;
   } else {
-    preferred = prefers_pipeline(op, m, n) ? candidates.back() : candidates.front();
+    preferred = &by_rule(candidates, op, m, n);
   }
   if (take(*preferred, asked)) return choice;
   for (const Stage* const stage : candidates) {

@@ -18,7 +18,7 @@ ELEMENT = {"d": 8, "z": 16}  # bytes
 TYPES = {"d": "double", "z": "double complex"}
 PRODUCTS = {"tsmttsm": "TSMTTSM", "tsmm": "TSMM"}
 # The kernels that a stage generates for every size, and the stage that picks one of them, if there is one in the build.
-GENERATED = {"tsmttsm": ("tsm/09", "tsm/10"), "tsmm": ("tsm/12", "tsm/13")}
+GENERATED = {"tsmttsm": ("tsm/09", "tsm/10", "tsm/13b"), "tsmm": ("tsm/12", "tsm/13", "tsm/13c")}
 PICKED = {"tsmttsm": "tsm/14", "tsmm": "tsm/15"}
 LIBRARY, SPLIT_K, OURS, NO_REDUCTION = "cuBLAS", "split K (tsm/02)", "our best", "none"
 

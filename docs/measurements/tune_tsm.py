@@ -2,10 +2,12 @@
 """The autotuner of the tall & skinny products: which of the generated kernels is best for which size.
 
 usage: tune_tsm.py cases --gemm BIN [--exhaustive] --out CASES   kernels to try, promising ones by the stages' models
+       tune_tsm.py cases --gemm BIN --beside TABLE --new STAGE[,STAGE] --out CASES   those of new stages, and what was best before
        gemm batch CASES --compile-only --arch sm_90a             ahead of time: needs no GPU
        gemm batch CASES --no-exact --out RESULTS                 checks and times them; again, if it was interrupted
        tune_tsm.py finals RESULTS... --out CASES                 those of M = N within 3 % of the best, for rows four times as many
        tune_tsm.py digest RESULTS... --table FILE --report FILE  the best of each size, and how good the models are
+                                     [--keep]                    sizes without results stay as they are in the table
        tune_tsm.py digest RESULTS... --tried CASES --report FILE  of an exhaustive search: what is lost by not trying all
 
 Tuned are all M = N from 1 to 64 and a coarse grid of M and N; other sizes take what their nearest neighbour has
@@ -19,7 +21,9 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-STAGES = {"tsmttsm": ["tsm/09_generated", "tsm/10_pipeline"], "tsmm": ["tsm/12_tsmm_generated", "tsm/13_tsmm_pipeline"]}
+STAGES = {"tsmttsm": ["tsm/09_generated", "tsm/10_pipeline", "tsm/13b_tensor_cores"],
+          "tsmm": ["tsm/12_tsmm_generated", "tsm/13_tsmm_pipeline", "tsm/13c_tsmm_tensor_cores"]}
+LARGE = {"d": 12, "z": 8}  # beyond, something is to be gained by Tensor Cores: below, memory is the limit without them
 GRID = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)  # as those of experiment E14
 MANY = 1000  # more than a stage has of a size
 NARROW = 16  # columns of B, up to which few threads a row can be best
@@ -58,7 +62,7 @@ def without_hopeless(lines, factor):
     found = []
     for line, case in zip(lines, cases):  # of a stage the best come first
         of_stage = (size(case), case["stage"])
-        in_any_case = case["stage"] in [stages[-1] for stages in STAGES.values()] and kept.get(of_stage, 0) < 2
+        in_any_case = any(case["stage"] in stages[1:] for stages in STAGES.values()) and kept.get(of_stage, 0) < 2
         if in_any_case or case["tag"]["cycles"] <= factor * best[size(case)]:
             kept[of_stage] = kept.get(of_stage, 0) + 1
             found.append(line)
@@ -99,15 +103,46 @@ def by_problem(lines):
     return sorted(dict.fromkeys(lines), key=problem)
 
 
+def beside_table(options):
+    """The best kernels of new stages by their models, and what the table has for the size."""
+    try:
+        with open(options.beside) as file:
+            table = {(k["op"], k["type"], k["m"], k["n"]): k for k in json.load(file)["kernels"]}
+    except (OSError, json.JSONDecodeError, KeyError) as error:
+        fail(f"{options.beside} is no table of tuned kernels: {error}")
+    lines = []
+    for stage in options.new.split(","):
+        op = next((op for op, stages in STAGES.items() if stage in stages), None)
+        if not op:
+            fail(f"no stage {stage} that is tuned")
+        for kind in LARGE:
+            wanted = [f"{m}x{n}" for known, its, m, n in sorted(table) if (known, its) == (op, kind) and max(m, n) > LARGE[kind]]
+            beaten = set()
+            for line in without_hopeless(candidates(options.gemm, stage, *wanted, "--type", kind, "--most", options.most, "--mib", options.mib),
+                                         options.factor):
+                case = json.loads(line)
+                size = (op, kind, case["m"], case["n"])
+                if size not in beaten:
+                    beaten.add(size)
+                    before = table[size]
+                    lines.append(json.dumps({**case, "stage": before["stage"], "options": before["options"], "tag": {}}))
+                lines.append(line)
+    return by_problem(lines)
+
+
 def write_cases(options):
     lines = []
-    if options.exhaustive:
+    if bool(options.beside) != bool(options.new):
+        fail("--beside and --new go together")
+    if options.beside:
+        lines = beside_table(options)
+    elif options.exhaustive:
         for stage, kind, size in SAMPLES:
             lines += candidates(options.gemm, stage, size, "--type", kind, "--exhaustive", "--mib", options.mib)
     else:
         for stages in STAGES.values():
             its = candidates(options.gemm, ",".join(stages), *sizes(), "--most", options.most, "--mib", options.mib)
-            wide = candidates(options.gemm, stages[-1], WIDE, "--most", 3 * options.most, "--mib", options.mib)
+            wide = candidates(options.gemm, stages[1], WIDE, "--most", 3 * options.most, "--mib", options.mib)
             lines += by_problem(without_hopeless(its, options.factor) + wide + of_each_option(options, stages) + of_each_shape(options, stages))
     write(options.out, lines)
 
@@ -212,7 +247,7 @@ def digest(run, results, most):
                  "best": {"stage": first["case"]["stage"], "commit": first.get("commit"), "options": first["kernel_options"], "ms": ms(first),
                           "gbytes_s": first["gbytes_s"], "pct_roofline": first.get("pct_roofline")}, "models": []}
         for stage in STAGES[size[0]]:
-            its = [r for r in found if r["case"]["stage"] == stage]
+            its = [r for r in found if r["case"]["stage"] == stage and "cycles" in r["case"]["tag"]]
             if not its:
                 continue
             by_model = sorted(its, key=lambda r: r["case"]["tag"]["cycles"])
@@ -281,6 +316,8 @@ def main():
     cases.add_argument("--gemm", required=True)
     cases.add_argument("--out", default="-", help="a file (default: standard output)")
     cases.add_argument("--exhaustive", action="store_true")
+    cases.add_argument("--beside", metavar="TABLE")
+    cases.add_argument("--new", metavar="STAGES", help="by their whole ids")
     cases.add_argument("--most", type=int, default=4, help="kernels of a stage for each size")
     cases.add_argument("--factor", type=float, default=1.1, help="not what is so many times as slow as the best, by the models (default: %(default)s)")
     cases.add_argument("--mib", type=float, default=256, help="MiB of A")
@@ -294,6 +331,7 @@ def main():
     digests.add_argument("results", nargs="+")
     digests.add_argument("--most", type=int, default=4)
     digests.add_argument("--table", help="where the best of each size go; not for an exhaustive search")
+    digests.add_argument("--keep", action="store_true", help="of the table, what there are no results for")
     digests.add_argument("--several", action="store_true", help="results are of several commits; of a case that was run twice, the later one counts")
     digests.add_argument("--tried", metavar="CASES", help="for an exhaustive search: the cases of tuning")
     digests.add_argument("--report", required=True)
@@ -311,9 +349,15 @@ def main():
     report["sizes"] = entries
     print_summary(report)
     if options.table:
-        kernels = [{"op": op, "type": kind, "m": m, "n": n, "stage": r["case"]["stage"], "options": r["kernel_options"]}
-                   for (op, kind, m, n), r in sorted(best.items())]
-        write_lines(options.table, {"device": run["device"], "commit": run["commit"]}, "kernels", kernels)
+        kernels = {size: dict(zip(("op", "type", "m", "n"), size), stage=r["case"]["stage"], options=r["kernel_options"])
+                   for size, r in best.items()}
+        if options.keep:
+            with open(options.table) as file:
+                before = json.load(file)
+            if before["device"] != run["device"]:
+                fail(f"{options.table} is of another device")
+            kernels = {(k["op"], k["type"], k["m"], k["n"]): k for k in before["kernels"]} | kernels
+        write_lines(options.table, {"device": run["device"], "commit": run["commit"]}, "kernels", [kernels[size] for size in sorted(kernels)])
     return 1 if report["wrong"] else 0
 
 
