@@ -87,7 +87,7 @@ class Tuner(unittest.TestCase):
             self.assertEqual(cases[0]["options"], {"threads": 256})
             self.assertEqual({case["stage"] for case in cases[1:]}, {"tsm/13c_tsmm_tensor_cores"})
             self.assertEqual({case["k"] for case in cases}, {cases[0]["k"]})
-            done = subprocess.run([str(word) for word in command[:7]] + ["--out", str(folder / "none")], text=True, capture_output=True)
+            done = subprocess.run([str(word) for word in command[:8]], text=True, capture_output=True)
             self.assertEqual((done.returncode, done.stderr), (2, "error: --beside and --new go together\n"))
 
     def test_table_keeps_what_was_not_measured(self):

@@ -117,6 +117,8 @@ def beside_table(options):
             fail(f"no stage {stage} that is tuned")
         for kind in LARGE:
             wanted = [f"{m}x{n}" for known, its, m, n in sorted(table) if (known, its) == (op, kind) and max(m, n) > LARGE[kind]]
+            if not wanted:
+                continue
             beaten = set()
             for line in without_hopeless(candidates(options.gemm, stage, *wanted, "--type", kind, "--most", options.most, "--mib", options.mib),
                                          options.factor):
