@@ -18,7 +18,9 @@ import sys
 sys.dont_write_bytecode = True
 import choice_figure  # noqa: E402
 import experiment_figures  # noqa: E402
+import tensor_tsm  # noqa: E402
 # Blocks, as those below.
+from tensor_tsm import block_beside_plain  # noqa: E402, F401
 from experiment_figures import block_exhaustive, block_experiment, block_experiment_ncu, block_pairs, block_source  # noqa: E402, F401
 import plot_ladder  # noqa: E402
 import probe_figures  # noqa: E402
@@ -717,6 +719,7 @@ def figures(data):
     summit = ROOT / "stages" / "18_summit.cu"
     plan["plan_18_summit.svg"] = ([summit], lambda data, path: summit_plan.draw_plan(summit.read_text(), 3000, path, plot_style, save))
     plan.update(experiment_figures.plan(plot_style, save))
+    plan.update(tensor_tsm.plan(plot_style, save))
     plan.update(tsm_pages.plan(LADDER, plot_style, save))
     plan.update(tensor_pages.plan(plot_style, save))
     plan.update(tsmm_figure.plan(plot_style, save))

@@ -53,20 +53,23 @@ def block_tsm_counted(data, stage):
     def row(title, value):
         return f"| {title} | " + " | ".join(f"{value(counts[type]):.3g}" for type in TYPES) + " |"
 
+    tensor = all(c["tensor_flops"] > 2 * c["fma64"] for c in counts.values())
+
     def per_fma(kind, what):
-        return lambda c: c[kind][what] / (c["fma64"] / 32)
+        return lambda c: c[kind][what] / (c["tensor_flops"] / (2 * 16 * 8 * 4) if tensor else c["fma64"] / 32)
 
     last = [row("requests of atomic additions", per_fma("global_atomic", "requests"))]
     if "TsmmInfo" in (ROOT / f"{data.stage(stage)}.cu").read_text():  # long in what it stores, and C may be in shared memory
         last = [row("sectors of stores", per_fma("global_store", "sectors")),
                 row("wavefronts of loads from shared memory", per_fma("shared_load", "wavefronts"))]
     return [
-        f"| counted per warp-wide FMA, M = {m}, N = {n}, K = {int(k):,} | " + " | ".join(TYPES.values()) + " |", "|---|---:|---:|",
+        f"| counted per {'instruction of 16 x 8 x 4' if tensor else 'warp-wide FMA'}, M = {m}, N = {n}, K = {int(k):,} | " + " | ".join(TYPES.values()) + " |", "|---|---:|---:|",
         row("global load requests", per_fma("global_load", "requests")),
         row("sectors of them", per_fma("global_load", "sectors")),
         row("wavefronts of them: cycles of an SM's L1 cache", per_fma("global_load", "wavefronts")),
-        *last, "", f"CPU executor, {data.executor['compiler']}, commit {data.executor['commit']}. An FMA of the FP64 cores takes half a cycle of an "
-        "SM of sm_90."]
+        *last, "", f"CPU executor, {data.executor['compiler']}, commit {data.executor['commit']}. "
+        + ("An instruction takes the Tensor Cores of an SM of sm_90 four cycles." if tensor else
+           "An FMA of the FP64 cores takes half a cycle of an SM of sm_90.")]
 
 
 def block_tsm_measured(data, stage):

@@ -247,7 +247,9 @@ def digest(run, results, most):
         best[size] = first
         entry = {"op": size[0], "type": size[1], "m": size[2], "n": size[3], "k": first["case"]["k"], "tried": len(found),
                  "best": {"stage": first["case"]["stage"], "commit": first.get("commit"), "options": first["kernel_options"], "ms": ms(first),
-                          "gbytes_s": first["gbytes_s"], "pct_roofline": first.get("pct_roofline")}, "models": []}
+                          "gbytes_s": first["gbytes_s"], "pct_roofline": first.get("pct_roofline")},
+                 "stages": {stage: {"ms": ms(fastest), "pct_roofline": fastest.get("pct_roofline")} for stage in STAGES[size[0]]
+                            if (fastest := min((r for r in found if r["case"]["stage"] == stage), key=ms, default=None))}, "models": []}
         for stage in STAGES[size[0]]:
             its = [r for r in found if r["case"]["stage"] == stage and "cycles" in r["case"]["tag"]]
             if not its:
