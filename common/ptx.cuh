@@ -414,6 +414,14 @@ __device__ __forceinline__ void store_shared(SharedAddress to, double x) {
   *reinterpret_cast<double*>(to) = x;
 #endif
 }
+/// Stores 16 bytes to shared memory, which divides the address.
+__device__ __forceinline__ void store_shared(SharedAddress to, double2 x) {
+#ifdef __CUDACC__
+  asm volatile("st.shared.v2.f64 [%0], {%1, %2};" : : "r"(to), "d"(x.x), "d"(x.y) : "memory");
+#else
+  *reinterpret_cast<double2*>(to) = x;
+#endif
+}
 
 /// Waits until the launch ahead of this one in the stream has ended and what it has written can be seen. Needed where
 /// LaunchShape::may_begin_early is set, else nothing. On the executor, and before sm_90, launches follow one another

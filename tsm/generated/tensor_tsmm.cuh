@@ -40,10 +40,10 @@ __global__ void __launch_bounds__(threads, resident)
   // Lanes of a load: eight rows, four words of each. Half a warp at a time reads 8 bytes, a fourth 16.
   using FromA = ChunkCopies<T, M, rows, 4 * element, 32, rows_a>;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  // Whether rows of B leave from registers, 16 bytes at a time. A lane has columns 2t and 2t + 1 of a fragment. Which columns
-  // of C these are is free: two neighbours of double, if they leave together; else t and t + 4, so that lanes side by side
-  // have results side by side.
-  constexpr bool direct = parts == 2 || (N % 2 == 0 && rows_b != Rows::any), neighbours = parts == 1 && direct;
+  // Whether rows of B leave from registers, 64 bytes of four lanes at a time: if these are whole sectors of 32. A lane has
+  // columns 2t and 2t + 1 of a fragment. Which columns of C these are is free: two neighbours of double, if they leave
+  // together; else t and t + 4, so that lanes side by side have results side by side.
+  constexpr bool direct = N * element % 32 == 0 && rows_b != Rows::any, neighbours = parts == 1 && direct;
   const auto column = [](int j, int its) { return j * 8 + (neighbours ? its : its / 2 + its % 2 * 4); };
 
   // alpha C, and zeros behind it
@@ -156,8 +156,7 @@ __global__ void __launch_bounds__(threads, resident)
         }
       }
     } else {
-      // Rows that are not aligned: through where A's rows were, and from there lanes side by side store words side by
-      // side.
+      // Rows that share sectors: through where A's rows were, and from there lanes side by side store words side by side.
 #pragma unroll
       for (int i = 0; i < PR; ++i) {
 #pragma unroll
@@ -171,20 +170,20 @@ __global__ void __launch_bounds__(threads, resident)
       }
       __syncwarp();
       if (rows_b == Rows::flat && existing == rows && !adds) {
-        constexpr int pieces = rows * N / 2;
+        constexpr int pieces = rows * N * element / 16;
 #pragma unroll 8
         for (int i = lane; i < pieces; i += 32) {
-          double piece[2];
-          load_unit<2>(piece, at + i * 16);
-          reinterpret_cast<double2*>(out)[i] = make_double2(piece[0], piece[1]);
+          double2 piece;
+          ptx::load_shared(piece.x, piece.y, at + i * 16);
+          reinterpret_cast<double2*>(out)[i] = piece;
         }
       } else {
 #pragma unroll 1
         for (int i = lane; i < existing * N; i += 32) {
-          double result;
-          ptx::load_shared(result, at + i * element);
-          double* const to = reinterpret_cast<double*>(out + i / N * ld + i % N);
-          if (adds) result = multiply_add(*reinterpret_cast<const double*>(&beta), *to, result);
+          T result;
+          load_unit<1>(&result, at + i * element);
+          T* const to = out + i / N * ld + i % N;
+          if (adds) result = multiply_add(beta, *to, result);
           *to = result;
         }
       }
