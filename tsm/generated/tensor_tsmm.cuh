@@ -40,10 +40,13 @@ __global__ void __launch_bounds__(threads, resident)
   // Lanes of a load: eight rows, four words of each. Half a warp at a time reads 8 bytes, a fourth 16.
   using FromA = ChunkCopies<T, M, rows, 4 * element, 32, rows_a>;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  // Whether rows of B leave from registers, 64 bytes of four lanes at a time: if these are whole sectors of 32. A lane has
-  // columns 2t and 2t + 1 of a fragment. Which columns of C these are is free: two neighbours of double, if they leave
-  // together; else t and t + 4, so that lanes side by side have results side by side.
-  constexpr bool direct = N * element % 32 == 0 && rows_b != Rows::any, neighbours = parts == 1 && direct;
+  // Whether rows of B leave from registers, 64 bytes of four lanes at a time: if these are whole sectors of 32; or if a
+  // warp of complex numbers is alone on its scheduler, where nobody works while it stores twice. A lane has columns 2t and
+  // 2t + 1 of a fragment. Which columns of C these are is free: two neighbours of double, if they leave together; else t
+  // and t + 4, so that lanes side by side have results side by side.
+  constexpr bool alone = threads * resident <= 128;
+  constexpr bool direct = rows_b != Rows::any && (N * element % 32 == 0 || (parts == 2 && alone)),
+                 neighbours = parts == 1 && direct;
   const auto column = [](int j, int its) { return j * 8 + (neighbours ? its : its / 2 + its % 2 * 4); };
 
   // alpha C, and zeros behind it
