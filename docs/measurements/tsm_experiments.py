@@ -308,6 +308,7 @@ def record_text(record):
 # Nsight Compute's names: ours.
 DRAM = {"dram__bytes_read.sum": "dram_read_bytes", "dram__bytes_write.sum": "dram_written_bytes"}
 BUSY = {"smsp__cycles_elapsed.avg.per_second": "clock_hz", "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active": "fp64_pct",
+        "sm__pipe_tensor_op_dmma_cycles_active.avg.pct_of_peak_sustained_active": "tensor_pct",
         "dram__throughput.avg.pct_of_peak_sustained_elapsed": "dram_pct"}
 
 
@@ -327,15 +328,15 @@ def counted_of_dram(work):
             for stage in GENERATED["tsmm"] if stage in work.known]
 
 
-def counted_of_best(work):
-    """tsm/14 and 15."""
-    return [case(stage, kind, m, n, k, stage) for op, stage in PICKED.items() if stage in work.known for kind in TYPES
+def counted_of_pipelines(work):
+    """Stages with a pipeline: plain cores, Tensor Cores."""
+    return [case(stage, kind, m, n, k, stage) for stages in GENERATED.values() for stage in stages[1:] if stage in work.known for kind in TYPES
             for m, n, k in work.problems(kind)]
 
 
 COUNTED = {
-    "E9": Counted("The clock, and what is busy, while the best kernels run", BUSY, "regex:^tsm(m|ttsm)_pipeline",
-                  squares(16, 24, 32, 40, 48, 50, 57, 60, 64), counted_of_best),
+    "E9": Counted("The clock, and what is busy, while kernels with a pipeline run", BUSY, "regex:^tsm(m|ttsm)_(pipeline|tensor)",
+                  squares(16, 24, 32, 40, 48, 50, 57, 60, 64), counted_of_pipelines),
     "E13": Counted("TSMM: bytes of device memory by width", DRAM, "regex:^tsmm", REMAINDERS, counted_of_dram),
 }
 
@@ -532,17 +533,15 @@ def tables(record):
 
 
 def table_busy(record):
-    """The clock, and how busy FP64 cores and device memory are, by width."""
-    stages, rows = list(PICKED.values()), []
-    columns = [(stage, kind) for stage in stages for kind in TYPES]
+    """The clock, and how busy the multiplying cores and device memory are, by width."""
+    columns, rows = list(dict.fromkeys((r["stage"], r["type"]) for r in record["results"])), []
     for m, n in sorted({(r["m"], r["n"]) for r in record["results"]}):
         row = [size_text(m, n)]
         for stage, kind in columns:
             r = next((r for r in record["results"] if (r["stage"], r["type"], r["m"], r["n"]) == (stage, kind, m, n)), None)
-            row.append(f"{r['clock_hz'] / 1e9:.2f}, {r['fp64_pct']:.0f}, {r['dram_pct']:.0f}" if r else "-")
+            row.append(f"{r['clock_hz'] / 1e9:.2f}, {max(r['fp64_pct'], r.get('tensor_pct', 0)):.0f}, {r['dram_pct']:.0f}" if r else "-")
         rows.append(row)
-    head = ["M = N", *(f"{PRODUCTS[op]}, {TYPES[kind]}" for op in PICKED for kind in TYPES)]
-    return head, rows
+    return ["M = N", *(f"{stage}, {TYPES[kind]}" for stage, kind in columns)], rows
 
 
 TABLES_OF_COUNTED = {"E9": table_busy, "E13": lambda record: table_dram(record)}
