@@ -50,10 +50,11 @@ def draw(op, path, plot_style, save):
         ax.axhline(100, color="black", linewidth=0.8)
         ax.set_title(TYPES[kind], fontsize=10)
         ax.set_xlabel("M = N")
-        ax.set_ylim(0, None)
+    most = max(share for kind in TYPES for both in shares(report, op, kind).values() for share in both)
+    axes[0].set_ylim(0, 1.05 * most)
     axes[0].set_ylabel("% of the plain cores' roofline")
     axes[0].legend(fontsize=8, loc="lower left")
-    fig.suptitle(f"{PRODUCTS[op]} ({report['device']})", fontsize=10)
+    fig.suptitle(f"{PRODUCTS[op]}, 256 MiB of A ({report['device']})", fontsize=10)
     fig.tight_layout()
     save(plt, fig, path)
 
