@@ -56,7 +56,8 @@ def block_tsm_counted(data, stage):
     tensor = all(c["tensor_flops"] > 2 * c["fma64"] for c in counts.values())
 
     def per_fma(kind, what):
-        return lambda c: c[kind][what] / (c["tensor_flops"] / (2 * 16 * 8 * 4) if tensor else c["fma64"] / 32)
+        # An instruction of Tensor Cores is 16 warp-wide FMAs, where some kernels have them and others not.
+        return lambda c: c[kind][what] / ((c["tensor_flops"] / 2 / (16 * 8 * 4)) if tensor else (c["fma64"] + c["tensor_flops"] / 2) / 32)
 
     last = [row("requests of atomic additions", per_fma("global_atomic", "requests"))]
     if "TsmmInfo" in (ROOT / f"{data.stage(stage)}.cu").read_text():  # long in what it stores, and C may be in shared memory
