@@ -138,12 +138,12 @@ class Cases(unittest.TestCase):
         with mock.patch.object(counters, "read_launches", read_launches):
             found = tsm_experiments.perform_ncu(gemm(), "E13", [(5, 5, 20)])
         self.assertEqual(len(batches), 1)
-        self.assertEqual([r["stage"] for r in found["results"]], ["tsm/12", "tsm/13"])
-        self.assertEqual(tsm_experiments.table_dram(found)[1], [["5", "1", "1.50", "1.00", "1.50", "1.00"]])
-
+        self.assertEqual([r["stage"] for r in found["results"]], ["tsm/12", "tsm/13", "tsm/13c"])
+        self.assertEqual(tsm_experiments.table_dram(found)[1], [["5", "1", *["1.50", "1.00"] * 3]])
 
     def test_what_is_busy(self):
-        answer = {"smsp__cycles_elapsed.avg.per_second": 1.834e9, "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active": 77.2,
+        answer = {"smsp__cycles_elapsed.avg.per_second": 1.834e9, "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active": 2.2,
+                  "sm__pipe_tensor_op_dmma_cycles_active.avg.pct_of_peak_sustained_active": 77.2,
                   "dram__throughput.avg.pct_of_peak_sustained_elapsed": 61.6}
 
         def read_launches(command, metrics, count, kernels):
@@ -155,7 +155,8 @@ class Cases(unittest.TestCase):
         with mock.patch.object(counters, "read_launches", read_launches):
             found = tsm_experiments.perform_ncu(gemm(), "E9", [(17, 17, 20)])
         head, rows = tsm_experiments.TABLES_OF_COUNTED["E9"](found)
-        self.assertEqual((len(head), rows), (5, [["17", *["1.83, 77, 62"] * 4]]))
+        self.assertEqual(head[1:4], ["tsm/10, double", "tsm/10, double complex", "tsm/13b, double"])
+        self.assertEqual((len(head), rows), (9, [["17", *["1.83, 77, 62"] * 8]]))
         answer.popitem()
         with mock.patch.object(counters, "read_launches", read_launches), self.assertRaises((SystemExit, AssertionError)):
             tsm_experiments.perform_ncu(gemm(), "E9", [(17, 17, 20)])

@@ -323,7 +323,7 @@ class Counted:
 
 
 def counted_of_dram(work):
-    """tsm/12 and 13, a gigabyte of A."""
+    """The stages that generate TSMM's kernels, a gigabyte of A."""
     return [case(stage, "d", m, n, k, stage) for m, n, k in work.problems("d", lambda m, n: 4 * max(m, n))
             for stage in GENERATED["tsmm"] if stage in work.known]
 
@@ -549,12 +549,12 @@ TABLES_OF_COUNTED = {"E9": table_busy, "E13": lambda record: table_dram(record)}
 
 def table_dram(record):
     """Bytes read of A's and written of B's, by width."""
-    rows = []
+    stages, rows = list(dict.fromkeys(r["stage"] for r in record["results"])), []
     for m, n in sorted({(r["m"], r["n"]) for r in record["results"]}):
         row = [size_text(m, n), str(m % 4)]
-        for stage in GENERATED["tsmm"]:
+        for stage in stages:
             r = next((r for r in record["results"] if (r["stage"], r["m"], r["n"]) == (stage, m, n)), None)
             row += [f"{r['dram_read_bytes'] / (8 * m * r['k']):.2f}", f"{r['dram_written_bytes'] / (8 * n * r['k']):.2f}"] if r else ["-", "-"]
         rows.append(row)
-    head = ["M = N", "M mod 4", *(f"{stage}: {what}" for stage in GENERATED["tsmm"] for what in ("read, of A's bytes", "written, of B's bytes"))]
+    head = ["M = N", "M mod 4", *(f"{stage}: {what}" for stage in stages for what in ("read, of A's bytes", "written, of B's bytes"))]
     return head, rows
