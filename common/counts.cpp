@@ -53,7 +53,8 @@ bool Counts::on_tensor_cores() const {
 }
 double Counts::steps() const {
   constexpr double flops_of_mma = 2.0 * 16 * 8 * 16;
-  return on_tensor_cores() ? static_cast<double>(tensor_flops) / flops_of_mma : fmas() / 32;
+  if (on_tensor_cores() && !is_double) return static_cast<double>(tensor_flops) / flops_of_mma;
+  return (is_double ? fmas() + static_cast<double>(tensor_flops) / 2 : fmas()) / 32;
 }
 double Counts::flops() const {
   return 2.0 * fmas() + static_cast<double>(tensor_flops);

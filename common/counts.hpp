@@ -41,7 +41,7 @@ struct Counts {
   /// Whether Tensor Cores did most of the work.
   bool on_tensor_cores() const;
   /// What costs are shared out among: warp-wide FMAs; on Tensor Cores products of 16 x 8 x 16, one mma.sync of FP16
-  /// each.
+  /// each. In double warp-wide FMAs there, too, as plain cores do them: stages of both kinds stand side by side.
   double steps() const;
   /// Floating-point operations that were counted: two for each FMA, and the Tensor Cores'.
   double flops() const;

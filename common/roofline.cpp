@@ -76,10 +76,11 @@ CountedBound counted_bound(const Counts& counts) {
   if (steps == 0) return {.by = "no FMAs"};
   const double shared = static_cast<double>(counts.shared_load.wavefronts + counts.shared_store.wavefronts);
   CountedBound bound{"FP32 cores", cycles_per_warp_fma, 1, cycles_per_warp_fma, "FP32", "FMA"};
-  if (counts.on_tensor_cores()) {
-    const double at_peak = counts.is_double ? cycles_per_mma64 : cycles_per_mma;
-    bound = {"Tensor Cores", at_peak, 1, at_peak, counts.is_double ? "FP64 Tensor Core" : "Tensor Core", "mma"};
-  } else if (counts.fma64.value_or(0) > counts.fma32.value_or(0))
+  if (counts.on_tensor_cores() && counts.is_double)
+    bound = {"Tensor Cores", cycles_per_tensor_fma64, 1, cycles_per_tensor_fma64, "FP64 Tensor Core", "FMA"};
+  else if (counts.on_tensor_cores())
+    bound = {"Tensor Cores", cycles_per_mma, 1, cycles_per_mma, "Tensor Core", "mma"};
+  else if (counts.fma64.value_or(0) > counts.fma32.value_or(0))
     bound = {"FP64 cores", cycles_per_warp_fma64, 1, cycles_per_warp_fma64, "FP64", "FMA"};
   const auto consider = [&](double cycles, const char* by) {
     if (cycles <= bound.cycles) return;

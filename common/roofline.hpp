@@ -58,8 +58,8 @@ inline constexpr double cycles_per_warp_fma64 = 0.5;
 /// Cycles of an SM that a product of 16 x 8 x 16 takes in FP16 at the peak of sm_90's Tensor Cores, which only wgmma
 /// reaches.
 inline constexpr double cycles_per_mma = 1.0;
-/// The same in double: four instructions of 16 x 8 x 4.
-inline constexpr double cycles_per_mma64 = 16.0;
+/// Cycles that 32 multiply-adds in double take there: an instruction of 16 x 8 x 4 is 16 times as many, in 4 cycles.
+inline constexpr double cycles_per_tensor_fma64 = 0.25;
 
 /// What keeps an SM busy longest, from what the CPU executor has counted.
 struct CountedBound {

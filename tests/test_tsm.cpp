@@ -653,6 +653,8 @@ TEST_F(Tsm, TensorCoresOfBothProducts) {
         EXPECT_EQ(result.verdict.outcome, Outcome::pass) << result.verdict.reason;
         if (!result.counts) continue;
         EXPECT_TRUE(result.counts->on_tensor_cores());
+        EXPECT_EQ(counted_bound(*result.counts).peak, "FP64 Tensor Core");
+        EXPECT_EQ(counted_bound(*result.counts).step, "FMA");
         EXPECT_EQ(result.counts->shared_load.conflicts, 0);
       }
     }
