@@ -8,6 +8,7 @@
 #include "common/jit.hpp"
 #include "common/options.hpp"
 #include "common/report.hpp"
+#include "common/roofline.hpp"
 #include "tests/device_test.hpp"
 #include "tests/tsm_kernels.hpp"
 #include "tests/tsm_problems.hpp"
