@@ -166,7 +166,7 @@ class Results {
   void require_same(const Json& found, const Json& run) const {
     for (const char* const key : {"device", "commit"}) {
       const std::string has = found.contains("run") ? found["run"].value(key, "") : "";
-      if (has != run[key])
+      if (has != run[key].get<std::string>())
         throw UsageError(fmt::format("{} has results of another {} ('{}'): name another file", path_, key, has));
     }
   }
