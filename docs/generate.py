@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes every measured number and every figure of the documents from docs/measurements/.
+"""Writes the tables of measurements, the marked numbers, and every figure of the documents from docs/measurements/.
 
 usage: docs/generate.py [--check]     (figures need matplotlib; --check needs nothing, changes nothing, and exits 1 if anything
                                        is out of date)
@@ -7,6 +7,7 @@ usage: docs/generate.py [--check]     (figures need matplotlib; --check needs no
 In a page, what stands between these marks is written by this script:
   <!-- generated: NAME ARGUMENT... -->  whole lines  <!-- end generated -->
   <!-- = NAME ARGUMENT... -->a value<!-- / -->
+The second never begins a line: there a comment is a block of its own for forges, and ends the paragraph (tests/check_docs.py).
 """
 import hashlib
 import json
@@ -49,6 +50,7 @@ BESIDE = GPU / "counts.json"  # the same and Nsight Compute's; may be missing
 SWEEP, COARSE, RANDOM, VARIANTS = (GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random", "variants"))  # may be missing
 MORE_VARIANTS = [GPU / f"variants_{name}.json" for name in ("sizes", "16384")]  # the same
 TUNING = GPU / "tuning.json"  # the search of stage 16; may be missing
+NOT_IN_HISTORY = DOCS / "measurements" / "not_in_history.json"  # commits named by records, and how to measure anew
 HEADLINE = "4096x4096x4096"
 CUBES = ["256", "512", "1000", "1023", "1024", "2047", "2048", "3000", "4095", "4096", "4097", "8192", "16384"]
 # What the ladder's summit is judged by, beside the cubes.
@@ -635,6 +637,27 @@ def block_counts(data, which):
 
 # ---- values within a sentence
 
+
+def behind_cublas(data, *names):
+    """Experiments E9 and E13: the sizes at which cuBLAS is ahead of our best by 0.5 % or more, and our speed divided by its."""
+    found = []
+    for name in names:
+        path = experiment_figures.record_file(name)
+        if not path:
+            raise NotMeasured("")
+        record = json.loads(path.read_text())
+        if record["executor"]:
+            raise NotMeasured("")
+        gflops = {(r["series"], r["type"], r["m"], r["n"]): r.get("gflops", 0) for r in record["results"]}
+        for (series, kind, m, n), ours in gflops.items():
+            theirs = gflops.get(("cuBLAS", kind, m, n), 0)
+            if series == "our best" and theirs and ours / theirs < 0.995:
+                shape = str(m) if m == n else f"{m} x {n}"
+                title = record["title"].split(":")[0]
+                found.append(f"{title} in {tsm_pages.TYPES[kind]} at {shape} ({ours / theirs:.2f})")
+    return ", ".join(found) or "none"
+
+
 VALUES = {
     "tflops": lambda d, stage, shape: tflops(d.result(stage, shape)["gflops"]),
     "gflops": lambda d, stage, shape: number(d.result(stage, shape)["gflops"]),
@@ -656,6 +679,7 @@ VALUES = {
     "cublas_ratio": lambda d, stage, shape: f"{d.result(stage, shape)['pct_cublas'] / 100:.2f}",
     "random_least": lambda d, stage: f"{min(r['pct_cublas'] for r in d.random['results'] if r['stage'] == d.stage(stage)) / 100:.2f}",
     "cublas_ratio3": lambda d, stage, shape: f"{d.result(stage, shape)['pct_cublas'] / 100:.3f}",
+    "behind_cublas": behind_cublas,
     "tuning": tuning_spread,
     "tuned": tuned_gain,
     "ffma": lambda d: f"{d.ceilings['ffma_gflops'] / 1e3:.1f}",
@@ -669,6 +693,14 @@ BLOCKS = {name[len("block_"):]: function for name, function in list(globals().it
 
 
 NOT_TUNED = ["*Not measured yet: `docs/measurements/tune.py` does it.*"]
+
+
+def with_history(lines):
+    """Lines of a block; where they name a commit that the repository doesn't have, they say so."""
+    for commit, entry in json.loads(NOT_IN_HISTORY.read_text()).items():
+        note = f"commit {commit} (which is not in this repository's history, so this run can't be repeated exactly; `{entry['again']}` measures anew)"
+        lines = [line.replace(f"commit {commit}", note) for line in lines]
+    return lines
 
 
 def fill(text, data, where):
@@ -688,7 +720,7 @@ def fill(text, data, where):
             sys.exit(f"error: {where}: can't generate '{spec}': {error!r}")
 
     text = re.sub(r"(<!-- generated: ([^>]*?) -->\n).*?(<!-- end generated -->)",
-                  lambda m: m[1] + "\n".join(call(BLOCKS, m[2])) + "\n" + m[3], text, flags=re.S)
+                  lambda m: m[1] + "\n".join(with_history(call(BLOCKS, m[2]))) + "\n" + m[3], text, flags=re.S)
     return re.sub(r"(<!-- = ([^>]*?) -->).*?(<!-- / -->)", lambda m: m[1] + call(VALUES, m[2]) + m[3], text)
 
 

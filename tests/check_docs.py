@@ -20,6 +20,20 @@ RUNNABLE = ("list", "run", "compare", "ladder")
 # [text](target "title"), [![alt](image)](target), [name]: target, <img src="target">
 TARGET = re.compile(r'\]\(\s*<?([^)\s>]+)|^ {0,3}\[[^\]^]+\]:\s*<?([^\s>]+)|\b(?:href|src|srcset)\s*=\s*"([^"\s]+)')
 NOT_HERE = re.compile(r"# needs a GPU|--cuda|--prebuilt")
+# At a line's start, also within lists and quotes. There a comment is a block of its own for forges, which ends the paragraph above it.
+COMMENT = re.compile(r"[\s>]*(?:(?:[-*+]|\d+[.)])\s+)*<!--(?! end generated -->)")
+NOT_PARAGRAPH = re.compile(r"[\s>]*$|\s*(?:#{1,6} |\||<!--)")
+
+
+def commits_in(record):
+    """All commits that a measurement names."""
+    found = set()
+    for key, value in record.items() if isinstance(record, dict) else enumerate(record):
+        if key in ("commit", "commits"):
+            found.update([value] if isinstance(value, str) else value)
+        elif isinstance(value, (dict, list)):
+            found |= commits_in(value)
+    return found
 
 
 class Page:
@@ -71,7 +85,7 @@ class Check:
     def __init__(self, root, bin_dir):
         self.root, self.bin, self.problems = root, bin_dir, []
         self.ran = {}  # a command: what was wrong with it, or None; pages repeat commands
-        self.count = dict.fromkeys(("pages", "links", "images", "commands", "commands run", "maps", "choices", "counts"), 0)
+        self.count = dict.fromkeys(("pages", "links", "images", "commits", "commands", "commands run", "maps", "choices", "counts"), 0)
         paths = {root / f / "README.md" for f in (".", "tsm", "tensorcore")}
         paths |= {path for f in ("docs", "tsm", "tensorcore") for path in (root / f).rglob("*.md")}
         for path in sorted(path for path in paths if not path.exists()):
@@ -88,9 +102,11 @@ class Check:
         self.check_stage_pages()
         for page in self.pages:
             self.check_words(page)
+            self.check_comments(page)
             self.check_links(page)
         self.check_figures()
         self.check_generated()
+        self.check_commits()
         self.check_thread_maps()
         self.check_choices()
         self.check_counts()
@@ -115,6 +131,17 @@ class Check:
                 self.problem(page.path, number, f"unfinished: {word}")
             for path in re.findall(r"(?<![\w.~-])/(?:work|home|tmp)/", line):
                 self.problem(page.path, number, f"a path of somebody's machine: {path}")
+
+    def check_comments(self, page):
+        """test_forge_rendering.py renders the pages; this needs nothing, and finds the usual fault."""
+        before = {number + 1: line for number, line in page.prose}
+        for number, line in page.prose:
+            if not (mark := COMMENT.match(line)):
+                continue
+            if line[mark.end():].startswith(" ="):
+                self.problem(page.path, number, "a line begins with a number's mark, which ends the paragraph: move a word before it")
+            elif not NOT_PARAGRAPH.match(before.get(number, "")):
+                self.problem(page.path, number, "a comment right below a paragraph, which it ends: put a blank line between them")
 
     def check_links(self, page):
         for number, target in page.targets:
@@ -169,6 +196,35 @@ class Check:
         done = subprocess.run([sys.executable, script, "--check"], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             self.problem(script, 1, "--check fails: " + " | ".join(done.stdout.strip().splitlines()[-3:]))
+
+    def check_commits(self):
+        """Measurements name commits that the history has, but for those in not_in_history.json, of which the pages say so."""
+        known = self.root / "docs" / "measurements" / "not_in_history.json"
+        exceptions = json.loads(known.read_text())
+        named = {}
+        for path in sorted((self.root / "docs" / "measurements").rglob("*.json")):
+            for commit in commits_in(json.loads(path.read_text())):
+                named.setdefault(commit, path)
+        for commit, entry in exceptions.items():
+            record = self.root / entry["record"]
+            if not record.exists() or commit not in commits_in(json.loads(record.read_text())):
+                self.problem(known, 1, f"{entry['record']} doesn't name {commit} any more: delete the entry")
+        git = ["git", "-C", self.root]
+        try:
+            asked = subprocess.run([*git, "rev-parse", "--show-toplevel", "--is-shallow-repository"], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.split("\n")
+        except OSError:
+            asked = [""]
+        if asked[1:2] != ["false"] or pathlib.Path(asked[0]).resolve() != self.root:
+            del self.count["commits"]
+            print("SKIPPED, NOT RUN: whether measurements' commits exist: needs a git clone with the whole history")
+            return
+        for commit, path in named.items():
+            self.count["commits"] += 1
+            done = subprocess.run([*git, "cat-file", "-e", commit.removesuffix("-dirty") + "^{commit}"], stderr=subprocess.DEVNULL)
+            if (done.returncode == 0) == (commit in exceptions):
+                self.problem(path, 1, f"commit {commit} is " + ("in" if done.returncode == 0 else "not in") + " this repository's history: "
+                             f"measure anew at a commit that it has, or see {known.relative_to(self.root)}")
 
     def check_thread_maps(self):
         """The figures of the threads' maps are drawn from a file, which must be what the stages do now."""
