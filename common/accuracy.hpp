@@ -1,9 +1,12 @@
 // How far results are from FP64's, over the depth of the product and the kind of numbers: the command `accuracy`.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace gemm {
 

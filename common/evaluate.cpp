@@ -114,6 +114,7 @@ std::optional<double> Result::percent_of_yardstick() const {
 }
 
 std::optional<double> Result::percent_of_roofline(const std::optional<Ceilings>& ceilings, bool tensor_cores) const {
+  if (told_percent_of_roofline && !tensor_cores) return told_percent_of_roofline;
   if (!timed || !ceilings || accuracy == Accuracy::tf32 || incorrect_on_purpose()) return std::nullopt;
   return 100.0 * problem_floor(spec, *ceilings, tensor_cores, stage ? stage->fp16_products : 0).ms /
          timed->own.median();
@@ -166,7 +167,7 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
     const KernelOptions used = generated.choose(spec.m, spec.n, is_complex, contender.kernel.value_or(spec.kernel));
     if (!kernel_refusal(*contender.stage, spec.m, spec.n, is_complex, used).empty()) continue;
     if (progress) progress("compiling " + contender.id);
-    find_kernel(generated.request(spec.m, spec.n, is_complex, spec.conjugate, used));
+    generated.find(generated.request(spec.m, spec.n, is_complex, spec.conjugate, used));
   }
 
   const auto to_run = [](const Result& result) { return result.verdict.outcome == Outcome::pass; };

@@ -43,6 +43,9 @@ struct Result {
   std::optional<TimedResult> timed;  ///< only if asked for, and only if the check passed
   std::optional<Counts> counts;      ///< only if asked for, and only if the check passed
   std::vector<LineCounts> lines;
+  /// Of another program's stage (common/ladder_programs.hpp): what it says of its bound, and of the roofline.
+  std::string bound;
+  std::optional<double> told_percent_of_roofline;
   double launch_seconds = 0;  ///< of the check's last launch, to its end, seen from outside
   double check_seconds = 0;   ///< wall time of the check: on the CPU executor the only clock there is
 

@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <regex>
 
 #include "common/embedded_headers.hpp"
 #include "common/jit_cache.hpp"
@@ -130,8 +129,12 @@ void set_kernel_cache(const fs::path& folder) {
 }
 
 void require_jit_target(const std::string& target) {
-  static const std::regex architecture("sm_[1-9][0-9]+[af]?");
-  if (std::regex_match(target, architecture) || target == native_jit_target()) return;
+  std::string_view number = target;
+  const bool named = number.starts_with("sm_");
+  if (named) number.remove_prefix(3);
+  if (number.ends_with('a') || number.ends_with('f')) number.remove_suffix(1);
+  const bool digits = number.size() >= 2 && number[0] != '0' && number.find_first_not_of("0123456789") == number.npos;
+  if ((named && digits) || target == native_jit_target()) return;
   throw UsageError(fmt::format("no target '{}': an architecture such as sm_90a, or leave it out", target));
 }
 

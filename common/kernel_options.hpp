@@ -53,6 +53,7 @@ struct KernelOptions {
 };
 
 struct JitRequest;
+struct JitResult;
 
 /// A kernel that there can be, and how good a stage's model takes it for: an SM's cycles for a row of K.
 struct Candidate {
@@ -73,6 +74,8 @@ struct GeneratedKernels {
                                        Search search) = nullptr;
   /// What to compile.
   JitRequest (*request)(int m, int n, bool is_complex, bool conjugate, const KernelOptions& complete) = nullptr;
+  /// Compiles and keeps it: gemm::find_kernel(), named here so that programs without such stages need no compiler.
+  JitResult (*find)(const JitRequest& request) = nullptr;
 
   /// Of a stage that launches other stages' kernels: the id of the one that has this kernel; empty if none can.
   std::string (*stage)(int m, int n, bool is_complex, const KernelOptions& asked) = nullptr;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "common/status.hpp"
 

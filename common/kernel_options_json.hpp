@@ -1,7 +1,7 @@
 // Options of generated kernels in JSON: as reports name them, and as tables of tuned kernels keep them.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "common/kernel_options.hpp"
 

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <ranges>
 
@@ -18,6 +20,7 @@
 #include "common/device_memory.hpp"
 #include "common/doctor.hpp"
 #include "common/jit.hpp"
+#include "common/ladder.hpp"
 #include "common/options.hpp"
 #include "common/probe.hpp"
 #include "common/report.hpp"
@@ -29,217 +32,6 @@ using namespace gemm;
 
 bool colour() {
   return isatty(STDOUT_FILENO);
-}
-
-struct LadderOptions {
-  std::vector<std::string> shapes;
-  std::vector<std::string> only;
-  std::string family;
-  std::optional<Operation> op;
-  std::optional<Type> type;
-  TimingOptions timing;
-  KernelOptions kernel;
-  int batch = 1;
-  std::string json;
-  bool time = false, no_time = false;
-  bool variants = false;
-  bool with_libraries = false;
-  bool standard = false;
-  int sweep = 0;  // the step
-  std::optional<std::uint64_t> random;
-  std::optional<double> budget_ms;
-  bool brief = false;
-
-  bool many_shapes() const { return standard || sweep || random; }
-};
-
-// What a newcomer should see: on a GPU sizes that tell the rungs apart, on the CPU one that fits and one that does not.
-std::vector<std::string> usual_shapes(Operation op, std::optional<Type> type) {
-  const bool gpu = open_device().gpu;
-  if (op == Operation::gemm && type == Type::f16)
-    return gpu ? std::vector<std::string>{"1024", "4096", "8192"} : std::vector<std::string>{"256", "131x257x67"};
-  if (op == Operation::gemm)
-    return gpu ? std::vector<std::string>{"1024", "2048", "4096"} : std::vector<std::string>{"256", "131x257x67"};
-  if (!gpu) return {"16x16x1000", "7x13x333"};
-  std::vector<std::string> shapes;
-  const std::int64_t words = type == Type::c64 ? 1 << 28 : 1 << 29;  // of A: 4 GiB
-  for (const int width : {1, 4, 16, 32, 64}) shapes.push_back(fmt::format("{0}x{0}x{1}", width, words / width));
-  return shapes;
-}
-
-std::vector<ProblemSpec> ladder_problems(const LadderOptions& options) {
-  std::vector<std::string> shapes = options.shapes;
-  if (options.standard) shapes = standard_shapes();
-  if (options.sweep) shapes = sweep_shapes(options.sweep);
-  if (options.random) shapes = random_shapes(*options.random);
-  if (!open_device().gpu && (options.time || options.many_shapes())) {
-    throw DeviceError(options.time ? "no device to time on: the CPU executor checks, and can't tell a GPU's speed"
-                                   : "no GPU: these shapes would take the CPU executor days; name smaller ones");
-  }
-  const Operation op = options.op.value_or(Operation::gemm);
-  if (op != Operation::gemm && options.many_shapes())
-    throw UsageError("the lists of shapes are not for tall & skinny products");
-  const bool usual = shapes.empty();
-  if (usual) shapes = usual_shapes(op, options.type);
-  std::vector<ProblemSpec> problems;
-  for (const std::string& shape : shapes) problems.push_back(parse_shape(shape));
-  for (ProblemSpec& problem : problems) {
-    set_kind(problem, op, options.type);
-    problem.kernel = options.kernel;
-    problem.batch = options.batch;
-  }
-  if (usual && !open_device().gpu) {
-    ProblemSpec& awkward = problems.back();
-    awkward.lda = awkward.row_a() + 4;
-    awkward.ldb = awkward.n + 3;
-    awkward.ldc = awkward.n + 2;
-    awkward.offset = 1;
-    awkward.alpha = 1.5;
-    awkward.beta = -0.5;
-  }
-  return problems;
-}
-
-// About how long a launch will take: what the best speed that the contender has shown in this run, on a problem not
-// much smaller, makes of this one; else its prediction, as if no SM stood idle.
-class Estimate {
- public:
-  explicit Estimate(const std::optional<Ceilings>& ceilings) : ceilings_(ceilings) {}
-
-  void learn(const Result& result) {
-    if (result.timed) seen_[result.id].push_back({result.spec.flops(), result.gflops()});
-  }
-
-  double ms(const Contender& contender, const ProblemSpec& spec) const {
-    constexpr double not_much_smaller = 8;
-    double best = 0;
-    if (const auto found = seen_.find(contender.id); found != seen_.end()) {
-      for (const auto& [flops, gflops] : found->second) {
-        if (flops * not_much_smaller >= spec.flops()) best = std::max(best, gflops);
-      }
-    }
-    if (best > 0) return spec.flops() / (best * 1e6);
-    if (!ceilings_ || !contender.stage) return 0;
-    const auto sms = static_cast<unsigned>(open_device().sm_count);
-    return stage_prediction(*contender.stage, spec, *ceilings_, sms, open_device().sm_count).ms;
-  }
-
- private:
-  struct Seen {
-    double flops, gflops;
-  };
-  const std::optional<Ceilings>& ceilings_;
-  std::map<std::string, std::vector<Seen>> seen_;
-};
-
-int ladder(LadderOptions options, const std::string& command) {
-  require_writable(options.json);
-  const auto say = [&](const std::string& text) { tell(options.json, text); };
-  const DeviceInfo& device = open_device();
-  std::vector<Contender> contenders;
-  if (!options.only.empty() && !options.op) options.op = find_stage(options.only.front()).op;
-  if (!options.only.empty() && !options.type) options.type = find_stage(options.only.front()).type;
-  const Operation op = options.op.value_or(Operation::gemm);
-  const Type type = options.type.value_or(op == Operation::gemm ? Type::f32 : Type::f64);
-  const auto enter = [&](const Stage& stage) {
-    if (stage.op == op && stage.type && stage.type != type)
-      throw UsageError(fmt::format("{} is for {}: one type at a time", stage.id, type_name(*stage.type)));
-    if (stage.op != op) throw UsageError(stage.id + " is no " + operation_name(op) + ": one operation at a time");
-    contenders.push_back(contender(stage));
-    if (!options.variants) return;
-    for (const Stage& form : variants(stage)) contenders.push_back(contender(form));
-  };
-  if (options.only.empty()) {
-    for (const Stage* stage : stages_for(op, type, options.family)) enter(*stage);
-    if (contenders.empty()) {
-      const std::string where = options.family.empty() ? "" : " among those of " + options.family;
-      throw UsageError(fmt::format("no stage for {} in {}{}", operation_name(op), type_name(type), where));
-    }
-  }
-  for (const std::string& name : options.only) enter(find_stage(name));
-  const auto takes_options = [](const Contender& c) { return static_cast<bool>(c.stage->generated); };
-  const bool takes = options.only.empty() ? std::ranges::any_of(contenders, takes_options)
-                                          : std::ranges::all_of(contenders, takes_options);
-  if (options.kernel.any() && !takes) throw UsageError("options of kernels are for stages that generate them");
-  if (const std::string why = foreign_options(op, options.kernel); !why.empty()) throw UsageError(why);
-  const auto problems = ladder_problems(options);
-  const std::vector<Contender>& libraries = baselines(problems.front().type);
-  if (options.only.empty() || options.with_libraries)
-    contenders.insert(contenders.end(), libraries.begin(), libraries.end());
-
-  EvaluateOptions evaluate_options;
-  evaluate_options.time = device.gpu && !options.no_time;
-  evaluate_options.count = !device.gpu;
-  evaluate_options.timing = options.timing;
-  // Lists of shapes, and tall matrices, have some that the slow stages would need minutes for.
-  constexpr double budget_for_many = 300;
-  evaluate_options.budget_ms =
-      options.budget_ms.value_or(options.many_shapes() || op != Operation::gemm ? budget_for_many : 0);
-  for (const ProblemSpec& problem : problems) problem.validate();
-
-  say(fmt::format("{}{}\n", device.name,
-                  device.gpu ? fmt::format(", sm_{}, driver {}, CUDA {}, cuBLAS {}", device.compute_capability,
-                                           device.driver, device.cuda, device.cublas)
-                             : ""));
-  std::optional<Ceilings> ceilings;
-  if (evaluate_options.time) {
-    show_progress("measuring the ceilings");
-    ceilings = measure_ceilings();
-    show_progress("");
-    say(fmt::format(
-        "measured here: read {:.0f} GB/s, scale {:.0f} GB/s, copy {:.0f} GB/s, FFMA {:.1f} TFLOP/s, DFMA "
-        "{:.1f} TFLOP/s, DMMA {:.1f} TFLOP/s, FP16 mma {:.0f} TFLOP/s, TF32 mma {:.0f} TFLOP/s, shared memory {:.1f} "
-        "TB/s, launch {:.1f} us, latency {:.0f} ns\n",
-        ceilings->read_gbs, ceilings->scale_gbs, ceilings->copy_gbs, ceilings->ffma_gflops * 1e-3,
-        ceilings->dfma_gflops * 1e-3, ceilings->dmma_gflops * 1e-3, ceilings->hmma_gflops * 1e-3,
-        ceilings->tmma_gflops * 1e-3, ceilings->shared_gbs * 1e-3, ceilings->launch_us, ceilings->latency_ns));
-  } else if (!device.gpu) {
-    say("no GPU: every stage's own kernel runs and is checked, one fiber for each CUDA thread; speeds need a GPU\n");
-  }
-
-  Json report = provenance(command, ceilings);
-  const bool part = !options.json.empty() && options.json != "-" && problems.size() > 1;
-  const std::string part_file = options.json + ".part";
-  report["results"] = Json::array();
-  int status = 0;
-  std::size_t passed = 0, failed = 0, skipped = 0;
-  Estimate estimate(ceilings);
-  for (const ProblemSpec& problem : problems) {
-    evaluate_options.estimate_ms = [&](const Contender& c) { return estimate.ms(c, problem); };
-    const auto progress = [&](const std::string& what) {
-      show_progress(fmt::format("{}x{}x{}: {}", problem.m, problem.n, problem.k, what));
-    };
-    const auto results = [&] {
-      try {
-        return evaluate(contenders, problem, evaluate_options, progress);
-      } catch (const OutOfDeviceMemory& error) {
-        if (!options.many_shapes()) throw;  // the rest of a list is not lost for its largest
-        return all_skipped(contenders, problem, error.what());
-      }
-    }();
-    show_progress("");
-    say(fmt::format("\n{}\n{}", describe(problem),
-                    device.gpu ? table(results, ceilings, colour()) : count_table(results, colour())));
-    for (const Result& result : results) {
-      const Json full = to_json(result, ceilings, options.timing);
-      report["results"].push_back(options.brief ? shortened(full) : full);
-      estimate.learn(result);
-      passed += result.verdict.outcome == Outcome::pass;
-      failed += result.verdict.outcome == Outcome::fail;
-      skipped += result.verdict.outcome == Outcome::skip;
-      if (result.verdict.device_lost) {
-        fmt::print(stderr, "error: a kernel crashed the device; nothing more can run in this process\n");
-        return 1;
-      }
-    }
-    status = std::max(status, exit_status(results, ceilings, options.timing));
-    // A long run that is cut short leaves what it had.
-    if (part) write_text(part_file, report_text(report));
-  }
-  say(fmt::format("\n{} right, {} wrong, {} skipped\n", passed, failed, skipped));
-  if (!options.json.empty()) write_text(options.json, report_text(report));
-  if (part) std::filesystem::remove(part_file);
-  return status;
 }
 
 // Two stages on one problem, each timed in turns with cuBLAS.
@@ -500,46 +292,7 @@ int main(int argc, char** argv) {
 
   LadderOptions ladder_options;
   CLI::App* ladder_command = app.add_subcommand("ladder", "all stages beside cuBLAS: check, time, compare");
-  CLI::Option_group* which = ladder_command->add_option_group("shapes", "what to multiply");
-  which->require_option(0, 1);
-  which->add_option("shapes", ladder_options.shapes, "sizes N or MxNxK (default: a few that tell the stages apart)");
-  which->add_flag("--standard", ladder_options.standard, "the sizes that are measured and committed");
-  which->add_flag("--sweep{128}", ladder_options.sweep,
-                  "cubes, to 4096 in steps of 128 (--sweep=N: of N), then of 512");
-  ladder_command
-      ->add_option_function<std::string>(
-          "--op",
-          [&](const std::string& name) {
-            ladder_options.op = name == "gemm"   ? Operation::gemm
-                                : name == "tsmm" ? Operation::tsmm
-                                                 : Operation::tsmttsm;
-          },
-          "gemm (default): the SGEMM ladder; tsmttsm, tsmm: tall & skinny, shapes being MxNxK with K the long side")
-      ->check(CLI::IsMember({"gemm", "tsmttsm", "tsmm"}));
-  add_type_option(*ladder_command, ladder_options.type);
-  ladder_command->add_option("--batch", ladder_options.batch, "of each shape so many products (--type s)");
-  which->add_option("--random", ladder_options.random, "ten shapes between 200 and 8192, drawn with this seed");
-  ladder_command->add_option("--only", ladder_options.only, "these stages only, separated by commas; no libraries")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  ladder_command
-      ->add_option("--family", ladder_options.family,
-                   "sgemm, tsm or tensorcore; of FP32 products by default sgemm's stages")
-      ->check(CLI::IsMember({"sgemm", "tsm", "tensorcore"}));
-  ladder_command->add_flag("--variants", ladder_options.variants, "the stages' variants, too");
-  ladder_command->add_flag("--with-libraries", ladder_options.with_libraries, "cuBLAS as well, with --only");
-  CLI::Option* no_time = ladder_command->add_flag("--no-time", ladder_options.no_time, "check only");
-  ladder_command->add_flag("--time", ladder_options.time, "time, or end with status 2 where there is no GPU")
-      ->excludes(no_time);
-  ladder_command
-      ->add_option(
-          "--budget-ms", ladder_options.budget_ms,
-          "skip a stage where a launch takes longer (default: no limit; 300 with a list of shapes or tall & skinny)")
-      ->check(CLI::Range(0.001, 1e9));
-  ladder_command->add_option("--json", ladder_options.json, "write the results to this file");
-  ladder_command->add_flag("--brief", ladder_options.brief, "in the JSON, shapes, statuses and times alone");
-  add_timing_options(*ladder_command, ladder_options.timing);
-  add_kernel_options(*ladder_command, ladder_options.kernel);
+  add_ladder_options(*ladder_command, ladder_options);
   ladder_command->callback([&] { action = [&] { return ladder(ladder_options, command); }; });
 
   std::string run_id;

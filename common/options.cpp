@@ -3,57 +3,21 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
-#include <limits>
-#include <map>
-#include <random>
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "common/count_report.hpp"
 #include "common/device.hpp"
-#include "common/jit.hpp"
+#include "common/ladder.hpp"
 #include "common/report.hpp"
 
 namespace gemm {
 namespace {
 
-const std::map<std::string, Distribution>& distributions() {
-  static const std::map<std::string, Distribution> all = {
-      {"uniform", Distribution::uniform},   {"positive", Distribution::positive}, {"normal", Distribution::normal},
-      {"integers", Distribution::integers}, {"wide", Distribution::wide},         {"tiny", Distribution::tiny},
-      {"huge", Distribution::huge}};
-  return all;
-}
-
 constexpr bool on_gpu = GEMM_ON_GPU;
 
 }  // namespace
-
-const char* distribution_name(Distribution distribution) {
-  for (const auto& [name, value] : distributions()) {
-    if (value == distribution) return name.c_str();
-  }
-  return "?";
-}
-
-Distribution distribution_of(const std::string& name) {
-  const auto found = distributions().find(name);
-  if (found == distributions().end()) throw UsageError("no distribution '" + name + "'");
-  return found->second;
-}
-
-const char* operation_name(Operation op) {
-  return op == Operation::gemm ? "gemm" : op == Operation::tsmttsm ? "tsmttsm" : "tsmm";
-}
-const char* type_name(Type type) {
-  return type == Type::f16 ? "half" : type == Type::f32 ? "float" : type == Type::f64 ? "double" : "double complex";
-}
-
-Type type_of(const std::string& letter) {
-  for (const auto& [name, type] : {std::pair("s", Type::f32), {"h", Type::f16}, {"d", Type::f64}, {"z", Type::c64}}) {
-    if (letter == name) return type;
-  }
-  throw UsageError("no type '" + letter + "'");
-}
 
 void add_type_option(CLI::App& app, std::optional<Type>& type) {
   app.add_option_function<std::string>(
@@ -106,12 +70,7 @@ void add_problem_options(CLI::App& app, RunOptions& options) {
   app.add_option("--offset", spec.offset, "start A, B and C so many elements past an aligned address");
   app.add_option("--seed", spec.seed, "seed of the data")->capture_default_str();
   app.add_option_function<std::string>(
-         "--dist",
-         [&spec](const std::string& name) {
-           const auto found = distributions().find(name);
-           if (found == distributions().end()) throw UsageError("no distribution '" + name + "'");
-           spec.distribution = found->second;
-         },
+         "--dist", [&spec](const std::string& name) { spec.distribution = distribution_of(name); },
          "data: uniform positive normal integers wide tiny huge")
       ->default_str("uniform");
 }
@@ -168,7 +127,7 @@ void add_kernel_options(CLI::App& app, KernelOptions& options) {
     return threads >= 32 && threads <= 1024 && threads % 32 == 0 ? "" : "threads must be 32, 64, ... 1024";
   });
   app.add_option_function<std::string>(
-      "--kernel-cache", [](const std::string& folder) { set_kernel_cache(folder); },
+      "--kernel-cache", [](const std::string& folder) { setenv("GEMM_KERNEL_CACHE", folder.c_str(), 1); },
       "where compiled kernels are kept (default: $GEMM_KERNEL_CACHE, or ~/.cache/staged-gemm)");
 }
 
@@ -234,7 +193,7 @@ int run_stage(const Stage& stage, RunOptions options, const std::string& command
   for (const std::string& warning : results[0].verdict.observation.warnings) tell(options.json, warning + "\n");
   if (results[0].counts) {
     tell(options.json, count_details(results[0]));
-    if (options.count_asked) tell(options.json, compiled_details(stage));
+    if (options.count_asked) tell(options.json, as_compiled(stage));
     if (options.lines_asked) tell(options.json, line_table(results[0].lines));
   }
   if (!results[0].checked && results[0].verdict.outcome == Outcome::pass)
@@ -242,79 +201,44 @@ int run_stage(const Stage& stage, RunOptions options, const std::string& command
   return exit_status(results, ceilings, options.evaluate.timing);
 }
 
-ProblemSpec parse_shape(const std::string& text) {
-  std::int64_t sizes[3] = {};
-  int count = 0;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  bool complete = false;  // the text ended behind a number
-  while (count < 3 && !complete) {
-    const auto [next, error] = std::from_chars(at, end, sizes[count]);
-    constexpr std::int64_t most = std::numeric_limits<int>::max();
-    if (error != std::errc() || sizes[count] < 0 || (count < 2 && sizes[count] > most)) break;
-    ++count;
-    complete = next == end;
-    if (!complete && *next != 'x') break;
-    at = next + 1;
-  }
-  if (!complete || count == 2) throw UsageError("a shape is N or MxNxK, not '" + text + "'");
-  if (count == 1) sizes[1] = sizes[2] = sizes[0];
-  ProblemSpec spec;
-  spec.m = static_cast<int>(sizes[0]);
-  spec.n = static_cast<int>(sizes[1]);
-  spec.k = sizes[2];
-  return spec;
-}
-
-const std::vector<std::string>& standard_shapes() {
-  static const std::vector<std::string> all = {
-      "256",           "512",           "1000",           "1023",         "1024",
-      "2047",          "2048",          "3000",           "4095",         "4096",
-      "4097",          "8192",          "16384",          "4096x4096x64", "128x128x65536",
-      "65536x128x128", "1024x8192x512", "8192x1024x4096", "333x777x1555", "64x64x1048576"};
-  return all;
-}
-
-const std::vector<std::string>& calibration_shapes() {
-  static const std::vector<std::string> all = {"256",           "512",           "1000",        "1024", "2048",
-                                               "4095",          "4096",          "4097",        "8192", "333x777x1555",
-                                               "128x128x65536", "65536x128x128", "4096x4096x64"};
-  return all;
-}
-
-std::vector<std::string> sweep_shapes(int step) {
-  constexpr int dense = 4096, last = 8192, coarse = 512;
-  if (step < 16 || step > dense) throw UsageError(fmt::format("a sweep's step must be 16 to {}, not {}", dense, step));
-  std::vector<std::string> shapes;
-  for (int size = step; size <= dense; size += step) shapes.push_back(std::to_string(size));
-  for (int size = dense + std::max(step, coarse); size <= last; size += std::max(step, coarse))
-    shapes.push_back(std::to_string(size));
-  return shapes;
-}
-
-std::vector<std::string> random_shapes(std::uint64_t seed) {
-  constexpr std::uint64_t least = 200, most = 8192;
-  std::mt19937_64 engine(seed);  // the standard fixes what it yields
-  const auto size = [&] { return least + engine() % (most - least + 1); };
-  std::vector<std::string> shapes;
-  for (int i = 0; i < 10; ++i) {
-    const auto m = size(), n = size(), k = size();
-    shapes.push_back(fmt::format("{}x{}x{}", m, n, k));
-  }
-  return shapes;
-}
-
-void add_probe_options(CLI::App& app, const Probe& probe, ProbeRequest& request) {
-  app.add_option("--json", request.json, "write the results to this file (- for standard output)");
-  CLI::Option* time = app.add_flag("--time", request.time, "time, or end with status 2 where there is no GPU");
-  app.add_flag("--check", request.check, "only check what the kernels compute (the default without a GPU)")
-      ->excludes(time);
-  for (const ProbeOption& o : probe.options) {
-    if (o.number)
-      app.add_option(o.name, *o.number, o.description)->check(CLI::Range(o.least, o.most))->capture_default_str();
-    if (o.word) app.add_option(o.name, *o.word, o.description)->check(CLI::IsMember(o.words))->capture_default_str();
-    if (o.flag) app.add_flag(o.name, *o.flag, o.description);
-  }
+void add_ladder_options(CLI::App& app, LadderOptions& options) {
+  CLI::Option_group* which = app.add_option_group("shapes", "what to multiply");
+  which->require_option(0, 1);
+  which->add_option("shapes", options.shapes, "sizes N or MxNxK (default: a few that tell the stages apart)");
+  which->add_flag("--standard", options.standard, "the sizes that are measured and committed");
+  which->add_flag("--sweep{128}", options.sweep, "cubes, to 4096 in steps of 128 (--sweep=N: of N), then of 512");
+  app.add_option_function<std::string>(
+         "--op",
+         [&options](const std::string& name) {
+           options.op = name == "gemm" ? Operation::gemm : name == "tsmm" ? Operation::tsmm : Operation::tsmttsm;
+         },
+         "gemm (default): the SGEMM ladder; tsmttsm, tsmm: tall & skinny, shapes being MxNxK with K the long side")
+      ->check(CLI::IsMember({"gemm", "tsmttsm", "tsmm"}));
+  add_type_option(app, options.type);
+  app.add_option("--batch", options.batch, "of each shape so many products (--type s)");
+  which->add_option("--random", options.random, "ten shapes between 200 and 8192, drawn with this seed");
+  app.add_option("--only", options.only, "these stages only, separated by commas; no libraries")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--family", options.family, "sgemm, tsm or tensorcore; of FP32 products by default sgemm's stages")
+      ->check(CLI::IsMember({"sgemm", "tsm", "tensorcore"}));
+  app.add_flag("--variants", options.variants, "the stages' variants, too");
+  app.add_flag("--with-libraries", options.with_libraries, "cuBLAS as well, with --only");
+  CLI::Option* no_time = app.add_flag("--no-time", options.no_time, "check only");
+  app.add_flag("--time", options.time, "time, or end with status 2 where there is no GPU")->excludes(no_time);
+  app.add_option(
+         "--budget-ms", options.budget_ms,
+         "skip a stage where a launch takes longer (default: no limit; 300 with a list of shapes or tall & skinny)")
+      ->check(CLI::Range(0.001, 1e9));
+  app.add_option("--json", options.json, "write the results to this file");
+  app.add_flag("--brief", options.brief, "in the JSON, shapes, statuses and times alone");
+  add_timing_options(app, options.timing);
+  add_kernel_options(app, options.kernel);
+  // For ./lab, which builds a program for each stage and none with all of them.
+  const char* const hidden = "";
+  app.add_option("--program", options.programs, "a stage's program")->group(hidden)->allow_extra_args(false);
+  app.add_option("--broken", options.broken, "a stage that has none")->group(hidden)->allow_extra_args(false);
+  app.add_flag("--part", options.part, "no results for products of other kinds")->group(hidden);
 }
 
 std::string command_line(int argc, char** argv) {
@@ -364,6 +288,57 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
   } catch (const std::bad_alloc&) {
     return complain("out of memory");
   }
+}
+
+namespace {
+
+int part_of_ladder(const Stage& stage, int argc, char** argv) {
+  CLI::App app(stage.id + ": " + std::string(stage.idea));
+  LadderOptions options;
+  add_ladder_options(app, options);
+  return run_program(app, argc, argv, [&] { return ladder(options, command_line(argc, argv)); });
+}
+
+}  // namespace
+
+int stage_program(const Stage& stage, int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "ladder") return part_of_ladder(stage, argc - 1, argv + 1);
+  CLI::App app(stage.id + ": " + std::string(stage.idea));
+  RunOptions options;
+  add_run_options(app, options);
+  std::string variant;
+  app.add_option("--variant", variant, "another form of the kernel: one of those that --variants shows");
+  bool list = false;
+  app.add_flag("--variants", list, "show the variants");
+  return run_program(app, argc, argv, [&] {
+    if (list) {
+      for (const Stage& form : variants(stage))
+        fmt::print("{:<20}  {}\n", form.id.substr(stage.id.size() + 1), form.idea);
+      return 0;
+    }
+    const Stage& chosen = variant.empty() ? stage : find_stage(stage.id + ":" + variant);
+    return run_stage(chosen, options, command_line(argc, argv));
+  });
+}
+
+int ladder_program(int argc, char** argv) {
+  CLI::App app("All stages beside cuBLAS: check, time, compare");
+  LadderOptions options;
+  add_ladder_options(app, options);
+  // What the stages' programs get: all but what is for this one.
+  std::string typed = "ladder";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const bool ours = word == "--program" || word == "--broken", file = word == "--json";
+    if (!ours) typed += " " + std::string(word);
+    if (ours || file) {
+      ++i;
+      if (file && i < argc) typed += " " + std::string(argv[i]);
+    } else if (!word.starts_with("--json=")) {
+      options.forwarded.emplace_back(word);
+    }
+  }
+  return run_program(app, argc, argv, [&] { return ladder(options, typed); });
 }
 
 }  // namespace gemm

@@ -1,23 +1,20 @@
 // Command-line options that the programs share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/evaluate.hpp"
-#include "common/probe.hpp"
+#include "common/names.hpp"
+#include "common/shapes.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace gemm {
-
-const char* distribution_name(Distribution distribution);
-Distribution distribution_of(const std::string& name);  ///< throws UsageError if there is none
-const char* operation_name(Operation op);
-const char* type_name(Type type);
-
-Type type_of(const std::string& letter);  ///< s, h, d or z; throws UsageError for others
 
 /// --type s|h|d|z. Throws UsageError for others.
 void add_type_option(CLI::App& app, std::optional<Type>& type);
@@ -56,26 +53,15 @@ void prepare(RunOptions& options, const Stage& stage);
 /// Runs the stage as the options say and reports. Returns the exit status.
 int run_stage(const Stage& stage, RunOptions options, const std::string& command);
 
-/// What `gemm probe NAME`, and the executable of a numbered probe, offer.
-void add_probe_options(CLI::App& app, const Probe& probe, ProbeRequest& request);
-
-/// Parses "1024" or "333x777x1555" (M x N x K). Throws UsageError.
-ProblemSpec parse_shape(const std::string& text);
-
-/// The problems that are measured and committed for every stage (docs/measurements/).
-const std::vector<std::string>& standard_shapes();
-
-/// Those of them at which the check is shown to tell right from wrong (with the largest the tests would take too long).
-const std::vector<std::string>& calibration_shapes();
-
-/// Cubes from `step` to 4096 in such steps, then to 8192 in steps of 512. Throws UsageError for a step below 16.
-std::vector<std::string> sweep_shapes(int step);
-
-/// Ten shapes that nobody has chosen: M, N and K from 200 to 8192, by the seed.
-std::vector<std::string> random_shapes(std::uint64_t seed);
-
 /// Parses and runs: exceptions become one line on standard error and the exit status (2 for bad usage or no device).
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
+
+/// The main function of a single stage's executable: one problem, or with the word `ladder` first the stage's part of a
+/// ladder, for ladder_program().
+int stage_program(const Stage& stage, int argc, char** argv);
+
+/// The main function of the ladder over programs of single stages.
+int ladder_program(int argc, char** argv);
 
 /// The command line as the user typed it, without directories.
 std::string command_line(int argc, char** argv);

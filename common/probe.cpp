@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 
 #include "common/device.hpp"
 #include "common/options.hpp"
@@ -11,12 +11,6 @@
 
 namespace gemm {
 namespace {
-
-// As with stages: registrations run before main, in no particular order.
-std::vector<Probe>& storage() {
-  static std::vector<Probe> all;
-  return all;
-}
 
 std::string text_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
@@ -37,25 +31,17 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows) {
 
 }  // namespace
 
-const std::vector<Probe>& all_probes() {
-  return storage();
-}
-
-ProbeRegistration::ProbeRegistration(const char* file, const ProbeInfo& info) {
-  std::string name = std::string(file).substr(std::string(file).find_last_of('/') + 1), number;
-  name = name.substr(0, name.find('.'));
-  if (std::isdigit(static_cast<unsigned char>(name[0]))) {
-    name = stage_id_from_path(file);
-    number = name.substr(0, name.find('_'));
+void add_probe_options(CLI::App& app, const Probe& probe, ProbeRequest& request) {
+  app.add_option("--json", request.json, "write the results to this file (- for standard output)");
+  CLI::Option* time = app.add_flag("--time", request.time, "time, or end with status 2 where there is no GPU");
+  app.add_flag("--check", request.check, "only check what the kernels compute (the default without a GPU)")
+      ->excludes(time);
+  for (const ProbeOption& o : probe.options) {
+    if (o.number)
+      app.add_option(o.name, *o.number, o.description)->check(CLI::Range(o.least, o.most))->capture_default_str();
+    if (o.word) app.add_option(o.name, *o.word, o.description)->check(CLI::IsMember(o.words))->capture_default_str();
+    if (o.flag) app.add_flag(o.name, *o.flag, o.description);
   }
-  auto& all = storage();
-  all.insert(std::ranges::lower_bound(all, name, {}, &Probe::name), Probe{info, name, number, file});
-}
-
-const Probe* find_numbered_probe(std::string_view id) {
-  const auto is = [&](const Probe& probe) { return !probe.number.empty() && (probe.name == id || probe.number == id); };
-  const auto found = std::ranges::find_if(all_probes(), is);
-  return found == all_probes().end() ? nullptr : &*found;
 }
 
 int run_probe(const Probe& probe, const ProbeRequest& request, const std::string& command) {

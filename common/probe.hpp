@@ -1,16 +1,18 @@
-// Probes: small kernels that measure what the hardware does, on which predictions rest. They solve no GEMM, so they
-// are no stages; a probe adds itself with one ProbeRegistration in its own file, and `gemm probe` finds it here. A probe
-// may have a number among the stages (tensorcore/NN_name.cu): then it is built and named as they are.
+// What probes (common/probe_registry.hpp) are given and give back, and how they are run.
 #pragma once
 
-#include <optional>
+#include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "common/probe_registry.hpp"
 #include "common/report.hpp"
 #include "common/sass.hpp"
 #include "common/timing.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace gemm {
 
@@ -39,38 +41,6 @@ struct ProbeReport {
   std::string text;                             ///< sentences below it
 };
 
-/// An option of its own on the command line: a number in a range, one of some words, or a flag.
-struct ProbeOption {
-  std::string name, description;
-  int* number = nullptr;
-  int least = 0, most = 0;
-  std::string* word = nullptr;
-  std::vector<std::string> words = {};
-  bool* flag = nullptr;
-};
-
-struct ProbeInfo {
-  std::string_view idea;  ///< one line
-  std::vector<ProbeOption> options = {};
-  ProbeReport (*run)(const ProbeRun&) = nullptr;
-};
-
-struct Probe : ProbeInfo {
-  std::string name;    ///< its file's, without .cu; of a numbered one the id, as stages have it: tensorcore/NN_name
-  std::string number;  ///< tensorcore/NN, which `gemm probe` takes, too; empty without a number
-  std::string file;
-};
-
-/// All registered probes, sorted by name.
-const std::vector<Probe>& all_probes();
-
-/// The numbered probe with this id, or this family and number; null if there is none.
-const Probe* find_numbered_probe(std::string_view id);
-
-struct ProbeRegistration {
-  ProbeRegistration(const char* file, const ProbeInfo& info);
-};
-
 /// Runs a probe, and reports: its table, and its JSON in a file. Returns the exit status. Throws UsageError and
 /// DeviceError.
 struct ProbeRequest {
@@ -79,6 +49,9 @@ struct ProbeRequest {
   bool check = false;  ///< no times, even where there is one
 };
 int run_probe(const Probe& probe, const ProbeRequest& request, const std::string& command);
+
+/// What `gemm probe NAME`, and the executable of a numbered probe, offer.
+void add_probe_options(CLI::App& app, const Probe& probe, ProbeRequest& request);
 
 /// A number as text: with so many significant digits, or so many behind the point.
 std::string significant(double x, int digits = 4);

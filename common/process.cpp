@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <regex>
 #include <sstream>
 #include <stdexcept>
 
@@ -92,12 +92,40 @@ std::vector<fs::path> in_path(const std::string& name) {
   return candidates;
 }
 
+namespace {
+
+// Whether a line has "error:" or "fatal:", as in "error #20: ", "fatal error: " or "error C2065 : ". By hand, because
+// std::regex takes seconds to compile.
+bool names_an_error(std::string_view line) {
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (const std::string_view word : {"error", "fatal"}) {
+    for (std::size_t at = line.find(word); at != line.npos; at = line.find(word, at + 1)) {
+      if (at > 0 && is_word(line[at - 1])) continue;
+      std::string_view rest = line.substr(at + word.size());
+      if (rest.starts_with(" error")) rest.remove_prefix(6);
+      // Perhaps a code, and blanks.
+      const auto colon_follows = [](std::string_view text) {
+        const std::size_t next = text.find_first_not_of(' ');
+        return next != text.npos && text[next] == ':';
+      };
+      if (colon_follows(rest)) return true;
+      if (!rest.starts_with(' ')) continue;
+      rest.remove_prefix(1);
+      std::size_t code = 0;
+      while (code < rest.size() && (is_word(rest[code]) || rest[code] == '#' || rest[code] == '-')) ++code;
+      if (code > 0 && colon_follows(rest.substr(code))) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 std::string first_error(const std::string& output) {
-  static const std::regex error(R"(\b(error|fatal)( error)?( [#\w-]+)? *:)");
   std::string first_line;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
-    if (std::regex_search(line, error)) return line;
+    if (names_an_error(line)) return line;
     if (first_line.empty()) first_line = line;
   }
   return first_line;

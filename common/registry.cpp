@@ -5,7 +5,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "common/probe.hpp"
+#include "common/probe_registry.hpp"
 
 namespace gemm {
 namespace {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "common/build_info.hpp"
 #include "common/count_report.hpp"
@@ -43,6 +44,7 @@ Json to_json(const LaunchRecord& launch) {
 }
 
 std::string bound_of(const Result& result, const std::optional<Ceilings>& ceilings) {
+  if (!result.bound.empty()) return result.bound;
   if (result.accuracy == Accuracy::tf32) return "Tensor Cores";
   if (!result.stage) return ceilings ? problem_floor(result.spec, *ceilings).by : "";
   if (!ceilings) return predicted_bound(*result.stage, result.spec);

@@ -1,7 +1,6 @@
 // Results for people (a table) and for programs (JSON).
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>

@@ -49,8 +49,8 @@ class Builder:
         self.build = build.resolve()
         entries = json.loads((self.build / "compile_commands.json").read_text())
         self.commands = {os.path.realpath(entry["file"]): entry["command"] for entry in entries}
-        self.harness = self.build / "libgemm_harness.a"
-        self.main = self.build / "CMakeFiles/stage_main.dir/common/main_stage.cpp.o"
+        self.libraries = [self.build / f"lib{name}.a" for name in ("gemm_jit", "gemm_harness")]
+        self.main = self.build / "CMakeFiles/main_stage.dir/common/main_stage.cpp.o"
 
     def program(self, original, source, output):
         words = shlex.split(self.commands[str(original)])
@@ -64,7 +64,7 @@ class Builder:
         # -O1 compiles in half the time, and finds the same.
         self.run(words + ["-O1", "-w", "-include", str(header), "-o", f"{output}.o", "-c", str(source)])
         # None of the flags again: to link with -fsanitize would bring in the sanitizers' own libraries, and objects are no C++.
-        self.run([words[0], *LINK_FLAGS, "-o", str(output), f"{output}.o", str(which), str(self.main), str(self.harness), "-lfmt", "-ldl", "-lpthread"])
+        self.run([words[0], *LINK_FLAGS, "-o", str(output), f"{output}.o", str(which), str(self.main), *map(str, self.libraries), "-lfmt", "-ldl", "-lpthread"])
 
     def run(self, command):
         done = subprocess.run(command, cwd=self.build, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

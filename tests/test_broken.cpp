@@ -1,6 +1,7 @@
 // The checker must reject every stage that is broken on purpose, and say why.
 #include <cstdlib>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "common/report.hpp"
 #include "tests/device_test.hpp"

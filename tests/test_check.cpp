@@ -1,6 +1,7 @@
 // The judge judged: data, traps, reference against an independent oracle, comparison.
 #include <cmath>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "common/compare.hpp"
 #include "common/matrix.hpp"

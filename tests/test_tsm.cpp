@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <complex>
+#include <nlohmann/json.hpp>
 
 #include "common/device_memory.hpp"
 #include "common/jit.hpp"

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <nlohmann/json.hpp>
 
 #include "common/compare.hpp"
 #include "common/device.hpp"

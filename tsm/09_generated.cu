@@ -142,7 +142,8 @@ constexpr gemm::TsmttsmInfo info = {
     .generated = {.choose = generated::choose,
                   .refusal = generated::refusal,
                   .candidates = generated::candidates,
-                  .request = request},
+                  .request = request,
+                  .find = gemm::find_kernel},
 };
 const gemm::Registration registration{__FILE__, info};
 

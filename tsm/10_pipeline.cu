@@ -137,7 +137,8 @@ constexpr gemm::TsmttsmInfo info = {
     .generated = {.choose = generated::choose_pipeline,
                   .refusal = generated::pipeline_refusal,
                   .candidates = generated::pipeline_candidates,
-                  .request = usual_request},
+                  .request = usual_request,
+                  .find = gemm::find_kernel},
 };
 const gemm::Registration registration{__FILE__, info};
 

@@ -107,7 +107,8 @@ constexpr gemm::TsmmInfo info = {
     .generated = {.choose = generated::choose_tsmm,
                   .refusal = generated::tsmm_refusal,
                   .candidates = generated::tsmm_candidates,
-                  .request = usual_request},
+                  .request = usual_request,
+                  .find = gemm::find_kernel},
 };
 const gemm::Registration registration{__FILE__, info};
 

@@ -113,7 +113,8 @@ constexpr gemm::TsmmInfo info = {
     .generated = {.choose = generated::choose_tsmm_pipeline,
                   .refusal = generated::tsmm_pipeline_refusal,
                   .candidates = generated::tsmm_pipeline_candidates,
-                  .request = usual_request},
+                  .request = usual_request,
+                  .find = gemm::find_kernel},
 };
 const gemm::Registration registration{__FILE__, info};
 

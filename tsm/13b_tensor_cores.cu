@@ -121,7 +121,8 @@ constexpr gemm::TsmttsmInfo info = {
     .generated = {.choose = generated::choose_tensor,
                   .refusal = generated::tensor_refusal,
                   .candidates = generated::tensor_candidates,
-                  .request = usual_request},
+                  .request = usual_request,
+                  .find = gemm::find_kernel},
 };
 const gemm::Registration registration{__FILE__, info};
 

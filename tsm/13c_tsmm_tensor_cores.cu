@@ -107,7 +107,8 @@ constexpr gemm::TsmmInfo info = {
     .generated = {.choose = generated::choose_tensor_tsmm,
                   .refusal = generated::tensor_tsmm_refusal,
                   .candidates = generated::tensor_tsmm_candidates,
-                  .request = usual_request},
+                  .request = usual_request,
+                  .find = gemm::find_kernel},
 };
 const gemm::Registration registration{__FILE__, info};
 

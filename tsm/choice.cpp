@@ -8,6 +8,7 @@
 #include <optional>
 #include <sstream>
 #include <tuple>
+#include <nlohmann/json.hpp>
 
 #include "common/device.hpp"
 #include "common/jit.hpp"

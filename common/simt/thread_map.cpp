@@ -1,6 +1,7 @@
 #include "common/thread_map.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "common/contender.hpp"

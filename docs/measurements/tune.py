@@ -225,7 +225,7 @@ def compile_points(points, funnel, folder, build, arch):
     work.mkdir(parents=True, exist_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
     main = "CMakeFiles/gemm.dir/common/main_gemm.cpp.o"
-    run(["ninja", "gemm_harness", main], build)
+    run(["ninja", "as_compiled", "gemm_tools", main], build)
     commands = json.loads((build / "compile_commands.json").read_text())
     flags = shlex.split(next(c["command"] for c in commands if c["file"].endswith("/" + STAGE.name)))
     flags = [f for f in flags[:flags.index("-c")] if not f.startswith("--generate-code")]

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Runs the tests of a CTest preset, and goes on where an earlier run of the same tree was cut short.
+
+usage: run_tests.py PRESET [--share P/N] [--again]
+
+--share P/N   every N-th of the tests, from the P-th on: what .ci/run takes of a tier at a landing
+--again       all of them, also those that have passed since the last change
+
+What has passed is kept in the build's folder, together with the state of the tree. Any change of a file starts anew, and so
+does a run after one that was complete. On a terminal one line shows the progress; elsewhere CTest's own lines do.
+Exit status: 0 if all passed or were skipped, 1 if not, 2 for bad usage or if there is no such test.
+"""
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+from typing import NoReturn
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+LISTED = re.compile(r"^\s*Test\s+#(\d+): (.+?)\s*$")
+FINISHED = re.compile(r"^\s*(\d+)/(\d+) Test\s+#\d+: (\S+) [. ]*(\*\*\*)?\s*(Passed|Skipped|Not Run \(Disabled\))?")
+
+
+def state_of_tree() -> str:
+    """A digest of which files there are, how long, and when they were changed; of what is built or installed nothing."""
+    digest = hashlib.sha256()
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = sorted(f for f in folders if f not in ("build", ".lab", ".git", "__pycache__"))
+        for name in sorted(files):
+            path = os.path.join(folder, name)
+            if not os.path.islink(path):
+                facts = os.stat(path)
+                digest.update(f"{path}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def refuse(why: str) -> NoReturn:
+    print(f"error: {why}", file=sys.stderr)
+    sys.exit(2)
+
+
+def folder_of(preset: str) -> pathlib.Path:
+    """Where the preset's build is. Exits with 2 if there is no such preset."""
+    presets = {p["name"]: p for p in json.loads((ROOT / "CMakePresets.json").read_text())["testPresets"]}
+    if preset not in presets:
+        refuse(f"no test preset '{preset}': there are {', '.join(presets)}")
+    return ROOT / "build" / presets[preset]["configurePreset"]
+
+
+def numbered_tests(preset: str) -> dict[str, int]:
+    done = subprocess.run(["ctest", "--preset", preset, "-N"], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        refuse(f"ctest can't list the tests of {preset}:\n{done.stdout.strip()[-2000:]}")
+    found = (LISTED.match(line) for line in done.stdout.splitlines())
+    return {match[2]: int(match[1]) for match in found if match}
+
+
+class Record:
+    """Which tests have passed in this state of the tree; on disk, so that a run that is killed leaves it."""
+
+    def __init__(self, file: pathlib.Path, again: bool):
+        self.file, self.state = file, state_of_tree()
+        kept = json.loads(file.read_text()) if file.exists() and not again else {}
+        self.passed: set[str] = set(kept.get("passed", [])) if kept.get("state") == self.state else set()
+        self.written = 0.0
+
+    def add(self, name: str) -> None:
+        self.passed.add(name)
+        if time.monotonic() - self.written > 1:
+            self.write()
+
+    def write(self) -> None:
+        new = self.file.with_suffix(".new")
+        new.write_text(json.dumps({"state": self.state, "passed": sorted(self.passed)}))
+        new.replace(self.file)
+        self.written = time.monotonic()
+
+
+def follow(process: subprocess.Popen[str], record: Record) -> None:
+    """Shows what CTest says, and records what passes."""
+    terminal, start = sys.stdout.isatty(), time.monotonic()
+    for line in process.stdout or ():
+        match = FINISHED.match(line)
+        if match and match[5]:
+            record.add(match[3])
+        if terminal and (match and match[5] or re.match(r"\s*Start\s+\d+:", line)):
+            if match:
+                seconds = int(time.monotonic() - start)
+                text = f"[{match[1]}/{match[2]}] {seconds // 60}:{seconds % 60:02} {match[3]}"
+                print(f"\r\033[K{text[:os.get_terminal_size().columns - 1]}", end="", flush=True)
+        elif not re.match(r"\s*Start\s+\d+:", line):
+            print("\r\033[K" * terminal + line, end="", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(usage=(__doc__ or "").split("\n\n")[1].removeprefix("usage: "))
+    parser.add_argument("preset")
+    parser.add_argument("--share", default="1/1")
+    parser.add_argument("--again", action="store_true")
+    options = parser.parse_args()
+    share = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", options.share)
+    if not share or int(share[1]) > int(share[2]):
+        parser.error(f"a share is 1/4, 2/4 and so on, not '{options.share}'")
+    folder = folder_of(options.preset)
+    tests = list(numbered_tests(options.preset).items())[int(share[1]) - 1::int(share[2])]
+    if not tests:
+        refuse(f"no tests in {options.preset}")
+    record = Record(folder / "tests_passed.json", options.again)
+    left = [(name, number) for name, number in tests if name not in record.passed]
+    if not left:  # the last run was complete
+        record.passed.clear()
+        left = tests
+    elif len(left) < len(tests):
+        print(f"going on: {len(tests) - len(left)} of {len(tests)} have passed since the last change (--again: all anew)", flush=True)
+    record.write()
+    numbers = folder / "tests_to_run.txt"
+    numbers.write_text("0,0,0," + ",".join(str(number) for _, number in left) + "\n")
+    command = ["ctest", "--preset", options.preset, "--no-tests=error", "--parallel", str(os.cpu_count()), "--tests-information", str(numbers)]
+    with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        try:
+            follow(process, record)
+        finally:
+            record.write()
+    return 1 if process.returncode else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
