@@ -293,6 +293,10 @@ TEST_P(EveryTsmStage, Lengths) {
       expect_right(stage(), tall(stage().op, type, 4, 6, k));
       expect_right(stage(), awkward(tall(stage().op, type, 3, 2, k)));
     }
+    if (stage().generated) continue;
+    // A result of n k elements: a single one, and one more than a block of 256 threads has, along k and along n.
+    for (const auto& [n, k] : {std::pair{1, 1}, {1, 257}, {257, 1}})
+      expect_right(stage(), tall(stage().op, type, 4, n, k));
   }
 }
 
@@ -384,6 +388,42 @@ TEST_P(EveryTsmStage, AlphaAndBeta) {
         expect_right(stage(), spec);
       }
     }
+  }
+}
+
+// The quick tier's test (tests/test_mutants.py measures what it misses): few problems, which together take every path.
+// Each pair of widths is another kernel for stages that generate them, and takes them seconds to compile.
+TEST_P(EveryTsmStage, Representative) {
+  const Operation op = stage().op;
+  for (const Type type : types) {
+    std::vector<ProblemSpec> specs = {
+        // Ragged, several blocks; beta is 0, and the result begins as NaN.
+        tall(op, type, 7, 13, 301),
+        awkward(tall(op, type, 7, 13, 130)),
+        tall(op, type, 7, 13, 1),
+        awkward(tall(op, type, 7, 13, 0)),
+    };
+    const auto scaled = [&](int m, int n, std::int64_t k, double beta) {
+      specs.push_back(tall(op, type, m, n, k));
+      specs.back().alpha = -2;
+      specs.back().beta = beta;
+    };
+    scaled(7, 13, 37, 0);
+    scaled(7, 13, 37, 2);
+    specs.push_back(tall(op, type, 0, 5, 50));
+    specs.push_back(tall(op, type, 5, 0, 50));
+    if (!covered()) {
+      scaled(16, 16, 128, 0);
+      specs.push_back(awkward(tall(op, type, 16, 16, 77)));
+    }
+    if (!stage().generated) {
+      for (const auto& [m, n, k] : {std::array{1, 1, 300}, {4, 1, 1}, {4, 257, 1}, {3, 2, 257}, {33, 31, 70}})
+        specs.push_back(tall(op, type, m, n, k));
+      scaled(64, 64, 40, 2);
+      specs.push_back(awkward(tall(op, type, 31, 33, 40)));
+      specs.push_back(awkward(tall(op, type, 2, 3, 1027)));
+    }
+    for (const ProblemSpec& spec : specs) expect_right(stage(), spec);
   }
 }
 
