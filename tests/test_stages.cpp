@@ -15,11 +15,13 @@ namespace {
 
 class EveryStage : public DeviceTest, public ::testing::WithParamInterface<std::string> {
  protected:
-  void expect_right(ProblemSpec spec) {
-    const Stage& stage = find_stage(GetParam());
-    spec.type = *stage.type;
-    const auto results = evaluate({contender(stage)}, spec, check_only(), {});
-    EXPECT_NE(results[0].verdict.outcome, Outcome::fail) << describe(spec) << ": " << results[0].verdict.reason;
+  void expect_right(const ProblemSpec& spec) { expect_right(find_stage(GetParam()), spec); }
+
+  void expect_right(const Stage& form, ProblemSpec spec) {
+    spec.type = *form.type;
+    const auto results = evaluate({contender(form)}, spec, check_only(), {});
+    EXPECT_NE(results[0].verdict.outcome, Outcome::fail)
+        << form.id << " at " << describe(spec) << ": " << results[0].verdict.reason;
   }
 };
 
@@ -131,6 +133,10 @@ TEST_P(EveryStage, Representative) {
     }
   }
   for (const ProblemSpec& spec : specs) expect_right(spec);
+  for (const Stage& form : variants(stage)) {
+    expect_right(form, scaled(cube(64), -2, 0));
+    expect_right(form, awkward(67, 70, 37));
+  }
 }
 
 TEST_P(EveryStage, Distributions) {
@@ -157,10 +163,8 @@ TEST_P(BatchedStage, Batches) {
   }
   for (const Stage& form : variants(stage)) {
     ProblemSpec spec = gpu ? awkward(131, 257, 67) : awkward(65, 40, 35);
-    spec.type = *form.type;
     spec.batch = 3;
-    const auto results = evaluate({contender(form)}, spec, check_only(), {});
-    EXPECT_NE(results[0].verdict.outcome, Outcome::fail) << form.id << ": " << results[0].verdict.reason;
+    expect_right(form, spec);
   }
 }
 
@@ -244,12 +248,7 @@ TEST_P(EveryStage, Variants) {
       specs.push_back(spec);
   }
   for (const Stage& form : variants(find_stage(GetParam()))) {
-    for (ProblemSpec spec : specs) {
-      spec.type = *form.type;
-      const auto results = evaluate({contender(form)}, spec, check_only(), {});
-      EXPECT_NE(results[0].verdict.outcome, Outcome::fail)
-          << form.id << " at " << describe(spec) << ": " << results[0].verdict.reason;
-    }
+    for (const ProblemSpec& spec : specs) expect_right(form, spec);
   }
 }
 
