@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <complex>
+#include <span>
 
 #include "common/device_memory.hpp"
 #include "common/jit.hpp"
@@ -424,6 +425,27 @@ TEST_P(EveryTsmStage, Representative) {
       specs.push_back(awkward(tall(op, type, 2, 3, 1027)));
     }
     for (const ProblemSpec& spec : specs) expect_right(stage(), spec);
+    for (const Stage& form : variants(stage())) expect_right(form, awkward(tall(op, type, 7, 11, 100)));
+  }
+  if (!stage().generated || covered()) return;
+  // Options that take the other paths. What a stage can't have is skipped.
+  const std::pair<Type, KernelOptions> of_tsmttsm[] = {
+      {Type::f64,
+       {.tile_m = 2, .tile_n = 5, .transposed = false, .unroll = 2, .reduction = Reduction::local, .threads = 64}},
+      {Type::c64, {.leapfrog = false, .unroll = 1, .reduction = Reduction::atomics}},
+      {Type::c64, {.products = 4}},
+  };
+  const std::pair<Type, KernelOptions> of_tsmm[] = {
+      {Type::f64, {.unroll = 3, .threads = 64, .c_source = CSource::registers, .threads_per_row = 4}},
+      {Type::f64, {.unroll = 1, .c_source = CSource::shared, .threads_per_row = 16}},
+      {Type::c64, {.unroll = 2, .c_source = CSource::global, .threads_per_row = 2}},
+      {Type::c64, {.products = 4}},
+  };
+  const bool tsmm = op == Operation::tsmm;
+  for (const auto& [type, options] : tsmm ? std::span<const std::pair<Type, KernelOptions>>(of_tsmm) : of_tsmttsm) {
+    ProblemSpec spec = awkward(tall(op, type, 7, 13, 130));
+    spec.kernel = options;
+    expect_right(stage(), spec);
   }
 }
 
