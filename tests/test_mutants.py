@@ -365,10 +365,13 @@ def drawn(seed, count, only=None):
 # ---- the build
 
 running = set()  # processes, each the leader of a group
+stopping = threading.Event()  # nothing more is started
 
 
 def run(command, cwd, limit=None, environment=None):
     """Exit status (None: it ran too long) and output. All that it started ends with it."""
+    if stopping.is_set():
+        sys.exit("ended")
     process = subprocess.Popen(command, cwd=cwd, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                stdin=subprocess.DEVNULL, start_new_session=True, env=environment)
     running.add(process)
@@ -384,6 +387,7 @@ def run(command, cwd, limit=None, environment=None):
 
 
 def end_running():
+    stopping.set()
     for process in list(running):
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
