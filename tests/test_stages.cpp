@@ -15,16 +15,24 @@ namespace {
 
 class EveryStage : public DeviceTest, public ::testing::WithParamInterface<std::string> {
  protected:
-  void expect_right(ProblemSpec spec) {
-    const Stage& stage = find_stage(GetParam());
-    spec.type = *stage.type;
-    const auto results = evaluate({contender(stage)}, spec, check_only(), {});
-    EXPECT_NE(results[0].verdict.outcome, Outcome::fail) << describe(spec) << ": " << results[0].verdict.reason;
+  void expect_right(const ProblemSpec& spec) { expect_right(find_stage(GetParam()), spec); }
+
+  void expect_right(const Stage& form, ProblemSpec spec) {
+    spec.type = *form.type;
+    const auto results = evaluate({contender(form)}, spec, check_only(), {});
+    EXPECT_NE(results[0].verdict.outcome, Outcome::fail)
+        << form.id << " at " << describe(spec) << ": " << results[0].verdict.reason;
   }
 };
 
 class BatchedStage : public EveryStage {};  // those that take a batch
 class TensorStage : public EveryStage {};   // those of FP32 products on Tensor Cores
+
+ProblemSpec scaled(ProblemSpec spec, float alpha, float beta) {
+  spec.alpha = alpha;
+  spec.beta = beta;
+  return spec;
+}
 
 constexpr int sizes[] = {1, 2, 3, 5, 7, 31, 32, 33, 63, 64, 65, 127, 129, 257};
 // On the executor the largest cube would take as long as all others together: along k there it is flatter.
@@ -75,12 +83,59 @@ TEST_P(EveryStage, EmptyProducts) {
 
 TEST_P(EveryStage, AlphaAndBeta) {
   for (const float alpha : {0.0f, 1.0f, -2.0f, 0.25f}) {
-    for (const float beta : {0.0f, 1.0f, -0.5f}) {
-      ProblemSpec spec = box(37, 50, 45);
-      spec.alpha = alpha;
-      spec.beta = beta;
-      expect_right(spec);
+    for (const float beta : {0.0f, 1.0f, -0.5f}) expect_right(scaled(box(37, 50, 45), alpha, beta));
+  }
+  // Whole tiles of every stage, aligned, are stored another way.
+  for (const float beta : {0.0f, 2.0f}) expect_right(scaled(box(256, 256, 64), -2, beta));
+}
+
+// The quick tier's test (tests/test_mutants.py measures what it misses): few problems, which together take every path.
+TEST_P(EveryStage, Representative) {
+  std::vector<ProblemSpec> specs = {
+      // Whole tiles of every stage, aligned: the largest is 128 x 256. Tiles with edges, still aligned.
+      scaled(box(128, 256, 64), -2, 0),
+      scaled(box(128, 128, 32), -2, 2),
+      scaled(box(68, 136, 72), 0.25f, 0),
+      scaled(box(132, 40, 40), 1, -0.5f),
+      // Nothing aligned, and edges by one and more.
+      awkward(131, 67, 35),
+      awkward(33, 129, 66),
+      box(65, 63, 31),
+      box(17, 31, 33),
+      // Vectors, a single step of k, nothing at all.
+      awkward(1, 150, 40),
+      awkward(150, 1, 33),
+      scaled(box(40, 137, 1), -2, 1),
+      scaled(box(1, 1, 300), 1.5f, 0),
+      scaled(box(70, 33, 0), 1, 0.5f),
+      box(5, 133, 0),
+      awkward(0, 5, 5),
+      awkward(5, 0, 5),
+      // Few tiles, each many k-tiles deep.
+      awkward(35, 70, 331),
+      scaled(box(32, 32, 320), -2, 0),
+  };
+  specs.push_back(scaled(awkward(40, 70, 20), 0, 2));
+  // Offsets of two elements: FP32 numbers are then aligned to 8 bytes only.
+  specs.push_back(box(34, 66, 34));
+  specs.back().offset = 2;
+  const Stage& stage = find_stage(GetParam());
+  if (stage.workspace_bytes) {  // it may partition k among blocks, or pack operands
+    for (const ProblemSpec& spec : {box(20, 354, 33), box(22, 411, 36), scaled(box(70, 70, 100), -2, 2),
+                                    box(30, 30, 600), awkward(20, 235, 163)}) {
+      specs.push_back(spec);
     }
+  }
+  if (stage.batch) {
+    for (const ProblemSpec& spec : {cube(64), awkward(70, 37, 131)}) {
+      specs.push_back(spec);
+      specs.back().batch = 3;
+    }
+  }
+  for (const ProblemSpec& spec : specs) expect_right(spec);
+  for (const Stage& form : variants(stage)) {
+    expect_right(form, scaled(cube(64), -2, 0));
+    expect_right(form, awkward(67, 70, 37));
   }
 }
 
@@ -108,10 +163,8 @@ TEST_P(BatchedStage, Batches) {
   }
   for (const Stage& form : variants(stage)) {
     ProblemSpec spec = gpu ? awkward(131, 257, 67) : awkward(65, 40, 35);
-    spec.type = *form.type;
     spec.batch = 3;
-    const auto results = evaluate({contender(form)}, spec, check_only(), {});
-    EXPECT_NE(results[0].verdict.outcome, Outcome::fail) << form.id << ": " << results[0].verdict.reason;
+    expect_right(form, spec);
   }
 }
 
@@ -187,20 +240,15 @@ TEST_P(EveryStage, DeclaresWhatIsCounted) {
 // A variant shares its stage's launch logic, so fewer problems: with and without edges, padded, misaligned, thin,
 // empty.
 TEST_P(EveryStage, Variants) {
-  std::vector<ProblemSpec> specs = {cube(64), awkward(131, 67, 35), box(65, 130, 7), box(128, 128, 260),
-                                    awkward(0, 5, 5)};
+  std::vector<ProblemSpec> specs = {scaled(cube(64), -2, 2), awkward(131, 67, 35), box(65, 130, 7),
+                                    scaled(box(128, 256, 136), -2, 0), awkward(0, 5, 5)};
   // There are a hundred variants: on the executor no more than that.
   if (open_device().gpu) {
     for (const ProblemSpec& spec : {cube(129), awkward(1, 200, 33), awkward(200, 1, 33), box(33, 31, 0)})
       specs.push_back(spec);
   }
   for (const Stage& form : variants(find_stage(GetParam()))) {
-    for (ProblemSpec spec : specs) {
-      spec.type = *form.type;
-      const auto results = evaluate({contender(form)}, spec, check_only(), {});
-      EXPECT_NE(results[0].verdict.outcome, Outcome::fail)
-          << form.id << " at " << describe(spec) << ": " << results[0].verdict.reason;
-    }
+    for (const ProblemSpec& spec : specs) expect_right(form, spec);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <complex>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "common/device_memory.hpp"
 #include "common/jit.hpp"
@@ -294,6 +295,10 @@ TEST_P(EveryTsmStage, Lengths) {
       expect_right(stage(), tall(stage().op, type, 4, 6, k));
       expect_right(stage(), awkward(tall(stage().op, type, 3, 2, k)));
     }
+    if (stage().generated) continue;
+    // A result of n k elements: a single one, and one more than a block of 256 threads has, along k and along n.
+    for (const auto& [n, k] : {std::pair{1, 1}, {1, 257}, {257, 1}})
+      expect_right(stage(), tall(stage().op, type, 4, n, k));
   }
 }
 
@@ -385,6 +390,63 @@ TEST_P(EveryTsmStage, AlphaAndBeta) {
         expect_right(stage(), spec);
       }
     }
+  }
+}
+
+// The quick tier's test (tests/test_mutants.py measures what it misses): few problems, which together take every path.
+// Each pair of widths is another kernel for stages that generate them, and takes them seconds to compile.
+TEST_P(EveryTsmStage, Representative) {
+  const Operation op = stage().op;
+  for (const Type type : types) {
+    std::vector<ProblemSpec> specs = {
+        // Ragged, several blocks; beta is 0, and the result begins as NaN.
+        tall(op, type, 7, 13, 301),
+        awkward(tall(op, type, 7, 13, 130)),
+        tall(op, type, 7, 13, 1),
+        awkward(tall(op, type, 7, 13, 0)),
+    };
+    const auto scaled = [&](int m, int n, std::int64_t k, double beta) {
+      specs.push_back(tall(op, type, m, n, k));
+      specs.back().alpha = -2;
+      specs.back().beta = beta;
+    };
+    scaled(7, 13, 37, 0);
+    scaled(7, 13, 37, 2);
+    specs.push_back(tall(op, type, 0, 5, 50));
+    specs.push_back(tall(op, type, 5, 0, 50));
+    if (!covered()) {
+      scaled(16, 16, 128, 0);
+      specs.push_back(awkward(tall(op, type, 16, 16, 77)));
+    }
+    if (!stage().generated) {
+      for (const auto& [m, n, k] : {std::array{1, 1, 300}, {4, 1, 1}, {4, 257, 1}, {3, 2, 257}, {33, 31, 70}})
+        specs.push_back(tall(op, type, m, n, k));
+      scaled(64, 64, 40, 2);
+      specs.push_back(awkward(tall(op, type, 31, 33, 40)));
+      specs.push_back(awkward(tall(op, type, 2, 3, 1027)));
+    }
+    for (const ProblemSpec& spec : specs) expect_right(stage(), spec);
+    for (const Stage& form : variants(stage())) expect_right(form, awkward(tall(op, type, 7, 11, 100)));
+  }
+  if (!stage().generated || covered()) return;
+  // Options that take the other paths. What a stage can't have is skipped.
+  const std::pair<Type, KernelOptions> of_tsmttsm[] = {
+      {Type::f64,
+       {.tile_m = 2, .tile_n = 5, .transposed = false, .unroll = 2, .reduction = Reduction::local, .threads = 64}},
+      {Type::c64, {.leapfrog = false, .unroll = 1, .reduction = Reduction::atomics}},
+      {Type::c64, {.products = 4}},
+  };
+  const std::pair<Type, KernelOptions> of_tsmm[] = {
+      {Type::f64, {.unroll = 3, .threads = 64, .c_source = CSource::registers, .threads_per_row = 4}},
+      {Type::f64, {.unroll = 1, .c_source = CSource::shared, .threads_per_row = 16}},
+      {Type::c64, {.unroll = 2, .c_source = CSource::global, .threads_per_row = 2}},
+      {Type::c64, {.products = 4}},
+  };
+  const bool tsmm = op == Operation::tsmm;
+  for (const auto& [type, options] : tsmm ? std::span<const std::pair<Type, KernelOptions>>(of_tsmm) : of_tsmttsm) {
+    ProblemSpec spec = awkward(tall(op, type, 7, 13, 130));
+    spec.kernel = options;
+    expect_right(stage(), spec);
   }
 }
 

@@ -69,18 +69,15 @@ class Record:
         self.file, self.state = file, state_of_tree()
         kept = json.loads(file.read_text()) if file.exists() and not again else {}
         self.passed: set[str] = set(kept.get("passed", [])) if kept.get("state") == self.state else set()
-        self.written = 0.0
 
     def add(self, name: str) -> None:
         self.passed.add(name)
-        if time.monotonic() - self.written > 1:
-            self.write()
+        self.write()
 
     def write(self) -> None:
         new = self.file.with_suffix(".new")
         new.write_text(json.dumps({"state": self.state, "passed": sorted(self.passed)}))
         new.replace(self.file)
-        self.written = time.monotonic()
 
 
 def follow(process: subprocess.Popen[str], record: Record) -> None:
@@ -124,10 +121,7 @@ def main() -> int:
     numbers.write_text("0,0,0," + ",".join(str(number) for _, number in left) + "\n")
     command = ["ctest", "--preset", options.preset, "--no-tests=error", "--parallel", str(os.cpu_count()), "--tests-information", str(numbers)]
     with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        try:
-            follow(process, record)
-        finally:
-            record.write()
+        follow(process, record)
     return 1 if process.returncode else 0
 
 
