@@ -103,6 +103,7 @@ class Data:
         self.sweep, self.coarse, self.random, self.variants = map(optional, (SWEEP, COARSE, RANDOM, VARIANTS))
         self.more_variants = [run for run in map(optional, MORE_VARIANTS) if run]
         self.tuning = optional(TUNING)
+        self.loop = optional(ROOT / "docs/measurements/cpu/loop.json")
         # The run of the variants stands in for what the whole ladder's last run does not have.
         for result in self.ladder["results"]:
             result["commit"] = self.ladder["commit"]
@@ -560,6 +561,21 @@ def block_sanitizers(data):
     return table(["compute-sanitizer", "stages", "runs", "errors", "commit"], rows) + ["", f"{data.sanitizers[0]['device']}."]
 
 
+def block_loop(data, which):
+    """Where the time of builds and tests goes, before and after (tools/measure_loop.py)."""
+    before, after = (data.loop[name] for name in ("before", "after"))
+    if which == "wall":
+        names = dict.fromkeys([*before["wall_s"], *after["wall_s"]])
+        rows = [[name, *(f"{state['wall_s'][name]:.0f}" if name in state["wall_s"] else "-" for state in (before, after))] for name in names]
+        return table(["wall time, s", "before", "after"], rows)
+    if which == "build":
+        rows = [[kind, str(before["build"].get(kind, {"steps": 0})["steps"]), f"{before['build'].get(kind, {'seconds': 0})['seconds']:.0f}",
+                 str(its["steps"]), f"{its['seconds']:.0f}"] for kind, its in after["build"].items()]
+        return table(["steps", "before", "s", "after", "s"], rows)
+    rows = [[f"`{a}`", f"{s:.1f}", f"`{b}`", f"{t:.1f}"] for (a, s), (b, t) in zip(before[which].items(), after[which].items())]
+    return table(["before", "s", "after", "s"], rows)
+
+
 KINDS = [(f"{space}_{operation}", f"{space} {operation}s") for space in ("global", "shared") for operation in ("load", "store")]
 KINDS += [("global_atomic", "global atomics"), ("shared_atomic", "shared atomics")]
 
@@ -889,7 +905,7 @@ def sha256(path):
 
 
 def pages():
-    return [ROOT / "README.md", *sorted(DOCS.rglob("*.md")), ROOT / "tsm/README.md", ROOT / "tensorcore/README.md"]
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md")), ROOT / "tsm/README.md", ROOT / "tensorcore/README.md"]
 
 
 def main():

@@ -90,6 +90,7 @@ class Check:
         self.ran = {}  # a command: what was wrong with it, or None; pages repeat commands
         self.count = dict.fromkeys(("pages", "links", "images", "commits", "commands", "commands run", "maps", "choices", "counts"), 0)
         paths = {root / f / "README.md" for f in (".", "tsm", "tensorcore")}
+        paths |= {root / "CONTRIBUTING.md", root / "CHANGELOG.md"}
         paths |= {path for f in ("docs", "tsm", "tensorcore") for path in (root / f).rglob("*.md")}
         for path in sorted(path for path in paths if not path.exists()):
             self.problem(path, 1, "is missing")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Renders every page as forges do (GitHub's Markdown, by cmarkgfm) and looks for what a reader would see there as broken.
 
-usage: test_forge_rendering.py      needs cmarkgfm (pip install cmarkgfm); without it nothing is checked, and that is said.
-                                    GEMM_REQUIRE_CMARKGFM=1: then its absence is a failure
+usage: test_forge_rendering.py      needs cmarkgfm, of this Python or of .lab/python, where ./lab test --full puts it; without it
+                                    nothing is checked, and that is said. GEMM_REQUIRE_CMARKGFM=1: its absence is a failure
 
 In CommonMark a comment at the start of a line begins a block, which ends the paragraph above it. So a page can look right in its
 source and in some viewers, and be torn apart on a forge.
@@ -181,6 +181,9 @@ class Rendering(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    installed = ROOT / ".lab/python/bin/python"
+    if not cmarkgfm and installed.exists() and pathlib.Path(sys.prefix) != ROOT / ".lab/python":
+        os.execv(installed, [str(installed), "-B", *sys.argv])
     if not cmarkgfm and os.environ.get("GEMM_REQUIRE_CMARKGFM") != "1":
         print("SKIPPED, NOT RUN: no cmarkgfm (pip install cmarkgfm)")
         sys.exit(0)

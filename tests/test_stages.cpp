@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 
 #include "common/device_memory.hpp"
@@ -168,14 +166,6 @@ TEST_P(BatchedStage, Batches) {
   }
 }
 
-// Which sizes CI takes on the executor: $GEMM_SHARE is P/N, every N-th from P on (.ci/run). Without it all.
-std::pair<int, int> share() {
-  int part = 1, parts = 1;
-  if (const char* text = std::getenv("GEMM_SHARE"); text && !open_device().gpu)
-    std::sscanf(text, "%d/%d", &part, &parts);
-  return {part, std::max(parts, 1)};
-}
-
 // FP32 by way of Tensor Cores: every size to 257, with others along the other sides; and the policies, each by what
 // multiplies. On the executor the other sides are short, and each size has its turn as m, n or k.
 TEST_P(TensorStage, AllSizes) {
@@ -186,8 +176,7 @@ TEST_P(TensorStage, AllSizes) {
   }
   const bool gpu = open_device().gpu;
   const int others = gpu ? 257 : 23;
-  const auto [first, step] = share();
-  for (int size = first; size <= 257; size += step) {
+  for (int size = 1; size <= 257; ++size) {
     const int x = size * 37 % others + 1, y = size * 101 % others + 1;
     const std::array specs = {box(size, x, y), box(x, size, y), box(x, y, size)};
     for (int i = 0; i < 3; ++i) {

@@ -25,7 +25,7 @@ from typing import NoReturn
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LISTED = re.compile(r"^\s*Test\s+#(\d+): (.+?)\s*$")
-FINISHED = re.compile(r"^\s*(\d+)/(\d+) Test\s+#\d+: (\S+) [. ]*(\*\*\*)?\s*(Passed|Skipped|Not Run \(Disabled\))?")
+FINISHED = re.compile(r"^\s*(\d+)/(\d+) Test\s+#\d+: (\S+) [. ]*(\*\*\*)?\s*(Passed|Skipped|Not Run \(Disabled\))?(?:\s+([\d.]+) sec)?")
 
 
 def state_of_tree() -> str:
@@ -68,15 +68,18 @@ class Record:
     def __init__(self, file: pathlib.Path, again: bool):
         self.file, self.state = file, state_of_tree()
         kept = json.loads(file.read_text()) if file.exists() and not again else {}
-        self.passed: set[str] = set(kept.get("passed", [])) if kept.get("state") == self.state else set()
+        same = kept.get("state") == self.state
+        self.passed: set[str] = set(kept.get("passed", [])) if same else set()
+        self.seconds: dict[str, float] = kept.get("seconds", {}) if same else {}  # what each took, for tools/measure_loop.py
 
-    def add(self, name: str) -> None:
+    def add(self, name: str, seconds: float) -> None:
         self.passed.add(name)
+        self.seconds[name] = seconds
         self.write()
 
     def write(self) -> None:
         new = self.file.with_suffix(".new")
-        new.write_text(json.dumps({"state": self.state, "passed": sorted(self.passed)}))
+        new.write_text(json.dumps({"state": self.state, "passed": sorted(self.passed), "seconds": self.seconds}))
         new.replace(self.file)
 
 
@@ -86,7 +89,7 @@ def follow(process: subprocess.Popen[str], record: Record) -> None:
     for line in process.stdout or ():
         match = FINISHED.match(line)
         if match and match[5]:
-            record.add(match[3])
+            record.add(match[3], float(match[6] or 0))
         if terminal and (match and match[5] or re.match(r"\s*Start\s+\d+:", line)):
             if match:
                 seconds = int(time.monotonic() - start)
