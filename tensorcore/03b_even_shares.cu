@@ -322,10 +322,7 @@ __global__ void pack_chunks(const __half* __restrict__ from, std::int64_t ld, st
   if (row >= rows) return;
 #pragma unroll
   for (int i = lane; i < PACKED; i += 32)
-    if (first + i < cols)
-      staged[warp][i] = from[row * ld + first + i];
-    else
-      staged[warp][i] = __float2half(0.0f);
+    staged[warp][i] = first + i < cols ? from[row * ld + first + i] : __float2half(0.0f);
   __syncwarp();
   if (first + lane * CHUNK < packed_ld)
     *reinterpret_cast<uint4*>(to + row * packed_ld + first + lane * CHUNK) =
