@@ -82,7 +82,10 @@ __device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int r
   __syncwarp();  // nobody reads the last one any more
   for (int i = threadIdx.x % LANES; i < TILE * TILE; i += LANES) {
     const int row = i / TILE, col = i % TILE;
-    to[i] = row < rows && col < cols ? from[row * ld + col] : __float2half(0.0f);
+    if (row < rows && col < cols)
+      to[i] = from[row * ld + col];
+    else
+      to[i] = __float2half(0.0f);
   }
   __syncwarp();
 }

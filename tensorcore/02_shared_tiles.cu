@@ -41,7 +41,10 @@ __device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int r
   }
   for (int row = first; row < ROWS; row += STEP_ROWS)
     for (int e = col; e < col + CHUNK; ++e)
-      to[row * STRIDE + e] = row < rows && e < cols ? from[row * ld + e] : __float2half(0.0f);
+      if (row < rows && e < cols)
+        to[row * STRIDE + e] = from[row * ld + e];
+      else
+        to[row * STRIDE + e] = __float2half(0.0f);
 }
 
 // The same number if `bits` is 0.

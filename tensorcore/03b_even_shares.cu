@@ -42,7 +42,7 @@ struct Segment {
 // Who does what. A tile takes `rounds` rounds. Block b has tiles b, b + blocks, .. of the first `whole` ones, and then an
 // even share of the rounds of the others: each + extra / blocks of them.
 struct Plan {
-  int tiles_m, tiles_n, rounds, whole, blocks, each, extra;
+  int tiles_m, tiles_n, rounds, whole = 0, blocks = 0, each = 0, extra = 0;
 
   __host__ __device__ int shared_tiles() const { return tiles_m * tiles_n - whole; }
   __device__ int begin(int block) const {  // of its share of rounds

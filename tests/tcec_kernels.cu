@@ -297,7 +297,7 @@ Vectors vectors(const Kind& kind, const std::vector<float>& v, const std::vector
       run(load_and_store_vectors<decltype(s)>, from.data(), as_row, x.data(), y.data(), z.data(), full.data(),
           stored.data());
     });
-    (as_row ? result.as_row : result.as_column) = {x.to_host(), y.to_host(), z.to_host()};
+    (as_row ? result.as_row : result.as_column) = Elements{x.to_host(), y.to_host(), z.to_host()};
     (as_row ? result.stored_row : result.stored_column) = stored.to_host();
   }
   return result;
