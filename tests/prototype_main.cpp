@@ -7,6 +7,7 @@
 // 1 for fail, 2 for bad usage.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "common/count_report.hpp"
 #include "common/device.hpp"

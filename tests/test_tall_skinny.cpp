@@ -6,6 +6,7 @@
 #include <future>
 #include <limits>
 #include <optional>
+#include <nlohmann/json.hpp>
 
 #include "common/device_memory.hpp"
 #include "common/jit.hpp"

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""./lab before it builds: what it refuses, and that it installs nothing with sudo unless somebody says yes. Nothing is installed
+here: programs of apt and sudo are replaced by some that only tell how they were called. Needs root, to become a user without it,
+or to be such a user."""
+import os
+import pathlib
+import pty
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+NOBODY = 65534
+
+
+class Lab(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.tree = pathlib.Path(folder.name)
+        self.tree.chmod(0o755)
+        shutil.copy(ROOT / "lab", self.tree)
+        (self.tree / "stages").mkdir()
+        (self.tree / "stages/01_naive.cu").touch()
+        self.log = self.tree / "log"
+        self.log.touch()
+        self.log.chmod(0o666)
+        self.programs = self.tree / "programs"
+        self.programs.mkdir()
+        self.fake("dpkg-query", "exit 1")  # no package is installed
+        self.fake("sudo", f'echo "sudo $*" >> {self.log}; exit 1')  # and none can be
+        self.fake("cmake", f"echo cmake >> {self.log}; exit 1")
+
+    def fake(self, name, text):
+        file = self.programs / name
+        file.write_text(f"#!/bin/sh\n{text}\n")
+        file.chmod(0o755)
+
+    def lab(self, *arguments, answer=None, ci=False):
+        """As a user without root; with an answer on a terminal. Exit status, output, calls of the programs above."""
+        environment = {key: value for key, value in os.environ.items() if key != "CI"}
+        environment |= {"PATH": f"{self.programs}:{os.environ['PATH']}", **({"CI": "true"} if ci else {})}
+        become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.geteuid() == 0 else []
+        command = [*become, str(self.tree / "lab"), *arguments]
+        if answer is None:
+            done = subprocess.run(command, env=environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            return done.returncode, done.stdout, self.log.read_text()
+        controller, terminal = pty.openpty()
+        process = subprocess.Popen(command, env=environment, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True)
+        os.close(terminal)
+        os.write(controller, answer.encode() + b"\n")
+        output = b""
+        try:
+            while part := os.read(controller, 4096):
+                output += part
+        except OSError:  # the other end is closed
+            pass
+        return process.wait(), output.decode(), self.log.read_text()
+
+    def test_without_a_terminal_nobody_said_yes(self):
+        status, output, calls = self.lab("run", "01", "--cpu")
+        self.assertEqual((status, calls), (2, ""), output)
+        self.assertIn("run this first, or lab with --yes: sudo apt-get install --no-install-recommends g++ cmake", output)
+
+    def test_no_is_no(self):
+        status, output, calls = self.lab("run", "01", "--cpu", answer="n")
+        self.assertEqual((status, calls), (2, ""), output)
+        self.assertIn("sudo apt-get install", output)
+        self.assertIn("run this? [y/N]", output)
+
+    def test_yes_is_yes(self):
+        for how in ({"answer": "y"}, {"ci": True}):
+            status, output, calls = self.lab("run", "01", "--cpu", **how)
+            self.assertEqual((status, calls), (2, "sudo apt-get update -qq\n"), output)
+            self.log.write_text("")
+        status, output, calls = self.lab("run", "01", "--cpu", "--yes")
+        self.assertEqual((status, calls), (2, "sudo apt-get update -qq\n"), output)
+
+    def test_refusals(self):
+        for arguments in ([], ["nosuch"], ["run", "77"], ["run", "nosuch/01"], ["ladder", "--only", "77"], ["ladder", "--family", "nosuch"],
+                          ["ladder", "--full"], ["run", "01", "--again"], ["test", "extra"], ["test", "--share", "x"], ["--plot"]):
+            status, output, calls = self.lab(*arguments, *(["--cpu"] if arguments else []))
+            self.assertEqual((status, calls), (2, ""), f"{arguments}: {output}")
+
+
+if __name__ == "__main__":
+    if os.geteuid() == 0 and not shutil.which("setpriv"):
+        sys.exit("error: no setpriv, to become a user without root")
+    unittest.main()
