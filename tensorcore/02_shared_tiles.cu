@@ -39,12 +39,14 @@ __device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int r
       *reinterpret_cast<uint4*>(to + (first + i * STEP_ROWS) * STRIDE + col) = words[i];
     return;
   }
-  for (int row = first; row < ROWS; row += STEP_ROWS)
+  for (int row = first; row < ROWS; row += STEP_ROWS) {
+    const int existing = row < rows ? cols : 0;  // columns of this row
     for (int e = col; e < col + CHUNK; ++e)
-      if (row < rows && e < cols)
+      if (e < existing)
         to[row * STRIDE + e] = from[row * ld + e];
       else
         to[row * STRIDE + e] = __float2half(0.0f);
+  }
 }
 
 // The same number if `bits` is 0.

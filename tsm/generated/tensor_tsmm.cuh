@@ -94,10 +94,11 @@ __global__ void __launch_bounds__(threads, resident)
     Operand<T> x[2][2 * PR], y[2][FN];
     double sum[parts * PR * FN][4] = {};
     const auto read = [&](int s) {
+      // Zeros behind the last column: what lies there may be infinite.
+      const bool exists = s < steps - 1 || has_last;
 #pragma unroll
       for (int i = 0; i < 2 * PR; ++i) {
-        // Zeros behind the last column: what lies there may be infinite.
-        if (s < steps - 1 || has_last)
+        if (exists)
           x[s % 2][i].load(at + x_at + i * (2 * FromA::row_bytes) + s * (4 * element));
         else
           x[s % 2][i] = {};
