@@ -2,6 +2,7 @@
 #include <chrono>
 #include <thread>
 #include <utility>
+#include <nlohmann/json.hpp>
 
 #include "common/report.hpp"
 #include "tests/device_test.hpp"

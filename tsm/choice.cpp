@@ -110,6 +110,7 @@ GeneratedKernels chosen() {
             if (!choice.stage) throw std::logic_error("no kernel to compile: " + choice.reason);
             return choice.stage->generated.request(m, n, is_complex, conjugate, choice.options);
           },
+      .find = find_kernel,
       .stage =
           [](int m, int n, bool is_complex, const KernelOptions& asked) {
             const Choice choice = choose(m, n, is_complex, asked);
