@@ -46,7 +46,7 @@ set(gemm_instrumentation
   -fno-thread-jumps
   # A basic block begins with the call that counts it. When g++ puts blocks in order, it copies short ones, and so the
   # beginning of a block to the ends of several, whose runs then are not those of the FMAs behind. (g++ 13 had half of stage
-  # 14's counted. g++ 12 loses 0.6 % of them in tsm/06 and 07 in double complex; the committed counts are those.)
+  # 14's counted. g++ 12 loses some in tsm/06, 07 and 09; the committed counts are those.)
   ${copy_option}
   # A thread whose local variables don't fit its stack meets the guard page below it, instead of jumping over.
   -fstack-clash-protection
