@@ -91,9 +91,9 @@ TEST_P(EveryStage, AlphaAndBeta) {
 TEST_P(EveryStage, Representative) {
   std::vector<ProblemSpec> specs = {
       // Whole tiles of every stage, aligned: the largest is 128 x 256. Tiles with edges, still aligned.
-      scaled(box(128, 256, 64), -2, 0),
+      scaled(box(128, 256, 32), -2, 0),
       scaled(box(128, 128, 32), -2, 2),
-      scaled(box(68, 136, 72), 0.25f, 0),
+      scaled(box(68, 136, 40), 0.25f, 0),
       scaled(box(132, 40, 40), 1, -0.5f),
       // Nothing aligned, and edges by one and more.
       awkward(131, 67, 35),
@@ -110,7 +110,7 @@ TEST_P(EveryStage, Representative) {
       awkward(0, 5, 5),
       awkward(5, 0, 5),
       // Few tiles, each many k-tiles deep.
-      awkward(35, 70, 331),
+      awkward(35, 70, 163),
       scaled(box(32, 32, 320), -2, 0),
   };
   specs.push_back(scaled(awkward(40, 70, 20), 0, 2));

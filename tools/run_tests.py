@@ -24,8 +24,8 @@ import time
 from typing import NoReturn
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-LISTED = re.compile(r"^\s*Test\s+#(\d+): (.+?)\s*$")
-FINISHED = re.compile(r"^\s*(\d+)/(\d+) Test\s+#\d+: (\S+) [. ]*(\*\*\*)?\s*(Passed|Skipped|Not Run \(Disabled\))?(?:\s+([\d.]+) sec)?")
+LISTED = re.compile(r"^\s*Test\s+#(\d+): (\S+)")  # behind the name of a test with a parameter stands a remark
+FINISHED = re.compile(r"^\s*(\d+)/(\d+) Test\s+#(\d+): .*?(Passed|\*\*\*Skipped|\*\*\*Not Run \(Disabled\))?(?:\s+([\d.]+) sec)?\s*$")
 
 
 def state_of_tree() -> str:
@@ -55,6 +55,7 @@ def folder_of(preset: str) -> pathlib.Path:
 
 
 def numbered_tests(preset: str) -> dict[str, int]:
+    """The preset's tests in CTest's order, with its numbers."""
     done = subprocess.run(["ctest", "--preset", preset, "-N"], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         refuse(f"ctest can't list the tests of {preset}:\n{done.stdout.strip()[-2000:]}")
@@ -83,17 +84,17 @@ class Record:
         new.replace(self.file)
 
 
-def follow(process: subprocess.Popen[str], record: Record) -> None:
+def follow(process: subprocess.Popen[str], names: dict[int, str], record: Record) -> None:
     """Shows what CTest says, and records what passes."""
     terminal, start = sys.stdout.isatty(), time.monotonic()
     for line in process.stdout or ():
         match = FINISHED.match(line)
-        if match and match[5]:
-            record.add(match[3], float(match[6] or 0))
-        if terminal and (match and match[5] or re.match(r"\s*Start\s+\d+:", line)):
+        if match and match[4]:
+            record.add(names[int(match[3])], float(match[5] or 0))
+        if terminal and (match and match[4] or re.match(r"\s*Start\s+\d+:", line)):
             if match:
                 seconds = int(time.monotonic() - start)
-                text = f"[{match[1]}/{match[2]}] {seconds // 60}:{seconds % 60:02} {match[3]}"
+                text = f"[{match[1]}/{match[2]}] {seconds // 60}:{seconds % 60:02} {names[int(match[3])]}"
                 print(f"\r\033[K{text[:os.get_terminal_size().columns - 1]}", end="", flush=True)
         elif not re.match(r"\s*Start\s+\d+:", line):
             print("\r\033[K" * terminal + line, end="", flush=True)
@@ -109,22 +110,23 @@ def main() -> int:
     if not share or int(share[1]) > int(share[2]):
         parser.error(f"a share is 1/4, 2/4 and so on, not '{options.share}'")
     folder = folder_of(options.preset)
-    tests = list(numbered_tests(options.preset).items())[int(share[1]) - 1::int(share[2])]
+    # CTest shows numbers among all tests of a build, but takes places among those that a preset's filter leaves.
+    places = [(name, place, number) for place, (name, number) in enumerate(numbered_tests(options.preset).items(), 1)]
+    tests = places[int(share[1]) - 1::int(share[2])]
     if not tests:
         refuse(f"no tests in {options.preset}")
     record = Record(folder / "tests_passed.json", options.again)
-    left = [(name, number) for name, number in tests if name not in record.passed]
+    left = [test for test in tests if test[0] not in record.passed]
     if not left:  # the last run was complete
         record.passed.clear()
         left = tests
     elif len(left) < len(tests):
         print(f"going on: {len(tests) - len(left)} of {len(tests)} have passed since the last change (--again: all anew)", flush=True)
     record.write()
-    numbers = folder / "tests_to_run.txt"
-    numbers.write_text("0,0,0," + ",".join(str(number) for _, number in left) + "\n")
-    command = ["ctest", "--preset", options.preset, "--no-tests=error", "--parallel", str(os.cpu_count()), "--tests-information", str(numbers)]
+    wanted = ",".join(str(place) for _, place, _ in left)
+    command = ["ctest", "--preset", options.preset, "--no-tests=error", "--parallel", str(os.cpu_count()), "--tests-information", f"0,0,0,{wanted}"]
     with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        follow(process, record)
+        follow(process, {number: name for name, _, number in left}, record)
     return 1 if process.returncode else 0
 
 
