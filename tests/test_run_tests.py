@@ -62,7 +62,7 @@ class RunTests(unittest.TestCase):
         for _ in range(2):  # after a complete run all run again
             status, output, ran = self.run_tests("cpu-quick")
             self.assertEqual((status, ran), (0, ["four", "two"]), output)
-            self.assertIn("100% tests passed, 0 tests failed out of 2", output)
+            self.assertRegex(output, "100% tests passed.* out of 2")
 
     def test_goes_on_after_a_failure(self):
         bad = self.tree / "build/bad"  # in the build's folder, where a change is none of the tree's
