@@ -47,7 +47,10 @@ class Lab(unittest.TestCase):
         if answer is None:
             done = subprocess.run(command, env=environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             return done.returncode, done.stdout, self.log.read_text()
-        controller, terminal = pty.openpty()
+        try:
+            controller, terminal = pty.openpty()
+        except OSError as error:  # a chroot without /dev/pts
+            self.skipTest(f"no terminals here: {error}")
         process = subprocess.Popen(command, env=environment, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True)
         os.close(terminal)
         os.write(controller, answer.encode() + b"\n")
