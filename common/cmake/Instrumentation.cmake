@@ -25,10 +25,6 @@ endif()
 set(of_version "")
 if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   set(of_version
-    # A basic block begins with the call that counts it. When g++ puts blocks in order, it copies short ones, and so the
-    # beginning of a block to the ends of several, whose runs then are not those of the FMAs behind. (g++ 13 had half of stage
-    # 14's counted. g++ 12 loses some in tsm/06, 07 and 09; the committed counts are those.)
-    --param=max-grow-copy-bb-insns=0
     # With other parameters than in the source, functions forget on whose line they were inlined (tensorcore/03's ldmatrix).
     -fno-ipa-sra)
 endif()
@@ -50,6 +46,9 @@ set(gemm_instrumentation
   # And one place is one: no copy of a store for each way to get there, as where a value is one of two constants. That would
   # make several requests of a warp's one, and each version of g++ finds other places for it.
   -fno-thread-jumps
+  # A basic block begins with the call that counts it. When g++ puts blocks in order, it copies short ones, and so the
+  # beginning of a block to the ends of several, whose runs then are not those of the FMAs behind.
+  --param=max-grow-copy-bb-insns=0
   ${of_version}
   # A thread whose local variables don't fit its stack meets the guard page below it, instead of jumping over.
   -fstack-clash-protection
