@@ -22,13 +22,6 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(GEMM_COUNTS_FMAS OFF)
 endif()
 
-set(of_version "")
-if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-  set(of_version
-    # With other parameters than in the source, functions forget on whose line they were inlined (tensorcore/03's ldmatrix).
-    -fno-ipa-sra)
-endif()
-
 set(gemm_instrumentation
   # Other sanitizers, if asked for, are for the executor itself: g++ can't combine them with these.
   -fno-sanitize=all
@@ -49,7 +42,8 @@ set(gemm_instrumentation
   # A basic block begins with the call that counts it. When g++ puts blocks in order, it copies short ones, and so the
   # beginning of a block to the ends of several, whose runs then are not those of the FMAs behind.
   --param=max-grow-copy-bb-insns=0
-  ${of_version}
+  # With other parameters than in the source, functions forget on whose line they were inlined (tensorcore/03's ldmatrix).
+  -fno-ipa-sra
   # A thread whose local variables don't fit its stack meets the guard page below it, instead of jumping over.
   -fstack-clash-protection
   # For lines in reports.
