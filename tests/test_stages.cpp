@@ -97,21 +97,21 @@ TEST_P(EveryStage, Representative) {
       scaled(box(132, 40, 40), 1, -0.5f),
       // Nothing aligned, and edges by one and more.
       awkward(131, 67, 35),
-      awkward(33, 129, 66),
+      awkward(33, 129, 34),
       box(65, 63, 31),
       box(17, 31, 33),
       // Vectors, a single step of k, nothing at all.
       awkward(1, 150, 40),
       awkward(150, 1, 33),
       scaled(box(40, 137, 1), -2, 1),
-      scaled(box(1, 1, 300), 1.5f, 0),
+      scaled(box(1, 1, 150), 1.5f, 0),
       scaled(box(70, 33, 0), 1, 0.5f),
       box(5, 133, 0),
       awkward(0, 5, 5),
       awkward(5, 0, 5),
       // Few tiles, each many k-tiles deep.
-      awkward(35, 70, 163),
-      scaled(box(32, 32, 320), -2, 0),
+      awkward(35, 70, 131),
+      scaled(box(32, 32, 160), -2, 0),
   };
   specs.push_back(scaled(awkward(40, 70, 20), 0, 2));
   // Offsets of two elements: FP32 numbers are then aligned to 8 bytes only.
@@ -120,20 +120,20 @@ TEST_P(EveryStage, Representative) {
   const Stage& stage = find_stage(GetParam());
   if (stage.workspace_bytes) {  // it may partition k among blocks, or pack operands
     for (const ProblemSpec& spec : {box(20, 354, 33), box(22, 411, 36), scaled(box(70, 70, 100), -2, 2),
-                                    box(30, 30, 600), awkward(20, 235, 163)}) {
+                                    box(30, 30, 400), awkward(20, 235, 163)}) {
       specs.push_back(spec);
     }
   }
   if (stage.batch) {
-    for (const ProblemSpec& spec : {cube(64), awkward(70, 37, 131)}) {
+    for (const ProblemSpec& spec : {box(64, 64, 32), awkward(40, 37, 67)}) {
       specs.push_back(spec);
       specs.back().batch = 3;
     }
   }
   for (const ProblemSpec& spec : specs) expect_right(spec);
   for (const Stage& form : variants(stage)) {
-    expect_right(form, scaled(cube(64), -2, 0));
-    expect_right(form, awkward(67, 70, 37));
+    expect_right(form, scaled(box(64, 64, 32), -2, 0));
+    expect_right(form, awkward(35, 70, 37));
   }
 }
 
