@@ -114,6 +114,9 @@ class Program {
     std::vector<const char*> arguments(std::begin(options), std::end(options));
     arguments.push_back(architecture.c_str());
     if (in_order) arguments.push_back("--ptxas-options=-O1");
+    // Where there is a driver, NVRTC has a cache since 12.9, and says nothing of registers when it takes code from there. Ours
+    // keeps them.
+    if (std::pair(library_.major, library_.minor) >= std::pair(12, 9)) arguments.push_back("--no-cache");
     const int error = library_.compile(program_, static_cast<int>(arguments.size()), arguments.data());
     std::size_t bytes = 0;
     std::string log;

@@ -366,12 +366,10 @@ TEST_F(JitAhead, InOrderUnlessThatSpills) {
     EXPECT_TRUE(ordered.compiled);
     EXPECT_NE(ordered.file, usual.file);
     EXPECT_EQ(ordered.binary.spill_bytes, 0);
-    const bool same_code = ordered.binary.registers == usual.binary.registers;
-    if (request == &few)
-      EXPECT_FALSE(same_code);
-    else if (!same_code)  // some releases of NVRTC spill, and so take the usual order; others need not
-      GTEST_SKIP() << "this NVRTC keeps the kernel in registers in order, too: " << ordered.binary.registers << " for "
-                   << usual.binary.registers;
+    // Both are what the compiler said, not what NVRTC's own cache leaves out.
+    EXPECT_GT(ordered.binary.registers, 0);
+    EXPECT_GT(usual.binary.registers, 0);
+    EXPECT_EQ(ordered.binary.registers == usual.binary.registers, request == &many);
   }
 }
 
