@@ -110,7 +110,7 @@ void add_kernel_options(CLI::App& app, KernelOptions& options) {
          "atomics: each thread adds to C; local: each block; ordered: a second kernel, the same bits every time")
       ->check(CLI::IsMember({"atomics", "local", "ordered"}));
   app.add_option("--products", options.products, "of real numbers for one of complex ones: 3 or 4")
-      ->check(CLI::IsMember({3, 4}));
+      ->check(CLI::IsMember({"3", "4"}));
   app.add_option_function<std::string>(
          "--c-source",
          [&options](const std::string& name) {
@@ -121,7 +121,7 @@ void add_kernel_options(CLI::App& app, KernelOptions& options) {
          "of TSMM: where a thread reads C for each row: registers, global (L1 cache), shared")
       ->check(CLI::IsMember({"registers", "global", "shared"}));
   app.add_option("--threads-per-row", options.threads_per_row, "of TSMM: threads that have a row of B between them")
-      ->check(CLI::IsMember({1, 2, 4, 8, 16}));
+      ->check(CLI::IsMember({"1", "2", "4", "8", "16"}));
   app.add_option("--threads", options.threads, "of a block")->check([](const std::string& text) {
     const int threads = std::atoi(text.c_str());
     return threads >= 32 && threads <= 1024 && threads % 32 == 0 ? "" : "threads must be 32, 64, ... 1024";
