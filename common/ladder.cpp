@@ -162,8 +162,8 @@ int ladder(LadderOptions options, const std::string& command) {
     if (!options.part) tell(options.json, text);
   };
   const DeviceInfo& device = open_device();
-  const bool of_programs = !options.programs.empty() || !options.broken.empty();
-  const ProgramResults others = of_programs ? results_of_programs(options) : ProgramResults{};
+  const bool of_programs = options.run_programs != nullptr;
+  const ProgramResults others = of_programs ? options.run_programs(options) : ProgramResults{};
   std::vector<Contender> contenders;
   if (!of_programs) {
     contenders = ladder_contenders(options);

@@ -14,6 +14,8 @@ class App;
 
 namespace gemm {
 
+struct ProgramResults;  // common/ladder_programs.hpp
+
 struct LadderOptions {
   std::vector<std::string> shapes;
   std::vector<std::string> only;
@@ -35,7 +37,8 @@ struct LadderOptions {
   bool part =
       false;  ///< of a ladder of many programs: a stage for another product has no results, and nothing is shown
 
-  /// Other programs, each with one stage, in the order of the ladder: their stages, and none of this program's.
+  /// Runs other programs, each with one stage, in the order of the ladder: their stages, and none of this program's.
+  ProgramResults (*run_programs)(const LadderOptions&) = nullptr;
   std::vector<std::string> programs;
   std::vector<std::string> broken;     ///< stages whose programs could not be built, "sgemm/05_thread_2x2: why not"
   std::vector<std::string> forwarded;  ///< the command line's words that those programs get, too

@@ -234,11 +234,6 @@ void add_ladder_options(CLI::App& app, LadderOptions& options) {
   app.add_flag("--brief", options.brief, "in the JSON, shapes, statuses and times alone");
   add_timing_options(app, options.timing);
   add_kernel_options(app, options.kernel);
-  // For ./lab, which builds a program for each stage and none with all of them.
-  const char* const hidden = "";
-  app.add_option("--program", options.programs, "a stage's program")->group(hidden)->allow_extra_args(false);
-  app.add_option("--broken", options.broken, "a stage that has none")->group(hidden)->allow_extra_args(false);
-  app.add_flag("--part", options.part, "no results for products of other kinds")->group(hidden);
 }
 
 std::string command_line(int argc, char** argv) {
@@ -292,10 +287,14 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
 
 namespace {
 
+// Options for ./lab, which builds a program for each stage and none with all of them.
+const char* const hidden = "";
+
 int part_of_ladder(const Stage& stage, int argc, char** argv) {
   CLI::App app(stage.id + ": " + std::string(stage.idea));
   LadderOptions options;
   add_ladder_options(app, options);
+  app.add_flag("--part", options.part, "no results for products of other kinds")->group(hidden);
   return run_program(app, argc, argv, [&] { return ladder(options, command_line(argc, argv)); });
 }
 
@@ -321,10 +320,13 @@ int stage_program(const Stage& stage, int argc, char** argv) {
   });
 }
 
-int ladder_program(int argc, char** argv) {
+int ladder_program(int argc, char** argv, ProgramResults (*run_programs)(const LadderOptions&)) {
   CLI::App app("All stages beside cuBLAS: check, time, compare");
   LadderOptions options;
+  options.run_programs = run_programs;
   add_ladder_options(app, options);
+  app.add_option("--program", options.programs, "a stage's program")->group(hidden)->allow_extra_args(false);
+  app.add_option("--broken", options.broken, "a stage that has none")->group(hidden)->allow_extra_args(false);
   // What the stages' programs get: all but what is for this one.
   std::string typed = "ladder";
   for (int i = 1; i < argc; ++i) {
@@ -338,7 +340,10 @@ int ladder_program(int argc, char** argv) {
       options.forwarded.emplace_back(word);
     }
   }
-  return run_program(app, argc, argv, [&] { return ladder(options, typed); });
+  return run_program(app, argc, argv, [&] {
+    if (options.programs.empty() && options.broken.empty()) throw UsageError("no stages: ./lab ladder names them");
+    return ladder(options, typed);
+  });
 }
 
 }  // namespace gemm

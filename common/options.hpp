@@ -16,6 +16,9 @@ class App;
 
 namespace gemm {
 
+struct LadderOptions;   // common/ladder.hpp
+struct ProgramResults;  // common/ladder_programs.hpp
+
 /// --type s|h|d|z. Throws UsageError for others.
 void add_type_option(CLI::App& app, std::optional<Type>& type);
 
@@ -60,8 +63,8 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
 /// ladder, for ladder_program().
 int stage_program(const Stage& stage, int argc, char** argv);
 
-/// The main function of the ladder over programs of single stages.
-int ladder_program(int argc, char** argv);
+/// The main function of the ladder over programs of single stages, which run_programs() runs.
+int ladder_program(int argc, char** argv, ProgramResults (*run_programs)(const LadderOptions&));
 
 /// The command line as the user typed it, without directories.
 std::string command_line(int argc, char** argv);
