@@ -43,7 +43,7 @@ def kind_of(output: str) -> str:
         return "tests"
     if "/stage_" in f"/{output}":
         return "stages"
-    if any(f"gemm_{library}.dir" in output for library in ("harness", "jit", "tools")):
+    if any(f"gemm_{library}.dir" in output for library in ("backend", "harness", "jit", "tools")):
         return "harness"
     return "probes, libraries, programs"
 
