@@ -216,7 +216,8 @@ void add_ladder_options(CLI::App& app, LadderOptions& options) {
       ->check(CLI::IsMember({"gemm", "tsmttsm", "tsmm"}));
   add_type_option(app, options.type);
   app.add_option("--batch", options.batch, "of each shape so many products (--type s)");
-  which->add_option("--random", options.random, "ten shapes between 200 and 8192, drawn with this seed");
+  which->add_option("--random", options.random, "ten shapes between 200 and 8192, drawn with this seed")
+      ->check(CLI::NonNegativeNumber);  // CLI11 2.1 reads -1 as 2^64 - 1
   app.add_option("--only", options.only, "these stages only, separated by commas; no libraries")
       ->delimiter(',')
       ->allow_extra_args(false);

@@ -88,6 +88,7 @@ class Case(unittest.TestCase):
             self.assertRegex(done.stderr, r"\Aerror: [^\n]{1,192}\n\Z")
             self.assertFalse(done.stdout)
             self.assertEqual(os.listdir(folder), [])
+        return done.stderr
 
     def refused_runs(self, all_options):
         for options in all_options:
@@ -112,6 +113,7 @@ class WithoutDevice(Case):
         for text in BAD_GEMM:
             takes_json = text.startswith(("run", "compare", "ladder", "probe "))
             self.refused(self.gemm, *text.split(), *(["--json", "out.json"] if takes_json else []))
+        self.assertIn("--random", self.refused(self.gemm, "ladder", "--random", "-1"))  # not that sizes are too large
 
     def test_lab(self):
         text = self.ok(LAB, "help")
