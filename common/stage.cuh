@@ -5,16 +5,7 @@
 
 #include <cstdint>
 
-#include "common/launch.cuh"
-#include "common/problem.hpp"
-#include "common/registry.hpp"
-#include "common/status.hpp"
-
-namespace gemm {
-
-/// ceil(a / b) for a >= 0, b > 0.
-__host__ __device__ constexpr int ceil_div(int a, int b) {
-  return a / b + (a % b != 0);
-}
-
-}  // namespace gemm
+#include "common/kernel/launch.cuh"
+#include "common/kernel/status.hpp"
+#include "common/problem/problem.hpp"
+#include "common/problem/registry.hpp"

@@ -211,7 +211,7 @@ DRAW = {"speeds": draw_speeds, "blocks": draw_speeds, "peaks": draw_speeds, "dip
 
 
 def roofline_gflops(record, width, kind, op):
-    """Of M = N, in 1e9 flop/s: as common/roofline.cpp has it, with the plain FP64 cores."""
+    """Of M = N, in 1e9 flop/s: as common/measure/roofline.cpp has it, with the plain FP64 cores."""
     c = record["ceilings"]
     flop_per_byte = width / (8 if kind == "d" else 4)  # 2 M N over (M + N) 8, four times the flops and twice the bytes
     return min(c["dfma_gflops"], flop_per_byte * c["scale_gbs" if op == "tsmm" else "read_gbs"])

@@ -104,15 +104,7 @@ class Data:
         self.more_variants = [run for run in map(optional, MORE_VARIANTS) if run]
         self.tuning = optional(TUNING)
         self.loop = optional(ROOT / "docs/measurements/cpu/loop.json")
-        # The run of the variants stands in for what the whole ladder's last run does not have.
-        for result in self.ladder["results"]:
-            result["commit"] = self.ladder["commit"]
-        known = {(r["stage"], json.dumps(r["problem"])) for r in self.ladder["results"]}
-        for result in (self.variants or {"results": []})["results"]:
-            key = (result["stage"], json.dumps(result["problem"]))
-            if ":" not in result["stage"] and key not in known:
-                known.add(key)
-                self.ladder["results"].append({**result, "commit": self.variants["commit"]})
+        # One table, one run: what the ladder's run does not have is not measured, whatever other runs have of it.
         self.results = by_stage_and_shape(self.ladder)
         self.ids = list(dict.fromkeys(r["stage"] for r in self.ladder["results"]))
         self.ceilings = self.ladder["ceilings"]
@@ -209,11 +201,6 @@ def table(head, rows):
 # ---- blocks: name -> function(data, *arguments) -> lines
 
 
-def commits(results):
-    found = list(dict.fromkeys(r["commit"] for r in results))
-    return ("commit " if len(found) == 1 else "commits ") + " and ".join(found)
-
-
 def block_ladder(data):
     rows, before = [], None
     libraries = [i for i in data.ids if i.startswith("cublas/")]
@@ -234,7 +221,7 @@ def block_ladder(data):
     run = data.ladder
     return table(["stage", "idea", "ms", "TFLOP/s", "of cuBLAS FP32", "of the roofline", "gain"], rows) + [
         "", f"{run['device']}, {HEADLINE.replace('x', ' x ')}, warm cache, medians; driver {run['driver']}, CUDA {run['cuda']}, cuBLAS "
-        f"{run['cublas']}; each stage beside cuBLAS in turns, in runs of {commits(data.ladder['results'])}. TF32 is another arithmetic, "
+        f"{run['cublas']}; each stage beside cuBLAS in turns, in a run of commit {run['commit']}. TF32 is another arithmetic, "
         "with 13 bits less."]
 
 
@@ -277,7 +264,7 @@ def block_measured(data, stage):
     launch, state = product_launch(r), r["state"]
     kernels = f" (of {len(r['launches'])} kernels, the one with most registers)" if len(r["launches"]) > 1 else ""
     return table(["M = N = K", "ms", "predicted, as written", "measured GFLOP/s", "ratio", "of cuBLAS", "of the roofline"], rows) + [
-        "", f"{data.ladder['device']}, commit {data.result(stage, '4096')['commit']}; {launch['registers']} registers a thread, "
+        "", f"{data.ladder['device']}, commit {data.ladder['commit']}; {launch['registers']} registers a thread, "
         f"{shared_bytes(launch)} bytes of shared memory a block, {launch['local_bytes']} bytes spilled{kernels}"
         + (f"; SM clock {state['sm_mhz_min']} to {state['sm_mhz_max']} MHz while timing {size}." if state else ".")]
 
@@ -295,9 +282,8 @@ def block_required(data, stage):
         rows.append([shape, tflops(cublas), tflops(r["gflops"]), f"{r['pct_cublas'] / 100:.3f}"])
     if all(row[2] == "not measured" for row in rows):
         raise NotMeasured("")
-    shown = [r for (i, _), r in data.results.items() if i == data.stage(stage)]
     return table(["M = N = K, or M x N x K", "cuBLAS, TFLOP/s", f"stage {stage}, TFLOP/s", "ratio"], rows) + [
-        "", f"{data.ladder['device']}, {commits(shown)}, in turns with cuBLAS, checked."]
+        "", f"{data.ladder['device']}, commit {data.ladder['commit']}, in turns with cuBLAS, checked."]
 
 
 def block_random(data, stage):
@@ -391,22 +377,23 @@ def block_variants(data, stage):
 
 
 def other_sizes(data, stage, wanted):
-    """A table of the variants' speeds, of their stage's, at the sizes of their further runs."""
-    found = [r for run in data.more_variants for r in run["results"] if r["stage"].split(":")[0] == wanted]
-    shapes = list(dict.fromkeys(shape_of(r["problem"]) for r in found if "time_ms" in r))
-    names = list(dict.fromkeys(r["stage"].partition(":")[2] for r in found if ":" in r["stage"]))
+    """For each further run of the variants a table of their speeds, of their stage's."""
+    lines = []
+    for run in data.more_variants:
+        speeds = {(r["stage"].partition(":")[2], shape_of(r["problem"])): r["gflops"] for r in run["results"]
+                  if r["stage"].split(":")[0] == wanted and "time_ms" in r}
+        shapes = list(dict.fromkeys(shape for _, shape in speeds))
+        names = list(dict.fromkeys(r["stage"].partition(":")[2] for r in run["results"]
+                                   if r["stage"].startswith(f"{wanted}:")))
 
-    def gain(name, shape):
-        try:
-            return f"{data.variant(stage, name, shape)['gflops'] / data.variant(stage, '', shape)['gflops']:.2f}"
-        except NotMeasured:
-            return "-"
+        def gain(name, shape):
+            return f"{speeds[name, shape] / speeds['', shape]:.2f}" if {(name, shape), ("", shape)} <= set(speeds) else "-"
 
-    if not shapes or not names:
-        return []
-    commits = ", ".join(dict.fromkeys(run["commit"] for run in data.more_variants))
-    return ["", *table(["speed, of the stage's", *map(short_shape, shapes)], [[f"`{name}`", *(gain(name, s) for s in shapes)] for name in names]),
-            "", f"Further runs of the variants, commit {commits}."]
+        if shapes and names:
+            lines += ["", *table(["speed, of the stage's", *map(short_shape, shapes)],
+                                 [[f"`{name}`", *(gain(name, shape) for shape in shapes)] for name in names]),
+                      "", f"A further run of the variants, commit {run['commit']}."]
+    return lines
 
 
 def timed_points(data):
@@ -581,7 +568,7 @@ KINDS += [("global_atomic", "global atomics"), ("shared_atomic", "shared atomics
 
 
 def counted_cycles(counts):
-    """Cycles per warp-wide FMA, as common/roofline.cpp has them: of the data banks, and of the tags, four lines a cycle."""
+    """Cycles per warp-wide FMA, as common/measure/roofline.cpp has them: of the data banks, and of the tags, four lines a cycle."""
     warp_fmas = counts["fma32"] / 32
     data = sum(counts[kind]["wavefronts"] for kind, _ in KINDS if "atomic" not in kind)
     tags = (counts["global_load"]["lines"] + counts["global_store"]["lines"]) / 4

@@ -648,7 +648,7 @@ def figure_of(name):
 
 
 def issue_slots(bytes_moved):
-    """Of an SM's four schedulers, in the time in which a copy moves so many bytes: an H200 as common/probe.hpp's Machine has it."""
+    """Of an SM's four schedulers, in the time in which a copy moves so many bytes: an H200 as common/report/probe_report.hpp's Machine has it."""
     copy_gbs, sm_count, ghz = 4201, 132, 33160 / (2 * 64 * 132)
     return bytes_moved / (copy_gbs / sm_count) * ghz * 4
 

@@ -2,6 +2,7 @@
 import json
 import pathlib
 import re
+import sys
 
 DOCS = pathlib.Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -82,6 +83,8 @@ def block_tsm_measured(data, stage):
         for r in run["results"]:
             if r["stage"] != wanted:
                 continue
+            if of and (of["device"], of["commit"]) != (run["device"], run["commit"]):
+                sys.exit(f"error: {path.name} is of another commit or device than the rest of tsm/{stage}'s table: measure both types anew")
             p, of = r["problem"], run
             cells = [f"{r['time_ms']['median']:.4g}", f"{r['gbytes_s']:,.0f}", f"{r['gflops']:,.0f}", f"{r['pct_roofline']:.1f} %",
                      f"{r['pct_cublas']:.0f} %"] if "time_ms" in r else [r["reason"], "", "", "", ""]

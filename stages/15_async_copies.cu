@@ -10,7 +10,7 @@
 // Map       4 warps of 64 x 64; lane (lm, ln) of 8 x 4 computes rows lm + 8 r and columns 4 ln + 16 g + 0..3 of them.
 // Page      docs/stages/15_async_copies.md
 // Source    CUDA C++ Programming Guide, "Asynchronous Data Copies"; PTX ISA, cp.async. The arrangement is ours.
-#include "common/ptx.cuh"
+#include "common/kernel/ptx.cuh"
 #include "common/stage.cuh"
 
 extern __shared__ __align__(16) float smem[];

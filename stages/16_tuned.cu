@@ -9,7 +9,7 @@
 // Map       As 15, with the numbers of Tuned.
 // Page      docs/stages/16_tuned.md
 // Source    Kurzak, Tomov, Dongarra, "Autotuning GEMM Kernels for the Fermi GPU", IEEE TPDS 23, 2012 (pruned search).
-#include "common/ptx.cuh"
+#include "common/kernel/ptx.cuh"
 #include "common/stage.cuh"
 
 extern __shared__ __align__(16) float smem[];

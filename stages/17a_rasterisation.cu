@@ -10,7 +10,7 @@
 // Map       As 15: 4 warps of 64 x 64; lane (lm, ln) of 8 x 4 computes rows lm + 8 r, columns 4 ln + 16 g + 0..3.
 // Page      docs/stages/17a_rasterisation.md
 // Source    CUTLASS, "Efficient GEMM in CUDA", threadblock rasterisation.
-#include "common/ptx.cuh"
+#include "common/kernel/ptx.cuh"
 #include "common/stage.cuh"
 
 extern __shared__ __align__(16) float smem[];

@@ -14,7 +14,7 @@
 // Source    Osama et al., "Stream-K", PPoPP 2023.
 #include <algorithm>
 
-#include "common/ptx.cuh"
+#include "common/kernel/ptx.cuh"
 #include "common/stage.cuh"
 
 extern __shared__ __align__(16) float smem[];

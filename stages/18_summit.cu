@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "common/ptx.cuh"
+#include "common/kernel/ptx.cuh"
 #include "common/stage.cuh"
 
 extern __shared__ __align__(16) float smem[];

@@ -11,7 +11,7 @@
 // Map       8 warps of 64 x 64, as mma.sync has it: lane 4 g + t holds rows g and g + 8, columns 2 t and 2 t + 1 of 16 x 8.
 // Page      docs/tensorcore/03_pipeline.md
 // Source    PTX ISA, mma.sync, ldmatrix, cp.async; CUTLASS, "Efficient GEMM in CUDA". The arrangement is ours.
-#include "common/ptx.cuh"
+#include "common/kernel/ptx.cuh"
 #include "common/stage.cuh"
 
 extern __shared__ __align__(128) unsigned char smem[];

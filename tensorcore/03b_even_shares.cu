@@ -12,7 +12,7 @@
 // Source    As 03; Osama et al., "Stream-K", PPoPP 2023, for the shares.
 #include <algorithm>
 
-#include "common/ptx.cuh"
+#include "common/kernel/ptx.cuh"
 #include "common/stage.cuh"
 
 extern __shared__ __align__(128) unsigned char smem[];

@@ -9,8 +9,8 @@
 // Map       Lanes form 8 groups of 4: g = lane / 4 counts rows (of B columns), t = lane % 4 along them.
 // Page      docs/tensorcore/04_fragment_map.md
 // Source    Ootomo and Yokota (2023), section 2.3 and Code 2; PTX ISA, "Warp Level Matrix Multiply-Accumulate".
-#include "common/device_memory.hpp"
-#include "common/launch.cuh"
+#include "common/backend/device_memory.hpp"
+#include "common/kernel/launch.cuh"
 #include "tensorcore/documented_layouts.hpp"
 #include "tensorcore/fragment_kinds.hpp"
 #include "tensorcore/wmma_ext/wmma_ext.hpp"

@@ -15,7 +15,7 @@
 
 #include <algorithm>
 
-#include "common/launch.cuh"
+#include "common/kernel/launch.cuh"
 #include "tensorcore/scan_rows.hpp"
 #include "tensorcore/wmma_ext/wmma_ext.hpp"
 #ifdef __CUDACC__

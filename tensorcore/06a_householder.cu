@@ -10,7 +10,7 @@
 // Source    Ootomo and Yokota (2023), section 4.2, Codes 4 and 5 (corrected) and Figure 4.
 #include <mma.h>
 
-#include "common/launch.cuh"
+#include "common/kernel/launch.cuh"
 #include "tensorcore/transforms.hpp"
 #include "tensorcore/wmma_ext/wmma_ext.hpp"
 

@@ -10,7 +10,7 @@
 // Source    Ootomo and Yokota (2023), section 4.3, Code 6 and Figure 5.
 #include <mma.h>
 
-#include "common/launch.cuh"
+#include "common/kernel/launch.cuh"
 #include "tensorcore/transforms.hpp"
 #include "tensorcore/wmma_ext/wmma_ext.hpp"
 

@@ -12,7 +12,7 @@
 // Source    Ootomo and Yokota (2023), section 5.3, Figure 8: the blocking, the batch of 256 and the sizes.
 #include <algorithm>
 
-#include "common/ptx.cuh"
+#include "common/kernel/ptx.cuh"
 #include "common/stage.cuh"
 #include "tensorcore/wmma_ext/tcec/tcec.hpp"
 

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 
-#include "common/counts.hpp"
-#include "common/device.hpp"
-#include "common/device_memory.hpp"
-#include "common/options.hpp"
+#include "common/backend/counts.hpp"
+#include "common/backend/device.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/commands/program.hpp"
+#include "common/report/json.hpp"
+#include "common/report/probe_report.hpp"
+#include "common/report/result_json.hpp"
 
 namespace gemm::batches {
 namespace {

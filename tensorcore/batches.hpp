@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "common/probe.hpp"
-#include "common/status.hpp"
+#include "common/kernel/status.hpp"
+#include "common/report/probe_report.hpp"
 
 namespace gemm::batches {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/device.hpp"
+#include "common/backend/device.hpp"
 
 namespace gemm::fragments {
 namespace {

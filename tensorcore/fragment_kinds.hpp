@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/probe.hpp"
+#include "common/report/probe_report.hpp"
 
 namespace gemm::fragments {
 

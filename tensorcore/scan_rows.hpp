@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/device_memory.hpp"
+#include "common/backend/device_memory.hpp"
 #include "tensorcore/batches.hpp"
 
 namespace gemm::scan {

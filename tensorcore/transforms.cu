@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "common/launch.cuh"
-#include "common/random.cuh"
+#include "common/check/random.cuh"
+#include "common/kernel/launch.cuh"
 #include "tensorcore/transforms.hpp"
 
 namespace gemm::transforms {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/device_memory.hpp"
+#include "common/backend/device_memory.hpp"
 #include "tensorcore/batches.hpp"
 
 namespace gemm::transforms {

@@ -284,7 +284,7 @@ class Check:
                 self.problem(path, 1, f"{kernel}: not what the executor counts now; counts.py --count writes it anew")
 
     def check_commands(self):
-        lab = subprocess.run([self.root / "lab", "help"], text=True, stdout=subprocess.PIPE, cwd=self.root).stdout
+        lab = subprocess.run([self.root / "lab", "help", "all"], text=True, stdout=subprocess.PIPE, cwd=self.root).stdout
         known = {"help", "--help"} | set(re.findall(r"^  ([a-z]+)\b", lab, re.M))
         programs = {"gemm", "bench"} | {test.stem for test in (self.root / "tests").glob("test_*.cpp")}
         programs |= {("sgemm" if s.parent.name == "stages" else s.parent.name) + "_" + s.stem for s in self.stages}

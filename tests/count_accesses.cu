@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "common/ptx.cuh"
+#include "common/kernel/ptx.cuh"
 #include "tests/count_testing.hpp"
 
 extern __shared__ __align__(1024) unsigned char smem[];

@@ -41,7 +41,7 @@ def compile_and_link(build, commands, source, main, level, folder):
         run(build, words + [level, "-w", "-o", objects, "-c", str(source)])
     link = shlex.split(re.sub(r" -x ?c\+\+| -fsanitize\S*", "", shlex.join(words)))
     as_in_the_build = ["-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", f"-Wl,--dynamic-list={ROOT}/common/simt/exports.txt"]
-    run(build, link + as_in_the_build + ["-o", str(program), str(objects), str(main), *(str(build / f"lib{name}.a") for name in ("gemm_jit", "gemm_harness")), "-lfmt", "-ldl", "-lpthread"])
+    run(build, link + as_in_the_build + ["-o", str(program), str(objects), str(main), *(str(build / f"common/lib{name}.a") for name in ("gemm_jit", "gemm_harness")), "-lfmt", "-ldl", "-lpthread"])
     return program
 
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <tuple>
 
-#include "common/simt/inspection.hpp"
+#include "common/simt/observe/inspection.hpp"
 #include "tests/count_testing.hpp"
 
 namespace gemm {

@@ -6,9 +6,9 @@
 
 #include <cstddef>
 
-#include "common/counts.hpp"
-#include "common/device_memory.hpp"
-#include "common/launch.cuh"
+#include "common/backend/counts.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/kernel/launch.cuh"
 
 namespace gemm {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "common/simt/source_lines.hpp"
+#include "common/simt/code/source_lines.hpp"
 
 namespace gemm {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "common/device_memory.hpp"
-#include "common/launch.cuh"
-#include "common/simt/inspection.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/kernel/launch.cuh"
+#include "common/simt/observe/inspection.hpp"
 
 namespace gemm {
 

@@ -1,7 +1,7 @@
 // Kernels with a data race in shared memory: each must be reported with the lines of both parties.
 #include <gtest/gtest.h>
 
-#include "common/ptx.cuh"
+#include "common/kernel/ptx.cuh"
 #include "tests/defects.hpp"
 
 extern __shared__ __align__(1024) unsigned char smem[];

@@ -34,7 +34,7 @@ bool is_deleted(int barrier) { return barrier == deleted; }
 # Copies that g++ leaves to the library are accesses, too, and kernels compiled at run time call the executor (CMakeLists.txt
 # says the same).
 LINK_FLAGS = ["-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", f"-Wl,--dynamic-list={ROOT}/common/simt/exports.txt"]
-# What the program says of a barrier that is missing (common/simt/inspection.cpp), and the places it names.
+# What the program says of a barrier that is missing (common/simt/observe/findings.cpp), and the places it names.
 REASON = re.compile(r"(data race in shared memory|uninitialised shared memory|data race in global memory) in [^\n]*")
 PLACE = re.compile(r" at (\S+):(\d+)")
 # Headers that are parts of stages: their barriers are the stage's. And a library's, whose accesses may meet the stage's.
@@ -49,8 +49,8 @@ class Builder:
         self.build = build.resolve()
         entries = json.loads((self.build / "compile_commands.json").read_text())
         self.commands = {os.path.realpath(entry["file"]): entry["command"] for entry in entries}
-        self.libraries = [self.build / f"lib{name}.a" for name in ("gemm_jit", "gemm_harness")]
-        self.main = self.build / "CMakeFiles/main_stage.dir/common/main_stage.cpp.o"
+        self.libraries = [self.build / f"common/lib{name}.a" for name in ("gemm_jit", "gemm_harness")]
+        self.main = self.build / "common/commands/CMakeFiles/main_stage.dir/main_stage.cpp.o"
 
     def program(self, original, source, output):
         words = shlex.split(self.commands[str(original)])

@@ -5,9 +5,8 @@
 
 #include <iostream>
 
-#include "common/device.hpp"
-#include "common/evaluate.hpp"
-#include "common/options.hpp"
+#include "common/backend/device.hpp"
+#include "common/measure/evaluate.hpp"
 
 namespace gemm {
 

@@ -32,7 +32,7 @@ struct Arithmetic {
 constexpr int results_of_pairs = 6;
 Arithmetic arithmetic(Format format, const std::vector<std::uint16_t>& triples);
 
-/// 32-bit patterns of x rounded to tf32: by common/ptx.cuh, then by nvcuda::wmma. sm_80.
+/// 32-bit patterns of x rounded to tf32: by common/kernel/ptx.cuh, then by nvcuda::wmma. sm_80.
 std::vector<std::uint32_t> to_tf32(const std::vector<float>& numbers);
 
 /// Conversions of pairs: for (x, y), the low and high float of __floats2half2_rn and of __float22half2_rn, swapped by

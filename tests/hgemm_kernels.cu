@@ -1,4 +1,4 @@
-#include "common/launch.cuh"
+#include "common/kernel/launch.cuh"
 #include "common/stage.cuh"
 #include "tests/hgemm_kernels.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <cuda_runtime.h>
 
-#include "common/problem.hpp"
-#include "common/status.hpp"
+#include "common/kernel/status.hpp"
+#include "common/problem/problem.hpp"
 
 namespace gemm {
 

@@ -4,8 +4,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "common/device_memory.hpp"
-#include "common/launch.cuh"
+#include "common/backend/device_memory.hpp"
+#include "common/kernel/launch.cuh"
 
 namespace intrinsics {
 

@@ -1,7 +1,7 @@
 // Kernels that do nothing wrong within a block: the executor must not say a word, or no more than a warning.
 #include <gtest/gtest.h>
 
-#include "common/ptx.cuh"
+#include "common/kernel/ptx.cuh"
 #include "tests/defects.hpp"
 
 extern __shared__ __align__(1024) unsigned char smem[];

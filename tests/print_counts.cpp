@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "common/workbench.hpp"
+#include "common/check/workbench.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 4) return 2;

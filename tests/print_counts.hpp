@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "common/counts.hpp"
+#include "common/backend/counts.hpp"
 
 namespace gemm {
 

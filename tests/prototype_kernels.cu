@@ -1,6 +1,6 @@
 #include <cstdint>
 
-#include "common/launch.cuh"
+#include "common/kernel/launch.cuh"
 #include "tests/prototype_kernels.hpp"
 
 namespace gemm {

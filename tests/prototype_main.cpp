@@ -9,9 +9,13 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "common/count_report.hpp"
-#include "common/device.hpp"
-#include "common/options.hpp"
+#include "common/backend/device.hpp"
+#include "common/check/workbench.hpp"
+#include "common/commands/program.hpp"
+#include "common/problem/shapes.hpp"
+#include "common/report/count_json.hpp"
+#include "common/report/files.hpp"
+#include "common/report/json.hpp"
 #include "tests/print_counts.hpp"
 #include "tests/prototype_kernels.hpp"
 

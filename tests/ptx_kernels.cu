@@ -1,13 +1,13 @@
-// The part of tests/tensor_kernels.hpp that goes through common/ptx.cuh.
+// The part of tests/tensor_kernels.hpp that goes through common/kernel/ptx.cuh.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <stdexcept>
 
-#include "common/device_memory.hpp"
-#include "common/launch.cuh"
-#include "common/ptx.cuh"
+#include "common/backend/device_memory.hpp"
+#include "common/kernel/launch.cuh"
+#include "common/kernel/ptx.cuh"
 #include "tests/tensor_kernels.hpp"
 
 namespace gemm::tensor_test {

@@ -1,4 +1,4 @@
-#include "common/launch.cuh"
+#include "common/kernel/launch.cuh"
 #include "tests/scan_kernels.hpp"
 
 namespace gemm::scan_test {

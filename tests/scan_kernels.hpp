@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "common/status.hpp"
+#include "common/kernel/status.hpp"
 
 namespace gemm::scan_test {
 

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "common/device_memory.hpp"
+#include "common/backend/device_memory.hpp"
 #include "common/stage.cuh"
 #include "tensorcore/wmma_ext/tcec/tcec.hpp"
 

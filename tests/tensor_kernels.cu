@@ -4,9 +4,9 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "common/device_memory.hpp"
-#include "common/launch.cuh"
-#include "common/ptx.cuh"
+#include "common/backend/device_memory.hpp"
+#include "common/kernel/launch.cuh"
+#include "common/kernel/ptx.cuh"
 #include "tests/tensor_kernels.hpp"
 
 namespace gemm::tensor_test {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/report.hpp"
+#include "common/problem/spec.hpp"
 #include "tests/device_test.hpp"
 
 namespace gemm {

@@ -3,7 +3,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "common/report.hpp"
+#include "common/problem/shapes.hpp"
+#include "common/report/files.hpp"
+#include "common/report/json.hpp"
+#include "common/report/provenance.hpp"
 #include "tests/device_test.hpp"
 
 namespace gemm {

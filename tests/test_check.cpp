@@ -3,11 +3,16 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "common/compare.hpp"
-#include "common/matrix.hpp"
-#include "common/reference.hpp"
-#include "common/report.hpp"
-#include "common/workbench.hpp"
+#include "common/check/compare.hpp"
+#include "common/check/matrix.hpp"
+#include "common/check/reference.hpp"
+#include "common/check/workbench.hpp"
+#include "common/problem/names.hpp"
+#include "common/problem/shapes.hpp"
+#include "common/problem/spec.hpp"
+#include "common/report/json.hpp"
+#include "common/report/result_json.hpp"
+#include "common/report/verdict.hpp"
 #include "tests/device_test.hpp"
 
 namespace gemm {

@@ -70,7 +70,7 @@ def run(*command, stdout=subprocess.PIPE, cwd=None):
 
 class Case(unittest.TestCase):
     def setUp(self):
-        self.gemm, self.stage = bin_dir / "gemm", bin_dir / "sgemm_02_coalesced"
+        self.gemm, self.stage, self.bench = bin_dir / "gemm", bin_dir / "sgemm_02_coalesced", bin_dir / "bench"
 
     def ok(self, *command):
         done = run(*command)
@@ -116,14 +116,35 @@ class WithoutDevice(Case):
         self.assertIn("--random", self.refused(self.gemm, "ladder", "--random", "-1"))  # not that sizes are too large
 
     def test_lab(self):
-        text = self.ok(LAB, "help")
-        for command in ("ladder", "test", "list", "run", "compare", "experiment", "bench", "compile", "probe", "accuracy", "choice", "doctor", "map", "setup"):
-            self.assertRegex(text, rf"(?m)^  {command}\b")
+        short, whole = self.ok(LAB, "help"), self.ok(LAB, "help", "all")
+        self.assertEqual(short, self.ok(LAB, "--help"))
+        self.assertEqual(re.findall(r"(?m)^  ([a-z]+)\b", short), ["ladder", "run", "compare", "bench", "test", "doctor"])
+        self.assertTrue(whole.startswith(short))
+        self.assertEqual(whole, self.ok(LAB, "test", "--help"))
+        for command in ("list", "probe", "accuracy", "experiment", "map", "compile", "candidates", "batch", "choice", "setup"):
+            self.assertRegex(whole, rf"(?m)^  {command}\b")
+        self.refused(LAB, "help", "nosuch")
         self.assertEqual(self.ok(LAB, "list", "--prebuilt", bin_dir), self.ok(self.gemm, "list"))
         self.refused(LAB, "nosuch")
         self.refused(LAB, "list", "--prebuilt")
         self.refused(LAB, "list", "--prebuilt", ROOT / "tests")  # no programs there
         self.refused(LAB, "run", "77", "--prebuilt", bin_dir)
+
+    def test_bench_lists_without_a_gpu(self):
+        """Google Benchmark's list and filter; cuBLAS stands beside the stages where there is one."""
+        def names(*arguments):
+            lines = self.ok(self.bench, *arguments, "--benchmark_list_tests").split()
+            self.assertEqual({line.rpartition("/")[2] for line in lines}, {"manual_time"})  # by events, as it says
+            return [line.rpartition("/")[0] for line in lines]
+        every = names()
+        listed = {line.split()[0] for line in self.ok(self.gemm, "list").splitlines() if "(probe)" not in line}
+        self.assertEqual(listed - {name.rsplit("/", 2 if name.startswith("tsm/") else 1)[0] for name in every}, set())
+        self.assertEqual([name for name in names("--filter", "01_naive", "--shapes", "64,65x66x67") if "cublas" not in name],
+                         ["sgemm/01_naive/64", "sgemm/01_naive/65x66x67"])
+        tall = names("--family=tsm", "--shapes", "4x4x1000", "--filter=tsm/01")
+        self.assertEqual({name[-11:] for name in tall}, {"/4x4x1000/d", "/4x4x1000/z"})
+        for arguments in (["--shapes", "nosuch"], ["--shapes", "0x-1x2"], ["--family", "nosuch"], ["--nosuch"], ["nosuch"]):
+            self.refused(self.bench, *arguments, "--benchmark_list_tests")
 
     def test_plot_is_refused_before_anything_runs(self):
         ladder = [LAB, "ladder", "64", "--prebuilt", bin_dir]
@@ -441,6 +462,7 @@ class WithDevice(Case):
         if not gpu:
             for text in BAD_GEMM_WITHOUT_GPU:
                 self.refused(self.gemm, *text.split(), "--json", "out.json")
+            self.refused(self.bench, "--filter", "01_naive", "--shapes", "64")
             return self.refused_runs(["--time", "--time --check", "--time --count"])
         result = self.json_of(self.stage)  # by default a GPU checks and times
         self.assertLessEqual({"median", "min", "p90", "samples"}, set(result["time_ms"]))

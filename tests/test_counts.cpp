@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "common/workbench.hpp"
+#include "common/check/workbench.hpp"
 #include "tests/prototype_kernels.hpp"
 
 namespace gemm {

@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
-#include "common/launch.cuh"
-#include "common/simt/symbols.hpp"
+#include "common/kernel/launch.cuh"
+#include "common/simt/code/symbols.hpp"
 
 extern __shared__ __align__(1024) unsigned char smem[];
 
@@ -163,7 +163,7 @@ TEST(Executor, KernelsMayComeFromHeaders) {
   for (const simt::SharedVariable& variable :
        simt::shared_variables_of(reinterpret_cast<const void*>(shared_by_files_kernel<64>))) {
     found = found || (variable.name == "values" && variable.owner_is_kernel);
-    EXPECT_NE(variable.name, "stack");  // of common/simt/stack_guard.cpp
+    EXPECT_NE(variable.name, "stack");  // of common/simt/run/stack_guard.cpp
   }
   EXPECT_TRUE(found);
 }

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "common/simt/fragment_places.hpp"
+#include "common/simt/language/fragment_places.hpp"
 #include "tensorcore/wmma_ext/wmma_ext.hpp"
 
 namespace wmma_ext {

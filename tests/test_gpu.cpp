@@ -1,10 +1,14 @@
 // What only a GPU can show: cuBLAS as yardstick, timing, ceilings.
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
-#include <nlohmann/json.hpp>
 
-#include "common/report.hpp"
+#include "common/problem/shapes.hpp"
+#include "common/problem/spec.hpp"
+#include "common/report/json.hpp"
+#include "common/report/result_json.hpp"
+#include "common/report/verdict.hpp"
 #include "tests/device_test.hpp"
 
 namespace gemm {

@@ -2,8 +2,9 @@
 #include <cmath>
 #include <set>
 
-#include "common/device_memory.hpp"
-#include "common/report.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/commands/options.hpp"
+#include "common/problem/spec.hpp"
 #include "tests/device_test.hpp"
 #include "tests/hgemm_kernels.hpp"
 

@@ -1,4 +1,5 @@
-// Kernels compiled at run time (common/jit.hpp): what is kept, what is noticed, what is said when something is wrong.
+// Kernels compiled at run time (common/toolchain/jit.hpp): what is kept, what is noticed, what is said when something
+// is wrong.
 #include <elf.h>
 #include <fmt/format.h>
 
@@ -9,12 +10,12 @@
 #include <map>
 #include <optional>
 
-#include "common/counts.hpp"
-#include "common/device_memory.hpp"
-#include "common/jit.hpp"
-#include "common/jit_cache.hpp"
-#include "common/jit_compiler.hpp"
-#include "common/process.hpp"
+#include "common/backend/counts.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/toolchain/jit.hpp"
+#include "common/toolchain/jit_cache.hpp"
+#include "common/toolchain/jit_compiler.hpp"
+#include "common/toolchain/process.hpp"
 #include "tests/device_test.hpp"
 
 namespace gemm {
@@ -350,11 +351,7 @@ TEST_F(JitAhead, InOrderUnlessThatSpills) {
       "gemm::generated::tsmm_pipeline<double2, 50, 50, 3, 8, 3, gemm::generated::Rows::flat, "
       "gemm::generated::Rows::flat, "
       "256, 14, 3, 1>",
-      {}};
-  for (const char* const name : {"tsm/generated/pipeline_tsmm.cuh", "tsm/generated/warp_rows.cuh",
-                                 "tsm/generated/stream.cuh", "tsm/generated/multiply.cuh", "tsm/generated/places.cuh",
-                                 "tsm/generated/slices.cuh", "common/complex.cuh", "common/ptx.cuh"})
-    many.headers.push_back(kernel_header(name));
+      kernel_headers("tsm/generated/pipeline_tsmm.cuh")};
   JitRequest few = many;
   few.kernel.replace(few.kernel.find("3, 8, 3,"), 4, "2, 8");
   for (JitRequest* const request : {&few, &many}) {
@@ -482,14 +479,19 @@ TEST_F(JitOnExecutor, StaticSharedMemoryIsRefused) {
   EXPECT_NE(status.reason.find("__shared__ variables of its own"), std::string::npos) << status.reason;
 }
 
+// The headers with another text of one of them.
+std::vector<JitHeader> with(const JitHeader& header, std::vector<JitHeader> headers) {
+  std::ranges::find(headers, header.name, &JitHeader::name)->text = header.text;
+  return headers;
+}
+
 // tests/delete_barriers.py does this to stages; the generated kernels' text lies in a header.
 TEST_F(JitOnExecutor, EachBarrierOfTheGeneratedKernelsIsNeeded) {
-  const JitHeader& sums = kernel_header("tsm/generated/block_sum.cuh");
+  const JitHeader sums = kernel_headers("tsm/generated/block_sum.cuh").front();
   const std::string barrier = "__syncthreads();";
   const auto run = [&](const JitHeader& header) {
     const JitRequest request = {"gemm::generated::tsmttsm<double, 2, 2, 1, 1, false, true, true, 1, true, true, 64, 1>",
-                                {kernel_header("tsm/generated/kernel.cuh"), header,
-                                 kernel_header("tsm/generated/slices.cuh"), kernel_header("common/complex.cuh")}};
+                                with(header, kernel_headers("tsm/generated/kernel.cuh"))};
     const JitResult found = find_kernel(request);
     EXPECT_TRUE(found.status) << found.status.reason;
     if (!found.kernel) return Observation{};
@@ -523,12 +525,11 @@ TEST_F(JitOnExecutor, EachBarrierOfTheGeneratedKernelsIsNeeded) {
 
 // TSMM's, before which C is copied to shared memory.
 TEST_F(JitOnExecutor, TheBarrierOfTsmmIsNeeded) {
-  const JitHeader& kernel = kernel_header("tsm/generated/tsmm.cuh");
+  const JitHeader kernel = kernel_headers("tsm/generated/tsmm.cuh").front();
   const std::string barrier = "__syncthreads();";
   const auto run = [&](const JitHeader& header) {
     const JitRequest request = {"gemm::generated::tsmm<double, 2, 2, 2, 1, gemm::generated::From::shared, true, 64, 1>",
-                                {header, kernel_header("tsm/generated/row_threads.cuh"),
-                                 kernel_header("tsm/generated/slices.cuh"), kernel_header("common/complex.cuh")}};
+                                with(header, kernel_headers("tsm/generated/tsmm.cuh"))};
     const JitResult found = find_kernel(request);
     EXPECT_TRUE(found.status) << found.status.reason;
     if (!found.kernel) return Observation{};

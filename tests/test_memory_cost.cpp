@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "common/simt/memory_cost.hpp"
+#include "common/simt/observe/memory_cost.hpp"
 #include "tests/calibration_table.hpp"
 
 namespace simt {

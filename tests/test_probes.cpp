@@ -1,5 +1,5 @@
-// The probes (common/probe.hpp, tsm/probes/): what their kernels compute, what they predict, and that nvcc leaves in
-// their loops just what they are about.
+// The probes (common/report/probe_report.hpp, tsm/probes/): what their kernels compute, what they predict, and that
+// nvcc leaves in their loops just what they are about.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -8,9 +8,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "common/device.hpp"
-#include "common/probe.hpp"
-#include "common/registry.hpp"
+#include "common/backend/device.hpp"
+#include "common/commands/probe.hpp"
+#include "common/problem/registry.hpp"
+#include "common/report/json.hpp"
+#include "common/report/probe_report.hpp"
 #include "tests/device_test.hpp"
 #include "tsm/probes/fp64_loops.hpp"
 

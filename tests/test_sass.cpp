@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "common/sass.hpp"
+#include "common/toolchain/sass.hpp"
 
 namespace gemm {
 namespace {

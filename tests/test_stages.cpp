@@ -4,8 +4,9 @@
 #include <bit>
 #include <limits>
 
-#include "common/device_memory.hpp"
-#include "common/report.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/problem/shapes.hpp"
+#include "common/problem/spec.hpp"
 #include "tests/device_test.hpp"
 
 namespace gemm {

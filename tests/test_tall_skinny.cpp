@@ -5,15 +5,15 @@
 #include <cmath>
 #include <future>
 #include <limits>
-#include <optional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
-#include "common/device_memory.hpp"
-#include "common/jit.hpp"
-#include "common/kernel_options_json.hpp"
-#include "common/process.hpp"
-#include "common/report.hpp"
-#include "common/workbench.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/check/workbench.hpp"
+#include "common/problem/spec.hpp"
+#include "common/report/kernel_options_json.hpp"
+#include "common/toolchain/jit.hpp"
+#include "common/toolchain/process.hpp"
 #include "tests/device_test.hpp"
 #include "tests/tsm_problems.hpp"
 #include "tsm/choice.hpp"

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <functional>
 
-#include "common/random.cuh"
+#include "common/check/random.cuh"
 #include "tests/device_test.hpp"
 #include "tests/tcec_kernels.hpp"
 

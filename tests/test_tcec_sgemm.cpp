@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "common/device_memory.hpp"
-#include "common/random.cuh"
+#include "common/backend/device_memory.hpp"
+#include "common/check/random.cuh"
 #include "tensorcore/tcec_sgemm.hpp"
 #include "tests/device_test.hpp"
 

@@ -8,9 +8,11 @@
 #include <sstream>
 #include <tuple>
 
-#include "common/device.hpp"
-#include "common/probe.hpp"
-#include "common/registry.hpp"
+#include "common/backend/device.hpp"
+#include "common/commands/probe.hpp"
+#include "common/problem/registry.hpp"
+#include "common/report/json.hpp"
+#include "common/report/probe_report.hpp"
 #include "tensorcore/batches.hpp"
 #include "tensorcore/fragment_kinds.hpp"
 #include "tensorcore/scan_rows.hpp"

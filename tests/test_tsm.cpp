@@ -6,11 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "common/device_memory.hpp"
-#include "common/jit.hpp"
-#include "common/options.hpp"
-#include "common/report.hpp"
-#include "common/roofline.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/commands/run.hpp"
+#include "common/measure/roofline.hpp"
+#include "common/problem/names.hpp"
+#include "common/problem/spec.hpp"
+#include "common/report/json.hpp"
+#include "common/report/kernel_options_json.hpp"
+#include "common/report/result_json.hpp"
+#include "common/toolchain/jit.hpp"
 #include "tests/device_test.hpp"
 #include "tests/tsm_kernels.hpp"
 #include "tests/tsm_problems.hpp"

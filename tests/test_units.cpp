@@ -5,16 +5,20 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <nlohmann/json.hpp>
+#include <set>
 
-#include "common/compare.hpp"
-#include "common/device.hpp"
-#include "common/kernel_options_json.hpp"
-#include "common/options.hpp"
-#include "common/registry.hpp"
-#include "common/report.hpp"
-#include "common/roofline.hpp"
+#include "common/backend/device.hpp"
+#include "common/check/compare.hpp"
+#include "common/commands/options.hpp"
+#include "common/measure/roofline.hpp"
+#include "common/problem/registry.hpp"
+#include "common/problem/shapes.hpp"
+#include "common/problem/stage_id.hpp"
+#include "common/report/files.hpp"
+#include "common/report/json.hpp"
+#include "common/report/kernel_options_json.hpp"
+#include "common/report/verdict.hpp"
 #include "tsm/generated/model.hpp"
 #include "tsm/generated/tsmm_model.hpp"
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "common/counts.hpp"
+#include "common/backend/counts.hpp"
 #include "tests/device_test.hpp"
 #include "tests/wmma_ext_kernels.hpp"
 

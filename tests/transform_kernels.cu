@@ -1,6 +1,6 @@
 #include <mma.h>
 
-#include "common/launch.cuh"
+#include "common/kernel/launch.cuh"
 #include "tensorcore/wmma_ext/wmma_ext.hpp"
 #include "tests/transform_kernels.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "common/status.hpp"
+#include "common/kernel/status.hpp"
 #include "tensorcore/transforms.hpp"
 
 namespace gemm::transform_test {

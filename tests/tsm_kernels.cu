@@ -1,4 +1,4 @@
-#include "common/complex.cuh"
+#include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
 #include "tests/tsm_kernels.hpp"
 #include "tsm/generated/combine.cuh"

@@ -1,7 +1,7 @@
 // Tall & skinny problems for tests.
 #pragma once
 
-#include "common/workbench.hpp"
+#include "common/check/workbench.hpp"
 
 namespace gemm {
 

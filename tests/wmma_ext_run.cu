@@ -2,8 +2,8 @@
 // self-test.
 #include <stdexcept>
 
-#include "common/device_memory.hpp"
-#include "common/launch.cuh"
+#include "common/backend/device_memory.hpp"
+#include "common/kernel/launch.cuh"
 #include "tests/wmma_ext_kernels.cuh"
 
 namespace gemm::wmma_ext_test {

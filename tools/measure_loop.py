@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FILE = ROOT / "docs/measurements/cpu/loop.json"
@@ -49,8 +50,8 @@ def kind_of(output: str) -> str:
 
 
 def source_of(output: str) -> str:
-    """CMakeFiles/stage_sgemm_18.dir/stages/18_summit.cu.o is stages/18_summit.cu."""
-    return output.split(".dir/")[-1].removesuffix(".o") if ".dir/" in output else output
+    """stages/CMakeFiles/stage_sgemm_18.dir/18_summit.cu.o is stages/18_summit.cu."""
+    return re.sub(r"CMakeFiles/[^/]+\.dir/", "", output).removesuffix(".o")
 
 
 def main() -> None:

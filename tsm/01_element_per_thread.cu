@@ -9,7 +9,7 @@
 // Map       thread i of the grid is element (i / n, i % n): lanes side by side read a row of B, and share words of A.
 // Page      docs/tsm/01_element_per_thread.md
 // Source    Ernst et al. (2020), section 1.3 and its listing of three loops.
-#include "common/complex.cuh"
+#include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
 
 namespace {

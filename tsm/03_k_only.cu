@@ -12,7 +12,7 @@
 // Source    Ernst et al. (2020), section 3, "parallelization over K only".
 #include <algorithm>
 
-#include "common/complex.cuh"
+#include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
 
 namespace {

@@ -13,7 +13,7 @@
 // Source    Ernst et al. (2020), section 3: tiling of the two inner loops, and guards where a tile is cut off.
 #include <algorithm>
 
-#include "common/complex.cuh"
+#include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
 
 namespace {

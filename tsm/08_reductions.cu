@@ -14,7 +14,7 @@
 //           for short K. The fixed order is not the paper's.
 #include <algorithm>
 
-#include "common/complex.cuh"
+#include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
 
 namespace {

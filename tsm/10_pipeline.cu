@@ -18,14 +18,10 @@
 // Source    ours; Ernst et al. (2020) end with registers. cp.async and stages as in stages/15_async_copies.cu.
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <tuple>
 
-#include "common/jit.hpp"
-#include "common/stage.cuh"
-#include "tsm/generated/combine.cuh"
 #include "tsm/generated/pipeline.cuh"
 #include "tsm/generated/pipeline_model.hpp"
+#include "tsm/jit_launch.hpp"
 
 namespace {
 
@@ -42,87 +38,29 @@ int least_stages(double cycles_of_row, int rows) {
   return std::clamp(static_cast<int>(std::ceil(LATENCY / (cycles_of_row * rows))), 1, generated::pipeline_stages - 1);
 }
 
-gemm::JitRequest request(int m, int n, bool is_complex, bool conjugate, generated::Rows rows_a, generated::Rows rows_b,
-                         const KernelOptions& o) {
-  const generated::PipelineShape s(m, n, is_complex, o);
-  std::string kernel = std::string("gemm::generated::tsmttsm_pipeline<") + (is_complex ? "double2" : "double");
-  for (const int number : {m, n, s.unit_m, s.unit_n, s.pm, s.pn}) kernel += ", " + std::to_string(number);
-  kernel += conjugate && is_complex ? ", true, " : ", false, ";
-  kernel += std::to_string(is_complex ? o.products : 1);
-  for (const generated::Rows rows : {rows_a, rows_b}) kernel += name_of(rows);
-  for (const int number : {o.threads, s.turns, generated::pipeline_stages, s.resident})
-    kernel += ", " + std::to_string(number);
-  gemm::JitRequest result{.kernel = kernel + ">", .headers = {}, .in_order = true};
-  for (const char* const name : {"tsm/generated/pipeline.cuh", "tsm/generated/stream.cuh", "tsm/generated/multiply.cuh",
-                                 "tsm/generated/places.cuh", "tsm/generated/block_sum.cuh", "tsm/generated/slices.cuh",
-                                 "common/complex.cuh", "common/ptx.cuh"})
-    result.headers.push_back(gemm::kernel_header(name));
-  return result;
+gemm::JitRequest request(const generated::Form& f) {
+  const generated::PipelineShape s(f.m, f.n, f.is_complex, f.options);
+  return {.kernel = generated::instance("tsmttsm_pipeline", f.is_complex, f.m, f.n, s.unit_m, s.unit_n, s.pm, s.pn,
+                                        f.conjugate && f.is_complex, f.is_complex ? f.options.products : 1, f.rows_a,
+                                        f.rows_b, f.options.threads, s.turns, generated::pipeline_stages, s.resident),
+          .headers = gemm::kernel_headers("tsm/generated/pipeline.cuh"),
+          .in_order = true};
 }
 
-// For rows without padding.
-gemm::JitRequest usual_request(int m, int n, bool is_complex, bool conjugate, const KernelOptions& o) {
-  return request(m, n, is_complex, conjugate, generated::Rows::flat, generated::Rows::flat, o);
+generated::BlockNeeds needs(const generated::Form& f) {
+  const generated::PipelineShape s(f.m, f.n, f.is_complex, f.options);
+  const double cycles = generated::pipeline_cycles(f.m, f.n, f.is_complex, f.options);
+  return {s.rows * least_stages(cycles, s.rows), s.shared_bytes(), MOST_KEPT};
 }
 
-struct Plan {
-  gemm::Status status;
-  const gemm::JitKernel* kernel = nullptr;
-  int least_rows = 0;  // of a block
-  int shared = 0, threads = 0;
-  int resident = 1;  // blocks of an SM
-};
-
-Plan make_plan(int m, int n, bool is_complex, bool conjugate, generated::Rows rows_a, generated::Rows rows_b,
-               bool few_terms, const KernelOptions& asked) {
-  KernelOptions o = generated::choose_pipeline(m, n, is_complex, asked);
-  if (few_terms && o.products == 3) o.products = 4;
-  Plan plan;
-  if (const std::string why = generated::pipeline_refusal(m, n, is_complex, o); !why.empty()) {
-    plan.status = gemm::Status::unsupported(why);
-    return plan;
-  }
-  const auto [status, kernel] = gemm::find_kernel(request(m, n, is_complex, conjugate, rows_a, rows_b, o));
-  plan.status = status;
-  plan.kernel = kernel;
-  if (!status) return plan;
-  const generated::PipelineShape s(m, n, is_complex, o);
-  plan.least_rows = s.rows * least_stages(generated::pipeline_cycles(m, n, is_complex, o), s.rows);
-  plan.shared = s.shared_bytes();
-  plan.threads = o.threads;
-  plan.resident = std::min(gemm::blocks_per_multiprocessor(*kernel, o.threads, s.shared_bytes()), MOST_KEPT);
-  return plan;
-}
-
-template <class T>
-const Plan& plan_for(const gemm::TsmttsmProblem<T>& p) {
-  static std::map<std::tuple<int, int, bool, generated::Rows, generated::Rows, bool, KernelOptions>, Plan> known;
-  const generated::Rows rows_a = generated::rows_of(p.a, p.lda, p.m), rows_b = generated::rows_of(p.b, p.ldb, p.n);
-  const bool few_terms = p.depth() < generated::least_terms_of_three_products;
-  const auto key = std::tuple(p.m, p.n, p.conjugate, rows_a, rows_b, few_terms, p.kernel);
-  if (const auto found = known.find(key); found != known.end()) return found->second;
-  Plan plan = make_plan(p.m, p.n, sizeof(T) == sizeof(double2), p.conjugate, rows_a, rows_b, few_terms, p.kernel);
-  return known[key] = std::move(plan);
-}
+constexpr generated::Generator generator = {generated::choose_pipeline, generated::pipeline_refusal,
+                                            generated::pipeline_candidates, request, needs};
 
 template <class T>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
-  if (p.m == 0 || p.n == 0) return gemm::Status::ok();
-  const Plan& plan = plan_for(p);
-  if (!plan.status) return plan.status;
-  const std::int64_t places = static_cast<std::int64_t>(gemm::device_limits().multiprocessors) * plan.resident;
-  const auto blocks =
-      static_cast<unsigned>(std::min<std::int64_t>((p.depth() + plan.least_rows - 1) / plan.least_rows, places));
-  T* const partial = static_cast<T*>(p.workspace);
-  const gemm::Status multiplied =
-      gemm::JitCall<generated::TsmttsmPipeline<T>>::launch(*plan.kernel,
-                                                           {.grid = blocks,
-                                                            .block = static_cast<unsigned>(plan.threads),
-                                                            .dynamic_shared = static_cast<unsigned>(plan.shared),
-                                                            .stream = stream},
-                                                           p.depth(), p.a, p.lda, p.b, p.ldb, partial);
-  if (!multiplied) return multiplied;
-  return generated::launch_combine<T>(p, partial, static_cast<int>(blocks), stream);
+  generated::Form form = generated::form_of(p);
+  form.few_terms = p.depth() < generated::least_terms_of_three_products;
+  return generated::launch_in_order<generator, generated::TsmttsmPipeline<T>>(p, form, stream);
 }
 
 constexpr gemm::TsmttsmInfo info = {
@@ -134,11 +72,7 @@ constexpr gemm::TsmttsmInfo info = {
         [](int m, int n, std::int64_t, std::size_t element) {
           return element * m * n * gemm::device_limits().multiprocessors * MOST_KEPT;
         },
-    .generated = {.choose = generated::choose_pipeline,
-                  .refusal = generated::pipeline_refusal,
-                  .candidates = generated::pipeline_candidates,
-                  .request = usual_request,
-                  .find = gemm::find_kernel},
+    .generated = generated::kernels_of<generator>(),
 };
 const gemm::Registration registration{__FILE__, info};
 

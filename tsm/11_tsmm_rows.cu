@@ -13,7 +13,7 @@
 // Source    Ernst et al. (2020), section 4: parallel over K and N.
 #include <algorithm>
 
-#include "common/complex.cuh"
+#include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
 
 namespace {

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <tuple>
-#include <nlohmann/json.hpp>
 
-#include "common/device.hpp"
-#include "common/jit.hpp"
-#include "common/kernel_options_json.hpp"
+#include "common/backend/device.hpp"
+#include "common/report/kernel_options_json.hpp"
+#include "common/toolchain/jit.hpp"
 
 namespace gemm {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/embedded_headers.hpp"
-#include "common/registry.hpp"
+#include "common/problem/registry.hpp"
+#include "common/toolchain/embedded_headers.hpp"
 
 namespace gemm {
 

@@ -6,7 +6,8 @@
 #include <mutex>
 #include <optional>
 
-#include "common/launch_log.hpp"
+#include "common/kernel/launch_log.hpp"
+#include "common/problem/names.hpp"
 #include "tsm/choice.hpp"
 
 namespace tall_skinny {

@@ -1,4 +1,4 @@
-# How g++ compiles kernels for the CPU executor, which observes what they do: see common/simt/hooks.cpp.
+# How g++ compiles kernels for the CPU executor, which observes what they do: see common/simt/run/hooks.cpp.
 include(CheckCXXSourceRuns)
 
 # FMAs are counted as instructions. Every x86-64 CPU since 2013 has them, if not in every virtual machine; aarch64 always.
@@ -55,3 +55,9 @@ set(gemm_instrumentation
 function(gemm_instrument file)
   set_source_files_properties(${file} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++;-Wno-unknown-pragmas;${gemm_instrumentation}")
 endfunction()
+
+# What all code is compiled and linked with. Shared memory is thread-local: without this, g++ would ask at every access whether
+# `extern` arrays need a constructor.
+set(gemm_kernel_options -fno-extern-tls-init)
+# Copies that g++ leaves to the library are accesses, too (common/simt/run/hooks.cpp).
+set(gemm_kernel_link_options LINKER:--wrap=memcpy,--wrap=memmove,--wrap=memset)

@@ -1,4 +1,34 @@
-# What programs must know to compile kernels while they run (common/jit.hpp).
+# What programs must know to compile kernels while they run (common/toolchain/jit.hpp).
+
+# gemm_kernel_headers(OUT): the headers whose texts are compiled at run time: those that sources ask for by
+# gemm::kernel_headers("name"), and what these include. (The executor's own come in besides, where it is what compiles.)
+function(gemm_kernel_headers out)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*/*.cu ${PROJECT_SOURCE_DIR}/*/probes/*.cu)
+  set(found "")
+  set(named "")
+  foreach(source ${sources})
+    file(STRINGS ${source} lines REGEX "kernel_headers\\(\"")
+    foreach(line ${lines})
+      string(REGEX REPLACE ".*kernel_headers\\(\"([^\"]*)\".*" "\\1" name "${line}")
+      list(APPEND named ${name})
+    endforeach()
+  endforeach()
+  while(named)
+    list(POP_FRONT named name)
+    if(name IN_LIST found OR name MATCHES "^common/simt/")
+      continue()
+    endif()
+    list(APPEND found ${name})
+    # Which headers there are is decided when CMake runs, so a change of one makes it run again.
+    set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name})
+    file(STRINGS ${PROJECT_SOURCE_DIR}/${name} lines REGEX "^#include \"")
+    foreach(line ${lines})
+      string(REGEX REPLACE "#include \"([^\"]*)\".*" "\\1" name "${line}")
+      list(APPEND named ${name})
+    endforeach()
+  endwhile()
+  set(${out} "${found}" PARENT_SCOPE)
+endfunction()
 
 # gemm_embed(TARGET FUNCTION HEADER files...): the files' texts become part of the target, which gemm::FUNCTION(), declared in
 # HEADER, gives back.
@@ -15,7 +45,7 @@ function(gemm_embed target function header)
 endfunction()
 
 # gemm_record_compiler(TARGET): how the executor's kernels are compiled here becomes part of the target
-# (common/simt/jit_flags.hpp). Shared memory is an array of the program's, so its place is known when a kernel is loaded.
+# (common/backend/cpu/jit_flags.hpp). Shared memory is an array of the program's, so its place is known when a kernel is loaded.
 # DWARF 4, because addr2line of binutils 2.40 takes the first header of a DWARF 5 file for the source file.
 function(gemm_record_compiler target)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" configuration)
@@ -27,7 +57,7 @@ function(gemm_record_compiler target)
   list(JOIN flags "\n" flags)
   list(JOIN link "\n" link)
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/jit_flags.cpp CONTENT "// Written by RunTimeCompilation.cmake.
-#include \"common/simt/jit_flags.hpp\"
+#include \"common/backend/cpu/jit_flags.hpp\"
 
 namespace gemm::jit_flags {
 const char* const compiler = \"${CMAKE_CXX_COMPILER}\";

@@ -1,6 +1,11 @@
 # How sources become targets on either back end. In a `cpu` build the .cu files are compiled by g++ as C++, with the
 # executor's cuda_runtime.h in place of CUDA's.
 
+# The stages of a sample: those that tests name, and the largest.
+if(GEMM_SAMPLE AND NOT GEMM_STAGES)
+  set(GEMM_STAGES "0[1-4]|18|10_presplit|11_any")
+endif()
+
 # gemm_sources(TARGET files... [UNINSPECTED files...]): adds files to a target. The executor looks on what kernels do, except
 # in UNINSPECTED files: what their kernels write, inspected kernels must not read.
 function(gemm_sources target)
@@ -45,20 +50,14 @@ function(gemm_kernel_library name)
   target_precompile_headers(${name} REUSE_FROM kernel_header)
 endfunction()
 
-# gemm_stages(OUT directory): one OBJECT library and one executable for each NN_name.cu there; OUT lists the libraries.
-function(gemm_stages out directory)
-  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${directory}/[0-9][0-9]*.cu)
-  get_filename_component(family ${directory} NAME)
-  if(family STREQUAL stages)
-    set(family sgemm)
-  endif()
+# gemm_stages(FAMILY): one OBJECT library and one executable for each NN_name.cu of this folder. FAMILY_stages lists the libraries
+# in the caller; the global properties gemm_stages and gemm_numbered_probes, those of all folders.
+function(gemm_stages family)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/[0-9][0-9]*.cu)
   set(libraries "")
   foreach(file ${files})
     get_filename_component(name ${file} NAME_WE)
-    if(GEMM_STAGES AND NOT name MATCHES "^(${GEMM_STAGES})")
-      continue()
-    endif()
-    if("${family}_${name}" IN_LIST GEMM_BROKEN)
+    if((GEMM_STAGES AND NOT name MATCHES "^(${GEMM_STAGES})") OR "${family}_${name}" IN_LIST GEMM_BROKEN)
       continue()
     endif()
     gemm_kernel_library(stage_${family}_${name} ${file})
@@ -66,10 +65,11 @@ function(gemm_stages out directory)
     add_executable(${family}_${name})
     target_link_libraries(${family}_${name} PRIVATE stage_${family}_${name})
     # What it is and what it needs: its text says.
-    file(STRINGS ${file} generates REGEX "^#include \"(common/jit|tsm/generated/|tsm/choice)")
+    file(STRINGS ${file} generates REGEX "^#include \"(common/toolchain/jit|tsm/generated/|tsm/choice)")
     file(STRINGS ${file} measures REGEX "^const gemm::ProbeRegistration")
     if(measures)
       target_link_libraries(${family}_${name} PRIVATE main_probe gemm_tools)
+      set_property(GLOBAL APPEND PROPERTY gemm_numbered_probes stage_${family}_${name})
       continue()
     endif()
     target_link_libraries(${family}_${name} PRIVATE main_stage)
@@ -81,25 +81,37 @@ function(gemm_stages out directory)
     endif()
     target_link_libraries(${family}_${name} PRIVATE gemm_harness)
   endforeach()
-  set(${out} "${libraries}" PARENT_SCOPE)
+  set_property(GLOBAL APPEND PROPERTY gemm_stages ${libraries})
+  set(${family}_stages "${libraries}" PARENT_SCOPE)
 endfunction()
 
-# gemm_probes(OUT directory): one OBJECT library for each NAME.cu there (common/probe.hpp), and one for the .cpp files that they
-# share; OUT lists them.
-function(gemm_probes out directory)
-  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${directory}/*.cu)
-  file(GLOB shared CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${directory}/*.cpp)
-  set(libraries "")
+# gemm_stages_that_include(PREFIX LIST OUT): those libraries in the list named LIST whose stage includes a file that begins so.
+function(gemm_stages_that_include prefix list out)
+  set(found "")
+  foreach(library ${${list}})
+    get_target_property(file ${library} SOURCES)
+    file(STRINGS ${file} includes REGEX "^#include \"${prefix}")
+    if(includes)
+      list(APPEND found ${library})
+    endif()
+  endforeach()
+  set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
+# gemm_probes(directory): one OBJECT library for each NAME.cu there (common/report/probe_report.hpp), and one for the .cpp files that
+# they share, in the global property gemm_probes.
+function(gemm_probes directory)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${directory}/*.cu)
+  file(GLOB shared CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${directory}/*.cpp)
   if(shared)
     gemm_kernel_library(probes_shared ${shared})
-    list(APPEND libraries probes_shared)
+    set_property(GLOBAL APPEND PROPERTY gemm_probes probes_shared)
   endif()
   foreach(file ${files})
     get_filename_component(name ${file} NAME_WE)
     gemm_kernel_library(probe_${name} ${file})
-    list(APPEND libraries probe_${name})
+    set_property(GLOBAL APPEND PROPERTY gemm_probes probe_${name})
   endforeach()
-  set(${out} "${libraries}" PARENT_SCOPE)
 endfunction()
 
 # gemm_carry(TARGET library): a shared library lies beside the program, too, under the name by which the loader asks for it.

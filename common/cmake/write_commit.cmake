@@ -4,5 +4,5 @@ execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12 -
 if(failed OR NOT commit)
   set(commit unknown)
 endif()
-file(WRITE ${OUTPUT}.new "#include \"common/build_info.hpp\"\n\nnamespace gemm {\nstd::string build_commit() { return \"${commit}\"; }\n}  // namespace gemm\n")
+file(WRITE ${OUTPUT}.new "#include \"common/report/build_info.hpp\"\n\nnamespace gemm {\nstd::string build_commit() { return \"${commit}\"; }\n}  // namespace gemm\n")
 execute_process(COMMAND ${CMAKE_COMMAND} -E copy_if_different ${OUTPUT}.new ${OUTPUT})

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/device_memory.hpp"
+#include "common/backend/device_memory.hpp"
 #include "tensorcore/presplit/product.cuh"
 
 namespace presplit {

@@ -12,7 +12,7 @@
 
 #include <cuda_fp16.h>
 
-#include "common/ptx.cuh"
+#include "common/kernel/ptx.cuh"
 #include "common/stage.cuh"
 
 namespace presplit {

@@ -14,10 +14,11 @@
 #include <random>
 #include <thread>
 
-#include "common/device.hpp"
-#include "common/device_memory.hpp"
-#include "common/probe.hpp"
-#include "common/ptx.cuh"
+#include "common/backend/device.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/kernel/ptx.cuh"
+#include "common/report/json.hpp"
+#include "common/report/probe_report.hpp"
 #include "common/stage.cuh"
 #include "tsm/probes/instructions.cuh"
 

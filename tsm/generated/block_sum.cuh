@@ -3,7 +3,7 @@
 
 #include <cuda_runtime.h>
 
-#include "common/complex.cuh"
+#include "common/kernel/complex.cuh"
 #include "tsm/generated/slices.cuh"
 
 namespace gemm::generated {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "common/complex.cuh"
-#include "common/ptx.cuh"
+#include "common/kernel/complex.cuh"
+#include "common/kernel/ptx.cuh"
 #include "common/stage.cuh"
 
 namespace gemm::generated {

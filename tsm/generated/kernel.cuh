@@ -1,12 +1,13 @@
 // TSMTTSM with everything known to the compiler: type, M, N, tile, order of the columns, loads ahead, reduction. It is
-// compiled when a problem asks for it (common/jit.hpp), with no more of the harness than common/complex.cuh.
+// compiled when a problem asks for it (common/toolchain/jit.hpp), with no more of the harness than
+// common/kernel/complex.cuh.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
-#include "common/complex.cuh"
+#include "common/kernel/complex.cuh"
 #include "tsm/generated/block_sum.cuh"
 #include "tsm/generated/slices.cuh"
 
@@ -47,7 +48,7 @@ struct Columns {
 
 /// Rows that are loaded together.
 template <class T, int TM, int TN, int rows>
-struct Rows {
+struct LoadedRows {
   T a[rows][TM] = {}, b[rows][TN] = {};
 };
 
@@ -70,7 +71,7 @@ struct Walk {
   std::int64_t step_a, step_b;
 
   template <int TM, int TN, int rows>
-  __device__ void load(Rows<T, TM, TN, rows>& x) {
+  __device__ void load(LoadedRows<T, TM, TN, rows>& x) {
 #pragma unroll
     for (int u = 0; u < rows; ++u) {
       mine_a.load(x.a[u], row_a);
@@ -82,7 +83,7 @@ struct Walk {
 };
 
 template <bool conjugate, class T, int TM, int TN, int rows>
-__device__ void multiply(const Rows<T, TM, TN, rows>& x, T (&sum)[TM][TN]) {
+__device__ void multiply(const LoadedRows<T, TM, TN, rows>& x, T (&sum)[TM][TN]) {
 #pragma unroll
   for (int u = 0; u < rows; ++u) {
 #pragma unroll
@@ -134,7 +135,7 @@ __global__ void __launch_bounds__(threads, resident)
     std::int64_t rounds = rows / unroll;
     if constexpr (leapfrog) {
       if (rounds > 0) {
-        Rows<T, TM, TN, unroll> x, y;
+        LoadedRows<T, TM, TN, unroll> x, y;
         walk.load(x);
 #pragma unroll 1
         for (; rounds > 2; rounds -= 2) {
@@ -150,7 +151,7 @@ __global__ void __launch_bounds__(threads, resident)
     } else {
 #pragma unroll 1  // `unroll` says how many rows, and not nvcc
       for (; rounds > 0; --rounds) {
-        Rows<T, TM, TN, unroll> x;
+        LoadedRows<T, TM, TN, unroll> x;
         walk.load(x);
         multiply<conjugate>(x, sum);
       }
@@ -158,7 +159,7 @@ __global__ void __launch_bounds__(threads, resident)
     if constexpr (unroll > 1) {
 #pragma unroll 1
       for (int rest = static_cast<int>(rows % unroll); rest > 0; --rest) {
-        Rows<T, TM, TN, 1> x;
+        LoadedRows<T, TM, TN, 1> x;
         walk.load(x);
         multiply<conjugate>(x, sum);
       }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/kernel_options.hpp"
+#include "common/problem/kernel_options.hpp"
 #include "tsm/generated/slices.cuh"
 
 namespace gemm::generated {

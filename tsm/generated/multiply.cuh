@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include "common/complex.cuh"
+#include "common/kernel/complex.cuh"
 
 namespace gemm::generated {
 

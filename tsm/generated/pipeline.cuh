@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "common/complex.cuh"
+#include "common/kernel/complex.cuh"
 #include "tsm/generated/block_sum.cuh"
 #include "tsm/generated/multiply.cuh"
 #include "tsm/generated/places.cuh"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/kernel_options.hpp"
+#include "common/problem/kernel_options.hpp"
 #include "tsm/generated/model.hpp"
 #include "tsm/generated/places.cuh"
 #include "tsm/generated/stream.cuh"
@@ -28,13 +28,6 @@ Rows rows_of(const T* matrix, std::int64_t ld, int width) {
   if (ld == width) return Rows::flat;
   return ld * sizeof(T) % 16 == 0 && width * sizeof(T) % 16 == 0 ? Rows::wide : Rows::any;
 }
-/// Its name, as a template argument.
-inline const char* name_of(Rows rows) {
-  return rows == Rows::flat   ? ", gemm::generated::Rows::flat"
-         : rows == Rows::wide ? ", gemm::generated::Rows::wide"
-                              : ", gemm::generated::Rows::any";
-}
-
 /// What follows from M, N and options: `unroll` is the number of rows of a stage for each slice. Units have 16 bytes
 /// where tiles have an even number of columns; in rows of an odd number of doubles only if no load reads several rows.
 struct PipelineShape {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/kernel_options.hpp"
+#include "common/problem/kernel_options.hpp"
 #include "tsm/generated/pipeline_model.hpp"
 #include "tsm/generated/pipeline_tsmm.cuh"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/complex.cuh"
+#include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
 
 namespace gemm::generated {

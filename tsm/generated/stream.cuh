@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "common/ptx.cuh"
+#include "common/kernel/ptx.cuh"
 #include "tsm/generated/slices.cuh"
 
 namespace gemm::generated {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "common/kernel_options.hpp"
+#include "common/problem/kernel_options.hpp"
 #include "tsm/generated/chunks.cuh"
 #include "tsm/generated/pipeline_model.hpp"
 

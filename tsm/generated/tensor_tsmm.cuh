@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "common/complex.cuh"
+#include "common/kernel/complex.cuh"
 #include "tsm/generated/chunks.cuh"
 
 extern __shared__ __align__(16) unsigned char smem[];

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "common/kernel_options.hpp"
+#include "common/problem/kernel_options.hpp"
 #include "tsm/generated/pipeline_tsmm_model.hpp"
 #include "tsm/generated/tensor_model.hpp"
 #include "tsm/generated/tensor_tsmm.cuh"

@@ -1,12 +1,12 @@
 // TSMM with everything known to the compiler: type, M, N, threads of a row, rows at a time, source of C. It is compiled
-// when a problem asks for it (common/jit.hpp), with no more of the harness than common/complex.cuh.
+// when a problem asks for it (common/toolchain/jit.hpp), with no more of the harness than common/kernel/complex.cuh.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
-#include "common/complex.cuh"
+#include "common/kernel/complex.cuh"
 #include "tsm/generated/row_threads.cuh"
 
 // Dynamic, because the executor gives kernels that are compiled at run time no other.

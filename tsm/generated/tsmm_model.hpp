@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "common/kernel_options.hpp"
+#include "common/problem/kernel_options.hpp"
 #include "tsm/generated/model.hpp"
 #include "tsm/generated/row_threads.cuh"
 

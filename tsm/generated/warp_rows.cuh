@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "common/ptx.cuh"
+#include "common/kernel/ptx.cuh"
 #include "tsm/generated/slices.cuh"
 #include "tsm/generated/stream.cuh"
 

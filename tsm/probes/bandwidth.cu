@@ -10,10 +10,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/device.hpp"
-#include "common/device_memory.hpp"
-#include "common/launch.cuh"
-#include "common/probe.hpp"
+#include "common/backend/device.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/kernel/launch.cuh"
+#include "common/report/json.hpp"
+#include "common/report/probe_report.hpp"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include <array>
 #include <cmath>
 
-#include "common/launch.cuh"
+#include "common/kernel/launch.cuh"
 #include "tsm/probes/fp64_loops.hpp"
 #include "tsm/probes/instructions.cuh"
 

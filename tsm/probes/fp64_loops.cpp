@@ -6,8 +6,8 @@
 #include <random>
 #include <regex>
 
-#include "common/device.hpp"
-#include "common/device_memory.hpp"
+#include "common/backend/device.hpp"
+#include "common/backend/device_memory.hpp"
 
 namespace gemm::probes {
 namespace {

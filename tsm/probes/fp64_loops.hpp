@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "common/launch_log.hpp"
-#include "common/probe.hpp"
-#include "common/status.hpp"
+#include "common/kernel/launch_log.hpp"
+#include "common/kernel/status.hpp"
+#include "common/report/json.hpp"
+#include "common/report/probe_report.hpp"
 
 namespace gemm::probes {
 

@@ -14,10 +14,11 @@
 #include <numeric>
 #include <set>
 
-#include "common/device_memory.hpp"
-#include "common/jit.hpp"
-#include "common/launch.cuh"
-#include "common/probe.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/kernel/launch.cuh"
+#include "common/report/json.hpp"
+#include "common/report/probe_report.hpp"
+#include "common/toolchain/jit.hpp"
 #include "tsm/probes/incorrect.cuh"
 
 namespace {
@@ -73,11 +74,7 @@ Subject find(const Form& form, int tile_m, int tile_n) {
   std::string kernel = std::string("gemm::probes::incorrect<") + (words<T> == 1 ? "double" : "double2");
   for (const int number : {options.m, options.n, tile_m, tile_n, form.few_sums ? options.sums : 0, s.threads})
     kernel += ", " + std::to_string(number);
-  const gemm::JitRequest request = {
-      kernel + ">",
-      {gemm::kernel_header("tsm/probes/incorrect.cuh"), gemm::kernel_header("tsm/generated/kernel.cuh"),
-       gemm::kernel_header("tsm/generated/block_sum.cuh"), gemm::kernel_header("tsm/generated/slices.cuh"),
-       gemm::kernel_header("common/complex.cuh")}};
+  const gemm::JitRequest request = {kernel + ">", gemm::kernel_headers("tsm/probes/incorrect.cuh")};
   const gemm::JitResult found = gemm::find_kernel(request);
   if (!found.status) throw gemm::DeviceError(found.status.reason);
   s.kernel = found.kernel;

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "common/complex.cuh"
+#include "common/kernel/complex.cuh"
 #include "tsm/generated/kernel.cuh"
 
 namespace gemm::probes {
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(threads) incorrect(std::int64_t k, const T* __
   const ColumnsB mine_b(place % ColumnsB::threads);
 
   T sum[kept] = {};
-  const auto multiply = [&](const generated::Rows<T, TM, TN, 1>& x) {
+  const auto multiply = [&](const generated::LoadedRows<T, TM, TN, 1>& x) {
 #pragma unroll
     for (int i = 0; i < TM; ++i) {
 #pragma unroll
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(threads) incorrect(std::int64_t k, const T* __
     generated::Walk<T, ColumnsA, ColumnsB> walk{
         mine_a, mine_b, a + first * lda + mine_a.first, b + first * ldb + mine_b.first, stride * lda, stride * ldb};
     if (rounds > 0) {
-      generated::Rows<T, TM, TN, 1> x, y;
+      generated::LoadedRows<T, TM, TN, 1> x, y;
       walk.load(x);
 #pragma unroll 1
       for (; rounds > 2; rounds -= 2) {

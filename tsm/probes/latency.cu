@@ -13,9 +13,10 @@
 #include <array>
 #include <cstring>
 
-#include "common/device_memory.hpp"
-#include "common/launch.cuh"
-#include "common/probe.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/kernel/launch.cuh"
+#include "common/report/json.hpp"
+#include "common/report/probe_report.hpp"
 #include "tsm/probes/instructions.cuh"
 
 namespace {

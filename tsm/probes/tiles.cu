@@ -12,7 +12,7 @@
 // Source    Ernst et al. (2020), section 5.3; docs/tsm/10_pipeline.md.
 #include <cmath>
 
-#include "common/launch.cuh"
+#include "common/kernel/launch.cuh"
 #include "tsm/probes/fp64_loops.hpp"
 #include "tsm/probes/instructions.cuh"
 

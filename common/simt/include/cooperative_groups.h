@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "common/simt/language.hpp"
+#include "common/simt/language/language.hpp"
 
 namespace cooperative_groups {
 

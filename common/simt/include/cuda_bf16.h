@@ -1,14 +1,15 @@
 // Stands in for CUDA's header of the same name in a `cpu` build: __nv_bfloat16 and __nv_bfloat162, correctly rounded,
-// in software. Arithmetic and comparisons: common/simt/small_float_operations.hpp and small_float_pairs.hpp. Not here:
-// mathematical functions (hexp, hsqrt, ...), saturating forms, shuffles, atomics, conversions to 8 and 64 bits.
+// in software. Arithmetic and comparisons: common/simt/language/small_float_operations.hpp and small_float_pairs.hpp.
+// Not here: mathematical functions (hexp, hsqrt, ...), saturating forms, shuffles, atomics, conversions to 8 and 64
+// bits.
 #pragma once
 
 #include <concepts>
 
-#include "common/simt/small_float.hpp"
-#include "common/simt/small_float_operations.hpp"
-#include "common/simt/small_float_pairs.hpp"
-#include "common/simt/types.hpp"
+#include "common/simt/language/small_float.hpp"
+#include "common/simt/language/small_float_operations.hpp"
+#include "common/simt/language/small_float_pairs.hpp"
+#include "common/simt/language/types.hpp"
 
 /// The bits alone.
 struct __nv_bfloat16_raw {

@@ -1,5 +1,5 @@
 // Stands in for CUDA's header of the same name in a `cpu` build: nvcuda::wmma, with the element types and counts that
-// nvcc's has. common/simt/fragment_places.hpp tells which elements a lane holds.
+// nvcc's has. common/simt/language/fragment_places.hpp tells which elements a lane holds.
 //
 //   16x16x16, 32x8x16, 8x32x16  A and B __half, C and D float or __half; A and B __nv_bfloat16, C and D float
 //   16x16x8                     A and B precision::tf32, C and D float
@@ -17,9 +17,9 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "common/simt/fragment_memory.hpp"
-#include "common/simt/fragment_places.hpp"
-#include "common/simt/tensor.hpp"
+#include "common/simt/language/fragment_memory.hpp"
+#include "common/simt/language/fragment_places.hpp"
+#include "common/simt/language/tensor.hpp"
 
 namespace nvcuda::wmma {
 
@@ -93,7 +93,7 @@ __forceinline__ void store_matrix_sync(std::type_identity_t<T>* p, const fragmen
   simt::store_fragment<simt::FragmentPlaces<accumulator, m, n, k, T>>(p, d.x, ldm, layout == mem_row_major);
 }
 
-/// D = A B + C by all lanes of the warp. How it rounds: simt::mma in common/simt/tensor.hpp.
+/// D = A B + C by all lanes of the warp. How it rounds: simt::mma in common/simt/language/tensor.hpp.
 template <int m, int n, int k, class T, class LayoutA, class LayoutB, class R>
 __forceinline__ void mma_sync(fragment<accumulator, m, n, k, R>& d, const fragment<matrix_a, m, n, k, T, LayoutA>& a,
                               const fragment<matrix_b, m, n, k, T, LayoutB>& b,

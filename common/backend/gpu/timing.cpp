@@ -1,0 +1,119 @@
+#include "common/backend/timing.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "common/backend/device.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/backend/gpu/nvml.hpp"
+
+namespace gemm {
+namespace {
+
+// Clocks set below the maximum by hand (bit 0x2) are a setting, not throttling.
+constexpr unsigned long long throttling = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
+
+class Event {
+ public:
+  Event() { check_cuda(cudaEventCreate(&event_), "create an event"); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  void record() { check_cuda(cudaEventRecord(event_), "record an event"); }
+  double ms_since(const Event& start) const {
+    check_cuda(cudaEventSynchronize(event_), "run the kernel");
+    float ms = 0;
+    check_cuda(cudaEventElapsedTime(&ms, start.event_, event_), "read an event");
+    return ms;
+  }
+
+ private:
+  cudaEvent_t event_{};
+};
+
+// Writing twice the L2's size leaves nothing else in it. Allocated once.
+void flush_l2() {
+  static const DeviceArray<unsigned char> buffer(2 * std::max<std::size_t>(open_device().l2_bytes, 1 << 20));
+  check_cuda(cudaMemsetAsync(buffer.data(), 0, buffer.size()), "flush the L2 cache");
+}
+
+// One sample: ms per launch over `launches` of them.
+double sample(const Work& work, int launches, bool cold) {
+  static Event start, stop;
+  if (cold) flush_l2();
+  start.record();
+  for (int i = 0; i < launches; ++i) {
+    if (const Status status = work(); !status) throw DeviceError("a launch failed while timing: " + status.reason);
+  }
+  stop.record();
+  return stop.ms_since(start) / launches;
+}
+
+void note_state(DeviceState& state, Samples& samples) {
+  const auto reading = Nvml::instance().read(open_device().pci_bus_id);
+  if (!reading) return;
+  state.sm_mhz_min = state.known ? std::min(state.sm_mhz_min, reading->sm_mhz) : reading->sm_mhz;
+  state.sm_mhz_max = std::max(state.sm_mhz_max, reading->sm_mhz);
+  state.memory_mhz = reading->memory_mhz;
+  state.watts_max = std::max(state.watts_max, reading->watts);
+  state.celsius_max = std::max(state.celsius_max, reading->celsius);
+  state.throttle_reasons |= reading->throttle_reasons & ~1ull;
+  samples.throttled += (reading->throttle_reasons & throttling) != 0;
+  state.known = true;
+}
+
+void refuse_debug_build() {
+#ifndef NDEBUG
+  throw DeviceError("this is a debug build, whose times mean nothing: build with CMAKE_BUILD_TYPE=Release to time");
+#endif
+}
+
+}  // namespace
+
+double time_launches(const Work& work, int launches) {
+  refuse_debug_build();
+  return launches * sample(work, launches, false);
+}
+
+TimingRun time_in_turns(const std::vector<Work>& contenders, const TimingOptions& options,
+                        const std::function<void()>& before_last) {
+  refuse_debug_build();
+  TimingRun run;
+  run.samples.resize(contenders.size());
+
+  // Warm up, then see how long a launch takes: the very first may load code or start a library, a thousand times as
+  // long. Short ones are timed in groups of a millisecond, well above the events' resolution of half a microsecond; a
+  // cold launch must stand alone.
+  constexpr double group_ms = 1.0;
+  double slowest_group = 0;
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    sample(contenders[i], 1, options.cold);
+    double ms = sample(contenders[i], 1, options.cold);
+    if (ms < group_ms) ms = sample(contenders[i], 3, options.cold);
+    const int group =
+        options.cold ? 1 : static_cast<int>(std::clamp(std::ceil(group_ms / std::max(ms, 1e-4)), 1.0, 500.0));
+    run.samples[i].launches_per_sample = group;
+    slowest_group = std::max(slowest_group, ms * group);
+  }
+
+  const int fewest = slowest_group > 100 ? std::min(options.min_samples, 3) : options.min_samples;
+  const int rounds =
+      static_cast<int>(std::clamp(options.seconds * 1e3 / std::max(slowest_group, 1e-3), static_cast<double>(fewest),
+                                  static_cast<double>(options.max_samples)));
+  for (int round = 0; round < rounds; ++round) {
+    // The first contender goes last in the last round: what it leaves is what before_last's caller inspects.
+    const bool last = round == rounds - 1;
+    for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
+      const std::size_t i = last ? contenders.size() - 1 - turn : turn;
+      if (last && i == 0 && before_last) before_last();
+      run.samples[i].ms.push_back(sample(contenders[i], run.samples[i].launches_per_sample, options.cold));
+      note_state(run.state, run.samples[i]);
+    }
+  }
+  return run;
+}
+
+}  // namespace gemm

@@ -1,0 +1,27 @@
+// The part of common/check/compare.hpp that needs no device. (Apart from compare.cu also because nvcc can't compile fmt
+// 9 as C++20.)
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/check/compare.hpp"
+
+namespace gemm {
+
+double tolerance(Accuracy accuracy, std::int64_t k) {
+  return 4.0 * unit_roundoff(accuracy) * std::sqrt(static_cast<double>(std::max<std::int64_t>(k, 1)));
+}
+
+std::string Comparison::reason() const {
+  if (passed()) return {};
+  if (unwritten > 0)
+    return fmt::format("{} elements of C were never written, C({}, {}) among them", unwritten, worst_row, worst_col);
+  if (wrong > 0 || !(max_ratio <= 1.0)) {
+    return fmt::format("C({}, {}) is {:.{}g}, should be {:.{}g} ({:.3g} times its bound); {} wrong in all", worst_row,
+                       worst_col, got, digits, expected, digits, max_ratio, wrong);
+  }
+  return fmt::format("Frobenius residual {:.3g} is {:.3g} times its bound", frobenius, frobenius_ratio);
+}
+
+}  // namespace gemm

@@ -1,0 +1,175 @@
+#include "common/check/workbench.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+namespace gemm {
+namespace {
+
+// Magnitudes up to this, in steps of 1/4 (see is_exact), are numbers of the type whatever the order of summation.
+double exact_limit(Type type) {
+  return result_of(type) == Type::f32 ? 0x1p22 : 0x1p51;
+}
+static_assert(max_exact_depth(Type::f32) < 0x1p22);  // a sum of so many products of -1, 0 and 1
+
+bool is_exact(const ProblemSpec& spec) {
+  const auto quarters = [](double x) { return std::abs(x) <= 4.0 && x * 4.0 == std::floor(x * 4.0); };
+  return spec.distribution == Distribution::integers && quarters(spec.alpha) && quarters(spec.beta) &&
+         quarters(spec.alpha_imag) && quarters(spec.beta_imag);
+}
+
+Generator generator(const ProblemSpec& spec, std::uint64_t stream) {
+  // terms * limit^2 stays a quarter of the limit: room for alpha and beta up to 4.
+  const double most = exact_limit(spec.type) / 4 / static_cast<double>(std::max<std::int64_t>(spec.terms(), 1));
+  const int limit = static_cast<int>(std::clamp(std::sqrt(most), 1.0, 16.0));
+  return {spec.distribution, spec.seed * 4 + stream, limit};
+}
+
+// Of a batch each matrix begins where the one before it ends: one tall matrix, for all that looks at elements alone.
+Matrix matrix_a(const ProblemSpec& spec) {
+  const std::int64_t rows = spec.op == Operation::gemm ? spec.m : spec.k;
+  return {spec.batch * rows, spec.row_a(), spec.row_stride_a(), spec.offset, spec.type};
+}
+Matrix matrix_b(const ProblemSpec& spec) {
+  return {spec.batch * spec.k, spec.n, spec.row_stride_b(), spec.offset, spec.type};
+}
+Matrix matrix_c(const ProblemSpec& spec) {
+  return {std::int64_t{spec.batch} * spec.m, spec.n, spec.row_stride_c(), spec.offset, result_of(spec.type)};
+}
+Matrix second_operand(const ProblemSpec& spec) {
+  return spec.op == Operation::tsmm ? matrix_c(spec) : matrix_b(spec);
+}
+Matrix result_matrix(const ProblemSpec& spec) {
+  return spec.op == Operation::tsmm ? matrix_b(spec) : matrix_c(spec);
+}
+
+const ProblemSpec& validated(const ProblemSpec& spec) {
+  spec.validate();
+  return spec;
+}
+
+}  // namespace
+
+ProblemSpec with_exact_integers(ProblemSpec spec) {
+  spec.distribution = Distribution::integers;
+  spec.beta = spec.reads_result() ? -2 : 0;
+  spec.alpha = 1;
+  spec.alpha_imag = spec.beta_imag = 0;
+  return spec;
+}
+
+Workbench::Workbench(const ProblemSpec& spec)
+    : spec_(validated(spec)), x_(matrix_a(spec)), y_(second_operand(spec)), out_(result_matrix(spec)) {
+  if (spec_.reads_operands()) {
+    x_.fill(generator(spec_, 0));
+    y_.fill(generator(spec_, 1));
+  } else {
+    // Nobody may look at them: whoever does gets NaN.
+    x_.poison();
+    y_.poison();
+  }
+  if (spec_.reads_result()) {
+    original_.emplace(result_matrix(spec_));
+    original_->fill(generator(spec_, 2));
+  }
+  reset_output();
+  reference_ = compute_reference(problem());
+  fingerprint_x_ = x_.fingerprint();
+  fingerprint_y_ = y_.fingerprint();
+}
+
+Problem Workbench::problem() const {
+  Problem problem;
+  problem.op = spec_.op;
+  problem.type = spec_.type;
+  problem.conjugate = spec_.conjugate;
+  problem.m = spec_.m;
+  problem.n = spec_.n;
+  problem.k = spec_.k;
+  problem.alpha = {spec_.alpha, spec_.alpha_imag};
+  problem.beta = {spec_.beta, spec_.beta_imag};
+  problem.x = x_.data<void>();
+  problem.ldx = x_.ld();
+  problem.y = y_.data<void>();
+  problem.ldy = y_.ld();
+  problem.out = out_.data<void>();
+  problem.ldout = out_.ld();
+  problem.kernel = spec_.kernel;
+  problem.batch = spec_.batch;
+  problem.stride_x = problem.m * problem.ldx;
+  problem.stride_y = problem.k * problem.ldy;
+  problem.stride_out = problem.m * problem.ldout;
+  return problem;
+}
+
+void Workbench::reset_output() {
+  if (original_) {
+    out_.copy_from(*original_);
+  } else {
+    out_.poison();
+  }
+}
+
+Verdict Workbench::check(const Contender& contender) {
+  reset_output();
+  std::vector<LaunchRecord> launches;
+  Status launched;
+  cudaDeviceSynchronize();  // what is wrong by now is reported by the launch
+  const auto begin = std::chrono::steady_clock::now();
+  double launch_seconds = 0;
+  const Observation observation = observe([&] {
+    const LaunchLogScope scope(launches);
+    launched = contender.launch(problem(), nullptr);
+  });
+  const auto verdict = [&] {
+    if (launched.code == Status::Code::unsupported) return verdict_without_result(Outcome::skip, launched.reason);
+    const std::string defect = observation.defects.empty() ? "" : observation.defects.front();
+    if (!launched) {
+      return verdict_without_result(Outcome::fail,
+                                    "launch failed: " + launched.reason + (defect.empty() ? "" : ": " + defect));
+    }
+    if (!defect.empty()) return verdict_without_result(Outcome::fail, defect);
+    const cudaError_t fault = cudaDeviceSynchronize();
+    launch_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (fault != cudaSuccess) {
+      return verdict_without_result(Outcome::fail, std::string("the kernel faulted: ") + cudaGetErrorString(fault),
+                                    true);
+    }
+    return inspect(contender);
+  };
+  Verdict result = verdict();
+  result.launches = std::move(launches);
+  result.observation = observation;
+  result.launch_seconds = launch_seconds;
+  return result;
+}
+
+Verdict Workbench::inspect(const Contender& contender) const {
+  Verdict verdict;
+  const auto fail = [&](std::string reason) {
+    verdict.outcome = Outcome::fail;
+    verdict.reason = std::move(reason);
+  };
+  const bool exact = is_exact(spec_);
+  verdict.compared = true;
+  verdict.error = compare(problem(), reference_, contender.accuracy, exact);
+  if (contender.policy) verdict.policy = contender.policy(problem());
+  if (exact && verdict.error.largest > exact_limit(spec_.type)) {
+    throw UsageError(
+        fmt::format("integers aren't exact at k = {}: a sum may reach {}", spec_.k, verdict.error.largest));
+  }
+  if (!verdict.error.passed()) {
+    fail(verdict.error.reason());
+  } else if (const std::int64_t words = out_.damaged_words(); words > 0) {
+    fail(fmt::format("wrote {} words outside C (padding of its rows, or before or behind it)", words));
+  } else if (x_.fingerprint() != fingerprint_x_ || y_.fingerprint() != fingerprint_y_) {
+    fail("changed its inputs");
+  }
+  return verdict;
+}
+
+}  // namespace gemm

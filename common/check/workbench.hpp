@@ -1,0 +1,75 @@
+// One problem laid out in device memory with its FP64 reference, and the check that every kernel goes through.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/backend/counts.hpp"
+#include "common/check/compare.hpp"
+#include "common/check/contender.hpp"
+#include "common/check/matrix.hpp"
+#include "common/check/random.cuh"
+#include "common/kernel/launch_log.hpp"
+#include "common/problem/problem.hpp"
+#include "common/problem/spec.hpp"
+
+namespace gemm {
+
+enum class Outcome { pass, fail, skip };
+
+struct Verdict {
+  Outcome outcome = Outcome::pass;
+  std::string reason;     ///< why not pass
+  bool compared = false;  ///< whether there was a result to compare, that is, whether `error` means anything
+  Comparison error;
+  std::string policy;                  ///< what the contender chose, if it has a choice
+  std::vector<LaunchRecord> launches;  ///< what the stage launched
+  Observation observation;             ///< what the CPU executor saw of it
+  double launch_seconds = 0;           ///< wall time of the launch, to its end
+  bool device_lost = false;            ///< a fault inside a kernel: CUDA runs nothing more in this process
+};
+
+/// A verdict reached without a result to compare.
+inline Verdict verdict_without_result(Outcome outcome, std::string reason, bool device_lost = false) {
+  Verdict verdict;
+  verdict.outcome = outcome;
+  verdict.reason = std::move(reason);
+  verdict.device_lost = device_lost;
+  return verdict;
+}
+
+class Workbench {
+ public:
+  /// Allocates, fills, and computes the reference. Throws UsageError or DeviceError.
+  explicit Workbench(const ProblemSpec& spec);
+
+  const ProblemSpec& spec() const { return spec_; }
+  Problem problem() const;
+
+  /// C as it is before a launch: poison if beta = 0, else the original values.
+  void reset_output();
+  /// Resets C, launches, waits, and inspects: the numbers, the words around C, the inputs.
+  Verdict check(const Contender& contender);
+  /// Inspects what an earlier launch left.
+  Verdict inspect(const Contender& contender) const;
+
+ private:
+  ProblemSpec spec_;
+  Matrix x_, y_, out_;              // as in Problem
+  std::optional<Matrix> original_;  // of the result, only if beta is not zero
+  Reference reference_;
+  std::uint64_t fingerprint_x_, fingerprint_y_;
+};
+
+/// Up to so many terms there are whole numbers, if only -1, 0 and 1, whose sums of products are sure to be exact.
+constexpr std::int64_t max_exact_depth(Type type) {
+  return (result_of(type) == Type::f32 ? std::int64_t{1} << 22 : std::int64_t{1} << 40) - 4;
+}
+
+/// The same problem on whole numbers, which every correct kernel gets exactly right. Terms up to max_exact_depth.
+ProblemSpec with_exact_integers(ProblemSpec spec);
+
+}  // namespace gemm

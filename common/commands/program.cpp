@@ -1,0 +1,66 @@
+#include "common/commands/program.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <new>
+
+#include "common/kernel/status.hpp"
+
+namespace gemm {
+namespace {
+
+// One line, whatever the user typed into it.
+int complain(std::string message) {
+  show_progress("");
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  constexpr std::size_t longest = 180;
+  if (message.size() > longest) message = message.substr(0, longest) + "...";
+  fmt::print(stderr, "error: {}\n", message);
+  return 2;
+}
+
+}  // namespace
+
+int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
+  try {
+    app.parse(argc, argv);
+    return body();
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return complain(error.what());
+  } catch (const UsageError& error) {
+    return complain(error.what());
+  } catch (const DeviceError& error) {
+    return complain(error.what());
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory");
+  }
+}
+
+std::string command_line(int argc, char** argv) {
+  std::string text;
+  for (int i = 0; i < argc; ++i) {
+    std::string word = argv[i];
+    word = word.substr(word.find_last_of('/') + 1);
+    text += (i ? " " : "") + word;
+  }
+  return text;
+}
+
+void show_progress(const std::string& text) {
+  if (!isatty(STDERR_FILENO)) return;
+  fmt::print(stderr, "\r\033[K{}", text);
+  std::fflush(stderr);
+}
+
+bool colour() {
+  return isatty(STDOUT_FILENO);
+}
+
+}  // namespace gemm

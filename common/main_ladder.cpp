@@ -1,7 +1,0 @@
-// A ladder over programs of single stages (--program): what ./lab ladder runs. It has no stage of its own.
-#include "common/ladder_programs.hpp"
-#include "common/options.hpp"
-
-int main(int argc, char** argv) {
-  return gemm::ladder_program(argc, argv, gemm::results_of_programs);
-}

@@ -1,0 +1,34 @@
+// Accesses to memory that the executor's own code makes on behalf of a kernel. Those in kernel code, and in what is
+// inlined into it, report themselves (common/simt/run/hooks.cpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace simt {
+
+/// Notes one atomic read-modify-write of 4, 8 or 16 bytes (2: half) by the calling thread, at the caller's place `pc`
+/// in the kernel. Does not return if the address is out of bounds.
+void note_atomic(void* address, std::size_t bytes, const void* pc);
+
+/// The operation that note_atomic() announced has been made: what other blocks gave away before it is known to the
+/// block.
+void note_atomic_done(void* address);
+
+/// __threadfence() and its narrower and wider relatives.
+void note_fence();
+
+/// So many floating-point operations on a Tensor Core: once for the whole warp.
+void note_tensor_flops(std::uint64_t flops);
+
+/// cp.async by the calling thread: notes the read of `bytes` bytes at `from` and the write of `bytes + zeros` bytes at
+/// `to` (shared memory; the last `zeros` of them become 0). The copy itself is made when the thread waits for it, so
+/// that a wait forgotten shows.
+void async_copy(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc);
+void async_commit();
+/// Waits until at most `pending` of the latest committed groups are under way.
+void async_wait(int pending);
+/// cp.async.wait_all: also what is not committed.
+void async_wait_all();
+
+}  // namespace simt

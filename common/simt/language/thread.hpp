@@ -1,0 +1,22 @@
+// What a kernel's code asks the executor: where its thread stands, and to wait for the others. Implemented in run/.
+#pragma once
+
+#include "common/simt/language/types.hpp"
+
+namespace simt {
+
+/// threadIdx, blockIdx, blockDim and gridDim of the running fiber. They never change within a fiber, hence `const`: g++
+/// may look them up once per kernel. By value, so that reading them is no access to memory.
+[[gnu::const]] uint3 thread_index() noexcept;
+[[gnu::const]] uint3 block_index() noexcept;
+[[gnu::const]] dim3 block_size() noexcept;
+[[gnu::const]] dim3 grid_size() noexcept;
+
+/// __syncthreads(): lets every other thread of the block run until it waits too, or has ended.
+void barrier();
+/// __syncthreads_and(), _or() and _count(): the same, and what all threads' predicates come to.
+int barrier_and(int predicate);
+int barrier_or(int predicate);
+int barrier_count(int predicate);
+
+}  // namespace simt

@@ -1,0 +1,62 @@
+#include "common/simt/observe/findings.hpp"
+
+#include <fmt/format.h>
+
+#include "common/simt/code/source_lines.hpp"
+
+namespace simt {
+namespace {
+
+const char* title(DefectKind kind) {
+  switch (kind) {
+    case DefectKind::shared_race:
+      return "data race in shared memory";
+    case DefectKind::global_race:
+      return "data race in global memory";
+    case DefectKind::out_of_bounds:
+      return "out of bounds";
+    case DefectKind::misaligned:
+      return "misaligned access";
+    case DefectKind::host_memory:
+      return "not device memory";
+    case DefectKind::uninitialised_shared:
+      return "uninitialised shared memory";
+    case DefectKind::uninitialised_global:
+      return "uninitialised global memory";
+    case DefectKind::divergent_barrier:
+      return "divergent barrier";
+    case DefectKind::deadlock:
+      return "deadlock";
+    case DefectKind::bad_mask:
+      return "wrong mask";
+    case DefectKind::launch_limit:
+      return "launch beyond a limit";
+    case DefectKind::half_block_barrier:
+      return "warning: part of the block waits at another barrier";
+    case DefectKind::barrier_after_exit:
+      return "warning: barrier after some threads of the warp have ended";
+  }
+  return "?";
+}
+
+std::string text_of(const Party& party) {
+  return fmt::format("thread ({}, {}, {}) of block ({}, {}, {}) {} at {}", party.thread.x, party.thread.y,
+                     party.thread.z, party.block.x, party.block.y, party.block.z, party.action,
+                     source_line(party.pc).text());
+}
+
+}  // namespace
+
+bool is_warning(DefectKind kind) {
+  return kind == DefectKind::half_block_barrier || kind == DefectKind::barrier_after_exit;
+}
+
+std::string Defect::text() const {
+  std::string text = fmt::format("{} in {}", title(kind), kernel);
+  if (!where.empty()) text += fmt::format(", {}", where);
+  if (one.known) text += ": " + text_of(one);
+  if (other.known) text += ", " + text_of(other);
+  return text;
+}
+
+}  // namespace simt

@@ -1,0 +1,77 @@
+// What an inspection has found: what each place of a kernel did to memory, and its mistakes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/simt/language/types.hpp"
+
+namespace simt {
+
+enum class DefectKind {
+  shared_race,
+  global_race,
+  out_of_bounds,
+  misaligned,
+  host_memory,
+  uninitialised_shared,
+  uninitialised_global,
+  divergent_barrier,
+  deadlock,
+  bad_mask,
+  launch_limit,
+  half_block_barrier,  ///< a warning: not all threads of the block that are still running wait at the same barrier
+  barrier_after_exit,  ///< a warning: some threads of a warp have ended when the others wait at a barrier
+};
+/// Warnings don't make a kernel wrong.
+bool is_warning(DefectKind kind);
+
+/// One of the (at most two) threads that a defect involves.
+struct Party {
+  bool known = false;
+  uint3 block{}, thread{};
+  std::uintptr_t pc = 0;  ///< the return address of the access: source_lines.hpp turns it into file and line
+  std::string action;     ///< "reads 4 bytes", "wrote", "waits"
+};
+
+struct Defect {
+  DefectKind kind;
+  std::string kernel;
+  std::string where;  ///< the memory concerned: "as + 132 (of 4096 bytes)"
+  Party one, other;
+  std::string text() const;  ///< all of it on one line, with files and lines
+};
+
+/// What one place in a kernel did to memory, summed over all warps of a launch.
+struct SiteCounts {
+  std::uintptr_t pc = 0;
+  bool shared = false, store = false, atomic = false;
+  unsigned bytes = 0;            ///< of one lane's access
+  std::uint64_t requests = 0;    ///< warp-wide accesses
+  std::uint64_t lanes = 0;       ///< single accesses, summed over the lanes of all requests
+  std::uint64_t sectors = 0;     ///< global: 32-byte sectors
+  std::uint64_t lines = 0;       ///< global: 128-byte lines
+  std::uint64_t wavefronts = 0;  ///< data banks: shared memory, and L1 if everything hits
+  std::uint64_t conflicts = 0;   ///< wavefronts that other addresses would have saved
+};
+
+/// One launch of one kernel.
+struct KernelObservation {
+  std::string kernel;
+  dim3 grid, block;
+  std::size_t dynamic_shared = 0, static_shared = 0;
+  std::vector<SiteCounts> sites;
+  std::uint64_t barriers = 0;  ///< block-wide, summed over blocks
+  /// How often each basic block of the kernel's machine code ran: fma_count.hpp makes FMAs of it.
+  std::vector<std::pair<std::uintptr_t, std::uint64_t>> block_runs;
+  std::uint64_t tensor_flops = 0;
+};
+
+struct InspectionResult {
+  std::vector<KernelObservation> kernels;  ///< in order of launch
+  std::vector<Defect> defects;             ///< each kind and place once, in the order found
+};
+
+}  // namespace simt

@@ -1,0 +1,22 @@
+// Looks on while kernels run: counts their accesses to memory and finds their mistakes. docs/concepts/cpu_executor.md
+// tells what is counted and caught, and what can't be.
+#pragma once
+
+#include "common/simt/observe/findings.hpp"
+#include "common/simt/observe/sink.hpp"
+
+namespace simt {
+
+/// While it lives, every launch of this process is inspected and its result goes to `result`. One at a time.
+class Inspection {
+ public:
+  explicit Inspection(InspectionResult& result) : sink_(result, on_global_write) {}
+
+  /// Called for each write of a kernel to global memory; blocks then run one after another.
+  WriteObserver on_global_write;
+
+ private:
+  Sink sink_;
+};
+
+}  // namespace simt

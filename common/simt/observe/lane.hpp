@@ -1,0 +1,97 @@
+// What the executor knows of one CUDA thread while its block runs. Internal to common/simt/.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+
+#include "common/simt/code/symbols.hpp"
+#include "common/simt/language/collective.hpp"
+#include "common/simt/language/grid.hpp"
+#include "common/simt/observe/memory_cost.hpp"
+
+namespace simt {
+
+class Block;
+
+/// A moment of a block's life, for ordering accesses to memory: barriers and __syncwarp() advance it. 0: never.
+using Stamp = std::uint32_t;
+
+/// A copy that cp.async has begun and nobody has waited for yet.
+struct PendingCopy {
+  void* to;
+  const void* from;
+  std::uint16_t bytes, zeros;
+  Site site;  ///< a call site in a kernel
+  std::uint32_t group;
+};
+
+struct CollectiveCall {
+  LaneMask mask = 0;
+  const char* operation = nullptr;
+  void* mine = nullptr;
+  void (*combine)(void* const*, LaneMask) = nullptr;
+  bool orders_memory = false;
+  bool needs_whole_warp = false;
+};
+
+enum class LaneState : std::uint8_t { ready, buffer_full, at_barrier, in_collective, ended };
+
+/// Accesses that a lane may record before the warp's records are put together.
+inline constexpr unsigned record_capacity = 256;
+
+/// What one access was, packed: site, whether it was atomic, shared and a store, and the logarithm of its bytes.
+using Tag = std::uint32_t;
+constexpr Tag make_tag(Site site, bool atomic, bool shared, bool store, unsigned log_bytes) {
+  return site << 6 | Tag{atomic} << 5 | Tag{shared} << 4 | Tag{store} << 3 | log_bytes;
+}
+constexpr Site tag_site(Tag tag) {
+  return tag >> 6;
+}
+constexpr bool tag_atomic(Tag tag) {
+  return tag >> 5 & 1;
+}
+constexpr bool tag_shared(Tag tag) {
+  return tag >> 4 & 1;
+}
+constexpr bool tag_store(Tag tag) {
+  return tag >> 3 & 1;
+}
+constexpr unsigned tag_bytes(Tag tag) {
+  return 1u << (tag & 7);
+}
+
+/// The accesses of one lane since its warp's records were last put together.
+struct LaneRecords {
+  Tag tags[record_capacity];
+  // Eight more than needed: lanes' arrays a power of two apart would fall into the same cache sets.
+  std::uint64_t addresses[record_capacity + 8];
+};
+
+struct Lane {
+  ThreadContext context{};
+  unsigned thread = 0;  ///< linear index in the block
+  unsigned warp = 0, lane = 0;
+  LaneState state = LaneState::ended;
+  void* fiber = nullptr;  ///< where its run goes on: a FiberHandle
+  Block* block = nullptr;
+
+  unsigned recorded = 0;
+  LaneRecords* records = nullptr;
+
+  Stamp clock = 0;                       ///< now; never below the epoch's
+  Stamp last_sync = 0;                   ///< clock before the latest __syncwarp()
+  Stamp fence = 0;                       ///< clock of the latest __threadfence()
+  std::array<Stamp, warp_lanes> seen{};  ///< for each lane of the warp: up to when its accesses come before mine
+
+  Site wait_site = 0;  ///< where it waits, at a barrier or in a collective
+  CollectiveCall call;
+  int predicate = 0;  ///< given to __syncthreads_and and its relatives
+
+  std::deque<PendingCopy> copies;
+  std::uint32_t copy_group = 0;  ///< the group that copies now join
+
+  std::uint64_t spins = 0;  ///< full buffers in a row that held one site and one address only
+};
+
+}  // namespace simt

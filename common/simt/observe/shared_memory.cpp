@@ -1,0 +1,242 @@
+#include "common/simt/observe/shared_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "common/simt/code/symbols.hpp"
+
+// Dynamic shared memory. A kernel declares it at file scope: extern __shared__ __align__(1024) unsigned char smem[];
+alignas(1024) thread_local unsigned char smem[simt::max_dynamic_shared];
+
+// A variable whose place in the thread-local segment is known both at run time (its address) and from the symbol table
+// (its offset): the difference locates all others.
+extern "C" {
+thread_local char simt_tls_anchor = 0;
+}
+
+namespace simt {
+namespace {
+
+// To g++ the anchor is an object of one byte, and with _FORTIFY_SOURCE, Ubuntu's default, it would end the program for
+// writing elsewhere relative to it. The empty assembly makes it forget where the pointer comes from.
+std::uintptr_t anchor() {
+  char* here = &simt_tls_anchor;
+  asm("" : "+r"(here));
+  return reinterpret_cast<std::uintptr_t>(here);
+}
+
+std::uintptr_t dynamic_begin() {
+  return reinterpret_cast<std::uintptr_t>(smem);
+}
+
+// Whether what `other` did at `stamp` comes before what this lane does now, by a __syncwarp() that both took part in.
+bool ordered_within_warp(const Lane& lane, unsigned other_lane, Stamp stamp) {
+  return lane.seen[other_lane] >= stamp;
+}
+
+}  // namespace
+
+SharedMemory::SharedMemory() {
+  // The region that holds every __shared__ variable of the program and the dynamic array.
+  std::uintptr_t low = dynamic_begin(), high = low + max_dynamic_shared;
+  for (const SharedVariable& variable : shared_variables_of(nullptr)) {
+    low = std::min(low, anchor() + variable.from_anchor);
+    high = std::max(high, anchor() + variable.from_anchor + variable.bytes);
+  }
+  begin_ = low / 16 * 16;
+  bytes_ = high - begin_;
+}
+
+void SharedMemory::start_kernel(const void* kernel, std::size_t dynamic_bytes) {
+  if (kernel == kernel_ && dynamic_bytes == dynamic_bytes_) return;
+  static_bytes_ = 0;
+  if (words_.empty()) {
+    words_.assign((bytes_ + 3) / 4, Entry{.flags = flag_forbidden});
+    word_sites_.resize(words_.size());
+  } else {
+    // Only what the last kernel had: a program has megabytes of shared variables in all.
+    mark_own(flag_forbidden);
+  }
+  kernel_ = kernel;
+  dynamic_bytes_ = dynamic_bytes;
+  mark_own(0);
+  for (const SharedVariable& variable : shared_variables_of(kernel)) {
+    if (variable.owner_is_kernel) static_bytes_ += variable.bytes;
+  }
+}
+
+void SharedMemory::mark_own(std::uint8_t flags) {
+  const auto mark = [&](std::uintptr_t begin, std::size_t bytes) {
+    for (std::uintptr_t at = begin / 4 * 4; at < begin + bytes; at += 4)
+      words_[(at - begin_) / 4] = Entry{.flags = flags};
+  };
+  for (const SharedVariable& variable : shared_variables_of(kernel_))
+    mark(anchor() + variable.from_anchor, variable.bytes);
+  mark(dynamic_begin(), dynamic_bytes_);
+}
+
+void SharedMemory::start_block(Stamp now) {
+  constexpr int nan_byte = 0xff;  // 0xffffffff is a NaN, as is a double of eight such bytes
+  for (const SharedVariable& variable : shared_variables_of(kernel_)) {
+    std::memset(reinterpret_cast<void*>(anchor() + variable.from_anchor), nan_byte, variable.bytes);
+  }
+  std::memset(smem, nan_byte, dynamic_bytes_);
+  block_ = epoch_ = now;
+}
+
+bool SharedMemory::write_is_ordered(const Entry& entry, const Lane& lane) {
+  if (entry.writer == lane.thread) return true;
+  if (entry.writer == many_warps_write) return false;
+  // Which lanes of the warp have updated it is not known: any __syncwarp() since then will do.
+  if (entry.writer & many_lanes) return entry.writer == (many_lanes | lane.warp) && lane.last_sync >= entry.written;
+  return entry.writer / warp_lanes == lane.warp && ordered_within_warp(lane, entry.writer % warp_lanes, entry.written);
+}
+
+// Whether all reads on record come before what this lane does now. If not, and the culprit can be told better than by
+// who read first, `culprit` becomes its number.
+bool SharedMemory::reads_are_ordered(const Entry& entry, const Lane& lane, unsigned& culprit) {
+  if (entry.reader_warp != lane.warp) return false;
+  for (LaneMask rest = entry.read_lanes & ~(LaneMask{1} << lane.lane); rest; rest &= rest - 1) {
+    const auto other = static_cast<unsigned>(std::countr_zero(rest));
+    if (ordered_within_warp(lane, other, entry.read)) continue;
+    culprit = lane.warp * warp_lanes + other;
+    return false;
+  }
+  return true;
+}
+
+std::optional<SharedMemory::Conflict> SharedMemory::touch(Entry& entry, Sites& sites, const Lane& lane, Use use,
+                                                          Site site, bool announced) {
+  if (entry.flags & flag_forbidden) return Conflict{DefectKind::out_of_bounds};
+  std::optional<Conflict> conflict;
+
+  // A write before: someone else's, in this epoch, and not ordered by a warp's synchronisation?
+  if (entry.written >= epoch_) {
+    const bool both_atomic = use == Use::atomic && entry.flags & flag_atomic;
+    if (!both_atomic && !write_is_ordered(entry, lane)) {
+      conflict = Conflict{DefectKind::shared_race, sites.writer != lane.thread ? sites.writer : sites.other_writer,
+                          sites.written, true};
+    }
+  } else if (entry.written < block_ && use != Use::write && !announced) {
+    conflict = Conflict{DefectKind::uninitialised_shared};
+    entry.written = block_;  // once is enough
+    entry.flags &= static_cast<std::uint8_t>(~flag_atomic);
+    entry.writer = sites.writer = static_cast<std::uint16_t>(lane.thread);
+    sites.written = site;
+  }
+
+  const LaneMask me = LaneMask{1} << lane.lane;
+  unsigned culprit = sites.reader;
+  if (use == Use::read) {
+    // Earlier reads that come before this one need not be kept: what comes after this one comes after them.
+    if (entry.read < epoch_ || (entry.read != lane.clock && reads_are_ordered(entry, lane, culprit))) {
+      entry.read_lanes = me;
+      entry.reader_warp = static_cast<std::uint8_t>(lane.warp);
+      entry.read = lane.clock;
+      sites.read = site;
+      sites.reader = static_cast<std::uint16_t>(lane.thread);
+    } else if (entry.reader_warp == lane.warp) {
+      entry.read_lanes |= me;
+      entry.read = std::max(entry.read, lane.clock);
+    } else {
+      entry.reader_warp = many_warps;
+      entry.read = std::max(entry.read, lane.clock);
+    }
+    return conflict;
+  }
+
+  // A write after reads in this epoch, by others?
+  if (entry.read >= epoch_ && !conflict && !reads_are_ordered(entry, lane, culprit)) {
+    conflict = Conflict{DefectKind::shared_race, culprit, sites.read, false};
+  }
+  if (announced) return conflict;
+  const bool joins_atomics =
+      use == Use::atomic && entry.written >= epoch_ && entry.flags & flag_atomic && entry.writer != lane.thread;
+  if (!joins_atomics) {
+    entry.writer = static_cast<std::uint16_t>(lane.thread);
+  } else {
+    const bool same_warp =
+        entry.writer < many_lanes ? entry.writer / warp_lanes == lane.warp : entry.writer == (many_lanes | lane.warp);
+    entry.writer = same_warp ? static_cast<std::uint16_t>(many_lanes | lane.warp) : many_warps_write;
+    if (sites.writer != lane.thread) sites.other_writer = sites.writer;
+  }
+  entry.written = lane.clock;
+  entry.flags = static_cast<std::uint8_t>((entry.flags & ~flag_atomic) | (use == Use::atomic ? flag_atomic : 0));
+  sites.written = site;
+  sites.writer = static_cast<std::uint16_t>(lane.thread);
+  return conflict;
+}
+
+std::optional<SharedMemory::Conflict> SharedMemory::access_bytes(const Lane& lane, std::size_t offset, unsigned bytes,
+                                                                 Use use, Site site, bool announced) {
+  if (bytes_of_words_.empty()) {
+    bytes_of_words_.resize(words_.size() * 4);
+    byte_sites_.resize(words_.size() * 4);
+  }
+  std::optional<Conflict> conflict;
+  for (std::size_t at = offset; at < offset + bytes; ++at) {
+    Entry& word = words_[at / 4];
+    if (!(word.flags & flag_split)) {
+      for (std::size_t b = at / 4 * 4; b < at / 4 * 4 + 4; ++b) {
+        bytes_of_words_[b] = word;
+        byte_sites_[b] = word_sites_[at / 4];
+      }
+      word.flags |= flag_split;
+    }
+    const auto found = touch(bytes_of_words_[at], byte_sites_[at], lane, use, site, announced);
+    if (found && !conflict) conflict = found;
+  }
+  return conflict;
+}
+
+std::optional<SharedMemory::Conflict> SharedMemory::visit(const Lane& lane, std::uintptr_t address, unsigned bytes,
+                                                          Use use, Site site, bool announced) {
+  const std::size_t offset = address - begin_;
+  if (bytes < 4) return access_bytes(lane, offset, bytes, use, site, announced);
+  std::optional<Conflict> conflict;
+  for (std::size_t word = offset / 4; word < (offset + bytes) / 4; ++word) {
+    if (word >= words_.size()) return Conflict{DefectKind::out_of_bounds};
+    const auto found = words_[word].flags & flag_split
+                           ? access_bytes(lane, word * 4, 4, use, site, announced)
+                           : touch(words_[word], word_sites_[word], lane, use, site, announced);
+    if (found && !conflict) conflict = found;
+  }
+  return conflict;
+}
+
+std::optional<SharedMemory::Conflict> SharedMemory::access(const Lane& lane, std::uintptr_t address, unsigned bytes,
+                                                           Use use, Site site) {
+  return visit(lane, address, bytes, use, site, false);
+}
+
+std::optional<SharedMemory::Conflict> SharedMemory::announce_write(const Lane& lane, std::uintptr_t address,
+                                                                   unsigned bytes, Site site) {
+  return visit(lane, address, bytes, Use::write, site, true);
+}
+
+std::string SharedMemory::describe(std::uintptr_t address) const {
+  // The variable it lies in, else the nearest one that ends before it.
+  std::string name = "smem";
+  std::uintptr_t begin = dynamic_begin();
+  std::size_t bytes = dynamic_bytes_;
+  const bool in_dynamic = address >= begin && address < begin + max_dynamic_shared && dynamic_bytes_ > 0;
+  if (!in_dynamic) {
+    std::uintptr_t best = 0;
+    for (const SharedVariable& variable : shared_variables_of(kernel_)) {
+      const std::uintptr_t at = anchor() + variable.from_anchor;
+      if (at > address || at < best) continue;
+      best = begin = at;
+      name = variable.name;
+      bytes = variable.bytes;
+    }
+    if (best == 0) return "shared memory that is not this kernel's";
+  }
+  const std::size_t offset = address - begin;
+  if (offset < bytes) return fmt::format("byte {} of {} ({} bytes)", offset, name, bytes);
+  return fmt::format("{} bytes past the end of {} ({} bytes)", offset - bytes, name, bytes);
+}
+
+}  // namespace simt

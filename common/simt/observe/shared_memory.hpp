@@ -1,0 +1,110 @@
+// The shared memory of the block that runs on the calling OS thread: where it lies, and who touched which word of it
+// when. Races and reads of what nobody wrote show here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/simt/observe/findings.hpp"
+#include "common/simt/observe/lane.hpp"
+
+namespace simt {
+
+/// One of these for each OS thread that runs blocks: shared memory is thread-local.
+class SharedMemory {
+ public:
+  SharedMemory();
+
+  /// What the next blocks may use: the kernel's own variables, and so much of the dynamic array.
+  void start_kernel(const void* kernel, std::size_t dynamic_bytes);
+  std::size_t static_bytes() const { return static_bytes_; }
+
+  /// Fills the kernel's shared memory with NaN, which is what reading unwritten words then gives. Accesses stamped
+  /// before `now` count as another block's.
+  void start_block(Stamp now);
+  /// All threads have passed a barrier: what was stamped before `now` is ordered before what follows.
+  void start_epoch(Stamp now) { epoch_ = now; }
+
+  bool contains(std::uintptr_t address) const { return address - begin_ < bytes_; }
+
+  struct Conflict {
+    DefectKind kind;
+    unsigned thread = 0;  ///< the other party
+    Site site = 0;
+    bool other_wrote = false;
+  };
+  enum class Use { read, write, atomic };
+  /// Notes an access within shared memory and tells what is wrong with it, if anything. `bytes` is 1, 2, 4, 8 or 16,
+  /// the address a multiple of it.
+  std::optional<Conflict> access(const Lane& lane, std::uintptr_t address, unsigned bytes, Use use, Site site);
+  /// Notes a read if it is one of the many that can't be wrong: of a word that was written before the last barrier and
+  /// has been read since. The rest is up to access().
+  bool quick_read(const Lane& lane, std::uintptr_t address, unsigned bytes) {
+    if (bytes < 4) return false;
+    const LaneMask me = LaneMask{1} << lane.lane;
+    Entry* entry = words_.data() + (address - begin_) / 4;
+    for (Entry* const end = entry + bytes / 4; entry < end; ++entry) {
+      const bool plain = entry->read >= epoch_ && entry->written < epoch_ && entry->written >= block_ &&
+                         !(entry->flags & (flag_forbidden | flag_split));
+      if (!plain) return false;
+      if (entry->reader_warp == lane.warp) {
+        if (entry->read != lane.clock) return false;  // a __syncwarp() lies between
+        entry->read_lanes |= me;
+      } else {
+        entry->reader_warp = many_warps;
+      }
+    }
+    return true;
+  }
+  /// As access(write), but what it will write is not there yet (cp.async): only races count.
+  std::optional<Conflict> announce_write(const Lane& lane, std::uintptr_t address, unsigned bytes, Site site);
+
+  /// "tile + 132 (of 4096 bytes)"
+  std::string describe(std::uintptr_t address) const;
+
+ private:
+  // Who read and who wrote a word last. Hot: looked at in every access.
+  struct Entry {
+    Stamp written = 0, read = 0;
+    LaneMask read_lanes = 0;       // of the warp that read it
+    std::uint16_t writer = 0;      // a thread; many_lanes | warp; or many_warps_write
+    std::uint8_t reader_warp = 0;  // or many_warps
+    std::uint8_t flags = 0;
+  };
+  // Looked at for reports only.
+  struct Sites {
+    Site written = 0, read = 0;
+    std::uint16_t reader = 0;                    // the first one
+    std::uint16_t writer = 0, other_writer = 0;  // the last one, and if several have updated it one more
+  };
+  static constexpr std::uint8_t flag_forbidden = 1, flag_split = 2, flag_atomic = 4;
+  static constexpr std::uint8_t many_warps = 255;
+  static constexpr std::uint16_t many_lanes = 0x8000, many_warps_write = 0xffff;
+
+  void mark_own(std::uint8_t flags);  // the words that the kernel may use, afresh
+
+  static bool write_is_ordered(const Entry& entry, const Lane& lane);
+  static bool reads_are_ordered(const Entry& entry, const Lane& lane, unsigned& culprit);
+
+  std::optional<Conflict> touch(Entry& entry, Sites& sites, const Lane& lane, Use use, Site site, bool announced);
+  std::optional<Conflict> access_bytes(const Lane& lane, std::size_t offset, unsigned bytes, Use use, Site site,
+                                       bool announced);
+  std::optional<Conflict> visit(const Lane& lane, std::uintptr_t address, unsigned bytes, Use use, Site site,
+                                bool announced);
+
+  std::uintptr_t begin_ = 0;
+  std::size_t bytes_ = 0;
+  const void* kernel_ = nullptr;
+  std::size_t dynamic_bytes_ = 0, static_bytes_ = 0;
+  Stamp block_ = 0, epoch_ = 0;
+  std::vector<Entry> words_;
+  std::vector<Sites> word_sites_;
+  // For words that are accessed in parts (halves, bytes), an entry per byte; allocated when first needed.
+  std::vector<Entry> bytes_of_words_;
+  std::vector<Sites> byte_sites_;
+};
+
+}  // namespace simt

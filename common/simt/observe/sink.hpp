@@ -1,0 +1,47 @@
+// Collects what the workers find during one inspection. Internal to common/simt/.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <set>
+#include <tuple>
+
+#include "common/simt/language/grid.hpp"
+#include "common/simt/observe/findings.hpp"
+
+namespace simt {
+
+using WriteObserver = std::function<void(const ThreadContext&, const void* address, std::size_t bytes)>;
+
+/// One at a time: while it lives, it is the active one.
+class Sink {
+ public:
+  /// Both must outlive it.
+  Sink(InspectionResult& result, const WriteObserver& on_global_write);
+  ~Sink();
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+
+  void start_launch(const Launch& launch);
+  /// What one worker has counted.
+  void add(std::vector<SiteCounts> sites, std::vector<std::pair<std::uintptr_t, std::uint64_t>> block_runs,
+           std::uint64_t barriers, std::uint64_t tensor_flops, std::size_t static_shared);
+  /// Keeps the first of each kind and pair of places, up to a limit.
+  void report(Defect defect);
+
+  bool watches_writes() const { return static_cast<bool>(on_global_write_); }
+  void written(const ThreadContext& thread, const void* address, std::size_t bytes);
+
+ private:
+  static constexpr std::size_t most_defects = 64;
+
+  InspectionResult& result_;
+  const WriteObserver& on_global_write_;
+  std::mutex mutex_;
+  std::set<std::tuple<DefectKind, std::uintptr_t, std::uintptr_t>> seen_;
+};
+
+/// That of the inspection under way, null if there is none.
+Sink* active_sink();
+
+}  // namespace simt

@@ -1,0 +1,347 @@
+#include "common/simt/run/block.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <utility>
+
+#include "common/simt/code/source_lines.hpp"
+#include "common/simt/code/symbols.hpp"
+#include "common/simt/observe/sink.hpp"
+
+namespace simt {
+
+__thread Block* running_block = nullptr;
+__thread Block* inspected_block = nullptr;
+
+namespace {
+
+void fiber_entry() {
+  running_block->run_body();
+}
+
+// A thread that reads one word over and over waits for somebody; when nothing has changed for so long, nobody comes.
+constexpr std::uint64_t spins_before_others = 4, spins_before_clock = 4096;
+constexpr std::chrono::seconds longest_spin{5};
+
+}  // namespace
+
+Block::Block() : stacks_(max_threads_per_block), lanes_(max_threads_per_block), order_(&global_order()) {
+  for (unsigned t = 0; t < max_threads_per_block; ++t) {
+    Lane& lane = lanes_[t];
+    lane.thread = t;
+    lane.warp = t / warp_lanes;
+    lane.lane = t % warp_lanes;
+    lane.block = this;
+    lane.records = recorder_.records_of(lane.lane);
+  }
+}
+
+void Block::start_kernel(Grid& grid) {
+  grid_ = &grid;
+  barriers_ = tensor_flops_ = 0;
+  reported_.clear();
+  const auto kernel = reinterpret_cast<std::uintptr_t>(grid.launch.kernel);
+  kernel_name_ = function_at(kernel).name;
+  code_ = code_of(kernel);
+  recorder_.cover_all_images();
+  shared_.start_kernel(grid.launch.kernel, grid.launch.dynamic_shared);
+}
+
+void Block::finish_kernel() {
+  Sink* const sink = std::exchange(grid_, nullptr)->sink;
+  if (!sink) return;
+  std::vector<SiteCounts> sites;
+  std::vector<std::pair<std::uintptr_t, std::uint64_t>> block_runs;
+  recorder_.drain(sites, block_runs);
+  sink->add(std::move(sites), std::move(block_runs), barriers_, tensor_flops_, shared_.static_bytes());
+}
+
+void Block::run(std::uint64_t index) {
+  Grid& grid = *grid_;
+  const dim3 size = grid.launch.block, extent = grid.launch.grid;
+  const uint3 place{static_cast<unsigned>(index % extent.x), static_cast<unsigned>(index / extent.x % extent.y),
+                    static_cast<unsigned>(index / extent.x / extent.y)};
+  // What "was written at the start" must lie before the first epoch.
+  shared_.start_block(++top_);
+  const Stamp now = ++top_;
+  shared_.start_epoch(now);
+  standing_ = {static_cast<std::uint32_t>(index + 1), now, 0, {}};
+
+  threads_ = size.x * size.y * size.z;
+  for (unsigned t = 0; t < threads_; ++t) {
+    Lane& lane = lanes_[t];
+    lane.fiber = make_fiber(stacks_.top(t), fiber_entry);
+    lane.state = LaneState::ready;
+    lane.context = {{t % size.x, t / size.x % size.y, t / size.x / size.y}, place, size, extent};
+    lane.clock = now;
+    lane.last_sync = lane.fence = 0;
+    lane.recorded = 0;
+    lane.spins = 0;
+    lane.copies.clear();
+    lane.copy_group = 0;
+  }
+
+  running_block = this;
+  for (;;) {
+    for (unsigned first = 0; first < threads_ && !grid.aborted; first += warp_lanes) {
+      run_warp(&lanes_[first], std::min(warp_lanes, threads_ - first));
+    }
+    const auto any = [&](LaneState state) {
+      return std::any_of(lanes_.begin(), lanes_.begin() + threads_,
+                         [&](const Lane& lane) { return lane.state == state; });
+    };
+    if (grid.aborted) break;
+    if (any(LaneState::buffer_full)) continue;  // a warp that waits for another one
+    if (!any(LaneState::at_barrier)) break;
+    pass_barrier();
+  }
+  running_block = nullptr;
+  if (grid.aborted) stacks_.forget_frames();
+}
+
+void Block::run_body() {
+  grid_->body.call(grid_->body.data);
+  // What was copied asynchronously and never waited for arrives too late for everyone: it may as well not arrive.
+  stop(LaneState::ended);
+}
+
+void Block::resume(Lane& lane) {
+  lane.state = LaneState::ready;
+  current_ = &lane;
+  inspected_block = grid_->sink ? this : nullptr;
+  switch_fiber(&scheduler_, lane.fiber);
+  inspected_block = nullptr;
+}
+
+void Block::stop(LaneState state) {
+  Lane& lane = *current_;
+  lane.state = state;
+  switch_fiber(&lane.fiber, scheduler_);  // comes back only if the lane is resumed
+}
+
+void Block::abandon() {
+  grid_->aborted = true;
+  stop(LaneState::ended);
+  __builtin_unreachable();
+}
+
+// Takes the warp's lanes to the next barrier of the block, or to their ends; or, if one of them reads the same words
+// over and over, so far that another warp may write them.
+void Block::run_warp(Lane* lanes, unsigned count) {
+  for (;;) {
+    for (unsigned l = 0; l < count; ++l) {
+      if (lanes[l].state == LaneState::ready || lanes[l].state == LaneState::buffer_full) resume(lanes[l]);
+      if (grid_->aborted) return;
+    }
+    if (grid_->sink) {
+      for (unsigned l = 0; l < count; ++l) check_spin(lanes[l]);
+      recorder_.merge(lanes, count);
+    }
+    const bool served = serve_collectives(lanes, count);
+    const auto is = [&](auto... states) {
+      return std::any_of(lanes, lanes + count, [&](const Lane& lane) { return ((lane.state == states) || ...); });
+    };
+    if (grid_->aborted) return;
+    const bool spins =
+        std::any_of(lanes, lanes + count, [](const Lane& lane) { return lane.spins > spins_before_others; });
+    if (served || (is(LaneState::buffer_full) && !spins)) continue;
+    if (is(LaneState::in_collective) && !spins) return explain_standstill(lanes, count);
+    recorder_.flush();
+    return;
+  }
+}
+
+LaneMask Block::live_lanes() const {
+  const Lane* lanes = current_ - current_->lane;
+  LaneMask live = 0;
+  for (unsigned l = 0; l < warp_lanes && lanes[l].thread < threads_; ++l) {
+    live |= LaneMask{lanes[l].state != LaneState::ended} << l;
+  }
+  return live;
+}
+
+void Block::wait_in_collective(const CollectiveCall& call, const void* pc) {
+  Lane& lane = *current_;
+  lane.wait_site = site_of(pc);
+  if (!(call.mask >> lane.lane & 1)) {
+    const Unobserved unobserved;
+    report(DefectKind::bad_mask,
+           fmt::format("the mask 0x{:08x} of {} lacks the calling lane {}", call.mask, call.operation, lane.lane),
+           party(lane, lane.wait_site, "calls it"));
+    abandon();
+  }
+  lane.call = call;
+  stop(LaneState::in_collective);
+}
+
+// Performs what all lanes concerned have come for. Lanes that have ended, or never were, are not waited for.
+bool Block::serve_collectives(Lane* lanes, unsigned count) {
+  bool served = false;
+  LaneMask live = 0;
+  for (unsigned l = 0; l < count; ++l) live |= LaneMask{lanes[l].state != LaneState::ended} << l;
+  for (unsigned l = 0; l < count; ++l) {
+    if (lanes[l].state != LaneState::in_collective) continue;
+    const CollectiveCall call = lanes[l].call;
+    bool complete = true;
+    for (LaneMask rest = call.mask & live; complete && rest; rest &= rest - 1) {
+      const Lane& other = lanes[std::countr_zero(rest)];
+      complete = other.state == LaneState::in_collective && other.call.mask == call.mask &&
+                 other.call.operation == call.operation;
+    }
+    if (!complete) continue;
+    if (call.needs_whole_warp && live != all_lanes) {
+      if (grid_->sink) {
+        report(DefectKind::bad_mask,
+               fmt::format("{} needs all 32 lanes, and of this warp only 0x{:08x} are there", call.operation, live),
+               party(lanes[l], lanes[l].wait_site, "waits in it"));
+      }
+      grid_->aborted = true;
+      return false;
+    }
+    CollectiveCall among_live = call;
+    among_live.mask &= live;
+    perform(lanes, among_live);
+    if (among_live.mask == live) recorder_.flush();
+    served = true;
+  }
+  return served;
+}
+
+void Block::perform(Lane* lanes, const CollectiveCall& call) {
+  void* mine[warp_lanes] = {};
+  Stamp latest = 0;
+  std::array<Stamp, warp_lanes> joined{};
+  for (LaneMask rest = call.mask; rest; rest &= rest - 1) {
+    Lane& lane = lanes[std::countr_zero(rest)];
+    mine[lane.lane] = lane.call.mine;
+    lane.state = LaneState::ready;
+    latest = std::max(latest, lane.clock);
+    if (call.orders_memory) {
+      for (unsigned l = 0; l < warp_lanes; ++l) joined[l] = std::max(joined[l], lane.seen[l]);
+    }
+  }
+  if (call.combine) call.combine(mine, call.mask);
+  if (!call.orders_memory) return;
+  for (LaneMask rest = call.mask; rest; rest &= rest - 1) joined[std::countr_zero(rest)] = latest;
+  for (LaneMask rest = call.mask; rest; rest &= rest - 1) {
+    Lane& lane = lanes[std::countr_zero(rest)];
+    lane.seen = joined;
+    lane.last_sync = latest;
+    lane.clock = latest + 1;
+  }
+  top_ = std::max(top_, latest + 1);
+}
+
+// No lane of the warp can go on: says what each side waits for.
+void Block::explain_standstill(Lane* lanes, unsigned count) {
+  const auto waiting =
+      std::find_if(lanes, lanes + count, [](const Lane& l) { return l.state == LaneState::in_collective; });
+  const Lane* missing = waiting;
+  for (unsigned l = 0; l < count; ++l) {
+    const Lane& other = lanes[l];
+    if (!(waiting->call.mask >> l & 1) || other.state == LaneState::ended) continue;
+    if (other.state == LaneState::at_barrier) missing = &other;
+    if (other.state == LaneState::in_collective && missing == waiting &&
+        (other.call.mask != waiting->call.mask || other.call.operation != waiting->call.operation)) {
+      missing = &other;
+    }
+  }
+  const bool at_barrier = missing->state == LaneState::at_barrier;
+  if (grid_->sink) {
+    report(
+        at_barrier ? DefectKind::deadlock : DefectKind::bad_mask,
+        fmt::format("{} with mask 0x{:08x}", waiting->call.operation, waiting->call.mask),
+        party(*waiting, waiting->wait_site, "waits in it"),
+        party(*missing, missing->wait_site,
+              at_barrier ? "waits at __syncthreads()"
+                         : fmt::format("waits in {} with mask 0x{:08x}", missing->call.operation, missing->call.mask)));
+  }
+  grid_->aborted = true;
+}
+
+void Block::check_spin(Lane& lane) {
+  if (lane.state != LaneState::buffer_full) return;
+  const auto* first = lane.records->addresses;
+  const Tag* const tags = lane.records->tags;
+  // Reads of the same word, or of two to four words in turn.
+  bool spins = std::none_of(tags, tags + lane.recorded, tag_store);
+  for (unsigned period = 1; spins; ++period) {
+    if (std::equal(first + period, first + lane.recorded, first)) break;
+    spins = period < 4;
+  }
+  lane.spins = spins ? lane.spins + 1 : 0;
+  static thread_local std::chrono::steady_clock::time_point since;
+  if (lane.spins == spins_before_clock) since = std::chrono::steady_clock::now();
+  if (lane.spins <= spins_before_clock || lane.spins % spins_before_clock != 0) return;
+  if (std::chrono::steady_clock::now() - since < longest_spin) return;
+  const std::string where = global_.contains(*first) ? global_.describe(*first) : shared_.describe(*first);
+  report(DefectKind::deadlock, where,
+         party(lane, tag_site(lane.records->tags[0]), "reads it again and again, and nobody changes it"));
+  grid_->aborted = true;
+}
+
+void Block::wait_at_barrier(const void* pc, int predicate) {
+  current_->wait_site = site_of(pc);
+  current_->predicate = predicate;
+  stop(LaneState::at_barrier);
+}
+
+// Every thread of the block waits at a barrier or has ended.
+void Block::pass_barrier() {
+  if (grid_->sink) check_barrier();
+  const Stamp now = ++top_;
+  predicates_or_ = predicates_count_ = 0;
+  predicates_and_ = 1;
+  for (unsigned t = 0; t < threads_; ++t) {
+    Lane& lane = lanes_[t];
+    if (lane.state != LaneState::at_barrier) continue;
+    predicates_or_ |= lane.predicate != 0;
+    predicates_and_ &= lane.predicate != 0;
+    predicates_count_ += lane.predicate != 0;
+    lane.clock = now;
+    lane.state = LaneState::ready;
+  }
+  standing_.epoch = now;
+  shared_.start_epoch(now);
+  ++barriers_;
+}
+
+void Block::check_barrier() {
+  const Lane* first = nullptr;
+  for (unsigned t = 0; t < threads_; ++t) {
+    const Lane& lane = lanes_[t];
+    if (lane.state != LaneState::at_barrier) continue;
+    if (!first) first = &lane;
+    // g++ may have made two call sites of one line.
+    if (lane.wait_site == first->wait_site || same_line(place_of(lane.wait_site), place_of(first->wait_site))) continue;
+    const Lane* const warp = &lanes_[lane.warp * warp_lanes];
+    const auto elsewhere = std::find_if(warp, &lane, [&](const Lane& other) {
+      return other.state == LaneState::at_barrier && !same_line(place_of(lane.wait_site), place_of(other.wait_site));
+    });
+    const bool diverged = elsewhere != &lane;
+    const Lane& other = diverged ? *elsewhere : *first;
+    const DefectKind kind = diverged ? DefectKind::divergent_barrier : DefectKind::half_block_barrier;
+    if (is_news(kind, other.wait_site, lane.wait_site)) {
+      report(kind, "", party(other, other.wait_site, "waits"), party(lane, lane.wait_site, "waits"));
+    }
+    if (diverged) break;
+  }
+  for (unsigned t = 0; t < threads_; ++t) {
+    const Lane& lane = lanes_[t];
+    if (lane.state != LaneState::ended) continue;
+    const Lane* const warp = &lanes_[lane.warp * warp_lanes];
+    const Lane* const end = &lanes_[0] + std::min(threads_, (lane.warp + 1) * warp_lanes);
+    const auto waits = std::find_if(warp, end, [](const Lane& other) { return other.state == LaneState::at_barrier; });
+    if (waits == end || !is_news(DefectKind::barrier_after_exit, waits->wait_site, 0)) continue;
+    report(DefectKind::barrier_after_exit,
+           fmt::format("thread ({}, {}, {}) has ended", lane.context.thread.x, lane.context.thread.y,
+                       lane.context.thread.z),
+           party(*waits, waits->wait_site, "waits"));
+    break;
+  }
+}
+
+}  // namespace simt

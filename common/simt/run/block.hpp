@@ -1,0 +1,170 @@
+// Runs the threads of one block after another, each up to where it has to wait for others, and looks on what they do.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "common/simt/observe/global_order.hpp"
+#include "common/simt/observe/lane.hpp"
+#include "common/simt/observe/recorder.hpp"
+#include "common/simt/observe/shared_memory.hpp"
+#include "common/simt/observe/sink.hpp"
+#include "common/simt/run/fiber.hpp"
+
+namespace simt {
+
+/// One launch under way: workers take its blocks in order.
+struct Grid {
+  Launch launch;
+  Body body{};
+  Sink* sink = nullptr;  ///< null: nobody inspects
+  std::uint64_t blocks = 0;
+  std::atomic<std::uint64_t> next_block{0};
+  std::atomic<bool> aborted{false};  ///< after a mistake that nothing sensible can follow
+};
+
+/// One for each OS thread that runs blocks.
+class Block {
+ public:
+  Block();
+
+  /// Between start_kernel() and finish_kernel(): runs one block of the grid.
+  void start_kernel(Grid& grid);
+  void run(std::uint64_t index);
+  /// Adds what this worker has counted to the sink's account of the launch.
+  void finish_kernel();
+
+  bool is_guard_page(const void* address) const { return stacks_.is_guard_page(address); }
+  /// Of the kernel under way.
+  const char* kernel_name() const { return kernel_name_.c_str(); }
+
+  // For the running thread, called from within its kernel:
+
+  const Lane& current() const { return *current_; }
+  Lane& current() { return *current_; }
+  void run_body();
+  void wait_at_barrier(const void* pc, int predicate = 0);
+  /// What the threads of the block gave to the barrier that the running thread has just passed.
+  int predicates_or() const { return predicates_or_; }
+  int predicates_and() const { return predicates_and_; }
+  int predicates_count() const { return predicates_count_; }
+  void wait_in_collective(const CollectiveCall& call, const void* pc);
+  LaneMask live_lanes() const;
+  void fence();
+  void acquire(std::uintptr_t address);
+  void tensor_flops(std::uint64_t flops) { tensor_flops_ += flops; }
+
+  enum class Use { read, write, atomic };
+  /// Notes an access that is about to happen. Does not return if it must not.
+  void access(std::uintptr_t address, unsigned bytes, Use use, const void* pc) {
+    Lane& lane = *current_;
+    const Site site = site_of(pc);
+    const unsigned log_bytes = static_cast<unsigned>(std::countr_zero(bytes));
+    const bool aligned = address % bytes == 0;
+    if (aligned && global_.contains(address)) [[likely]] {
+      if (use != Use::read || !order_->is_quiet_read(standing_, address, bytes))
+        access_global(address, bytes, use, site);
+      record(lane, make_tag(site, use == Use::atomic, false, use == Use::write, log_bytes), address);
+    } else if (aligned && shared_.contains(address)) {
+      if (use != Use::read || !shared_.quick_read(lane, address, bytes)) access_shared(address, bytes, use, site);
+      record(lane, make_tag(site, use == Use::atomic, true, use == Use::write, log_bytes), address);
+    } else {
+      access_elsewhere(address, bytes, use, site, aligned);
+    }
+  }
+  /// The same for any number of bytes at any address, in aligned pieces.
+  void access_range(std::uintptr_t address, std::size_t bytes, Use use, const void* pc);
+  /// An index outside its array, which g++ has noticed.
+  [[noreturn]] void index_out_of_bounds(std::size_t index, const void* pc);
+  void count_basic_block(const void* pc) { recorder_.count_block(site_of(pc)); }
+
+  void copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc);
+  void copy_commit();
+  void copy_wait(std::uint32_t pending, bool all);
+
+ private:
+  Site site_of(const void* pc) const {
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(pc) - code_.begin;
+    if (offset < code_.bytes) [[likely]]
+      return code_.first + static_cast<Site>(offset);
+    return site_at(reinterpret_cast<std::uintptr_t>(pc));
+  }
+  void record(Lane& lane, Tag tag, std::uint64_t address) {
+    lane.records->tags[lane.recorded] = tag;
+    lane.records->addresses[lane.recorded] = address;
+    if (++lane.recorded == record_capacity) [[unlikely]]
+      stop(LaneState::buffer_full);
+  }
+  void stop(LaneState state);
+  [[noreturn]] void abandon();
+
+  void access_global(std::uintptr_t address, unsigned bytes, Use use, Site site);
+  void access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
+  void access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Site site, bool aligned);
+  void read_for_copy(std::uintptr_t from, std::size_t bytes, unsigned width, const void* pc);
+  void check_static(std::uintptr_t address, unsigned bytes, Use use, Site site);
+
+  void run_warp(Lane* lanes, unsigned count);
+  void resume(Lane& lane);
+  bool serve_collectives(Lane* lanes, unsigned count);
+  void perform(Lane* lanes, const CollectiveCall& call);
+  void explain_standstill(Lane* lanes, unsigned count);
+  void check_spin(Lane& lane);
+  void pass_barrier();
+  void check_barrier();
+
+  Party party(const Lane& lane, Site site, std::string action) const;
+  Party party(std::uint32_t block, unsigned thread, Site site, std::string action) const;
+  void report(DefectKind kind, std::string where, Party one, Party other = {});
+  /// The same mistake in the same places is made by many threads, and a report takes time.
+  bool is_news(DefectKind kind, Site one, Site other) { return reported_.insert({kind, one, other}).second; }
+
+  StackPool stacks_;
+  std::vector<Lane> lanes_;
+  SharedMemory shared_;
+  Recorder recorder_;
+  GlobalMemory& global_ = GlobalMemory::instance();
+  GlobalOrder* order_;
+  BlockStanding standing_;
+  CodeRange code_;  // where the kernel lies
+
+  Grid* grid_ = nullptr;
+  std::string kernel_name_;
+  Lane* current_ = nullptr;
+  FiberHandle scheduler_ = nullptr;
+  unsigned threads_ = 0;
+  Stamp top_ = 0;  // the largest stamp given out
+  std::uint64_t barriers_ = 0, tensor_flops_ = 0;
+  std::set<std::tuple<DefectKind, Site, Site>> reported_;  // in this launch
+  int predicates_or_ = 0, predicates_and_ = 0, predicates_count_ = 0;
+};
+
+// __thread, not thread_local: without the question whether it needs a constructor, which costs time in every access.
+/// The block whose kernel code runs on this OS thread, whether inspected or not; null outside kernels.
+extern __thread Block* running_block __attribute__((tls_model("initial-exec")));
+/// The same, but only while kernel code runs that is to be looked at: the executor's own steps are nobody's business.
+extern __thread Block* inspected_block __attribute__((tls_model("initial-exec")));
+
+/// While it lives, nothing that happens is taken for a kernel's doing.
+class Unobserved {
+ public:
+  Unobserved() : block_(inspected_block) { inspected_block = nullptr; }
+  ~Unobserved() { inspected_block = block_; }
+  Unobserved(const Unobserved&) = delete;
+  Unobserved& operator=(const Unobserved&) = delete;
+
+ private:
+  Block* block_;
+};
+
+/// Writes to device memory that nobody inspects still make it count as written.
+void note_uninspected_write(std::uintptr_t address, std::size_t bytes);
+
+/// The one account of accesses to global memory.
+GlobalOrder& global_order();
+
+}  // namespace simt

@@ -1,0 +1,193 @@
+#include "common/simt/run/executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "common/simt/code/symbols.hpp"
+#include "common/simt/language/collective.hpp"
+#include "common/simt/observe/sink.hpp"
+#include "common/simt/run/block.hpp"
+#include "common/simt/run/stack_guard.hpp"
+
+namespace simt {
+namespace {
+
+// The OS threads, kept from launch to launch with their stacks. Fibers never migrate between them, so a fiber always
+// finds its own block in running_block.
+class Pool {
+ public:
+  static Pool& instance() {
+    static Pool pool;
+    return pool;
+  }
+
+  void run(Grid& grid, unsigned workers) {
+    std::unique_lock lock(mutex_);
+    grid_ = &grid;
+    busy_ = wanted_ = std::min(workers, size());
+    ++generation_;
+    start_.notify_all();
+    done_.wait(lock, [&] { return busy_ == 0; });
+  }
+
+  unsigned size() const { return static_cast<unsigned>(threads_.size()); }
+
+ private:
+  Pool() {
+    // A worker maps 2048 regions (stacks and guard pages) and Linux allows a process 65530.
+    const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1u, 24u);
+    for (unsigned i = 0; i < count; ++i) threads_.emplace_back([this, i] { serve(i); });
+  }
+
+  ~Pool() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    start_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  static void run_blocks(Block& block, Grid& grid) {
+    block.start_kernel(grid);
+    for (std::uint64_t b; !grid.aborted && (b = grid.next_block.fetch_add(1)) < grid.blocks;) block.run(b);
+    block.finish_kernel();
+  }
+
+  void serve(unsigned index) {
+    watch_stacks();
+    Block block;
+    std::uint64_t seen = 0;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      start_.wait(lock, [&] { return stopping_ || generation_ != seen; });
+      if (stopping_) return;
+      seen = generation_;
+      if (index >= wanted_) continue;
+      Grid& grid = *grid_;
+      lock.unlock();
+      run_blocks(block, grid);
+      lock.lock();
+      if (--busy_ == 0) done_.notify_one();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable start_, done_;
+  std::vector<std::thread> threads_;
+  Grid* grid_ = nullptr;
+  unsigned wanted_ = 0;
+  unsigned busy_ = 0;
+  std::uint64_t generation_ = 0;
+  bool stopping_ = false;
+};
+
+// Why no device could run this, empty if one could.
+std::string beyond_limits(const Launch& what) {
+  const dim3 b = what.block, g = what.grid;
+  const auto volume = [](dim3 d) { return std::uint64_t{d.x} * d.y * d.z; };
+  if (volume(b) == 0 || b.x > 1024 || b.y > 1024 || b.z > 64 || volume(b) > max_threads_per_block) {
+    return fmt::format("a block of {} x {} x {} threads: at most 1024 x 1024 x 64, and 1024 in all", b.x, b.y, b.z);
+  }
+  if (volume(g) == 0 || g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535 || volume(g) > 0xfffffffeu) {
+    return fmt::format("a grid of {} x {} x {} blocks: at most 2147483647 x 65535 x 65535", g.x, g.y, g.z);
+  }
+  return {};
+}
+
+// nvcc refuses more static shared memory than this; more must be asked for dynamically.
+constexpr std::size_t max_static_shared = 48 * 1024;
+
+std::string beyond_shared_limits(const Launch& what) {
+  std::size_t statically = 0;
+  for (const SharedVariable& variable : shared_variables_of(what.kernel)) {
+    if (variable.owner_is_kernel) statically += variable.bytes;
+  }
+  if (statically > max_static_shared) {
+    return fmt::format("{} bytes of static shared memory: at most {}", statically, max_static_shared);
+  }
+  if (statically + what.dynamic_shared > max_dynamic_shared) {
+    return fmt::format("{} bytes of shared memory: at most {}", statically + what.dynamic_shared, max_dynamic_shared);
+  }
+  return {};
+}
+
+cudaError_t refuse(const Launch& what, const std::string& why, cudaError_t error) {
+  if (Sink* const sink = active_sink()) {
+    sink->report(
+        {DefectKind::launch_limit, function_at(reinterpret_cast<std::uintptr_t>(what.kernel)).name, why, {}, {}});
+  }
+  return set_last_error(error);
+}
+
+}  // namespace
+
+uint3 thread_index() noexcept {
+  return running_block->current().context.thread;
+}
+uint3 block_index() noexcept {
+  return running_block->current().context.block;
+}
+dim3 block_size() noexcept {
+  return running_block->current().context.block_dim;
+}
+dim3 grid_size() noexcept {
+  return running_block->current().context.grid_dim;
+}
+
+void barrier() {
+  running_block->wait_at_barrier(__builtin_return_address(0));
+}
+int barrier_and(int predicate) {
+  running_block->wait_at_barrier(__builtin_return_address(0), predicate);
+  return running_block->predicates_and();
+}
+int barrier_or(int predicate) {
+  running_block->wait_at_barrier(__builtin_return_address(0), predicate);
+  return running_block->predicates_or();
+}
+int barrier_count(int predicate) {
+  running_block->wait_at_barrier(__builtin_return_address(0), predicate);
+  return running_block->predicates_count();
+}
+
+unsigned lane_id() {
+  return running_block->current().lane;
+}
+LaneMask live_lanes() {
+  return running_block->live_lanes();
+}
+void collective(LaneMask mask, const char* operation, void* mine, void (*combine)(void* const*, LaneMask)) {
+  running_block->wait_in_collective({mask, operation, mine, combine, false}, __builtin_return_address(0));
+}
+void whole_warp(const char* operation, void* mine, void (*combine)(void* const*, LaneMask), const void* pc) {
+  running_block->wait_in_collective({all_lanes, operation, mine, combine, false, true}, pc);
+}
+void sync_warp(LaneMask mask) {
+  running_block->wait_in_collective({mask, "__syncwarp", nullptr, nullptr, true}, __builtin_return_address(0));
+}
+
+unsigned worker_count() {
+  return Pool::instance().size();
+}
+
+cudaError_t launch(const Launch& what, Body body) {
+  if (const std::string why = beyond_limits(what); !why.empty())
+    return refuse(what, why, cudaErrorInvalidConfiguration);
+  if (const std::string why = beyond_shared_limits(what); !why.empty()) return refuse(what, why, cudaErrorInvalidValue);
+  Grid grid{what, body, active_sink(), std::uint64_t{what.grid.x} * what.grid.y * what.grid.z};
+  if (grid.sink) {
+    grid.sink->start_launch(what);
+    global_order().start_launch();
+  }
+  const bool alone = grid.blocks == 1 || (grid.sink && grid.sink->watches_writes());
+  Pool::instance().run(grid, alone ? 1 : worker_count());
+  return cudaSuccess;
+}
+
+}  // namespace simt

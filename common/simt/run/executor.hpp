@@ -1,0 +1,21 @@
+// The CPU executor: runs a CUDA kernel, compiled as host C++, with one fiber for each CUDA thread of a block and blocks
+// in parallel on all cores. docs/concepts/cpu_executor.md tells how.
+#pragma once
+
+#include <cstddef>
+
+#include "common/simt/language/grid.hpp"
+#include "common/simt/language/runtime.hpp"
+
+namespace simt {
+
+/// Runs body once for every thread of the grid and returns when all have ended. Before a block starts, its shared
+/// memory is filled with NaN, so that reading what nobody wrote shows. If an inspection (inspection.hpp) is under way,
+/// it learns what the threads do. Answers cudaErrorInvalidConfiguration or cudaErrorInvalidValue, as CUDA does, for a
+/// launch that no device could run.
+cudaError_t launch(const Launch& what, Body body);
+
+/// How many blocks run at a time.
+unsigned worker_count();
+
+}  // namespace simt

@@ -1,0 +1,140 @@
+#include "common/simt/run/fiber.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <new>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
+// switch_fiber: push what the ABI says a function must preserve, store the stack pointer, take the other one, pop,
+// return. The rest (caller-saved registers) the compiler has saved already, because to it this is an ordinary call.
+extern "C" void simt_switch(void** from, void* to);
+
+#if defined(__x86_64__)
+asm(R"(
+.text
+.globl simt_switch
+.type simt_switch, @function
+.align 16
+simt_switch:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+.size simt_switch, .-simt_switch
+)");
+namespace {
+// Six saved registers, the address that `ret` takes, and eight bytes more so that entry() starts with the stack aligned
+// as after a call.
+constexpr int frame_words = 8;
+constexpr int return_address_word = 6;
+}  // namespace
+#elif defined(__aarch64__)
+asm(R"(
+.text
+.globl simt_switch
+.type simt_switch, %function
+.align 4
+simt_switch:
+  sub sp, sp, #160
+  stp x19, x20, [sp, #0]
+  stp x21, x22, [sp, #16]
+  stp x23, x24, [sp, #32]
+  stp x25, x26, [sp, #48]
+  stp x27, x28, [sp, #64]
+  stp x29, x30, [sp, #80]
+  stp d8, d9, [sp, #96]
+  stp d10, d11, [sp, #112]
+  stp d12, d13, [sp, #128]
+  stp d14, d15, [sp, #144]
+  mov x2, sp
+  str x2, [x0]
+  mov sp, x1
+  ldp x19, x20, [sp, #0]
+  ldp x21, x22, [sp, #16]
+  ldp x23, x24, [sp, #32]
+  ldp x25, x26, [sp, #48]
+  ldp x27, x28, [sp, #64]
+  ldp x29, x30, [sp, #80]
+  ldp d8, d9, [sp, #96]
+  ldp d10, d11, [sp, #112]
+  ldp d12, d13, [sp, #128]
+  ldp d14, d15, [sp, #144]
+  add sp, sp, #160
+  ret
+.size simt_switch, .-simt_switch
+)");
+namespace {
+constexpr int frame_words = 20;
+constexpr int return_address_word = 11;  // x30, the link register
+}  // namespace
+#else
+#error "the CPU executor switches fibers on x86-64 and aarch64 only"
+#endif
+
+namespace simt {
+
+FiberHandle make_fiber(std::byte* stack_top, void (*entry)()) {
+  auto* frame = reinterpret_cast<std::uintptr_t*>(stack_top) - frame_words;
+  for (int i = 0; i < frame_words; ++i) frame[i] = 0;
+  frame[return_address_word] = reinterpret_cast<std::uintptr_t>(entry);
+  return frame;
+}
+
+void switch_fiber(FiberHandle* from, FiberHandle to) {
+  simt_switch(from, to);
+}
+
+StackPool::StackPool(std::size_t count) : count_(count) {
+  const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  slot_bytes_ = stack_bytes + page;
+  void* memory = mmap(nullptr, count_ * slot_bytes_, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  memory_ = static_cast<std::byte*>(memory);
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (mprotect(memory_ + i * slot_bytes_, page, PROT_NONE) != 0) throw std::bad_alloc();
+  }
+}
+
+StackPool::~StackPool() {
+  munmap(memory_, count_ * slot_bytes_);
+}
+
+std::size_t StackPool::index_of(const void* address) const {
+  const auto* byte = static_cast<const std::byte*>(address);
+  const auto offset = static_cast<std::size_t>(byte - memory_);
+  return byte < memory_ || offset >= count_ * slot_bytes_ ? count_ : offset / slot_bytes_;
+}
+
+void StackPool::forget_frames() {
+#ifdef __SANITIZE_ADDRESS__
+  __asan_unpoison_memory_region(memory_, count_ * slot_bytes_);
+#endif
+}
+
+bool StackPool::is_guard_page(const void* address) const {
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - memory_);
+  return index_of(address) < count_ && offset % slot_bytes_ < slot_bytes_ - stack_bytes;
+}
+
+std::byte* StackPool::top(std::size_t i) const {
+  return memory_ + (i + 1) * slot_bytes_ - (i % 32) * 64;
+}
+
+}  // namespace simt

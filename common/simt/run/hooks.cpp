@@ -1,0 +1,202 @@
+// The functions that g++ calls in instrumented code: -fsanitize=thread puts one before each load and store,
+// -fsanitize-coverage=trace-pc one into each basic block. libtsan and libsanitizer are not linked; these take their
+// place. Outside kernels they do next to nothing.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/simt/language/access.hpp"
+#include "common/simt/run/block.hpp"
+
+namespace simt {
+namespace {
+
+using Use = Block::Use;
+
+inline void on_access(void* address, unsigned bytes, Use use, const void* pc) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (Block* const block = inspected_block) {
+    block->access(at, bytes, use, pc);
+  } else if (use != Use::read && running_block) {
+    note_uninspected_write(at, bytes);
+  }
+}
+
+inline void on_range(void* address, std::size_t bytes, Use use, const void* pc) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (Block* const block = inspected_block) {
+    block->access_range(at, bytes, use, pc);
+  } else if (use != Use::read && running_block) {
+    note_uninspected_write(at, bytes);
+  }
+}
+
+}  // namespace
+
+void note_uninspected_write(std::uintptr_t address, std::size_t bytes) {
+  GlobalMemory::instance().mark_written(address, bytes);
+}
+
+void note_atomic(void* address, std::size_t bytes, const void* pc) {
+  on_access(address, static_cast<unsigned>(bytes), Use::atomic, pc);
+}
+
+void note_atomic_done(void* address) {
+  if (Block* const block = inspected_block) block->acquire(reinterpret_cast<std::uintptr_t>(address));
+}
+
+void note_fence() {
+  if (running_block) running_block->fence();
+}
+
+void note_tensor_flops(std::uint64_t flops) {
+  if (running_block) running_block->tensor_flops(flops);
+}
+
+void async_copy(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc) {
+  running_block->copy_begin(to, from, bytes, zeros, pc);
+}
+void async_commit() {
+  running_block->copy_commit();
+}
+void async_wait(int pending) {
+  running_block->copy_wait(static_cast<std::uint32_t>(pending), false);
+}
+void async_wait_all() {
+  running_block->copy_wait(0, true);
+}
+
+}  // namespace simt
+
+#define HERE __builtin_return_address(0)
+#define ACCESS_HOOKS(n)                                       \
+  void __tsan_read##n(void* p) {                              \
+    simt::on_access(p, n, simt::Use::read, HERE);             \
+  }                                                           \
+  void __tsan_write##n(void* p) {                             \
+    simt::on_access(p, n, simt::Use::write, HERE);            \
+  }                                                           \
+  void __tsan_volatile_read##n(void* p) {                     \
+    simt::on_access(p, n, simt::Use::read, HERE);             \
+  }                                                           \
+  void __tsan_volatile_write##n(void* p) {                    \
+    simt::on_access(p, n, simt::Use::write, HERE);            \
+  }                                                           \
+  /* Under-aligned types, which nvcc too would take apart. */ \
+  void __tsan_unaligned_read##n(void* p) {                    \
+    simt::on_range(p, n, simt::Use::read, HERE);              \
+  }                                                           \
+  void __tsan_unaligned_write##n(void* p) {                   \
+    simt::on_range(p, n, simt::Use::write, HERE);             \
+  }                                                           \
+  void __tsan_unaligned_volatile_read##n(void* p) {           \
+    simt::on_range(p, n, simt::Use::read, HERE);              \
+  }                                                           \
+  void __tsan_unaligned_volatile_write##n(void* p) {          \
+    simt::on_range(p, n, simt::Use::write, HERE);             \
+  }
+
+// std::atomic and the like. Kernels use CUDA's functions (atomics.hpp); these are for host code in the same files.
+#define ATOMIC_HOOKS(bits, type)                                                                   \
+  type __tsan_atomic##bits##_load(const volatile type* p, int) {                                   \
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                   \
+  }                                                                                                \
+  void __tsan_atomic##bits##_store(volatile type* p, type v, int) {                                \
+    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                      \
+  }                                                                                                \
+  type __tsan_atomic##bits##_exchange(volatile type* p, type v, int) {                             \
+    return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                            \
+  }                                                                                                \
+  type __tsan_atomic##bits##_fetch_add(volatile type* p, type v, int) {                            \
+    return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                             \
+  }                                                                                                \
+  type __tsan_atomic##bits##_fetch_sub(volatile type* p, type v, int) {                            \
+    return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);                                             \
+  }                                                                                                \
+  type __tsan_atomic##bits##_fetch_and(volatile type* p, type v, int) {                            \
+    return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                             \
+  }                                                                                                \
+  type __tsan_atomic##bits##_fetch_or(volatile type* p, type v, int) {                             \
+    return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                              \
+  }                                                                                                \
+  type __tsan_atomic##bits##_fetch_xor(volatile type* p, type v, int) {                            \
+    return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                             \
+  }                                                                                                \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile type* p, type* c, type v, int, int) { \
+    return __atomic_compare_exchange_n(p, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
+  }                                                                                                \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile type* p, type* c, type v, int, int) {   \
+    return __atomic_compare_exchange_n(p, c, v, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
+  }
+
+extern "C" {
+
+ACCESS_HOOKS(1)
+ACCESS_HOOKS(2)
+ACCESS_HOOKS(4)
+ACCESS_HOOKS(8)
+ACCESS_HOOKS(16)
+ATOMIC_HOOKS(8, std::uint8_t)
+ATOMIC_HOOKS(16, std::uint16_t)
+ATOMIC_HOOKS(32, std::uint32_t)
+ATOMIC_HOOKS(64, std::uint64_t)
+
+void __tsan_read_range(void* p, std::size_t bytes) {
+  simt::on_range(p, bytes, simt::Use::read, HERE);
+}
+void __tsan_write_range(void* p, std::size_t bytes) {
+  simt::on_range(p, bytes, simt::Use::write, HERE);
+}
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+void __tsan_atomic_thread_fence(int) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __tsan_atomic_signal_fence(int) {}
+
+void __sanitizer_cov_trace_pc() {
+  if (simt::Block* const block = simt::inspected_block) block->count_basic_block(HERE);
+}
+
+// -fsanitize=bounds: an index beyond its array, whose type g++ knows. The address alone might lie in a neighbour.
+struct BoundsSite {
+  const char* file;
+  std::uint32_t line, column;
+};
+void __ubsan_handle_out_of_bounds(const BoundsSite* site, std::uintptr_t index) {
+  if (simt::Block* const block = simt::inspected_block) {
+    block->index_out_of_bounds(index, HERE);
+  } else {
+    std::fprintf(stderr, "%s:%u: index %zu out of bounds\n", site->file, site->line, index);
+    std::abort();
+  }
+}
+
+// Copies and fills that g++ did not expand. --wrap makes the linker send all calls here.
+void* __real_memcpy(void* to, const void* from, std::size_t bytes);
+void* __real_memmove(void* to, const void* from, std::size_t bytes);
+void* __real_memset(void* to, int value, std::size_t bytes);
+void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
+  if (simt::running_block && bytes) {
+    simt::on_range(const_cast<void*>(from), bytes, simt::Use::read, HERE);
+    simt::on_range(to, bytes, simt::Use::write, HERE);
+  }
+  return __real_memcpy(to, from, bytes);
+}
+void* __wrap_memmove(void* to, const void* from, std::size_t bytes) {
+  if (simt::running_block && bytes) {
+    simt::on_range(const_cast<void*>(from), bytes, simt::Use::read, HERE);
+    simt::on_range(to, bytes, simt::Use::write, HERE);
+  }
+  return __real_memmove(to, from, bytes);
+}
+void* __wrap_memset(void* to, int value, std::size_t bytes) {
+  if (simt::running_block && bytes) simt::on_range(to, bytes, simt::Use::write, HERE);
+  return __real_memset(to, value, bytes);
+}
+
+}  // extern "C"
