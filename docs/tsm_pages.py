@@ -61,7 +61,7 @@ def block_tsm_counted(data, stage):
         return lambda c: c[kind][what] / ((c["tensor_flops"] / 2 / (16 * 8 * 4)) if tensor else (c["fma64"] + c["tensor_flops"] / 2) / 32)
 
     last = [row("requests of atomic additions", per_fma("global_atomic", "requests"))]
-    if "TsmmInfo" in (ROOT / f"{data.stage(stage)}.cu").read_text():  # long in what it stores, and C may be in shared memory
+    if "TsmmProblem" in (ROOT / f"{data.stage(stage)}.cu").read_text():  # long in what it stores, and C may be in shared memory
         last = [row("sectors of stores", per_fma("global_store", "sectors")),
                 row("wavefronts of loads from shared memory", per_fma("shared_load", "wavefronts"))]
     return [

@@ -135,10 +135,10 @@ constexpr gemm::StageInfo info = {
     .idea = "8 x 1 elements a thread: one word of B for 8 words of A; inputs padded where they have edges",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = (OUT + 1.0) / OUT}; },
     .launch = pad_and_multiply<TILE>,
-    .workspace_floats =
-        [](const gemm::SgemmProblem& p) {
+    .workspace_bytes =
+        [](const gemm::Problem& p) {
           const std::size_t m = up(p.m, ROWS), n = up(p.n, TILE), k = up(p.depth(), TILE);
-          return m * k + k * n;
+          return (m * k + k * n) * sizeof(float);
         },
     .variants = variants,
 };

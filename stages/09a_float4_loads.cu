@@ -137,8 +137,8 @@ gemm::Status launch_padded(const gemm::SgemmProblem& p, cudaStream_t stream) {
   return launch_sgemm<Fetch::unguarded>(padded, k, stream);
 }
 
-std::size_t workspace_floats(const gemm::SgemmProblem& p) {
-  return std::size_t(round_up(p.k, TILE_K)) * (round_up(p.m, TILE_M) + round_up(p.n, TILE_N));
+std::size_t workspace_bytes(const gemm::SgemmProblem& p) {
+  return sizeof(float) * round_up(p.k, TILE_K) * (round_up(p.m, TILE_M) + round_up(p.n, TILE_N));
 }
 
 constexpr gemm::Variant variants[] = {
@@ -151,7 +151,7 @@ constexpr gemm::StageInfo info = {
     .idea = "float4 loads from global memory, A's scattered into a transposed tile",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 0.25}; },
     .launch = launch,
-    .workspace_floats = workspace_floats,
+    .workspace_bytes = [](const gemm::Problem& p) { return workspace_bytes(p); },
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

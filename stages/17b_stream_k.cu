@@ -335,8 +335,8 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
                       p.n, p.beta, p.c, p.ldc, plan, parts);
 }
 
-std::size_t workspace_floats(const gemm::SgemmProblem&) {  // two parts a worker, and never more workers than places
-  return 2ull * gemm::device_limits().multiprocessors * BLOCKS * TILE_M * TILE_N;
+std::size_t workspace_bytes(const gemm::Problem&) {  // two parts a worker, and never more workers than places
+  return 2 * sizeof(float) * gemm::device_limits().multiprocessors * BLOCKS * TILE_M * TILE_N;
 }
 
 constexpr gemm::Variant variants[] = {
@@ -353,7 +353,7 @@ constexpr gemm::StageInfo info = {
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512}; },
     .min_compute_capability = 80,
     .launch = launch<Share::rest>,
-    .workspace_floats = workspace_floats,
+    .workspace_bytes = workspace_bytes,
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

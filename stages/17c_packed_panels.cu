@@ -376,9 +376,10 @@ constexpr gemm::StageInfo info = {
         [](const gemm::SgemmProblem& p) { return gemm::L1Cycles{.shared = 6.0 * 2 / 128 + 1.0 / std::max(p.n, 1)}; },
     .min_compute_capability = 80,
     .launch = launch<0>,
-    .workspace_floats =
-        [](const gemm::SgemmProblem& p) {
-          return part_words() + packed_words(p.m, p.depth()) + packed_words(p.n, p.depth());
+    .workspace_bytes =
+        [](const gemm::Problem& problem) {
+          const gemm::SgemmProblem p = problem;
+          return sizeof(float) * (part_words() + packed_words(p.m, p.depth()) + packed_words(p.n, p.depth()));
         },
     .variants = variants,
 };

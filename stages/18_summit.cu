@@ -801,8 +801,8 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   return launch_chosen(p, choice, stream);
 }
 
-std::size_t workspace_floats(const gemm::SgemmProblem& p) {
-  return TICKETS + part_words() + packed_words(p.m, p.depth()) + packed_words(p.n, p.depth());
+std::size_t workspace_bytes(const gemm::SgemmProblem& p) {
+  return sizeof(float) * (TICKETS + part_words() + packed_words(p.m, p.depth()) + packed_words(p.n, p.depth()));
 }
 
 // Of a step of a warp: ROWS / 4 float4s of A and COLS / 4 of B, two cycles each, for ROWS * COLS FMAs.
@@ -834,8 +834,8 @@ constexpr gemm::StageInfo info = {
     .l1_cycles = l1_cycles<Tile::any>,
     .min_compute_capability = 80,
     .launch = launch<Tile::any>,
-    .workspace_floats = workspace_floats,
-    .workspace_zeros = TICKETS,
+    .workspace_bytes = [](const gemm::Problem& p) { return workspace_bytes(p); },
+    .workspace_zeros = TICKETS * sizeof(float),
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

@@ -103,8 +103,9 @@ gemm::Status launch(const gemm::HgemmProblem& p, cudaStream_t stream) {
                       is_aligned(p.a, p.lda, 8) && is_aligned(p.b, p.ldb, 8), is_aligned(p.c, p.ldc, 4));
 }
 
-constexpr gemm::HgemmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "Tensor Cores: a warp and a 16 x 16 tile, fragments straight from global memory",
+    .accuracy = gemm::Accuracy::tensor_fp32,
     .launch = launch,
 };
 const gemm::Registration registration{__FILE__, info};

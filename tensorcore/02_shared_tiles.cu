@@ -146,15 +146,16 @@ gemm::Status launch(const gemm::HgemmProblem& p, cudaStream_t stream) {
                       is_aligned(p.a, 2 * p.lda, 16), is_aligned(p.b, 2 * p.ldb, 16), is_aligned(p.c, 4 * p.ldc, 32));
 }
 
-constexpr gemm::HgemmVariant variants[] = {
+constexpr gemm::Variant variants[] = {
     {"n=16", "a warp has 16 x 16 of C", launch<16, 64, CHUNK, 16>},
     {"n=32", "a warp has 32 x 32 of C", launch<32, 64, CHUNK, 16>},
     {"n=64-packed", "n = 64, rows in shared memory without padding", launch<64, 64, 0, 16>},
     {"n=32-whole", "n = 32, fragments of 32 steps of k at a time", launch<32, 64, CHUNK, 32>},
     {"n=64-whole", "n = 64, fragments of 64 steps of k at a time: they don't fit", launch<64, 64, CHUNK, 64>},
 };
-constexpr gemm::HgemmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "tiles in shared memory, a warp and 64 x 64 of C in WMMA's fragments",
+    .accuracy = gemm::Accuracy::tensor_fp32,
     .launch = launch<64, 64, CHUNK, 16>,
     .variants = variants,
 };

@@ -276,16 +276,17 @@ gemm::Status launch(const gemm::HgemmProblem& p, cudaStream_t stream) {
   return large ? launch_shape<Large>(p, stream) : launch_shape<Small>(p, stream);
 }
 
-constexpr gemm::HgemmVariant variants[] = {
+constexpr gemm::Variant variants[] = {
     {"128x256", "always tiles of 128 x 256", launch_shape<Large>},
     {"256x128", "always tiles of 256 x 128", launch_shape<Tall>},
     {"128x128", "always tiles of 128 x 128, two blocks an SM", launch_shape<Small>},
 };
-constexpr gemm::HgemmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "mma.sync, ldmatrix from swizzled tiles, copies some tiles ahead",
+    .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 80,
     .launch = launch,
-    .workspace_bytes = workspace_bytes,
+    .workspace_bytes = [](const gemm::Problem& p) { return workspace_bytes(p); },
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

@@ -431,17 +431,18 @@ gemm::Status launch(const gemm::HgemmProblem& p, cudaStream_t stream) {
   return large ? launch_shape<Large, SHARE>(p, stream) : launch_shape<Small, SHARE>(p, stream);
 }
 
-constexpr gemm::HgemmVariant variants[] = {
+constexpr gemm::Variant variants[] = {
     {"never", "whole tiles only", launch<Share::never>},
     {"always", "the last wave shared wherever it is incomplete", launch<Share::always>},
     {"128x256", "always tiles of 128 x 256", launch_shape<Large, Share::where_it_pays>},
     {"128x128", "always tiles of 128 x 128, two blocks an SM", launch_shape<Small, Share::where_it_pays>},
 };
-constexpr gemm::HgemmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "03; blocks that stay take even shares, the next tile's copies begin before this one is stored",
+    .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 80,
     .launch = launch<Share::where_it_pays>,
-    .workspace_bytes = workspace_bytes,
+    .workspace_bytes = [](const gemm::Problem& p) { return workspace_bytes(p); },
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

@@ -171,22 +171,24 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
                       is_aligned(p.a, p.lda, 16), is_aligned(p.b, p.ldb, 16), is_aligned(p.c, p.ldc, 32));
 }
 
-constexpr gemm::TcecVariant variants[] = {
+constexpr gemm::Variant variants[] = {
     {.name = "markidis",
      .idea = "the rest of a number unscaled, four products in one sum (Markidis et al.)",
      .launch = launch<Form::markidis>,
      .accuracy = gemm::Accuracy::tf32,
-     .fp16_products = 4},
+     .emulation = {{.fp16_products = 4, .fp16_range = true}}},
     {.name = "uncorrected",
      .idea = "numbers rounded to FP16",
      .launch = launch<Form::uncorrected>,
      .accuracy = gemm::Accuracy::tf32,
-     .fp16_products = 1},
+     .emulation = {{.fp16_products = 1, .fp16_range = true}}},
 };
-constexpr gemm::TcecInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "FP32 from three FP16 products, numbers split in shared memory, sums in Tensor Cores",
+    .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 75,
     .launch = launch<Form::corrected>,
+    .emulation = {.fp16_products = 3, .fp16_range = true},
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

@@ -114,16 +114,19 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
                       is_aligned(p.a, p.lda), is_aligned(p.b, p.ldb));
 }
 
-constexpr gemm::TcecVariant variants[] = {
+constexpr gemm::Variant variants[] = {
     {.name = "promoted=32", .idea = "sums of 32 products are added up in FP32", .launch = launch<32, 32>},
     {.name = "promoted=64", .idea = "sums of 64", .launch = launch<16, 64>},
     {.name = "promoted=128", .idea = "sums of 128", .launch = launch<16, 128>},
     {.name = "promoted=256", .idea = "sums of 256", .launch = launch<16, 256>},
     {.name = "cut-off", .idea = "all sums in Tensor Cores, as in 07", .launch = launch<16, NEVER>},
 };
-constexpr gemm::TcecInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "fragments split in registers; sums of 16 products are added up in FP32",
+    .accuracy = gemm::Accuracy::tensor_fp32,
+    .min_compute_capability = 80,
     .launch = launch<16, 16>,
+    .emulation = {.fp16_products = 3, .fp16_range = true},
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

@@ -161,23 +161,30 @@ using Wmma = tcec::op::wmma;
 using Bf16 = __nv_bfloat16;
 using gemm::Accuracy;
 
-constexpr gemm::TcecVariant variants[] = {
+constexpr gemm::Emulation FP16_PLAIN = {.fp16_products = 1, .fp16_range = true}, TF32_PLAIN = {.fp16_products = 2},
+                          SIX_PRODUCTS = {.fp16_products = 6}, NONE = {};
+constexpr Accuracy ROUNDED = Accuracy::tf32, CUT_OFF = Accuracy::tensor_fp32;
+
+constexpr gemm::Variant variants[] = {
     {"half-wmma", "FP16 by nvcuda::wmma", launch_policy<__half, with_correction, Wmma>},
-    {"half-plain", "FP16 without correction", launch_policy<__half, without_correction>, Accuracy::tf32, 1},
-    {"tf32", "TF32", launch_policy<precision::tf32>, Accuracy::tensor_fp32, 6, false},
-    {"tf32-wmma", "TF32 by nvcuda::wmma", launch_policy<precision::tf32, with_correction, Wmma>, Accuracy::tensor_fp32,
-     6, false},
-    {"tf32-plain", "TF32 without correction", launch_policy<precision::tf32, without_correction>, Accuracy::tf32, 2,
-     false},
-    {"bf16", "three bfloat16's, six products", launch_policy<Bf16>, Accuracy::tensor_fp32, 6, false},
-    {"bf16-wmma", "the same by nvcuda::wmma", launch_policy<Bf16, with_correction, Wmma>, Accuracy::tensor_fp32, 6,
-     false},
-    {"shuffles", "plain cores, operands by shuffles", launch_policy<float>, Accuracy::fp32, 0, false},
-    {"loop", "plain cores, operands from shared memory", launch<sgemm_loop>, Accuracy::fp32, 0, false},
+    {"half-plain", "FP16 without correction", launch_policy<__half, without_correction>, nullptr, ROUNDED, FP16_PLAIN},
+    {"tf32", "TF32", launch_policy<precision::tf32>, nullptr, CUT_OFF, SIX_PRODUCTS},
+    {"tf32-wmma", "TF32 by nvcuda::wmma", launch_policy<precision::tf32, with_correction, Wmma>, nullptr, CUT_OFF,
+     SIX_PRODUCTS},
+    {"tf32-plain", "TF32 without correction", launch_policy<precision::tf32, without_correction>, nullptr, ROUNDED,
+     TF32_PLAIN},
+    {"bf16", "three bfloat16's, six products", launch_policy<Bf16>, nullptr, CUT_OFF, SIX_PRODUCTS},
+    {"bf16-wmma", "the same by nvcuda::wmma", launch_policy<Bf16, with_correction, Wmma>, nullptr, CUT_OFF,
+     SIX_PRODUCTS},
+    {"shuffles", "plain cores, operands by shuffles", launch_policy<float>, nullptr, Accuracy::fp32, NONE},
+    {"loop", "plain cores, operands from shared memory", launch<sgemm_loop>, nullptr, Accuracy::fp32, NONE},
 };
-constexpr gemm::TcecInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "a policy says what multiplies, and what numbers are parted into: FP16, TF32, bfloat16, FP32",
+    .accuracy = gemm::Accuracy::tensor_fp32,
+    .min_compute_capability = 80,
     .launch = launch_policy<__half>,
+    .emulation = {.fp16_products = 3, .fp16_range = true},
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

@@ -24,18 +24,17 @@ namespace {
 
 using presplit::Policy;
 
-constexpr gemm::TcecVariant variants[] = {
-    {.name = "128x256",
-     .idea = "always tiles of 128 x 256",
-     .launch = presplit::launch_sgemm<Policy::half, true>,
-     .fp16_range = false},
+constexpr gemm::Variant variants[] = {
+    {.name = "128x256", .idea = "always tiles of 128 x 256", .launch = presplit::launch_sgemm<Policy::half, true>},
 };
-constexpr gemm::TcecInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "numbers scaled and split once, in a pass of their own; ldmatrix and copies some tiles ahead",
+    .accuracy = gemm::Accuracy::tensor_fp32,
+    .min_compute_capability = 80,
     .launch = presplit::launch_sgemm<Policy::half>,
-    .fp16_range = false,
+    .emulation = {.fp16_products = 3},
     .batch = true,
-    .workspace_bytes = presplit::workspace_bytes<Policy::half>,
+    .workspace_bytes = [](const gemm::Problem& p) { return presplit::workspace_bytes<Policy::half>(p); },
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

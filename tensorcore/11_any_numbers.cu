@@ -21,25 +21,21 @@ namespace {
 
 using presplit::Policy;
 
-constexpr gemm::TcecVariant variants[] = {
+constexpr gemm::Variant variants[] = {
     {.name = "tf32",
      .idea = "always TF32",
      .launch = presplit::launch_sgemm<Policy::tf32>,
-     .fp16_products = 6,
-     .fp16_range = false},
-    {.name = "128x256",
-     .idea = "always tiles of 128 x 256",
-     .launch = presplit::launch_sgemm<Policy::automatic, true>,
-     .fp16_range = false,
-     .policy = presplit::policy_taken},
+     .emulation = {{.fp16_products = 6}}},
+    {.name = "128x256", .idea = "always tiles of 128 x 256", .launch = presplit::launch_sgemm<Policy::automatic, true>},
 };
-constexpr gemm::TcecInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "as 10, and where FP16 might lose digits that count, TF32: decided on the device",
+    .accuracy = gemm::Accuracy::tensor_fp32,
+    .min_compute_capability = 80,
     .launch = presplit::launch_sgemm<Policy::automatic>,
-    .fp16_range = false,
+    .emulation = {.fp16_products = 3, .policy = presplit::policy_taken},
     .batch = true,
-    .policy = presplit::policy_taken,
-    .workspace_bytes = presplit::workspace_bytes<Policy::automatic>,
+    .workspace_bytes = [](const gemm::Problem& p) { return presplit::workspace_bytes<Policy::automatic>(p); },
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

@@ -138,7 +138,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 
 using Papers = Blocking<128, 128, 32, 32, 32>;
 
-constexpr gemm::TcecVariant variants[] = {
+constexpr gemm::Variant variants[] = {
     {.name = "64x64x32-32x32", .idea = "08's blocking", .launch = launch<Blocking<64, 64, 32, 32, 32>>},
     {.name = "128x64x32-32x32", .idea = "a block of 8 warps", .launch = launch<Blocking<128, 64, 32, 32, 32>>},
     {.name = "128x128x16-32x32", .idea = "half of k at a time", .launch = launch<Blocking<128, 128, 16, 32, 32>>},
@@ -148,9 +148,12 @@ constexpr gemm::TcecVariant variants[] = {
     {.name = "128x128x32-32x64", .idea = "eight of 32 x 64", .launch = launch<Blocking<128, 128, 32, 32, 64>>},
     {.name = "128x128x32-64x64", .idea = "four of 64 x 64", .launch = launch<Blocking<128, 128, 32, 64, 64>>},
 };
-constexpr gemm::TcecInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "a batch in one launch, fragments split in registers, in the paper's blocking",
+    .accuracy = gemm::Accuracy::tensor_fp32,
+    .min_compute_capability = 80,
     .launch = launch<Papers>,
+    .emulation = {.fp16_products = 3, .fp16_range = true},
     .batch = true,
     .variants = variants,
 };

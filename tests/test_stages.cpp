@@ -263,7 +263,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TensorStage);
 // as they are.
 TEST_P(EveryStage, InfinityAndNan) {
   const Stage& stage = find_stage(GetParam());
-  if (stage.type != Type::f32 || stage.fp16_range) GTEST_SKIP() << "not of FP32 operands in all their range";
+  if (stage.type != Type::f32 || stage.emulation.fp16_range) GTEST_SKIP() << "not of FP32 operands in all their range";
   Workbench bench(box(67, 70, 41));
   const SgemmProblem p = bench.problem();
   const auto set = [](const float* to, float value) {

@@ -229,7 +229,7 @@ TEST(Roofline, Fp32ProductsOnTensorCoresShareThoseOfFp16) {
   EXPECT_EQ(floor.by, "Tensor Cores");
   EXPECT_NEAR(floor.ms, 3 * 2.0 * 4096 * 4096 * 4096 / 600e12 * 1e3, 1e-9);
   Stage stage;
-  stage.fp16_products = 3;
+  stage.emulation.fp16_products = 3;
   EXPECT_EQ(stage_prediction(stage, parse_shape("4096"), ceilings, 16384, 132).by, "Tensor Cores");
   EXPECT_NEAR(stage_prediction(stage, parse_shape("4096"), ceilings, 16384, 132).ms, floor.ms, 1e-9);
 }

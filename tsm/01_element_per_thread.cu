@@ -40,10 +40,10 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
                       p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, p.conjugate);
 }
 
-constexpr gemm::TsmttsmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "one thread per element of C, all of K in a row: most SMs idle",
-    .launch_d = launch<double>,
-    .launch_z = launch<double2>,
+    .accuracy = gemm::Accuracy::fp64,
+    .launch = {launch<double>, launch<double2>},
     .waits = [](int, int, std::int64_t k, int) { return static_cast<double>(k) / AHEAD; },
 };
 const gemm::Registration registration{__FILE__, info};

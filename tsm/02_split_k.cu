@@ -71,10 +71,10 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
                       p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, elements, tiles);
 }
 
-constexpr gemm::TsmttsmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "K cut into chunks, a block each; atomic additions to C",
-    .launch_d = launch<double>,
-    .launch_z = launch<double2>,
+    .accuracy = gemm::Accuracy::fp64,
+    .launch = {launch<double>, launch<double2>},
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
           const int elements = std::clamp(m * n, 1, THREADS), tiles = std::max(gemm::ceil_div(m * n, elements), 1);

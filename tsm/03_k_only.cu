@@ -128,10 +128,10 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   return status;
 }
 
-constexpr gemm::TsmttsmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "a whole tile of C in each thread's registers, only K dealt out to threads",
-    .launch_d = launch<double, 2, 4, 8, 10>,
-    .launch_z = launch<double2, 2, 4, 7>,
+    .accuracy = gemm::Accuracy::fp64,
+    .launch = {launch<double, 2, 4, 8, 10>, launch<double2, 2, 4, 7>},
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
           const int width = width_for<2, 4, 8, 10>(std::max({m, n, 1}));

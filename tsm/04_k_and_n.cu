@@ -127,10 +127,10 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   return status;
 }
 
-constexpr gemm::TsmttsmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "a column of C in each thread's registers, slices of N threads",
-    .launch_d = launch<double, 4, 8, 16, 32, 64>,
-    .launch_z = launch<double2, 4, 8, 16, 32>,
+    .accuracy = gemm::Accuracy::fp64,
+    .launch = {launch<double, 4, 8, 16, 32, 64>, launch<double2, 4, 8, 16, 32>},
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
           const int height = height_for<4, 8, 16, 32, 64>(std::max(m, 1));

@@ -170,16 +170,16 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   return choose<T>(p.m, p.n).launch(p, stream);
 }
 
-constexpr gemm::TsmVariant<gemm::TsmttsmProblem> variants[] = {
-    {"1x1", "an element a thread", tiles<double>[0].launch, tiles<double2>[0].launch},
-    {"2x2", "tiles of 2 x 2", tiles<double>[1].launch, tiles<double2>[1].launch},
-    {"4x4", "tiles of 4 x 4", tiles<double>[2].launch, tiles<double2>[2].launch},
-    {"8x8", "tiles of 8 x 8, complex 8 x 4", tiles<double>[3].launch, tiles<double2>[3].launch},
+constexpr gemm::Variant variants[] = {
+    {"1x1", "an element a thread", {tiles<double>[0].launch, tiles<double2>[0].launch}},
+    {"2x2", "tiles of 2 x 2", {tiles<double>[1].launch, tiles<double2>[1].launch}},
+    {"4x4", "tiles of 4 x 4", {tiles<double>[2].launch, tiles<double2>[2].launch}},
+    {"8x8", "tiles of 8 x 8, complex 8 x 4", {tiles<double>[3].launch, tiles<double2>[3].launch}},
 };
-constexpr gemm::TsmttsmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "tiles of interleaved columns: lanes side by side read words side by side",
-    .launch_d = launch<double>,
-    .launch_z = launch<double2>,
+    .accuracy = gemm::Accuracy::fp64,
+    .launch = {launch<double>, launch<double2>},
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
           const Cut cut = choose<double>(m, n).cut(m, n, sms);

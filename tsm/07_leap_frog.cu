@@ -185,14 +185,15 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   return choose<T, UNROLL>(p.m, p.n).launch(p, stream);
 }
 
-constexpr gemm::TsmVariant<gemm::TsmttsmProblem> variants[] = {
-    {"unroll=2", "two rows an iteration, so that no words are moved from set to set", launch<double, 2>,
-     launch<double2, 2>},
+constexpr gemm::Variant variants[] = {
+    {"unroll=2",
+     "two rows an iteration, so that no words are moved from set to set",
+     {launch<double, 2>, launch<double2, 2>}},
 };
-constexpr gemm::TsmttsmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "the next row loaded into a second set of registers before this one is multiplied",
-    .launch_d = launch<double, 1>,
-    .launch_z = launch<double2, 1>,
+    .accuracy = gemm::Accuracy::fp64,
+    .launch = {launch<double, 1>, launch<double2, 1>},
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
           const Cut cut = choose<double, 1>(m, n).cut(m, n, sms);

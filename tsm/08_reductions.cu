@@ -230,22 +230,25 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   return choose<T>(p.m, p.n).launch(p, REDUCTION, stream);
 }
 
-constexpr gemm::TsmVariant<gemm::TsmttsmProblem> variants[] = {
-    {"block-atomics", "a block adds its slices in shared memory, then to C", launch<Reduction::block_atomics, double>,
-     launch<Reduction::block_atomics, double2>},
-    {"global-atomics", "each slice adds to C", launch<Reduction::global_atomics, double>,
-     launch<Reduction::global_atomics, double2>},
+constexpr gemm::Variant variants[] = {
+    {"block-atomics",
+     "a block adds its slices in shared memory, then to C",
+     {launch<Reduction::block_atomics, double>, launch<Reduction::block_atomics, double2>}},
+    {"global-atomics",
+     "each slice adds to C",
+     {launch<Reduction::global_atomics, double>, launch<Reduction::global_atomics, double2>}},
 };
-constexpr gemm::TsmttsmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "blocks' parts of C added up by a second kernel: the same bits in each run",
-    .launch_d = launch<Reduction::ordered, double>,
-    .launch_z = launch<Reduction::ordered, double2>,
+    .accuracy = gemm::Accuracy::fp64,
+    .launch = {launch<Reduction::ordered, double>, launch<Reduction::ordered, double2>},
     .workspace_bytes =
-        [](int m, int n, std::int64_t k, std::size_t element) {
+        [](const gemm::Problem& p) {
+          const int m = static_cast<int>(p.m), n = static_cast<int>(p.n);
           const int sms = gemm::device_limits().multiprocessors;
           const Cut cut =
-              element == sizeof(double) ? choose<double>(m, n).cut(m, n, sms) : choose<double2>(m, n).cut(m, n, sms);
-          return element * m * n * cut.chunks(k);
+              p.type == gemm::Type::f64 ? choose<double>(m, n).cut(m, n, sms) : choose<double2>(m, n).cut(m, n, sms);
+          return p.result_bytes() * cut.chunks(p.k);
         },
     .waits =
         [](int m, int n, std::int64_t k, int sms) {

@@ -81,14 +81,12 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   return generated::launch_combine<T>(p, partial, static_cast<int>(shape.grid.x), stream);
 }
 
-constexpr gemm::TsmttsmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "a kernel for exactly this M and N, compiled when it is asked for",
-    .launch_d = launch<double>,
-    .launch_z = launch<double2>,
+    .accuracy = gemm::Accuracy::fp64,
+    .launch = {launch<double>, launch<double2>},
     .workspace_bytes =
-        [](int m, int n, std::int64_t, std::size_t element) {
-          return element * m * n * gemm::device_limits().multiprocessors * MOST_KEPT;
-        },
+        [](const gemm::Problem& p) { return p.result_bytes() * gemm::device_limits().multiprocessors * MOST_KEPT; },
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
           const KernelOptions o = generated::choose(std::max(m, 1), std::max(n, 1), false, {});

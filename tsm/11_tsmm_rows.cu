@@ -49,10 +49,10 @@ gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
                       p.depth(), p.n, p.k, p.alpha, p.a, p.lda, p.c, p.ldc, p.beta, p.b, p.ldb);
 }
 
-constexpr gemm::TsmmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "B = A C: a thread for each element of B, C from the L1 cache",
-    .launch_d = launch<double>,
-    .launch_z = launch<double2>,
+    .accuracy = gemm::Accuracy::fp64,
+    .launch = {launch<double>, launch<double2>},
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
           const int rows = std::max(sms * BLOCKS * THREADS / std::max(n, 1), 1);

@@ -48,10 +48,10 @@ gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
   return generated::launch_rows<generator, generated::Tsmm<T>>(p, stream);
 }
 
-constexpr gemm::TsmmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "B = A C: a kernel for exactly this M and N; threads share rows, C from where it is best",
-    .launch_d = launch<double>,
-    .launch_z = launch<double2>,
+    .accuracy = gemm::Accuracy::fp64,
+    .launch = {launch<double>, launch<double2>},
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
           const KernelOptions o = generated::choose_tsmm(std::max(m, 1), std::max(n, 1), false, {});

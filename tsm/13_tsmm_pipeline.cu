@@ -48,11 +48,11 @@ gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
   return generated::launch_rows<generator, generated::TsmmPipeline<T>>(p, stream);
 }
 
-constexpr gemm::TsmmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "rows of A copied to shared memory stages ahead, by the warp that multiplies them",
+    .accuracy = gemm::Accuracy::fp64,
     .min_compute_capability = 80,
-    .launch_d = launch<double>,
-    .launch_z = launch<double2>,
+    .launch = {launch<double>, launch<double2>},
     .generated = generated::kernels_of<generator>(),
 };
 const gemm::Registration registration{__FILE__, info};

@@ -43,15 +43,13 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   return generated::launch_in_order<generator, generated::TsmttsmTensor<T>>(p, generated::form_of(p), stream);
 }
 
-constexpr gemm::TsmttsmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "FP64 Tensor Cores, fed through shared memory",
+    .accuracy = gemm::Accuracy::fp64,
     .min_compute_capability = 80,
-    .launch_d = launch<double>,
-    .launch_z = launch<double2>,
+    .launch = {launch<double>, launch<double2>},
     .workspace_bytes =
-        [](int m, int n, std::int64_t, std::size_t element) {
-          return element * m * n * gemm::device_limits().multiprocessors * MOST_KEPT;
-        },
+        [](const gemm::Problem& p) { return p.result_bytes() * gemm::device_limits().multiprocessors * MOST_KEPT; },
     .generated = generated::kernels_of<generator>(),
 };
 const gemm::Registration registration{__FILE__, info};

@@ -39,11 +39,11 @@ gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
   return generated::launch_rows<generator, generated::TsmmTensor<T>>(p, stream);
 }
 
-constexpr gemm::TsmmInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "FP64 Tensor Cores, 16 rows of B a warp",
+    .accuracy = gemm::Accuracy::fp64,
     .min_compute_capability = 80,
-    .launch_d = launch<double>,
-    .launch_z = launch<double2>,
+    .launch = {launch<double>, launch<double2>},
     .generated = generated::kernels_of<generator>(),
 };
 const gemm::Registration registration{__FILE__, info};

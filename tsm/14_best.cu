@@ -19,14 +19,11 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   return gemm::launch_chosen(p, stream);
 }
 
-const gemm::TsmttsmInfo info = {
+const gemm::StageInfo info = {
     .idea = "09, 10 or 13b with the options that were found to be fastest for this M and N",
-    .launch_d = launch<double>,
-    .launch_z = launch<double2>,
-    .workspace_bytes =
-        [](int m, int n, std::int64_t k, std::size_t element) {
-          return gemm::most_workspace(gemm::Operation::tsmttsm, m, n, k, element);
-        },
+    .accuracy = gemm::Accuracy::fp64,
+    .launch = {launch<double>, launch<double2>},
+    .workspace_bytes = gemm::most_workspace,
     .generated = gemm::chosen_tsmttsm(),
 };
 const gemm::Registration registration{__FILE__, info};

@@ -18,14 +18,11 @@ gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
   return gemm::launch_chosen(p, stream);
 }
 
-const gemm::TsmmInfo info = {
+const gemm::StageInfo info = {
     .idea = "12, 13 or 13c with the options that were found to be fastest for this M and N",
-    .launch_d = launch<double>,
-    .launch_z = launch<double2>,
-    .workspace_bytes =
-        [](int m, int n, std::int64_t k, std::size_t element) {
-          return gemm::most_workspace(gemm::Operation::tsmm, m, n, k, element);
-        },
+    .accuracy = gemm::Accuracy::fp64,
+    .launch = {launch<double>, launch<double2>},
+    .workspace_bytes = gemm::most_workspace,
     .generated = gemm::chosen_tsmm(),
 };
 const gemm::Registration registration{__FILE__, info};

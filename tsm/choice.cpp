@@ -217,15 +217,9 @@ Choice choose_kernel(Operation op, Type type, int m, int n, const KernelOptions&
                        candidates, op, type, m, n, asked);
 }
 
-std::size_t most_workspace(Operation op, int m, int n, std::int64_t k, std::size_t element) {
-  Problem problem;
-  problem.op = op;
-  problem.type = element == size_of(Type::c64) ? Type::c64 : Type::f64;
-  problem.m = m;
-  problem.n = n;
-  problem.k = k;
+std::size_t most_workspace(const Problem& problem) {
   std::size_t most = 0;
-  for (const Stage* const stage : generating_stages(op)) {
+  for (const Stage* const stage : generating_stages(problem.op)) {
     if (stage->workspace_bytes) most = std::max(most, stage->workspace_bytes(problem));
   }
   return most;

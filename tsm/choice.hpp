@@ -67,8 +67,8 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
 /// product.
 Choice choose_kernel(Operation op, Type type, int m, int n, const KernelOptions& asked = {});
 
-/// The most workspace that a stage of choose_kernel() asks for, in bytes. element: 8 or 16 bytes.
-std::size_t most_workspace(Operation op, int m, int n, std::int64_t k, std::size_t element);
+/// The most workspace that a stage of choose_kernel() asks for, in bytes.
+std::size_t most_workspace(const Problem& problem);
 
 /// For the registration of a stage that launches what is chosen.
 GeneratedKernels chosen_tsmttsm();

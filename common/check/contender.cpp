@@ -23,10 +23,10 @@ Contender contender(const Stage& stage) {
     return stage.launch(with_workspace, stream);
   };
   Contender result{stage.id, stage.accuracy, launch, &stage};
-  if (stage.policy) {
+  if (stage.emulation.policy) {
     result.policy = [&stage, scratch](Problem problem) {
       problem.workspace = scratch->data();
-      return stage.policy(problem);
+      return stage.emulation.policy(problem);
     };
   }
   return result;

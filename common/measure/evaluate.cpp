@@ -23,7 +23,7 @@ std::optional<std::string> too_old(const Contender& contender) {
 std::optional<std::string> unfit(const Contender& contender, const ProblemSpec& spec) {
   if (contender.stage && !contender.stage->batch && spec.batch != 1) return "calculates one product at a time";
   const bool beyond_fp16 = spec.distribution == Distribution::tiny || spec.distribution == Distribution::huge;
-  if (!contender.stage || !contender.stage->fp16_range || !beyond_fp16 || !spec.reads_operands()) return {};
+  if (!contender.stage || !contender.stage->emulation.fp16_range || !beyond_fp16 || !spec.reads_operands()) return {};
   return "operands become FP16 numbers as they are, and these are beyond FP16's range";
 }
 
@@ -116,7 +116,7 @@ std::optional<double> Result::percent_of_yardstick() const {
 std::optional<double> Result::percent_of_roofline(const std::optional<Ceilings>& ceilings, bool tensor_cores) const {
   if (told_percent_of_roofline && !tensor_cores) return told_percent_of_roofline;
   if (!timed || !ceilings || accuracy == Accuracy::tf32 || incorrect_on_purpose()) return std::nullopt;
-  return 100.0 * problem_floor(spec, *ceilings, tensor_cores, stage ? stage->fp16_products : 0).ms /
+  return 100.0 * problem_floor(spec, *ceilings, tensor_cores, stage ? stage->emulation.fp16_products : 0).ms /
          timed->own.median();
 }
 

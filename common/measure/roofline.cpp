@@ -56,14 +56,14 @@ Floor stage_prediction(const Stage& stage, const ProblemSpec& spec, const Ceilin
   const double busy = std::clamp(static_cast<double>(blocks) / sm_count, 1.0 / sm_count, 1.0);
   const std::string idle = busy < 1.0 ? fmt::format(", {} of {} SMs busy", blocks, sm_count) : "";
 
-  Floor floor = problem_floor(spec, ceilings, false, stage.fp16_products);
+  Floor floor = problem_floor(spec, ceilings, false, stage.emulation.fp16_products);
   const auto consider = [&](double ms, const std::string& by) {
     if (ms > floor.ms) floor = {ms, by};
   };
   const L1Cycles l1 = l1_cycles(stage, spec);
   const double warp_fmas = spec.flops() / 2 / warp_size;
-  consider(spec.flops() / (fma_gflops(spec, ceilings, stage.fp16_products) * 1e6) / busy,
-           cores(spec, stage.fp16_products) + idle);
+  consider(spec.flops() / (fma_gflops(spec, ceilings, stage.emulation.fp16_products) * 1e6) / busy,
+           cores(spec, stage.emulation.fp16_products) + idle);
   // The shared-memory ceiling is the rate of wavefronts, 128 bytes each and one a cycle: it stands for L1's cycles.
   consider(warp_fmas * l1.sum() * bytes_per_wavefront / (ceilings.shared_gbs * 1e6) / busy, l1_label(l1) + idle);
   if (stage.waits) consider(stage.waits(spec.m, spec.n, spec.k, sm_count) * ceilings.latency_ns * 1e-6, "latency");
@@ -99,7 +99,7 @@ double predicted_share_of_peak(const Stage& stage, const ProblemSpec& spec) {
 
 std::string predicted_bound(const Stage& stage, const ProblemSpec& spec) {
   return predicted_share_of_peak(stage, spec) < 1.0 ? l1_label(l1_cycles(stage, spec))
-                                                    : cores(spec, stage.fp16_products);
+                                                    : cores(spec, stage.emulation.fp16_products);
 }
 
 }  // namespace gemm

@@ -18,7 +18,7 @@ struct Floor {
 /// The roofline of the problem: FLOPs at the FMA ceiling of its type, on the plain cores, or compulsory bytes at the
 /// read ceiling (of TSMM, which writes as much: at the scale ceiling), whichever takes longer.
 /// With `tensor_cores`, FP64 problems get the Tensor Cores' ceiling if it is higher.
-/// fp16_products: of an FP32 product on Tensor Cores (Stage::fp16_products).
+/// fp16_products: of an FP32 product on Tensor Cores (Emulation::fp16_products).
 Floor problem_floor(const ProblemSpec& spec, const Ceilings& ceilings, bool tensor_cores = false,
                     double fp16_products = 0);
 

@@ -26,12 +26,12 @@ struct SgemmProblem {
   float* c = nullptr;
   std::int64_t ldc = 0;
 
-  /// Scratch in device memory for stages that ask for it (StageInfo::workspace_floats), aligned to 256 bytes. Its first
-  /// StageInfo::workspace_zeros elements are 0, for the stage to count with, and 0 again after each launch; the rest is
+  /// Scratch in device memory for stages that ask for it (StageInfo::workspace_bytes), aligned to 256 bytes. Its first
+  /// StageInfo::workspace_zeros bytes are 0, for the stage to count with, and 0 again after each launch; the rest is
   /// undefined before each launch. Two launches at the same time need one each.
   float* workspace = nullptr;
 
-  /// Of a batch each matrix begins so many elements behind the one before; for stages that take one (TcecInfo::batch).
+  /// Of a batch each matrix begins so many elements behind the one before; for stages that take one (StageInfo::batch).
   int batch = 1;
   std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;
 
@@ -52,7 +52,7 @@ struct HgemmProblem {
   float beta = 0.0f;
   float* c = nullptr;
   std::int64_t ldc = 0;
-  void* workspace = nullptr;  ///< as for SGEMM; HgemmInfo::workspace_bytes of it
+  void* workspace = nullptr;  ///< as for SGEMM; StageInfo::workspace_bytes of it
   int batch = 1;
   std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;
 
@@ -75,7 +75,7 @@ struct TsmttsmProblem {
   T* c = nullptr;
   std::int64_t ldc = 0;
   bool conjugate = false;
-  void* workspace = nullptr;  ///< as for SGEMM; TsmInfo::workspace_bytes of it
+  void* workspace = nullptr;  ///< as for SGEMM; StageInfo::workspace_bytes of it
   KernelOptions kernel = {};  ///< for stages that generate their kernels
 
   std::int64_t depth() const;  ///< k, but 0 if alpha is
@@ -144,10 +144,11 @@ struct Problem {
   std::int64_t stride_x = 0, stride_y = 0, stride_out = 0;  ///< from one matrix of it to the next
   KernelOptions kernel = {};
 
-  std::int64_t rows() const { return op == Operation::tsmm ? k : m; }   ///< of the result, which has n columns
-  std::int64_t all_rows() const { return batch * rows(); }              ///< of all the batch's
-  std::int64_t terms() const { return op == Operation::tsmm ? m : k; }  ///< products an element
-  std::int64_t depth() const { return alpha.zero() ? 0 : terms(); }     ///< of them those that count
+  std::int64_t rows() const { return op == Operation::tsmm ? k : m; }  ///< of the result, which has n columns
+  std::int64_t all_rows() const { return batch * rows(); }             ///< of all the batch's
+  std::size_t result_bytes() const { return all_rows() * n * size_of(result_of(type)); }  ///< without padding
+  std::int64_t terms() const { return op == Operation::tsmm ? m : k; }                    ///< products an element
+  std::int64_t depth() const { return alpha.zero() ? 0 : terms(); }                       ///< of them those that count
   /// Roundings in an element's sum go with so many products of real numbers.
   std::int64_t real_terms() const { return depth() * components(type); }
 

@@ -42,95 +42,72 @@ void add(const char* file, Stage stage, const std::vector<Stage>& variants) {
   all.insert(at, std::move(stage));
 }
 
-// Either type of a tall & skinny problem.
-template <template <class> class P, class Info>
-auto launch_of(const Info& info) {
-  return [d = info.launch_d, z = info.launch_z](const Problem& problem, cudaStream_t stream) {
+// What a stage with this launch computes.
+Operation operation_of(const Launch& launch) {
+  if (launch.tsmttsm_d || launch.tsmttsm_z) return Operation::tsmttsm;
+  return launch.tsmm_d || launch.tsmm_z ? Operation::tsmm : Operation::gemm;
+}
+
+// Empty: double and double complex.
+std::optional<Type> type_of(const Launch& launch) {
+  if (launch.sgemm) return Type::f32;
+  if (launch.hgemm) return Type::f16;
+  return {};
+}
+
+Status launch_kind(const Launch& launch, const Problem& problem, cudaStream_t stream) {
+  const auto call = [&](auto function) {
+    return function ? function(problem, stream) : Status::unsupported("not for numbers of this type");
+  };
+  const bool is_double = problem.type == Type::f64;
+  switch (problem.op) {
+    case Operation::gemm:
+      return problem.type == Type::f16 ? call(launch.hgemm) : call(launch.sgemm);
+    case Operation::tsmttsm:
+      return is_double ? call(launch.tsmttsm_d) : call(launch.tsmttsm_z);
+    case Operation::tsmm:
+      return is_double ? call(launch.tsmm_d) : call(launch.tsmm_z);
+  }
+  return Status::unsupported("not for this product");
+}
+
+std::function<Status(const Problem&, cudaStream_t)> launch_of(const Launch& launch) {
+  return [launch](const Problem& problem, cudaStream_t stream) {
     if (const std::string why = foreign_options(problem.op, problem.kernel); !why.empty())
       return Status::unsupported(why);
-    if (problem.type == Type::f64) return d ? d(problem, stream) : Status::unsupported("not for real numbers");
-    return z ? z(problem, stream) : Status::unsupported("not for complex numbers");
+    return launch_kind(launch, problem, stream);
   };
-}
-
-// Adds a stage and its variants. set_own(form, says) sets what each of them says for itself besides its idea; the rest
-// of `stage` is set already.
-template <class Info, class SetOwn>
-void add(const char* file, Stage stage, const Info& info, SetOwn set_own) {
-  stage.min_compute_capability = info.min_compute_capability;
-  std::vector<Stage> variants;
-  for (const auto& variant : info.variants) {
-    Stage form = stage;
-    form.id = variant.name;
-    form.idea = variant.idea;
-    set_own(form, variant);
-    variants.push_back(std::move(form));
-  }
-  stage.idea = info.idea;
-  set_own(stage, info);
-  add(file, std::move(stage), variants);
-}
-
-template <template <class> class P>
-void add_tsm(const char* file, Operation op, const TsmInfo<P>& info) {
-  Stage stage;
-  stage.op = op;
-  stage.accuracy = Accuracy::fp64;
-  if (info.workspace_bytes) {
-    stage.workspace_bytes = [bytes = info.workspace_bytes](const Problem& p) {
-      return bytes(static_cast<int>(p.m), static_cast<int>(p.n), p.k, size_of(p.type));
-    };
-  }
-  stage.workspace_zeros = info.workspace_zeros;
-  stage.waits = info.waits;
-  stage.generated = info.generated;
-  add(file, stage, info, [](Stage& form, const auto& says) { form.launch = launch_of<P>(says); });
 }
 
 }  // namespace
 
 Registration::Registration(const char* file, const StageInfo& info) {
   Stage stage;
-  stage.type = Type::f32;
-  stage.accuracy = info.accuracy;
-  if (info.workspace_floats) {
-    stage.workspace_bytes = [floats = info.workspace_floats](const Problem& p) { return 4 * floats(p); };
-  }
-  stage.workspace_zeros = 4 * info.workspace_zeros;
-  add(file, stage, info, [](Stage& form, const auto& says) {
-    form.launch = says.launch;
-    form.l1_cycles = says.l1_cycles;
-  });
-}
-
-Registration::Registration(const char* file, const HgemmInfo& info) {
-  Stage stage;
-  stage.type = Type::f16;
-  stage.accuracy = info.accuracy;
-  if (info.workspace_bytes) stage.workspace_bytes = info.workspace_bytes;
-  add(file, stage, info, [](Stage& form, const auto& says) { form.launch = says.launch; });
-}
-
-Registration::Registration(const char* file, const TcecInfo& info) {
-  Stage stage;
-  stage.type = Type::f32;
-  if (info.workspace_bytes) stage.workspace_bytes = info.workspace_bytes;
+  stage.idea = info.idea;
+  stage.op = operation_of(info.launch);
+  stage.type = type_of(info.launch);
+  stage.emulation = info.emulation;
   stage.batch = info.batch;
-  add(file, stage, info, [](Stage& form, const auto& says) {
-    form.launch = says.launch;
-    form.accuracy = says.accuracy;
-    form.fp16_products = says.fp16_products;
-    form.fp16_range = says.fp16_range;
-    form.policy = nullptr;
-    if (says.policy) form.policy = says.policy;
-  });
-}
-
-Registration::Registration(const char* file, const TsmttsmInfo& info) {
-  add_tsm(file, Operation::tsmttsm, info);
-}
-Registration::Registration(const char* file, const TsmmInfo& info) {
-  add_tsm(file, Operation::tsmm, info);
+  stage.accuracy = info.accuracy;
+  stage.min_compute_capability = info.min_compute_capability;
+  stage.l1_cycles = info.l1_cycles;
+  stage.launch = launch_of(info.launch);
+  stage.workspace_bytes = info.workspace_bytes;
+  stage.workspace_zeros = info.workspace_zeros;
+  stage.waits = info.waits;
+  stage.generated = info.generated;
+  std::vector<Stage> variants;
+  for (const Variant& variant : info.variants) {
+    Stage form = stage;
+    form.id = variant.name;
+    form.idea = variant.idea;
+    form.launch = launch_of(variant.launch);
+    form.l1_cycles = variant.l1_cycles;
+    form.accuracy = variant.accuracy.value_or(info.accuracy);
+    form.emulation = variant.emulation.value_or(info.emulation);
+    variants.push_back(std::move(form));
+  }
+  add(file, std::move(stage), variants);
 }
 
 const std::vector<Stage>& variants(const Stage& stage) {

@@ -35,111 +35,81 @@ struct L1Cycles {
   double sum() const { return global + shared; }
 };
 
+/// Enqueues a stage's kernels on a stream and returns without waiting. Which of them are set says what product the
+/// stage computes, and of which types.
+struct Launch {
+  template <class P>
+  using Function = Status (*)(const P&, cudaStream_t);
+
+  Function<SgemmProblem> sgemm = nullptr;
+  Function<HgemmProblem> hgemm = nullptr;
+  Function<TsmttsmProblem<double>> tsmttsm_d = nullptr;
+  Function<TsmttsmProblem<double2>> tsmttsm_z = nullptr;
+  Function<TsmmProblem<double>> tsmm_d = nullptr;
+  Function<TsmmProblem<double2>> tsmm_z = nullptr;
+
+  constexpr Launch() = default;
+  constexpr Launch(Function<SgemmProblem> f) : sgemm(f) {}
+  constexpr Launch(Function<HgemmProblem> f) : hgemm(f) {}
+  constexpr Launch(Function<TsmttsmProblem<double>> d, Function<TsmttsmProblem<double2>> z)
+      : tsmttsm_d(d), tsmttsm_z(z) {}
+  constexpr Launch(Function<TsmmProblem<double>> d, Function<TsmmProblem<double2>> z) : tsmm_d(d), tsmm_z(z) {}
+};
+
+/// How a kernel computes FP32 products on Tensor Cores, if it does.
+struct Emulation {
+  /// Cost of a product, in FP16 products; a bfloat16 product costs one, a TF32 product two. 0: none on Tensor Cores.
+  double fp16_products = 0;
+  bool fp16_range = false;  ///< operands are split into FP16 numbers unscaled, so they must be in FP16's range
+  /// The choice that a kernel made for the last product with this workspace, such as "fp16". Null: there is no choice.
+  std::string (*policy)(const SgemmProblem&) = nullptr;
+};
+
 /// Another form of a stage's kernel, for an experiment on the stage's page (another unrolling, the same without its
 /// padding pass). Named on the command line as NN:name; in lists only where they are asked for.
 struct Variant {
   std::string_view name;  ///< letters, digits, '.', '_', '=' and '-'
   std::string_view idea;  ///< one line: what is different
-  Status (*launch)(const SgemmProblem&, cudaStream_t) = nullptr;
+  Launch launch = {};
   L1Cycles (*l1_cycles)(const SgemmProblem&) = nullptr;  ///< its own prediction, if it makes one
+  std::optional<Accuracy> accuracy = {};                 ///< empty: the stage's
+  std::optional<Emulation> emulation = {};               ///< empty: the stage's
 };
 
-/// What an SGEMM stage says of itself.
+/// What a stage says of itself.
 struct StageInfo {
   std::string_view idea;  ///< one line, shown by `list`
-  /// The stage's own prediction for a problem; it may depend on a leading dimension, which decides what meets in a
+  /// An SGEMM stage's own prediction for a problem; it may depend on a leading dimension, which decides what meets in a
   /// bank.
   L1Cycles (*l1_cycles)(const SgemmProblem&) = nullptr;
   Accuracy accuracy = Accuracy::fp32;
   int min_compute_capability = 75;  ///< 10 * major + minor
-  /// Enqueues the kernels on the stream and returns without waiting.
-  Status (*launch)(const SgemmProblem&, cudaStream_t) = nullptr;
-  /// How many floats launch needs at SgemmProblem::workspace, the most that any variant needs. Null: none.
-  std::size_t (*workspace_floats)(const SgemmProblem&) = nullptr;
-  std::size_t workspace_zeros = 0;         ///< the first so many of them are 0 before a launch, which leaves them so
-  std::span<const Variant> variants = {};  ///< in an array that lives as long as the program
-};
-
-/// The same for FP16 operands: another launch, and what a stage of them says of itself.
-struct HgemmVariant {
-  std::string_view name, idea;
-  Status (*launch)(const HgemmProblem&, cudaStream_t) = nullptr;
-};
-struct HgemmInfo {
-  std::string_view idea;
-  Accuracy accuracy = Accuracy::tensor_fp32;
-  int min_compute_capability = 75;
-  Status (*launch)(const HgemmProblem&, cudaStream_t) = nullptr;
-  std::size_t (*workspace_bytes)(const HgemmProblem&) = nullptr;  ///< the most that any variant needs. Null: none
-  std::span<const HgemmVariant> variants = {};
-};
-
-/// The same for FP32 operands and results by way of Tensor Cores.
-struct TcecVariant {
-  std::string_view name, idea;
-  Status (*launch)(const SgemmProblem&, cudaStream_t) = nullptr;
-  Accuracy accuracy = Accuracy::tensor_fp32;
-  /// What a product costs Tensor Cores, in products of FP16 numbers, which bfloat16 ones equal and TF32 ones take twice
-  /// as long as; 0: it is left to plain cores.
-  double fp16_products = 3;
-  bool fp16_range = true;  ///< operands are parted into FP16 numbers as they are, so must be in the range of those
-  /// Of a kernel that chooses for itself: what it has chosen for the last product with this workspace, such as "fp16".
-  std::string (*policy)(const SgemmProblem&) = nullptr;
-};
-struct TcecInfo {
-  std::string_view idea;
-  int min_compute_capability = 80;
-  Status (*launch)(const SgemmProblem&, cudaStream_t) = nullptr;
-  Accuracy accuracy = Accuracy::tensor_fp32;
-  double fp16_products = 3;
-  bool fp16_range = true;
+  Launch launch = {};
+  Emulation emulation = {};
   bool batch = false;  ///< it takes more than one product at a time (SgemmProblem::batch)
-  std::string (*policy)(const SgemmProblem&) = nullptr;
-  std::size_t (*workspace_bytes)(const SgemmProblem&) = nullptr;  ///< the most that any variant needs. Null: none
-  std::span<const TcecVariant> variants = {};
-};
-
-/// The same for another launch of a tall & skinny kernel, and what a stage of them says of itself. Problem:
-/// TsmttsmProblem or TsmmProblem.
-template <template <class> class Problem>
-struct TsmVariant {
-  std::string_view name, idea;
-  Status (*launch_d)(const Problem<double>&, cudaStream_t) = nullptr;
-  Status (*launch_z)(const Problem<double2>&, cudaStream_t) = nullptr;
-};
-template <template <class> class Problem>
-struct TsmInfo {
-  std::string_view idea;
-  int min_compute_capability = 75;
-  Status (*launch_d)(const Problem<double>&, cudaStream_t) = nullptr;
-  Status (*launch_z)(const Problem<double2>&, cudaStream_t) = nullptr;
-  /// How many bytes launch needs as workspace, given m, n, k and sizeof(T), the most that any variant needs.
-  std::size_t (*workspace_bytes)(int m, int n, std::int64_t k, std::size_t element) = nullptr;
-  std::size_t workspace_zeros = 0;  ///< the first so many bytes of them are 0 before a launch, which leaves them so
-  /// The stage's own prediction: how often a thread waits for device memory, one time after another, on a GPU with so
-  /// many SMs. Null: latency is not what bounds it.
+  /// Bytes that launch needs at the problem's workspace, the most that any variant needs. Null: none.
+  std::size_t (*workspace_bytes)(const Problem&) = nullptr;
+  std::size_t workspace_zeros = 0;  ///< the first bytes of it that are 0 before a launch, which leaves them so
+  /// A tall & skinny stage's own prediction: how often a thread waits for device memory, one time after another, on a
+  /// GPU with `sms` SMs. Null: latency is not what bounds it.
   double (*waits)(int m, int n, std::int64_t k, int sms) = nullptr;
-  std::span<const TsmVariant<Problem>> variants = {};
-  GeneratedKernels generated = {};  ///< for stages that take KernelOptions
+  std::span<const Variant> variants = {};  ///< in an array that lives as long as the program
+  GeneratedKernels generated = {};         ///< for stages that take KernelOptions
 };
-using TsmttsmInfo = TsmInfo<TsmttsmProblem>;
-using TsmmInfo = TsmInfo<TsmmProblem>;
 
 /// Any stage, as programs and tests see it.
 struct Stage {
   std::string_view idea;
   Operation op = Operation::gemm;
   std::optional<Type> type = {};  ///< the only one it takes; a tall & skinny stage takes double and double complex
-  double fp16_products = 0;       ///< of an FP32 stage on Tensor Cores, as in TcecInfo
-  bool fp16_range = false;
+  Emulation emulation = {};
   bool batch = false;
   Accuracy accuracy = Accuracy::fp32;
   int min_compute_capability = 75;
   L1Cycles (*l1_cycles)(const SgemmProblem&) = nullptr;
   std::function<Status(const Problem&, cudaStream_t)> launch;
-  std::function<std::size_t(const Problem&)> workspace_bytes;  ///< empty: none
-  std::function<std::string(const Problem&)> policy;           ///< as in TcecInfo; empty: there is no choice
-  std::size_t workspace_zeros = 0;                             ///< bytes
+  std::size_t (*workspace_bytes)(const Problem&) = nullptr;
+  std::size_t workspace_zeros = 0;
   double (*waits)(int m, int n, std::int64_t k, int sms) = nullptr;
   GeneratedKernels generated = {};
 
@@ -174,10 +144,6 @@ const Stage& find_stage(std::string_view name);
 
 struct Registration {
   Registration(const char* file, const StageInfo& info);
-  Registration(const char* file, const HgemmInfo& info);
-  Registration(const char* file, const TcecInfo& info);
-  Registration(const char* file, const TsmttsmInfo& info);
-  Registration(const char* file, const TsmmInfo& info);
 };
 
 }  // namespace gemm
