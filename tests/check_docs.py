@@ -286,7 +286,7 @@ class Check:
     def check_commands(self):
         lab = subprocess.run([self.root / "lab", "help", "all"], text=True, stdout=subprocess.PIPE, cwd=self.root).stdout
         known = {"help", "--help"} | set(re.findall(r"^  ([a-z]+)\b", lab, re.M))
-        programs = {"gemm", "bench"} | {test.stem for test in (self.root / "tests").glob("test_*.cpp")}
+        programs = {"gemm", "bench"} | {test.stem for test in (self.root / "tests").rglob("test_*.cpp")}
         programs |= {("sgemm" if s.parent.name == "stages" else s.parent.name) + "_" + s.stem for s in self.stages}
         with tempfile.TemporaryDirectory() as folder:
             # Run where all names of the repository's root are found, but where nothing that a command writes falls into it.

@@ -95,9 +95,9 @@ def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     entries = json.loads((build / "compile_commands.json").read_text())
     commands = {os.path.realpath(entry["file"]): entry["command"] for entry in entries}
-    prototypes = ROOT / "tests/prototype_kernels.cu"
-    main_of_prototypes = build / "tests/CMakeFiles/prototype.dir/prototype_main.cpp.o"
-    main_of_stages = build / "tests/CMakeFiles/print_counts.dir/print_counts.cpp.o"
+    prototypes = ROOT / "tests/executor/prototype_kernels.cu"
+    main_of_prototypes = build / "tests/CMakeFiles/prototype.dir/executor/prototype_main.cpp.o"
+    main_of_stages = build / "tests/CMakeFiles/print_counts.dir/executor/print_counts.cpp.o"
     jobs = [(prototypes, main_of_prototypes, [[str(which), "128"] for which in range(7)])]
     for folder in ("stages", "tsm", "tensorcore"):
         # Left out: stages that launch kernels of others, with which they would have to be linked; and probes.

@@ -1,5 +1,5 @@
 // What one access of a warp to memory costs: 32-byte sectors of global memory, wavefronts of shared memory. Pure
-// functions of the addresses; tests/test_memory_cost.cpp holds them against an H200, row by row.
+// functions of the addresses; tests/executor/test_memory_cost.cpp holds them against an H200, row by row.
 #pragma once
 
 #include <cstdint>

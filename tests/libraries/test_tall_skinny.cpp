@@ -1,0 +1,423 @@
+// The tall & skinny products as other programs see them (tsm/tall_skinny.hpp): against the harness' reference, in exact
+// integers, at the edges of what BLAS promises, and every error. And which kernel is chosen (tsm/choice.hpp).
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <future>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "common/backend/device_memory.hpp"
+#include "common/check/workbench.hpp"
+#include "common/problem/spec.hpp"
+#include "common/report/kernel_options_json.hpp"
+#include "common/toolchain/jit.hpp"
+#include "common/toolchain/process.hpp"
+#include "tests/device_test.hpp"
+#include "tests/stages/tsm_problems.hpp"
+#include "tsm/choice.hpp"
+#include "tsm/tall_skinny.hpp"
+
+namespace gemm {
+namespace {
+
+using tall_skinny::Code;
+using tall_skinny::Complex;
+
+constexpr Operation operations[] = {Operation::tsmttsm, Operation::tsmm};
+constexpr Type types[] = {Type::f64, Type::c64};
+
+tall_skinny::Type face_type(Type type) {
+  return type == Type::c64 ? tall_skinny::Type::z : tall_skinny::Type::d;
+}
+
+template <class T>
+T number(Scalar s) {
+  if constexpr (sizeof(T) == sizeof(double))
+    return s.real;
+  else
+    return {s.real, s.imag};
+}
+
+// A problem of the harness through the library.
+template <class T>
+tall_skinny::Status call(const Problem& p, std::size_t workspace_bytes, cudaStream_t stream) {
+  const int m = static_cast<int>(p.m), n = static_cast<int>(p.n);
+  const T alpha = number<T>(p.alpha), beta = number<T>(p.beta);
+  const T *const x = static_cast<const T*>(p.x), *const y = static_cast<const T*>(p.y);
+  T* const out = static_cast<T*>(p.out);
+  if (p.op == Operation::tsmm)
+    return tall_skinny::tsmm(stream, m, n, p.k, alpha, x, p.ldx, y, p.ldy, beta, out, p.ldout);
+  return tall_skinny::tsmttsm(stream, m, n, p.k, alpha, x, p.ldx, y, p.ldy, beta, out, p.ldout, p.conjugate,
+                              p.workspace, workspace_bytes);
+}
+tall_skinny::Status call(const Problem& p, std::size_t workspace_bytes, cudaStream_t stream = nullptr) {
+  return p.type == Type::c64 ? call<Complex>(p, workspace_bytes, stream) : call<double>(p, workspace_bytes, stream);
+}
+
+std::size_t workspace_bytes(const Problem& p) {
+  if (p.op == Operation::tsmm) return 0;
+  return tall_skinny::tsmttsm_workspace(static_cast<int>(p.m), static_cast<int>(p.n), p.k, face_type(p.type));
+}
+
+// The library as something that the harness can check. No more workspace than it asks for.
+Contender library() {
+  return {"tall_skinny", Accuracy::fp64, [](const Problem& p, cudaStream_t stream) {
+            const DeviceArray<unsigned char> workspace(workspace_bytes(p));
+            check_cuda(cudaMemset(workspace.data(), 0xff, workspace.size()), "fill the workspace");
+            Problem with_workspace = p;
+            with_workspace.workspace = workspace.data();
+            const tall_skinny::Status status = call(with_workspace, workspace.size(), stream);
+            check_cuda(cudaDeviceSynchronize(), "run");  // before the workspace is gone
+            return status ? Status::ok() : Status::failed(status.reason);
+          }};
+}
+
+class TallSkinny : public DeviceTest {};
+
+void expect_right(const ProblemSpec& spec) {
+  const Result result = evaluate({library()}, spec, check_only(), {})[0];
+  EXPECT_EQ(result.verdict.outcome, Outcome::pass) << describe(spec) << ": " << result.verdict.reason;
+}
+
+// Random numbers and whole ones; M != N; rows with padding; conjugated; beta = 0 with C full of NaN; what lies around
+// the matrices. All of these the harness looks at.
+TEST_F(TallSkinny, IsRight) {
+  for (const Operation op : operations) {
+    for (const Type type : types) {
+      expect_right(tall(op, type, 6, 5, 300));
+      expect_right(awkward(tall(op, type, 6, 5, 77)));
+      if (open_device().gpu) {
+        for (const auto& [m, n] : {std::array{1, 1}, {48, 16}, {16, 48}, {33, 17}, {64, 64}}) {
+          expect_right(tall(op, type, m, n, 100'000));
+          expect_right(awkward(tall(op, type, m, n, 9'999)));
+        }
+      }
+    }
+  }
+}
+
+TEST_F(TallSkinny, EmptyProducts) {
+  for (const Operation op : operations) {
+    for (const Type type : types) {
+      for (const auto& [m, n, k] : {std::array{6, 5, 0}, {0, 5, 40}, {6, 0, 40}})
+        expect_right(awkward(tall(op, type, m, n, k)));
+      ProblemSpec spec = awkward(tall(op, type, 6, 5, 77));
+      spec.alpha = spec.alpha_imag = 0;  // A and B are full of NaN then
+      expect_right(spec);
+      spec.beta = spec.beta_imag = 0;  // and so is C
+      expect_right(spec);
+    }
+  }
+}
+
+// For arguments that are wrong: memory that is there, and a problem that would be right.
+struct Arguments {
+  DeviceArray<Complex> a{200}, b{200}, c{200}, workspace{1};
+  Problem p;
+
+  Arguments(Operation op, Type type) {
+    p.op = op;
+    p.type = type;
+    p.m = 6;
+    p.n = 5;
+    p.k = 10;
+    p.x = a.data();
+    p.ldx = 6;
+    p.y = b.data();
+    p.ldy = 5;
+    p.out = c.data();
+    p.ldout = 5;
+    p.beta = {1.0};
+    for (const DeviceArray<Complex>* each : {&a, &b, &c})
+      check_cuda(cudaMemset(each->data(), 0, each->size() * sizeof(Complex)), "clear");
+    workspace = DeviceArray<Complex>(std::max<std::size_t>(workspace_bytes(p) / sizeof(Complex), 1));
+    p.workspace = workspace.data();
+  }
+};
+
+TEST_F(TallSkinny, InvalidArguments) {
+  const auto shifted = [](const void* pointer, int bytes) {
+    return static_cast<void*>(static_cast<char*>(const_cast<void*>(pointer)) + bytes);
+  };
+  for (const Operation op : operations) {
+    for (const Type type : types) {
+      const Arguments right(op, type);
+      const std::size_t bytes = workspace_bytes(right.p);
+      EXPECT_EQ(call(right.p, bytes).code, Code::ok);
+      EXPECT_EQ(call(right.p, bytes).reason, "");
+      const auto expect_invalid = [&](const char* word, const auto& change) {
+        Problem p = right.p;
+        change(p);
+        const tall_skinny::Status status = call(p, bytes);
+        EXPECT_EQ(status.code, Code::invalid) << word;
+        EXPECT_FALSE(status);
+        EXPECT_NE(status.reason.find(word), std::string::npos) << status.reason;
+      };
+      expect_invalid("negative", [](Problem& p) { p.m = -1; });
+      expect_invalid("negative", [](Problem& p) { p.n = -1; });
+      expect_invalid("negative", [](Problem& p) { p.k = -1; });
+      expect_invalid("apart", [](Problem& p) { p.ldx = 5; });
+      expect_invalid("apart", [](Problem& p) { p.ldy = 4; });
+      expect_invalid("apart", [](Problem& p) { p.ldout = 4; });
+      expect_invalid("apart", [](Problem& p) { p.ldout = -5; });
+      expect_invalid("64 bits", [](Problem& p) { p.ldx = std::numeric_limits<std::int64_t>::max() / 16; });
+      expect_invalid("null", [](Problem& p) { p.x = nullptr; });
+      expect_invalid("null", [](Problem& p) { p.y = nullptr; });
+      expect_invalid("null", [](Problem& p) { p.out = nullptr; });
+      const int half = static_cast<int>(size_of(type)) / 2;
+      expect_invalid("aligned", [&](Problem& p) { p.x = shifted(p.x, half); });
+      expect_invalid("aligned", [&](Problem& p) { p.y = shifted(p.y, half); });
+      expect_invalid("aligned", [&](Problem& p) { p.out = shifted(p.out, half); });
+      if (op == Operation::tsmm) continue;
+      EXPECT_GT(bytes, 0u);
+      expect_invalid("workspace is null", [](Problem& p) { p.workspace = nullptr; });
+      expect_invalid("workspace is not aligned", [&](Problem& p) { p.workspace = shifted(p.workspace, 8); });
+      EXPECT_EQ(call(right.p, bytes - 1).code, Code::invalid);
+    }
+  }
+}
+
+TEST_F(TallSkinny, PointersToNothingMayBeNull) {
+  for (const Operation op : operations) {
+    Arguments none(op, Type::f64);
+    none.p.alpha = {};
+    none.p.x = none.p.y = nullptr;
+    EXPECT_EQ(call(none.p, workspace_bytes(none.p)).code, Code::ok);
+    none.p.n = 0;
+    none.p.out = none.p.workspace = nullptr;
+    EXPECT_EQ(call(none.p, 0).code, Code::ok);
+    check_cuda(cudaDeviceSynchronize(), "run");
+  }
+}
+
+TEST_F(TallSkinny, TooWideIsUnsupported) {
+  for (const Operation op : operations) {
+    Arguments wide(op, Type::f64);
+    for (const int width : {900, tall_skinny::most_columns + 1}) {
+      if (width == 900 && op == Operation::tsmm) continue;  // which needs no tile of C
+      wide.p.m = wide.p.n = width;
+      wide.p.k = 1;
+      wide.p.ldx = wide.p.ldy = wide.p.ldout = width;
+      const DeviceArray<double> c(static_cast<std::size_t>(width) * width);
+      wide.p.y = wide.p.out = c.data();
+      wide.p.x = c.data();
+      const tall_skinny::Status status = call(wide.p, 0);
+      EXPECT_EQ(status.code, Code::unsupported) << status.reason;
+      EXPECT_NE(status.reason, "");
+    }
+  }
+  EXPECT_EQ(tall_skinny::tsmttsm_workspace(-1, 2, 10, tall_skinny::Type::d), 0u);
+  EXPECT_EQ(tall_skinny::tsmttsm_workspace(2, 2000, 10, tall_skinny::Type::d), 0u);
+}
+
+// Kernels that can't be made: nothing is there that could compile them, and the folder of those kept is empty.
+TEST_F(TallSkinny, FailuresAreReported) {
+  if (open_device().gpu) GTEST_SKIP() << "NVRTC can't be taken away";
+  const TemporaryDirectory empty;
+  set_kernel_cache(empty.path());
+  setenv("TMPDIR", "/nonexistent", 1);  // g++ has no place to write to
+  Arguments fresh(Operation::tsmm, Type::f64);
+  fresh.p.m = 5;
+  fresh.p.n = 7;
+  fresh.p.ldx = 5;
+  fresh.p.ldy = fresh.p.ldout = 7;
+  const tall_skinny::Status status = call(fresh.p, 0);
+  unsetenv("TMPDIR");
+  set_kernel_cache("");
+  EXPECT_EQ(status.code, Code::failed);
+  EXPECT_NE(status.reason, "");
+}
+
+// prepare_*() leaves nothing to compile, and touches no memory.
+TEST_F(TallSkinny, PreparedProductsOnlyLaunch) {
+  for (const Operation op : operations) {
+    for (const Type type : types) {
+      for (const bool aligned : {true, false}) {
+        if (type == Type::c64 && !aligned) continue;  // complex numbers always are
+        Arguments arguments(op, type);
+        Problem& p = arguments.p;
+        p.m = 4;
+        p.n = 6;
+        p.ldx = aligned ? 4 : 7;
+        p.ldy = p.ldout = aligned ? 6 : 7;
+        p.conjugate = op == Operation::tsmttsm && type == Type::c64;
+        const DeviceArray<unsigned char> workspace(workspace_bytes(p));
+        p.workspace = workspace.data();
+        const auto before = arguments.c.to_host();
+        const auto prepared =
+            op == Operation::tsmm
+                ? tall_skinny::prepare_tsmm(face_type(type), 4, 6, p.x, p.ldx, p.out, p.ldout)
+                : tall_skinny::prepare_tsmttsm(face_type(type), 4, 6, p.x, p.ldx, p.y, p.ldy, p.conjugate);
+        ASSERT_EQ(prepared.code, Code::ok) << prepared.reason;
+        EXPECT_EQ(arguments.c.to_host(), before);
+        const JitCounters counters = jit_counters();
+        EXPECT_EQ(call(p, workspace.size()).code, Code::ok);
+        check_cuda(cudaDeviceSynchronize(), "run");
+        EXPECT_EQ(jit_counters().compiled, counters.compiled);
+        EXPECT_EQ(jit_counters().on_disk, counters.on_disk);
+      }
+    }
+  }
+  EXPECT_EQ(tall_skinny::prepare_tsmm(tall_skinny::Type::d, 4, 4, nullptr, 3, nullptr, 4).code, Code::invalid);
+  EXPECT_EQ(tall_skinny::prepare_tsmm(tall_skinny::Type::d, -4, 4, nullptr, 4, nullptr, 4).code, Code::invalid);
+  EXPECT_EQ(tall_skinny::prepare_tsmttsm(tall_skinny::Type::d, 2000, 4, nullptr, 2000, nullptr, 4, false).code,
+            Code::unsupported);
+}
+
+TEST_F(TallSkinny, ThreadsMayCallAtTheSameTime) {
+  const auto one = [] {
+    const Arguments own(Operation::tsmttsm, Type::f64);
+    bool right = true;
+    for (int i = 0; i < 5; ++i) right &= call(own.p, workspace_bytes(own.p)).code == Code::ok;
+    return right;
+  };
+  auto first = std::async(std::launch::async, one), second = std::async(std::launch::async, one);
+  EXPECT_TRUE(first.get());
+  EXPECT_TRUE(second.get());
+  check_cuda(cudaDeviceSynchronize(), "run");
+}
+
+// ---- the choice
+
+std::vector<const Stage*> generating(Operation op) {
+  std::vector<const Stage*> found;
+  for (const Stage& stage : stages()) {
+    if (stage.op == op && stage.generated && !stage.generated.stage) found.push_back(&stage);
+  }
+  return found;
+}
+
+TEST(Choice, TablesOfTheBuildCanBeRead) {
+  ASSERT_FALSE(tuned_tables().empty());
+  for (const TunedTable& table : tuned_tables()) {
+    EXPECT_NE(table.device, "");
+    for (const TunedKernel& kernel : table.kernels) {
+      SCOPED_TRACE(table.device + ", " + kernel.stage + ", " + to_json(kernel.options).dump());
+      const auto candidates = generating(kernel.op);
+      const auto stage = std::ranges::find(candidates, kernel.stage, &Stage::id);
+      ASSERT_NE(stage, candidates.end());
+      const bool is_complex = kernel.type == Type::c64;
+      const KernelOptions complete = (*stage)->generated.choose(kernel.m, kernel.n, is_complex, kernel.options);
+      EXPECT_EQ(kernel_refusal(**stage, kernel.m, kernel.n, is_complex, complete), "");
+      const Choice choice = choose_kernel(table.kernels, candidates, kernel.op, kernel.type, kernel.m, kernel.n, {});
+      EXPECT_EQ(choice.stage, *stage);  // so no size is there twice
+      EXPECT_EQ(choice.from, ChoiceFrom::tuned);
+      EXPECT_EQ(choice.options, complete);
+    }
+  }
+}
+
+constexpr const char* example = R"({"device": "NVIDIA H200", "commit": "abc", "kernels": [
+  {"op": "tsmttsm", "type": "d", "m": 16, "n": 16, "stage": "tsm/10_pipeline", "options": {"tile_m": 8, "tile_n": 8,
+   "transposed": true, "leapfrog": false, "unroll": 4, "reduction": "ordered", "threads": 128}},
+  {"op": "tsmttsm", "type": "d", "m": 4, "n": 4, "stage": "tsm/09_generated", "options": {"tile_m": 4, "tile_n": 2,
+   "transposed": true, "leapfrog": false, "unroll": 2, "reduction": "local", "threads": 512}},
+  {"op": "tsmm", "type": "z", "m": 8, "n": 8, "stage": "tsm/12_tsmm_generated", "options": {"threads_per_row": 4,
+   "c_source": "global", "unroll": 1, "threads": 64}}]})";
+
+TEST(Choice, TunedThenNeighbourThenRule) {
+  const TunedTable table = parse_tuned_table("example", example);
+  ASSERT_EQ(table.kernels.size(), 3u);
+  const auto candidates = generating(Operation::tsmttsm);
+  const auto choose = [&](Type type, int m, int n, const KernelOptions& asked = {}) {
+    return choose_kernel(table.kernels, candidates, Operation::tsmttsm, type, m, n, asked);
+  };
+  const Choice same = choose(Type::f64, 16, 16);
+  ASSERT_TRUE(same.stage);
+  EXPECT_EQ(same.stage->id, "tsm/10_pipeline");
+  EXPECT_EQ(same.options, table.kernels[0].options);
+  EXPECT_EQ(same.from, ChoiceFrom::tuned);
+  const Choice neighbour = choose(Type::f64, 16, 15);
+  EXPECT_EQ(neighbour.stage->id, "tsm/10_pipeline");
+  EXPECT_EQ(neighbour.options, table.kernels[0].options);
+  EXPECT_EQ(neighbour.from, ChoiceFrom::neighbour);
+  // By logarithms 7 x 7 is nearer to 4 x 4 (a factor 1.75) than to 16 x 16 (2.29), and 9 x 9 is not. But tiles of 4 x 2
+  // and blocks of 512 threads are slow there, by the model.
+  const Choice slow = choose(Type::f64, 7, 7);
+  EXPECT_EQ(slow.stage->id, "tsm/09_generated");
+  EXPECT_EQ(slow.from, ChoiceFrom::neighbour);
+  EXPECT_EQ(slow.options, slow.stage->generated.choose(7, 7, false, {}));
+  EXPECT_EQ(choose(Type::f64, 9, 9).stage->id, "tsm/10_pipeline");
+  // A tile of 4 x 2 is larger than a C of 2 x 3: the stage's model chooses another.
+  const Choice narrower = choose(Type::f64, 2, 3);
+  EXPECT_EQ(narrower.stage->id, "tsm/09_generated");
+  EXPECT_EQ(narrower.from, ChoiceFrom::neighbour);
+  EXPECT_EQ(narrower.options, narrower.stage->generated.choose(2, 3, false, {}));
+  // What is asked for has precedence, if need be with another stage.
+  const Choice atomics = choose(Type::f64, 16, 16, {.reduction = Reduction::atomics});
+  EXPECT_EQ(atomics.stage->id, "tsm/09_generated");
+  EXPECT_EQ(atomics.options.reduction, Reduction::atomics);
+  EXPECT_FALSE(choose(Type::f64, 4, 4, {.tile_m = 5}).stage);
+  EXPECT_NE(choose(Type::f64, 4, 4, {.tile_m = 5}).reason, "");
+  // Of complex numbers nothing was tuned.
+  EXPECT_EQ(choose(Type::c64, 16, 16).from, ChoiceFrom::rule);
+  EXPECT_EQ(choose(Type::c64, 12, 12).stage->id, "tsm/10_pipeline");
+  EXPECT_EQ(choose(Type::c64, 40, 16).stage->id, "tsm/10_pipeline");
+  EXPECT_EQ(choose(Type::c64, 40, 17).stage->id, "tsm/13b_tensor_cores");
+  EXPECT_FALSE(choose_kernel(table.kernels, {}, Operation::tsmttsm, Type::f64, 4, 4, {}).stage);
+  EXPECT_NE(choose_kernel(table.kernels, {}, Operation::tsmttsm, Type::f64, 4, 4, {}).reason, "");
+}
+
+TEST(Choice, RuleOfTsmm) {
+  const auto id = [](Type type, int m, int n) {
+    return choose_kernel({}, generating(Operation::tsmm), Operation::tsmm, type, m, n, {}).stage->id;
+  };
+  EXPECT_EQ(id(Type::f64, 4, 4), "tsm/12_tsmm_generated");
+  EXPECT_EQ(id(Type::f64, 4, 5), "tsm/13_tsmm_pipeline");
+  EXPECT_EQ(id(Type::c64, 48, 16), "tsm/13_tsmm_pipeline");
+  EXPECT_EQ(id(Type::c64, 48, 17), "tsm/13c_tsmm_tensor_cores");
+}
+
+TEST(Choice, EverySizeHasAKernel) {
+  for (const Operation op : operations) {
+    for (const Type type : types) {
+      for (int m = 1; m <= 64; m += 9) {
+        for (int n = 1; n <= 64; n += 7) {
+          const Choice choice = choose_kernel(op, type, m, n);
+          ASSERT_TRUE(choice.stage) << m << " x " << n << ": " << choice.reason;
+          // What is asked for completely is what comes back: requests are made of it.
+          EXPECT_EQ(choose_kernel(op, type, m, n, choice.options).options, choice.options) << m << " x " << n;
+        }
+      }
+    }
+  }
+}
+
+TEST(Choice, TheTableOfTheNearestGpu) {
+  const std::vector<TunedTable> tables = {
+      {"NVIDIA A100-SXM4-80GB", "", {}}, {"NVIDIA H200", "", {}}, {"NVIDIA GH200 480GB", "", {}}};
+  EXPECT_EQ(nearest_table(tables, "NVIDIA GH200 480GB"), &tables[2]);
+  EXPECT_EQ(nearest_table(tables, "NVIDIA H200 NVL"), &tables[1]);
+  EXPECT_EQ(nearest_table(tables, "NVIDIA GH200 96GB"), &tables[2]);
+  EXPECT_EQ(nearest_table(tables, "NVIDIA GeForce RTX 4090"), &tables[1]);
+  EXPECT_EQ(nearest_table(tables, ""), &tables[1]);
+  EXPECT_EQ(nearest_table({}, "NVIDIA H200"), nullptr);
+}
+
+TEST(Choice, WrongTablesAreRefused) {
+  const auto refused = [](const std::string& from, const std::string& to, const char* word) {
+    std::string text = example;
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+    try {
+      parse_tuned_table("some.json", text);
+      ADD_FAILURE() << to;
+    } catch (const UsageError& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with("some.json: ")) << error.what();
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+    }
+  };
+  refused("\"kernels\"", "\"kernel\"", "kernels");
+  refused("]}", "", "parse");
+  refused("\"op\": \"tsmttsm\"", "\"op\": \"gemm\"", "gemm");
+  refused("\"type\": \"d\"", "\"type\": \"s\"", "'s'");
+  refused("\"m\": 16", "\"m\": 0", "positive");
+  refused("\"tile_m\": 8", "\"tile_q\": 8", "tile_q");
+  refused("\"tile_m\": 8", "\"c_source\": \"global\"", "TSMM");
+}
+
+}  // namespace
+}  // namespace gemm
