@@ -3,6 +3,7 @@
 //
 // Idea      Neighbouring threads should touch neighbouring addresses: a warp's 32 loads then fall into one line of
 //           128 bytes.
+// Base      01_naive
 // Change    Two lines: which of x and y is the row.
 // Limit     The L1 cache, still. For one step of k a warp reads one word of A (the same for all lanes: one cycle) and
 //           32 neighbouring words of B (one from each bank: one cycle): 2 for a warp-wide FMA, 0.25 / 2 = 12.5 % of the
@@ -42,6 +43,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 
 constexpr gemm::StageInfo info = {
     .idea = "as 01 with x and y swapped, lanes walk along a row: coalesced",
+    .base = "01",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.global = 2}; },
     .launch = launch,
 };

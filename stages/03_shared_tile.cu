@@ -3,6 +3,7 @@
 //
 // Idea      Reuse. A block of 32 x 32 threads needs 32 rows of A and 32 columns of B; from global memory each word is
 //           now fetched once per block instead of once per warp, a 32nd of the traffic for B.
+// Base      02_coalesced
 // Change    The loop over k goes in steps of TILE: fill two tiles, barrier, multiply them, barrier.
 // Limit     Shared memory. Lane x reads bs[x][i]: neighbouring lanes are 32 words apart, and 32 words apart is the same
 //           bank, which gives one word a cycle. 32 cycles for B and 1 for A (same word for all lanes): 33, no better
@@ -53,6 +54,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 
 constexpr gemm::StageInfo info = {
     .idea = "tiles in shared memory, B's transposed: every word reused, every read a bank conflict",
+    .base = "02",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 33}; },
     .launch = launch,
 };

@@ -3,6 +3,7 @@
 //
 // Idea      Shared memory has 32 banks of 4 bytes; word w lies in bank w mod 32. A warp's read takes as many cycles as
 //           the busiest bank has different words to give. Along a row: one word each, one cycle.
+// Base      03_shared_tile
 // Change    bs[tx][ty] becomes bs[ty][tx] where it is filled, bs[tx][i] becomes bs[i][tx] where it is read.
 // Limit     Shared memory, now as little as one element per thread allows: 1 cycle for A (same word for all lanes), 1
 //           for B, for a warp-wide FMA: 0.25 / 2 = 12.5 % of the FP32 peak, the same as 02, but without its traffic
@@ -52,6 +53,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 
 constexpr gemm::StageInfo info = {
     .idea = "as 03 with B's tile the way it comes: no bank conflicts",
+    .base = "03",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 2}; },
     .launch = launch,
 };

@@ -2,6 +2,7 @@
 //
 // Idea      Reuse in registers. Two words of A and two of B make four products; one element per thread, as in 04, needs
 //           two words for each.
+// Base      04_conflict_free
 // Change    A block is 16 x 16 threads, still on a 32 x 32 tile of C: thread (tx, ty) computes the elements (ty, tx),
 //           (ty + 16, tx), (ty, tx + 16) and (ty + 16, tx + 16). The tiles are filled by whole warps, a row each.
 // Limit     Shared memory. A warp is now two rows of 16 threads. bs[i][tx]: 16 neighbouring words, 1 cycle.
@@ -86,6 +87,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "2 x 2 elements per thread: each word read from shared memory used twice",
+    .base = "04",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 1.5}; },
     .launch = launch<0>,
     .variants = variants,

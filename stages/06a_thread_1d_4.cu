@@ -2,6 +2,7 @@
 // it. Inputs whose sizes are no multiples of the tile are copied first, with zeros around them: no guards in the loop.
 //
 // Idea      One word of B stays in a register and meets OUT words of A: OUT + 1 words for OUT FMAs.
+// Base      05_thread_2x2
 // Change    From 2 x 2 elements a thread to 4 x 1; padded inputs in place of guards; the unrolling is said aloud.
 // Limit     Shared memory. A step of k: 1 cycle for B, 4 for A (each word the same for all lanes): 5 for 4 FMAs, 1.25.
 //           nvcc merges A's loads along k, two or four steps in one, and half a cycle of each remains: 3 for 4, 0.75.
@@ -134,6 +135,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "4 x 1 elements a thread: one word of B for 4 words of A; inputs padded where they have edges",
+    .base = "05",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = (OUT + 1.0) / OUT}; },
     .launch = pad_and_multiply<TILE>,
     .workspace_bytes =

@@ -1,6 +1,7 @@
 // 06b 1-D thread tile, 8 elements: 06a with strips twice as long, so a block's tile of C is 64 x 32.
 //
 // Idea      The longer the strip, the more FMAs for each word of B. A's words are still used once each.
+// Base      06a_thread_1d_4
 // Change    OUT = 8 in place of 4, and nothing else.
 // Limit     Shared memory. A step of k: 1 cycle for B, 8 for A: 9 for 8 FMAs, 1.125. Merged along k, A takes half a
 //           cycle a word: 5 for 8, 0.625. However long the strip, it stays above 1, or 0.5 merged: A's share.
@@ -133,6 +134,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "8 x 1 elements a thread: one word of B for 8 words of A; inputs padded where they have edges",
+    .base = "06a",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = (OUT + 1.0) / OUT}; },
     .launch = pad_and_multiply<TILE>,
     .workspace_bytes =

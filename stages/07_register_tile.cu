@@ -3,6 +3,7 @@
 // Idea      For each k, read a column of A (8 words) and a row of B (4 words) into registers, and multiply each by
 //           each: 12 words for 32 FMAs. R x S elements need R + S words for R * S products; a column of 8, as in 06b,
 //           needs 9 for 8.
+// Base      06b_thread_1d_8
 // Change    Since 06b: a tile of elements per thread in place of a column. As in 05, they lie 16 apart in a row. The
 //           block's tile of C is 64 x 64, and so are the tiles in shared memory.
 // Limit     Shared memory. A warp is two rows of 16 threads. bs[i][tx + 16 s]: 1 cycle each, 4. as[ty + 8 r][i]: two
@@ -89,6 +90,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "8 x 4 elements per thread, rank-1 updates in registers, from square tiles in shared memory",
+    .base = "06b",
     .l1_cycles = cycles<16, 8>,
     .launch = launch<16, 8>,
     .variants = variants,

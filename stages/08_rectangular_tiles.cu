@@ -2,6 +2,7 @@
 //
 // Idea      How deep a tile is in k decides how often the block waits at a barrier, and nothing about reuse. A tile of
 //           8 steps in place of 64 leaves room for 128 x 128 elements of C per block and 8 x 8 per thread.
+// Base      07_register_tile
 // Change    TILE becomes TILE_M, TILE_N and TILE_K. A's tile is filled 8 columns wide, so A and B are filled apart.
 // Limit     The FP32 cores, for the first time. 16 words for 64 FMAs; bs[i][tx + 16 s]: 1 cycle. as[ty + 16 r][i]: two
 //           words, now only 8 apart, so in two banks: 1 cycle, too. 16 cycles for 64 warp-wide FMAs: 0.25 for one,
@@ -90,6 +91,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "8 x 8 elements per thread from 128 x 8 and 8 x 128 tiles in shared memory",
+    .base = "07",
     .l1_cycles = cycles<8>,
     .launch = launch<8>,
     .variants = variants,

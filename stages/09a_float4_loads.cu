@@ -2,6 +2,7 @@
 // of A's row belong to four rows of the transposed tile: scattering them is a bank conflict.
 //
 // Idea      Fewer instructions for the same bytes. A tile of 128 x 8 words is one float4 for each of 256 threads.
+// Base      08_rectangular_tiles
 // Change    Four guarded loads of an operand become one float4 load; one store of B's tile becomes a float4 store; A's
 //           tile is stored transposed, as[k][row], in four scalar stores.
 // Limit     Shared memory, for one step of k and a warp: 8 loads of A (two words each, for 16 lanes each) and 8 of B
@@ -149,6 +150,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "float4 loads from global memory, A's scattered into a transposed tile",
+    .base = "08",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 0.25}; },
     .launch = launch,
     .workspace_bytes = [](const gemm::Problem& p) { return workspace_bytes(p); },

@@ -2,6 +2,7 @@
 // 2 x 2 groups of 4 x 4 neighbours, and a row of A's tile is four words longer, so that scattering does not conflict.
 //
 // Idea      Four neighbouring rows of A and columns of B are one float4 each: a step of k takes 4 loads, not 16.
+// Base      09a_float4_loads
 // Change    Rows ty + 16 r become 64 g + 4 ty + r, columns likewise; as[k][row] has 132 words in a row; C is stored as
 //           float4s. The next float4s are fetched before the barrier that frees the tiles, not behind it.
 // Limit     Issue slots: 64 FFMA + 4 LDS.128 for a step, 94 % of the FP32 peak, less what filling the tiles takes.
@@ -144,6 +145,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "float4 loads from shared memory, too: 4 for 64 FMAs, scattered without conflicts",
+    .base = "09a",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 0.1875}; },
     .launch = launch<8, false>,
     .variants = variants,

@@ -3,6 +3,7 @@
 // Idea      Which shape? BX x BY threads fill tiles of TILEDIM_M x TILEDIM_K and TILEDIM_K x TILEDIM_N; a thread
 //           computes every BY-th row and every BX-th column of the block's part of C. Five numbers decide reuse, bank
 //           conflicts, registers, shared memory and how many blocks fit an SM.
+// Base      09b_vector_shared_loads
 // Change    Constants become template parameters, and three choices become switches. The tiles lie in dynamic shared
 //           memory, because more than 48 KB of it must be asked for at the launch.
 // Limit     Shared memory. One step of k, 16 rows and 2 columns a thread, BX = 32: 16 loads from A (one word for all
@@ -160,6 +161,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "block, tiles and load order as template parameters; 32 outputs a thread",
+    .base = "09b",
     .l1_cycles = l1_cycles<32, 8, 128, 64, 64, true>,
     .launch = launch<32, 8, 128, 64, 64, true, true, true>,
     .variants = variants,

@@ -3,6 +3,7 @@
 //
 // Idea      Two neighbouring lanes that work on the same columns need the same two float4s of B. So the even lane reads
 //           the first, the odd lane the second, and they exchange them, register to register.
+// Base      09b_vector_shared_loads
 // Change    Lanes go along A, so that neighbours share columns. One LDS.128 a step of k becomes four SHFL.
 // Limit     The pipe of shared memory, because a SHFL passes through it, too: for a warp's step of k 10 wavefronts of
 //           LDS, 4 of SHFL, 4 for filling the tiles, so 72 cycles for four warps. Issue slots say almost the same: 64
@@ -126,6 +127,7 @@ constexpr gemm::Variant variants[] = {
 };
 constexpr gemm::StageInfo info = {
     .idea = "even and odd lanes each read half of B's words and shuffle them to each other",
+    .base = "09b",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = (2 * 4 + 2) / 64.0}; },
     .launch = launch<true, 0>,
     .variants = variants,

@@ -2,6 +2,7 @@
 //
 // Idea      The sixteen words of B that a thread multiplies in two steps of k are four float4s. The four lanes of a
 //           quad work on the same columns: each reads one, and three exchanges give every lane the other three.
+// Base      11a_share_b
 // Change    One LDS.128 for B in two steps of k, not in each; 12 SHFL in two steps, not 8. Each lane takes the
 //           row first that it has read itself, which only changes the addresses of A.
 // Limit     The pipe of shared memory. Wavefronts for a warp's step of k: 10 of LDS as in 11a (a quad reads four
@@ -121,6 +122,7 @@ constexpr gemm::Variant variants[] = {
 };
 constexpr gemm::StageInfo info = {
     .idea = "as 11a, and four lanes share two rows of B: one load a lane for two steps of k",
+    .base = "11a",
     .l1_cycles = cycles,
     .launch = launch<BK / 2>,
     .variants = variants,

@@ -2,6 +2,7 @@
 //
 // Idea      A warp is 16 threads along A and 2 along B, so each word of A has two takers, lanes l and l + 16. Lanes 0
 //           to 15 read the first float4 of their rows, the others the second, and they exchange them.
+// Base      11b_two_rows
 // Change    One LDS.128 a step of k becomes four SHFL, once more.
 // Limit     The pipe of shared memory. For a warp's step of k it is asked for 6 wavefronts, half as many as without
 //           sharing, but 10 SHFL pass through it, too, and 4 for filling: 80 cycles for four warps, as in 11b. Issue
@@ -110,6 +111,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 
 constexpr gemm::StageInfo info = {
     .idea = "as 11b, and lanes l and l + 16 each read half of A's words",
+    .base = "11b",
     // Wavefronts for a warp's 64 FMAs: 4 for a float4 of A, and 4 for one of B in two steps.
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = (4 + 4 / 2.0) / 64}; },
     .launch = launch,

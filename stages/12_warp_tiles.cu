@@ -2,6 +2,7 @@
 //
 // Idea      What a warp reads from shared memory for a step of k is rows plus columns of what it computes: the nearer
 //           to a square, the less. And the larger a thread's part, the fewer loads for an FMA.
+// Base      09b_vector_shared_loads
 // Change    128 threads: four warps of 64 x 64, 8 x 16 outputs a thread. That takes up to 255 registers, and two blocks
 //           still fit an SM. 8 steps of k between barriers, as in 09b, because there is no padding here: with 16 (the
 //           variant k=16) the scatter conflicts 4-fold and not 2-fold. Stage 13 comes back to both.
@@ -154,6 +155,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "64 x 64 outputs for a warp, 8 x 16 for a thread: half as many cycles of shared loads as 09b",
+    .base = "09b",
     // Wavefronts: 2 for each float4.
     .l1_cycles =
         [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 2.0 * (ROWS + COLS) / 4 / (ROWS * COLS)}; },

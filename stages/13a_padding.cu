@@ -3,6 +3,7 @@
 // Idea      16 steps of k between barriers halve their number, but a warp then scatters to four steps at a time, 4 rows
 //           of `as` apart. If a row has 128 words, all four fall into one bank; stage 12 has 8 steps for that reason.
 //           Each word of padding moves the next of the four 4 banks on.
+// Base      12_warp_tiles
 // Change    as[k][row] has 132 words in a row. Nothing else, against the variant 12:k=16.
 // Limit     2 words would be right: 0, 8, 16 and 24 banks further, no conflict. But then rows would not start at a
 //           float4, and to read them 16 bytes at a time would be illegal. With 4: 0, 16, 0 and 16, two in a bank.
@@ -153,6 +154,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "as 12:k=16, A's rows 4 words longer: half of the scatter's cycles, a third of its conflicts",
+    .base = "12",
     // Wavefronts: 2 for each float4.
     .l1_cycles =
         [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 2.0 * (ROWS + COLS) / 4 / (ROWS * COLS)}; },

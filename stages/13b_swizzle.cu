@@ -2,6 +2,7 @@
 //
 // Idea      Don't move the rows of `as` apart (13a), turn what is in them: row r of step k lies at r ^ 8 (k / 4). XOR
 //           with a number is a permutation: no word is lost, and none is added.
+// Base      13a_padding
 // Change    as[k][row] becomes as[k][row ^ swizzle(k)], where it is written and where it is read.
 // Limit     The four steps of k to which a warp scatters at a time get 8 banks each: 32 banks, one cycle. A float4
 //           stays whole, and what a warp reads at once is still 128 neighbouring bytes, in another order: 2 cycles,
@@ -160,6 +161,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "as 12:k=16, A's rows in another order at each fourth step of k: no conflicts, no more memory",
+    .base = "13a",
     // Wavefronts: 2 for each float4.
     .l1_cycles =
         [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 2.0 * (ROWS + COLS) / 4 / (ROWS * COLS)}; },

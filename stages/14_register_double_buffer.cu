@@ -3,6 +3,7 @@
 //
 // Idea      A load takes one issue slot, to wait for it takes hundreds. So ask early, into registers of their own: a
 //           thread holds the words of two steps of k, and its eight float4s of the next tile.
+// Base      13b_swizzle
 // Change    Two halves of shared memory, 32 KB, hold this tile and the next, and one barrier a tile is enough. read()
 //           runs one step ahead of the FFMAs, fetch() one tile. 13b is the base: no padding to double.
 // Limit     Issue slots, as before: 128 FFMA + 6 LDS.128 for a step. What should go are 13b's waits: for global memory
@@ -176,6 +177,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "as 13b, the next step's words and the next tile on their way while this one is multiplied",
+    .base = "13b",
     // Wavefronts: 2 for each float4.
     .l1_cycles =
         [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 2.0 * (ROWS + COLS) / 4 / (ROWS * COLS)}; },

@@ -2,6 +2,7 @@
 // multiplied. What a copy cannot do is transpose, so A's tile stays as it comes, and is read four steps of k at a time.
 //
 // Idea      cp.async names a source and a target and waits for nothing: no registers for words under way, no stores.
+// Base      14_register_double_buffer
 // Change    Fetch and store become one instruction for 16 bytes. as[row][k]; a float4 of it holds a row's next four
 //           steps, so the inner loop walks k in quads: 8 float4s of A, 16 of B, 512 FMAs. TILE_K is 32, twice 14's.
 // Limit     Issue slots: 512 FFMA, 24 LDS.128 and 19 others for a quad, 92 %. If each LDS.128 costs three slots more,
@@ -202,6 +203,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 
 constexpr gemm::StageInfo info = {
     .idea = "tiles copied asynchronously, two ahead; A read four steps of k at a time",
+    .base = "14",
     // A quad of a warp: 8 float4s of A and 16 of B, two cycles each, for 512 FMAs.
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512}; },
     .min_compute_capability = 80,

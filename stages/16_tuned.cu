@@ -2,6 +2,7 @@
 // anything is compiled, and by what nvcc reports before anything is timed, looks for a better one.
 //
 // Idea      Tile sizes were argued for, one at a time. They act together, so try them together: let a program do it.
+// Base      15_async_copies
 // Change    None in the kernel: as 15's, but for constants that come from Shape, tiles for any number of threads, any
 //           number of stages (two are enough: docs page), and QUADS quads of k in a body of the inner loop.
 // Limit     As 15: issue slots, and the register write cycles of LDS.128. No choice of constants removes either.
@@ -272,6 +273,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "15 with every constant a parameter, for a search to choose",
+    .base = "15",
     .l1_cycles = cycles<Tuned>,
     .min_compute_capability = 80,
     .launch = launch<Tuned>,

@@ -3,6 +3,7 @@
 //
 // Idea      264 blocks run at one time. A patch of 8 x 33 tiles reads 8 + 33 tiles of A and B a round; two rows of C's
 //           tiles read as many of A as they have rows, and B from its first column to its last: at 16384, 3 + 128.
+// Base      15_async_copies
 // Change    place(): tiles are numbered in bands of HEIGHT rows, column by column. The kernel is 15's.
 // Limit     15's. At 16384 a wave of blocks asks DRAM for 131 tiles a round in rows, for 41 in bands: 0.40 and 0.13
 //           TB/s of the 4.65 that there are, so little is to be expected here: docs page.
@@ -220,6 +221,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "blocks that run together take tiles in bands of 8 rows, column by column",
+    .base = "15",
     // A quad of a warp: 8 float4s of A and 16 of B, two cycles each, for 512 FMAs.
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512}; },
     .min_compute_capability = 80,

@@ -3,6 +3,7 @@
 //
 // Idea      A tile need not be computed by one block: sums over parts of k can be added. 64 x 64 x 1048576 is one tile,
 //           and 32768 rounds for 264 blocks.
+// Base      17a_rasterisation
 // Change    Plan says which rounds of which tiles a block has. A loop over its tiles; parts go to the workspace;
 //           reduce().
 // Limit     Rounds / places in place of whole waves. 1024^3 is 64 tiles of 32 rounds for 264 places: 8 rounds for each,
@@ -349,6 +350,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "17a; the rounds of the last, incomplete wave dealt out evenly to all places",
+    .base = "17a",
     // As 17a's, and a little more: a worker reads the first words of each part of a tile anew.
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512}; },
     .min_compute_capability = 80,

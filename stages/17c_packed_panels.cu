@@ -4,6 +4,7 @@
 //
 // Idea      A copy costs 2 words for each word, a product reads each word hundreds of times. Goto and van de Geijn pack
 //           for a CPU's TLB and caches; here it is for cp.async, cache lines and registers.
+// Base      17b_stream_k
 // Change    pack(). A tile of A lies by steps of k: 6 float4s a step for a thread's 128 FMAs, not 20 for 512, and no
 //           quads of A in registers. So there is room for all operands of two steps, and a turn of the loop is two
 //           steps, not four.
@@ -371,6 +372,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "17b; A and B packed into panels, A transposed; two steps of k a turn of the loop",
+    .base = "17b",
     // A step of a warp: 6 float4s of a thread, two cycles each, for 128 FMAs. And pack() reads each word of A once.
     .l1_cycles =
         [](const gemm::SgemmProblem& p) { return gemm::L1Cycles{.shared = 6.0 * 2 / 128 + 1.0 / std::max(p.n, 1)}; },

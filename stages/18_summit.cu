@@ -4,6 +4,7 @@
 // Idea      No one kernel is best. Large tiles need fewer words per FMA, small ones fill 132 SMs with a 512 x 512
 //           product; packing pays if each word is used often enough; what is left behind whole waves of blocks is
 //           shared out.
+// Base      17c_packed_panels
 // Change    choose() estimates each candidate's time from a few measured constants, and takes the least. Nothing else
 //           depends on the shape, and no shape is named. Unpacked, A is transposed on its way through registers; two
 //           slices of k share the medium tile, four the slim one, so that an SM with one block has warps enough; the
@@ -831,6 +832,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "five sizes of tile, in bands, remainders shared between blocks; a model chooses",
+    .base = "17c",
     .l1_cycles = l1_cycles<Tile::any>,
     .min_compute_capability = 80,
     .launch = launch<Tile::any>,

@@ -3,6 +3,7 @@
 //
 // Idea      A fragment loaded for N columns of C is used N / 16 times: N / 2 flops for a byte read from shared memory. Twice
 //           the N, half the traffic, four times the registers.
+// Base      01_wmma
 // Change    copy_tile by 16 bytes a thread, then fragments from shared memory. Rows are 16 bytes longer than a tile's: eight
 //           rows, which one load of a fragment takes, begin four banks apart.
 // Limit     Shared memory: a product of 16 x 8 x 16 takes 64 / N wavefronts. sm_90 has a product every 1.5 cycles, so N = 16
@@ -155,6 +156,7 @@ constexpr gemm::Variant variants[] = {
 };
 constexpr gemm::StageInfo info = {
     .idea = "tiles in shared memory, a warp and 64 x 64 of C in WMMA's fragments",
+    .base = "01",
     .accuracy = gemm::Accuracy::tensor_fp32,
     .launch = launch<64, 64, CHUNK, 16>,
     .variants = variants,

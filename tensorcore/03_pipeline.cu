@@ -3,6 +3,7 @@
 // Idea      A fragment as mma.sync takes it holds each element once: half the registers of WMMA's. So a warp can have
 //           64 x 64 of C in 128 registers and two steps' fragments in 64, and a step's loads hide behind the last
 //           step's products.
+// Base      02_shared_tiles
 // Change    02's tiles come by cp.async, STAGES - 1 ahead, and without padding: chunks of 16 bytes lie exchanged by the row's
 //           number. Operands that 16-byte copies can't take are packed into the workspace first.
 // Limit     mma.sync: a product of 16 x 8 x 16 every 1.5 cycles of an SM, two thirds of what sm_90's Tensor Cores can do. For
@@ -283,6 +284,7 @@ constexpr gemm::Variant variants[] = {
 };
 constexpr gemm::StageInfo info = {
     .idea = "mma.sync, ldmatrix from swizzled tiles, copies some tiles ahead",
+    .base = "02",
     .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 80,
     .launch = launch,

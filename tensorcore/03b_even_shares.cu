@@ -3,6 +3,7 @@
 //
 // Idea      2,048 tiles for 132 SMs are 15.5 waves and take 16; and at both ends of each tile the Tensor Cores wait: for
 //           the first copies, and while sums are stored. A block that stays can do these side by side.
+// Base      03_pipeline
 // Change    Plan says which rounds of which tiles a block has, as in stages/17b. Around 03's loop one over these; parts of
 //           tiles go to the workspace, and reduce() adds them up.
 // Limit     As 03, mma.sync's rate at the clock that power leaves.
@@ -439,6 +440,7 @@ constexpr gemm::Variant variants[] = {
 };
 constexpr gemm::StageInfo info = {
     .idea = "03; blocks that stay take even shares, the next tile's copies begin before this one is stored",
+    .base = "03",
     .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 80,
     .launch = launch<Share::where_it_pays>,

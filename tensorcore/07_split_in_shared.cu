@@ -3,6 +3,7 @@
 //
 // Idea      v = h + d 2^-11 with h = half(v) and d = half((v - h) 2^11): 22 bits of FP32's 24. A product of two such
 //           sums is three FP16 products, h h' + (h d' + d h') 2^-11; the fourth is less than 2^-22 of it.
+// Base      02_shared_tiles
 // Change    02's tiles are FP32. A warp splits its 32 x 16 of A and 16 x 32 of B in shared memory, and loads four kinds
 //           of fragments in the place of two.
 // Limit     Shared memory: for n x n of C a step of k reads 4 bytes an element, writes 4, and reads 4 again: n / 12
@@ -185,6 +186,7 @@ constexpr gemm::Variant variants[] = {
 };
 constexpr gemm::StageInfo info = {
     .idea = "FP32 from three FP16 products, numbers split in shared memory, sums in Tensor Cores",
+    .base = "02",
     .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 75,
     .launch = launch<Form::corrected>,

@@ -4,6 +4,7 @@
 // Idea      A lane knows which elements of the matrix it holds (stage 04), so it can load those from the FP32 tile and
 //           split them in registers. And a Tensor Core cuts off what does not fit a sum: after thousands of additions
 //           that shows. So its sums stay short, and end in an FP32 addition.
+// Base      07_split_in_shared
 // Change    07's FP16 tiles are gone, and so is its way through them: fragments, load, product and store have the names
 //           of nvcuda::wmma in wmma_ext::tcec.
 // Limit     Shared memory: n / 4 flops a byte, and the tiles' way in as much again: 3.3 wavefronts a product, in whose
@@ -123,6 +124,7 @@ constexpr gemm::Variant variants[] = {
 };
 constexpr gemm::StageInfo info = {
     .idea = "fragments split in registers; sums of 16 products are added up in FP32",
+    .base = "07",
     .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 80,
     .launch = launch<16, 16>,

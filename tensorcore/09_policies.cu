@@ -3,6 +3,7 @@
 //
 // Idea      Everything that differs between FP16, TF32 and bfloat16, mma.sync, nvcuda::wmma and plain cores is behind
 //           fragment, load_matrix_sync and mma_sync. So each choice is a template argument, and its price can be told.
+// Base      08_split_in_registers
 // Change    08's types; rows of the tiles are padded as each layout wants it.
 // Limit     Tensor Cores: products of FP16 for one of FP32: FP16 3; TF32 3 at half the rate, so 6; bfloat16 6, without
 //           rounding 1, 2 and 1. Plain cores: one FMA takes four shuffles an element of four, by which they lose.
@@ -181,6 +182,7 @@ constexpr gemm::Variant variants[] = {
 };
 constexpr gemm::StageInfo info = {
     .idea = "a policy says what multiplies, and what numbers are parted into: FP16, TF32, bfloat16, FP32",
+    .base = "08",
     .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 80,
     .launch = launch_policy<__half>,

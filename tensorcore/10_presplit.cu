@@ -5,6 +5,7 @@
 //           all. Split once, scaled by a power of two that fits the row (or the column), and written as the tiles of the
 //           product lie in shared memory, swizzled: then a tile is copied from end to end, and fragments are loaded by
 //           ldmatrix.
+// Base      03_pipeline
 // Change    03's loop: 32 steps of k to a tile, their rounded parts and what is left beside each other; per product of
 //           16 x 8 three mma.sync into a sum of its own, added to C by plain cores. As rows are scaled to FP16's upper
 //           end, what is left needs no factor 2^11, and so no sum of its own. It is three files: presplit/split.cuh and
@@ -29,6 +30,7 @@ constexpr gemm::Variant variants[] = {
 };
 constexpr gemm::StageInfo info = {
     .idea = "numbers scaled and split once, in a pass of their own; ldmatrix and copies some tiles ahead",
+    .base = "03",
     .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 80,
     .launch = presplit::launch_sgemm<Policy::half>,

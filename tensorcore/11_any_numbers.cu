@@ -3,6 +3,7 @@
 // Idea      A number 2^17 times as small as its row's largest has lost digits in 10. That counts only where it meets a
 //           large one, and the sum of such an element is then small beside the two vectors' largest numbers: so an
 //           element whose sum is not small is certain. The others are calculated again.
+// Base      10_presplit
 // Change    10 counts numbers that lost digits, by row and column. Elements in doubt: a few of a tile by FP32's own
 //           multiply-adds, a warp each; a tile with many, or a matrix with many such numbers, in TF32, whose 8 bits of
 //           exponent hold what FP16's 5 can't. All is decided on the device: kernels that aren't needed end at once.
@@ -30,6 +31,7 @@ constexpr gemm::Variant variants[] = {
 };
 constexpr gemm::StageInfo info = {
     .idea = "as 10, and where FP16 might lose digits that count, TF32: decided on the device",
+    .base = "10",
     .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 80,
     .launch = presplit::launch_sgemm<Policy::automatic>,

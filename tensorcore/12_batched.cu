@@ -3,6 +3,7 @@
 // Idea      A batch has blocks enough for all SMs whatever the size of its matrices, so a block needs no large tile, and k
 //           no slices. What is left to choose is the blocking: tiles of C for a block and for a warp, steps of k between
 //           two barriers. The paper's is 128 x 128 x 32 and 32 x 32; the variants are a grid around it.
+// Base      08_split_in_registers
 // Change    08 with a third coordinate of a block, tiles copied asynchronously, one ahead, and sums of 32 products.
 // Limit     Issue slots, as in 08: each warp splits for itself. A warp tile of WARP_M x WARP_N splits (WARP_M + WARP_N)
 //           numbers a step of k for WARP_M * WARP_N products of them: large warp tiles split less, and need registers.
@@ -150,6 +151,7 @@ constexpr gemm::Variant variants[] = {
 };
 constexpr gemm::StageInfo info = {
     .idea = "a batch in one launch, fragments split in registers, in the paper's blocking",
+    .base = "08",
     .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 80,
     .launch = launch<Papers>,

@@ -2,6 +2,7 @@
 //
 // Idea      The only long dimension is the sum's, so the sum must be parallel: a thread adds up a chunk of K in a
 //           register, and once, at its end, adds that to C.
+// Base      01_element_per_thread
 // Change    Blocks have a chunk of K, dealt out a row at a time (a grid-stride loop). C is scaled by beta first.
 // Limit     Loads: a warp-wide FMA needs a word of A and a word of B for each lane. A row of B is read once for each
 //           row of C, and from the L1 cache each time but one.
@@ -73,6 +74,7 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
 
 constexpr gemm::StageInfo info = {
     .idea = "K cut into chunks, a block each; atomic additions to C",
+    .base = "01",
     .accuracy = gemm::Accuracy::fp64,
     .launch = {launch<double>, launch<double2>},
     .waits =

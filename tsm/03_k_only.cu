@@ -1,6 +1,7 @@
 // 03 K only: a thread keeps a whole tile of C in registers. Nothing but K is dealt out to the threads.
 //
 // Idea      A word that is in a register serves a whole row or column of C: W words of A and W of B give W * W FMAs.
+// Base      02_split_k
 // Change    The sums of a thread are a W x W tile, and each of a block's threads is a slice. Their sums meet in shared
 //           memory first, so that a block adds to each element of C once.
 // Limit     Registers. W * W sums take 2 W * W of them in double, 4 W * W complex, of 255 that a thread can have.
@@ -130,6 +131,7 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
 
 constexpr gemm::StageInfo info = {
     .idea = "a whole tile of C in each thread's registers, only K dealt out to threads",
+    .base = "02",
     .accuracy = gemm::Accuracy::fp64,
     .launch = {launch<double, 2, 4, 8, 10>, launch<double2, 2, 4, 7>},
     .waits =

@@ -2,6 +2,7 @@
 //
 // Idea      A column of the tile takes 2 M registers in place of 2 M * N, so that M = 64 is no problem, and there are N
 //           times as many threads for a row of K.
+// Base      03_k_only
 // Change    A slice is N threads side by side, THREADS / N slices a block. Tiles of TM x 1.
 // Limit     The L1 cache: a thread uses a word of A once for each load of it, and only the word of B often. That is
 //           more than one load per FMA.
@@ -129,6 +130,7 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
 
 constexpr gemm::StageInfo info = {
     .idea = "a column of C in each thread's registers, slices of N threads",
+    .base = "03",
     .accuracy = gemm::Accuracy::fp64,
     .launch = {launch<double, 4, 8, 16, 32, 64>, launch<double2, 4, 8, 16, 32>},
     .waits =

@@ -2,6 +2,7 @@
 //
 // Idea      TM + TN words serve TM * TN FMAs. Between the whole tile of 03 and the column of 04 lies the size that
 //           needs few loads and leaves registers for many threads.
+// Base      04_k_and_n
 // Change    Tiles in both directions, chosen by shape: the smallest with enough bytes in flight. A row or column is
 //           only guarded if M or N is no multiple of the tile's: bool template parameters, so that the other kernels
 //           have no predicate.
@@ -178,6 +179,7 @@ constexpr gemm::Variant variants[] = {
 };
 constexpr gemm::StageInfo info = {
     .idea = "TM x TN elements a thread, tiles chosen by shape, guards only where they are needed",
+    .base = "04",
     .accuracy = gemm::Accuracy::fp64,
     .launch = {launch<double>, launch<double2>},
     .waits =

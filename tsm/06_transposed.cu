@@ -2,6 +2,7 @@
 //
 // Idea      A thread's tile need not be in one piece: with every tiles_n-th column it has as many elements, and the
 //           first words of all threads are neighbours, then the second ones. In 05 they are TN words apart.
+// Base      05_tiles
 // Change    row and col are the first of a thread's rows and columns, and the others are tiles_m and tiles_n further.
 // Limit     Latency, as 05. The L1 cache has less to do, which shows where FMAs and loads are what takes the time.
 // Number    Wavefronts of loads per FMA; instructions of the loop, of which some go to addresses that are no constants
@@ -178,6 +179,7 @@ constexpr gemm::Variant variants[] = {
 };
 constexpr gemm::StageInfo info = {
     .idea = "tiles of interleaved columns: lanes side by side read words side by side",
+    .base = "05",
     .accuracy = gemm::Accuracy::fp64,
     .launch = {launch<double>, launch<double2>},
     .waits =

@@ -2,6 +2,7 @@
 //
 // Idea      A warp stops at the first FMA whose words are not there, and asks for nothing while it multiplies. With a
 //           second set of registers for the next row, loads are on their way all the time.
+// Base      06_transposed
 // Change    next_x, next_y. The last row is loaded twice, which takes less than to ask before each load whether there
 //           is a next.
 // Limit     Still latency, for wide C: as many bytes in flight as before, now all the time; and a bit fewer, since the
@@ -192,6 +193,7 @@ constexpr gemm::Variant variants[] = {
 };
 constexpr gemm::StageInfo info = {
     .idea = "the next row loaded into a second set of registers before this one is multiplied",
+    .base = "06",
     .accuracy = gemm::Accuracy::fp64,
     .launch = {launch<double, 1>, launch<double2, 1>},
     .waits =

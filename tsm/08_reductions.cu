@@ -3,6 +3,7 @@
 // Idea      Sums of floating-point numbers depend on their order, and atomic additions come in any. Here each block
 //           stores its part of C, and a second kernel adds the parts as it always does. It also scales C, which took a
 //           kernel before.
+// Base      07_leap_frog
 // Change    `reduction`, with both atomic ways as variants; finish(). And a slice has at least ROWS rows: a short K
 //           gets fewer blocks, and so fewer parts to add.
 // Limit     As 07 for long K. For short K the launches and a few waits for the memory, one after the other.
@@ -240,6 +241,7 @@ constexpr gemm::Variant variants[] = {
 };
 constexpr gemm::StageInfo info = {
     .idea = "blocks' parts of C added up by a second kernel: the same bits in each run",
+    .base = "07",
     .accuracy = gemm::Accuracy::fp64,
     .launch = {launch<Reduction::ordered, double>, launch<Reduction::ordered, double2>},
     .workspace_bytes =

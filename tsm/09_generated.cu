@@ -2,6 +2,7 @@
 //
 // Idea      What the compiler knows costs nothing at run time: M, N, tile, edges, how many rows are held. So nothing is
 //           general: each problem has its own kernel, written once as a template and compiled at the first launch.
+// Base      08_reductions
 // Change    One kernel in the place of 03 to 08, its choices made by a model, or one by one on the command line.
 // Limit     The registers: they hold the sums and the rows on their way. Where C is wide, its tiles leave no room for
 //           as many bytes as latency asks for; where it is narrow, the memory's bandwidth.
@@ -83,6 +84,7 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
 
 constexpr gemm::StageInfo info = {
     .idea = "a kernel for exactly this M and N, compiled when it is asked for",
+    .base = "08",
     .accuracy = gemm::Accuracy::fp64,
     .launch = {launch<double>, launch<double2>},
     .workspace_bytes =

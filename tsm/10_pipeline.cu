@@ -4,6 +4,7 @@
 // Idea      Until now registers held the sums and the rows on their way, and Little's law wanted more of these than
 //           there was room for. A copy from device to shared memory takes no register: three stages of 8 KB and more
 //           are always under way in each SM, however wide C is, and the sums can have the registers.
+// Base      09_generated
 // Change    09's kernel with cp.async in the place of leapfrogging, tiles that fill an SM with one or two blocks, and
 //           operands read from shared memory, 16 bytes at a time. Any alignment; rows without padding are one range,
 //           copied by 16. Complex numbers by three products of real ones, or four.
@@ -65,6 +66,7 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
 
 constexpr gemm::StageInfo info = {
     .idea = "rows copied to shared memory stages ahead; registers for the sums alone",
+    .base = "09",
     .accuracy = gemm::Accuracy::fp64,
     .min_compute_capability = 80,
     .launch = {launch<double>, launch<double2>},

@@ -3,6 +3,7 @@
 // Idea      With M and N known, a thread keeps N / t results of each of U rows in registers. A word of A then serves N
 //           / t FMAs and not one, and a word of C serves U. Where C comes from is a choice: registers, the L1 cache,
 //           shared memory.
+// Base      11_tsmm_rows
 // Change    As 09: compiled when it is asked for, options by a model or one by one on the command line.
 // Limit     The L1 cache and shared memory: M wavefronts for a row of A (each lane's row may lie on the same banks),
 //           and M N / (32 U) for C. The memory allows (M + N) 8 / 17 cycles. Then the FP64 cores, M N / 64.
@@ -50,6 +51,7 @@ gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
 
 constexpr gemm::StageInfo info = {
     .idea = "B = A C: a kernel for exactly this M and N; threads share rows, C from where it is best",
+    .base = "11",
     .accuracy = gemm::Accuracy::fp64,
     .launch = {launch<double>, launch<double2>},
     .waits =

@@ -4,6 +4,7 @@
 // Idea      What is on its way to the SM fills no register here, either, so a thread can have 8 rows and 8 columns of
 //           B, or 4 and 4 of complex numbers: 64 FMAs for 16 words from shared memory. And a row of A is one warp's
 //           alone: each warp has stages of its own and waits for no other.
+// Base      12_tsmm_generated
 // Change    12's kernel with cp.async in the place of loads to registers, several rows a thread, and a loop with little
 //           but FMAs and loads: addresses are a register and a constant. Complex numbers by three products of real
 //           ones, or four.
@@ -50,6 +51,7 @@ gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
 
 constexpr gemm::StageInfo info = {
     .idea = "rows of A copied to shared memory stages ahead, by the warp that multiplies them",
+    .base = "12",
     .accuracy = gemm::Accuracy::fp64,
     .min_compute_capability = 80,
     .launch = {launch<double>, launch<double2>},

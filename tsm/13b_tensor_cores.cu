@@ -4,6 +4,7 @@
 //           which a lane holds two words of A, one of B and four sums. Registers have ports enough for that, and an SM
 //           does 128 multiply-adds a cycle, twice what its plain cores do. C = A^T B needs no transpose: both operands
 //           are "row t, column g" of matrices that lie by rows.
+// Base      10_pipeline
 // Change    10's loop with fragments in the place of a thread's tiles, and stages in four chunks, 32 bytes modulo 128
 //           from one to the next: lanes read four rows from four groups of banks, whatever the width.
 // Limit     Up to 64 columns of double the memory, 4.6 TB/s; of complex numbers, from 51 on, 66 TFLOP/s.
@@ -45,6 +46,7 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
 
 constexpr gemm::StageInfo info = {
     .idea = "FP64 Tensor Cores, fed through shared memory",
+    .base = "10",
     .accuracy = gemm::Accuracy::fp64,
     .min_compute_capability = 80,
     .launch = {launch<double>, launch<double2>},

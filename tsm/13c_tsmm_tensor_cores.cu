@@ -2,6 +2,7 @@
 //
 // Idea      B = A C has rows of A as the rows of m16n8k4's left operand and C as the right one. C lies in shared memory in
 //           the order in which the instruction wants it, 32 lanes side by side; rows of A come there ahead.
+// Base      13_tsmm_pipeline
 // Change    13's turns of a warp: 16 rows, or a multiple, with all their columns. Results leave by 16 bytes, a row of four
 //           lanes side by side; or, where rows are not aligned, through the stage that A's rows have left.
 // Limit     Up to 64 columns of double the memory, reading and writing at once, 3.9 TB/s; of complex numbers, from 60 on,
@@ -41,6 +42,7 @@ gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
 
 constexpr gemm::StageInfo info = {
     .idea = "FP64 Tensor Cores, 16 rows of B a warp",
+    .base = "13",
     .accuracy = gemm::Accuracy::fp64,
     .min_compute_capability = 80,
     .launch = {launch<double>, launch<double2>},

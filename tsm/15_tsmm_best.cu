@@ -2,6 +2,7 @@
 //
 // Idea      The table of 14 has TSMM's kernels, too: 12 and 13 where C is narrow, 13c where it is wide, and what was found
 //           otherwise.
+// Base      14_best
 // Change    12, 13 or 13c, with options from tsm/tuned/.
 // Limit     That of the stage that is chosen.
 // Number    GB/s and TFLOP/s as a share of the roofline, beside those of 12, 13 and 13c with their own models' options.
@@ -20,6 +21,7 @@ gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
 
 const gemm::StageInfo info = {
     .idea = "12, 13 or 13c with the options that were found to be fastest for this M and N",
+    .base = "14",
     .accuracy = gemm::Accuracy::fp64,
     .launch = {launch<double>, launch<double2>},
     .workspace_bytes = gemm::most_workspace,

@@ -22,7 +22,9 @@ int list(bool with_variants) {
   };
   for (const Stage& stage : stages()) {
     probes_before(&stage.id);
-    fmt::print("{:<28}  {}\n", stage.id, stage.idea);
+    const std::string since =
+        stage.base.empty() ? "" : fmt::format(" (since {})", stage.base.substr(stage.base.find('/') + 1));
+    fmt::print("{:<28}  {}{}\n", stage.id, stage.idea, since);
     if (!with_variants) continue;
     for (const Stage& form : variants(stage))
       fmt::print("  {:<26}  {}\n", form.id.substr(form.id.find('/') + 1), form.idea);

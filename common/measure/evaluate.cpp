@@ -134,6 +134,7 @@ std::vector<Result> all_skipped(const std::vector<Contender>& contenders, const 
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     results[i].id = contenders[i].id;
     results[i].stage = contenders[i].stage;
+    if (contenders[i].stage) results[i].base = contenders[i].stage->base;
     results[i].accuracy = contenders[i].accuracy;
     results[i].spec = spec;
     results[i].spec.kernel = contenders[i].kernel.value_or(spec.kernel);

@@ -35,6 +35,7 @@ struct TimedResult {
 
 struct Result {
   std::string id;
+  std::string base;              ///< as in Stage
   const Stage* stage = nullptr;  ///< null for a library
   Accuracy accuracy = Accuracy::fp32;
   ProblemSpec spec;

@@ -26,6 +26,8 @@ void add(const char* file, Stage stage, const std::vector<Stage>& variants) {
   stage.file = file;
   const std::string_view name = std::string_view(stage.id).substr(stage.id.find('/') + 1);
   stage.number = name.substr(0, name.find('_'));
+  const std::string family = stage.id.substr(0, stage.id.find('/') + 1);
+  if (!stage.base.empty()) stage.base = family + stage.base;  // StageInfo has the number
   auto& all = storage();
   const auto at = std::ranges::lower_bound(all, stage.id, {}, &Stage::id);
   if (at != all.end() && at->id == stage.id) throw std::logic_error("two stages are called " + stage.id);
@@ -34,6 +36,7 @@ void add(const char* file, Stage stage, const std::vector<Stage>& variants) {
     const std::string suffix = ":" + form.id;
     form.id = stage.id + suffix;
     form.number = stage.number + suffix;
+    form.base = family + stage.number;
     form.file = file;
     if (std::ranges::find(forms, form.id, &Stage::id) != forms.end())
       throw std::logic_error("two variants are called " + form.id);
@@ -84,6 +87,7 @@ std::function<Status(const Problem&, cudaStream_t)> launch_of(const Launch& laun
 Registration::Registration(const char* file, const StageInfo& info) {
   Stage stage;
   stage.idea = info.idea;
+  stage.base = info.base;
   stage.op = operation_of(info.launch);
   stage.type = type_of(info.launch);
   stage.emulation = info.emulation;

@@ -79,6 +79,8 @@ struct Variant {
 /// What a stage says of itself.
 struct StageInfo {
   std::string_view idea;  ///< one line, shown by `list`
+  /// Number of the stage that this one changes, in the same family; the head's label Base names it, too. Empty: a root.
+  std::string_view base = {};
   /// An SGEMM stage's own prediction for a problem; it may depend on a leading dimension, which decides what meets in a
   /// bank.
   L1Cycles (*l1_cycles)(const SgemmProblem&) = nullptr;
@@ -116,6 +118,7 @@ struct Stage {
   std::string id;  ///< family/NN_name, from the file's path: stages/02_coalesced.cu is sgemm/02_coalesced; a variant's
                    ///< is its stage's, a colon and its name
   std::string number;  ///< NN, or NNa, or NN:variant
+  std::string base;    ///< family/NN of the stage that this one changes, of a variant its own; empty: a root
   std::string file;    ///< its source, as the compiler was given it
 };
 

@@ -46,6 +46,15 @@ CountedBound first_bound(const std::vector<Result>& results) {
   return {};
 }
 
+// The counts of the stage that this one changes, if they are among the results.
+const Counts* counts_of_base(const Result& result, const std::vector<Result>& results) {
+  if (result.base.empty()) return nullptr;
+  const auto base = std::ranges::find_if(results, [&](const Result& other) {
+    return other.id.starts_with(result.base + "_") && other.id.find(':') == std::string::npos;
+  });
+  return base != results.end() && base->counts ? &*base->counts : nullptr;
+}
+
 const char* step_name(const CountedBound& bound) {
   return bound.step == "mma" ? "product of 16 x 8 x 16" : "warp-wide FMA";
 }
@@ -62,12 +71,11 @@ std::string status_cell(const Result& result, bool colour) {
 std::string count_table(const std::vector<Result>& results, bool colour) {
   std::size_t width = 5;
   for (const Result& result : results) width = std::max(width, result.id.size());
-  std::string text = fmt::format("{:<{}}  {:<7}  {:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "stage", width, "correct",
-                                 "global", "global", "shared", "L1, shared", "bank",
+  std::string text = fmt::format("{:<{}}  {:<7}  {:<6}{:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "stage", width,
+                                 "correct", "since", "global", "global", "shared", "L1, shared", "bank",
                                  fmt::format("% of {}", first_bound(results).peak), "predicted");
-  text += fmt::format("{:<{}}  {:<7}  {:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "", width, "", "loads", "sectors",
-                      "loads", "wavefronts", "conflicts", "peak", "bound, at most");
-  const Counts* before = nullptr;
+  text += fmt::format("{:<{}}  {:<7}  {:<6}{:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "", width, "", "", "loads",
+                      "sectors", "loads", "wavefronts", "conflicts", "peak", "bound, at most");
   for (const Result& result : results) {
     text += fmt::format("{:<{}}  {}     ", result.id, width, status_cell(result, colour));
     if (result.verdict.outcome != Outcome::pass || !result.counts) {
@@ -75,6 +83,9 @@ std::string count_table(const std::vector<Result>& results, bool colour) {
       continue;
     }
     const Counts& c = *result.counts;
+    const Counts* const before = counts_of_base(result, results);
+    const std::string since = before ? result.base.substr(result.base.find('/') + 1) : "";
+    text += fmt::format("{:<6}", since);
     const auto cell = [&](auto value) {
       const double steps = c.steps(), steps_before = before ? before->steps() : 0;
       const double now = steps ? value(c) / steps : 0;
@@ -90,10 +101,9 @@ std::string count_table(const std::vector<Result>& results, bool colour) {
     const std::string change = before ? factor(bound.share_of_peak, counted_bound(*before).share_of_peak) : "";
     text +=
         fmt::format("{:<12}{}\n", number(100 * bound.share_of_peak) + (change.empty() ? "" : " " + change), bound.by);
-    before = &c;
   }
   return text +
-         fmt::format("each per {}; beside it the change from the stage above: x2 twice as many, /2 half, = the same\n",
+         fmt::format("each per {}; beside it the change since that stage: x2 twice as many, /2 half, = the same\n",
                      step_name(first_bound(results)));
 }
 

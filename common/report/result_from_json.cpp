@@ -79,6 +79,7 @@ Counts counts_of(const Json& json, const ProblemSpec& spec) {
 Result result_from_json(const Json& json) {
   Result result;
   result.id = json.at("stage");
+  result.base = json.value("base", "");
   result.spec = problem_of(json.at("problem"));
   const std::string status = json.at("status");
   result.verdict.outcome = status == "fail" ? Outcome::fail : status == "skip" ? Outcome::skip : Outcome::pass;

@@ -52,6 +52,7 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
   Json json;
   json["stage"] = result.id;
   json["family"] = result.id.substr(0, result.id.find('/'));
+  if (!result.base.empty()) json["base"] = result.base;
   if (result.stage && result.id.find(':') != std::string::npos) json["idea"] = result.stage->idea;
   json["problem"] = {{"op", operation_name(spec.op)},
                      {"type", type_name(spec.type)},

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
+#include <string_view>
 
 #include "common/backend/device.hpp"
 #include "common/check/compare.hpp"
@@ -60,6 +62,17 @@ TEST(Registry, FindsByEveryName) {
   EXPECT_EQ(&find_stage("sgemm/02"), &stage);
   for (const char* name : {"", "2", "99", "tsm/98", "coalesced", "sgemm/"})
     EXPECT_THROW(find_stage(name), UsageError) << name;
+}
+
+TEST(Registry, EveryBaseIsAStageFurtherDownTheTree) {
+  for (const Stage& stage : stages()) {
+    std::set<std::string_view> path;
+    for (const Stage* at = &stage; !at->base.empty();) {
+      ASSERT_TRUE(path.insert(at->id).second) << stage.id << ": its bases form a circle";
+      at = &find_stage(at->base);
+      EXPECT_EQ(at->op, stage.op) << stage.id << " grows from " << at->id;
+    }
+  }
 }
 
 TEST(Registry, VariantsHaveNamesOfTheirOwn) {
