@@ -102,6 +102,11 @@ class Check:
     def problem(self, path, line, message):
         self.problems.append(f"{os.path.relpath(path, self.root)}:{line}: {message}")
 
+    def run_module(self, module, *arguments):
+        """One of tools/, of the tree that is checked."""
+        return subprocess.run([sys.executable, "-B", "-m", module, *arguments], text=True, cwd=self.root, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, env=os.environ | {"PYTHONPATH": str(self.root)})
+
     def with_programs(self):
         part, _ = map(int, os.environ.get("GEMM_SHARE", "1/1").split("/"))
         if part == 1:  # they are quick, and once is enough
@@ -201,10 +206,9 @@ class Check:
                 self.problem(file, 1, "not in docs/figures/manifest.json")
 
     def check_generated(self):
-        script = self.root / "docs" / "generate.py"
-        done = subprocess.run([sys.executable, script, "--check"], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = self.run_module("tools.pages", "--check")
         if done.returncode:
-            self.problem(script, 1, "--check fails: " + " | ".join(done.stdout.strip().splitlines()[-3:]))
+            self.problem(self.root / "tools/pages/generate.py", 1, "--check fails: " + " | ".join(done.stdout.strip().splitlines()[-3:]))
 
     def check_commits(self):
         """Measurements name commits that the history has, but for those in not_in_history.json, of which the pages say so."""
@@ -266,14 +270,12 @@ class Check:
     def check_counts(self):
         """The same for the counts; in CI of a share of the kernels (.ci/run)."""
         path = self.root / "docs" / "measurements" / "cpu" / "counts.json"
-        script = self.root / "docs" / "measurements" / "counts.py"
         share = os.environ.get("GEMM_SHARE", "1/1")
         with tempfile.TemporaryDirectory() as folder:
             anew = pathlib.Path(folder, "counts.json")
-            done = subprocess.run([sys.executable, "-B", script, "--executor", anew, "--count", self.bin, "--share", share],
-                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            done = self.run_module("tools.measure", "counts", "--executor", anew, "--count", self.bin, "--share", share)
             if done.returncode:
-                self.problem(script, 1, "--count fails: " + done.stdout.strip()[-200:])
+                self.problem(self.root / "tools/measure/counts.py", 1, "--count fails: " + done.stdout.strip()[-200:])
                 return
             now = json.loads(anew.read_text())["kernels"]
         for kernel, committed in (json.loads(path.read_text())["kernels"] if path.exists() else {"no file": None}).items():
@@ -281,7 +283,7 @@ class Check:
                 continue
             self.count["counts"] += 1
             if now.get(kernel) != committed:
-                self.problem(path, 1, f"{kernel}: not what the executor counts now; counts.py --count writes it anew")
+                self.problem(path, 1, f"{kernel}: not what the executor counts now; ./lab measure counts --count writes it anew")
 
     def check_commands(self):
         lab = subprocess.run([self.root / "lab", "help", "all"], text=True, stdout=subprocess.PIPE, cwd=self.root).stdout

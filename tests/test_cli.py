@@ -121,7 +121,8 @@ class WithoutDevice(Case):
         self.assertEqual(re.findall(r"(?m)^  ([a-z]+)\b", short), ["ladder", "run", "compare", "bench", "test", "doctor"])
         self.assertTrue(whole.startswith(short))
         self.assertEqual(whole, self.ok(LAB, "test", "--help"))
-        for command in ("list", "probe", "accuracy", "experiment", "map", "compile", "candidates", "batch", "choice", "setup"):
+        for command in ("list", "probe", "accuracy", "experiment", "map", "compile", "candidates", "batch", "choice", "pages", "measure",
+                        "setup"):
             self.assertRegex(whole, rf"(?m)^  {command}\b")
         self.refused(LAB, "help", "nosuch")
         self.assertEqual(self.ok(LAB, "list", "--prebuilt", bin_dir), self.ok(self.gemm, "list"))
@@ -157,7 +158,7 @@ class WithoutDevice(Case):
 
     def test_plot_of_the_committed_run(self):
         measured = ROOT / "docs" / "measurements"
-        draw = [sys.executable, "-B", ROOT / "docs" / "plot_ladder.py"]
+        draw = [sys.executable, "-B", "-m", "tools.pages.plot_ladder"]
         if "matplotlib" in run(*draw, "--can-draw", "x.svg").stderr:
             self.skipTest("no matplotlib")
         with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/measurements/counters.py, with a program in Nsight Compute's place."""
+"""tools/measure/counters.py, with a program in Nsight Compute's place."""
 import os
 import pathlib
 import stat
@@ -8,9 +8,7 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "docs" / "measurements"))
-import counters  # noqa: E402
+from tools.measure import counters
 
 NCU = """#!/usr/bin/env python3
 import sys

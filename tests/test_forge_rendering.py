@@ -24,7 +24,7 @@ except ImportError:
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SKIPPED_FOLDERS = {"build", "shared", "node_modules"}  # where there is no git: besides those with a name that begins with a dot
 CODE = {"code", "pre", "script", "style"}
-INLINE = {"p", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "summary"}  # what may have a number of docs/generate.py in it
+INLINE = {"p", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "summary"}  # what may have a number of tools/pages in it
 VOID = {"area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 BLOCKS = INLINE | {"ul", "ol", "blockquote", "table", "thead", "tbody", "tr", "div", "details", "hr"}
 LEFT = [("](", re.compile(r"\]\(")), ("**", re.compile(r"\*\*")), ("```", re.compile(r"```|~~~")), ("`", re.compile(r"`")),

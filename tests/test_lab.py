@@ -5,6 +5,7 @@ or to be such a user."""
 import os
 import pathlib
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -86,6 +87,26 @@ class Lab(unittest.TestCase):
                           ["ladder", "--full"], ["run", "01", "--again"], ["test", "extra"], ["test", "--share", "x"], ["--plot"]):
             status, output, calls = self.lab(*arguments, *(["--cpu"] if arguments else []))
             self.assertEqual((status, calls), (2, ""), f"{arguments}: {output}")
+
+    def test_programs_of_python(self):
+        """Those of tools/, from anywhere, also where another package has its name."""
+        (self.tree / "tools").mkdir()
+        (self.tree / "tools/__init__.py").write_text("raise SystemExit('not this one')")
+
+        def lab(*arguments):
+            return subprocess.run([ROOT / "lab", *arguments], cwd=self.tree, text=True, capture_output=True)
+
+        for arguments in (["measure"], ["measure", "nosuch"], ["measure", "--share", "1/2"], ["measure", "scoreboards", "nosuch.cu"], ["pages", "nosuch"],
+                          ["measure", "counts", "--nosuch"]):
+            done = lab(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
+            self.assertRegex(done.stderr, r"\Aerror: [^\n]*\n\Z")
+        for what in re.findall(r"(?m)^  (\S+)", lab("measure", "--help").stdout):
+            done = lab("measure", what, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), what)
+            self.assertIn(f"usage: ./lab measure {what}", done.stdout)
+        done = lab("pages", "--help")
+        self.assertIn("usage: ./lab pages", done.stdout)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/measurements/pairs.py on the executor: the first pair, what is wrong in results, and where there are none."""
+"""tools/measure/pairs.py on the executor: the first pair, what is wrong in results, and where there are none."""
 import json
 import pathlib
 import subprocess
@@ -8,13 +8,11 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "docs" / "measurements" / "pairs.py"
-sys.path.insert(0, str(SCRIPT.parent))
-import pairs  # noqa: E402
+from tools.measure import pairs
 
 
 def run(*command):
-    return subprocess.run([sys.executable, "-B", SCRIPT, *map(str, command)], text=True, capture_output=True)
+    return subprocess.run([sys.executable, "-B", "-m", "tools.measure", "pairs", *map(str, command)], text=True, capture_output=True)
 
 
 class Pairs(unittest.TestCase):

@@ -1,14 +1,11 @@
 #!/usr/bin/env python3
-"""docs/measurements/scoreboards.py on machine code made up here: no tools needed."""
-import pathlib
+"""tools/measure/scoreboards.py on machine code made up here: no tools needed."""
 import subprocess
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
-SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "docs" / "measurements" / "scoreboards.py"
-sys.path.insert(0, str(SCRIPT.parent))
-import scoreboards  # noqa: E402
+from tools.measure import scoreboards
 
 
 def encoded(cycles, write=7, read=7, waits=()):
@@ -60,7 +57,7 @@ class Scoreboards(unittest.TestCase):
         self.assertIsNone(scoreboards.hot_loop(instructions, labels))
 
     def test_no_such_file(self):
-        done = subprocess.run([sys.executable, "-B", SCRIPT, "nowhere.cu"], text=True, capture_output=True)
+        done = subprocess.run([sys.executable, "-B", "-m", "tools.measure", "scoreboards", "nowhere.cu"], text=True, capture_output=True)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", "error: no file nowhere.cu\n"))
 
 

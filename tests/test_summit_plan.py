@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""docs/summit_plan.py, from which the tables and the figure of stage 18's page come, must tell the same as the stage does: the
+"""tools/pages/summit_model.py, from which the tables and the figure of stage 18's page come, must tell the same as the stage does: the
 launches of small products on the CPU executor, which answers for a GPU with four SMs.
 
-usage: test_summit_plan.py BIN      BIN: a CPU build's programs
+usage: test_summit_model.py BIN      BIN: a CPU build's programs
 """
 import json
 import pathlib
@@ -11,9 +11,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "docs"))
-import summit_plan  # noqa: E402
-from summit_plan import ceil_div  # noqa: E402
+from tools.pages import summit_model
+from tools.pages.summit_model import ceil_div
 
 SHAPES = [(64, 64, 64), (256, 256, 256), (255, 255, 255), (300, 200, 900), (16, 16, 4000), (640, 128, 32), (400, 400, 40), (129, 67, 515),
           (500, 260, 100), (384, 520, 64), (20, 40, 600), (1, 700, 33), (130, 1030, 12)]
@@ -34,8 +33,8 @@ def expected(model, m, n, k):
 
 
 def main():
-    summit_plan.SMS = 4
-    model = summit_plan.Model((ROOT / "stages" / "18_summit.cu").read_text())
+    summit_model.SMS = 4
+    model = summit_model.Model((ROOT / "stages" / "18_summit.cu").read_text())
     wrong = 0
     for shape in SHAPES:
         options = [word for name, size in zip("mnk", shape) for word in (f"--{name}", str(size))]
@@ -45,7 +44,7 @@ def main():
         found = [launch["grid"][0] for launch in json.loads(run.stdout)["launches"]]
         if found != expected(model, *shape):
             wrong += 1
-            print(f"{shape}: launched {found}, summit_plan.py says {expected(model, *shape)}")
+            print(f"{shape}: launched {found}, summit_model.py says {expected(model, *shape)}")
     if wrong:
         sys.exit(f"error: {wrong} of {len(SHAPES)} shapes")
 

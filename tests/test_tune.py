@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What docs/measurements/tune.py computes of a point must be what the CPU executor counts of it: loads from shared memory, their
+"""What tools/tune/sgemm.py computes of a point must be what the CPU executor counts of it: loads from shared memory, their
 wavefronts, blocks, shared bytes. And every point of the stage's file must pass the search's own rules.
 
 usage: test_tune.py BIN      BIN: the folder of a CPU build's programs
@@ -10,8 +10,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs" / "measurements"))
-import tune  # noqa: E402
+from tools.tune import sgemm
 
 M, N, K = 256, 256, 192  # whole tiles of every point
 
@@ -19,7 +18,7 @@ M, N, K = 256, 256, 192  # whole tiles of every point
 def main():
     program = pathlib.Path(sys.argv[1]) / "gemm"
     failed = []
-    points = tune.points_of_stage()
+    points = sgemm.points_of_stage()
     for variant, point in points.items():
         assert point.builds() and point.shared_fits(), point
         assert point.registers_needed() <= point.registers_allowed(), point
@@ -38,7 +37,7 @@ def main():
             "words copied": (counts["shared_store"]["bytes"],
                              4 * blocks * K // point.TILE_K * point.TILE_K * (point.TILE_M + point.TILE_N)),
         }
-        failed += [f"{stage}: {what}: the executor counts {counted}, tune.py computes {computed}"
+        failed += [f"{stage}: {what}: the executor counts {counted}, tools/tune/sgemm.py computes {computed}"
                    for what, (counted, computed) in expected.items() if counted != computed]
     if failed:
         sys.exit("\n".join(failed))

@@ -1,0 +1,27 @@
+"""The figures of the pages. A module's plan() says what it draws: the file, its sources, and the function that draws it."""
+from tools.pages.figures import (
+    banks,
+    choice,
+    experiments,
+    ladder,
+    maps,
+    prediction,
+    probes,
+    roofline,
+    sources,
+    summit,
+    tcec,
+    tensor,
+    tensor_probes,
+    tensor_tsm,
+    tsm,
+    tsmm_row,
+)
+
+MODULES = (ladder, roofline, prediction, maps, banks, summit, sources, experiments, tensor_tsm, tsm, tensor, tcec, tensor_probes, tsmm_row, choice,
+           probes)
+
+
+def figures(data):
+    """Of all modules."""
+    return {name: figure for module in MODULES for name, figure in module.plan(data).items()}

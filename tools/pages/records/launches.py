@@ -1,0 +1,10 @@
+"""Which of a stage's kernels is the product's, and what it needs."""
+
+def product_launch(result):
+    """Of the kernels that a stage launches (padding, product, sum of parts) the one with most registers a thread, or of these with
+    most shared memory."""
+    return max(result["launches"], key=lambda launch: (launch.get("registers", 0), shared_bytes(launch)))
+
+
+def shared_bytes(launch):
+    return launch.get("static_shared_bytes", 0) + launch["dynamic_shared_bytes"]
