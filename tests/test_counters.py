@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """tools/measure/counters.py, with a program in Nsight Compute's place."""
+
 import os
 import pathlib
 import stat

@@ -7,6 +7,7 @@ usage: test_forge_rendering.py      needs cmarkgfm, of this Python or of .lab/py
 In CommonMark a comment at the start of a line begins a block, which ends the paragraph above it. So a page can look right in its
 source and in some viewers, and be torn apart on a forge.
 """
+
 import html.parser
 import os
 import pathlib
@@ -22,20 +23,43 @@ except ImportError:
     cmarkgfm = None
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-SKIPPED_FOLDERS = {"build", "shared", "node_modules"}  # where there is no git: besides those with a name that begins with a dot
+SKIPPED_FOLDERS = {
+    "build",
+    "shared",
+    "node_modules",
+}  # where there is no git: besides those with a name that begins with a dot
 CODE = {"code", "pre", "script", "style"}
-INLINE = {"p", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "summary"}  # what may have a number of tools/pages in it
+INLINE = {
+    "p",
+    "li",
+    "td",
+    "th",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "summary",
+}  # what may have a number of tools/pages in it
 VOID = {"area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 BLOCKS = INLINE | {"ul", "ol", "blockquote", "table", "thead", "tbody", "tr", "div", "details", "hr"}
-LEFT = [("](", re.compile(r"\]\(")), ("**", re.compile(r"\*\*")), ("```", re.compile(r"```|~~~")), ("`", re.compile(r"`")),
-        ("a table's line", re.compile(r"\|\s*:?-{3,}|^\s*\|.*\|\s*$", re.M)), ("# at a line's start", re.compile(r"^\s*#{1,6}\s", re.M)),
-        ("a comment", re.compile(r"<!--|-->"))]
+LEFT = [
+    ("](", re.compile(r"\]\(")),
+    ("**", re.compile(r"\*\*")),
+    ("```", re.compile(r"```|~~~")),
+    ("`", re.compile(r"`")),
+    ("a table's line", re.compile(r"\|\s*:?-{3,}|^\s*\|.*\|\s*$", re.M)),
+    ("# at a line's start", re.compile(r"^\s*#{1,6}\s", re.M)),
+    ("a comment", re.compile(r"<!--|-->")),
+]
 
 
 def render(text: str) -> str:
     """Markdown to HTML with a forge's extensions, comments kept."""
     return cmarkgfm.markdown_to_html_with_extensions(
-        text, cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE, ["table", "autolink", "strikethrough", "tagfilter"])
+        text, cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE, ["table", "autolink", "strikethrough", "tagfilter"]
+    )
 
 
 class Reader(html.parser.HTMLParser):
@@ -51,7 +75,7 @@ class Reader(html.parser.HTMLParser):
     def end_text(self) -> None:
         for name, pattern in LEFT:
             if found := pattern.search(self.text):
-                around = " ".join(self.text[max(0, found.start() - 40):found.end() + 40].split())
+                around = " ".join(self.text[max(0, found.start() - 40) : found.end() + 40].split())
                 self.problems.append(f"{name} is shown as text: ...{around}...")
         self.text = ""
 
@@ -113,14 +137,18 @@ def faults(text: str) -> list[str]:
 def pages() -> list[pathlib.Path]:
     """All *.md of the repository: those that git tracks, or where there is no git those that are found."""
     try:
-        done = subprocess.run(["git", "ls-files", "-z", "*.md"], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        done = subprocess.run(
+            ["git", "ls-files", "-z", "*.md"], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
     except OSError:
         done = None
     if done and done.returncode == 0 and done.stdout:
         return [path for path in (ROOT / name for name in done.stdout.split("\0") if name) if path.exists()]
     found = []
     for folder, folders, files in os.walk(ROOT):
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in SKIPPED_FOLDERS and not f.startswith("build-"))
+        folders[:] = sorted(
+            f for f in folders if not f.startswith(".") and f not in SKIPPED_FOLDERS and not f.startswith("build-")
+        )
         found += [pathlib.Path(folder, file) for file in sorted(files) if file.endswith(".md")]
     return found
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """One table, one run: tools/pages leaves a gap where the run of a table has no number, and mixes no runs."""
+
 import json
 import pathlib
 import sys

@@ -3,6 +3,7 @@
 
 usage: test_probes.py BIN      BIN: the folder with the CPU build's programs
 """
+
 import json
 import pathlib
 import subprocess
@@ -58,8 +59,12 @@ class Case(unittest.TestCase):
             self.assertIn(f"`./lab probe {name}`", lines[-3])
         # 4 warps of 4 loads of 8 bytes: predicted and, here, measured.
         self.assertTrue(any("| 1,607 (1,607) |" in line for line in block_probe(None, "bandwidth")))
-        self.assertTrue(any(line.startswith("| double, 8 x 8, loads of 16 bytes | 100 | 97 | 100 | 80 |")
-                            for line in block_probe(None, "tiles")))
+        self.assertTrue(
+            any(
+                line.startswith("| double, 8 x 8, loads of 16 bytes | 100 | 97 | 100 | 80 |")
+                for line in block_probe(None, "tiles")
+            )
+        )
         self.check_ports(json.loads((self.folder / "tiles.json").read_text()))
         plan = figures.plan(None)
         self.assertEqual(len(plan), len(TABLES))
@@ -84,7 +89,10 @@ class Case(unittest.TestCase):
         self.assertIn("differ by 1.0 points", table_loops(run)[-1])
         with unittest.mock.patch.object(probes, "CODE", self.folder / "nothing"):
             self.assertEqual(probes.port_shares(run), {})
-            self.assertIn("| 100 | 97 | 100 | 80 | - | 85.", next(line for line in table_loops(run) if "8 x 8, loads of 16" in line))
+            self.assertIn(
+                "| 100 | 97 | 100 | 80 | - | 85.",
+                next(line for line in table_loops(run) if "8 x 8, loads of 16" in line),
+            )
 
 
 if __name__ == "__main__":

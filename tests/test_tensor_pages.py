@@ -3,6 +3,7 @@
 
 usage: test_probes.py BIN      BIN: the folder with the CPU build's programs
 """
+
 import json
 import pathlib
 import subprocess
@@ -24,7 +25,12 @@ GPU = {"device": "a GPU", "compute_capability": 90, "cuda": "13.0", "l2_bytes": 
 
 
 def run_probe(name):
-    done = subprocess.run([program, "probe", f"tensorcore/{name}", "--json", "-"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = subprocess.run(
+        [program, "probe", f"tensorcore/{name}", "--json", "-"],
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     if done.returncode:
         raise unittest.SkipTest(f"built without tensorcore/{name}: {done.stderr.strip()}")
     return json.loads(done.stdout)
@@ -90,7 +96,10 @@ class Case(unittest.TestCase):
             r.update(pct_copy=r["gbs"] / 40, registers=30)
         self.put("05_scan", run | GPU)
         lines = tensor_probes.block_scan_measured(None)
-        self.assertIn("| 592 | 0.0568 | 4.04 | 3,000 (75 %) | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | skip | 1.50 | 1.50 | - |", lines)
+        self.assertIn(
+            "| 592 | 0.0568 | 4.04 | 3,000 (75 %) | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | skip | 1.50 | 1.50 | - |",
+            lines,
+        )
         self.assertEqual(len({line.count("|") for line in lines if line.startswith("|")}), 1)
         self.draw("scan_speed.svg")
 
@@ -121,10 +130,26 @@ class Case(unittest.TestCase):
         self.check_table(lines)
         self.assertIn("CPU executor", lines[-1])
         self.assertEqual(sum("markidis" in line for line in lines), 2)
-        results = [{"stage": "cublas/fp32", "k": 16, "distribution": "uniform", "status": "fp32", "residual": 1e-7},
-                   {"stage": "tensorcore/07_split_in_shared", "k": 16, "distribution": "uniform", "status": "less", "residual": "infinite"},
-                   {"stage": "tensorcore/07_split_in_shared:x", "k": 16, "distribution": "uniform", "status": "skip", "reason": "why"}]
-        (self.folder / "accuracy.json").write_text(json.dumps({"device": "a GPU", "commit": "c", "size": 9, "fp32_residual_allowed": 1e-7, "results": results}))
+        results = [
+            {"stage": "cublas/fp32", "k": 16, "distribution": "uniform", "status": "fp32", "residual": 1e-7},
+            {
+                "stage": "tensorcore/07_split_in_shared",
+                "k": 16,
+                "distribution": "uniform",
+                "status": "less",
+                "residual": "infinite",
+            },
+            {
+                "stage": "tensorcore/07_split_in_shared:x",
+                "k": 16,
+                "distribution": "uniform",
+                "status": "skip",
+                "reason": "why",
+            },
+        ]
+        (self.folder / "accuracy.json").write_text(
+            json.dumps({"device": "a GPU", "commit": "c", "size": 9, "fp32_residual_allowed": 1e-7, "results": results})
+        )
         lines = tcec.block_tcec_accuracy(Data(), "tensorcore/07")
         self.assertEqual(lines[2:4], ["| FP32: `fp32` | 1.0e-07 |", "| `07_split_in_shared` | inf |"])
         self.assertNotIn("why", "\n".join(lines))
@@ -133,8 +158,20 @@ class Case(unittest.TestCase):
 
     def test_shared_memory_of_probes(self):
         self.assertEqual(tensor_probes.block_probe_shared(None, "tensorcore/05"), runs.NOT_MEASURED)
-        counted = {"scan_registers": {"shared_load_requests": 0, "shared_store_requests": 0, "shared_load_wavefronts": 0, "shared_store_wavefronts": 0},
-                   "scan_shared": {"shared_load_requests": 4096, "shared_store_requests": 12, "shared_load_wavefronts": 5000, "shared_store_wavefronts": 1}}
+        counted = {
+            "scan_registers": {
+                "shared_load_requests": 0,
+                "shared_store_requests": 0,
+                "shared_load_wavefronts": 0,
+                "shared_store_wavefronts": 0,
+            },
+            "scan_shared": {
+                "shared_load_requests": 4096,
+                "shared_store_requests": 12,
+                "shared_load_wavefronts": 5000,
+                "shared_store_wavefronts": 1,
+            },
+        }
         self.put("probe_counters", {"device": "a GPU", "commit": "c", "probes": {"tensorcore/05": counted}})
         lines = tensor_probes.block_probe_shared(None, "tensorcore/05")
         self.assertEqual(lines[2:4], ["| `scan_registers` | 0 | 0 | 0 |", "| `scan_shared` | 4,096 | 12 | 5,001 |"])
@@ -143,19 +180,52 @@ class Case(unittest.TestCase):
     def test_batches(self):
         self.assertEqual(tcec.block_tensor_batched(None), runs.NOT_MEASURED)
         (self.folder / "peers.json").write_text(json.dumps({"ootomo_batched_sgemm_tflops": {"128": 50.0}}))
-        speeds = {"tensorcore/10_presplit": (60e3, 90e3), "tensorcore/11_any": (55e3, None), "cublas/fp32_pedantic": (40e3, 50e3)}
-        results = [{"stage": stage, "problem": {"k": k}, **({"gflops": speed} if speed else {})}
-                   for stage, both in speeds.items() for k, speed in zip((128, 256), both)]
+        speeds = {
+            "tensorcore/10_presplit": (60e3, 90e3),
+            "tensorcore/11_any": (55e3, None),
+            "cublas/fp32_pedantic": (40e3, 50e3),
+        }
+        results = [
+            {"stage": stage, "problem": {"k": k}, **({"gflops": speed} if speed else {})}
+            for stage, both in speeds.items()
+            for k, speed in zip((128, 256), both)
+        ]
         self.put("batched", {"device": "a GPU", "commit": "c", "ceilings": {"ffma_gflops": 65e3}, "results": results})
         lines = tcec.block_tensor_batched(None)
-        self.assertEqual(lines[2:7], ["| 10_presplit | 60.0 | 90.0 |", "| 11_any | 55.0 |  |", "| cuBLAS FP32 | 40.0 | 50.0 |", "| the paper's library | 50.0 |  |",
-                                      "| the best of 10 and 11, beside it | 1.20 x |  |"])
+        self.assertEqual(
+            lines[2:7],
+            [
+                "| 10_presplit | 60.0 | 90.0 |",
+                "| 11_any | 55.0 |  |",
+                "| cuBLAS FP32 | 40.0 | 50.0 |",
+                "| the paper's library | 50.0 |  |",
+                "| the best of 10 and 11, beside it | 1.20 x |  |",
+            ],
+        )
 
     def test_choices(self):
-        results = [{"stage": "cublas/fp32_pedantic", "k": 16, "distribution": "wide", "status": "fp32", "residual": 1e-7, "max_of_magnitudes": 2e-7},
-                   {"stage": "tensorcore/07_split_in_shared", "k": 16, "distribution": "wide", "status": "less", "residual": 3e-7, "max_of_magnitudes": 4e-7,
-                    "policy": "tf32"}]
-        (self.folder / "accuracy.json").write_text(json.dumps({"device": "a GPU", "commit": "c", "size": 9, "results": results}))
+        results = [
+            {
+                "stage": "cublas/fp32_pedantic",
+                "k": 16,
+                "distribution": "wide",
+                "status": "fp32",
+                "residual": 1e-7,
+                "max_of_magnitudes": 2e-7,
+            },
+            {
+                "stage": "tensorcore/07_split_in_shared",
+                "k": 16,
+                "distribution": "wide",
+                "status": "less",
+                "residual": 3e-7,
+                "max_of_magnitudes": 4e-7,
+                "policy": "tf32",
+            },
+        ]
+        (self.folder / "accuracy.json").write_text(
+            json.dumps({"device": "a GPU", "commit": "c", "size": 9, "results": results})
+        )
         lines = tcec.block_tcec_choices(Data(), "tensorcore/07")
         self.assertEqual(lines[2], "| wide | 16 | tf32 | 3.0e-07 | 1.0e-07 | 4.0e-07 | 2.0e-07 |")
         self.assertIn("0 of 1 residuals are no larger than FP32's or 2⁻²³: not wide at K = 16", lines[-1])
@@ -163,15 +233,22 @@ class Case(unittest.TestCase):
     def test_rounding(self):
         self.assertIn("Not measured", tensor.block_tensor_rounding(None)[0])
         (self.folder / "probes").mkdir()
-        run = json.loads(subprocess.run([program, "probe", "rounding", "--json", "-"], text=True, stdout=subprocess.PIPE).stdout)
+        run = json.loads(
+            subprocess.run([program, "probe", "rounding", "--json", "-"], text=True, stdout=subprocess.PIPE).stdout
+        )
         (self.folder / "probes" / "rounding.json").write_text(json.dumps(run))
         self.assertIn("| FP16 | m16n8k16 | toward zero | 2 | 16 | kept |", tensor.block_tensor_rounding(None))
 
     def test_rate(self):
         self.assertIn("Not measured", tensor.block_tensor_rate(None)[0])
         (self.folder / "probes").mkdir()
-        run = {"device": "a GPU", "commit": "0123", "results": [
-            {"operands": "FP16", "numbers": "ones", "tflops_at_first": 640.2, "tflops": 601.4, "ghz": 1.676}]}
+        run = {
+            "device": "a GPU",
+            "commit": "0123",
+            "results": [
+                {"operands": "FP16", "numbers": "ones", "tflops_at_first": 640.2, "tflops": 601.4, "ghz": 1.676}
+            ],
+        }
         (self.folder / "probes" / "tensor_rate.json").write_text(json.dumps(run))
         self.assertIn("| FP16 | ones | 640 | 601 | 1.68 GHz |", tensor.block_tensor_rate(None))
         self.assertIn("Not measured", tensor.block_tensor_peaks(None, "tensorcore/03b")[0])  # no stage was
@@ -180,12 +257,18 @@ class Case(unittest.TestCase):
         self.assertEqual([round(probe_figures.issue_slots(size)) for size in (1056, 4160, 1028)], [260, 1026, 254])
 
     def test_reflections(self):
-        self.check_transforms("06a_householder", "| 37 | 0.0391 | 4.04 | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | 1.50 | 1.00 |",
-                              "| `householder_registers<16, 1>` |")
+        self.check_transforms(
+            "06a_householder",
+            "| 37 | 0.0391 | 4.04 | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | 1.50 | 1.00 |",
+            "| `householder_registers<16, 1>` |",
+        )
 
     def test_rotations(self):
-        self.check_transforms("06b_givens", "| 37 | 0.038 | 4.04 | 3,000 (75 %) | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | 1.50 | 1.50 |",
-                              "| `givens_registers<Embedded>` |")
+        self.check_transforms(
+            "06b_givens",
+            "| 37 | 0.038 | 4.04 | 3,000 (75 %) | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | 1.50 | 1.50 |",
+            "| `givens_registers<Embedded>` |",
+        )
 
     def test_maps(self):
         run = probes.probe_run("04_fragment_map", "counted")

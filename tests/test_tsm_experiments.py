@@ -4,6 +4,7 @@ and blocks make of records.
 
 usage: test_tsm_experiments.py BIN      BIN: the folder of a CPU build's programs
 """
+
 import json
 import pathlib
 import subprocess
@@ -23,12 +24,23 @@ from tools.pages.figures import experiments as figures
 bin_dir = None
 STAGES = ("tsm/02", "tsm/09", "tsm/10", "tsm/12", "tsm/13")
 CEILINGS = {"read_gbs": 4000.0, "scale_gbs": 3000.0, "dfma_gflops": 30000.0, "launch_us": 3.0}
-HEAD = {"title": "a title", "source": "a paper", "executor": False, "missing": [], "device": "a GPU", "driver": "1", "cuda": "2", "commit": "0123",
-        "ceilings": CEILINGS}
+HEAD = {
+    "title": "a title",
+    "source": "a paper",
+    "executor": False,
+    "missing": [],
+    "device": "a GPU",
+    "driver": "1",
+    "cuda": "2",
+    "commit": "0123",
+    "ceilings": CEILINGS,
+}
 
 
 def run(*command):
-    return subprocess.run([str(word) for word in command], text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
+    return subprocess.run(
+        [str(word) for word in command], text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=300
+    )
 
 
 def gemm():
@@ -36,12 +48,33 @@ def gemm():
 
 
 def result(series, ms, m=4, n=4, k=1000, kind="d", stage="tsm/09", op="tsmttsm", share=50.0, **more):
-    return {"series": series, "stage": stage, "op": op, "type": kind, "m": m, "n": n, "k": k, "status": "pass", "gflops": 1000.0 / ms,
-            "pct_roofline": share, "ms": ms, **more}
+    return {
+        "series": series,
+        "stage": stage,
+        "op": op,
+        "type": kind,
+        "m": m,
+        "n": n,
+        "k": k,
+        "status": "pass",
+        "gflops": 1000.0 / ms,
+        "pct_roofline": share,
+        "ms": ms,
+        **more,
+    }
 
 
 def tile(tm, tn, ms, kind="d"):
-    return result(f"{tm} x {tn}", ms, 32, 32, kind=kind, options={"tile_m": tm, "tile_n": tn, "unroll": 1}, registers=100, local_bytes=0)
+    return result(
+        f"{tm} x {tn}",
+        ms,
+        32,
+        32,
+        kind=kind,
+        options={"tile_m": tm, "tile_n": tn, "unroll": 1},
+        registers=100,
+        local_bytes=0,
+    )
 
 
 def record(name, results):
@@ -50,14 +83,61 @@ def record(name, results):
 
 # A record of each kind.
 RECORDS = {
-    "shares": record("E9", [result(series, 1.0, m, m, kind=kind, share=10 * m) for m in (1, 2, 4) for kind in "dz" for series in ("cuBLAS", "our best")]),
-    "curves": record("E11", [result(str(unroll), 4.0 / unroll, m, m, stage="tsm/12", op="tsmm", share=20 * unroll,
-                                    options={"threads_per_row": 4, "unroll": unroll, "c_source": "shared"}) for m in (1, 2) for unroll in (1, 2)]),
-    "tiles": record("E4", [tile(tm, tn, 10 / (tm + tn), kind) for tm in (1, 2, 4) for tn in (1, 2, 4) for kind in "dz"]),
-    "reductions": record("E8", [result(series, ms * k / 1000, m, m, k) for m in (1, 4) for k in (1000, 10000)
-                                for series, ms in (("none", 0.1), ("atomics", 0.4), ("local", 0.2), ("ordered", 0.125), ("our best", 0.11), ("cuBLAS", 0.3))]),
-    "map": record("E14", [result(PRODUCTS[op], 1.0, m, n, kind=kind, op=op, share=100 if m == n else 40.0)
-                          for op in ("tsmttsm", "tsmm") for kind in "dz" for m in (1, 2) for n in (1, 2)]),
+    "shares": record(
+        "E9",
+        [
+            result(series, 1.0, m, m, kind=kind, share=10 * m)
+            for m in (1, 2, 4)
+            for kind in "dz"
+            for series in ("cuBLAS", "our best")
+        ],
+    ),
+    "curves": record(
+        "E11",
+        [
+            result(
+                str(unroll),
+                4.0 / unroll,
+                m,
+                m,
+                stage="tsm/12",
+                op="tsmm",
+                share=20 * unroll,
+                options={"threads_per_row": 4, "unroll": unroll, "c_source": "shared"},
+            )
+            for m in (1, 2)
+            for unroll in (1, 2)
+        ],
+    ),
+    "tiles": record(
+        "E4", [tile(tm, tn, 10 / (tm + tn), kind) for tm in (1, 2, 4) for tn in (1, 2, 4) for kind in "dz"]
+    ),
+    "reductions": record(
+        "E8",
+        [
+            result(series, ms * k / 1000, m, m, k)
+            for m in (1, 4)
+            for k in (1000, 10000)
+            for series, ms in (
+                ("none", 0.1),
+                ("atomics", 0.4),
+                ("local", 0.2),
+                ("ordered", 0.125),
+                ("our best", 0.11),
+                ("cuBLAS", 0.3),
+            )
+        ],
+    ),
+    "map": record(
+        "E14",
+        [
+            result(PRODUCTS[op], 1.0, m, n, kind=kind, op=op, share=100 if m == n else 40.0)
+            for op in ("tsmttsm", "tsmm")
+            for kind in "dz"
+            for m in (1, 2)
+            for n in (1, 2)
+        ],
+    ),
 }
 
 
@@ -89,12 +169,19 @@ class Cases(unittest.TestCase):
             self.assertIn("0 compiled, 0 were there, 0 failed", looked_at.stdout)
             done = run(ROOT / "lab", "experiment", "E3", "--cases", "-", "--prebuilt", bin_dir)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, tsm.text_of(by_name["E3"]), ""))
-        self.assertEqual({len(by_name["E2"]), sum(c["stage"] == "library" for c in by_name["E2"])}, {2 * len(LIBRARIES)})
+        self.assertEqual(
+            {len(by_name["E2"]), sum(c["stage"] == "library" for c in by_name["E2"])}, {2 * len(LIBRARIES)}
+        )
         self.assertEqual(len(series["E3"]), 4)
         self.assertEqual(series["E8"], ["none", "atomics", "local", "ordered", "our best", "cuBLAS"])
-        self.assertEqual({(c["type"], c["m"], c["k"]) for c in by_name["E9"]} & {("d", 64, 2**23), ("z", 64, 2**22)}, {("d", 64, 2**23), ("z", 64, 2**22)})
-        self.assertEqual([set(series[name]) for name in ("E10", "E11", "E12")],
-                         [{"registers", "global", "shared"}, {"1", "2", "3", "4"}, {"1", "2", "4", "8", "16"}])
+        self.assertEqual(
+            {(c["type"], c["m"], c["k"]) for c in by_name["E9"]} & {("d", 64, 2**23), ("z", 64, 2**22)},
+            {("d", 64, 2**23), ("z", 64, 2**22)},
+        )
+        self.assertEqual(
+            [set(series[name]) for name in ("E10", "E11", "E12")],
+            [{"registers", "global", "shared"}, {"1", "2", "3", "4"}, {"1", "2", "4", "8", "16"}],
+        )
         self.assertEqual({(c["m"], c["n"]) for c in by_name["E14"]}, {(m, n) for m in GRID for n in GRID})
         tiles = {(c["type"], c["options"]["tile_m"], c["options"]["tile_n"]) for c in by_name["E4"]}
         self.assertLess({("d", 8, 8), ("d", 16, 4), ("d", 1, 1), ("z", 4, 8)}, tiles)
@@ -111,8 +198,10 @@ class Cases(unittest.TestCase):
             self.assertIn("Speeds need a GPU", done.stdout)
             found = json.loads(file.read_text())
         results = {r["series"]: r for r in found["results"]}
-        self.assertEqual({name: r["status"] for name, r in results.items()},
-                         {"none": "incorrect on purpose", "atomics": "pass", "local": "pass", "ordered": "pass", "our best": "pass"})
+        self.assertEqual(
+            {name: r["status"] for name, r in results.items()},
+            {"none": "incorrect on purpose", "atomics": "pass", "local": "pass", "ordered": "pass", "our best": "pass"},
+        )
         self.assertIn("no result", results["none"]["reason"])
         self.assertEqual((results["none"]["atomics"], results["ordered"]["atomics"]), (0, 0))
         self.assertGreater(results["atomics"]["atomics"], results["local"]["atomics"])
@@ -133,7 +222,9 @@ class Cases(unittest.TestCase):
             batches.append(command)
             done = run(*command)
             self.assertEqual(done.returncode, 0, done.stderr)
-            return [([1], [1], {"dram__bytes_read.sum": 1.5 * 8 * 5 * 20, "dram__bytes_write.sum": 8 * 5 * 20.0})] * count
+            return [
+                ([1], [1], {"dram__bytes_read.sum": 1.5 * 8 * 5 * 20, "dram__bytes_write.sum": 8 * 5 * 20.0})
+            ] * count
 
         with mock.patch.object(counters, "read_launches", read_launches):
             found = tsm_ncu.perform_ncu(gemm(), "E13", [(5, 5, 20)])
@@ -142,9 +233,12 @@ class Cases(unittest.TestCase):
         self.assertEqual(tsm_ncu.table_dram(found)[1], [["5", "1", *["1.50", "1.00"] * 3]])
 
     def test_what_is_busy(self):
-        answer = {"smsp__cycles_elapsed.avg.per_second": 1.834e9, "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active": 2.2,
-                  "sm__pipe_tensor_op_dmma_cycles_active.avg.pct_of_peak_sustained_active": 77.2,
-                  "dram__throughput.avg.pct_of_peak_sustained_elapsed": 61.6}
+        answer = {
+            "smsp__cycles_elapsed.avg.per_second": 1.834e9,
+            "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active": 2.2,
+            "sm__pipe_tensor_op_dmma_cycles_active.avg.pct_of_peak_sustained_active": 77.2,
+            "dram__throughput.avg.pct_of_peak_sustained_elapsed": 61.6,
+        }
 
         def read_launches(command, metrics, count, kernels):
             self.assertEqual(set(metrics), set(answer))
@@ -158,7 +252,10 @@ class Cases(unittest.TestCase):
         self.assertEqual(head[1:4], ["tsm/10, double", "tsm/10, double complex", "tsm/13b, double"])
         self.assertEqual((len(head), rows), (9, [["17", *["1.83, 77, 62"] * 8]]))
         answer.popitem()
-        with mock.patch.object(counters, "read_launches", read_launches), self.assertRaises((SystemExit, AssertionError)):
+        with (
+            mock.patch.object(counters, "read_launches", read_launches),
+            self.assertRaises((SystemExit, AssertionError)),
+        ):
             tsm_ncu.perform_ncu(gemm(), "E9", [(17, 17, 20)])
 
 
@@ -166,7 +263,9 @@ class Records(unittest.TestCase):
     def test_the_best_of_a_series(self):
         slow, fast, wrong = result("a", 2.0), result("a", 1.0), {"series": "a", "status": "fail"}
         best = tsm_run.best_of([slow, fast, wrong, result("a", 3.0, 5, 5)])
-        self.assertEqual([(r.get("ms"), r.get("m"), r["tried"]) for r in best], [(1.0, 4, 2), (None, None, 1), (3.0, 5, 1)])
+        self.assertEqual(
+            [(r.get("ms"), r.get("m"), r["tried"]) for r in best], [(1.0, 4, 2), (None, None, 1), (3.0, 5, 1)]
+        )
 
     def test_text_is_json(self):
         text = tsm_run.record_text(RECORDS["curves"])
@@ -181,7 +280,9 @@ class Records(unittest.TestCase):
 
     def test_tables(self):
         head, rows = self.table("shares")
-        self.assertEqual(head, ["M = N", "cuBLAS, double", "cuBLAS, double complex", "our best, double", "our best, double complex"])
+        self.assertEqual(
+            head, ["M = N", "cuBLAS, double", "cuBLAS, double complex", "our best, double", "our best, double complex"]
+        )
         self.assertEqual(rows[2], ["4", *["40.0 %"] * 4])
         head, rows = self.table("curves")
         self.assertEqual(rows[0], ["1", "20.0 %", "40.0 %", "2", "t 4, U 2, shared", "500"])
@@ -213,8 +314,13 @@ class Records(unittest.TestCase):
             self.assertIn("Not measured yet", blocks.block_pairs(None, folder)[0])
             (folder / "E9.json").write_text(json.dumps(RECORDS["shares"]))
             lines = blocks.block_experiment(None, "E9", folder)
-            self.assertEqual(lines[:2], ["| M = N | cuBLAS, double | cuBLAS, double complex | our best, double | our best, double complex |",
-                                         "|---:|---:|---:|---:|---:|"])
+            self.assertEqual(
+                lines[:2],
+                [
+                    "| M = N | cuBLAS, double | cuBLAS, double complex | our best, double | our best, double complex |",
+                    "|---:|---:|---:|---:|---:|",
+                ],
+            )
             self.assertEqual(lines[-1], "![a title](../figures/experiment_E9.svg)")
 
     def test_figures(self):
@@ -228,8 +334,13 @@ class Records(unittest.TestCase):
                 figures.draw_experiment(found, path)
                 text = path.read_text()
                 self.assertIn(f"{found['experiment']}: a title", text, kind)
-                for word in {"shares": ["our best, double complex"], "curves": ["roofline"], "tiles": ["best 4 x 4"], "reductions": ["local"],
-                             "map": ["TSMM, double"]}[kind]:
+                for word in {
+                    "shares": ["our best, double complex"],
+                    "curves": ["roofline"],
+                    "tiles": ["best 4 x 4"],
+                    "reductions": ["local"],
+                    "map": ["TSMM, double"],
+                }[kind]:
                     self.assertIn(word, text, kind)
 
     def test_roofline_of_figures(self):

@@ -20,4 +20,9 @@ class Parser(argparse.ArgumentParser):
 
 def parser_of(command, description):
     """Of a program whose module's text says how it is used."""
-    return Parser(prog=command, description=description, usage=argparse.SUPPRESS, formatter_class=argparse.RawDescriptionHelpFormatter)
+    return Parser(
+        prog=command,
+        description=description,
+        usage=argparse.SUPPRESS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )

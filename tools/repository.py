@@ -38,13 +38,19 @@ def stage_file(stage):
 
 def stages():
     """family/NN_name of every numbered file, probes too."""
-    return [f"{family}/{path.stem}" for family, folder in FAMILIES.items() for path in sorted((ROOT / folder).glob("[0-9][0-9]*_*.cu"))]
+    return [
+        f"{family}/{path.stem}"
+        for family, folder in FAMILIES.items()
+        for path in sorted((ROOT / folder).glob("[0-9][0-9]*_*.cu"))
+    ]
 
 
 def with_history(lines):
     """Lines of a page; where they name a commit that the repository doesn't have, they say so."""
     for commit, entry in read_json(NOT_IN_HISTORY).items():
-        note = (f"commit {commit} (which is not in this repository's history, so this run can't be repeated exactly; "
-                f"`{entry['again']}` measures anew)")
+        note = (
+            f"commit {commit} (which is not in this repository's history, so this run can't be repeated exactly; "
+            f"`{entry['again']}` measures anew)"
+        )
         lines = [line.replace(f"commit {commit}", note) for line in lines]
     return lines

@@ -1,5 +1,6 @@
 """Statistics that several programs need."""
 
+
 def upper_median(values):
     """The middle value; of an even number of values the upper of the two in the middle."""
     return sorted(values)[len(values) // 2]

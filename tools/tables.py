@@ -1,5 +1,6 @@
 """Numbers and tables as pages and terminals show them."""
 
+
 def tflops(gflops):
     return f"{gflops / 1e3:.2f}" if gflops < 1e4 else f"{gflops / 1e3:.1f}"
 

@@ -43,14 +43,17 @@ def show(record):
 
 def every_experiment():
     """All of them by name, and what is measured by `./lab probe`, as the list shows them."""
-    lines = {name: f"{experiment.title} ({experiment.source})" for name, experiment in {**EXPERIMENTS, **tsm.EXPERIMENTS}.items()}
+    lines = {
+        name: f"{experiment.title} ({experiment.source})"
+        for name, experiment in {**EXPERIMENTS, **tsm.EXPERIMENTS}.items()
+    }
     lines.update({name: f"./lab probe {probe} ({tsm.PAPER})" for name, probe in tsm.PROBES.items()})
     of_paper = sorted((name for name in lines if name[0] == "E"), key=lambda name: int(name[1:]))
     return {name: lines[name] for name in [*EXPERIMENTS, *of_paper]}
 
 
 def parse_sizes(words, name):
-    """"8", "8x4" (of tall & skinny products) or "8x4x1000": for gemm as they are, for E2 to E14 as (m, n, k or None)."""
+    """ "8", "8x4" (of tall & skinny products) or "8x4x1000": for gemm as they are, for E2 to E14 as (m, n, k or None)."""
     sizes = [size for word in words for size in word.split(",")]
     of_paper = name in tsm.EXPERIMENTS
     for size in sizes:
@@ -67,14 +70,33 @@ def parse_arguments():
     """What is asked for; bad usage ends here."""
     parser = parser_of("./lab experiment", __doc__)
     parser.add_argument("name", nargs="?", help=argparse.SUPPRESS)
-    parser.add_argument("more_sizes", nargs="*", metavar="SIZES", help="in place of the experiment's own: N or MxNxK; of E2 to E14 M, MxN or MxNxK")
-    parser.add_argument("--gemm", help=argparse.SUPPRESS)  # the program; without it, arguments are looked at and no more
+    parser.add_argument(
+        "more_sizes",
+        nargs="*",
+        metavar="SIZES",
+        help="in place of the experiment's own: N or MxNxK; of E2 to E14 M, MxN or MxNxK",
+    )
+    parser.add_argument(
+        "--gemm", help=argparse.SUPPRESS
+    )  # the program; without it, arguments are looked at and no more
     parser.add_argument("--sizes", help="the same, separated by commas")
     parser.add_argument("--seconds", type=float, help="about how long to sample each kernel, as for ladder")
-    parser.add_argument("--json", metavar="FILE", help="write what was found to this file; - is standard output, without the table")
-    parser.add_argument("--out", metavar="DIR", help="write it to DIR/NAME.json; or to a file, if the name ends in .json")
-    parser.add_argument("--cases", metavar="FILE", help="of E2 to E14: run nothing, write what would be run on a GPU, for gemm batch; - is standard output")
-    parser.add_argument("--ncu", action="store_true", help="of E9: the clock, and what is busy; of E13: bytes of device memory; read with Nsight Compute, to DIR/NAME_ncu.json")
+    parser.add_argument(
+        "--json", metavar="FILE", help="write what was found to this file; - is standard output, without the table"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", help="write it to DIR/NAME.json; or to a file, if the name ends in .json"
+    )
+    parser.add_argument(
+        "--cases",
+        metavar="FILE",
+        help="of E2 to E14: run nothing, write what would be run on a GPU, for gemm batch; - is standard output",
+    )
+    parser.add_argument(
+        "--ncu",
+        action="store_true",
+        help="of E9: the clock, and what is busy; of E13: bytes of device memory; read with Nsight Compute, to DIR/NAME_ncu.json",
+    )
     options = parser.parse_args()
     if len(sys.argv) == 1:
         return options
@@ -87,7 +109,9 @@ def parse_arguments():
     if options.name not in every_experiment() and not options.group:
         fail(f"no experiment '{options.name}'; './lab experiment' lists them")
     options.names = names.get(options.name, [options.name])
-    options.sizes = parse_sizes(options.more_sizes + ([options.sizes] if options.sizes is not None else []), options.name)
+    options.sizes = parse_sizes(
+        options.more_sizes + ([options.sizes] if options.sizes is not None else []), options.name
+    )
     if options.name in ("all", "tsm") and options.sizes:
         fail(f"sizes are for one experiment, not for {options.name}")
     if options.seconds is not None and not 0.001 <= options.seconds <= 3600:

@@ -23,7 +23,9 @@ def find_openblas():
     if not blas:
         return "numpy's BLAS is not OpenBLAS: apt-get install libopenblas0, or pip install numpy in a venv", None
     blas = pathlib.Path(blas)
-    return blas.name if "openblas" in blas.name else f"{blas.parent.name}/{blas.name}", lambda a, b, out: numpy.matmul(a, b, out=out)
+    return blas.name if "openblas" in blas.name else f"{blas.parent.name}/{blas.name}", lambda a, b, out: numpy.matmul(
+        a, b, out=out
+    )
 
 
 def measure_blas(sizes):
@@ -32,6 +34,7 @@ def measure_blas(sizes):
         print(f"note: SKIPPED, the CPU's BLAS: {name}", file=sys.stderr)
         return {"missing": name}
     import numpy
+
     generator = numpy.random.default_rng(1)
     gflops = {}
     for n in sizes:
@@ -44,5 +47,7 @@ def measure_blas(sizes):
             multiply(a, b, out)
             times.append(time.perf_counter() - begin)
         gflops[str(n)] = 2e-9 * n**3 / sorted(times)[len(times) // 2]
-    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown CPU")
+    model = next(
+        (line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown CPU"
+    )
     return {"library": name, "cpu": model, "cores": len(os.sched_getaffinity(0)), "gflops": gflops}

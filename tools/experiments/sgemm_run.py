@@ -35,11 +35,17 @@ def short(r):
             result[key] = launch[key]
     if "gflops" in r:
         flop = 2 * p["m"] * p["n"] * p["k"]
-        result.update(ms=r["time_ms"]["median"], gflops=r["gflops"], cublas_gflops=flop / r["cublas_time_ms"]["median"] / 1e6)
+        result.update(
+            ms=r["time_ms"]["median"], gflops=r["gflops"], cublas_gflops=flop / r["cublas_time_ms"]["median"] / 1e6
+        )
     if "counts" in r:
         counts = r["counts"]
-        result.update(share_of_fp32_peak=r["predicted"]["share_of_fp32_peak"], flop_per_byte=counts["flop_per_byte"],
-                      shared_load_requests=counts["shared_load"]["requests"], shared_load_lanes=counts["shared_load"]["lanes"])
+        result.update(
+            share_of_fp32_peak=r["predicted"]["share_of_fp32_peak"],
+            flop_per_byte=counts["flop_per_byte"],
+            shared_load_requests=counts["shared_load"]["requests"],
+            shared_load_lanes=counts["shared_load"]["lanes"],
+        )
     return result
 
 
@@ -49,14 +55,25 @@ def known_stages(gemm):
 
 
 def is_executor(gemm):
-    return call([gemm, "run", "02", "--check", "--m", 1, "--n", 1, "--k", 1, "--json", "-"])[1]["run"]["compute_capability"] == 0
+    return (
+        call([gemm, "run", "02", "--check", "--m", 1, "--n", 1, "--k", 1, "--json", "-"])[1]["run"][
+            "compute_capability"
+        ]
+        == 0
+    )
 
 
 def perform(gemm, name, sizes, seconds, executor):
     """(worst exit status, record)"""
     experiment = EXPERIMENTS[name]
     known = known_stages(gemm)
-    record = {"experiment": name, "title": experiment.title, "source": experiment.source, "executor": executor, "results": []}
+    record = {
+        "experiment": name,
+        "title": experiment.title,
+        "source": experiment.source,
+        "executor": executor,
+        "results": [],
+    }
     record["missing"] = [stage for stage in experiment.stages() if stage not in known]
     if record["missing"]:
         if len(record["missing"]) < len(experiment.stages()):
@@ -67,7 +84,18 @@ def perform(gemm, name, sizes, seconds, executor):
         if not present:
             continue
         shapes = sizes or (experiment.small if executor else its_sizes)
-        code, report = call([gemm, "ladder", *shapes, "--only", ",".join(present), *(["--seconds", seconds] if seconds else []), "--json", "-"])
+        code, report = call(
+            [
+                gemm,
+                "ladder",
+                *shapes,
+                "--only",
+                ",".join(present),
+                *(["--seconds", seconds] if seconds else []),
+                "--json",
+                "-",
+            ]
+        )
         status = max(status, code)
         for key in ("device", "driver", "cuda", "cublas", "compiler", "commit", "ceilings", "sm_count"):
             if key in report:

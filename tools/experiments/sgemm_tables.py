@@ -54,8 +54,10 @@ class View:
 
 def below(record, *more):
     if record["executor"]:
-        first = (f"{record['device']}, commit {record['commit']}: checked and counted; in place of speeds, the share of the FP32 peak that "
-                 "the counts allow. Speeds need a GPU.")
+        first = (
+            f"{record['device']}, commit {record['commit']}: checked and counted; in place of speeds, the share of the FP32 peak that "
+            "the counts allow. Speeds need a GPU."
+        )
     else:
         first = f"{record['device']}, driver {record['driver']}, CUDA {record['cuda']}, commit {record['commit']}; GFLOP/s, medians, warm cache."
     missing = [f"Not in this build: {', '.join(record['missing'])}."] if record["missing"] else []
@@ -91,7 +93,14 @@ def table_blocks(view, experiment):
     rows = []
     for size in view.sizes:
         best = best_of(view, view.stages, size)
-        rows.append([str(size), *(view.cell(s, size) for s in view.stages), label(best) if best else "-", PEAKS.get(size, ("", "-"))[1]])
+        rows.append(
+            [
+                str(size),
+                *(view.cell(s, size) for s in view.stages),
+                label(best) if best else "-",
+                PEAKS.get(size, ("", "-"))[1],
+            ]
+        )
     return [(["M = N = K", *(label(s) for s in view.stages), "fastest", "fastest there"], rows)], below(view.record)
 
 
@@ -104,12 +113,43 @@ def table_peaks(view, experiment):
             continue
         theirs, which = PEAKS.get(size, (None, "-"))
         ours = view.gflops(best, size)
-        rows.append([str(size), view.cell(best, size), label(best), f"{100 * ours / peak:.1f} %" if ours and peak else "-",
-                     rounded(theirs), which, f"{100 * theirs / T4_PEAK:.1f} %" if theirs else "-",
-                     view.cell("01", size), view.cell("02", size), rounded(NAIVE.get(size)),
-                     view.ratio(best, "01", size), view.ratio(best, "02", size), f"{theirs / NAIVE[size]:.1f}" if size in NAIVE else "-"])
-    return [(["M = N = K", "peak", "block", "of FP32", "peak there", "block there", "of FP32 there", LABELS["01"], LABELS["02"],
-              "naive there", "peak / 01", "peak / 02", "there"], rows)], below(view.record)
+        rows.append(
+            [
+                str(size),
+                view.cell(best, size),
+                label(best),
+                f"{100 * ours / peak:.1f} %" if ours and peak else "-",
+                rounded(theirs),
+                which,
+                f"{100 * theirs / T4_PEAK:.1f} %" if theirs else "-",
+                view.cell("01", size),
+                view.cell("02", size),
+                rounded(NAIVE.get(size)),
+                view.ratio(best, "01", size),
+                view.ratio(best, "02", size),
+                f"{theirs / NAIVE[size]:.1f}" if size in NAIVE else "-",
+            ]
+        )
+    return [
+        (
+            [
+                "M = N = K",
+                "peak",
+                "block",
+                "of FP32",
+                "peak there",
+                "block there",
+                "of FP32 there",
+                LABELS["01"],
+                LABELS["02"],
+                "naive there",
+                "peak / 01",
+                "peak / 02",
+                "there",
+            ],
+            rows,
+        )
+    ], below(view.record)
 
 
 def useful_share(n, tile=(128, 64, 64)):
@@ -124,11 +164,26 @@ def table_dips(view, experiment):
     rows, blas = [], view.record["blas"].get("gflops", {})
     for size in view.sizes:
         r = view.found[BEST, size]
-        rows.append([str(size), view.cell(BEST, size), f"{100 * useful_share(size):.0f} %", rounded(r.get("cublas_gflops")), rounded(blas.get(str(size)))])
+        rows.append(
+            [
+                str(size),
+                view.cell(BEST, size),
+                f"{100 * useful_share(size):.0f} %",
+                rounded(r.get("cublas_gflops")),
+                rounded(blas.get(str(size))),
+            ]
+        )
     b = view.record["blas"]
-    cpu = f"SKIPPED, the CPU's BLAS: {b['missing']}." if "missing" in b else f"CPU: {b['library']}, {b['cores']} cores of {b['cpu']}."
+    cpu = (
+        f"SKIPPED, the CPU's BLAS: {b['missing']}."
+        if "missing" in b
+        else f"CPU: {b['library']}, {b['cores']} cores of {b['cpu']}."
+    )
     return [(["M = N = K", label(BEST), "of its work, useful", "cuBLAS", "OpenBLAS, CPU"], rows)], below(
-        view.record, cpu, "Useful: N^3 over the product of N rounded up to 128, 64 and 64; the report draws its two curves and gives no numbers.")
+        view.record,
+        cpu,
+        "Useful: N^3 over the product of N rounded up to 128, 64 and 64; the report draws its two curves and gives no numbers.",
+    )
 
 
 def tile_intensity(tm=128, tn=64):
@@ -147,8 +202,10 @@ def roofs(record):
     found = []
     if ours and "ceilings" in record:
         c = record["ceilings"]
-        found += [("here, measured bandwidth", c["read_gbs"], ours, c["ffma_gflops"]),
-                  ("here, 220/320 of it", c["read_gbs"] * 220 / 320, ours, c["ffma_gflops"])]
+        found += [
+            ("here, measured bandwidth", c["read_gbs"], ours, c["ffma_gflops"]),
+            ("here, 220/320 of it", c["read_gbs"] * 220 / 320, ours, c["ffma_gflops"]),
+        ]
     return found + [(f"there, {b} GiB/s", b * gib, speed, T4_PEAK) for speed, b, _, _ in THEIR_ROOFLINE]
 
 
@@ -157,12 +214,40 @@ def table_roofline(view, experiment):
     rows = []
     for name, bandwidth, achieved, peak in roofs(view.record):
         q = achieved / bandwidth
-        rows.append([name, rounded(bandwidth), rounded(achieved), rounded(peak), f"{peak / bandwidth:.1f}", f"{q:.2f}", f"{4 * q:.1f}",
-                     *said.get(name, ("-", "-")), rounded(min(peak, tile_intensity() * bandwidth))])
-    return [(["roofline", "GB/s", "achieved, GFLOP/s", "peak, GFLOP/s", "ridge, flop/byte", "achieved / bandwidth, flop/byte", "flop/word of 4 bytes",
-              "the report's q, flop/byte", "its q, flop/\"word\"", "roof at the tiles' intensity"], rows)], below(
-        view.record, f"The tiles' intensity is {tile_intensity():.1f} flop/byte (128 x 64 outputs, no reuse in a cache); that of the whole "
-        "product, N / 6, is 683 at 4096. Neither depends on the bandwidth. Achieved over bandwidth is the least intensity that explains the speed.")
+        rows.append(
+            [
+                name,
+                rounded(bandwidth),
+                rounded(achieved),
+                rounded(peak),
+                f"{peak / bandwidth:.1f}",
+                f"{q:.2f}",
+                f"{4 * q:.1f}",
+                *said.get(name, ("-", "-")),
+                rounded(min(peak, tile_intensity() * bandwidth)),
+            ]
+        )
+    return [
+        (
+            [
+                "roofline",
+                "GB/s",
+                "achieved, GFLOP/s",
+                "peak, GFLOP/s",
+                "ridge, flop/byte",
+                "achieved / bandwidth, flop/byte",
+                "flop/word of 4 bytes",
+                "the report's q, flop/byte",
+                'its q, flop/"word"',
+                "roof at the tiles' intensity",
+            ],
+            rows,
+        )
+    ], below(
+        view.record,
+        f"The tiles' intensity is {tile_intensity():.1f} flop/byte (128 x 64 outputs, no reuse in a cache); that of the whole "
+        "product, N / 6, is 683 at 4096. Neither depends on the bandwidth. Achieved over bandwidth is the least intensity that explains the speed.",
+    )
 
 
 def table_rectangular(view, experiment):
@@ -170,9 +255,20 @@ def table_rectangular(view, experiment):
     for size in view.sizes:
         for s in view.stages:
             r = view.found[s, size]
-            rows.append([str(size), label(s), r["status"] + (f": {r['reason']}" if "reason" in r else ""),
-                         f"{r['max_ratio']:.3f}" if "max_ratio" in r else "-", view.cell(s, size), "wrong: 915375 differences", "3464.4"])
-    return [(["M x N x K", "geometry", "check", "error, of its bound", "speed", "there", "GFLOP/s printed there"], rows)], below(view.record)
+            rows.append(
+                [
+                    str(size),
+                    label(s),
+                    r["status"] + (f": {r['reason']}" if "reason" in r else ""),
+                    f"{r['max_ratio']:.3f}" if "max_ratio" in r else "-",
+                    view.cell(s, size),
+                    "wrong: 915375 differences",
+                    "3464.4",
+                ]
+            )
+    return [
+        (["M x N x K", "geometry", "check", "error, of its bound", "speed", "there", "GFLOP/s printed there"], rows)
+    ], below(view.record)
 
 
 def table_kernels(view, experiment):
@@ -182,20 +278,45 @@ def table_kernels(view, experiment):
     for size in eighth:
         r = view.found["09a", size]
         cublas, theirs, their_cublas = r.get("cublas_gflops"), KERNEL_8.get(size), PASCAL_CUBLAS.get(size)
-        first.append([str(size), rounded(cublas), view.cell("09a", size), f"{100 * r['gflops'] / cublas:.1f} %" if cublas else "-",
-                      rounded(their_cublas), rounded(theirs), f"{100 * theirs / their_cublas:.2f} %" if theirs else "-"])
+        first.append(
+            [
+                str(size),
+                rounded(cublas),
+                view.cell("09a", size),
+                f"{100 * r['gflops'] / cublas:.1f} %" if cublas else "-",
+                rounded(their_cublas),
+                rounded(theirs),
+                f"{100 * theirs / their_cublas:.2f} %" if theirs else "-",
+            ]
+        )
     peak = view.record.get("ceilings", {}).get("ffma_gflops")
     second = []
     for s in found:
-        size = max((size for size in view.sizes if (s, size) in view.found), key=lambda x: x if isinstance(x, int) else 0)
+        size = max(
+            (size for size in view.sizes if (s, size) in view.found), key=lambda x: x if isinstance(x, int) else 0
+        )
         ours = view.gflops(s, size)
         kernel = str(list(dict.fromkeys(k.rstrip("ab") for k in KERNELS)).index(s.rstrip("ab")) + 1)
-        second.append([kernel, s, str(size), view.cell(s, size), f"{100 * ours / peak:.1f} %" if ours and peak else "-",
-                       rounded(KERNELS[s]), f"{100 * KERNELS[s] / PASCAL_PEAK:.1f} %"])
+        second.append(
+            [
+                kernel,
+                s,
+                str(size),
+                view.cell(s, size),
+                f"{100 * ours / peak:.1f} %" if ours and peak else "-",
+                rounded(KERNELS[s]),
+                f"{100 * KERNELS[s] / PASCAL_PEAK:.1f} %",
+            ]
+        )
     tables = [(["kernel", "stage", "M = N = K", "GFLOP/s", "of FP32", "there, at 8192", "of FP32 there"], second)]
     if first:
-        tables.append((["M = N = K", "cuBLAS", "kernel 8 (09a)", "ratio", "cuBLAS there", "kernel 8 there", "ratio there"], first))
-    return tables, below(view.record, "The source's kernel 8 is timed with its padding pass; without it, 5280 GFLOP/s. Its cuBLAS at 8192: 7044.")
+        tables.append(
+            (["M = N = K", "cuBLAS", "kernel 8 (09a)", "ratio", "cuBLAS there", "kernel 8 there", "ratio there"], first)
+        )
+    return tables, below(
+        view.record,
+        "The source's kernel 8 is timed with its padding pass; without it, 5280 GFLOP/s. Its cuBLAS at 8192: 7044.",
+    )
 
 
 def table_requests(view, experiment):
@@ -203,12 +324,27 @@ def table_requests(view, experiment):
     for s in view.stages:
         r = view.found[s, view.sizes[0]]
         name, theirs = REQUESTS[s]
-        rows.append([name, s, r["status"], rounded(r.get("shared_load_lanes")), theirs, rounded(r.get("shared_load_requests"))])
-    return [(["loads of A's and B's tiles", "stage", "check", "work-items that ask", "the article's", "warps that ask"], rows)], below(view.record)
+        rows.append(
+            [name, s, r["status"], rounded(r.get("shared_load_lanes")), theirs, rounded(r.get("shared_load_requests"))]
+        )
+    return [
+        (
+            ["loads of A's and B's tiles", "stage", "check", "work-items that ask", "the article's", "warps that ask"],
+            rows,
+        )
+    ], below(view.record)
 
 
-TABLES = {"speeds": table_speeds, "blocks": table_blocks, "peaks": table_peaks, "dips": table_dips, "roofline": table_roofline,
-          "rectangular": table_rectangular, "kernels": table_kernels, "requests": table_requests}
+TABLES = {
+    "speeds": table_speeds,
+    "blocks": table_blocks,
+    "peaks": table_peaks,
+    "dips": table_dips,
+    "roofline": table_roofline,
+    "rectangular": table_rectangular,
+    "kernels": table_kernels,
+    "requests": table_requests,
+}
 
 
 def tables(record):

@@ -43,33 +43,101 @@ class Experiment:
     source: str = PAPER
 
 
-
 SOURCES, UNROLLS, ROW_THREADS = ("registers", "global", "shared"), (1, 2, 3, 4), (1, 2, 4, 8, 16)
 
 EXPERIMENTS = {
-    "E2": Experiment("TSMTTSM: cuBLAS, of the roofline", "a gap of 2 to 50 times to the roofline, but for M = N = 1 (figure 3)",
-                     cases_of_library, LIBRARIES, (), kind="shares", needs_gpu="it times cuBLAS"),
-    "E3": Experiment("TSMTTSM: leapfrogging and transposed tiles", "leapfrogging clearly faster; transposed a little with it, the slowest without; "
-                     "at most 4700 GFLOP/s, two thirds of the peak (figure 14)",
-                     cases_of_order, COARSE, squares(8), best=True),
-    "E4": Experiment("TSMTTSM: tiles at M = N = 32", "the best tiles lie on or just below the lines of 128 and 256 registers; powers of two stand out (figure 15)",
-                     cases_of_tiles, squares(32), squares(4), kind="tiles"),
-    "E8": Experiment("TSMTTSM: what a reduction costs, by K", "M = N = 4: local below 10 %, next to nothing from K = 10^6; M = N = 64: both below 10 % "
-                     "just above K = 10^4 (figure 18)", cases_of_reductions, squares(1, 4, 16, 32, 64), squares(4), kind="reductions"),
-    "E9": Experiment("TSMTTSM: libraries", "cuBLAS and CUTLASS far below, but for M = N = 1 (figure 17)", cases_beside_libraries, DIAGONAL, squares(4),
-                     kind="shares", best=True),
-    "E10": Experiment("TSMM: where C comes from", "registers for small M only; shared memory a little better than the L1 cache, most where 4 does not divide M "
-                      "(figure 19)", cases_of_option("c-source", SOURCES), COARSE, squares(8), best=True, legend="C from"),
-    "E11": Experiment("TSMM: rows at a time", "2 are clearly better than 1, more add little (figure 20)", cases_of_option("unroll", UNROLLS), COARSE,
-                      squares(8), best=True, legend="rows at a time"),
-    "E12": Experiment("TSMM: threads for a row", "1 and 2 the slowest; 4, 8 and 16 alike, the larger the steadier (figure 21)",
-                      cases_of_option("threads-per-row", ROW_THREADS), COARSE, squares(8), best=True,
-                      legend="threads a row"),
-    "E13": Experiment("TSMM: libraries, and widths that 4 does not divide", "cuBLAS very good for real numbers but where M is very small, with a drop for "
-                      "complex ones of medium width (figure 22); multiples of 4 the best", cases_beside_library_of_tsmm,
-                      DIAGONAL, squares(4, 5), kind="shares", best=True),
-    "E14": Experiment("all M and N: our best, of the roofline", "M = N only", cases_of_map, tuple((m, n, None) for m in GRID for n in GRID),
-                      ((5, 3, None),), kind="map", best=True, source="ours"),
+    "E2": Experiment(
+        "TSMTTSM: cuBLAS, of the roofline",
+        "a gap of 2 to 50 times to the roofline, but for M = N = 1 (figure 3)",
+        cases_of_library,
+        LIBRARIES,
+        (),
+        kind="shares",
+        needs_gpu="it times cuBLAS",
+    ),
+    "E3": Experiment(
+        "TSMTTSM: leapfrogging and transposed tiles",
+        "leapfrogging clearly faster; transposed a little with it, the slowest without; "
+        "at most 4700 GFLOP/s, two thirds of the peak (figure 14)",
+        cases_of_order,
+        COARSE,
+        squares(8),
+        best=True,
+    ),
+    "E4": Experiment(
+        "TSMTTSM: tiles at M = N = 32",
+        "the best tiles lie on or just below the lines of 128 and 256 registers; powers of two stand out (figure 15)",
+        cases_of_tiles,
+        squares(32),
+        squares(4),
+        kind="tiles",
+    ),
+    "E8": Experiment(
+        "TSMTTSM: what a reduction costs, by K",
+        "M = N = 4: local below 10 %, next to nothing from K = 10^6; M = N = 64: both below 10 % "
+        "just above K = 10^4 (figure 18)",
+        cases_of_reductions,
+        squares(1, 4, 16, 32, 64),
+        squares(4),
+        kind="reductions",
+    ),
+    "E9": Experiment(
+        "TSMTTSM: libraries",
+        "cuBLAS and CUTLASS far below, but for M = N = 1 (figure 17)",
+        cases_beside_libraries,
+        DIAGONAL,
+        squares(4),
+        kind="shares",
+        best=True,
+    ),
+    "E10": Experiment(
+        "TSMM: where C comes from",
+        "registers for small M only; shared memory a little better than the L1 cache, most where 4 does not divide M "
+        "(figure 19)",
+        cases_of_option("c-source", SOURCES),
+        COARSE,
+        squares(8),
+        best=True,
+        legend="C from",
+    ),
+    "E11": Experiment(
+        "TSMM: rows at a time",
+        "2 are clearly better than 1, more add little (figure 20)",
+        cases_of_option("unroll", UNROLLS),
+        COARSE,
+        squares(8),
+        best=True,
+        legend="rows at a time",
+    ),
+    "E12": Experiment(
+        "TSMM: threads for a row",
+        "1 and 2 the slowest; 4, 8 and 16 alike, the larger the steadier (figure 21)",
+        cases_of_option("threads-per-row", ROW_THREADS),
+        COARSE,
+        squares(8),
+        best=True,
+        legend="threads a row",
+    ),
+    "E13": Experiment(
+        "TSMM: libraries, and widths that 4 does not divide",
+        "cuBLAS very good for real numbers but where M is very small, with a drop for "
+        "complex ones of medium width (figure 22); multiples of 4 the best",
+        cases_beside_library_of_tsmm,
+        DIAGONAL,
+        squares(4, 5),
+        kind="shares",
+        best=True,
+    ),
+    "E14": Experiment(
+        "all M and N: our best, of the roofline",
+        "M = N only",
+        cases_of_map,
+        tuple((m, n, None) for m in GRID for n in GRID),
+        ((5, 3, None),),
+        kind="map",
+        best=True,
+        source="ours",
+    ),
 }
 
 

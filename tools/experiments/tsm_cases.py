@@ -43,7 +43,10 @@ class Work:
 
     def problems(self, kind, width=max):
         """Each size with its K: where none was asked for, so many rows that with this width they have 4 GiB, as the paper has it."""
-        return [(m, n, k or (EXECUTOR_LENGTH if self.executor else 2**32 // ELEMENT[kind] // width(m, n))) for m, n, k in self.sizes]
+        return [
+            (m, n, k or (EXECUTOR_LENGTH if self.executor else 2**32 // ELEMENT[kind] // width(m, n)))
+            for m, n, k in self.sizes
+        ]
 
     def candidates(self, stage, kind, most, *options):
         """The kernels that its model takes for the best, at this work's sizes."""
@@ -54,7 +57,19 @@ class Work:
         found = [(f"{m}x{n}", k) for m, n, k in self.problems(kind)]
         cases = []
         for k, group in itertools.groupby(found, key=lambda each: each[1]):
-            command = [self.gemm, "candidates", stage, *(size for size, _ in group), "--type", kind, "--k", k, "--most", most, *options]
+            command = [
+                self.gemm,
+                "candidates",
+                stage,
+                *(size for size, _ in group),
+                "--type",
+                kind,
+                "--k",
+                k,
+                "--most",
+                most,
+                *options,
+            ]
             done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE)
             if done.returncode:
                 sys.exit(done.returncode)  # it has said why
@@ -81,8 +96,14 @@ def tagged(cases, series):
 
 def cases_of_order(work):
     """Leapfrogging and interleaved columns, each on and off."""
-    return [c for ahead, apart in itertools.product(("on", "off"), repeat=2) for c in tagged(
-        work.candidates("tsm/09", "d", 2, "--leapfrog", ahead, "--transposed", apart), f"leapfrog {ahead}, transposed {apart}")]
+    return [
+        c
+        for ahead, apart in itertools.product(("on", "off"), repeat=2)
+        for c in tagged(
+            work.candidates("tsm/09", "d", 2, "--leapfrog", ahead, "--transposed", apart),
+            f"leapfrog {ahead}, transposed {apart}",
+        )
+    ]
 
 
 def register_line(tm, tn, kind):
@@ -100,8 +121,22 @@ def cases_of_tiles(work):
             threads = next((t for t in (256, 512, 1024) if -(-m // tm) * -(-n // tn) <= t), None)
             if not threads or register_line(tm, tn, kind) > 512 or (work.executor and (tm & (tm - 1) or tn & (tn - 1))):
                 continue
-            cases.append(case("tsm/09", kind, m, n, k, f"{tm} x {tn}", tile_m=tm, tile_n=tn, unroll=1, threads=threads, transposed=True,
-                              leapfrog=True))
+            cases.append(
+                case(
+                    "tsm/09",
+                    kind,
+                    m,
+                    n,
+                    k,
+                    f"{tm} x {tn}",
+                    tile_m=tm,
+                    tile_n=tn,
+                    unroll=1,
+                    threads=threads,
+                    transposed=True,
+                    leapfrog=True,
+                )
+            )
     return cases
 
 
@@ -111,7 +146,10 @@ def cases_of_reductions(work):
         for rows in [k] if k else (100, 2000) if work.executor else LENGTHS:
             size = (m + n) * 8 * rows
             if k or size <= MOST_BYTES:
-                cases += [case("tsm/09", "d", m, n, rows, name, reduction=name) for name in (NO_REDUCTION, "atomics", "local", "ordered")]
+                cases += [
+                    case("tsm/09", "d", m, n, rows, name, reduction=name)
+                    for name in (NO_REDUCTION, "atomics", "local", "ordered")
+                ]
             if k or size <= MOST_BYTES_OF_BEST:
                 cases += [case(stage, "d", m, n, rows, OURS) for stage in work.ours("tsmttsm")]
                 cases += [] if work.executor else [case("library", "d", m, n, rows, LIBRARY, "tsmttsm")]
@@ -127,13 +165,18 @@ def cases_beside_libraries(work):
     for kind in "dz":
         cases += library_cases("tsmttsm", kind, work) + cases_of_our_best("tsmttsm", kind, work)
         # Which is far behind, and slow to measure.
-        cases += [case("tsm/02", kind, m, n, k, SPLIT_K) for m, n, k in work.problems(kind) if (m, n, None) in LIBRARIES]
+        cases += [
+            case("tsm/02", kind, m, n, k, SPLIT_K) for m, n, k in work.problems(kind) if (m, n, None) in LIBRARIES
+        ]
     return cases
 
 
 def cases_of_option(option, values):
     def cases(work):
-        return [c for value in values for c in tagged(work.candidates("tsm/12", "d", 2, f"--{option}", value), str(value))]
+        return [
+            c for value in values for c in tagged(work.candidates("tsm/12", "d", 2, f"--{option}", value), str(value))
+        ]
+
     return cases
 
 
@@ -142,14 +185,22 @@ def cases_beside_library_of_tsmm(work):
     for kind in "dz":
         cases += library_cases("tsmm", kind, work)
         cases += cases_of_our_best("tsmm", kind, work)
-        cases += [case(stage, kind, m, n, k, stage) for stage in GENERATED["tsmm"] for m, n, k in work.problems(kind)
-                  if (m, n, None) in (*LIBRARIES, *REMAINDERS)]
+        cases += [
+            case(stage, kind, m, n, k, stage)
+            for stage in GENERATED["tsmm"]
+            for m, n, k in work.problems(kind)
+            if (m, n, None) in (*LIBRARIES, *REMAINDERS)
+        ]
     return cases
 
 
 def cases_of_map(work):
-    return [case(stage, kind, m, n, k, PRODUCTS[op]) for op, kind in itertools.product(PRODUCTS, "dz") for stage in work.ours(op)
-            for m, n, k in work.problems(kind, lambda m, n: 2 * (m + n))]
+    return [
+        case(stage, kind, m, n, k, PRODUCTS[op])
+        for op, kind in itertools.product(PRODUCTS, "dz")
+        for stage in work.ours(op)
+        for m, n, k in work.problems(kind, lambda m, n: 2 * (m + n))
+    ]
 
 
 def operation(c):

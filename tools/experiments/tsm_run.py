@@ -13,8 +13,13 @@ from tools.experiments.tsm_cases import operation
 def short(line):
     """What tables and plots need of a result of `gemm batch`."""
     c = line["case"]
-    r = {"series": c["tag"]["series"], "stage": c["stage"], "op": operation(c), **{key: c[key] for key in ("type", "m", "n", "k")},
-         "status": line["status"]}
+    r = {
+        "series": c["tag"]["series"],
+        "stage": c["stage"],
+        "op": operation(c),
+        **{key: c[key] for key in ("type", "m", "n", "k")},
+        "status": line["status"],
+    }
     for key in ("reason", "gbytes_s", "gflops", "pct_roofline", "pct_tensor_roofline", "registers", "local_bytes"):
         if key in line:
             r[key] = round(line[key], 3) if isinstance(line[key], float) else line[key]
@@ -28,8 +33,11 @@ def short(line):
         r["ms"] = line["time_ms"]["median"]
     if "counts" in line:
         counts = line["counts"]
-        r.update(share_of_fp64_peak=round(line["predicted"].get("share_of_fp64_peak", 0), 4), store_sectors=counts["global_store"]["sectors"],
-                 atomics=counts["global_atomic"]["requests"])
+        r.update(
+            share_of_fp64_peak=round(line["predicted"].get("share_of_fp64_peak", 0), 4),
+            store_sectors=counts["global_store"]["sectors"],
+            atomics=counts["global_atomic"]["requests"],
+        )
     return r
 
 
@@ -43,14 +51,18 @@ def best_of(results):
     groups = {}
     for r in results:
         if r["status"] == "fail":
-            groups[len(groups), ] = [r]
+            groups[len(groups),] = [r]
         else:
             groups.setdefault((r["series"], r["op"], r["type"], r["m"], r["n"], r["k"]), []).append(r)
     return [{**max(group, key=merit), "tried": len(group)} for group in groups.values()]
 
 
 def provenance(run):
-    return {key: run[key] for key in ("device", "driver", "cuda", "cublas", "compiler", "commit", "ceilings", "sm_count") if key in run}
+    return {
+        key: run[key]
+        for key in ("device", "driver", "cuda", "cublas", "compiler", "commit", "ceilings", "sm_count")
+        if key in run
+    }
 
 
 def perform(gemm, name, sizes, seconds, executor):
@@ -59,7 +71,14 @@ def perform(gemm, name, sizes, seconds, executor):
     cases, missing = cases_of(name, gemm, sizes, executor)
     if missing:
         print(f"note: {name}: not in this build, left out: {', '.join(missing)}", file=sys.stderr)
-    record = {"experiment": name, "title": experiment.title, "source": experiment.source, "executor": executor, "missing": missing, "results": []}
+    record = {
+        "experiment": name,
+        "title": experiment.title,
+        "source": experiment.source,
+        "executor": executor,
+        "missing": missing,
+        "results": [],
+    }
     if not cases:
         return 0, record
     with tempfile.TemporaryDirectory() as folder:

@@ -21,7 +21,14 @@ class View:
         self.sizes = sorted({(r["m"], r["n"]) for r in self.results})
 
     def at(self, series, kind, m, n, k=None):
-        return next((r for r in self.results if (r["series"], r["type"], r["m"], r["n"]) == (series, kind, m, n) and k in (None, r["k"])), None)
+        return next(
+            (
+                r
+                for r in self.results
+                if (r["series"], r["type"], r["m"], r["n"]) == (series, kind, m, n) and k in (None, r["k"])
+            ),
+            None,
+        )
 
     def cell(self, r):
         """% of the roofline; on the executor the share of the FP64 peak that the counts allow; else what the check says."""
@@ -50,12 +57,20 @@ def options_text(r):
 def below(record, *more):
     experiment = EXPERIMENTS[record["experiment"]]
     if record["executor"]:
-        where = (f"{record['device']}, commit {record['commit']}: checked and counted; in place of speeds, the share of the FP64 peak that the "
-                 "counts allow. Speeds need a GPU.")
+        where = (
+            f"{record['device']}, commit {record['commit']}: checked and counted; in place of speeds, the share of the FP64 peak that the "
+            "counts allow. Speeds need a GPU."
+        )
     else:
         where = f"{record['device']}, driver {record['driver']}, CUDA {record['cuda']}, commit {record['commit']}; medians, warm cache."
     wrong = [r for r in record["results"] if r["status"] == "fail"]
-    failed = [f"{len(wrong)} WRONG, the first: {wrong[0]['series']}, {wrong[0]['m']} x {wrong[0]['n']}: {wrong[0].get('reason', '')}."] if wrong else []
+    failed = (
+        [
+            f"{len(wrong)} WRONG, the first: {wrong[0]['series']}, {wrong[0]['m']} x {wrong[0]['n']}: {wrong[0].get('reason', '')}."
+        ]
+        if wrong
+        else []
+    )
     missing = [f"Not in this build: {', '.join(record['missing'])}."] if record["missing"] else []
     theirs = [f"The paper, V100: {experiment.theirs}."]
     return [where, *failed, *missing, *more, *theirs]
@@ -69,7 +84,11 @@ def table_shares(view):
         rows.append([size_text(m, n), *(view.cell(view.at(series, kind, m, n)) for series, kind in columns)])
     names = [f"{series}, {TYPES[kind]}" for series, kind in columns]
     return [(["M = N", *names], rows)], below(
-        view.record, "Of the roofline with the plain FP64 cores, which cuBLAS may pass with Tensor Cores." if not view.executor else "")
+        view.record,
+        "Of the roofline with the plain FP64 cores, which cuBLAS may pass with Tensor Cores."
+        if not view.executor
+        else "",
+    )
 
 
 def table_curves(view):
@@ -78,12 +97,23 @@ def table_curves(view):
     for m, n in view.sizes:
         found = [view.at(series, "d", m, n) for series in view.series]
         best = max((r for r in found if r and merit(r) > 0), key=merit, default=None)
-        rows.append([size_text(m, n), *map(view.cell, found), best["series"] if best else "-", options_text(best) if best else "-",
-                     rounded(best.get("gflops")) if best else "-"])
+        rows.append(
+            [
+                size_text(m, n),
+                *map(view.cell, found),
+                best["series"] if best else "-",
+                options_text(best) if best else "-",
+                rounded(best.get("gflops")) if best else "-",
+            ]
+        )
     legend = EXPERIMENTS[view.record["experiment"]].legend
     names = [f"{legend} {view.series[0]}" if legend else view.series[0], *view.series[1:]]
     return [(["M = N", *names, "best", "its kernel", "GFLOP/s"], rows)], below(
-        view.record, "" if view.executor else "Of each, the best of the kernels that the model takes for the best, as a share of the roofline.")
+        view.record,
+        ""
+        if view.executor
+        else "Of each, the best of the kernels that the model takes for the best, as a share of the roofline.",
+    )
 
 
 def table_tiles(view):
@@ -93,9 +123,22 @@ def table_tiles(view):
         rows = []
         for r in of_type[:12]:
             tm, tn = r["options"]["tile_m"], r["options"]["tile_n"]
-            rows.append([f"{tm} x {tn}", str(register_line(tm, tn, kind)), str(r.get("registers", "-")), str(r.get("local_bytes", "-")),
-                         rounded(r.get("gflops")), view.cell(r)])
-        tables.append(([f"{TYPES[kind]}: tile", "registers by the line", "as compiled", "spilled bytes", "GFLOP/s", "share"], rows))
+            rows.append(
+                [
+                    f"{tm} x {tn}",
+                    str(register_line(tm, tn, kind)),
+                    str(r.get("registers", "-")),
+                    str(r.get("local_bytes", "-")),
+                    rounded(r.get("gflops")),
+                    view.cell(r),
+                ]
+            )
+        tables.append(
+            (
+                [f"{TYPES[kind]}: tile", "registers by the line", "as compiled", "spilled bytes", "GFLOP/s", "share"],
+                rows,
+            )
+        )
     tiles = len(view.results)
     return tables, below(view.record, f"The best 12 of each type, of {tiles} tiles.")
 
@@ -129,20 +172,44 @@ def table_reductions(view):
         for k in lengths_of(view, m, n):
             bare = view.at(NO_REDUCTION, "d", m, n, k) or {}
             if view.executor:
-                rows.append([f"{k:,}", bare.get("status", "-"), *(f"{r['status']}, {r['atomics']:,}" if (r := view.at(s, "d", m, n, k)) else "-" for s in series)])
+                rows.append(
+                    [
+                        f"{k:,}",
+                        bare.get("status", "-"),
+                        *(
+                            f"{r['status']}, {r['atomics']:,}" if (r := view.at(s, "d", m, n, k)) else "-"
+                            for s in series
+                        ),
+                    ]
+                )
                 continue
             timed = [(view.at(s, "d", m, n, k) or {}).get("ms") for s in others]
-            rows.append([f"{k:,}", rounded(bare["ms"] * 1e3) if "ms" in bare else "-", *(percent(relative(view, m, n, k, s)) for s in series),
-                         *(rounded(ms * 1e3) if ms else "-" for ms in timed), rounded(floor_us(view.record, m, n, k))])
-        head = (["no reduction", *(f"{s}: check, requests of atomic additions" for s in series)] if view.executor else
-                ["no reduction, us", *series, *(f"{s}, us" for s in others), "2 launches + bytes, us"])
+            rows.append(
+                [
+                    f"{k:,}",
+                    rounded(bare["ms"] * 1e3) if "ms" in bare else "-",
+                    *(percent(relative(view, m, n, k, s)) for s in series),
+                    *(rounded(ms * 1e3) if ms else "-" for ms in timed),
+                    rounded(floor_us(view.record, m, n, k)),
+                ]
+            )
+        head = (
+            ["no reduction", *(f"{s}: check, requests of atomic additions" for s in series)]
+            if view.executor
+            else ["no reduction, us", *series, *(f"{s}, us" for s in others), "2 launches + bytes, us"]
+        )
         tables.append(([f"M x N = {m} x {n}: K", *head], rows))
-    return tables, below(view.record, "The kernel without a reduction is incorrect on purpose: blocks add up their slices' sums and leave them; C is not written.")
+    return tables, below(
+        view.record,
+        "The kernel without a reduction is incorrect on purpose: blocks add up their slices' sums and leave them; C is not written.",
+    )
 
 
 def table_map(view):
     if view.executor:
-        rows = [[r["series"], TYPES[r["type"]], f"{r['m']} x {r['n']}", r["status"], view.cell(r)] for r in view.results]
+        rows = [
+            [r["series"], TYPES[r["type"]], f"{r['m']} x {r['n']}", r["status"], view.cell(r)] for r in view.results
+        ]
         return [(["product", "type", "M x N", "check", "share"], rows)], below(view.record)
     rows = []
     for series, kind in itertools.product(view.series, view.types):
@@ -150,14 +217,27 @@ def table_map(view):
         if not its:
             continue
         least = min(its, key=lambda r: r["pct_roofline"])
-        rows.append([f"{series}, {TYPES[kind]}", str(len(its)), percent(statistics.median(r["pct_roofline"] for r in its)),
-                     f"{percent(least['pct_roofline'])} at {least['m']} x {least['n']}",
-                     *(str(sum(r["pct_roofline"] >= limit for r in its)) for limit in (90, 80, 60))])
+        rows.append(
+            [
+                f"{series}, {TYPES[kind]}",
+                str(len(its)),
+                percent(statistics.median(r["pct_roofline"] for r in its)),
+                f"{percent(least['pct_roofline'])} at {least['m']} x {least['n']}",
+                *(str(sum(r["pct_roofline"] >= limit for r in its)) for limit in (90, 80, 60)),
+            ]
+        )
     return [(["product", "sizes", "median", "least", "90 % and more", "80 % and more", "60 % and more"], rows)], below(
-        view.record, "Of the roofline with the plain FP64 cores.")
+        view.record, "Of the roofline with the plain FP64 cores."
+    )
 
 
-TABLES = {"shares": table_shares, "curves": table_curves, "tiles": table_tiles, "reductions": table_reductions, "map": table_map}
+TABLES = {
+    "shares": table_shares,
+    "curves": table_curves,
+    "tiles": table_tiles,
+    "reductions": table_reductions,
+    "map": table_map,
+}
 
 
 def tables(record):

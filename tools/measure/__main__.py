@@ -1,4 +1,5 @@
 """`./lab measure WHAT ...`: one of the programs that measure, or search for the best kernel."""
+
 import importlib
 import sys
 

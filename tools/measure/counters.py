@@ -9,6 +9,7 @@ several kernels (padding, product, sum of parts), the counters are the product's
 --family tensorcore: its stages with FP16 operands, or with --type s those with FP32 operands.
 --probes: what the kernels of numbered probes do to shared memory, each kernel's most in a launch.
 """
+
 import csv
 import json
 import os
@@ -60,9 +61,23 @@ METRICS = {
     "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio": "stall_barrier",
 }
 # The kernels of the stages and of tests/prototype_kernels.cu, and not those of the harness.
-KERNELS = "regex:^(sgemm|hgemm|split_operands|multiply_tiles|finish_products|pack_chunks|pad|reduce|naive|shared_tile|block_)"
-SCALE = {"nsecond": 1, "ns": 1, "usecond": 1e3, "us": 1e3, "msecond": 1e6, "ms": 1e6, "second": 1e9, "s": 1e9,
-         "byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
+KERNELS = (
+    "regex:^(sgemm|hgemm|split_operands|multiply_tiles|finish_products|pack_chunks|pad|reduce|naive|shared_tile|block_)"
+)
+SCALE = {
+    "nsecond": 1,
+    "ns": 1,
+    "usecond": 1e3,
+    "us": 1e3,
+    "msecond": 1e6,
+    "ms": 1e6,
+    "second": 1e9,
+    "s": 1e9,
+    "byte": 1,
+    "Kbyte": 1e3,
+    "Mbyte": 1e6,
+    "Gbyte": 1e9,
+}
 
 
 # Those of the probes 05, 06a and 06b, and what they may do to shared memory.
@@ -72,9 +87,28 @@ SHARED = {name: METRICS[name] for name in METRICS if "shared" in METRICS[name] a
 
 def read_rows(command, metrics, count, kernels):
     """The first `count` launches (None: all) of these kernels (in Nsight Compute's words): its names of columns, units, and rows."""
-    done = subprocess.run(["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "-k", kernels,
-                           *(["-c", str(count)] if count else []), "--target-processes", "all", "--metrics", ",".join(metrics), *map(str, command)],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            "ncu",
+            "--clock-control",
+            "none",
+            "--csv",
+            "--page",
+            "raw",
+            "--print-units",
+            "base",
+            "-k",
+            kernels,
+            *(["-c", str(count)] if count else []),
+            "--target-processes",
+            "all",
+            "--metrics",
+            ",".join(metrics),
+            *map(str, command),
+        ],
+        capture_output=True,
+        text=True,
+    )
     rows = list(csv.reader(line for line in done.stdout.splitlines() if line.startswith('"')))
     if done.returncode or len(rows) < 3:
         sys.exit(f"error: ncu failed on {' '.join(map(str, command))}: {(done.stdout + done.stderr).strip()[-800:]}")
@@ -83,8 +117,11 @@ def read_rows(command, metrics, count, kernels):
 
 def values_of(names, units, row, metrics):
     """A dictionary from metric to value, in ns, bytes, ..."""
-    return {name: float(value.replace(",", "")) * SCALE.get(unit, 1)
-            for name, unit, value in zip(names, units, row) if name in metrics and value not in ("", "n/a")}
+    return {
+        name: float(value.replace(",", "")) * SCALE.get(unit, 1)
+        for name, unit, value in zip(names, units, row)
+        if name in metrics and value not in ("", "n/a")
+    }
 
 
 def read_launches(command, metrics, count, kernels=KERNELS):
@@ -92,8 +129,13 @@ def read_launches(command, metrics, count, kernels=KERNELS):
     metrics' values."""
     names, units, launches = read_rows(command, metrics, count, kernels)
     triple = {key: names.index(key) for key in ("Grid Size", "Block Size")}
-    return [(*([int(n) for n in re.findall(r"\d+", row[column])] for column in triple.values()),
-             values_of(names, units, row, metrics)) for row in launches]
+    return [
+        (
+            *([int(n) for n in re.findall(r"\d+", row[column])] for column in triple.values()),
+            values_of(names, units, row, metrics),
+        )
+        for row in launches
+    ]
 
 
 def profile_probe(lab, probe):
@@ -101,7 +143,9 @@ def profile_probe(lab, probe):
     names, units, launches = read_rows([lab[0], "probe", probe, "--check", *lab[1:]], list(SHARED), None, PROBE_KERNELS)
     counted = {}
     for row in launches:
-        kernel = re.sub(r"\((?:const|__half|float|double|long|int|unsigned|void)\b.*", "", row[names.index("Kernel Name")])
+        kernel = re.sub(
+            r"\((?:const|__half|float|double|long|int|unsigned|void)\b.*", "", row[names.index("Kernel Name")]
+        )
         its = counted.setdefault(kernel, {"launches": 0, **dict.fromkeys(SHARED.values(), 0)})
         its["launches"] += 1
         for metric, value in values_of(names, units, row, SHARED).items():
@@ -125,7 +169,12 @@ def profile_ladder(lab, stages, size, metrics):
             sys.exit(f"error: {' '.join(map(str, command))}: {(done.stdout + done.stderr).strip()[-800:]}")
         with open(path) as file:
             results = json.load(file)["results"]
-    expected = [(r["stage"], launch["grid"], launch["block"]) for r in results if r["status"] == "pass" for launch in r["launches"]]
+    expected = [
+        (r["stage"], launch["grid"], launch["block"])
+        for r in results
+        if r["status"] == "pass"
+        for launch in r["launches"]
+    ]
     rows = read_launches(command, metrics, len(expected))
     counted, at = {}, 0
     for stage, grid, block in expected:
@@ -138,8 +187,13 @@ def profile_ladder(lab, stages, size, metrics):
 
 def merge(launches):
     """The product's counters by our names."""
-    product = max(launches, key=lambda launch: (launch.get("sm__inst_executed_pipe_tensor_op_hmma.sum", 0),
-                                                launch.get("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 0)))
+    product = max(
+        launches,
+        key=lambda launch: (
+            launch.get("sm__inst_executed_pipe_tensor_op_hmma.sum", 0),
+            launch.get("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 0),
+        ),
+    )
     counters = {METRICS[name]: value for name, value in product.items()}
     if len(launches) > 1:
         counters["kernels"] = len(launches)
@@ -161,29 +215,69 @@ def main(arguments=None):
     parser.add_argument("lab", nargs="+")
     options = parser.parse_args(arguments)
 
-    listing = subprocess.run([*options.lab[:1], "list", *options.lab[1:]], capture_output=True, text=True, check=True).stdout
-    stages = [line.split()[0] for line in listing.splitlines() if line.startswith(f"{options.family}/") and "(probe)" not in line]
+    listing = subprocess.run(
+        [*options.lab[:1], "list", *options.lab[1:]], capture_output=True, text=True, check=True
+    ).stdout
+    stages = [
+        line.split()[0]
+        for line in listing.splitlines()
+        if line.startswith(f"{options.family}/") and "(probe)" not in line
+    ]
     if options.family == "tensorcore":
-        ladder = [*options.lab[:1], "ladder", "--no-time", "--family", "tensorcore", "--type", options.type, "16", "--json", "-", *options.lab[1:]]
+        ladder = [
+            *options.lab[:1],
+            "ladder",
+            "--no-time",
+            "--family",
+            "tensorcore",
+            "--type",
+            options.type,
+            "16",
+            "--json",
+            "-",
+            *options.lab[1:],
+        ]
         tried = json.loads(subprocess.run(ladder, capture_output=True, text=True, check=True).stdout)["results"]
         stages = [stage for stage in stages if stage in {result["stage"] for result in tried}]
     version = subprocess.run(["ncu", "--version"], capture_output=True, text=True).stdout
-    device = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-                            capture_output=True, text=True).stdout.strip().split(", ")
-    run = json.loads(subprocess.run([*options.lab[:1], "run", stages[0], "--check", "--json", "-", *options.lab[1:]],
-                                    capture_output=True, text=True, check=True).stdout)["run"]
+    device = (
+        subprocess.run(
+            ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True
+        )
+        .stdout.strip()
+        .split(", ")
+    )
+    run = json.loads(
+        subprocess.run(
+            [*options.lab[:1], "run", stages[0], "--check", "--json", "-", *options.lab[1:]],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    )["run"]
     if options.family == "tensorcore":
         options.lab += ["--type", options.type]
-    result = {"device": device[0], "driver": device[1], "cuda": run["cuda"], "commit": run["commit"], "compiler": run["compiler"],
-              "ncu": re.search(r"Version (\S+)", version).group(1),
-              "command": f"./lab measure counters --probes {options.probes}" if options.probes else
-                         f"./lab measure counters --family {options.family} --type {options.type} --sizes {options.sizes} --more {options.more} --variants {options.variants}", "sizes": {}}
+    result = {
+        "device": device[0],
+        "driver": device[1],
+        "cuda": run["cuda"],
+        "commit": run["commit"],
+        "compiler": run["compiler"],
+        "ncu": re.search(r"Version (\S+)", version).group(1),
+        "command": f"./lab measure counters --probes {options.probes}"
+        if options.probes
+        else f"./lab measure counters --family {options.family} --type {options.type} --sizes {options.sizes} --more {options.more} --variants {options.variants}",
+        "sizes": {},
+    }
     if options.probes:
         result["probes"] = {}
         for probe in options.probes.split(","):
             result["probes"][probe] = profile_probe(options.lab, probe)
             for kernel, its in result["probes"][probe].items():
-                print(f"{probe:<16} {kernel}: " + ", ".join(f"{its[name]:.0f} {name}" for name in SHARED.values()), flush=True)
+                print(
+                    f"{probe:<16} {kernel}: " + ", ".join(f"{its[name]:.0f} {name}" for name in SHARED.values()),
+                    flush=True,
+                )
         del result["sizes"]
         options.sizes = options.more = ""
     more_sizes, _, more_stages = options.more.partition(":")
@@ -194,20 +288,32 @@ def main(arguments=None):
     some = [stage for number, stage in by_number.items() if number in more_stages.split(",")]
     work += [(size, some) for size in more_sizes.split(",") if size and some]
     for size, wanted in work:
-        found = {stage: merge(launches) for stage, launches in profile_ladder(options.lab, wanted, size, list(METRICS)).items()}
+        found = {
+            stage: merge(launches)
+            for stage, launches in profile_ladder(options.lab, wanted, size, list(METRICS)).items()
+        }
         result["sizes"][size] = found
         for stage in wanted:
             counters = found.get(stage)
             missing = set(METRICS.values()) - set(counters or {})
             if missing:
                 print(f"note: {stage} at {size}: ncu gave no {', '.join(sorted(missing)) if counters else 'counters'}")
-            if not counters or missing & {"ffma", "wavefronts", "shared_load_wavefronts", "tag_lookups", "shared_load_bank_conflicts"}:
+            if not counters or missing & {
+                "ffma",
+                "wavefronts",
+                "shared_load_wavefronts",
+                "tag_lookups",
+                "shared_load_bank_conflicts",
+            }:
                 continue
             warp_fmas = max(counters["ffma"] / 32, 1)
-            print(f"{stage:<32} at {size}, per warp FMA: {counters['wavefronts'] / warp_fmas:7.3f} wavefronts, "
-                  f"{counters['shared_load_wavefronts'] / warp_fmas:7.3f} of shared loads, "
-                  f"{counters['tag_lookups'] / warp_fmas:7.3f} tag look-ups; "
-                  f"bank conflicts {counters['shared_load_bank_conflicts']:.4g}", flush=True)
+            print(
+                f"{stage:<32} at {size}, per warp FMA: {counters['wavefronts'] / warp_fmas:7.3f} wavefronts, "
+                f"{counters['shared_load_wavefronts'] / warp_fmas:7.3f} of shared loads, "
+                f"{counters['tag_lookups'] / warp_fmas:7.3f} tag look-ups; "
+                f"bank conflicts {counters['shared_load_bank_conflicts']:.4g}",
+                flush=True,
+            )
     with open(options.out, "w") as file:
         json.dump(result, file, indent=1)
         file.write("\n")

@@ -42,7 +42,9 @@ def runs(folder):
     for stage in (line.split()[0] for line in listing.splitlines() if line.startswith("tsm/")):
         for kind in ("d", "z"):
             yield f"{stage}/{kind}", [folder / "gemm", "run", stage, "--type", kind, "--m", m, "--n", n, "--k", k]
-    for stage in (line.split()[0] for line in listing.splitlines() if line.startswith("tensorcore/") and "(probe)" not in line):
+    for stage in (
+        line.split()[0] for line in listing.splitlines() if line.startswith("tensorcore/") and "(probe)" not in line
+    ):
         for size in TENSOR_SIZES:
             yield f"{stage}/{size}", [folder / "gemm", "run", stage, "--m", size, "--n", size, "--k", size]
     for which in range(PROTOTYPES):
@@ -55,8 +57,14 @@ def text(command):
 
 def count(folder, out, share):
     part, parts = map(int, share.split("/"))
-    result = {"stage_size": SIZE, "prototype_size": PROTOTYPE_SIZE, "tsm_shape": TSM_SHAPE, "tensor_sizes": TENSOR_SIZES, "kernels": {}}
-    for name, command in list(runs(folder))[part - 1::parts]:
+    result = {
+        "stage_size": SIZE,
+        "prototype_size": PROTOTYPE_SIZE,
+        "tsm_shape": TSM_SHAPE,
+        "tensor_sizes": TENSOR_SIZES,
+        "kernels": {},
+    }
+    for name, command in list(runs(folder))[part - 1 :: parts]:
         # gemm counts in any case; its --count would add what nvcc makes of the kernel.
         counting = ["--count"] if name.startswith("prototype/") else []
         done = subprocess.run(text(command + counting + ["--json", "-"]), capture_output=True, text=True)
@@ -97,10 +105,18 @@ def profile(folder, executor, out):
             kernels[name][quantity] = {"executor": value, "ncu": int(ncu[metric])}
             same = "" if value == int(ncu[metric]) else "   DIFFERS"
             print(f"{name:<26} {quantity:<26} {value:>12} {int(ncu[metric]):>12}{same}", flush=True)
-    device = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True)
+    device = subprocess.run(
+        ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True
+    )
     name, driver = device.stdout.strip().split(", ")
-    result = {"device": name, "driver": driver, "stage_size": SIZE, "prototype_size": PROTOTYPE_SIZE,
-              "executor": {key: counted[key] for key in ("compiler", "commit")}, "kernels": kernels}
+    result = {
+        "device": name,
+        "driver": driver,
+        "stage_size": SIZE,
+        "prototype_size": PROTOTYPE_SIZE,
+        "executor": {key: counted[key] for key in ("compiler", "commit")},
+        "kernels": kernels,
+    }
     out.write_text(json.dumps(result, indent=1) + "\n")
 
 

@@ -75,8 +75,10 @@ def main(arguments=None):
         kinds: dict[str, list[float]] = {}
         for output, seconds in ran:
             kinds.setdefault(kind_of(output), []).append(seconds)
-        state["build"] = {kind: {"steps": len(each), "seconds": round(sum(each), 1)}
-                          for kind, each in sorted(kinds.items(), key=lambda kind: -sum(kind[1]))}
+        state["build"] = {
+            kind: {"steps": len(each), "seconds": round(sum(each), 1)}
+            for kind, each in sorted(kinds.items(), key=lambda kind: -sum(kind[1]))
+        }
         state["units"] = {source_of(output): round(seconds, 1) for output, seconds in ran[:MOST]}
         record = options.build / "tests_passed.json"
         if record.exists():

@@ -32,8 +32,15 @@ def problems(op, kind, m, n):
         case["conj"] = True
     yield case | {"k": (16 if kind == "z" else 1) + spread}
     yield case | {"k": 60_000 + 101 * spread}
-    yield case | {"k": 2_000 + 7 * spread, "lda": m + 1 + spread % 4, "ldb": n + 3, "ldc": n + 1 + m % 3, "offset": 1,
-                  "alpha": -1.5, "beta": 0.5}
+    yield case | {
+        "k": 2_000 + 7 * spread,
+        "lda": m + 1 + spread % 4,
+        "ldb": n + 3,
+        "ldc": n + 1 + m % 3,
+        "offset": 1,
+        "alpha": -1.5,
+        "beta": 0.5,
+    }
 
 
 def gpus():
@@ -48,7 +55,13 @@ def run(options):
     folder.mkdir(parents=True, exist_ok=True)
     ops = [options.op] if options.op else list(STAGES)
     kinds = [options.type] if options.type else ["d", "z"]
-    pairs = [(op, kind, m, n) for op in ops for kind in kinds for m in range(1, options.most + 1) for n in range(1, options.most + 1)]
+    pairs = [
+        (op, kind, m, n)
+        for op in ops
+        for kind in kinds
+        for m in range(1, options.most + 1)
+        for n in range(1, options.most + 1)
+    ]
     if options.only:
         wanted = set(pathlib.Path(options.only).read_text().split("\n"))
         pairs = [pair for pair in pairs if f"{pair[0]} {pair[1]} {pair[2]}x{pair[3]}" in wanted]
@@ -106,15 +119,19 @@ def digest(options):
             group["worst"] = max(group["worst"], result["error"]["max_ratio"])
         else:
             others.append({"case": case, "status": result["status"], "reason": result.get("reason", "")})
-    rows = [{"op": op, "type": kind, **group, "pairs": len(group["pairs"])} for (op, kind), group in sorted(groups.items())]
+    rows = [
+        {"op": op, "type": kind, **group, "pairs": len(group["pairs"])} for (op, kind), group in sorted(groups.items())
+    ]
     digested = head | {"groups": rows, "others": others}
     if options.again:
         record = read_json(pathlib.Path(options.out))
         digested = record | {"again": [*record.get("again", []), digested]}
     pathlib.Path(options.out).write_text(json.dumps(digested, indent=1) + "\n")
     for row in rows:
-        print(f"{row['op']} {row['type']}: {row['pairs']} pairs of M and N, {row['pass']} of {row['problems']} problems right, "
-              f"errors at most {row['worst']:.2f} of their bound")
+        print(
+            f"{row['op']} {row['type']}: {row['pairs']} pairs of M and N, {row['pass']} of {row['problems']} problems right, "
+            f"errors at most {row['worst']:.2f} of their bound"
+        )
     return 1 if others else 0
 
 

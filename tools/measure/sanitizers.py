@@ -40,8 +40,11 @@ def main(arguments=None):
 
     listing = subprocess.run([lab, "list", *lab_options], capture_output=True, text=True, check=True).stdout
     stages = [line.split()[0] for line in listing.splitlines() if "/" in line and "(probe)" not in line]
-    run = json.loads(subprocess.run([lab, "run", stages[0], "--check", "--json", "-", *lab_options],
-                                    capture_output=True, text=True, check=True).stdout)["run"]
+    run = json.loads(
+        subprocess.run(
+            [lab, "run", stages[0], "--check", "--json", "-", *lab_options], capture_output=True, text=True, check=True
+        ).stdout
+    )["run"]
     tests = () if options.only else ("test_intrinsics", "test_half", "test_tensor")
     runs = {test: [options.bin / test] for test in tests}
     if options.only:
@@ -51,7 +54,16 @@ def main(arguments=None):
     tall = lambda stage: stage.startswith("tsm/")
     for stage in reversed(stages):
         shapes = ["96", "100x132x36"] if not tall(stage) else ["16x16x4096", "5x64x999", "41x57x501"]
-        runs[f"{stage} and variants"] = [lab, "ladder", "--no-time", "--variants", "--only", stage, *shapes, *lab_options]
+        runs[f"{stage} and variants"] = [
+            lab,
+            "ladder",
+            "--no-time",
+            "--variants",
+            "--only",
+            stage,
+            *shapes,
+            *lab_options,
+        ]
     for stage in stages:
         awkward = AWKWARD_TALL if tall(stage) else AWKWARD
         runs[f"{stage} awkward"] = [lab, "run", stage, "--check", *awkward, *lab_options]
@@ -64,8 +76,17 @@ def main(arguments=None):
         tool, name = job
         begin = time.monotonic()
         # timeout(1) ends what the tool has started, too, which else would go on and slow down all others.
-        command = ["timeout", "--kill-after=5", str(options.longest), "compute-sanitizer", "--tool", tool, "--target-processes", "all",
-                   *map(str, runs[name])]
+        command = [
+            "timeout",
+            "--kill-after=5",
+            str(options.longest),
+            "compute-sanitizer",
+            "--tool",
+            tool,
+            "--target-processes",
+            "all",
+            *map(str, runs[name]),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
         text = done.stdout + done.stderr
         if done.returncode in (124, -9, 137):
@@ -75,9 +96,15 @@ def main(arguments=None):
         errors = sum(int(a or b) for a, b in found) if found else -1
         return errors, done.returncode, text, time.monotonic() - begin
 
-    result = {"device": run["device"], "driver": run["driver"], "cuda": run["cuda"], "commit": run["commit"],
-              "command": "./lab measure sanitizers" + (f" --only {options.only}" if options.only else ""), "errors": {tool: {} for tool in TOOLS},
-              "seconds": {tool: {} for tool in TOOLS}}
+    result = {
+        "device": run["device"],
+        "driver": run["driver"],
+        "cuda": run["cuda"],
+        "commit": run["commit"],
+        "command": "./lab measure sanitizers" + (f" --only {options.only}" if options.only else ""),
+        "errors": {tool: {} for tool in TOOLS},
+        "seconds": {tool: {} for tool in TOOLS},
+    }
     out = pathlib.Path(options.out)
     if out.is_file():
         before = read_json(out)

@@ -51,11 +51,16 @@ def parse(disassembly):
 
 def hot_loop(instructions, labels):
     """The innermost loop with the most multiply-adds, from its first instruction to behind its branch; None if none multiplies."""
-    loops = {(labels[match[1]], at + 1) for at, (text, _) in enumerate(instructions)
-             if (match := BRANCH.search(text)) and labels.get(match[1], at + 1) <= at}
+    loops = {
+        (labels[match[1]], at + 1)
+        for at, (text, _) in enumerate(instructions)
+        if (match := BRANCH.search(text)) and labels.get(match[1], at + 1) <= at
+    }
     counts = {loop: sum(bool(MULTIPLIES.match(text)) for text, _ in instructions[slice(*loop)]) for loop in loops}
     within = lambda a, b: a != b and b[0] <= a[0] and a[1] <= b[1]
-    inner = [loop for loop in loops if counts[loop] and not any(counts[other] and within(other, loop) for other in loops)]
+    inner = [
+        loop for loop in loops if counts[loop] and not any(counts[other] and within(other, loop) for other in loops)
+    ]
     return max(inner, key=counts.get, default=None)
 
 
@@ -64,7 +69,12 @@ def control(upper):
     (None: none), and those that are waited for."""
     bits = upper >> 41
     write, read, waits = bits >> 5 & 7, bits >> 8 & 7, bits >> 11 & 63
-    return bits & 15, None if write == 7 else write, None if read == 7 else read, [i for i in range(6) if waits >> i & 1]
+    return (
+        bits & 15,
+        None if write == 7 else write,
+        None if read == 7 else read,
+        [i for i in range(6) if waits >> i & 1],
+    )
 
 
 def show(instructions, loop, everything):
@@ -84,9 +94,15 @@ def find_tools():
     nvcc = os.environ.get("CUDACXX") or shutil.which("nvcc") or shutil.which("nvcc", path=wheels)
     if not nvcc:
         fail("no nvcc: set $CUDACXX, or PATH")
-    nvdisasm = shutil.which("nvdisasm", path=pathlib.Path(nvcc).resolve().parent) or shutil.which("nvdisasm") or shutil.which("nvdisasm", path=wheels)
+    nvdisasm = (
+        shutil.which("nvdisasm", path=pathlib.Path(nvcc).resolve().parent)
+        or shutil.which("nvdisasm")
+        or shutil.which("nvdisasm", path=wheels)
+    )
     if not nvdisasm:
-        fail("no nvdisasm beside nvcc or in PATH: it comes with the CUDA toolkit, or with `pip install nvidia-cuda-nvdisasm`")
+        fail(
+            "no nvdisasm beside nvcc or in PATH: it comes with the CUDA toolkit, or with `pip install nvidia-cuda-nvdisasm`"
+        )
     return nvcc, nvdisasm
 
 
@@ -102,11 +118,27 @@ def main(arguments=None):
     nvcc, nvdisasm = find_tools()
     with tempfile.TemporaryDirectory() as folder:
         cubin = pathlib.Path(folder, "kernels.cubin")
-        made = subprocess.run([nvcc, "-std=c++20", "-O3", "--expt-relaxed-constexpr", f"-arch={options.arch}", f"-I{ROOT}", "-cubin", "-o", cubin,
-                               options.source], text=True, capture_output=True)
+        made = subprocess.run(
+            [
+                nvcc,
+                "-std=c++20",
+                "-O3",
+                "--expt-relaxed-constexpr",
+                f"-arch={options.arch}",
+                f"-I{ROOT}",
+                "-cubin",
+                "-o",
+                cubin,
+                options.source,
+            ],
+            text=True,
+            capture_output=True,
+        )
         if made.returncode:
             fail("nvcc: " + next((line for line in made.stderr.splitlines() if "error" in line), made.stderr.strip()))
-        kernels = parse(subprocess.run([nvdisasm, "-c", "-hex", cubin], check=True, stdout=subprocess.PIPE, text=True).stdout)
+        kernels = parse(
+            subprocess.run([nvdisasm, "-c", "-hex", cubin], check=True, stdout=subprocess.PIPE, text=True).stdout
+        )
     shown = 0
     for name, (instructions, labels) in kernels.items():
         loop = hot_loop(instructions, labels) if options.kernel in name else None

@@ -9,13 +9,23 @@ LADDER, COUNTERS, CALIBRATION = (GPU / f"{name}.json" for name in ("sgemm", "cou
 MAPS = CPU / "thread_maps.json"
 COUNTED = CPU / "counts.json"  # by the CPU executor, on any machine
 BESIDE = GPU / "counts.json"  # the same and Nsight Compute's; may be missing
-SWEEP, COARSE, RANDOM, VARIANTS = (GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random", "variants"))  # may be missing
+SWEEP, COARSE, RANDOM, VARIANTS = (
+    GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random", "variants")
+)  # may be missing
 MORE_VARIANTS = [GPU / f"variants_{name}.json" for name in ("sizes", "16384")]  # the same
 TUNING = GPU / "tuning.json"  # the search of stage 16; may be missing
 HEADLINE = "4096x4096x4096"
 CUBES = ["256", "512", "1000", "1023", "1024", "2047", "2048", "3000", "4095", "4096", "4097", "8192", "16384"]
 # What the ladder's summit is judged by, beside the cubes.
-SKEWED = ["4096x4096x64", "128x128x65536", "65536x128x128", "1024x8192x512", "8192x1024x4096", "333x777x1555", "64x64x1048576"]
+SKEWED = [
+    "4096x4096x64",
+    "128x128x65536",
+    "65536x128x128",
+    "1024x8192x512",
+    "8192x1024x4096",
+    "333x777x1555",
+    "64x64x1048576",
+]
 
 
 class NotMeasured(Exception):
@@ -89,7 +99,11 @@ class Data:
         if name not in self.source(stage) and not any(r["stage"] == f"{stage}:{name}" for r in results):
             raise KeyError(name)
         for r in results:
-            if r["stage"] == (f"{stage}:{name}" if name else stage) and shape_of(r["problem"]) == full_shape(shape) and "time_ms" in r:
+            if (
+                r["stage"] == (f"{stage}:{name}" if name else stage)
+                and shape_of(r["problem"]) == full_shape(shape)
+                and "time_ms" in r
+            ):
                 return r
         raise NotMeasured("")
 
@@ -127,5 +141,5 @@ class Data:
 
     def idea(self, stage):
         source = self.source(stage)
-        source = source[source.rindex("StageInfo"):]  # variants have ideas of their own
+        source = source[source.rindex("StageInfo") :]  # variants have ideas of their own
         return "".join(re.findall(r'"([^"]*)"', re.search(r'\.idea\s*=\s*((?:"[^"]*"\s*)+)', source).group(1)))

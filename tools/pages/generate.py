@@ -8,6 +8,7 @@ In a page, what stands between these marks is written by this program:
   <!-- = NAME ARGUMENT... -->a value<!-- / -->
 The second never begins a line: there a comment is a block of its own for forges, and ends the paragraph (tests/check_docs.py).
 """
+
 import hashlib
 import json
 import sys
@@ -47,7 +48,11 @@ def stale_pages(data, write):
 def stale_figures(wanted):
     """The figures that are out of date; `wanted`: the manifest as it should be."""
     manifest = read_json_if_there(MANIFEST) or {}
-    stale = [f"docs/figures/{name}" for name, entry in wanted.items() if manifest.get(name) != entry or not (FIGURES / name).exists()]
+    stale = [
+        f"docs/figures/{name}"
+        for name, entry in wanted.items()
+        if manifest.get(name) != entry or not (FIGURES / name).exists()
+    ]
     return stale + ([relative(MANIFEST)] if set(manifest) - set(wanted) else [])
 
 
@@ -58,7 +63,10 @@ def main():
     data = Data()
     stale = stale_pages(data, write=not check)
     plan = figures(data)
-    wanted = {name: {"sources": {relative(source): sha256(source) for source in sources}} for name, (sources, _) in plan.items()}
+    wanted = {
+        name: {"sources": {relative(source): sha256(source) for source in sources}}
+        for name, (sources, _) in plan.items()
+    }
     if check:
         stale += stale_figures(wanted)
         if stale:

@@ -1,4 +1,5 @@
 """The marks of a page: what stands between them is computed anew."""
+
 import re
 import sys
 

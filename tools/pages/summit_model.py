@@ -22,16 +22,28 @@ class Model:
 
         self.launch, self.part_bytes, self.pack_bytes = value("LAUNCH"), value("PART_BYTES"), value("PACK_BYTES")
         self.add_bytes, self.tickets = value("ADD_BYTES"), int(re.search(r"int TICKETS = (\d+)", source).group(1))
-        self.panel, self.pack_b_rows = (int(re.search(rf"\b{name} = (\d+)", source).group(1)) for name in ("PANEL", "PACK_B_ROWS"))
+        self.panel, self.pack_b_rows = (
+            int(re.search(rf"\b{name} = (\d+)", source).group(1)) for name in ("PANEL", "PACK_B_ROWS")
+        )
         slice_k = int(re.search(r"SLICE_K = (\d+)", source).group(1))
         self.shapes = {}
         for name, arguments in re.findall(r"using (\w+) = Shape<([\d, ]+)>", source):
             m, n, _, _, _, _, slices, blocks = map(int, arguments.split(","))
             found = re.search(rf"COSTS<{name}> = \{{\{{([^}}]*)\}}, ([0-9., ]+)\}}", source)
             tile, part, ragged, words, packed = map(float, found.group(2).split(","))
-            self.shapes[name] = {"m": m, "n": n, "k": slices * slice_k, "slices": slices, "blocks": blocks,
-                                 "round": [float(x) for x in found.group(1).split(",")], "tile": tile, "part": part, "ragged": ragged,
-                                 "words": words, "packed": packed}
+            self.shapes[name] = {
+                "m": m,
+                "n": n,
+                "k": slices * slice_k,
+                "slices": slices,
+                "blocks": blocks,
+                "round": [float(x) for x in found.group(1).split(",")],
+                "tile": tile,
+                "part": part,
+                "ragged": ragged,
+                "words": words,
+                "packed": packed,
+            }
 
     def wave(self, shape, blocks, rounds, slower=1.0, tiles=1):
         """Of at most as many blocks as there are places, each with a few tiles."""
@@ -47,8 +59,15 @@ class Model:
         workers = min(workers, shared * rounds)
         if workers == 0:
             return {"tile": name, "tiles": tiles, "rounds": rounds, "shared": 0, "workers": 0, "each": 0, "extra": 0}
-        return {"tile": name, "tiles": tiles, "rounds": rounds, "shared": shared, "workers": workers,
-                "each": shared * rounds // workers, "extra": shared * rounds % workers}
+        return {
+            "tile": name,
+            "tiles": tiles,
+            "rounds": rounds,
+            "shared": shared,
+            "workers": workers,
+            "each": shared * rounds // workers,
+            "extra": shared * rounds % workers,
+        }
 
     def estimate(self, plan, slower=1.0):
         """Microseconds."""
@@ -58,7 +77,10 @@ class Model:
         time += self.wave(shape, whole % places, plan["rounds"], slower)
         if plan["workers"]:
             tiles = self.tiles_of_a_worker(plan)
-            time += self.wave(shape, plan["workers"], plan["each"] + (plan["extra"] > 0), slower, tiles) + tiles * shape["part"]
+            time += (
+                self.wave(shape, plan["workers"], plan["each"] + (plan["extra"] > 0), slower, tiles)
+                + tiles * shape["part"]
+            )
             time += self.reduction(plan)
         return time
 
@@ -96,10 +118,14 @@ class Model:
                 if slower == 0:
                     continue
                 places, tiles = SMS * shape["blocks"], self.tiles(name, m, n)
-                offers = [(tiles, 0)] + [((tiles // places - waves) * places, places) for waves in (0, 1) if tiles // places >= waves]
+                offers = [(tiles, 0)] + [
+                    ((tiles // places - waves) * places, places) for waves in (0, 1) if tiles // places >= waves
+                ]
                 if tiles < places:
                     offers += [(0, blocks * SMS) for blocks in range(1, shape["blocks"])]
-                    offers += [(0, split * tiles) for split in range(2, min(places // tiles, ceil_div(k, shape["k"])) + 1)]
+                    offers += [
+                        (0, split * tiles) for split in range(2, min(places // tiles, ceil_div(k, shape["k"])) + 1)
+                    ]
                 for whole, workers in offers:
                     plan = self.share(name, m, n, k, whole, workers)
                     time = before + self.estimate(plan, slower)

@@ -27,7 +27,10 @@ def tuning_spread(data, which, size=None, outputs="", blocks="1"):
     if which in ("cublas_least", "cublas_most"):  # its TFLOP/s beside the points
         found = [100 * p["timed"][size]["gflops"] / p["timed"][size]["pct_cublas"] for p in points]
         return tflops(min(found) if which == "cublas_least" else max(found))
-    if which in ("turned_least", "turned_most"):  # 16 x 8 outputs a thread, to 8 x 16 of the same block tile and all the rest
+    if which in (
+        "turned_least",
+        "turned_most",
+    ):  # 16 x 8 outputs a thread, to 8 x 16 of the same block tile and all the rest
         found = {}
         for p in points:
             kind = f"{p['shape'][3] // p['shape'][5]}x{p['shape'][4] * p['shape'][5] // 32}"
@@ -35,16 +38,22 @@ def tuning_spread(data, which, size=None, outputs="", blocks="1"):
             of_kind[kind] = max(of_kind.get(kind, 0), p["timed"][size]["gflops"])
         gains = [both["16x8"] / both["8x16"] for both in found.values() if {"16x8", "8x16"} <= set(both)]
         return f"{min(gains) if which == 'turned_least' else max(gains):.2f}"
-    if which == "spearman":  # of the model's speeds and the measured; of those with such outputs and at least as many blocks
+    if (
+        which == "spearman"
+    ):  # of the model's speeds and the measured; of those with such outputs and at least as many blocks
         points = [p for p in points if f"thread{outputs}" in p["name"] and p["shape"][9] >= int(blocks)]
-        return f"{rank_correlation([p['model_gflops'] for p in points], [p['timed'][size]['gflops'] for p in points]):.2f}"
+        return (
+            f"{rank_correlation([p['model_gflops'] for p in points], [p['timed'][size]['gflops'] for p in points]):.2f}"
+        )
     ratios = sorted(p["timed"][sizes[0]]["gflops"] / p["model_gflops"] for p in points)
     if which in ("least", "most"):
         return f"{ratios[0 if which == 'least' else -1]:.2f}"
     if which == "pairs":  # which the model orders as measured, of those to which it gives different speeds
         pairs = [(p, q) for i, p in enumerate(points) for q in points[:i] if p["model_gflops"] != q["model_gflops"]]
-        right = sum((p["model_gflops"] < q["model_gflops"]) == (p["timed"][sizes[0]]["gflops"] < q["timed"][sizes[0]]["gflops"])
-                    for p, q in pairs)
+        right = sum(
+            (p["model_gflops"] < q["model_gflops"]) == (p["timed"][sizes[0]]["gflops"] < q["timed"][sizes[0]]["gflops"])
+            for p, q in pairs
+        )
         return f"{100 * right / len(pairs):.0f} %"
     raise KeyError(which)
 
@@ -93,14 +102,22 @@ VALUES = {
     "variant_ratio": lambda d, a, b, shape: f"{d.variant_speed(b, shape) / d.variant_speed(a, shape):.2f}",
     "variant": lambda d, stage, name, shape: tflops(d.variant(stage, name, shape)["gflops"]),
     # Of a variant to its stage, in the same run, as in the block "variants".
-    "variant_gain": lambda d, stage, name, shape: f"{d.variant(stage, name, shape)['gflops'] / d.variant(stage, '', shape)['gflops']:.2f}",
+    "variant_gain": lambda d, stage, name, shape: (
+        f"{d.variant(stage, name, shape)['gflops'] / d.variant(stage, '', shape)['gflops']:.2f}"
+    ),
     # Cycles from one instruction of a warp to its next, 16 warps a scheduler being all. The stall reasons, stall_..., are parts of it.
-    "issue_interval": lambda d, stage, size: f"{16 * d.counter(stage, size)['occupancy_pct'] / d.counter(stage, size)['issue_slots_pct']:.1f}",
+    "issue_interval": lambda d, stage, size: (
+        f"{16 * d.counter(stage, size)['occupancy_pct'] / d.counter(stage, size)['issue_slots_pct']:.1f}"
+    ),
     "cycles": lambda d, stage, size: f"{d.per_fma(stage, size, 'sm_cycles') * d.ladder['sm_count']:.2f}",
     # The share of the FMA ceiling, in GFLOP/s, that a number of cycles per warp-wide FMA allows.
-    "allowed": lambda d, stage, size, counter: number(d.ceilings["ffma_gflops"] * 0.25 / d.per_fma(stage, size, counter)),
+    "allowed": lambda d, stage, size, counter: number(
+        d.ceilings["ffma_gflops"] * 0.25 / d.per_fma(stage, size, counter)
+    ),
     "cublas_ratio": lambda d, stage, shape: f"{d.result(stage, shape)['pct_cublas'] / 100:.2f}",
-    "random_least": lambda d, stage: f"{min(r['pct_cublas'] for r in d.random['results'] if r['stage'] == d.stage(stage)) / 100:.2f}",
+    "random_least": lambda d, stage: (
+        f"{min(r['pct_cublas'] for r in d.random['results'] if r['stage'] == d.stage(stage)) / 100:.2f}"
+    ),
     "cublas_ratio3": lambda d, stage, shape: f"{d.result(stage, shape)['pct_cublas'] / 100:.3f}",
     "behind_cublas": behind_cublas,
     "tuning": tuning_spread,
@@ -109,6 +126,8 @@ VALUES = {
     # Of the CPU executor: a count (global_load requests), cycles per warp-wide FMA (sum, data, tags), requests and the like per FMA.
     "count": lambda d, stage, kind, what: f"{d.counted(stage)[kind][what]:,}",
     "counted_cycles": lambda d, stage, which: number(counted_cycles(d.counted(stage))[which]),
-    "counted_per_fma": lambda d, stage, kind, what: number(d.counted(stage)[kind][what] / (d.counted(stage)["fma32"] / 32)),
+    "counted_per_fma": lambda d, stage, kind, what: number(
+        d.counted(stage)[kind][what] / (d.counted(stage)["fma32"] / 32)
+    ),
     "intensity": lambda d, stage, which: number(d.counted(stage)["flop_per_byte"][which], "none"),
 }

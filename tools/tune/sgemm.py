@@ -36,8 +36,17 @@ SLOTS_LOST, BARRIER, TILE_OVERHEAD = 3, 300, 12000
 
 FIELDS = ("TILE_M", "TILE_N", "TILE_K", "WARP_M", "WARP_N", "LANES_M", "QUADS", "STAGES", "GROUP", "BLOCKS")
 WARPS = [(1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (4, 1), (2, 4), (4, 2), (1, 3), (3, 1), (2, 3), (3, 2), (4, 4)]
-SPACE = {"ROWS": (4, 8, 12, 16), "COLS": (4, 8, 12, 16), "LANES_M": (4, 8, 16), "WARPS": WARPS, "TILE_K": (8, 16, 32, 48, 64),
-         "QUADS": (1, 2, 4), "STAGES": (2, 3, 4), "GROUP": (2, 4, 8), "BLOCKS": (1, 2, 3, 4, 6, 8)}
+SPACE = {
+    "ROWS": (4, 8, 12, 16),
+    "COLS": (4, 8, 12, 16),
+    "LANES_M": (4, 8, 16),
+    "WARPS": WARPS,
+    "TILE_K": (8, 16, 32, 48, 64),
+    "QUADS": (1, 2, 4),
+    "STAGES": (2, 3, 4),
+    "GROUP": (2, 4, 8),
+    "BLOCKS": (1, 2, 3, 4, 6, 8),
+}
 
 
 class Point(collections.namedtuple("Point", FIELDS)):
@@ -69,17 +78,28 @@ class Point(collections.namedtuple("Point", FIELDS)):
 
     @property
     def name(self):
-        return (f"{self.TILE_M}x{self.TILE_N}x{self.TILE_K}_warp{self.WARP_M}x{self.WARP_N}_thread{self.rows}x{self.cols}"
-                f"_quads{self.QUADS}_stages{self.STAGES}_group{self.GROUP}_blocks{self.BLOCKS}")
+        return (
+            f"{self.TILE_M}x{self.TILE_N}x{self.TILE_K}_warp{self.WARP_M}x{self.WARP_N}_thread{self.rows}x{self.cols}"
+            f"_quads{self.QUADS}_stages{self.STAGES}_group{self.GROUP}_blocks{self.BLOCKS}"
+        )
 
     def builds(self):
         """The stage's static_asserts, but for shared memory."""
         at_once = 4 * self.threads
         a_wide, b_wide = min(self.TILE_K, at_once), min(self.TILE_N, at_once)
-        return (self.threads <= 512 and self.BLOCKS * self.threads <= 2048 and self.rows % self.GROUP == 0
-                and self.rows // self.GROUP * self.QUADS % 2 == 0 and self.TILE_K % (4 * self.QUADS) == 0
-                and at_once % a_wide == 0 and self.TILE_K % a_wide == 0 and self.TILE_M % (at_once // a_wide) == 0
-                and at_once % b_wide == 0 and self.TILE_N % b_wide == 0 and self.TILE_K % (at_once // b_wide) == 0)
+        return (
+            self.threads <= 512
+            and self.BLOCKS * self.threads <= 2048
+            and self.rows % self.GROUP == 0
+            and self.rows // self.GROUP * self.QUADS % 2 == 0
+            and self.TILE_K % (4 * self.QUADS) == 0
+            and at_once % a_wide == 0
+            and self.TILE_K % a_wide == 0
+            and self.TILE_M % (at_once // a_wide) == 0
+            and at_once % b_wide == 0
+            and self.TILE_N % b_wide == 0
+            and self.TILE_K % (at_once // b_wide) == 0
+        )
 
     def shared_fits(self):
         return self.BLOCKS * (self.shared_bytes + 1024) <= SHARED_OF_SM
@@ -97,23 +117,31 @@ class Point(collections.namedtuple("Point", FIELDS)):
 
     def wavefronts_of_load(self):
         """Of one LDS.128 of A and one of B: lanes pair up (l and l ^ 1 agree, or l and l ^ 2), so two phases of 16 lanes each."""
+
         def cost(address):  # address: lane -> word
             pairs = any(all(address(lane) == address(lane ^ d) for lane in range(32)) for d in (1, 2))
             lanes = 16 if pairs else 8
             total = 0
             for first in range(0, 32, lanes):
-                banks = collections.Counter(word // 4 % 8 for word in {address(lane) for lane in range(first, first + lanes)})
+                banks = collections.Counter(
+                    word // 4 % 8 for word in {address(lane) for lane in range(first, first + lanes)}
+                )
                 total += max(banks.values())
             return total
+
         n = self.lanes_n
-        return (cost(lambda lane: (lane // 2 % 2 + lane // (2 * n) * 2) * (self.TILE_K + 4)),
-                cost(lambda lane: 4 * (lane % 2 + lane // 4 % (n // 2) * 2)))
+        return (
+            cost(lambda lane: (lane // 2 % 2 + lane // (2 * n) * 2) * (self.TILE_K + 4)),
+            cost(lambda lane: 4 * (lane % 2 + lane // 4 % (n // 2) * 2)),
+        )
 
     def per_fma(self):
         """Of a warp's FMA: instructions, issue slots with those that LDS.128 loses, and wavefronts in shared memory."""
         fma = self.TILE_K * self.rows * self.cols
         loads = self.TILE_K // 4 * (self.rows + self.cols)
-        a_copies, b_copies = (words / 4 / self.threads for words in (self.TILE_M * self.TILE_K, self.TILE_N * self.TILE_K))
+        a_copies, b_copies = (
+            words / 4 / self.threads for words in (self.TILE_M * self.TILE_K, self.TILE_N * self.TILE_K)
+        )
         other = 10 * self.TILE_K / 4 / self.QUADS + 6 * a_copies + 3 * b_copies + 40
         a, b = self.wavefronts_of_load()
         wavefronts = self.TILE_K // 4 * (self.rows * a + self.cols * b) + 4 * (a_copies + b_copies)
@@ -156,7 +184,9 @@ def search(keep, alike, least):
     """The points to compile, best first by the model, and the funnel: (why, how many were left)."""
     funnel = collections.Counter()
     left = []
-    for rows, cols, lanes_m, (warps_m, warps_n), tile_k, quads, stages, group, blocks in itertools.product(*SPACE.values()):
+    for rows, cols, lanes_m, (warps_m, warps_n), tile_k, quads, stages, group, blocks in itertools.product(
+        *SPACE.values()
+    ):
         funnel["in the space"] += 1
         warp_m, warp_n = rows * lanes_m, cols * (32 // lanes_m)
         point = Point(warps_m * warp_m, warps_n * warp_n, tile_k, warp_m, warp_n, lanes_m, quads, stages, group, blocks)
@@ -172,8 +202,10 @@ def search(keep, alike, least):
         left.append((point.model(), point))
     best = max(model for model, _ in left)
     # Where the model sees no difference: three stages and groups of four, as 15.
-    left = sorted((entry for entry in left if entry[0] >= least * best),
-                  key=lambda e: (-round(e[0]), abs(e[1].STAGES - 3), abs(e[1].GROUP - 4), e[1]))
+    left = sorted(
+        (entry for entry in left if entry[0] >= least * best),
+        key=lambda e: (-round(e[0]), abs(e[1].STAGES - 3), abs(e[1].GROUP - 4), e[1]),
+    )
     funnel[f"the model promises {100 * least:.0f} % of its best"] = len(left)
     known = points_of_stage()
     default = known[""]
@@ -203,9 +235,16 @@ def search(keep, alike, least):
 
 def describe(point):
     instructions, slots, wavefronts = point.per_fma()
-    return {"name": point.name, "shape": list(point), "threads": point.threads, "shared_bytes": point.shared_bytes,
-            "instructions_per_fma": round(instructions, 4), "slots_per_fma": round(slots, 4),
-            "wavefronts_per_fma": round(wavefronts, 4), "model_gflops": round(point.model())}
+    return {
+        "name": point.name,
+        "shape": list(point),
+        "threads": point.threads,
+        "shared_bytes": point.shared_bytes,
+        "instructions_per_fma": round(instructions, 4),
+        "slots_per_fma": round(slots, 4),
+        "wavefronts_per_fma": round(wavefronts, 4),
+        "model_gflops": round(point.model()),
+    }
 
 
 def say(text):
@@ -229,7 +268,7 @@ def compile_points(points, funnel, folder, build, arch):
     run(["ninja", "as_compiled", "gemm_tools", main], build)
     commands = read_json(build / "compile_commands.json")
     flags = shlex.split(next(c["command"] for c in commands if c["file"].endswith("/" + STAGE.name)))
-    flags = [f for f in flags[:flags.index("-c")] if not f.startswith("--generate-code")]
+    flags = [f for f in flags[: flags.index("-c")] if not f.startswith("--generate-code")]
     text = STAGE.read_text()
 
     def compile_one(point):
@@ -242,8 +281,12 @@ def compile_points(points, funnel, folder, build, arch):
             log.unlink(missing_ok=True)
             log.write_text(run([*flags, f"-arch=sm_{arch}", "-Xptxas", "-v", "-c", source, "-o", target], build))
         said = log.read_text()
-        entry = {"id": f"tuning/{stem}", **describe(point), "registers": int(re.search(r"Used (\d+) registers", said)[1]),
-                 "spill_bytes": sum(map(int, re.findall(r"(\d+) bytes spill", said)))}
+        entry = {
+            "id": f"tuning/{stem}",
+            **describe(point),
+            "registers": int(re.search(r"Used (\d+) registers", said)[1]),
+            "spill_bytes": sum(map(int, re.findall(r"(\d+) bytes spill", said))),
+        }
         say(f"{stem}: {entry['registers']} registers, {entry['spill_bytes']} bytes spilled")
         return entry, target
 
@@ -255,10 +298,12 @@ def compile_points(points, funnel, folder, build, arch):
     link = shlex.split(run(["ninja", "-t", "commands", "bin/gemm"], build).strip().splitlines()[-1])
     link = [w for w in link if w not in (":", "&&") and not re.search(r"stage_.*\.o$", w)]
     at = link.index("-o")
-    link[at:at + 2] = [*good, "-s", "-o", (folder / "tuned").resolve()]
+    link[at : at + 2] = [*good, "-s", "-o", (folder / "tuned").resolve()]
     run(link, build)
     (folder / "points.json").write_text(json.dumps({"funnel": funnel, "points": entries}, indent=1) + "\n")
-    say(f"wrote {folder / 'tuned'}, {(folder / 'tuned').stat().st_size / 1e6:.1f} MB, with {len(good)} of {len(points)} points")
+    say(
+        f"wrote {folder / 'tuned'}, {(folder / 'tuned').stat().st_size / 1e6:.1f} MB, with {len(good)} of {len(points)} points"
+    )
 
 
 def exact(folder):
@@ -289,11 +334,21 @@ def time_points(folder, out, sizes, seconds, batch):
                 p["timed"] = known[p["name"]]["timed"]
         waiting = [p for p in waiting if "timed" not in p]
     for first in range(0, len(waiting), batch):
-        part = waiting[first:first + batch]
+        part = waiting[first : first + batch]
         say(f"timing points {first + 1} to {first + len(part)} of {len(waiting)}")
         answer = folder / "answer.json"
-        command = [(folder / "tuned").resolve(), "ladder", *sizes, "--only", ",".join(p["id"] for p in part), "--time", "--seconds",
-                   seconds, "--json", answer]
+        command = [
+            (folder / "tuned").resolve(),
+            "ladder",
+            *sizes,
+            "--only",
+            ",".join(p["id"] for p in part),
+            "--time",
+            "--seconds",
+            seconds,
+            "--json",
+            answer,
+        ]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         if not answer.exists():
             sys.exit(f"error: {done.stdout[-2000:]}{done.stderr[-2000:]}")
@@ -306,19 +361,34 @@ def time_points(folder, out, sizes, seconds, batch):
                 if r["stage"] != p["id"]:
                     continue
                 if "time_ms" in r:
-                    p["timed"][str(r["problem"]["m"])] = {"ms": round(r["time_ms"]["median"], 4), "gflops": round(r["gflops"]),
-                                                         "pct_cublas": round(r["pct_cublas"], 2)}
+                    p["timed"][str(r["problem"]["m"])] = {
+                        "ms": round(r["time_ms"]["median"], 4),
+                        "gflops": round(r["gflops"]),
+                        "pct_cublas": round(r["pct_cublas"], 2),
+                    }
                 else:
                     p["timed"][str(r["problem"]["m"])] = {"failed": r.get("reason") or r.get("status")}
         write()
-    report["funnel"] = [*planned["funnel"], ["right, and timed", sum("gflops" in p.get("timed", {}).get(sizes[0], {}) for p in points)]]
+    report["funnel"] = [
+        *planned["funnel"],
+        ["right, and timed", sum("gflops" in p.get("timed", {}).get(sizes[0], {}) for p in points)],
+    ]
     write()
-    best = sorted((p for p in points if "gflops" in p.get("timed", {}).get(sizes[0], {})), key=lambda p: -p["timed"][sizes[0]]["gflops"])
+    best = sorted(
+        (p for p in points if "gflops" in p.get("timed", {}).get(sizes[0], {})),
+        key=lambda p: -p["timed"][sizes[0]]["gflops"],
+    )
     for p in best:
-        say("  ".join([f"{p['model_gflops']:6d}", *(f"{p['timed'][s]['gflops']:6d} {p['timed'][s]['pct_cublas']:6.1f} %" for s in sizes),
-                       f"{p['registers']:3d}", p["name"]]))
-
-
+        say(
+            "  ".join(
+                [
+                    f"{p['model_gflops']:6d}",
+                    *(f"{p['timed'][s]['gflops']:6d} {p['timed'][s]['pct_cublas']:6.1f} %" for s in sizes),
+                    f"{p['registers']:3d}",
+                    p["name"],
+                ]
+            )
+        )
 
 
 def main(arguments=None):

@@ -23,16 +23,27 @@ from tools.command_line import fail, parser_of
 from tools.experiments.tsm_cases import GRID
 from tools.stats import rank_correlation, upper_median
 
-STAGES = {"tsmttsm": ["tsm/09_generated", "tsm/10_pipeline", "tsm/13b_tensor_cores"],
-          "tsmm": ["tsm/12_tsmm_generated", "tsm/13_tsmm_pipeline", "tsm/13c_tsmm_tensor_cores"]}
+STAGES = {
+    "tsmttsm": ["tsm/09_generated", "tsm/10_pipeline", "tsm/13b_tensor_cores"],
+    "tsmm": ["tsm/12_tsmm_generated", "tsm/13_tsmm_pipeline", "tsm/13c_tsmm_tensor_cores"],
+}
 LARGE = {"d": 12, "z": 8}  # beyond, something is to be gained by Tensor Cores: below, memory is the limit without them
 MANY = 1000  # more than a stage has of a size
 NARROW = 16  # columns of B, up to which few threads a row can be best
 WIDE = "17-64"  # M = N where kernels differ most: there three times as many of the stages with a pipeline
 # Stages and sizes of which every kernel is tried: narrow and wide, with and without a whole number of sectors in a row. Not all
 # of 09's at 20 and 33: there are 12,000 each.
-SAMPLES = [("tsm/09_generated", "d", "5"), ("tsm/10_pipeline", "d", "5"), ("tsm/10_pipeline", "d", "20"), ("tsm/10_pipeline", "z", "33"),
-           *((stage, kind, size) for stage in STAGES["tsmm"] for kind, size in (("d", "7"), ("d", "33"), ("z", "16"), ("z", "24")))]
+SAMPLES = [
+    ("tsm/09_generated", "d", "5"),
+    ("tsm/10_pipeline", "d", "5"),
+    ("tsm/10_pipeline", "d", "20"),
+    ("tsm/10_pipeline", "z", "33"),
+    *(
+        (stage, kind, size)
+        for stage in STAGES["tsmm"]
+        for kind, size in (("d", "7"), ("d", "33"), ("z", "16"), ("z", "24"))
+    ),
+]
 
 
 def candidates(gemm, *arguments):
@@ -71,8 +82,13 @@ def of_each_option(options, stages):
     if stage not in stages:
         return []
     narrow = [size for size in sizes(NARROW) if size.startswith("1-") or int(size.split("x")[1]) <= NARROW]
-    return [line for threads in (1, 2, 4, 8) for line in
-            candidates(options.gemm, stage, *narrow, "--most", 2, "--mib", options.mib, "--threads-per-row", threads)]
+    return [
+        line
+        for threads in (1, 2, 4, 8)
+        for line in candidates(
+            options.gemm, stage, *narrow, "--most", 2, "--mib", options.mib, "--threads-per-row", threads
+        )
+    ]
 
 
 def of_each_shape(options, stages):
@@ -86,7 +102,10 @@ def of_each_shape(options, stages):
     for line in its:  # the best of a size come first
         case = json.loads(line)
         size, cycles = (case["type"], case["m"]), case["tag"]["cycles"]
-        shape = (*size, *(case["options"][key] for key in ("threads_per_row", "threads", "products") if key in case["options"]))
+        shape = (
+            *size,
+            *(case["options"][key] for key in ("threads_per_row", "threads", "products") if key in case["options"]),
+        )
         if shape not in shapes and cycles <= options.factor * best.setdefault(size, cycles):
             shapes.add(shape)
             found.append(line)
@@ -112,18 +131,26 @@ def beside_table(options):
         if not op:
             fail(f"no stage {stage} that is tuned")
         for kind in LARGE:
-            wanted = [f"{m}x{n}" for known, its, m, n in sorted(table) if (known, its) == (op, kind) and max(m, n) > LARGE[kind]]
+            wanted = [
+                f"{m}x{n}"
+                for known, its, m, n in sorted(table)
+                if (known, its) == (op, kind) and max(m, n) > LARGE[kind]
+            ]
             if not wanted:
                 continue
             beaten = set()
-            for line in without_hopeless(candidates(options.gemm, stage, *wanted, "--type", kind, "--most", options.most, "--mib", options.mib),
-                                         options.factor):
+            for line in without_hopeless(
+                candidates(options.gemm, stage, *wanted, "--type", kind, "--most", options.most, "--mib", options.mib),
+                options.factor,
+            ):
                 case = json.loads(line)
                 size = (op, kind, case["m"], case["n"])
                 if size not in beaten:
                     beaten.add(size)
                     before = table[size]
-                    lines.append(json.dumps({**case, "stage": before["stage"], "options": before["options"], "tag": {}}))
+                    lines.append(
+                        json.dumps({**case, "stage": before["stage"], "options": before["options"], "tag": {}})
+                    )
                 lines.append(line)
     return by_problem(lines)
 
@@ -141,7 +168,12 @@ def write_cases(options):
         for stages in STAGES.values():
             its = candidates(options.gemm, ",".join(stages), *sizes(), "--most", options.most, "--mib", options.mib)
             wide = candidates(options.gemm, stages[1], WIDE, "--most", 3 * options.most, "--mib", options.mib)
-            lines += by_problem(without_hopeless(its, options.factor) + wide + of_each_option(options, stages) + of_each_shape(options, stages))
+            lines += by_problem(
+                without_hopeless(its, options.factor)
+                + wide
+                + of_each_option(options, stages)
+                + of_each_shape(options, stages)
+            )
     write(options.out, lines)
 
 
@@ -197,7 +229,7 @@ def write_finals(options):
         shortest = min(r["case"]["k"] for r in found)
         its = sorted((r for r in found if r["case"]["k"] == shortest), key=ms)
         near = [r for r in its if ms(r) <= (1 + options.within) * ms(its[0])]
-        lines += [json.dumps(r["case"] | {"k": shortest * options.times}) for r in near[:options.most]]
+        lines += [json.dumps(r["case"] | {"k": shortest * options.times}) for r in near[: options.most]]
     write(options.out, lines)
 
 
@@ -209,29 +241,62 @@ def digest(run, results, most):
         if result["status"] == "fail":
             wrong.append({"case": case, "reason": result.get("reason", "")})
     best = {}
-    report = {"device": run["device"], "commit": run["commit"], "driver": run["driver"], "cuda": run["cuda"], "most": most,
-              "ceilings": run.get("ceilings"), "wrong": wrong, "sizes": []}
+    report = {
+        "device": run["device"],
+        "commit": run["commit"],
+        "driver": run["driver"],
+        "cuda": run["cuda"],
+        "most": most,
+        "ceilings": run.get("ceilings"),
+        "wrong": wrong,
+        "sizes": [],
+    }
     for size, everything in sorted(timed_by_size(results).items()):
         rows = [r["case"]["k"] for r in everything]
         first = min((r for r in everything if r["case"]["k"] == max(rows)), key=ms)
         found = [r for r in everything if r["case"]["k"] == min(rows)]
         best[size] = first
-        entry = {"op": size[0], "type": size[1], "m": size[2], "n": size[3], "k": first["case"]["k"], "tried": len(found),
-                 "best": {"stage": first["case"]["stage"], "commit": first.get("commit"), "options": first["kernel_options"], "ms": ms(first),
-                          "gbytes_s": first["gbytes_s"], "pct_roofline": first.get("pct_roofline")},
-                 "stages": {stage: {"ms": ms(fastest), "pct_roofline": fastest.get("pct_roofline")} for stage in STAGES[size[0]]
-                            if (fastest := min((r for r in found if r["case"]["stage"] == stage), key=ms, default=None))}, "models": []}
+        entry = {
+            "op": size[0],
+            "type": size[1],
+            "m": size[2],
+            "n": size[3],
+            "k": first["case"]["k"],
+            "tried": len(found),
+            "best": {
+                "stage": first["case"]["stage"],
+                "commit": first.get("commit"),
+                "options": first["kernel_options"],
+                "ms": ms(first),
+                "gbytes_s": first["gbytes_s"],
+                "pct_roofline": first.get("pct_roofline"),
+            },
+            "stages": {
+                stage: {"ms": ms(fastest), "pct_roofline": fastest.get("pct_roofline")}
+                for stage in STAGES[size[0]]
+                if (fastest := min((r for r in found if r["case"]["stage"] == stage), key=ms, default=None))
+            },
+            "models": [],
+        }
         for stage in STAGES[size[0]]:
             its = [r for r in found if r["case"]["stage"] == stage and "cycles" in r["case"]["tag"]]
             if not its:
                 continue
             by_model = sorted(its, key=lambda r: r["case"]["tag"]["cycles"])
             least = min(map(ms, its))
-            entry["models"].append({
-                "stage": stage, "kernels": len(its), "ms": least,
-                # What the first that the model names, and the best of the first so many, lose against the best of all.
-                "first_loses": ms(by_model[0]) / least - 1, "pruned_loses": min(map(ms, by_model[:most])) / least - 1,
-                "rank_correlation": rank_correlation([r["case"]["tag"]["cycles"] for r in its], [ms(r) for r in its])})
+            entry["models"].append(
+                {
+                    "stage": stage,
+                    "kernels": len(its),
+                    "ms": least,
+                    # What the first that the model names, and the best of the first so many, lose against the best of all.
+                    "first_loses": ms(by_model[0]) / least - 1,
+                    "pruned_loses": min(map(ms, by_model[:most])) / least - 1,
+                    "rank_correlation": rank_correlation(
+                        [r["case"]["tag"]["cycles"] for r in its], [ms(r) for r in its]
+                    ),
+                }
+            )
         report["sizes"].append(entry)
     return best, report
 
@@ -246,13 +311,24 @@ def add_tried(report, results, path):
     except (OSError, json.JSONDecodeError, KeyError) as error:
         fail(f"{path} has no cases: {error}")
     for entry in report["sizes"]:
-        its = [r for r in results if which(r["case"]) in tried and "time_ms" in r and operation(r["case"]["stage"]) == entry["op"]
-               and all(r["case"][key] == entry[key] for key in ("type", "m", "n", "k"))]
+        its = [
+            r
+            for r in results
+            if which(r["case"]) in tried
+            and "time_ms" in r
+            and operation(r["case"]["stage"]) == entry["op"]
+            and all(r["case"][key] == entry[key] for key in ("type", "m", "n", "k"))
+        ]
         if not its:
             fail(f"{path} has none of the kernels for {entry['m']} x {entry['n']}")
         best = min(its, key=ms)
-        entry["tuning"] = {"tries": len(its), "stage": best["case"]["stage"], "options": best["kernel_options"], "ms": ms(best),
-                           "loses": ms(best) / entry["best"]["ms"] - 1}
+        entry["tuning"] = {
+            "tries": len(its),
+            "stage": best["case"]["stage"],
+            "options": best["kernel_options"],
+            "ms": ms(best),
+            "loses": ms(best) / entry["best"]["ms"] - 1,
+        }
 
 
 def write_lines(path, head, name, lines):
@@ -269,14 +345,18 @@ def print_summary(report):
         if not its:
             continue
         correlations = [model["rank_correlation"] for model in its if model["rank_correlation"] is not None]
-        print(f"{stage}: {len(its)} sizes; the model's first loses {100 * upper_median([m['first_loses'] for m in its]):.1f} % (median), "
-              f"{100 * max(m['first_loses'] for m in its):.0f} % at most; the best of {report['most']} loses "
-              f"{100 * max(m['pruned_loses'] for m in its):.1f} % at most; rank correlation "
-              + (f"{upper_median(correlations):.2f} (median)" if correlations else "-"))
+        print(
+            f"{stage}: {len(its)} sizes; the model's first loses {100 * upper_median([m['first_loses'] for m in its]):.1f} % (median), "
+            f"{100 * max(m['first_loses'] for m in its):.0f} % at most; the best of {report['most']} loses "
+            f"{100 * max(m['pruned_loses'] for m in its):.1f} % at most; rank correlation "
+            + (f"{upper_median(correlations):.2f} (median)" if correlations else "-")
+        )
     for entry in report["sizes"]:
         if "tuning" in entry:
-            print(f"{entry['op']} {entry['type']} {entry['m']} x {entry['n']}: the best of {entry['tried']} kernels takes {entry['best']['ms']:.4f} ms, "
-                  f"that of {entry['tuning']['tries']} which tuning tries {entry['tuning']['ms']:.4f} ms: {100 * entry['tuning']['loses']:.1f} % lost")
+            print(
+                f"{entry['op']} {entry['type']} {entry['m']} x {entry['n']}: the best of {entry['tried']} kernels takes {entry['best']['ms']:.4f} ms, "
+                f"that of {entry['tuning']['tries']} which tuning tries {entry['tuning']['ms']:.4f} ms: {100 * entry['tuning']['loses']:.1f} % lost"
+            )
     print(f"{len(report['sizes'])} sizes, {len(report['wrong'])} kernels wrong")
 
 
@@ -290,7 +370,12 @@ def main(arguments=None):
     cases.add_argument("--beside", metavar="TABLE")
     cases.add_argument("--new", metavar="STAGES", help="by their whole ids")
     cases.add_argument("--most", type=int, default=4, help="kernels of a stage for each size")
-    cases.add_argument("--factor", type=float, default=1.1, help="not what is so many times as slow as the best, by the models (default: %(default)s)")
+    cases.add_argument(
+        "--factor",
+        type=float,
+        default=1.1,
+        help="not what is so many times as slow as the best, by the models (default: %(default)s)",
+    )
     cases.add_argument("--mib", type=float, default=256, help="MiB of A")
     finals = commands.add_parser("finals")
     finals.add_argument("results", nargs="+")
@@ -303,7 +388,11 @@ def main(arguments=None):
     digests.add_argument("--most", type=int, default=4)
     digests.add_argument("--table", help="where the best of each size go; not for an exhaustive search")
     digests.add_argument("--keep", action="store_true", help="of the table, what there are no results for")
-    digests.add_argument("--several", action="store_true", help="results are of several commits; of a case that was run twice, the later one counts")
+    digests.add_argument(
+        "--several",
+        action="store_true",
+        help="results are of several commits; of a case that was run twice, the later one counts",
+    )
     digests.add_argument("--tried", metavar="CASES", help="for an exhaustive search: the cases of tuning")
     digests.add_argument("--report", required=True)
     options = parser.parse_args(arguments)
@@ -320,13 +409,20 @@ def main(arguments=None):
     report["sizes"] = entries
     print_summary(report)
     if options.table:
-        kernels = {size: dict(zip(("op", "type", "m", "n"), size), stage=r["case"]["stage"], options=r["kernel_options"])
-                   for size, r in best.items()}
+        kernels = {
+            size: dict(zip(("op", "type", "m", "n"), size), stage=r["case"]["stage"], options=r["kernel_options"])
+            for size, r in best.items()
+        }
         if options.keep:
             with open(options.table) as file:
                 before = json.load(file)
             if before["device"] != run["device"]:
                 fail(f"{options.table} is of another device")
             kernels = {(k["op"], k["type"], k["m"], k["n"]): k for k in before["kernels"]} | kernels
-        write_lines(options.table, {"device": run["device"], "commit": run["commit"]}, "kernels", [kernels[size] for size in sorted(kernels)])
+        write_lines(
+            options.table,
+            {"device": run["device"], "commit": run["commit"]},
+            "kernels",
+            [kernels[size] for size in sorted(kernels)],
+        )
     return 1 if report["wrong"] else 0

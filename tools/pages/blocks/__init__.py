@@ -1,20 +1,41 @@
 """The generated blocks of the pages: block_NAME(data, *arguments) returns the lines of the mark `generated: NAME`."""
+
 from tools.pages.blocks import (
-                                checks,
-                                counts,
-                                experiments,
-                                ladder,
-                                loop,
-                                probes,
-                                summit,
-                                tcec,
-                                tensor,
-                                tensor_probes,
-                                tensor_tsm,
-                                tsm,
-                                tuning,
-                                variants,
+    checks,
+    counts,
+    experiments,
+    ladder,
+    loop,
+    probes,
+    summit,
+    tcec,
+    tensor,
+    tensor_probes,
+    tensor_tsm,
+    tsm,
+    tuning,
+    variants,
 )
 
-MODULES = (checks, counts, experiments, ladder, loop, probes, summit, tcec, tensor, tensor_probes, tensor_tsm, tsm, tuning, variants)
-BLOCKS = {name.removeprefix("block_"): function for module in MODULES for name, function in vars(module).items() if name.startswith("block_")}
+MODULES = (
+    checks,
+    counts,
+    experiments,
+    ladder,
+    loop,
+    probes,
+    summit,
+    tcec,
+    tensor,
+    tensor_probes,
+    tensor_tsm,
+    tsm,
+    tuning,
+    variants,
+)
+BLOCKS = {
+    name.removeprefix("block_"): function
+    for module in MODULES
+    for name, function in vars(module).items()
+    if name.startswith("block_")
+}

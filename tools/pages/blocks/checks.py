@@ -13,9 +13,22 @@ def block_calibration(data):
         for name in ("cublas/tf32", "broken/11_half_precision", "broken/05_dropped_k"):
             row += [f"{rejected[name]['max_ratio']:.3g}", f"{rejected[name]['frobenius_ratio']:.3g}"]
         rows.append(row)
-    head = ["shape", "right: element", "Frobenius", "TF32: element", "Frobenius", "FP16 inputs: element", "Frobenius", "one k dropped: element", "Frobenius"]
-    return table(head, rows) + ["", f"{data.calibration['device']}, commit {data.calibration['commit']}. Right: the largest of all "
-                                    "stages and cuBLAS FP32."]
+    head = [
+        "shape",
+        "right: element",
+        "Frobenius",
+        "TF32: element",
+        "Frobenius",
+        "FP16 inputs: element",
+        "Frobenius",
+        "one k dropped: element",
+        "Frobenius",
+    ]
+    return table(head, rows) + [
+        "",
+        f"{data.calibration['device']}, commit {data.calibration['commit']}. Right: the largest of all "
+        "stages and cuBLAS FP32.",
+    ]
 
 
 def block_sanitizers(data):
@@ -26,9 +39,16 @@ def block_sanitizers(data):
         for stage in stages:
             families.setdefault(stage.split("/")[0], []).append(stage.split("/")[1])
         # Some of a family are named one by one.
-        what = "; ".join(f"{family}: " + (", ".join(its) if "--only" in s["command"] else f"{its[0]} to {its[-1]}")
-                         for family, its in families.items())
-        rows += [[tool, what, str(len(runs)), str(sum(runs.values())), s["commit"]] for tool, runs in s["errors"].items()]
+        what = "; ".join(
+            f"{family}: " + (", ".join(its) if "--only" in s["command"] else f"{its[0]} to {its[-1]}")
+            for family, its in families.items()
+        )
+        rows += [
+            [tool, what, str(len(runs)), str(sum(runs.values())), s["commit"]] for tool, runs in s["errors"].items()
+        ]
     if not rows:
         raise NotMeasured("")
-    return table(["compute-sanitizer", "stages", "runs", "errors", "commit"], rows) + ["", f"{data.sanitizers[0]['device']}."]
+    return table(["compute-sanitizer", "stages", "runs", "errors", "commit"], rows) + [
+        "",
+        f"{data.sanitizers[0]['device']}.",
+    ]

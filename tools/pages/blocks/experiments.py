@@ -14,7 +14,11 @@ def block_source(data, name):
     experiment = sgemm.EXPERIMENTS[name]
     path = record_file(name)
     if not path:
-        how = "./lab experiment article --cpu --out docs/measurements/cpu/experiments" if experiment.kind == "requests" else "docs/measurements/measure"
+        how = (
+            "./lab experiment article --cpu --out docs/measurements/cpu/experiments"
+            if experiment.kind == "requests"
+            else "docs/measurements/measure"
+        )
         return [f"*Not measured yet: run `{how}`.*"]
     record = read_json(path)
     found, notes = sgemm_tables.tables(record)
@@ -42,7 +46,11 @@ def block_experiment_ncu(data, name, folder=FOLDERS[0]):
     if not path.exists():
         return not_measured(f"./lab experiment {name} --ncu")
     record = read_json(path)
-    return [*table(*TABLES_OF_COUNTED[name](record), left=()), "", f"{record['device']}, commit {record['commit']}, Nsight Compute."]
+    return [
+        *table(*TABLES_OF_COUNTED[name](record), left=()),
+        "",
+        f"{record['device']}, commit {record['commit']}, Nsight Compute.",
+    ]
 
 
 def block_exhaustive(data, folder=GPU):
@@ -51,12 +59,36 @@ def block_exhaustive(data, folder=GPU):
     if not path.exists():
         return ["*Not measured yet: `./lab measure tune-tsm cases --exhaustive` begins it.*"]
     report = read_json(path)
-    rows = [[PRODUCTS[e["op"]], TYPES[e["type"]], f"{e['m']} x {e['n']}",
-             ", ".join(model["stage"].split("/")[1].split("_")[0] for model in e["models"]), f"{e['tried']:,}", f"{1e3 * e['best']['ms']:.1f}",
-             str(e["tuning"]["tries"]), f"{1e3 * e['tuning']['ms']:.1f}", f"{100 * e['tuning']['loses']:.1f} %"] for e in report["sizes"]]
-    head = ["product", "type", "M x N", "stages", "all their kernels", "the best, us", "kernels tried", "their best, us", "lost"]
-    return [*table(head, rows, left=()), "",
-            f"{report['device']}, commit {report['commit']}; {len(report['wrong']) or 'none'} of them wrong; 256 MiB of A."]
+    rows = [
+        [
+            PRODUCTS[e["op"]],
+            TYPES[e["type"]],
+            f"{e['m']} x {e['n']}",
+            ", ".join(model["stage"].split("/")[1].split("_")[0] for model in e["models"]),
+            f"{e['tried']:,}",
+            f"{1e3 * e['best']['ms']:.1f}",
+            str(e["tuning"]["tries"]),
+            f"{1e3 * e['tuning']['ms']:.1f}",
+            f"{100 * e['tuning']['loses']:.1f} %",
+        ]
+        for e in report["sizes"]
+    ]
+    head = [
+        "product",
+        "type",
+        "M x N",
+        "stages",
+        "all their kernels",
+        "the best, us",
+        "kernels tried",
+        "their best, us",
+        "lost",
+    ]
+    return [
+        *table(head, rows, left=()),
+        "",
+        f"{report['device']}, commit {report['commit']}; {len(report['wrong']) or 'none'} of them wrong; 256 MiB of A.",
+    ]
 
 
 def block_pairs(data, folder=GPU):
@@ -65,9 +97,27 @@ def block_pairs(data, folder=GPU):
     if not path.exists():
         return not_measured("docs/measurements/measure --steps pairs")
     record = read_json(path)
-    rows = [[PRODUCTS[row["op"]], TYPES[row["type"]], f"{row['pairs']:,}", f"{row['problems']:,}",
-             f"{row['problems'] - row['pass']:,}", f"{row['worst']:.2f}"] for row in record["groups"]]
+    rows = [
+        [
+            PRODUCTS[row["op"]],
+            TYPES[row["type"]],
+            f"{row['pairs']:,}",
+            f"{row['problems']:,}",
+            f"{row['problems'] - row['pass']:,}",
+            f"{row['worst']:.2f}",
+        ]
+        for row in record["groups"]
+    ]
     head = ["product", "type", "pairs of M and N", "problems", "wrong", "largest error, of its bound"]
-    again = [f"{row['pairs']:,} pairs of {PRODUCTS[row['op']]} in {TYPES[row['type']]} (commit {', '.join(run['commits'])}): "
-             f"{row['pass']:,} of {row['problems']:,} problems right" for run in record.get("again", []) for row in run["groups"]]
-    return [*table(head, rows, left=()), "", f"{record['device']}, commits {', '.join(record['commits'])}." + (f" Run anew: {'; '.join(again)}." if again else "")]
+    again = [
+        f"{row['pairs']:,} pairs of {PRODUCTS[row['op']]} in {TYPES[row['type']]} (commit {', '.join(run['commits'])}): "
+        f"{row['pass']:,} of {row['problems']:,} problems right"
+        for run in record.get("again", [])
+        for row in run["groups"]
+    ]
+    return [
+        *table(head, rows, left=()),
+        "",
+        f"{record['device']}, commits {', '.join(record['commits'])}."
+        + (f" Run anew: {'; '.join(again)}." if again else ""),
+    ]

@@ -11,13 +11,35 @@ def block_costs(data, stage):
     rows = []
     for name, shape in model.shapes.items():
         flops = 2 * shape["m"] * shape["n"] * shape["k"] * summit_model.SMS
-        rows.append([name, f"{shape['m']} x {shape['n']}", " / ".join(f"{t:g}" for t in shape["round"][:shape["blocks"]]),
-                     " / ".join(f"{flops * (b + 1) / t / 1e6:.1f}" for b, t in enumerate(shape["round"][:shape["blocks"]])),
-                     f"{shape['tile']:g}" + (f", {shape['tile'] + shape['part']:g} if shared" if shape["part"] else ""), f"{shape['ragged']:g}", f"{shape['words']:g}", f"{shape['packed']:g}" if shape["packed"] else "-"])
-    return table(["tile", "of C", "a round, 1, 2 ... blocks an SM, us", "TFLOP/s in rounds", "beside its rounds, us", "times as long: ragged", "words",
-                  "packed"], rows) + [
-        "", f"Each launch {model.launch:g} us; parts {model.part_bytes / 1e6:g} TB/s, written or read by all SMs, {model.add_bytes / 1e6:g} TB/s by one "
-        f"block; packing {model.pack_bytes / 1e6:g} TB/s, read and written. From `stages/18_summit.cu`."]
+        rows.append(
+            [
+                name,
+                f"{shape['m']} x {shape['n']}",
+                " / ".join(f"{t:g}" for t in shape["round"][: shape["blocks"]]),
+                " / ".join(f"{flops * (b + 1) / t / 1e6:.1f}" for b, t in enumerate(shape["round"][: shape["blocks"]])),
+                f"{shape['tile']:g}" + (f", {shape['tile'] + shape['part']:g} if shared" if shape["part"] else ""),
+                f"{shape['ragged']:g}",
+                f"{shape['words']:g}",
+                f"{shape['packed']:g}" if shape["packed"] else "-",
+            ]
+        )
+    return table(
+        [
+            "tile",
+            "of C",
+            "a round, 1, 2 ... blocks an SM, us",
+            "TFLOP/s in rounds",
+            "beside its rounds, us",
+            "times as long: ragged",
+            "words",
+            "packed",
+        ],
+        rows,
+    ) + [
+        "",
+        f"Each launch {model.launch:g} us; parts {model.part_bytes / 1e6:g} TB/s, written or read by all SMs, {model.add_bytes / 1e6:g} TB/s by one "
+        f"block; packing {model.pack_bytes / 1e6:g} TB/s, read and written. From `stages/18_summit.cu`.",
+    ]
 
 
 def block_choices(data, stage):
@@ -38,9 +60,29 @@ def block_choices(data, stage):
             measured = tflops(data.result(stage, shape)["gflops"])
         except NotMeasured:
             measured = "not measured"
-        rows.append([shape, f"{tile['m']} x {tile['n']}, " + ("fours" if plan["way"] == "ragged" else plan["way"]),
-                     str(plan["tiles"] - plan["shared"] or "-"), *sharing, f"{plan['packing']:.1f}" if plan["packing"] else "-",
-                     tflops(1e3 * rate / plain), tflops(1e3 * rate / plan["time"]), measured])
-    head = ["M = N = K, or M x N x K", "tile and way", "whole tiles", "shared", "workers", "rounds each", "adding up, us", "packing, us",
-            "large tiles, none shared, TFLOP/s", "as chosen", "measured"]
+        rows.append(
+            [
+                shape,
+                f"{tile['m']} x {tile['n']}, " + ("fours" if plan["way"] == "ragged" else plan["way"]),
+                str(plan["tiles"] - plan["shared"] or "-"),
+                *sharing,
+                f"{plan['packing']:.1f}" if plan["packing"] else "-",
+                tflops(1e3 * rate / plain),
+                tflops(1e3 * rate / plan["time"]),
+                measured,
+            ]
+        )
+    head = [
+        "M = N = K, or M x N x K",
+        "tile and way",
+        "whole tiles",
+        "shared",
+        "workers",
+        "rounds each",
+        "adding up, us",
+        "packing, us",
+        "large tiles, none shared, TFLOP/s",
+        "as chosen",
+        "measured",
+    ]
     return table(head, rows)

@@ -13,12 +13,19 @@ def block_tcec_accuracy(data, stage):
         first = next(iter(by_stage))
         its = [s for s in by_stage if s == first or s.split(":")[0] == data.stage(stage)]
         depths = sorted({k for s in its for k in by_stage[s]})
-        lines += [f"| {distribution} | " + " | ".join(f"K = {k:,}" for k in depths) + " |", "|---|" + "---:|" * len(depths)]
+        lines += [
+            f"| {distribution} | " + " | ".join(f"K = {k:,}" for k in depths) + " |",
+            "|---|" + "---:|" * len(depths),
+        ]
         for s in its:
             name = f"FP32: `{short_name(s)}`" if s == first else f"`{short_name(s)}`"
-            lines.append(f"| {name} | " + " | ".join(f"{by_stage[s][k]:.1e}" if k in by_stage[s] else "" for k in depths) + " |")
+            lines.append(
+                f"| {name} | " + " | ".join(f"{by_stage[s][k]:.1e}" if k in by_stage[s] else "" for k in depths) + " |"
+            )
         lines.append("")
-    return lines + [f"Relative Frobenius residual against FP64, M = N = {run['size']}: {run['device']}, commit {run['commit']}."]
+    return lines + [
+        f"Relative Frobenius residual against FP64, M = N = {run['size']}: {run['device']}, commit {run['commit']}."
+    ]
 
 
 def block_tensor_batched(data):
@@ -27,13 +34,30 @@ def block_tensor_batched(data):
     if not run:
         return NOT_MEASURED
     depths, papers = sorted({k for of in speeds.values() for k in of}), papers_library()
-    rows = [f"| {batched_name(s)} | " + " | ".join(f"{of[k]:.1f}" if k in of else "" for k in depths) + " |" for s, of in speeds.items()]
-    rows.append("| the paper's library | " + " | ".join(f"{papers[k]:.1f}" if k in papers else "" for k in depths) + " |")
-    best = {k: max(of[k] for s, of in speeds.items() if s.startswith(("tensorcore/10", "tensorcore/11")) and k in of) for k in depths}
-    rows.append("| the best of 10 and 11, beside it | " + " | ".join(f"{best[k] / papers[k]:.2f} x" if k in papers else "" for k in depths) + " |")
-    return ["| TFLOP/s, 256 x (1,024 x 1,024 x k) | " + " | ".join(f"k = {k:,}" for k in depths) + " |", "|---|" + "---:|" * len(depths), *rows, "",
-            f"{run['device']}, commit {run['commit']}, all checked; FP32 cores have {run['ceilings']['ffma_gflops'] / 1e3:.1f} TFLOP/s. The paper's library was "
-            "measured on another H200, before."]
+    rows = [
+        f"| {batched_name(s)} | " + " | ".join(f"{of[k]:.1f}" if k in of else "" for k in depths) + " |"
+        for s, of in speeds.items()
+    ]
+    rows.append(
+        "| the paper's library | " + " | ".join(f"{papers[k]:.1f}" if k in papers else "" for k in depths) + " |"
+    )
+    best = {
+        k: max(of[k] for s, of in speeds.items() if s.startswith(("tensorcore/10", "tensorcore/11")) and k in of)
+        for k in depths
+    }
+    rows.append(
+        "| the best of 10 and 11, beside it | "
+        + " | ".join(f"{best[k] / papers[k]:.2f} x" if k in papers else "" for k in depths)
+        + " |"
+    )
+    return [
+        "| TFLOP/s, 256 x (1,024 x 1,024 x k) | " + " | ".join(f"k = {k:,}" for k in depths) + " |",
+        "|---|" + "---:|" * len(depths),
+        *rows,
+        "",
+        f"{run['device']}, commit {run['commit']}, all checked; FP32 cores have {run['ceilings']['ffma_gflops'] / 1e3:.1f} TFLOP/s. The paper's library was "
+        "measured on another H200, before.",
+    ]
 
 
 def block_tensor_blockings(data, stage):
@@ -49,10 +73,20 @@ def block_tensor_blockings(data, stage):
     rows = []
     for name, of in found.items():
         launch = max(next(iter(of.values()))["launches"], key=lambda its: its["registers"])
-        rows.append(f"| `{short_name(name)}` | " + " | ".join(f"{of[k]['gflops'] / 1e3:.1f}" if k in of else "" for k in depths) +
-                    f" | {launch['registers']} | {launch['local_bytes']} | {launch['dynamic_shared_bytes'] / 1024:.0f} KB |")
-    return ["| blocking | " + " | ".join(f"TFLOP/s at k = {k:,}" for k in depths) + " | registers | bytes spilled | shared memory a block |",
-            "|---|" + "---:|" * (len(depths) + 3), *rows, "", f"256 x (1,024 x 1,024 x k). {run['device']}, commit {run['commit']}."]
+        rows.append(
+            f"| `{short_name(name)}` | "
+            + " | ".join(f"{of[k]['gflops'] / 1e3:.1f}" if k in of else "" for k in depths)
+            + f" | {launch['registers']} | {launch['local_bytes']} | {launch['dynamic_shared_bytes'] / 1024:.0f} KB |"
+        )
+    return [
+        "| blocking | "
+        + " | ".join(f"TFLOP/s at k = {k:,}" for k in depths)
+        + " | registers | bytes spilled | shared memory a block |",
+        "|---|" + "---:|" * (len(depths) + 3),
+        *rows,
+        "",
+        f"256 x (1,024 x 1,024 x k). {run['device']}, commit {run['commit']}.",
+    ]
 
 
 def block_tcec_traffic(data):
@@ -68,17 +102,29 @@ def block_tcec_traffic(data):
     def row(title, value):
         return f"| {title} | " + " | ".join(value(stage) for stage in stages) + " |"
 
-    return ["| at 4,096 | 07 | 08 |", "|---|---:|---:|",
-            row("shared memory of a block", lambda s: f"{block(s):,} bytes"),
-            row("registers of a thread", lambda s: f"{launch[s]['registers']}"),
-            row("warps on an SM, of 64", lambda s: f"{count[s]['occupancy_pct']:.0f} %"),
-            row("wavefronts of shared memory, for a product", lambda s: f"{(count[s]['shared_load_wavefronts'] + count[s]['shared_store_wavefronts']) / count[s]['hmma']:.2f}"),
-            row("L1 and shared memory busy", lambda s: f"{count[s]['wavefronts_pct_of_peak']:.0f} %"),
-            row("loads from global memory that hit L1", lambda s: f"{count[s]['l1_hit_pct']:.0f} %"),
-            row("issue slots used", lambda s: f"{count[s]['issue_slots_pct']:.0f} %"),
-            row("warps waiting for global memory, for each that issues", lambda s: f"{count[s]['stall_long_scoreboard']:.1f}"),
-            row("Tensor pipe busy", lambda s: f"{count[s]['tensor_pipe_pct']:.0f} %"),
-            "", f"Nsight Compute, {counters['device']}, commit {counters['commit']}."]
+    return [
+        "| at 4,096 | 07 | 08 |",
+        "|---|---:|---:|",
+        row("shared memory of a block", lambda s: f"{block(s):,} bytes"),
+        row("registers of a thread", lambda s: f"{launch[s]['registers']}"),
+        row("warps on an SM, of 64", lambda s: f"{count[s]['occupancy_pct']:.0f} %"),
+        row(
+            "wavefronts of shared memory, for a product",
+            lambda s: (
+                f"{(count[s]['shared_load_wavefronts'] + count[s]['shared_store_wavefronts']) / count[s]['hmma']:.2f}"
+            ),
+        ),
+        row("L1 and shared memory busy", lambda s: f"{count[s]['wavefronts_pct_of_peak']:.0f} %"),
+        row("loads from global memory that hit L1", lambda s: f"{count[s]['l1_hit_pct']:.0f} %"),
+        row("issue slots used", lambda s: f"{count[s]['issue_slots_pct']:.0f} %"),
+        row(
+            "warps waiting for global memory, for each that issues",
+            lambda s: f"{count[s]['stall_long_scoreboard']:.1f}",
+        ),
+        row("Tensor pipe busy", lambda s: f"{count[s]['tensor_pipe_pct']:.0f} %"),
+        "",
+        f"Nsight Compute, {counters['device']}, commit {counters['commit']}.",
+    ]
 
 
 def block_tcec_choices(data, stage):
@@ -89,12 +135,20 @@ def block_tcec_choices(data, stage):
         return NOT_MEASURED
     first = run["results"][0]["stage"]
     fp32 = {(r["distribution"], r["k"]): r for r in run["results"] if r["stage"] == first}
-    lines = ["| numbers | K | taken | residual | FP32's | largest error, of \\|A\\|\\|B\\| | FP32's |", "|---|---:|---|---:|---:|---:|---:|"]
+    lines = [
+        "| numbers | K | taken | residual | FP32's | largest error, of \\|A\\|\\|B\\| | FP32's |",
+        "|---|---:|---|---:|---:|---:|---:|",
+    ]
     for r in rows:
         if r["k"] in (16, 256, 4096, 65536):
             of = fp32[r["distribution"], r["k"]]
-            lines.append(f"| {r['distribution']} | {r['k']:,} | {r.get('policy', '')} | {r['residual']:.1e} | {of['residual']:.1e} | {r['max_of_magnitudes']:.1e} | {of['max_of_magnitudes']:.1e} |")
+            lines.append(
+                f"| {r['distribution']} | {r['k']:,} | {r.get('policy', '')} | {r['residual']:.1e} | {of['residual']:.1e} | {r['max_of_magnitudes']:.1e} | {of['max_of_magnitudes']:.1e} |"
+            )
     less = [r for r in rows if r["status"] != "fp32"]
-    return lines + ["", f"FP32: {batched_name(first)}. {len(rows) - len(less)} of {len(rows)} residuals are no larger than FP32's or 2⁻²³"
-                    + (": not " + ", ".join(f"{r['distribution']} at K = {r['k']:,}" for r in less) if less else "") +
-                    f". M = N = {run['size']}: {run['device']}, commit {run['commit']}."]
+    return lines + [
+        "",
+        f"FP32: {batched_name(first)}. {len(rows) - len(less)} of {len(rows)} residuals are no larger than FP32's or 2⁻²³"
+        + (": not " + ", ".join(f"{r['distribution']} at K = {r['k']:,}" for r in less) if less else "")
+        + f". M = N = {run['size']}: {run['device']}, commit {run['commit']}.",
+    ]

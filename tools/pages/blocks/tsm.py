@@ -24,20 +24,36 @@ def block_tsm_counted(data, stage):
 
     def per_fma(kind, what):
         # An instruction of Tensor Cores is 16 warp-wide FMAs, where some kernels have them and others not.
-        return lambda c: c[kind][what] / ((c["tensor_flops"] / 2 / (16 * 8 * 4)) if tensor else (c["fma64"] + c["tensor_flops"] / 2) / 32)
+        return lambda c: (
+            c[kind][what]
+            / ((c["tensor_flops"] / 2 / (16 * 8 * 4)) if tensor else (c["fma64"] + c["tensor_flops"] / 2) / 32)
+        )
 
     last = [row("requests of atomic additions", per_fma("global_atomic", "requests"))]
-    if "TsmmInfo" in (ROOT / f"{data.stage(stage)}.cu").read_text():  # long in what it stores, and C may be in shared memory
-        last = [row("sectors of stores", per_fma("global_store", "sectors")),
-                row("wavefronts of loads from shared memory", per_fma("shared_load", "wavefronts"))]
+    if (
+        "TsmmInfo" in (ROOT / f"{data.stage(stage)}.cu").read_text()
+    ):  # long in what it stores, and C may be in shared memory
+        last = [
+            row("sectors of stores", per_fma("global_store", "sectors")),
+            row("wavefronts of loads from shared memory", per_fma("shared_load", "wavefronts")),
+        ]
     return [
-        f"| counted per {'instruction of 16 x 8 x 4' if tensor else 'warp-wide FMA'}, M = {m}, N = {n}, K = {int(k):,} | " + " | ".join(TYPES.values()) + " |", "|---|---:|---:|",
+        f"| counted per {'instruction of 16 x 8 x 4' if tensor else 'warp-wide FMA'}, M = {m}, N = {n}, K = {int(k):,} | "
+        + " | ".join(TYPES.values())
+        + " |",
+        "|---|---:|---:|",
         row("global load requests", per_fma("global_load", "requests")),
         row("sectors of them", per_fma("global_load", "sectors")),
         row("wavefronts of them: cycles of an SM's L1 cache", per_fma("global_load", "wavefronts")),
-        *last, "", f"CPU executor, {data.executor['compiler']}, commit {data.executor['commit']}. "
-        + ("An instruction takes the Tensor Cores of an SM of sm_90 four cycles." if tensor else
-           "An FMA of the FP64 cores takes half a cycle of an SM of sm_90.")]
+        *last,
+        "",
+        f"CPU executor, {data.executor['compiler']}, commit {data.executor['commit']}. "
+        + (
+            "An instruction takes the Tensor Cores of an SM of sm_90 four cycles."
+            if tensor
+            else "An FMA of the FP64 cores takes half a cycle of an SM of sm_90."
+        ),
+    ]
 
 
 def block_tsm_measured(data, stage):
@@ -50,12 +66,28 @@ def block_tsm_measured(data, stage):
             if r["stage"] != wanted:
                 continue
             if of and (of["device"], of["commit"]) != (run["device"], run["commit"]):
-                sys.exit(f"error: {path.name} is of another commit or device than the rest of tsm/{stage}'s table: measure both types anew")
+                sys.exit(
+                    f"error: {path.name} is of another commit or device than the rest of tsm/{stage}'s table: measure both types anew"
+                )
             p, of = r["problem"], run
-            cells = [f"{r['time_ms']['median']:.4g}", f"{r['gbytes_s']:,.0f}", f"{r['gflops']:,.0f}", f"{r['pct_roofline']:.1f} %",
-                     f"{r['pct_cublas']:.0f} %"] if "time_ms" in r else [r["reason"], "", "", "", ""]
+            cells = (
+                [
+                    f"{r['time_ms']['median']:.4g}",
+                    f"{r['gbytes_s']:,.0f}",
+                    f"{r['gflops']:,.0f}",
+                    f"{r['pct_roofline']:.1f} %",
+                    f"{r['pct_cublas']:.0f} %",
+                ]
+                if "time_ms" in r
+                else [r["reason"], "", "", "", ""]
+            )
             rows.append(f"| {p['type']} | {p['m']} | {p['k']:,} | " + " | ".join(cells) + " |")
     if not rows:
         return not_measured("docs/measurements/measure")
-    return ["| type | M = N | K | ms | GB/s | GFLOP/s | of the roofline | of cuBLAS |", "|---|" + "---:|" * 7, *rows, "",
-            f"{of['device']}, commit {of['commit']}."]
+    return [
+        "| type | M = N | K | ms | GB/s | GFLOP/s | of the roofline | of cuBLAS |",
+        "|---|" + "---:|" * 7,
+        *rows,
+        "",
+        f"{of['device']}, commit {of['commit']}.",
+    ]

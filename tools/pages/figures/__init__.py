@@ -1,4 +1,5 @@
 """The figures of the pages. A module's plan() says what it draws: the file, its sources, and the function that draws it."""
+
 from tools.pages.figures import (
     banks,
     choice,
@@ -18,8 +19,24 @@ from tools.pages.figures import (
     tsmm_row,
 )
 
-MODULES = (ladder, roofline, prediction, maps, banks, summit, sources, experiments, tensor_tsm, tsm, tensor, tcec, tensor_probes, tsmm_row, choice,
-           probes)
+MODULES = (
+    ladder,
+    roofline,
+    prediction,
+    maps,
+    banks,
+    summit,
+    sources,
+    experiments,
+    tensor_tsm,
+    tsm,
+    tensor,
+    tcec,
+    tensor_probes,
+    tsmm_row,
+    choice,
+    probes,
+)
 
 
 def figures(data):

@@ -12,14 +12,22 @@ def draw(stage, op, path):
     plt = plot_style()
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
+
     maps, tuned = read_json(CHOICES), read_json(TUNED)["kernels"]
     fig, axes = plt.subplots(1, 2, figsize=(9.4, 4.6), sharey=True)
     found = [maps[f"{stage}/{type}"] for type in TYPES]
     names = sorted({name for each in found for name in each["stages"]})
     for ax, (type, title), each in zip(axes, TYPES.items(), found):
         cells = [[names.index(each["stages"][ord(letter) - ord("A")]) for letter in line] for line in each["map"]]
-        ax.imshow(cells, cmap=ListedColormap(COLOURS[:len(names)]), vmin=-0.5, vmax=len(names) - 0.5, origin="lower",
-                  extent=(0.5, len(cells) + 0.5, 0.5, len(cells) + 0.5), interpolation="none")
+        ax.imshow(
+            cells,
+            cmap=ListedColormap(COLOURS[: len(names)]),
+            vmin=-0.5,
+            vmax=len(names) - 0.5,
+            origin="lower",
+            extent=(0.5, len(cells) + 0.5, 0.5, len(cells) + 0.5),
+            interpolation="none",
+        )
         sizes = [(k["n"], k["m"]) for k in tuned if k["op"] == op and k["type"] == type]
         if sizes:
             ax.plot(*zip(*sizes), "k.", markersize=4)
@@ -29,12 +37,19 @@ def draw(stage, op, path):
         ax.set_yticks([1, 8, 16, 24, 32, 40, 48, 56, 64])
         ax.grid(False)
     axes[0].set_ylabel("M")
-    fig.legend(handles=[Patch(color=colour, label=name) for name, colour in zip(names, COLOURS)], loc="upper center", ncols=len(names),
-               frameon=False, fontsize=9)
+    fig.legend(
+        handles=[Patch(color=colour, label=name) for name, colour in zip(names, COLOURS)],
+        loc="upper center",
+        ncols=len(names),
+        frameon=False,
+        fontsize=9,
+    )
     save(plt, fig, path)
 
 
 def plan(data):
     sources = [CHOICES, TUNED, ROOT / "tsm" / "choice.cpp"]
-    return {f"choice_{stage.split('/')[1]}.svg": (sources, lambda data, path, stage=stage, op=op: draw(stage, op, path))
-            for stage, op in (("tsm/14_best", "tsmttsm"), ("tsm/15_tsmm_best", "tsmm"))}
+    return {
+        f"choice_{stage.split('/')[1]}.svg": (sources, lambda data, path, stage=stage, op=op: draw(stage, op, path))
+        for stage, op in (("tsm/14_best", "tsmttsm"), ("tsm/15_tsmm_best", "tsmm"))
+    }

@@ -31,8 +31,14 @@ def draw_shares(plt, record):
     fig, ax = plt.subplots(figsize=(8, 4.4))
     for i, series in enumerate(view.series):
         for kind in view.types:
-            ax.plot(*square_curve(view, series, kind, "pct_roofline"), dash(kind), color=f"C{i}", marker=".", markersize=4,
-                    label=f"{series}, {TYPES[kind]}")
+            ax.plot(
+                *square_curve(view, series, kind, "pct_roofline"),
+                dash(kind),
+                color=f"C{i}",
+                marker=".",
+                markersize=4,
+                label=f"{series}, {TYPES[kind]}",
+            )
     ax.axhline(100, color="black", linewidth=1)
     ax.set_ylim(bottom=0)
     ax.set_xlabel("M = N")
@@ -62,11 +68,20 @@ def draw_tiles(plt, record):
     view = tsm_tables.View(record)
     fig, axes = plt.subplots(1, len(view.types), figsize=(5.4 * len(view.types), 4.6), squeeze=False)
     for ax, kind in zip(axes[0], view.types):
-        speeds = {(r["options"]["tile_m"], r["options"]["tile_n"]): r["gflops"] / 1e3 for r in view.results if r["type"] == kind and "gflops" in r}
+        speeds = {
+            (r["options"]["tile_m"], r["options"]["tile_n"]): r["gflops"] / 1e3
+            for r in view.results
+            if r["type"] == kind and "gflops" in r
+        }
         most = max(max(tile) for tile in speeds)
         sides = range(1, most + 1)
-        image = ax.imshow([[speeds.get((tm, tn), float("nan")) for tn in sides] for tm in sides], origin="lower", cmap="viridis", vmin=0,
-                          extent=(0.5, most + 0.5, 0.5, most + 0.5))
+        image = ax.imshow(
+            [[speeds.get((tm, tn), float("nan")) for tn in sides] for tm in sides],
+            origin="lower",
+            cmap="viridis",
+            vmin=0,
+            extent=(0.5, most + 0.5, 0.5, most + 0.5),
+        )
         line = [[register_line(tm, tn, kind) for tn in sides] for tm in sides]
         if most > 1:
             ax.contour(sides, sides, line, levels=[128, 255], colors="white", linewidths=1.2)
@@ -86,8 +101,11 @@ def draw_reductions(plt, record):
     fig, axes = plt.subplots(1, len(view.sizes), figsize=(3 * len(view.sizes), 3.4), sharey=True, squeeze=False)
     for ax, (m, n) in zip(axes[0], view.sizes):
         for i, series in enumerate(tsm_tables.reductions_of(view)):
-            points = [(k, share) for k in tsm_tables.lengths_of(view, m, n)
-                      if (share := tsm_tables.relative(view, m, n, k, series)) is not None]
+            points = [
+                (k, share)
+                for k in tsm_tables.lengths_of(view, m, n)
+                if (share := tsm_tables.relative(view, m, n, k, series)) is not None
+            ]
             ax.plot(*(list(zip(*points)) or [(), ()]), color=f"C{i}", marker=".", label=series)
         ax.axhline(100, color="black", linewidth=1)
         ax.set_xscale("log")
@@ -102,16 +120,36 @@ def draw_reductions(plt, record):
 def draw_map(plt, record):
     """% of the roofline over M and N, for each product and type."""
     view = tsm_tables.View(record)
-    fig, axes = plt.subplots(len(view.series), len(view.types), figsize=(6.4 * len(view.types), 5.6 * len(view.series)), squeeze=False)
+    fig, axes = plt.subplots(
+        len(view.series), len(view.types), figsize=(6.4 * len(view.types), 5.6 * len(view.series)), squeeze=False
+    )
     for row, series in zip(axes, view.series):
         for ax, kind in zip(row, view.types):
-            shares = {(m, n): r["pct_roofline"] for m, n in view.sizes if (r := view.at(series, kind, m, n)) and "pct_roofline" in r}
+            shares = {
+                (m, n): r["pct_roofline"]
+                for m, n in view.sizes
+                if (r := view.at(series, kind, m, n)) and "pct_roofline" in r
+            }
             ms, ns = (sorted({size[i] for size in view.sizes}) for i in (0, 1))
-            image = ax.imshow([[shares.get((m, n), float("nan")) for n in ns] for m in ms], origin="lower", cmap="viridis", vmin=0, vmax=100)
+            image = ax.imshow(
+                [[shares.get((m, n), float("nan")) for n in ns] for m in ms],
+                origin="lower",
+                cmap="viridis",
+                vmin=0,
+                vmax=100,
+            )
             for y, m in enumerate(ms):
                 for x, n in enumerate(ns):
                     if (m, n) in shares:
-                        ax.text(x, y, f"{shares[m, n]:.0f}", ha="center", va="center", fontsize=7, color="white" if shares[m, n] < 70 else "black")
+                        ax.text(
+                            x,
+                            y,
+                            f"{shares[m, n]:.0f}",
+                            ha="center",
+                            va="center",
+                            fontsize=7,
+                            color="white" if shares[m, n] < 70 else "black",
+                        )
             ax.set_xticks(range(len(ns)), ns, fontsize=8)
             ax.set_yticks(range(len(ms)), ms, fontsize=8)
             ax.set_xlabel("N")
@@ -125,8 +163,13 @@ def draw_map(plt, record):
 def draw_experiment(record, path):
     plt = plot_style()
     experiment = tsm.EXPERIMENTS[record["experiment"]]
-    fig = {"shares": draw_shares, "curves": draw_curves, "tiles": draw_tiles, "reductions": draw_reductions, "map": draw_map}[experiment.kind](
-        plt, record)
+    fig = {
+        "shares": draw_shares,
+        "curves": draw_curves,
+        "tiles": draw_tiles,
+        "reductions": draw_reductions,
+        "map": draw_map,
+    }[experiment.kind](plt, record)
     fig.suptitle(f"{record['experiment']}: {record['title']} ({record['device']})", fontsize=10)
     fig.tight_layout()
     save(plt, fig, path)
@@ -137,4 +180,8 @@ def plan(data):
         return lambda data, path: draw_experiment(read_json(source), path)
 
     paths = {name: FOLDERS[0] / f"{name}.json" for name in tsm.EXPERIMENTS}
-    return {f"experiment_{name}.svg": ([path, pathlib.Path(tsm.__file__)], function(path)) for name, path in paths.items() if path.exists()}
+    return {
+        f"experiment_{name}.svg": ([path, pathlib.Path(tsm.__file__)], function(path))
+        for name, path in paths.items()
+        if path.exists()
+    }

@@ -5,10 +5,18 @@ from tools.pages.figures.style import Unable, plot_style, save
 
 YARDSTICK = "cublas/fp32_pedantic"
 # Stages in colours by the idea that they are about: the first number of the family, its name, its colour.
-FAMILIES = [(1, "device memory", "#7f7f7f"), (3, "shared tiles", "#8c564b"), (5, "work per thread", "#1f77b4"),
-            (9, "wide accesses", "#17a2b8"), (10, "geometry", "#6a51a3"), (11, "shared between lanes", "#e377c2"),
-            (12, "warp tiles", "#ff7f0e"), (13, "bank layouts", "#bcbd22"), (14, "latency hidden", "#2ca02c"),
-            (16, "tuned, shaped", "#d62728")]
+FAMILIES = [
+    (1, "device memory", "#7f7f7f"),
+    (3, "shared tiles", "#8c564b"),
+    (5, "work per thread", "#1f77b4"),
+    (9, "wide accesses", "#17a2b8"),
+    (10, "geometry", "#6a51a3"),
+    (11, "shared between lanes", "#e377c2"),
+    (12, "warp tiles", "#ff7f0e"),
+    (13, "bank layouts", "#bcbd22"),
+    (14, "latency hidden", "#2ca02c"),
+    (16, "tuned, shaped", "#d62728"),
+]
 
 
 def name_of(stage):
@@ -79,10 +87,26 @@ def label_ends(fig, ax, ends, size):
     to_axes = ax.transAxes.inverted()
     points = [to_axes.transform(ax.transData.transform((x, y))) for x, y, _, _ in ends]
     for (x, y, text, colour), (_, at), place in zip(ends, points, spread([p[1] for p in points], gap)):
-        ax.annotate(text, xy=(x, y), xycoords="data", xytext=(1.05, place), textcoords="axes fraction", fontsize=size,
-                    color=colour, va="center", annotation_clip=False,
-                    arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.5, "relpos": (0, 0.5),
-                                "shrinkA": 1, "shrinkB": 2})
+        ax.annotate(
+            text,
+            xy=(x, y),
+            xycoords="data",
+            xytext=(1.05, place),
+            textcoords="axes fraction",
+            fontsize=size,
+            color=colour,
+            va="center",
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "linewidth": 0.5,
+                "alpha": 0.5,
+                "relpos": (0, 0.5),
+                "shrinkA": 1,
+                "shrinkB": 2,
+            },
+        )
 
 
 def on_the_line(size):
@@ -99,8 +123,16 @@ def draw_lines(ax, speeds):
             style = {"color": family(stage)[1], "linewidth": 1.1, "zorder": 3}
         marker = "o" if len(line) <= 12 and stage != YARDSTICK else ""
         ax.plot(line, [speed[s] for s in line], marker=marker, markersize=3, **style)
-        ax.plot(others, [speed[s] for s in others], marker="x", markersize=4, linestyle="none",
-                color=style["color"], alpha=0.7, zorder=style["zorder"])
+        ax.plot(
+            others,
+            [speed[s] for s in others],
+            marker="x",
+            markersize=4,
+            linestyle="none",
+            color=style["color"],
+            alpha=0.7,
+            zorder=style["zorder"],
+        )
 
 
 def size_axis(ax, sizes):
@@ -118,7 +150,11 @@ def not_cubes(reports, stage):
         for r in report["results"]:
             m, n, k = (r["problem"][key] for key in "mnk")
             if r["stage"] == stage and not m == n == k and "time_ms" in r and "cublas_time_ms" in r:
-                points[m, n, k] = ((m * n * k) ** (1 / 3), r["gflops"] / 1e3, 2 * m * n * k / (r["cublas_time_ms"]["median"] * 1e9))
+                points[m, n, k] = (
+                    (m * n * k) ** (1 / 3),
+                    r["gflops"] / 1e3,
+                    2 * m * n * k / (r["cublas_time_ms"]["median"] * 1e9),
+                )
     return list(points.values())
 
 
@@ -139,8 +175,14 @@ def draw_ladder(reports, path):
         ax.set_ylabel("TFLOP/s")
         if ceilings:
             ax.axhline(ceilings["ffma_gflops"] / 1e3, color="firebrick", linewidth=1, linestyle=":")
-            ax.text(sizes[0], ceilings["ffma_gflops"] / 1e3 * 1.01, "FFMA ceiling, measured", color="firebrick", fontsize=8,
-                    va="bottom")
+            ax.text(
+                sizes[0],
+                ceilings["ffma_gflops"] / 1e3 * 1.01,
+                "FFMA ceiling, measured",
+                color="firebrick",
+                fontsize=8,
+                va="bottom",
+            )
     last = max((s for s in shown if s != YARDSTICK), key=number_of, default=None)
     odd = not_cubes(reports, last)
     for size, speed, beside in odd:  # joined, so that one sees which is ahead
@@ -153,18 +195,36 @@ def draw_ladder(reports, path):
     axes[1].set_title("those above 45 % of cuBLAS, linear", fontsize=10)
 
     def ends(part):
-        return [(max(speed), speed[max(speed)], "cuBLAS FP32" if stage == YARDSTICK else name_of(stage).replace("_", " "),
-                 "black" if stage == YARDSTICK else family(stage)[1]) for stage, speed in part.items()]
+        return [
+            (
+                max(speed),
+                speed[max(speed)],
+                "cuBLAS FP32" if stage == YARDSTICK else name_of(stage).replace("_", " "),
+                "black" if stage == YARDSTICK else family(stage)[1],
+            )
+            for stage, speed in part.items()
+        ]
 
     label_ends(fig, axes[0], ends({s: v for s, v in shown.items() if s not in upper or s == YARDSTICK}), 9)
     label_ends(fig, axes[1], ends(upper), 9)
     used = [entry for entry in FAMILIES if any(family(s) == entry[1:] for s in shown if s != YARDSTICK)]
     handles = [plt.Line2D([], [], color=colour, label=name) for _, name, colour in used]
-    handles += [plt.Line2D([], [], color="black", linewidth=3, label="cuBLAS FP32"),
-                plt.Line2D([], [], color="grey", marker="x", linestyle="none", label="sizes that 128 does not divide")]
+    handles += [
+        plt.Line2D([], [], color="black", linewidth=3, label="cuBLAS FP32"),
+        plt.Line2D([], [], color="grey", marker="x", linestyle="none", label="sizes that 128 does not divide"),
+    ]
     if odd:
-        handles.append(plt.Line2D([], [], color=family(last)[1], marker="D", markersize=4, linestyle="none",
-                                  label=f"{number_of(last)} (black: cuBLAS) where M, N, K differ, at (M N K)^(1/3)"))
+        handles.append(
+            plt.Line2D(
+                [],
+                [],
+                color=family(last)[1],
+                marker="D",
+                markersize=4,
+                linestyle="none",
+                label=f"{number_of(last)} (black: cuBLAS) where M, N, K differ, at (M N K)^(1/3)",
+            )
+        )
     fig.legend(handles=handles, loc="lower center", ncols=6, frameon=False, fontsize=9, bbox_to_anchor=(0.5, -0.07))
     fig.suptitle(f"SGEMM on {reports[0]['device']}, warm cache", y=0.95)
     save(plt, fig, path)

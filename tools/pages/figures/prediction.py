@@ -13,11 +13,18 @@ def draw_prediction(data, path):
     peak = data.ceilings["ffma_gflops"]
     for n, i in enumerate(stages):
         r = data.results[i, "2048x2048x2048"]
-        allowed = [peak * min(1, 0.25 / max(cycles, 1e-9)) for cycles in (
-            sum(r["predicted"]["l1_cycles_per_warp_fma"].values()), measured[i]["wavefronts"] / (measured[i]["ffma"] / 32))]
-        for offset, value, colour, label in ((-0.27, allowed[0], "#b0c4de", "predicted from the source"),
-                                             (0, allowed[1], "#4682b4", "predicted from ncu's wavefronts"),
-                                             (0.27, r["gflops"], "#2e8b57", "measured")):
+        allowed = [
+            peak * min(1, 0.25 / max(cycles, 1e-9))
+            for cycles in (
+                sum(r["predicted"]["l1_cycles_per_warp_fma"].values()),
+                measured[i]["wavefronts"] / (measured[i]["ffma"] / 32),
+            )
+        ]
+        for offset, value, colour, label in (
+            (-0.27, allowed[0], "#b0c4de", "predicted from the source"),
+            (0, allowed[1], "#4682b4", "predicted from ncu's wavefronts"),
+            (0.27, r["gflops"], "#2e8b57", "measured"),
+        ):
             ax.bar(n + offset, value / 1e3, 0.25, color=colour, label=label if n == 0 else None)
             if not many:
                 ax.text(n + offset, value / 1e3 * 1.05, f"{value / 1e3:.2f}", ha="center", fontsize=8)

@@ -19,9 +19,19 @@ DRAWN = ("bandwidth", "latency", "coissue", "tiles", "incorrect")
 def draw_bandwidth(ax, run):
     for colour, word in enumerate(unique(r["word_bytes"] for r in run["results"])):
         for marker, ilp in zip("osD^v", unique(r["ilp"] for r in run["results"])):
-            points = [(r["bytes_in_flight_per_sm"], r["gbs"]) for r in run["results"]
-                      if (r["word_bytes"], r["ilp"]) == (word, ilp) and r["warps_per_sm"] and "gbs" in r]
-            ax.plot(*zip(*points), marker=marker, markersize=4, color=f"C{colour}", linewidth=0.8, label=f"{word} bytes, {ilp} in flight")
+            points = [
+                (r["bytes_in_flight_per_sm"], r["gbs"])
+                for r in run["results"]
+                if (r["word_bytes"], r["ilp"]) == (word, ilp) and r["warps_per_sm"] and "gbs" in r
+            ]
+            ax.plot(
+                *zip(*points),
+                marker=marker,
+                markersize=4,
+                color=f"C{colour}",
+                linewidth=0.8,
+                label=f"{word} bytes, {ilp} in flight",
+            )
     first = [(r["bytes_in_flight_per_sm"], r["predicted_gbs"]) for r in run["results"] if r["warps_per_sm"]]
     ax.plot(*zip(*sorted(first)), "k--", linewidth=1, label="Little's law")
     ax.set_xscale("log", base=2)
@@ -34,7 +44,9 @@ def draw_latency(ax, run):
     chains = [r for r in run["results"] if r["part"] == "chain" and "cycles" in r]
     ax.plot([r["bytes"] for r in chains], [r["cycles"] for r in chains], marker="o", markersize=4, label="measured")
     guessed = [r for r in chains if "predicted_cycles" in r]
-    ax.plot([r["bytes"] for r in guessed], [r["predicted_cycles"] for r in guessed], "k_", markersize=14, label="predicted")
+    ax.plot(
+        [r["bytes"] for r in guessed], [r["predicted_cycles"] for r in guessed], "k_", markersize=14, label="predicted"
+    )
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     ax.set_xlabel("bytes of the chain")
@@ -45,7 +57,14 @@ def draw_lines(ax, run):
     for colour, ((memory, pattern), results) in enumerate(line_series(run).items()):
         shown = [r for r in results if "cycles" in r]
         lines = [r["lines"] for r in shown]
-        ax.plot(lines, [r["cycles"] for r in shown], "o-", color=f"C{colour}", markersize=4, label=f"{'L1' if memory == 'l1' else memory}, {pattern}")
+        ax.plot(
+            lines,
+            [r["cycles"] for r in shown],
+            "o-",
+            color=f"C{colour}",
+            markersize=4,
+            label=f"{'L1' if memory == 'l1' else memory}, {pattern}",
+        )
         ax.plot(lines, [r["predicted_cycles"] for r in shown], "--", color=f"C{colour}", linewidth=1)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log", base=2)
@@ -75,7 +94,15 @@ def draw_tiles(ax, run):
     for i, r in enumerate(shown):
         ax.barh(i, best(r), 0.6, color="steelblue" if r["kind"] == "none" else "seagreen")
         for key, marker in (("paper", "x"), ("read_ports", "|"), ("write_ports", "o")):
-            ax.plot(r["predicted"][key], i, marker, color="black", fillstyle="none", markersize=7, label=HYPOTHESES[key] if i == 0 else None)
+            ax.plot(
+                r["predicted"][key],
+                i,
+                marker,
+                color="black",
+                fillstyle="none",
+                markersize=7,
+                label=HYPOTHESES[key] if i == 0 else None,
+            )
         if loop_name(r) in shares:
             ax.plot(shares[loop_name(r)], i, "d", color="firebrick", markersize=5, label="ports" if i == 0 else None)
     ax.set_yticks(range(len(shown)), [loop_name(r) for r in shown], fontsize=7)
@@ -89,8 +116,19 @@ def draw_incorrect(axes, run):
     for ax, type in zip(axes, unique(type for type, _, _ in series)):
         for colour, tile in enumerate(unique(tile for t, tile, _ in series if t == type)):
             for kernel, marker in (("real", "o"), ("fake", "^"), ("fake_l1", "s")):
-                points = [(r["blocks"] * r["block_threads"] / 32 / run["sm_count"], r["gflops"]) for r in series[type, tile, kernel] if "gflops" in r]
-                ax.plot(*zip(*points), marker=marker, markersize=4, color=f"C{colour}", linewidth=0.8, label=f"{kernel}, {tile}")
+                points = [
+                    (r["blocks"] * r["block_threads"] / 32 / run["sm_count"], r["gflops"])
+                    for r in series[type, tile, kernel]
+                    if "gflops" in r
+                ]
+                ax.plot(
+                    *zip(*points),
+                    marker=marker,
+                    markersize=4,
+                    color=f"C{colour}",
+                    linewidth=0.8,
+                    label=f"{kernel}, {tile}",
+                )
         if "ceilings" in run:
             ax.axhline(run["ceilings"]["dfma_gflops"], color="black", linewidth=1)
         ax.set_xscale("log", base=2)

@@ -30,20 +30,34 @@ def draw_roofline(reports, counts, counters, path):
     peak = ceilings["ffma_gflops"] / 1e3
     at = {stage: HEADLINE if HEADLINE in speeds[stage] else max(speeds[stage]) for stage in stages}
     fig, axes = plt.subplots(1, 2, figsize=(14, 6.2), gridspec_kw={"wspace": 0.16}, sharey=True)
-    panels = (("global", "read_gbs", "device memory, read", "flop per byte asked of global memory (caches answer most of it)"),
-              ("shared", "shared_gbs", "shared memory", "flop per byte asked of shared memory"))
+    panels = (
+        (
+            "global",
+            "read_gbs",
+            "device memory, read",
+            "flop per byte asked of global memory (caches answer most of it)",
+        ),
+        ("shared", "shared_gbs", "shared memory", "flop per byte asked of shared memory"),
+    )
     named = []
     for ax, (key, ceiling, label, axis) in zip(axes, panels):
         points = [(per_byte[s].get(key), speeds[s][at[s]], s) for s in stages if per_byte[s].get(key)]
-        dram = [(per_byte[s]["dram"], speeds[s][at[s]], s) for s in stages if key == "global" and per_byte[s].get("dram")]
+        dram = [
+            (per_byte[s]["dram"], speeds[s][at[s]], s) for s in stages if key == "global" and per_byte[s].get("dram")
+        ]
         xs = [x for x, _, _ in points + dram] or [1.0]
         low, high = min(xs) / 4, max(max(xs), peak * 1e3 / ceilings[ceiling]) * 2.5
         ridge = peak * 1e3 / ceilings[ceiling]
         ax.plot([low, ridge, high], [low * ceilings[ceiling] / 1e3, peak, peak], color="black", linewidth=2.2, zorder=2)
         ax.text(ridge, peak * 1.08, f"FFMA {peak:.1f} TFLOP/s", ha="left", fontsize=9)
         middle = 0.6 * ridge
-        ax.text(middle, middle * ceilings[ceiling] / 1e3 * 1.2, f"{label}: {ceilings[ceiling] / 1e3:.1f} TB/s", ha="right",
-                fontsize=9)
+        ax.text(
+            middle,
+            middle * ceilings[ceiling] / 1e3 * 1.2,
+            f"{label}: {ceilings[ceiling] / 1e3:.1f} TB/s",
+            ha="right",
+            fontsize=9,
+        )
         for x, y, stage in dram:
             ax.plot(x, y, marker="o", markersize=4, markerfacecolor="white", color=family(stage)[1], zorder=3)
         for x, y, stage in points:
@@ -61,8 +75,18 @@ def draw_roofline(reports, counts, counters, path):
     used = [entry for entry in FAMILIES if any(family(s) == entry[1:] for s in stages)]
     handles = [plt.Line2D([], [], color=colour, marker="o", linestyle="none", label=name) for _, name, colour in used]
     if any("dram" in per_byte[s] for s in stages):
-        handles.append(plt.Line2D([], [], color="grey", marker="o", markersize=4, markerfacecolor="white", linestyle="none",
-                                  label="what DRAM was asked (ncu)"))
+        handles.append(
+            plt.Line2D(
+                [],
+                [],
+                color="grey",
+                marker="o",
+                markersize=4,
+                markerfacecolor="white",
+                linestyle="none",
+                label="what DRAM was asked (ncu)",
+            )
+        )
     fig.legend(handles=handles, loc="lower center", ncols=6, frameon=False, fontsize=9, bbox_to_anchor=(0.5, -0.07))
     fig.suptitle(f"Roofline of {reports[0]['device']}, ceilings measured; requests counted by the CPU executor", y=0.95)
     save(plt, fig, path)

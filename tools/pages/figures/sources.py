@@ -42,7 +42,13 @@ def draw_dips(ax, record):
         ax.plot(*zip(*points), marker=".", color="black", linestyle="--", label="cuBLAS")
     blas = record["blas"].get("gflops")
     if blas:
-        ax.plot([int(n) for n in blas], list(blas.values()), marker=".", color="darkorange", label=f"OpenBLAS, {record['blas']['cores']} CPU cores")
+        ax.plot(
+            [int(n) for n in blas],
+            list(blas.values()),
+            marker=".",
+            color="darkorange",
+            label=f"OpenBLAS, {record['blas']['cores']} CPU cores",
+        )
     for size in view.sizes:
         if size % 128 == 0:
             ax.axvline(size, color="lightgrey", linewidth=0.8, zorder=0)
@@ -56,7 +62,12 @@ def draw_roofline(ax, record):
     lowest, highest = 1, 1024
     for n, (name, bandwidth, achieved, peak) in enumerate(sgemm_tables.roofs(record)):
         colour = ("tab:blue", "tab:cyan", "dimgrey", "darkgrey")[n % 4]
-        ax.plot([lowest, peak / bandwidth, highest], [lowest * bandwidth, peak, peak], color=colour, label=f"{name}: {bandwidth:.0f} GB/s")
+        ax.plot(
+            [lowest, peak / bandwidth, highest],
+            [lowest * bandwidth, peak, peak],
+            color=colour,
+            label=f"{name}: {bandwidth:.0f} GB/s",
+        )
         ax.plot([achieved / bandwidth], [achieved], marker="x", color=colour, linestyle="none")
         ax.plot([sgemm_tables.tile_intensity()], [achieved], marker="o", color=colour, linestyle="none")
     ax.plot([], [], marker="x", color="black", linestyle="none", label="achieved, at the report's q")
@@ -72,7 +83,14 @@ def draw_kernels(ax, record):
     view = sgemm_tables.View(record)
     stages = [s for s in sgemm.KERNELS if view.gflops(s, 8192)]
     ax.plot(stages, [view.gflops(s, 8192) for s in stages], marker="o", label=record["device"])
-    ax.plot(stages, [sgemm.KERNELS[s] for s in stages], marker="s", linestyle="--", color="grey", label="GTX 1070, the case study's")
+    ax.plot(
+        stages,
+        [sgemm.KERNELS[s] for s in stages],
+        marker="s",
+        linestyle="--",
+        color="grey",
+        label="GTX 1070, the case study's",
+    )
     ax.set_yscale("log")
     ax.set_xlabel("stage (kernels 1 to 8)")
     ax.set_ylabel("GFLOP/s at 8192")
@@ -84,15 +102,29 @@ def draw_requests(ax, record):
     lanes = [r["shared_load_lanes"] for r in record["results"]]
     ax.bar(range(len(names)), lanes, 0.6, color="steelblue")
     for n, r in enumerate(record["results"]):
-        ax.text(n, lanes[n], f"{lanes[n]:,} of work-items,\n{r['shared_load_requests']:,} of warps", ha="center", va="bottom", fontsize=8)
+        ax.text(
+            n,
+            lanes[n],
+            f"{lanes[n]:,} of work-items,\n{r['shared_load_requests']:,} of warps",
+            ha="center",
+            va="bottom",
+            fontsize=8,
+        )
     ax.set_xticks(range(len(names)), names)
     ax.set_ylim(0, 1.2 * max(lanes))
     ax.set_ylabel("requests to shared memory")
     ax.grid(axis="x", visible=False)
 
 
-DRAW = {"speeds": draw_speeds, "blocks": draw_speeds, "peaks": draw_speeds, "dips": draw_dips, "roofline": draw_roofline,
-        "kernels": draw_kernels, "requests": draw_requests}
+DRAW = {
+    "speeds": draw_speeds,
+    "blocks": draw_speeds,
+    "peaks": draw_speeds,
+    "dips": draw_dips,
+    "roofline": draw_roofline,
+    "kernels": draw_kernels,
+    "requests": draw_requests,
+}
 
 
 def draw(name, source, path):
@@ -108,4 +140,7 @@ def plan(data):
     def function(name, source):
         return lambda data, path: draw(name, source, path)
 
-    return {f"source_{name}.svg": ([path, pathlib.Path(sgemm.__file__)], function(name, path)) for name, path in drawn().items()}
+    return {
+        f"source_{name}.svg": ([path, pathlib.Path(sgemm.__file__)], function(name, path))
+        for name, path in drawn().items()
+    }

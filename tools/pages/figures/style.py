@@ -1,5 +1,6 @@
 """How all figures look, and how they are written."""
 
+
 class Unable(Exception):
     """Said in one line; exit status 2."""
 
@@ -10,9 +11,18 @@ def plot_style():
     except ImportError:
         raise Unable("plots need matplotlib: apt-get install python3-matplotlib, or pip install matplotlib") from None
     matplotlib.use("svg")
-    matplotlib.rcParams.update({"svg.hashsalt": "staged-gemm", "font.size": 10, "axes.grid": True, "grid.alpha": 0.3,
-                                "axes.spines.top": False, "axes.spines.right": False})
+    matplotlib.rcParams.update(
+        {
+            "svg.hashsalt": "staged-gemm",
+            "font.size": 10,
+            "axes.grid": True,
+            "grid.alpha": 0.3,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+        }
+    )
     import matplotlib.pyplot as plt
+
     return plt
 
 

@@ -30,27 +30,51 @@ def draw_plan(source, size, path):
                 ax.barh(worker, length, left=at, height=1, color=colours[tile % 20], linewidth=0)
                 at += length
         if plan["workers"]:
-            start += model.wave(shape, plan["workers"], plan["each"] + (plan["extra"] > 0), slower, model.tiles_of_a_worker(plan))
+            start += model.wave(
+                shape, plan["workers"], plan["each"] + (plan["extra"] > 0), slower, model.tiles_of_a_worker(plan)
+            )
         whole, wave = plan["tiles"] - plan["shared"], 0
         while whole > 0:
             blocks = min(whole, places)
             length = model.wave(shape, blocks, plan["rounds"], slower)
-            ax.barh((blocks - 1) / 2, length - 4, left=start + 2, height=blocks, color=("#c9d6e6", "#dde5ee")[wave % 2], linewidth=0)
-            ax.text(start + length / 2, blocks / 2, f"{blocks} tiles of {plan['rounds']} rounds", ha="center", va="center", fontsize=9)
+            ax.barh(
+                (blocks - 1) / 2,
+                length - 4,
+                left=start + 2,
+                height=blocks,
+                color=("#c9d6e6", "#dde5ee")[wave % 2],
+                linewidth=0,
+            )
+            ax.text(
+                start + length / 2,
+                blocks / 2,
+                f"{blocks} tiles of {plan['rounds']} rounds",
+                ha="center",
+                va="center",
+                fontsize=9,
+            )
             start, whole, wave = start + length, whole - blocks, wave + 1
         if plan["workers"]:
             end = packing + model.estimate(plan, slower)
             ax.barh((places - 1) / 2, end - start, left=start, height=places, color="#b04030", linewidth=0)
             start = end
-        title = title or (f"as chosen, {plan['shared']} tiles (a colour each) shared by {plan['workers']} workers, {plan['each']} or "
-                          f"{plan['each'] + 1} rounds each")
+        title = title or (
+            f"as chosen, {plan['shared']} tiles (a colour each) shared by {plan['workers']} workers, {plan['each']} or "
+            f"{plan['each'] + 1} rounds each"
+        )
         ax.set_title(f"{title}: {start:,.0f} us by the model", fontsize=10, loc="left")
         ax.set_ylabel(f"places, 0 to {places - 1}")
         ax.set_ylim(places, 0)
         ax.grid(False)
-    axes[1].set_xlabel("microseconds by the model" + (f", of which {packing:.0f} for packing" if packing else "") +
-                       "; red: adding up the shared tiles' parts")
-    fig.suptitle(f"M = N = K = {size}: {chosen['tiles']} tiles of {shape['m']} x {shape['n']} on {SMS} SMs, two blocks each", fontsize=10)
+    axes[1].set_xlabel(
+        "microseconds by the model"
+        + (f", of which {packing:.0f} for packing" if packing else "")
+        + "; red: adding up the shared tiles' parts"
+    )
+    fig.suptitle(
+        f"M = N = K = {size}: {chosen['tiles']} tiles of {shape['m']} x {shape['n']} on {SMS} SMs, two blocks each",
+        fontsize=10,
+    )
     save(plt, fig, path)
 
 

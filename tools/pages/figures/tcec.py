@@ -13,7 +13,10 @@ def draw_tcec_roofline(path):
     peak, shared = c["hmma_gflops"] / 3e3, c["shared_gbs"] / 1e3
     fig, ax = plt.subplots(figsize=(8, 4.4))
     sizes = list(range(8, 129, 4))
-    for words, name, style in ((12, "07, split in shared memory: n/12 flops a byte", "--"), (4, "08, split in registers: n/4", "-")):
+    for words, name, style in (
+        (12, "07, split in shared memory: n/12 flops a byte", "--"),
+        (4, "08, split in registers: n/4", "-"),
+    ):
         ax.plot(sizes, [min(peak, shared * n / words) for n in sizes], style, label=name)
     ax.axhline(peak, color="0.6", lw=0.8)
     ax.text(128, peak, f"a third of mma.sync's {c['hmma_gflops'] / 1e3:.0f} ", ha="right", va="bottom", fontsize=8)
@@ -23,10 +26,19 @@ def draw_tcec_roofline(path):
         ax.axvline(n, color="0.85", lw=0.8, zorder=0)
     run = measured("s")
     for r in run["results"] if run else []:
-        if r["stage"] in ("tensorcore/07_split_in_shared", "tensorcore/08_split_in_registers") and r["problem"]["m"] == r["problem"]["k"] == 4096 and "gflops" in r:
+        if (
+            r["stage"] in ("tensorcore/07_split_in_shared", "tensorcore/08_split_in_registers")
+            and r["problem"]["m"] == r["problem"]["k"] == 4096
+            and "gflops" in r
+        ):
             ax.plot(32, r["gflops"] / 1e3, "o", color="k", ms=5)
-            ax.annotate(f"{short_name(r['stage'])[:2]}, {r['gflops'] / 1e3:.0f}", (32, r["gflops"] / 1e3),
-                        xytext=(6, 3 if "/08" in r["stage"] else -9), textcoords="offset points", fontsize=8)
+            ax.annotate(
+                f"{short_name(r['stage'])[:2]}, {r['gflops'] / 1e3:.0f}",
+                (32, r["gflops"] / 1e3),
+                xytext=(6, 3 if "/08" in r["stage"] else -9),
+                textcoords="offset points",
+                fontsize=8,
+            )
     ax.set_xlabel("n: a warp has n x n of C")
     ax.set_ylabel("TFLOP/s of FP32 products, at most")
     ax.set_ylim(0, peak * 1.15)
@@ -44,10 +56,25 @@ def draw_tcec_promotion(path):
     for ax, (distribution, by_stage) in zip(axes[0], found.items()):
         first = next(iter(by_stage))
         forms = [s for s in by_stage if s.startswith("tensorcore/08")]
-        for s, style in [(first, "k:"), *((s, "-") for s in forms), ("tensorcore/07_split_in_shared:uncorrected", "--")]:
+        for s, style in [
+            (first, "k:"),
+            *((s, "-") for s in forms),
+            ("tensorcore/07_split_in_shared:uncorrected", "--"),
+        ]:
             if s in by_stage:
-                ax.loglog(*zip(*sorted(by_stage[s].items())), style, marker="o", ms=3, lw=1,
-                          label="FP32" if s == first else short_name(s).replace("08_split_in_registers:", "").replace("08_split_in_registers", "promoted=16").replace("07_split_in_shared:", ""))
+                ax.loglog(
+                    *zip(*sorted(by_stage[s].items())),
+                    style,
+                    marker="o",
+                    ms=3,
+                    lw=1,
+                    label="FP32"
+                    if s == first
+                    else short_name(s)
+                    .replace("08_split_in_registers:", "")
+                    .replace("08_split_in_registers", "promoted=16")
+                    .replace("07_split_in_shared:", ""),
+                )
         ax.axhline(run["fp32_residual_allowed"], color="0.7", lw=0.8)
         ax.set_xscale("log", base=2)
         ax.set_title({"uniform": "uniform, -1 to 1", "positive": "positive, 0 to 1"}[distribution], fontsize=10)
@@ -90,7 +117,15 @@ def draw_batched(path):
             ax.plot(*zip(*sorted(of.items())), marker=marker, ms=4, lw=1, label=batched_name(stage))
     ax.plot(*zip(*papers_library().items()), "k:", marker="x", ms=5, lw=1, label="the paper's library, on another H200")
     ax.axhline(run["ceilings"]["ffma_gflops"] / 1e3, color="tab:red", lw=0.8)
-    ax.text(2**14, run["ceilings"]["ffma_gflops"] / 1e3, "FP32 cores at their peak", va="bottom", ha="right", fontsize=8, color="tab:red")
+    ax.text(
+        2**14,
+        run["ceilings"]["ffma_gflops"] / 1e3,
+        "FP32 cores at their peak",
+        va="bottom",
+        ha="right",
+        fontsize=8,
+        color="tab:red",
+    )
     ax.set_xscale("log", base=2)
     ax.set_ylim(0, None)
     ax.set_xlabel("k of 256 products of 1,024 x 1,024 x k")

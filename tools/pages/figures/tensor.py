@@ -21,10 +21,20 @@ def draw_shared_roofline(path):
             ax.text(x, y, words, fontsize=8, ha="center", va="center", backgroundcolor="w")
     run = measured("variants")
     for r in run["results"] if run else []:
-        n = 64 if r["stage"] == "tensorcore/02_shared_tiles" else {"n=16": 16, "n=32": 32}.get(r["stage"].partition("02_shared_tiles:")[2])
+        n = (
+            64
+            if r["stage"] == "tensorcore/02_shared_tiles"
+            else {"n=16": 16, "n=32": 32}.get(r["stage"].partition("02_shared_tiles:")[2])
+        )
         if n and r["problem"]["m"] == 4096 and "gflops" in r:
             ax.plot(n / 2, r["gflops"] / 1e3, "o", color="k", ms=5)
-            ax.annotate(f"stage 02, {r['gflops'] / 1e3:.0f}", (n / 2, r["gflops"] / 1e3), xytext=(6, -10), textcoords="offset points", fontsize=8)
+            ax.annotate(
+                f"stage 02, {r['gflops'] / 1e3:.0f}",
+                (n / 2, r["gflops"] / 1e3),
+                xytext=(6, -10),
+                textcoords="offset points",
+                fontsize=8,
+            )
     ax.set_xlabel("flops for a byte from or to shared memory")
     ax.set_ylabel("TFLOP/s")
     ax.set_ylim(8, 1300)
@@ -37,8 +47,11 @@ def draw_swizzle(path):
     """Where 16-byte chunks of a tile's rows of 128 bytes lie: in order, padded, and exchanged by the row's number."""
     plt = plot_style()
     fig, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
-    for ax, title, place, width in ((axes[0], "in order: 8 wavefronts", lambda r, c: c, 8), (axes[1], "padded by 16 bytes (02): 1", lambda r, c: (r + c) % 8, 8),
-                                    (axes[2], "exchanged (03): 1", lambda r, c: c ^ r, 8)):
+    for ax, title, place, width in (
+        (axes[0], "in order: 8 wavefronts", lambda r, c: c, 8),
+        (axes[1], "padded by 16 bytes (02): 1", lambda r, c: (r + c) % 8, 8),
+        (axes[2], "exchanged (03): 1", lambda r, c: c ^ r, 8),
+    ):
         grid = [[0] * width for _ in range(8)]
         for row in range(8):
             grid[row][place(row, 2)] = 1
@@ -67,7 +80,10 @@ def draw_banks(sizes, path):
         ax.imshow(rows, cmap="Blues", vmin=0, vmax=1.6, aspect="auto")
         for lane in range(32):
             ax.text((lane // 4 * size // 2 + lane % 4) % 32, lane // 4, lane, ha="center", va="center", fontsize=7)
-        ax.set_title(f"rows of {size} numbers, {2 * size} bytes: {busiest} wavefront{'s' if busiest > 1 else ''} a load", fontsize=10)
+        ax.set_title(
+            f"rows of {size} numbers, {2 * size} bytes: {busiest} wavefront{'s' if busiest > 1 else ''} a load",
+            fontsize=10,
+        )
         ax.set_ylabel("row of A")
         ax.set_yticks(range(8))
         ax.set_xticks(range(0, 32, 4))
@@ -80,14 +96,20 @@ def draw_banks(sizes, path):
 def draw_waves(path):
     """03 and 03b over the size, beside what mma.sync does with these numbers, at first and in the end."""
     plt = plot_style()
-    run, rate = measured("waves"), next(r for r in rate_run()["results"] if (r["operands"], r["numbers"]) == ("FP16", "-1 to 1"))
+    run, rate = (
+        measured("waves"),
+        next(r for r in rate_run()["results"] if (r["operands"], r["numbers"]) == ("FP16", "-1 to 1")),
+    )
     speeds = {}
     for r in run["results"]:
         speeds.setdefault(r["stage"].split("/")[1], {})[r["problem"]["m"]] = r["gflops"] / 1e3
     fig, ax = plt.subplots(figsize=(8, 4.4))
     for (stage, of), marker in zip(speeds.items(), "os"):
         ax.plot(*zip(*sorted(of.items())), marker=marker, ms=4, lw=1, label=stage)
-    for label, value in (("mma.sync, at first", rate["tflops_at_first"]), ("after a second, power-limited", rate["tflops"])):
+    for label, value in (
+        ("mma.sync, at first", rate["tflops_at_first"]),
+        ("after a second, power-limited", rate["tflops"]),
+    ):
         ax.axhline(value, color="tab:red", lw=0.8)
         ax.text(1536, value, label, va="bottom", fontsize=8, color="tab:red")
     tiles, places = (r["launches"][0]["grid"][0] for r in run["results"][-2:])  # 03b has a block for each place

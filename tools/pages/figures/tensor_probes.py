@@ -16,7 +16,10 @@ from tools.pages.records.tensor_probes import (
 from tools.repository import read_json
 
 # Of 16 x 16 x 16: wmma's fragments, and those of mma.sync that they consist of.
-DRAWN = (("a_f16_16x16x16_row", "b_f16_16x16x16_row", "c_f32_16x16x16"), ("a_f16_16x8x16", "b_f16_16x8x16", "c_f32_16x8x16"))
+DRAWN = (
+    ("a_f16_16x16x16_row", "b_f16_16x16x16_row", "c_f32_16x16x16"),
+    ("a_f16_16x8x16", "b_f16_16x8x16", "c_f32_16x8x16"),
+)
 TITLES = {"a": "A", "b": "B", "c": "accumulator"}
 
 
@@ -30,7 +33,9 @@ def draw_instructions(name, path):
     """What a warp executes for a matrix, and the issue slots that a copy of it leaves."""
     plt = plot_style()
     run = probe_run(name, "counted")
-    code = [(r["kernel"].split("_")[1], r["instructions"], 32 if "<32" in r["kernel"] else 16) for r in part(run, "code")]
+    code = [
+        (r["kernel"].split("_")[1], r["instructions"], 32 if "<32" in r["kernel"] else 16) for r in part(run, "code")
+    ]
     bytes_of = {32 if r["task"] == "m = 32" else 16: r["bytes"] / r["batch"] for r in part(run, "batch")}
     fig, axes = plt.subplots(1, len(bytes_of), figsize=(5.2 * len(bytes_of), 3.2), squeeze=False)
     for ax, (m, size) in zip(axes[0], sorted(bytes_of.items())):
@@ -39,8 +44,13 @@ def draw_instructions(name, path):
         ax.bar_label(drawn, padding=3, fontsize=8)
         for part_of, style in ((1, "-"), (2, "--")):
             slots = issue_slots(size) / part_of
-            ax.axvline(slots, color="black", linestyle=style, linewidth=1,
-                       label=f"issue slots, {'a copy' if part_of == 1 else 'twice as fast as a copy'}: {slots:.0f}")
+            ax.axvline(
+                slots,
+                color="black",
+                linestyle=style,
+                linewidth=1,
+                label=f"issue slots, {'a copy' if part_of == 1 else 'twice as fast as a copy'}: {slots:.0f}",
+            )
         ax.set_title(f"{m} x {m}: {size:,.0f} bytes", fontsize=10)
         ax.set_xlabel("instructions of a warp for a matrix")
         ax.set_xlim(0, issue_slots(size) * 1.05)
@@ -84,7 +94,15 @@ def draw_grid(ax, lanes, title, ones=None):
             blank = ones is not None and not ones(i, j)
             if blank:
                 ax.fill_between((j - 0.5, j + 0.5), i - 0.5, i + 0.5, color="white")
-            ax.text(j, i, lanes[i][j], ha="center", va="center", fontsize=6, color="black" if blank or lanes[i][j] > 18 else "white")
+            ax.text(
+                j,
+                i,
+                lanes[i][j],
+                ha="center",
+                va="center",
+                fontsize=6,
+                color="black" if blank or lanes[i][j] > 18 else "white",
+            )
     ax.set_title(title, fontsize=9)
     ax.set_xlim(-0.5, cols - 0.5)
     ax.set_ylim(rows - 0.5, -0.5)
@@ -127,7 +145,11 @@ def draw_scan(path):
     fig, axes = plt.subplots(1, len(series), figsize=(11, 4.2))
     for ax, (task, batches) in zip(axes, series.items()):
         for form, marker in zip(next(iter(batches.values())), "osD^v"):
-            points = [(by_form[form]["bytes"] / 1e6, by_form[form]["gbs"]) for by_form in batches.values() if "gbs" in by_form[form]]
+            points = [
+                (by_form[form]["bytes"] / 1e6, by_form[form]["gbs"])
+                for by_form in batches.values()
+                if "gbs" in by_form[form]
+            ]
             if points:
                 ax.plot(*zip(*points), marker=marker, markersize=4, linewidth=0.8, label=form)
         ax.axhline(run["ceilings"]["copy_gbs"], color="black", linewidth=1, label="copy")
@@ -149,8 +171,10 @@ def plan(data):
     def speedup(name):
         return lambda data, path: draw_transform(name, path)
 
-    found = {"fragments_f16.svg": ([map_path()], lambda data, path: draw_fragments(path)),
-             "scan_triangle.svg": ([map_path()], lambda data, path: draw_triangle(path))}
+    found = {
+        "fragments_f16.svg": ([map_path()], lambda data, path: draw_fragments(path)),
+        "scan_triangle.svg": ([map_path()], lambda data, path: draw_triangle(path)),
+    }
     scan = probe_path("05_scan", "measured")
     if scan.exists():
         found["scan_speed.svg"] = ([scan], lambda data, path: draw_scan(path))

@@ -12,8 +12,17 @@ def draw(op, path):
     fig, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
     for ax, kind in zip(axes, TYPES):
         found = shares(report, op, kind)
-        ax.plot(list(found), [both[0] for both in found.values()], "C0.-", linewidth=1, markersize=4, label="the best kernels with plain cores")
-        ax.plot(list(found), [both[1] for both in found.values()], "C1.-", linewidth=1, markersize=4, label="Tensor Cores")
+        ax.plot(
+            list(found),
+            [both[0] for both in found.values()],
+            "C0.-",
+            linewidth=1,
+            markersize=4,
+            label="the best kernels with plain cores",
+        )
+        ax.plot(
+            list(found), [both[1] for both in found.values()], "C1.-", linewidth=1, markersize=4, label="Tensor Cores"
+        )
         ax.axhline(100, color="black", linewidth=0.8)
         ax.set_title(TYPES[kind], fontsize=10)
         ax.set_xlabel("M = N")

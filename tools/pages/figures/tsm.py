@@ -48,8 +48,13 @@ def draw_prediction(sources, data, path):
     most, widths = data.ceilings["read_gbs"], range(1, 65)
     for stage, source in sources.items():
         for type, dashes in (("d", "-"), ("z", "--")):
-            ax.plot(widths, [predicted_gbs(stage, source, w, type, data) for w in widths], dashes,
-                    color={"01": "C0", "02": "C1"}[stage], label=f"{stage}, {TYPES[type]}")
+            ax.plot(
+                widths,
+                [predicted_gbs(stage, source, w, type, data) for w in widths],
+                dashes,
+                color={"01": "C0", "02": "C1"}[stage],
+                label=f"{stage}, {TYPES[type]}",
+            )
     ax.axhline(most, color="black", linewidth=1)
     ax.annotate(f"read bandwidth, {data.ladder['device']}", (64, most), ha="right", va="bottom", fontsize=8)
     ax.set_yscale("log")
@@ -73,8 +78,15 @@ def draw_maps(path):
     """Who has which element of C, in the slices of 03 to 06, for a C of 8 x 8."""
     plt = plot_style()
     fig, axes = plt.subplots(1, 4, figsize=(11, 3.5))
-    for ax, (title, name, tm, tn) in zip(axes, (("03: 8 x 8, K only", "tiles", 8, 8), ("04: 8 x 1, K and N", "tiles", 8, 1),
-                                                ("05: tiles of 4 x 4", "tiles", 4, 4), ("06: 4 x 4, transposed", "transposed", 4, 4))):
+    for ax, (title, name, tm, tn) in zip(
+        axes,
+        (
+            ("03: 8 x 8, K only", "tiles", 8, 8),
+            ("04: 8 x 1, K and N", "tiles", 8, 1),
+            ("05: tiles of 4 x 4", "tiles", 4, 4),
+            ("06: 4 x 4, transposed", "transposed", 4, 4),
+        ),
+    ):
         owners = element_owners(name, 8, 8, tm, tn)
         ax.imshow([[1 if owner == 0 else 0 for owner in row] for row in owners], cmap="Blues", vmin=0, vmax=2)
         for r, row in enumerate(owners):
@@ -108,8 +120,13 @@ def draw_tiles(sources, data, path):
     widths = range(1, 65)
     for ax, (stage, sets) in zip(axes, (("05", 1), ("07", 2))):
         for i, (tm, tn) in enumerate(((1, 1), (2, 2), (4, 4), (8, 8))):
-            ax.plot(widths, [tile_rows(sources[stage], tm, tn, w, sets, 8) * 2 * w * 8 / 1000 for w in widths], f"C{i}-",
-                    linewidth=1.2, label=f"{tm} x {tn}")
+            ax.plot(
+                widths,
+                [tile_rows(sources[stage], tm, tn, w, sets, 8) * 2 * w * 8 / 1000 for w in widths],
+                f"C{i}-",
+                linewidth=1.2,
+                label=f"{tm} x {tn}",
+            )
         needed = latency(data) * data.ceilings["read_gbs"] * 1e9 / data.ladder["sm_count"] / 1000
         ax.axhline(needed, color="black", linewidth=1)
         ax.annotate("latency x bandwidth", (64, needed), ha="right", va="bottom", fontsize=8)
@@ -125,9 +142,14 @@ def draw_tiles(sources, data, path):
 def plan(data):
     files = {path.name[:2]: path for path in sorted((ROOT / "tsm").glob("0[1-8]_*.cu"))}
     texts = {stage: path.read_text() for stage, path in files.items()}
-    first, maps, tiles = ([files[stage] for stage in stages] for stages in (("01", "02"), ("03", "04", "05", "06"), ("05", "07")))
+    first, maps, tiles = (
+        [files[stage] for stage in stages] for stages in (("01", "02"), ("03", "04", "05", "06"), ("05", "07"))
+    )
     return {
-        "tsm_latency.svg": ([*first, LADDER], lambda data, path: draw_prediction({s: texts[s] for s in ("01", "02")}, data, path)),
+        "tsm_latency.svg": (
+            [*first, LADDER],
+            lambda data, path: draw_prediction({s: texts[s] for s in ("01", "02")}, data, path),
+        ),
         "tsm_maps.svg": (maps, lambda data, path: draw_maps(path)),
         "tsm_tiles.svg": ([*tiles, LADDER], lambda data, path: draw_tiles(texts, data, path)),
     }

@@ -19,7 +19,7 @@ def wavefronts(elements, words):
     total = 0
     for first in range(0, 32, lanes):
         load = [0] * (16 // words)
-        for element in set(elements[first:first + lanes]):
+        for element in set(elements[first : first + lanes]):
             load[element % len(load)] += 1
         total += max(load)
     return total
@@ -57,11 +57,18 @@ def draw(data, path):
     axes[0].set_title("loads", fontsize=10)
     axes[0].plot(widths, [row_of_11(m, m) for m in widths], "C3-", linewidth=1.2, label="11: A and C")
     axes[0].plot(widths, [row_of_a(m, 4, False) for m in widths], "C0-", linewidth=1.2, label="12: A by single words")
-    axes[0].plot(even, [row_of_a(m, 4, True) for m in even], "C1.-", linewidth=1, markersize=4, label="12: A two words at a time")
+    axes[0].plot(
+        even, [row_of_a(m, 4, True) for m in even], "C1.-", linewidth=1, markersize=4, label="12: A two words at a time"
+    )
     axes[1].set_title("12: A, C from shared memory, and B's sectors", fontsize=10)
     for unroll, colour in ((1, "C2"), (2, "C4"), (4, "C0")):
-        axes[1].plot(widths, [row_of_a(m, 4, m % 2 == 0) + m * -(-m // 4) / (8 * unroll) + m / 4 for m in widths], colour + "-",
-                     linewidth=1.2, label=f"{unroll} row{'s' * (unroll > 1)} at a time")
+        axes[1].plot(
+            widths,
+            [row_of_a(m, 4, m % 2 == 0) + m * -(-m // 4) / (8 * unroll) + m / 4 for m in widths],
+            colour + "-",
+            linewidth=1.2,
+            label=f"{unroll} row{'s' * (unroll > 1)} at a time",
+        )
     axes[0].set_ylabel("cycles of an SM for a row")
     for ax in axes:
         ax.legend(fontsize=8, loc="upper left")

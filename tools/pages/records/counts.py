@@ -1,6 +1,10 @@
 """The executor's counts as cycles."""
 
-KINDS = [(f"{space}_{operation}", f"{space} {operation}s") for space in ("global", "shared") for operation in ("load", "store")]
+KINDS = [
+    (f"{space}_{operation}", f"{space} {operation}s")
+    for space in ("global", "shared")
+    for operation in ("load", "store")
+]
 KINDS += [("global_atomic", "global atomics"), ("shared_atomic", "shared atomics")]
 
 

@@ -14,4 +14,8 @@ def record_file(name):
 def drawn():
     """The sources' experiments with a figure: those that were timed, and the counts of requests."""
     found = {name: record_file(name) for name, experiment in EXPERIMENTS.items() if experiment.kind != "rectangular"}
-    return {name: path for name, path in found.items() if path and (EXPERIMENTS[name].kind == "requests" or not read_json(path)["executor"])}
+    return {
+        name: path
+        for name, path in found.items()
+        if path and (EXPERIMENTS[name].kind == "requests" or not read_json(path)["executor"])
+    }

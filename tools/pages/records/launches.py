@@ -1,5 +1,6 @@
 """Which of a stage's kernels is the product's, and what it needs."""
 
+
 def product_launch(result):
     """Of the kernels that a stage launches (padding, product, sum of parts) the one with most registers a thread, or of these with
     most shared memory."""

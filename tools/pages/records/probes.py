@@ -43,7 +43,9 @@ def port_shares(run):
     shares = {}
     for r in run["results"]:
         if (c := code.get(loop_name(r))) is not None:
-            cycles = max(c["port_cycles"], 8 * c["loads_128"])  # of a scheduler; such a load takes two of the SM, as is found here
+            cycles = max(
+                c["port_cycles"], 8 * c["loads_128"]
+            )  # of a scheduler; such a load takes two of the SM, as is found here
             shares[loop_name(r)] = min(r["predicted"]["units"], 100 * 2 * c["dfma"] / cycles)
     return shares
 
@@ -56,7 +58,11 @@ def best(r):
 def port_misses(run):
     """By how many points the ports' share is above what was measured, where the ports and not the units are the limit."""
     shares = port_shares(run)
-    return [shares[loop_name(r)] - best(r) for r in run["results"] if best(r) and shares.get(loop_name(r), 100) < r["predicted"]["units"] - 0.05]
+    return [
+        shares[loop_name(r)] - best(r)
+        for r in run["results"]
+        if best(r) and shares.get(loop_name(r), 100) < r["predicted"]["units"] - 0.05
+    ]
 
 
 def incorrect_series(run):

@@ -15,7 +15,9 @@ def residuals(run):
     found = {}
     for r in run["results"]:
         if "residual" in r:
-            found.setdefault(r["distribution"], {}).setdefault(r["stage"], {})[r["k"]] = float("inf") if r["residual"] == "infinite" else r["residual"]
+            found.setdefault(r["distribution"], {}).setdefault(r["stage"], {})[r["k"]] = (
+                float("inf") if r["residual"] == "infinite" else r["residual"]
+            )
     return found
 
 
@@ -42,4 +44,8 @@ def batched_speeds():
 
 
 def batched_name(stage):
-    return stage.replace("cublas/fp32_pedantic", "cuBLAS FP32").replace("cublas/tf32", "cuBLAS TF32").replace("tensorcore/", "")
+    return (
+        stage.replace("cublas/fp32_pedantic", "cuBLAS FP32")
+        .replace("cublas/tf32", "cuBLAS TF32")
+        .replace("tensorcore/", "")
+    )

@@ -4,11 +4,31 @@ from tools.pages.records.tensor import FOLDERS
 from tools.repository import read_json_if_there
 
 # Of 06a and 06b: whose speeds are compared; and what the paper says of its own, in words, for it prints no number.
-PAIRS = (("registers", "shared"), ("registers, one call", "shared"), ("registers, four calls", "shared"), ("direct", "shared"),
-         ("registers, arguments", "shared, arguments"), ("registers, embedded", "shared, embedded"))
-PAPER = {"06a_householder": ("Figure 4", ["V100, m = 16: registers faster", "V100, m = 32: registers faster", "A100, m = 16: registers slower",
-                                          "A100, m = 32: registers faster", "", "(one call of foreach_ij for m = 32)"]),
-         "06b_givens": ("Figure 5", ["(i, j) arguments: registers slower", "(i, j) embedded: registers faster", "", "(the text names no GPU)"])}
+PAIRS = (
+    ("registers", "shared"),
+    ("registers, one call", "shared"),
+    ("registers, four calls", "shared"),
+    ("direct", "shared"),
+    ("registers, arguments", "shared, arguments"),
+    ("registers, embedded", "shared, embedded"),
+)
+PAPER = {
+    "06a_householder": (
+        "Figure 4",
+        [
+            "V100, m = 16: registers faster",
+            "V100, m = 32: registers faster",
+            "A100, m = 16: registers slower",
+            "A100, m = 32: registers faster",
+            "",
+            "(one call of foreach_ij for m = 32)",
+        ],
+    ),
+    "06b_givens": (
+        "Figure 5",
+        ["(i, j) arguments: registers slower", "(i, j) embedded: registers faster", "", "(the text names no GPU)"],
+    ),
+}
 
 
 def probe_path(name, folder):
