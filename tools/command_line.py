@@ -5,7 +5,7 @@ import sys
 from typing import NoReturn
 
 
-def fail(text) -> NoReturn:
+def fail(text: str) -> NoReturn:
     """Bad usage, or what can't be done here: one line, exit status 2."""
     print(f"error: {text}", file=sys.stderr)
     sys.exit(2)
@@ -14,11 +14,11 @@ def fail(text) -> NoReturn:
 class Parser(argparse.ArgumentParser):
     """Says in one line what is wrong."""
 
-    def error(self, message) -> NoReturn:
+    def error(self, message: str) -> NoReturn:
         fail(message)
 
 
-def parser_of(command, description):
+def parser_of(command: str, description: str | None) -> Parser:
     """Of a program whose module's text says how it is used."""
     return Parser(
         prog=command,

@@ -2,6 +2,9 @@
 
 import json
 import pathlib
+from typing import Any
+
+Json = dict[str, Any]  # a record of a measurement, or a part of one
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -16,27 +19,27 @@ FAMILIES = {"sgemm": "stages", "tsm": "tsm", "tensorcore": "tensorcore"}  # fami
 CUDA_WHEELS = ROOT / ".lab" / "cuda-wheels" / "cuda" / "bin"  # where ./lab puts the CUDA toolkit's programs
 
 
-def relative(path):
+def relative(path: pathlib.Path) -> str:
     """As pages and messages name a file."""
     return path.relative_to(ROOT).as_posix()
 
 
-def read_json(path):
+def read_json(path: pathlib.Path) -> Any:
     return json.loads(path.read_text())
 
 
-def read_json_if_there(path):
+def read_json_if_there(path: pathlib.Path) -> Any:
     """None where it was not measured yet."""
     return read_json(path) if path.exists() else None
 
 
-def stage_file(stage):
+def stage_file(stage: str) -> pathlib.Path:
     """Of family/NN_name."""
     family, name = stage.split("/")
     return ROOT / FAMILIES[family] / f"{name}.cu"
 
 
-def stages():
+def stages() -> list[str]:
     """family/NN_name of every numbered file, probes too."""
     return [
         f"{family}/{path.stem}"
@@ -45,7 +48,7 @@ def stages():
     ]
 
 
-def with_history(lines):
+def with_history(lines: list[str]) -> list[str]:
     """Lines of a page; where they name a commit that the repository doesn't have, they say so."""
     for commit, entry in read_json(NOT_IN_HISTORY).items():
         note = (

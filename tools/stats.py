@@ -1,12 +1,14 @@
 """Statistics that several programs need."""
 
+from collections.abc import Sequence
 
-def upper_median(values):
+
+def upper_median(values: Sequence[float]) -> float:
     """The middle value; of an even number of values the upper of the two in the middle."""
     return sorted(values)[len(values) // 2]
 
 
-def ranks(values):
+def ranks(values: Sequence[float]) -> list[float]:
     """Of each value, from 0; equal ones share the mean of theirs."""
     order = sorted(range(len(values)), key=values.__getitem__)
     found, i = [0.0] * len(values), 0
@@ -20,7 +22,7 @@ def ranks(values):
     return found
 
 
-def rank_correlation(x, y):
+def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
     """Spearman's: the correlation of the ranks. None where it means nothing."""
     if len(x) < 3:
         return None

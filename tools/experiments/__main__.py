@@ -15,21 +15,23 @@ import pathlib
 import re
 import shutil
 import sys
+from typing import Any
 
 from tools.command_line import fail, parser_of
 from tools.experiments import sgemm_run, sgemm_tables, tsm, tsm_run, tsm_tables
 from tools.experiments.sgemm import EXPERIMENTS
 from tools.experiments.sgemm_run import is_executor
 from tools.experiments.tsm_ncu import COUNTED, TABLES_OF_COUNTED, perform_ncu
+from tools.repository import Json
 
 
-def print_table(head, rows):
+def print_table(head: list[str], rows: list[list[str]]) -> None:
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
     for row in [head, *rows]:
         print("  ".join(cell.rjust(width) for cell, width in zip(row, widths)).rstrip())
 
 
-def show(record):
+def show(record: Json) -> None:
     its = tsm_tables if record["experiment"] in tsm.EXPERIMENTS else sgemm_tables
     found, notes = its.tables(record)
     print(f"{record['experiment']}: {record['title']} ({record['source']})")
@@ -41,7 +43,7 @@ def show(record):
         print(note)
 
 
-def every_experiment():
+def every_experiment() -> dict[str, str]:
     """All of them by name, and what is measured by `./lab probe`, as the list shows them."""
     lines = {
         name: f"{experiment.title} ({experiment.source})"
@@ -52,7 +54,7 @@ def every_experiment():
     return {name: lines[name] for name in [*EXPERIMENTS, *of_paper]}
 
 
-def parse_sizes(words, name):
+def parse_sizes(words: list[str], name: str) -> list[Any]:
     """ "8", "8x4" (of tall & skinny products) or "8x4x1000": for gemm as they are, for E2 to E14 as (m, n, k or None)."""
     sizes = [size for word in words for size in word.split(",")]
     of_paper = name in tsm.EXPERIMENTS
@@ -66,7 +68,7 @@ def parse_sizes(words, name):
     return [(n[0], n[1] if len(n) > 1 else n[0], n[2] if len(n) > 2 else None) for n in numbers]
 
 
-def parse_arguments():
+def parse_arguments() -> argparse.Namespace:
     """What is asked for; bad usage ends here."""
     parser = parser_of("./lab experiment", __doc__)
     parser.add_argument("name", nargs="?", help=argparse.SUPPRESS)
@@ -135,14 +137,14 @@ def parse_arguments():
     return options
 
 
-def write(text, path):
+def write(text: str, path: pathlib.Path | str) -> None:
     if path == "-":
         sys.stdout.write(text)
     else:
         pathlib.Path(path).write_text(text)
 
 
-def left_out(name, gemm, executor):
+def left_out(name: str, gemm: str, executor: bool) -> str:
     """Why an experiment can't be run here; empty if it can."""
     if name in tsm.EXPERIMENTS:
         why = tsm.EXPERIMENTS[name].needs_gpu
@@ -152,7 +154,7 @@ def left_out(name, gemm, executor):
     return ""
 
 
-def count(options, executor):
+def count(options: argparse.Namespace, executor: bool) -> Json:
     """--ncu"""
     if executor:
         fail("--ncu needs a GPU, and Nsight Compute")
@@ -166,7 +168,7 @@ def count(options, executor):
     return record
 
 
-def main():
+def main() -> int:
     options = parse_arguments()
     if len(sys.argv) == 1:
         for name, line in every_experiment().items():
@@ -180,7 +182,7 @@ def main():
         return 0
     executor, status = is_executor(options.gemm), 0
 
-    def save(record, stem):
+    def save(record: Json, stem: str) -> None:
         text = tsm_run.record_text(record) if stem.startswith("E") else json.dumps(record, indent=1) + "\n"
         if options.json:
             write(text, options.json)

@@ -4,9 +4,14 @@ import os
 import pathlib
 import sys
 import time
+from collections.abc import Callable
+from typing import Any
+
+from tools.repository import Json
+from tools.stats import upper_median
 
 
-def find_openblas():
+def find_openblas() -> tuple[str, Callable[..., Any] | None]:
     """(what it is, sgemm(a, b) on numpy arrays), or (why there is none, None)."""
     try:
         import numpy
@@ -28,7 +33,7 @@ def find_openblas():
     )
 
 
-def measure_blas(sizes):
+def measure_blas(sizes: list[int]) -> Json:
     name, multiply = find_openblas()
     if not multiply:
         print(f"note: SKIPPED, the CPU's BLAS: {name}", file=sys.stderr)
@@ -46,7 +51,7 @@ def measure_blas(sizes):
             begin = time.perf_counter()
             multiply(a, b, out)
             times.append(time.perf_counter() - begin)
-        gflops[str(n)] = 2e-9 * n**3 / sorted(times)[len(times) // 2]
+        gflops[str(n)] = 2e-9 * n**3 / upper_median(times)
     model = next(
         (line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown CPU"
     )

@@ -8,7 +8,7 @@ BEST = "10"  # the report's best geometry is stage 10 itself: 32 x 8 threads, 12
 LABELS = {"01": "naive, lanes down a column", "02": "naive, lanes along a row", BEST: "32x8, 128x64x64"}
 
 
-def label(number):
+def label(number: str) -> str:
     return LABELS.get(number) or number.removeprefix("10:").replace("_", ", ", 1).replace("_", " ")
 
 
@@ -23,24 +23,42 @@ class Experiment:
     kind: str = "speeds"  # which table and plot
     blas: bool = False  # the CPU's BLAS beside it
 
-    def stages(self):
+    def stages(self) -> list[str]:
         return list(dict.fromkeys(stage for stages, _ in self.runs for stage in stages))
 
 
 SIZES = (256, 512, 1024, 2048, 4096)
 BLOCKS = ["10:8x8_64x32x32", "10:16x8_64x64x64", "10:16x16_128x64x64", BEST, "10:8x16_64x64x64", "10:8x32_128x64x64"]
 # The report's plots are not in the text that we have: its tables and the ranges in its sentences are.
-PEAKS = {
+PEAKS: dict[int | str, tuple[float, str]] = {
     256: (1467.73, "16x8"),
     512: (3087.60, "32x8"),
     1024: (3105.88, "32x8"),
     2048: (3559.34, "32x8"),
     4096: (3575.40, "32x8"),
 }
-NAIVE = {256: 87.41, 512: 157.09, 1024: 246.77, 2048: 277.39}
+NAIVE: dict[int | str, float] = {256: 87.41, 512: 157.09, 1024: 246.77, 2048: 277.39}
 KERNELS = {"01": 186, "03": 202, "04": 1001, "05": 1801, "06a": 2375, "06b": 2375, "07": 3102, "08": 3280, "09a": 4807}
-KERNEL_8 = {1024: 925, 2048: 2546, 3072: 3246, 4096: 4100, 5120: 4282, 6144: 4509, 7168: 4606, 8192: 4807}
-PASCAL_CUBLAS = {1024: 4276, 2048: 5459, 3072: 7016, 4096: 7201, 5120: 7118, 6144: 7010, 7168: 6861, 8192: 7044}
+KERNEL_8: dict[int | str, float] = {
+    1024: 925,
+    2048: 2546,
+    3072: 3246,
+    4096: 4100,
+    5120: 4282,
+    6144: 4509,
+    7168: 4606,
+    8192: 4807,
+}
+PASCAL_CUBLAS: dict[int | str, float] = {
+    1024: 4276,
+    2048: 5459,
+    3072: 7016,
+    4096: 7201,
+    5120: 7118,
+    6144: 7010,
+    7168: 6861,
+    8192: 7044,
+}
 # Work-items that ask, for a tile of 128 x 128 and 8 steps of k. The article leaves out the last step: the number is its introduction's.
 REQUESTS = {
     "11a:unshared": ("nothing shared", "8192"),
@@ -49,7 +67,7 @@ REQUESTS = {
     "11c": ("and A shared", "around 3 thousand"),
 }
 AROUND = sorted({size + step for size in range(1024, 1537, 64) for step in (-1, 0, 1)})
-EXPERIMENTS = {
+EXPERIMENTS: dict[str, Experiment] = {
     "pa2-opt1": Experiment(
         "optimisation 1: tiles in shared memory and 32 outputs a thread, against naive",
         REPORT,

@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+from typing import Any
 
 from tools.experiments.blas import measure_blas
 from tools.experiments.sgemm import EXPERIMENTS
+from tools.repository import Json
 
 
-def call(command):
+def call(command: list[Any]) -> tuple[int, Json]:
     done = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE)
     try:
         return done.returncode, json.loads(done.stdout)
@@ -16,13 +18,13 @@ def call(command):
         sys.exit(done.returncode or 1)  # it has said why
 
 
-def numbered(stage):
+def numbered(stage: str) -> str:
     """As --only takes it: sgemm/NN_name is NN, sgemm/NN_name:variant is NN:variant."""
     name, colon, form = stage.removeprefix("sgemm/").partition(":")
     return name.split("_")[0] + colon + form
 
 
-def short(r):
+def short(r: Json) -> Json:
     """What the tables and plots need of a result of the ladder."""
     p, launch = r["problem"], (r.get("launches") or [{}])[0]
     result = {"stage": numbered(r["stage"]), "shape": [p["m"], p["n"], p["k"]], "status": r["status"]}
@@ -49,12 +51,12 @@ def short(r):
     return result
 
 
-def known_stages(gemm):
+def known_stages(gemm: str) -> set[str]:
     names = subprocess.run([gemm, "list", "--variants"], text=True, capture_output=True, check=True).stdout
     return {numbered(line.split()[0]) for line in names.splitlines() if line.strip()}
 
 
-def is_executor(gemm):
+def is_executor(gemm: str) -> bool:
     return (
         call([gemm, "run", "02", "--check", "--m", 1, "--n", 1, "--k", 1, "--json", "-"])[1]["run"][
             "compute_capability"
@@ -63,11 +65,11 @@ def is_executor(gemm):
     )
 
 
-def perform(gemm, name, sizes, seconds, executor):
+def perform(gemm: str, name: str, sizes: list[str], seconds: float | None, executor: bool) -> tuple[int, Json]:
     """(worst exit status, record)"""
     experiment = EXPERIMENTS[name]
     known = known_stages(gemm)
-    record = {
+    record: Json = {
         "experiment": name,
         "title": experiment.title,
         "source": experiment.source,

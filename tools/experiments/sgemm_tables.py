@@ -12,15 +12,19 @@ from tools.experiments.sgemm import (
     PEAKS,
     REQUESTS,
     T4_PEAK,
+    Experiment,
     label,
 )
-from tools.tables import rounded
+from tools.repository import Json
+from tools.tables import Tables, rounded
+
+Size = int | str  # 1024, or 128x128x8
 
 
 class View:
     """The results of a record by stage and size."""
 
-    def __init__(self, record):
+    def __init__(self, record: Json) -> None:
         self.record, self.found = record, {}
         for r in record["results"]:
             self.found[r["stage"], self.size(r)] = r
@@ -28,14 +32,14 @@ class View:
         self.stages = list(dict.fromkeys(r["stage"] for r in record["results"]))
 
     @staticmethod
-    def size(r):
+    def size(r: Json) -> Size:
         m, n, k = r["shape"]
         return m if m == n == k else f"{m}x{n}x{k}"
 
-    def gflops(self, stage, size):
+    def gflops(self, stage: str, size: Size) -> float | None:
         return self.found.get((stage, size), {}).get("gflops")
 
-    def cell(self, stage, size):
+    def cell(self, stage: str, size: Size) -> str:
         """GFLOP/s; on the executor, the share of the FP32 peak that the counts allow; else what the check says."""
         r = self.found.get((stage, size))
         if not r:
@@ -46,13 +50,13 @@ class View:
             return rounded(r["gflops"])
         return f"{100 * r['share_of_fp32_peak']:.1f} %" if "share_of_fp32_peak" in r else r["status"]
 
-    def ratio(self, a, b, size):
+    def ratio(self, a: str, b: str, size: Size) -> str:
         both = [self.found.get((s, size), {}) for s in (a, b)]
         key = "gflops" if "gflops" in both[0] else "share_of_fp32_peak"
         return f"{both[0][key] / both[1][key]:.2f}" if all(key in r for r in both) else "-"
 
 
-def below(record, *more):
+def below(record: Json, *more: str) -> list[str]:
     if record["executor"]:
         first = (
             f"{record['device']}, commit {record['commit']}: checked and counted; in place of speeds, the share of the FP32 peak that "
@@ -64,7 +68,7 @@ def below(record, *more):
     return [first, *missing, *more]
 
 
-def table_speeds(view, experiment):
+def table_speeds(view: View, experiment: Experiment) -> Tables:
     stages = [s for s in experiment.stages() if s in view.stages]
     ratios = [r for r in experiment.ratios if r[0] in stages and r[1] in stages]
     head = ["M = N = K"]
@@ -83,13 +87,13 @@ def table_speeds(view, experiment):
     return [(head, rows)], below(view.record)
 
 
-def best_of(view, stages, size):
+def best_of(view: View, stages: list[str], size: Size) -> str | None:
     value = {s: view.gflops(s, size) or view.found.get((s, size), {}).get("share_of_fp32_peak") for s in stages}
     value = {s: v for s, v in value.items() if v}
     return max(value, key=value.get) if value else None
 
 
-def table_blocks(view, experiment):
+def table_blocks(view: View, experiment: Experiment) -> Tables:
     rows = []
     for size in view.sizes:
         best = best_of(view, view.stages, size)
@@ -98,13 +102,13 @@ def table_blocks(view, experiment):
                 str(size),
                 *(view.cell(s, size) for s in view.stages),
                 label(best) if best else "-",
-                PEAKS.get(size, ("", "-"))[1],
+                PEAKS.get(size, (0, "-"))[1],
             ]
         )
     return [(["M = N = K", *(label(s) for s in view.stages), "fastest", "fastest there"], rows)], below(view.record)
 
 
-def table_peaks(view, experiment):
+def table_peaks(view: View, experiment: Experiment) -> Tables:
     rows, peak = [], view.record.get("ceilings", {}).get("ffma_gflops")
     blocks = [s for s in view.stages if s not in ("01", "02")]
     for size in view.sizes:
@@ -152,7 +156,7 @@ def table_peaks(view, experiment):
     ], below(view.record)
 
 
-def useful_share(n, tile=(128, 64, 64)):
+def useful_share(n: int, tile: tuple[int, ...] = (128, 64, 64)) -> float:
     """Of the multiplications that a geometry makes for a cube, those that are not with the zeros of padding."""
     made = 1
     for t in tile:
@@ -160,7 +164,7 @@ def useful_share(n, tile=(128, 64, 64)):
     return n**3 / made
 
 
-def table_dips(view, experiment):
+def table_dips(view: View, experiment: Experiment) -> Tables:
     rows, blas = [], view.record["blas"].get("gflops", {})
     for size in view.sizes:
         r = view.found[BEST, size]
@@ -168,7 +172,7 @@ def table_dips(view, experiment):
             [
                 str(size),
                 view.cell(BEST, size),
-                f"{100 * useful_share(size):.0f} %",
+                f"{100 * useful_share(int(size)):.0f} %",
                 rounded(r.get("cublas_gflops")),
                 rounded(blas.get(str(size))),
             ]
@@ -186,7 +190,7 @@ def table_dips(view, experiment):
     )
 
 
-def tile_intensity(tm=128, tn=64):
+def tile_intensity(tm: int = 128, tn: int = 64) -> float:
     """Flop per byte that the blocks ask from beyond the SM: 2 tm tn over 4 (tm + tn), for each step of k."""
     return 2 * tm * tn / (4 * (tm + tn))
 
@@ -195,7 +199,7 @@ def tile_intensity(tm=128, tn=64):
 THEIR_ROOFLINE = [(4065.7, 320, "11.474", "22.948"), (4065.7, 220, "not given", "34.42")]
 
 
-def roofs(record):
+def roofs(record: Json) -> list[tuple[str, float, float, float]]:
     """(name, GB/s, achieved GFLOP/s, peak GFLOP/s): ours at both bandwidths, then the report's."""
     ours = next((r["gflops"] for r in record["results"] if "gflops" in r), None)
     gib = 2**30 / 1e9
@@ -209,7 +213,7 @@ def roofs(record):
     return found + [(f"there, {b} GiB/s", b * gib, speed, T4_PEAK) for speed, b, _, _ in THEIR_ROOFLINE]
 
 
-def table_roofline(view, experiment):
+def table_roofline(view: View, experiment: Experiment) -> Tables:
     said = {f"there, {b} GiB/s": (per_byte, per_word) for _, b, per_byte, per_word in THEIR_ROOFLINE}
     rows = []
     for name, bandwidth, achieved, peak in roofs(view.record):
@@ -250,7 +254,7 @@ def table_roofline(view, experiment):
     )
 
 
-def table_rectangular(view, experiment):
+def table_rectangular(view: View, experiment: Experiment) -> Tables:
     rows = []
     for size in view.sizes:
         for s in view.stages:
@@ -271,7 +275,7 @@ def table_rectangular(view, experiment):
     ], below(view.record)
 
 
-def table_kernels(view, experiment):
+def table_kernels(view: View, experiment: Experiment) -> Tables:
     eighth = [size for size in view.sizes if ("09a", size) in view.found]
     found = [s for s in KERNELS if s in view.stages]
     first = []
@@ -319,7 +323,7 @@ def table_kernels(view, experiment):
     )
 
 
-def table_requests(view, experiment):
+def table_requests(view: View, experiment: Experiment) -> Tables:
     rows = []
     for s in view.stages:
         r = view.found[s, view.sizes[0]]
@@ -347,7 +351,7 @@ TABLES = {
 }
 
 
-def tables(record):
+def tables(record: Json) -> Tables:
     """([(head, rows)...], sentences)"""
     experiment = EXPERIMENTS[record["experiment"]]
     return TABLES[experiment.kind](View(record), experiment)

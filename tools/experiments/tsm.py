@@ -6,12 +6,14 @@ The others of E1 to E14 measure the hardware: PROBES.
 
 import dataclasses
 import json
+from collections.abc import Callable, Iterable
 
 from tools.experiments.tsm_cases import (
     COARSE,
     DIAGONAL,
     GRID,
     LIBRARIES,
+    Sizes,
     Work,
     cases_beside_libraries,
     cases_beside_library_of_tsmm,
@@ -24,6 +26,7 @@ from tools.experiments.tsm_cases import (
     operation,
     squares,
 )
+from tools.repository import Json
 
 PAPER = "Ernst et al. 2020"
 PROBES = {"E1": "bandwidth", "E5": "latency", "E6": "tiles", "E7": "incorrect"}
@@ -33,9 +36,9 @@ PROBES = {"E1": "bandwidth", "E5": "latency", "E6": "tiles", "E7": "incorrect"}
 class Experiment:
     title: str
     theirs: str  # what the paper saw
-    cases: object  # function(Work): a list of cases
-    sizes: tuple  # (m, n, k), k None: the experiment's own
-    small: tuple  # on the CPU executor
+    cases: Callable[[Work], list[Json]]
+    sizes: Sizes
+    small: Sizes  # on the CPU executor
     kind: str = "curves"  # which table and plot
     best: bool = False  # of several kernels of a series the best counts
     needs_gpu: str = ""  # why there is nothing for the executor
@@ -141,7 +144,7 @@ EXPERIMENTS = {
 }
 
 
-def cases_of(name, gemm, sizes, executor=False):
+def cases_of(name: str, gemm: str, sizes: Sizes, executor: bool = False) -> tuple[list[Json], list[str]]:
     """The cases, those of a problem one after another; and the stages that the build has not. (The executor has no library.)"""
     experiment = EXPERIMENTS[name]
     work = Work(gemm, sizes or (experiment.small if executor else experiment.sizes), executor)
@@ -151,5 +154,5 @@ def cases_of(name, gemm, sizes, executor=False):
     return sorted(present, key=problem), sorted({c["stage"] for c in cases} - {c["stage"] for c in present})
 
 
-def text_of(cases):
+def text_of(cases: Iterable[Json]) -> str:
     return "".join(json.dumps(c) + "\n" for c in cases)

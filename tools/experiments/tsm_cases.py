@@ -4,6 +4,12 @@ import itertools
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from tools.repository import Json
+
+Sizes = Sequence[tuple[int, int, int | None]]  # M, N, K; None: an experiment's own K
 
 ELEMENT = {"d": 8, "z": 16}  # bytes
 TYPES = {"d": "double", "z": "double complex"}
@@ -14,7 +20,7 @@ PICKED = {"tsmttsm": "tsm/14", "tsmm": "tsm/15"}
 LIBRARY, SPLIT_K, OURS, NO_REDUCTION = "cuBLAS", "split K (tsm/02)", "our best", "none"
 
 
-def squares(*widths):
+def squares(*widths: int) -> Sizes:
     return tuple((width, width, None) for width in widths)
 
 
@@ -32,23 +38,23 @@ EXECUTOR_LENGTH = 200  # K on the executor
 class Work:
     """What the cases of an experiment are made from."""
 
-    def __init__(self, gemm, sizes, executor=False):
+    def __init__(self, gemm: str, sizes: Sizes, executor: bool = False) -> None:
         self.gemm, self.sizes, self.executor = gemm, sizes, executor
         listed = subprocess.run([gemm, "list"], text=True, capture_output=True, check=True).stdout
         self.known = {word.split("_")[0] for word in listed.split() if word.startswith("tsm/")}
 
-    def ours(self, op):
+    def ours(self, op: str) -> list[str]:
         """The stages of which the best counts."""
         return [PICKED[op]] if PICKED[op] in self.known else list(GENERATED[op])
 
-    def problems(self, kind, width=max):
+    def problems(self, kind: str, width: Callable[[int, int], int] = max) -> list[tuple[int, int, int]]:
         """Each size with its K: where none was asked for, so many rows that with this width they have 4 GiB, as the paper has it."""
         return [
             (m, n, k or (EXECUTOR_LENGTH if self.executor else 2**32 // ELEMENT[kind] // width(m, n)))
             for m, n, k in self.sizes
         ]
 
-    def candidates(self, stage, kind, most, *options):
+    def candidates(self, stage: str, kind: str, most: int, *options: object) -> list[Json]:
         """The kernels that its model takes for the best, at this work's sizes."""
         if stage not in self.known:
             return []
@@ -77,24 +83,24 @@ class Work:
         return cases
 
 
-def case(stage, kind, m, n, k, series, op=None, **options):
+def case(stage: str, kind: str, m: int, n: int, k: int, series: str, op: str | None = None, **options: Any) -> Json:
     found = {"stage": stage, **({"op": op} if stage == "library" else {}), "type": kind, "m": m, "n": n, "k": k}
     return {**found, **({"options": options} if options else {}), "tag": {"series": series}}
 
 
-def library_cases(op, kind, work):
+def library_cases(op: str, kind: str, work: Work) -> list[Json]:
     return [case("library", kind, m, n, k, LIBRARY, op) for m, n, k in work.problems(kind)]
 
 
-def cases_of_library(work):
+def cases_of_library(work: Work) -> list[Json]:
     return [c for kind in "dz" for c in library_cases("tsmttsm", kind, work)]
 
 
-def tagged(cases, series):
+def tagged(cases: list[Json], series: str) -> list[Json]:
     return [{**c, "tag": {"series": series, **c["tag"]}} for c in cases]
 
 
-def cases_of_order(work):
+def cases_of_order(work: Work) -> list[Json]:
     """Leapfrogging and interleaved columns, each on and off."""
     return [
         c
@@ -106,12 +112,12 @@ def cases_of_order(work):
     ]
 
 
-def register_line(tm, tn, kind):
+def register_line(tm: int, tn: int, kind: str) -> int:
     """The paper's estimate of registers, leapfrogging one row: register_line() of tsm/generated/model.hpp."""
     return 2 * (ELEMENT[kind] // 8 * (tm * tn + 2 * (tm + tn)) + 8)
 
 
-def cases_of_tiles(work):
+def cases_of_tiles(work: Work) -> list[Json]:
     """All tiles whose registers by the line are not twice as many as there are."""
     cases = []
     # A quarter of the paper's K: what spills takes long.
@@ -140,7 +146,7 @@ def cases_of_tiles(work):
     return cases
 
 
-def cases_of_reductions(work):
+def cases_of_reductions(work: Work) -> list[Json]:
     cases = []
     for m, n, k in work.sizes:
         for rows in [k] if k else (100, 2000) if work.executor else LENGTHS:
@@ -156,11 +162,11 @@ def cases_of_reductions(work):
     return cases
 
 
-def cases_of_our_best(op, kind, work):
+def cases_of_our_best(op: str, kind: str, work: Work) -> list[Json]:
     return [case(stage, kind, m, n, k, OURS) for stage in work.ours(op) for m, n, k in work.problems(kind)]
 
 
-def cases_beside_libraries(work):
+def cases_beside_libraries(work: Work) -> list[Json]:
     cases = []
     for kind in "dz":
         cases += library_cases("tsmttsm", kind, work) + cases_of_our_best("tsmttsm", kind, work)
@@ -171,8 +177,8 @@ def cases_beside_libraries(work):
     return cases
 
 
-def cases_of_option(option, values):
-    def cases(work):
+def cases_of_option(option: str, values: Iterable[Any]) -> Callable[[Work], list[Json]]:
+    def cases(work: Work) -> list[Json]:
         return [
             c for value in values for c in tagged(work.candidates("tsm/12", "d", 2, f"--{option}", value), str(value))
         ]
@@ -180,7 +186,7 @@ def cases_of_option(option, values):
     return cases
 
 
-def cases_beside_library_of_tsmm(work):
+def cases_beside_library_of_tsmm(work: Work) -> list[Json]:
     cases = []
     for kind in "dz":
         cases += library_cases("tsmm", kind, work)
@@ -194,7 +200,7 @@ def cases_beside_library_of_tsmm(work):
     return cases
 
 
-def cases_of_map(work):
+def cases_of_map(work: Work) -> list[Json]:
     return [
         case(stage, kind, m, n, k, PRODUCTS[op])
         for op, kind in itertools.product(PRODUCTS, "dz")
@@ -203,5 +209,5 @@ def cases_of_map(work):
     ]
 
 
-def operation(c):
+def operation(c: Json) -> str:
     return c.get("op") or ("tsmm" if c["stage"].split("_")[0] in (*GENERATED["tsmm"], PICKED["tsmm"]) else "tsmttsm")

@@ -5,12 +5,15 @@ import json
 import pathlib
 import sys
 import tempfile
+from collections.abc import Callable
 
 from tools.experiments.tsm import PAPER, text_of
-from tools.experiments.tsm_cases import GENERATED, REMAINDERS, TYPES, Work, case, squares
+from tools.experiments.tsm_cases import GENERATED, REMAINDERS, TYPES, Sizes, Work, case, squares
 from tools.experiments.tsm_run import provenance, short
 from tools.experiments.tsm_tables import size_text
 from tools.measure import counters
+from tools.repository import Json
+from tools.tables import Table
 
 # Nsight Compute's names: ours.
 DRAM = {"dram__bytes_read.sum": "dram_read_bytes", "dram__bytes_write.sum": "dram_written_bytes"}
@@ -27,13 +30,13 @@ class Counted:
     """What Nsight Compute reads of an experiment's kernels."""
 
     title: str
-    metrics: dict
+    metrics: dict[str, str]
     kernels: str  # in its words: each case launches one of them once
-    sizes: tuple
-    cases: object  # function(Work)
+    sizes: Sizes
+    cases: Callable[[Work], list[Json]]
 
 
-def counted_of_dram(work):
+def counted_of_dram(work: Work) -> list[Json]:
     """The stages that generate TSMM's kernels, a gigabyte of A."""
     return [
         case(stage, "d", m, n, k, stage)
@@ -43,7 +46,7 @@ def counted_of_dram(work):
     ]
 
 
-def counted_of_pipelines(work):
+def counted_of_pipelines(work: Work) -> list[Json]:
     """Stages with a pipeline: plain cores, Tensor Cores."""
     return [
         case(stage, kind, m, n, k, stage)
@@ -67,7 +70,7 @@ COUNTED = {
 }
 
 
-def perform_ncu(gemm, name, sizes):
+def perform_ncu(gemm: str, name: str, sizes: Sizes) -> Json:
     """What Nsight Compute reads of an experiment's kernels (COUNTED)."""
     counted = COUNTED[name]
     cases = counted.cases(Work(gemm, sizes or counted.sizes))
@@ -103,7 +106,7 @@ def perform_ncu(gemm, name, sizes):
     }
 
 
-def table_busy(record):
+def table_busy(record: Json) -> Table:
     """The clock, and how busy the multiplying cores and device memory are, by width."""
     columns, rows = list(dict.fromkeys((r["stage"], r["type"]) for r in record["results"])), []
     for m, n in sorted({(r["m"], r["n"]) for r in record["results"]}):
@@ -121,7 +124,7 @@ def table_busy(record):
     return ["M = N", *(f"{stage}, {TYPES[kind]}" for stage, kind in columns)], rows
 
 
-def table_dram(record):
+def table_dram(record: Json) -> Table:
     """Bytes read of A's and written of B's, by width."""
     stages, rows = list(dict.fromkeys(r["stage"] for r in record["results"])), []
     for m, n in sorted({(r["m"], r["n"]) for r in record["results"]}):

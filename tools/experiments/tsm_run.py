@@ -5,12 +5,14 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+from typing import Any
 
 from tools.experiments.tsm import EXPERIMENTS, cases_of, text_of
-from tools.experiments.tsm_cases import operation
+from tools.experiments.tsm_cases import Sizes, operation
+from tools.repository import Json
 
 
-def short(line):
+def short(line: Json) -> Json:
     """What tables and plots need of a result of `gemm batch`."""
     c = line["case"]
     r = {
@@ -41,23 +43,23 @@ def short(line):
     return r
 
 
-def merit(r):
+def merit(r: Json) -> float:
     """The larger the better: speed; on the executor, what the counts allow."""
     return 1 / r["ms"] if "ms" in r else r.get("share_of_fp64_peak", 0)
 
 
-def best_of(results):
+def best_of(results: list[Json]) -> list[Json]:
     """Of the results of a series on a problem the best, with the number of those that were tried; and all that failed."""
-    groups = {}
+    groups: dict[tuple[Any, ...], list[Json]] = {}
     for r in results:
         if r["status"] == "fail":
             groups[len(groups),] = [r]
         else:
             groups.setdefault((r["series"], r["op"], r["type"], r["m"], r["n"], r["k"]), []).append(r)
-    return [{**max(group, key=merit), "tried": len(group)} for group in groups.values()]
+    return [max(group, key=merit) | {"tried": len(group)} for group in groups.values()]
 
 
-def provenance(run):
+def provenance(run: Json) -> Json:
     return {
         key: run[key]
         for key in ("device", "driver", "cuda", "cublas", "compiler", "commit", "ceilings", "sm_count")
@@ -65,7 +67,7 @@ def provenance(run):
     }
 
 
-def perform(gemm, name, sizes, seconds, executor):
+def perform(gemm: str, name: str, sizes: Sizes, seconds: float | None, executor: bool) -> tuple[int, Json]:
     """(exit status, record)"""
     experiment = EXPERIMENTS[name]
     cases, missing = cases_of(name, gemm, sizes, executor)
@@ -98,7 +100,7 @@ def perform(gemm, name, sizes, seconds, executor):
     return status, record
 
 
-def record_text(record):
+def record_text(record: Json) -> str:
     """JSON with a line for each result."""
     head = {key: value for key, value in record.items() if key != "results"}
     return json.dumps(head)[:-1] + ', "results": [\n ' + ",\n ".join(map(json.dumps, record["results"])) + "\n]}\n"

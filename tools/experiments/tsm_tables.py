@@ -6,13 +6,14 @@ import statistics
 from tools.experiments.tsm import EXPERIMENTS
 from tools.experiments.tsm_cases import ELEMENT, LIBRARY, NO_REDUCTION, OURS, TYPES, register_line
 from tools.experiments.tsm_run import merit
-from tools.tables import percent, rounded
+from tools.repository import Json
+from tools.tables import Tables, percent, rounded
 
 
 class View:
     """The results of a record by series, type and size."""
 
-    def __init__(self, record):
+    def __init__(self, record: Json) -> None:
         self.record, self.executor = record, record["executor"]
         self.results = [r for r in record["results"] if r["status"] != "fail"]
         self.series = list(dict.fromkeys(r["series"] for r in self.results))
@@ -20,7 +21,7 @@ class View:
         self.found = {(r["series"], r["type"], r["m"], r["n"], r["k"]): r for r in self.results}
         self.sizes = sorted({(r["m"], r["n"]) for r in self.results})
 
-    def at(self, series, kind, m, n, k=None):
+    def at(self, series: str, kind: str, m: int, n: int, k: int | None = None) -> Json | None:
         return next(
             (
                 r
@@ -30,7 +31,7 @@ class View:
             None,
         )
 
-    def cell(self, r):
+    def cell(self, r: Json | None) -> str:
         """% of the roofline; on the executor the share of the FP64 peak that the counts allow; else what the check says."""
         if not r:
             return "-"
@@ -41,11 +42,11 @@ class View:
         return f"{r['status']}: {r.get('reason', '')}"[:60].removesuffix(": ")
 
 
-def size_text(m, n):
+def size_text(m: int, n: int) -> str:
     return str(m) if m == n else f"{m} x {n}"
 
 
-def options_text(r):
+def options_text(r: Json) -> str:
     o = r.get("options", {})
     if "tile_m" in o:
         return f"{o['tile_m']} x {o['tile_n']}, U {o['unroll']}"
@@ -54,7 +55,7 @@ def options_text(r):
     return "-"
 
 
-def below(record, *more):
+def below(record: Json, *more: str) -> list[str]:
     experiment = EXPERIMENTS[record["experiment"]]
     if record["executor"]:
         where = (
@@ -76,7 +77,7 @@ def below(record, *more):
     return [where, *failed, *missing, *more, *theirs]
 
 
-def table_shares(view):
+def table_shares(view: View) -> Tables:
     """A column for each series and type."""
     columns = [(series, kind) for series in view.series for kind in view.types]
     rows = []
@@ -91,7 +92,7 @@ def table_shares(view):
     )
 
 
-def table_curves(view):
+def table_curves(view: View) -> Tables:
     """A column for each series, and which was the best with which options."""
     rows = []
     for m, n in view.sizes:
@@ -116,7 +117,7 @@ def table_curves(view):
     )
 
 
-def table_tiles(view):
+def table_tiles(view: View) -> Tables:
     tables = []
     for kind in view.types:
         of_type = sorted((r for r in view.results if r["type"] == kind and merit(r) > 0), key=merit, reverse=True)
@@ -143,28 +144,28 @@ def table_tiles(view):
     return tables, below(view.record, f"The best 12 of each type, of {tiles} tiles.")
 
 
-def floor_us(record, m, n, k):
+def floor_us(record: Json, m: int, n: int, k: int) -> float:
     """Two empty launches, and A and B, of doubles, at the read bandwidth."""
     ceilings = record["ceilings"]
     return 2 * ceilings["launch_us"] + ELEMENT["d"] * (m + n) * k / ceilings["read_gbs"] / 1e3
 
 
-def lengths_of(view, m, n):
+def lengths_of(view: View, m: int, n: int) -> list[int]:
     return sorted({r["k"] for r in view.results if (r["m"], r["n"]) == (m, n)})
 
 
-def relative(view, m, n, k, series):
+def relative(view: View, m: int, n: int, k: int, series: str) -> float | None:
     """Speed, as a share of that without a reduction; None if either was not timed."""
     times = [(view.at(s, "d", m, n, k) or {}).get("ms") for s in (NO_REDUCTION, series)]
     return 100 * times[0] / times[1] if all(times) else None
 
 
-def reductions_of(view):
+def reductions_of(view: View) -> list[str]:
     """The series that are reductions, and no other kernels."""
     return [s for s in view.series if s not in (NO_REDUCTION, OURS, LIBRARY)]
 
 
-def table_reductions(view):
+def table_reductions(view: View) -> Tables:
     tables, series = [], reductions_of(view)
     others = [s for s in ("ordered", OURS, LIBRARY) if s in view.series]  # of which times are told
     for m, n in view.sizes:
@@ -205,7 +206,7 @@ def table_reductions(view):
     )
 
 
-def table_map(view):
+def table_map(view: View) -> Tables:
     if view.executor:
         rows = [
             [r["series"], TYPES[r["type"]], f"{r['m']} x {r['n']}", r["status"], view.cell(r)] for r in view.results
@@ -240,7 +241,7 @@ TABLES = {
 }
 
 
-def tables(record):
+def tables(record: Json) -> Tables:
     """([(head, rows)...], sentences)"""
     found, notes = TABLES[EXPERIMENTS[record["experiment"]].kind](View(record))
     return found, [note for note in notes if note]

@@ -17,7 +17,7 @@ PROGRAMS = {
 }
 
 
-def main():
+def main() -> int:
     what, arguments = sys.argv[1:2], sys.argv[2:]
     if what in (["--help"], ["-h"]):
         print("usage: ./lab measure WHAT ...; './lab measure WHAT --help' shows its options\n")

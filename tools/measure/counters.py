@@ -17,8 +17,13 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Collection
+from typing import Any
 
 from tools.command_line import parser_of
+from tools.repository import Json
+
+Launch = tuple[list[int], list[int], dict[str, float]]  # grid, block, metrics' values
 
 # Nsight Compute's name: our name, what it counts.
 METRICS = {
@@ -85,7 +90,9 @@ PROBE_KERNELS = "regex:^(scan|householder|givens)_"
 SHARED = {name: METRICS[name] for name in METRICS if "shared" in METRICS[name] and "conflicts" not in METRICS[name]}
 
 
-def read_rows(command, metrics, count, kernels):
+def read_rows(
+    command: list[Any], metrics: Collection[str], count: int | None, kernels: str
+) -> tuple[list[str], list[str], list[list[str]]]:
     """The first `count` launches (None: all) of these kernels (in Nsight Compute's words): its names of columns, units, and rows."""
     done = subprocess.run(
         [
@@ -115,7 +122,7 @@ def read_rows(command, metrics, count, kernels):
     return rows[0], rows[1], rows[2:]
 
 
-def values_of(names, units, row, metrics):
+def values_of(names: list[str], units: list[str], row: list[str], metrics: Collection[str]) -> dict[str, float]:
     """A dictionary from metric to value, in ns, bytes, ..."""
     return {
         name: float(value.replace(",", "")) * SCALE.get(unit, 1)
@@ -124,21 +131,21 @@ def values_of(names, units, row, metrics):
     }
 
 
-def read_launches(command, metrics, count, kernels=KERNELS):
+def numbers_in(text: str) -> list[int]:
+    return [int(n) for n in re.findall(r"\d+", text)]
+
+
+def read_launches(
+    command: list[Any], metrics: Collection[str], count: int | None, kernels: str = KERNELS
+) -> list[Launch]:
     """What Nsight Compute counts of the first kernels of stages that the command launches: for each the grid and the block, and the
     metrics' values."""
     names, units, launches = read_rows(command, metrics, count, kernels)
-    triple = {key: names.index(key) for key in ("Grid Size", "Block Size")}
-    return [
-        (
-            *([int(n) for n in re.findall(r"\d+", row[column])] for column in triple.values()),
-            values_of(names, units, row, metrics),
-        )
-        for row in launches
-    ]
+    grid, block = names.index("Grid Size"), names.index("Block Size")
+    return [(numbers_in(row[grid]), numbers_in(row[block]), values_of(names, units, row, metrics)) for row in launches]
 
 
-def profile_probe(lab, probe):
+def profile_probe(lab: list[str], probe: str) -> Json:
     """Of each of a probe's kernels, by its name with its template's arguments, the most that a launch did to shared memory."""
     names, units, launches = read_rows([lab[0], "probe", probe, "--check", *lab[1:]], list(SHARED), None, PROBE_KERNELS)
     counted = {}
@@ -153,12 +160,14 @@ def profile_probe(lab, probe):
     return counted
 
 
-def read_counters(command, metrics):
+def read_counters(command: list[Any], metrics: Collection[str]) -> dict[str, float]:
     """Of the first kernel alone."""
     return read_launches(command, metrics, 1)[0][2]
 
 
-def profile_ladder(lab, stages, size, metrics):
+def profile_ladder(
+    lab: list[Any], stages: list[str], size: object, metrics: list[str]
+) -> dict[str, list[dict[str, float]]]:
     """For each stage, what was counted of each of its kernels on a size^3 problem."""
     command = [lab[0], "ladder", "--no-time", "--only", ",".join(stages), size, *lab[1:]]
     with tempfile.TemporaryDirectory() as folder:
@@ -185,7 +194,7 @@ def profile_ladder(lab, stages, size, metrics):
     return counted
 
 
-def merge(launches):
+def merge(launches: list[Json]) -> dict[str, float]:
     """The product's counters by our names."""
     product = max(
         launches,
@@ -201,7 +210,7 @@ def merge(launches):
     return counters
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> None:
     parser = parser_of("./lab measure counters", __doc__)
     parser.add_argument("--out", required=True)
     # The distance of rows modulo 32 words decides what meets in a bank of the L1 cache: a multiple, an odd one, one between.

@@ -10,10 +10,12 @@ import json
 import pathlib
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 from tools.command_line import parser_of
 from tools.measure.counters import profile_ladder, read_counters
-from tools.repository import read_json
+from tools.repository import Json, read_json
 
 SIZE, PROTOTYPE_SIZE, PROTOTYPES = 256, 128, 7
 TSM_SHAPE = "16x16x1024"
@@ -33,7 +35,7 @@ QUANTITIES = {
 }
 
 
-def runs(folder):
+def runs(folder: pathlib.Path) -> Iterator[tuple[str, list[Any]]]:
     """Name and command of everything that is counted; the kernel is the first that is no kernel of the harness."""
     listing = subprocess.run([folder / "gemm", "list"], capture_output=True, text=True, check=True).stdout
     for stage in (line.split()[0] for line in listing.splitlines() if line.startswith("sgemm/")):
@@ -51,13 +53,13 @@ def runs(folder):
         yield f"prototype/{which}", [folder / "prototype", which, PROTOTYPE_SIZE]
 
 
-def text(command):
+def text(command: list[Any]) -> list[str]:
     return [str(word) for word in command]
 
 
-def count(folder, out, share):
+def count(folder: pathlib.Path, out: pathlib.Path, share: str) -> None:
     part, parts = map(int, share.split("/"))
-    result = {
+    result: Json = {
         "stage_size": SIZE,
         "prototype_size": PROTOTYPE_SIZE,
         "tsm_shape": TSM_SHAPE,
@@ -78,7 +80,7 @@ def count(folder, out, share):
     out.write_text(json.dumps(result, indent=1) + "\n")
 
 
-def profile(folder, executor, out):
+def profile(folder: pathlib.Path, executor: pathlib.Path, out: pathlib.Path) -> None:
     counted = read_json(executor)
     metrics = [metric for metric, _ in QUANTITIES.values()]
     all_runs = [run for run in runs(folder) if not run[0].startswith(("tsm/", "tensorcore/"))]
@@ -120,7 +122,7 @@ def profile(folder, executor, out):
     out.write_text(json.dumps(result, indent=1) + "\n")
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> None:
     parser = parser_of("./lab measure counts", __doc__)
     parser.add_argument("--executor", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=pathlib.Path)

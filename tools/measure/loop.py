@@ -53,7 +53,7 @@ def source_of(output: str) -> str:
     return re.sub(r"CMakeFiles/[^/]+\.dir/", "", output).removesuffix(".o")
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> None:
     parser = parser_of("./lab measure loop", __doc__)
     parser.add_argument("name")
     parser.add_argument("build", nargs="?", type=pathlib.Path)

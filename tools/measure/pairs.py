@@ -11,20 +11,22 @@ of results the later ones count, for kernels that have changed since. With --aga
 pairs run anew.
 """
 
+import argparse
 import concurrent.futures
 import json
 import os
 import pathlib
 import subprocess
 import sys
+from collections.abc import Iterator
 
 from tools.command_line import parser_of
-from tools.repository import read_json
+from tools.repository import Json, read_json
 
 STAGES = {"tsmttsm": "tsm/14_best", "tsmm": "tsm/15_tsmm_best"}
 
 
-def problems(op, kind, m, n):
+def problems(op: str, kind: str, m: int, n: int) -> Iterator[Json]:
     """Cases for `gemm batch`. Three products for a complex one need 16 terms: the few rows are as many."""
     spread = (5 * m + 3 * n) % 17
     case = {"stage": STAGES[op], "type": kind, "m": m, "n": n}
@@ -43,14 +45,14 @@ def problems(op, kind, m, n):
     }
 
 
-def gpus():
+def gpus() -> int:
     try:
         return subprocess.run(["nvidia-smi", "-L"], text=True, capture_output=True, check=True).stdout.count("\n")
     except (OSError, subprocess.CalledProcessError):
         return 0
 
 
-def run(options):
+def run(options: argparse.Namespace) -> int:
     folder = pathlib.Path(options.out)
     folder.mkdir(parents=True, exist_ok=True)
     ops = [options.op] if options.op else list(STAGES)
@@ -70,7 +72,7 @@ def run(options):
         return 2
     devices, processes = max(gpus(), 1), min(options.processes, len(pairs))
 
-    def part(number):
+    def part(number: int) -> tuple[int, str]:
         stem = folder / f"{'-'.join(ops)}_{''.join(kinds)}_{number}"
         cases = [case for pair in pairs[number::processes] for case in problems(*pair)]
         stem.with_suffix(".cases").write_text("".join(json.dumps(case) + "\n" for case in cases))
@@ -87,7 +89,7 @@ def run(options):
     return max(status for status, _ in ended)
 
 
-def digest(options):
+def digest(options: argparse.Namespace) -> int:
     """How many problems were right, and how near to their bound the worst came; every one that was not."""
     head, latest = None, {}
     for folder in options.results:
@@ -135,7 +137,7 @@ def digest(options):
     return 1 if others else 0
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> int:
     parser = parser_of("./lab measure pairs", __doc__)
     commands = parser.add_subparsers(dest="command", required=True, prog="./lab measure pairs")
     runs = commands.add_parser("run")

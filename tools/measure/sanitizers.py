@@ -28,7 +28,7 @@ IN_PARTS = {"17b", "17c", "18", "03b", "10", "11"}
 AWKWARD_TALL = "--m 13 --n 37 --k 1003 --lda 17 --ldb 40 --ldc 39 --offset 1 --alpha 1.5 --beta -0.5 --type z".split()
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> None:
     parser = parser_of("./lab measure sanitizers", __doc__)
     parser.add_argument("--out", required=True)
     parser.add_argument("--bin", type=pathlib.Path, required=True)
@@ -72,7 +72,7 @@ def main(arguments=None):
     for which in range(0 if options.only else 7):
         runs[f"prototype {which}"] = [options.bin / "prototype", str(which), "128"]
 
-    def inspect(job):
+    def inspect(job: tuple[str, str]) -> tuple[int, int, str, float]:
         tool, name = job
         begin = time.monotonic()
         # timeout(1) ends what the tool has started, too, which else would go on and slow down all others.

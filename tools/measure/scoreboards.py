@@ -20,9 +20,13 @@ import re
 import shutil
 import subprocess
 import tempfile
+from typing import Any
 
 from tools.command_line import fail, parser_of
 from tools.repository import CUDA_WHEELS, ROOT
+
+Instruction = list[Any]  # its text and its upper 64 bits
+Loop = tuple[int, int]  # the first instruction, and the one behind the last
 
 GUARD = r"(@!?U?P\w+ )?"
 MULTIPLIES = re.compile(GUARD + r"(HMMA|DMMA|IMMA|FFMA|DFMA)\b")
@@ -33,7 +37,7 @@ LABEL = re.compile(r"(\.L_x_\d+):")
 BRANCH = re.compile(r"\bBRA\b.*`\((\.L_x_\d+)\)")
 
 
-def parse(disassembly):
+def parse(disassembly: str) -> dict[str, tuple[list[Instruction], dict[str, int]]]:
     """name: (instructions, labels) of each kernel in what `nvdisasm -c -hex` prints; an instruction is its text and its upper 64 bits."""
     kernels = {}
     for section in disassembly.split("\t.section\t.text.")[1:]:
@@ -49,7 +53,7 @@ def parse(disassembly):
     return kernels
 
 
-def hot_loop(instructions, labels):
+def hot_loop(instructions: list[Instruction], labels: dict[str, int]) -> Loop | None:
     """The innermost loop with the most multiply-adds, from its first instruction to behind its branch; None if none multiplies."""
     loops = {
         (labels[match[1]], at + 1)
@@ -64,7 +68,7 @@ def hot_loop(instructions, labels):
     return max(inner, key=counts.get, default=None)
 
 
-def control(upper):
+def control(upper: int) -> tuple[int, int | None, int | None, list[int]]:
     """Cycles until the next instruction may be issued, the scoreboards set when the result is there and when operands have been read
     (None: none), and those that are waited for."""
     bits = upper >> 41
@@ -77,7 +81,7 @@ def control(upper):
     )
 
 
-def show(instructions, loop, everything):
+def show(instructions: list[Instruction], loop: Loop, everything: bool) -> list[str]:
     """Lines: how many multiply-adds came before, cycles, W, R, waits, instruction."""
     lines, count = [f"{'products':>8} {'cycles':>6}  {'W':1} {'R':1} {'waits for':9}  instruction"], 0
     for text, upper in instructions[slice(*loop)]:
@@ -89,7 +93,7 @@ def show(instructions, loop, everything):
     return lines
 
 
-def find_tools():
+def find_tools() -> tuple[str, str]:
     wheels = str(CUDA_WHEELS)
     nvcc = os.environ.get("CUDACXX") or shutil.which("nvcc") or shutil.which("nvcc", path=wheels)
     if not nvcc:
@@ -106,7 +110,7 @@ def find_tools():
     return nvcc, nvdisasm
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> None:
     parser = parser_of("./lab measure scoreboards", __doc__)
     parser.add_argument("source", type=pathlib.Path)
     parser.add_argument("--kernel", default="")

@@ -3,7 +3,7 @@
 import re
 import sys
 
-from tools.repository import CPU, GPU, read_json, read_json_if_there, relative, stage_file, stages
+from tools.repository import CPU, GPU, Json, read_json, read_json_if_there, relative, stage_file, stages
 
 LADDER, COUNTERS, CALIBRATION = (GPU / f"{name}.json" for name in ("sgemm", "counters", "calibration"))
 MAPS = CPU / "thread_maps.json"
@@ -32,27 +32,27 @@ class NotMeasured(Exception):
     """Of a stage or a shape that exists, and of which there are no numbers yet. The text says why, if there is a reason."""
 
 
-def full_shape(shape):
+def full_shape(shape: str) -> str:
     return shape if "x" in shape else f"{shape}x{shape}x{shape}"
 
 
-def shape_of(problem):
+def shape_of(problem: Json) -> str:
     return f"{problem['m']}x{problem['n']}x{problem['k']}"
 
 
-def short_shape(shape):
+def short_shape(shape: str) -> str:
     m, n, k = shape.split("x")
     return m if m == n == k else shape
 
 
-def by_stage_and_shape(report):
+def by_stage_and_shape(report: Json) -> dict[tuple[str, str], Json]:
     return {(r["stage"], shape_of(r["problem"])): r for r in report["results"]}
 
 
 class Data:
     """The committed measurements, by stage and shape."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         writers = dict.fromkeys((LADDER, COUNTERS, CALIBRATION), "docs/measurements/measure")
         writers |= {COUNTED: "./lab measure counts --count", MAPS: "./lab map"}
         for path, writer in writers.items():
@@ -76,12 +76,12 @@ class Data:
         self.registry = stages()
         self.stages = [i for i in self.registry if i in self.ids]  # those that were measured
 
-    def stage(self, number):
+    def stage(self, number: str) -> str:
         """The id of the stage with this number (family/NN; NN: sgemm), measured or not."""
         wanted = number if "/" in number else f"sgemm/{number}"
         return next(i for i in self.registry if i.split("_")[0] == wanted)
 
-    def result(self, number, shape):
+    def result(self, number: str, shape: str) -> Json:
         """A result with a time; NotMeasured if the stage, or this shape of it, has none."""
         found = self.results.get((self.stage(number), full_shape(shape)))
         known = {full_shape(s) for s in CUBES + SKEWED} | {s for _, s in self.results}
@@ -91,7 +91,7 @@ class Data:
             raise NotMeasured(found["reason"] if found else "")
         return found
 
-    def variant(self, number, name, shape):
+    def variant(self, number: str, name: str, shape: str) -> Json:
         """A result of a stage (name "") or of one of its variants, from a run of the variants; NotMeasured if it has no time."""
         stage = self.stage(number)
         runs = ([self.variants] if self.variants else []) + self.more_variants
@@ -107,15 +107,15 @@ class Data:
                 return r
         raise NotMeasured("")
 
-    def speed(self, which, shape):
+    def speed(self, which: str, shape: str) -> float:
         number, _, name = which.partition(":")
         return (self.variant(number, name, shape) if name else self.result(number, shape))["gflops"]
 
-    def variant_speed(self, which, shape):
+    def variant_speed(self, which: str, shape: str) -> float:
         number, _, name = which.partition(":")
         return self.variant(number, name, shape)["gflops"]
 
-    def counter(self, number, size):
+    def counter(self, number: str, size: str) -> Json:
         """Nsight Compute's counters of a stage, or of one of its variants, as 12:k=16."""
         number, colon, name = number.partition(":")
         stage = self.stage(number)
@@ -126,20 +126,20 @@ class Data:
         except KeyError:
             raise NotMeasured("") from None
 
-    def per_fma(self, number, size, counter):
+    def per_fma(self, number: str, size: str, counter: str) -> float:
         c = self.counter(number, size)
         return c[counter] / (c["ffma"] / 32)
 
-    def counted(self, number):
+    def counted(self, number: str) -> Json:
         kernel = self.executor["kernels"].get(self.stage(number))
         if not kernel:
             raise NotMeasured("")
         return kernel["counts"]
 
-    def source(self, stage):
+    def source(self, stage: str) -> str:
         return stage_file(stage).read_text()
 
-    def idea(self, stage):
+    def idea(self, stage: str) -> str:
         source = self.source(stage)
         source = source[source.rindex("StageInfo") :]  # variants have ideas of their own
         return "".join(re.findall(r'"([^"]*)"', re.search(r'\.idea\s*=\s*((?:"[^"]*"\s*)+)', source).group(1)))

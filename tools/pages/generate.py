@@ -11,28 +11,29 @@ The second never begins a line: there a comment is a block of its own for forges
 
 import hashlib
 import json
+import pathlib
 import sys
 
 from tools.command_line import parser_of
 from tools.pages.data import Data
 from tools.pages.figures import figures
 from tools.pages.marks import fill
-from tools.repository import DOCS, FIGURES, ROOT, read_json_if_there, relative
+from tools.repository import DOCS, FIGURES, ROOT, Json, read_json_if_there, relative
 
 MANIFEST = FIGURES / "manifest.json"  # of each figure its sources, with their digests
 
 
-def sha256(path):
+def sha256(path: pathlib.Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def pages():
+def pages() -> list[pathlib.Path]:
     """All files that may have marks."""
     folders = [ROOT / "tsm/README.md", ROOT / "tensorcore/README.md"]
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md")), *folders]
 
 
-def stale_pages(data, write):
+def stale_pages(data: Data, write: bool) -> list[str]:
     """The pages that are out of date; with `write` they are written anew."""
     stale = []
     for page in pages():
@@ -45,7 +46,7 @@ def stale_pages(data, write):
     return stale
 
 
-def stale_figures(wanted):
+def stale_figures(wanted: Json) -> list[str]:
     """The figures that are out of date; `wanted`: the manifest as it should be."""
     manifest = read_json_if_there(MANIFEST) or {}
     stale = [
@@ -56,7 +57,7 @@ def stale_figures(wanted):
     return stale + ([relative(MANIFEST)] if set(manifest) - set(wanted) else [])
 
 
-def main():
+def main() -> None:
     parser = parser_of("./lab pages", __doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 if anything is out of date")
     check = parser.parse_args().check

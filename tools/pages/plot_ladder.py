@@ -13,10 +13,10 @@ from tools.command_line import fail, parser_of
 from tools.pages.figures.ladder import draw_ladder
 from tools.pages.figures.roofline import draw_roofline
 from tools.pages.figures.style import Unable, plot_style
-from tools.repository import read_json
+from tools.repository import Json, read_json
 
 
-def check_path(path):
+def check_path(path: str) -> None:
     if not str(path).endswith((".svg", ".png")):
         raise Unable(f"a plot is a .svg or a .png file, not '{path}'")
     folder = pathlib.Path(path).resolve().parent
@@ -24,14 +24,14 @@ def check_path(path):
         raise Unable(f"can't write {path}: no folder {folder}")
 
 
-def read(path):
+def read(path: str) -> Json:
     try:
         return read_json(pathlib.Path(path))
     except (OSError, ValueError) as error:
         raise Unable(f"can't read {path}: {str(error).splitlines()[0]}") from None
 
 
-def main():
+def main() -> None:
     parser = parser_of("python3 -m tools.pages.plot_ladder", __doc__)
     parser.add_argument("runs", nargs="*", metavar="RUN.json")
     parser.add_argument("--ladder", action="append", default=[], metavar="FILE")

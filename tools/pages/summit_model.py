@@ -6,18 +6,20 @@ source is C++ that runs before each launch; here it is only told again, for a GP
 
 import re
 
+from tools.repository import Json
+
 SMS = 132  # of an H200
 
 
-def ceil_div(a, b):
+def ceil_div(a: int, b: int) -> int:
     return -(-a // b)
 
 
 class Model:
     """The constants of the source."""
 
-    def __init__(self, source):
-        def value(name):
+    def __init__(self, source: str) -> None:
+        def value(name: str) -> float:
             return float(re.search(rf"constexpr double {name} = ([0-9.e+]+)", source).group(1))
 
         self.launch, self.part_bytes, self.pack_bytes = value("LAUNCH"), value("PART_BYTES"), value("PACK_BYTES")
@@ -26,7 +28,7 @@ class Model:
             int(re.search(rf"\b{name} = (\d+)", source).group(1)) for name in ("PANEL", "PACK_B_ROWS")
         )
         slice_k = int(re.search(r"SLICE_K = (\d+)", source).group(1))
-        self.shapes = {}
+        self.shapes: dict[str, Json] = {}
         for name, arguments in re.findall(r"using (\w+) = Shape<([\d, ]+)>", source):
             m, n, _, _, _, _, slices, blocks = map(int, arguments.split(","))
             found = re.search(rf"COSTS<{name}> = \{{\{{([^}}]*)\}}, ([0-9., ]+)\}}", source)
@@ -45,14 +47,14 @@ class Model:
                 "packed": packed,
             }
 
-    def wave(self, shape, blocks, rounds, slower=1.0, tiles=1):
+    def wave(self, shape: Json, blocks: int, rounds: int, slower: float = 1.0, tiles: int = 1) -> float:
         """Of at most as many blocks as there are places, each with a few tiles."""
         return slower * rounds * shape["round"][(blocks - 1) // SMS] + tiles * shape["tile"] if blocks else 0.0
 
-    def tiles(self, name, m, n):
+    def tiles(self, name: str, m: int, n: int) -> int:
         return ceil_div(m, self.shapes[name]["m"]) * ceil_div(n, self.shapes[name]["n"])
 
-    def share(self, name, m, n, k, whole, workers):
+    def share(self, name: str, m: int, n: int, k: int, whole: int, workers: int) -> Json:
         """The first tiles shared by workers, `whole` ones not."""
         tiles, rounds = self.tiles(name, m, n), ceil_div(k, self.shapes[name]["k"])
         shared = tiles - whole
@@ -69,7 +71,7 @@ class Model:
             "extra": shared * rounds % workers,
         }
 
-    def estimate(self, plan, slower=1.0):
+    def estimate(self, plan: Json, slower: float = 1.0) -> float:
         """Microseconds."""
         shape = self.shapes[plan["tile"]]
         whole, places = plan["tiles"] - plan["shared"], SMS * shape["blocks"]
@@ -84,33 +86,33 @@ class Model:
             time += self.reduction(plan)
         return time
 
-    def tiles_of_a_worker(self, plan):
+    def tiles_of_a_worker(self, plan: Json) -> int:
         """The most that one can have parts of."""
         return 1 if plan["workers"] % plan["shared"] == 0 else plan["each"] // plan["rounds"] + 2
 
-    def adding(self, plan):
+    def adding(self, plan: Json) -> tuple[float, float]:
         """Microseconds for writing and adding up the parts: by the second kernel, and by the last worker of each tile."""
         shape = self.shapes[plan["tile"]]
         of_a_part = shape["m"] * shape["n"] * 4
         parts = min(2 * plan["workers"], plan["workers"] + plan["shared"]) * of_a_part / self.part_bytes
         return 2 * parts + self.launch, parts + ceil_div(plan["workers"], plan["shared"]) * of_a_part / self.add_bytes
 
-    def reduced(self, plan):
+    def reduced(self, plan: Json) -> bool:
         """By the second kernel?"""
         kernel, worker = self.adding(plan)
         return plan["shared"] > self.tickets or kernel < worker
 
-    def reduction(self, plan):
+    def reduction(self, plan: Json) -> float:
         """Microseconds for that, the way it is chosen."""
         return self.adding(plan)[not self.reduced(plan)] if plan["workers"] else 0.0
 
-    def choose(self, m, n, k):
+    def choose(self, m: int, n: int, k: int) -> Json:
         """The plan for dense operands at aligned addresses. Beside what share() says: the `way` to shared memory, `time`, of it
         `packing`, and `slower`, how many times as long rounds take as with fours."""
         aligned, pack_b = k % 4 == 0 and n % 4 == 0, n % 32 != 0
         unpacked = "words" if not aligned else "ragged" if k % 32 or n % 32 else "fours"
         words = self.panel * k * (ceil_div(m, self.panel) + pack_b * ceil_div(n, self.panel))
-        best = None
+        best: Json = {}
         for way in (unpacked, "packed"):
             before = self.launch + 2 * 4 * words / self.pack_bytes if way == "packed" else 0.0
             for name, shape in self.shapes.items():
@@ -129,6 +131,6 @@ class Model:
                 for whole, workers in offers:
                     plan = self.share(name, m, n, k, whole, workers)
                     time = before + self.estimate(plan, slower)
-                    if best is None or time < best["time"]:
+                    if not best or time < best["time"]:
                         best = {**plan, "way": way, "packing": before, "slower": slower, "time": time}
         return best

@@ -1,7 +1,9 @@
 """The marked numbers within sentences: VALUES[NAME](data, *arguments) is the text of the mark `= NAME`."""
 
+from collections.abc import Callable
+
 from tools.experiments.tsm_cases import TYPES
-from tools.pages.data import NotMeasured
+from tools.pages.data import Data, NotMeasured
 from tools.pages.records.counts import counted_cycles
 from tools.pages.records.experiments import record_file
 from tools.pages.records.tuning import timed_points, tuned_shape
@@ -11,7 +13,7 @@ from tools.tables import number, tflops
 from tools.tune.sgemm import FIELDS
 
 
-def tuning_spread(data, which, size=None, outputs="", blocks="1"):
+def tuning_spread(data: Data, which: str, size: str | None = None, outputs: str = "", blocks: str = "1") -> str:
     """Of all timed points: how far from the model, from each other, from cuBLAS; and whether in the model's order."""
     points, sizes = timed_points(data)
     own = tuned_shape(data)
@@ -58,7 +60,7 @@ def tuning_spread(data, which, size=None, outputs="", blocks="1"):
     raise KeyError(which)
 
 
-def tuned_gain(data, changes, size):
+def tuned_gain(data: Data, changes: str, size: str) -> str:
     """Of a point of the search to the stage itself, in the search's run; changes: what differs, as QUADS=4 or TILE_M=64,BLOCKS=4."""
     points, _ = timed_points(data)
     own = tuned_shape(data)
@@ -70,7 +72,7 @@ def tuned_gain(data, changes, size):
     return f"{speed[tuple(wanted)] / speed[tuple(own)]:.2f}"
 
 
-def behind_cublas(data, *names):
+def behind_cublas(data: Data, *names: str) -> str:
     """Experiments E9 and E13: the sizes at which cuBLAS is ahead of our best by 0.5 % or more, and our speed divided by its."""
     found = []
     for name in names:
@@ -90,7 +92,7 @@ def behind_cublas(data, *names):
     return ", ".join(found) or "none"
 
 
-VALUES = {
+VALUES: dict[str, Callable[..., str]] = {
     "tflops": lambda d, stage, shape: tflops(d.result(stage, shape)["gflops"]),
     "gflops": lambda d, stage, shape: number(d.result(stage, shape)["gflops"]),
     "per_fma": lambda d, stage, size, counter: f"{d.per_fma(stage, size, counter):.2f}",

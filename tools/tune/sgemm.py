@@ -22,9 +22,11 @@ import shlex
 import socket
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from tools.command_line import parser_of
-from tools.repository import GPU, ROOT, read_json
+from tools.repository import GPU, ROOT, Json, read_json
 
 STAGE = ROOT / "stages" / "16_tuned.cu"
 OUT = GPU / "tuning.json"
@@ -34,9 +36,8 @@ OUT = GPU / "tuning.json"
 SMS, CLOCK, SHARED_OF_SM, REGISTERS_OF_SM, L2_BYTES_A_CYCLE = 132, 1.98e9, 228 * 1024, 65536, 2800
 SLOTS_LOST, BARRIER, TILE_OVERHEAD = 3, 300, 12000
 
-FIELDS = ("TILE_M", "TILE_N", "TILE_K", "WARP_M", "WARP_N", "LANES_M", "QUADS", "STAGES", "GROUP", "BLOCKS")
 WARPS = [(1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (4, 1), (2, 4), (4, 2), (1, 3), (3, 1), (2, 3), (3, 2), (4, 4)]
-SPACE = {
+SPACE: dict[str, Sequence[Any]] = {
     "ROWS": (4, 8, 12, 16),
     "COLS": (4, 8, 12, 16),
     "LANES_M": (4, 8, 16),
@@ -49,41 +50,59 @@ SPACE = {
 }
 
 
-class Point(collections.namedtuple("Point", FIELDS)):
-    """The arguments of Shape in the stage, and what follows from them."""
+class Shape(NamedTuple):
+    """The arguments of Shape in the stage."""
+
+    TILE_M: int
+    TILE_N: int
+    TILE_K: int
+    WARP_M: int
+    WARP_N: int
+    LANES_M: int
+    QUADS: int
+    STAGES: int
+    GROUP: int
+    BLOCKS: int
+
+
+FIELDS = Shape._fields
+
+
+class Point(Shape):
+    """And what follows from them."""
 
     @property
-    def lanes_n(self):
+    def lanes_n(self) -> int:
         return 32 // self.LANES_M
 
     @property
-    def rows(self):
+    def rows(self) -> int:
         return self.WARP_M // self.LANES_M
 
     @property
-    def cols(self):
+    def cols(self) -> int:
         return self.WARP_N // self.lanes_n
 
     @property
-    def warps(self):
+    def warps(self) -> int:
         return self.TILE_M // self.WARP_M * (self.TILE_N // self.WARP_N)
 
     @property
-    def threads(self):
+    def threads(self) -> int:
         return 32 * self.warps
 
     @property
-    def shared_bytes(self):
+    def shared_bytes(self) -> int:
         return 4 * self.STAGES * (self.TILE_M * (self.TILE_K + 4) + self.TILE_K * self.TILE_N)
 
     @property
-    def name(self):
+    def name(self) -> str:
         return (
             f"{self.TILE_M}x{self.TILE_N}x{self.TILE_K}_warp{self.WARP_M}x{self.WARP_N}_thread{self.rows}x{self.cols}"
             f"_quads{self.QUADS}_stages{self.STAGES}_group{self.GROUP}_blocks{self.BLOCKS}"
         )
 
-    def builds(self):
+    def builds(self) -> bool:
         """The stage's static_asserts, but for shared memory."""
         at_once = 4 * self.threads
         a_wide, b_wide = min(self.TILE_K, at_once), min(self.TILE_N, at_once)
@@ -101,24 +120,24 @@ class Point(collections.namedtuple("Point", FIELDS)):
             and self.TILE_K % (at_once // b_wide) == 0
         )
 
-    def shared_fits(self):
+    def shared_fits(self) -> bool:
         return self.BLOCKS * (self.shared_bytes + 1024) <= SHARED_OF_SM
 
-    def registers_allowed(self):
+    def registers_allowed(self) -> int:
         return min(255, REGISTERS_OF_SM // (self.threads * self.BLOCKS) // 8 * 8)
 
-    def registers_needed(self):
+    def registers_needed(self) -> int:
         """Sums, two groups of A's quads, four rows of B, and what addresses and counters took in every kernel looked at."""
         return self.rows * self.cols + 8 * self.GROUP + 4 * self.cols + 16
 
-    def loads(self, k):
+    def loads(self, k: int) -> int:
         """LDS.128 of a warp for k steps, k a multiple of TILE_K: exact, with those before the loop."""
         return k // 4 * (self.rows + self.cols) + self.GROUP + self.cols
 
-    def wavefronts_of_load(self):
+    def wavefronts_of_load(self) -> tuple[int, int]:
         """Of one LDS.128 of A and one of B: lanes pair up (l and l ^ 1 agree, or l and l ^ 2), so two phases of 16 lanes each."""
 
-        def cost(address):  # address: lane -> word
+        def cost(address: Callable[[int], int]) -> int:  # address: lane -> word
             pairs = any(all(address(lane) == address(lane ^ d) for lane in range(32)) for d in (1, 2))
             lanes = 16 if pairs else 8
             total = 0
@@ -135,7 +154,7 @@ class Point(collections.namedtuple("Point", FIELDS)):
             cost(lambda lane: 4 * (lane % 2 + lane // 4 % (n // 2) * 2)),
         )
 
-    def per_fma(self):
+    def per_fma(self) -> tuple[float, float, float]:
         """Of a warp's FMA: instructions, issue slots with those that LDS.128 loses, and wavefronts in shared memory."""
         fma = self.TILE_K * self.rows * self.cols
         loads = self.TILE_K // 4 * (self.rows + self.cols)
@@ -148,12 +167,12 @@ class Point(collections.namedtuple("Point", FIELDS)):
         instructions = (fma + loads + other) / fma
         return instructions, instructions + SLOTS_LOST * loads / fma, wavefronts / fma
 
-    def model(self, size=4096):
+    def model(self, size: int = 4096) -> float:
         """GFLOP/s at M = N = K = size."""
         _, slots, wavefronts = self.per_fma()
         fma = self.TILE_K * self.rows * self.cols * self.warps  # of a block's round
 
-        def round_cycles(blocks):  # of so many blocks of an SM
+        def round_cycles(blocks: int) -> float:  # of so many blocks of an SM
             a_scheduler = blocks * self.warps / 4
             issue = slots * math.ceil(a_scheduler) / a_scheduler / 4
             if 4 * self.rows * self.cols * self.QUADS > 600:
@@ -172,7 +191,7 @@ class Point(collections.namedtuple("Point", FIELDS)):
         return 2 * size**3 / (cycles / CLOCK) / 1e9
 
 
-def points_of_stage():
+def points_of_stage() -> dict[str, Point]:
     """Name -> point: the stage itself ("") and its variants."""
     text = re.sub(r"\s+", " ", STAGE.read_text())
     found = {"": re.search(r"using Tuned = Shape<([\d, ]+)>", text)[1]}
@@ -180,9 +199,9 @@ def points_of_stage():
     return {name: Point(*map(int, shape.split(","))) for name, shape in found.items()}
 
 
-def search(keep, alike, least):
+def search(keep: int, alike: int, least: float) -> tuple[list[Point], list[tuple[str, int]]]:
     """The points to compile, best first by the model, and the funnel: (why, how many were left)."""
-    funnel = collections.Counter()
+    funnel: collections.Counter[str] = collections.Counter()
     left = []
     for rows, cols, lanes_m, (warps_m, warps_n), tile_k, quads, stages, group, blocks in itertools.product(
         *SPACE.values()
@@ -233,7 +252,7 @@ def search(keep, alike, least):
     return chosen, list(funnel.items())
 
 
-def describe(point):
+def describe(point: Point) -> Json:
     instructions, slots, wavefronts = point.per_fma()
     return {
         "name": point.name,
@@ -247,18 +266,20 @@ def describe(point):
     }
 
 
-def say(text):
+def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def run(command, cwd):
+def run(command: list[Any], cwd: pathlib.Path) -> str:
     done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"error: {shlex.join(map(str, command))}\n{done.stdout}{done.stderr}")
     return done.stdout + done.stderr
 
 
-def compile_points(points, funnel, folder, build, arch):
+def compile_points(
+    points: list[Point], funnel: list[tuple[str, int]], folder: pathlib.Path, build: pathlib.Path, arch: str
+) -> None:
     """One program of all points that do not spill: the ladder's, with these instead of the stages."""
     build = build.resolve()
     work = build.parent / "tune" / "tuning"
@@ -271,7 +292,7 @@ def compile_points(points, funnel, folder, build, arch):
     flags = [f for f in flags[: flags.index("-c")] if not f.startswith("--generate-code")]
     text = STAGE.read_text()
 
-    def compile_one(point):
+    def compile_one(point: Point) -> tuple[Json, pathlib.Path]:
         stem = f"16_{point.name}"  # a stage's file starts with a number
         source, target, log = (work / f"{stem}{end}" for end in (".cu", ".o", ".log"))
         # A copy, because a stage is called as its file is.
@@ -298,7 +319,7 @@ def compile_points(points, funnel, folder, build, arch):
     link = shlex.split(run(["ninja", "-t", "commands", "bin/gemm"], build).strip().splitlines()[-1])
     link = [w for w in link if w not in (":", "&&") and not re.search(r"stage_.*\.o$", w)]
     at = link.index("-o")
-    link[at : at + 2] = [*good, "-s", "-o", (folder / "tuned").resolve()]
+    link[at : at + 2] = [*map(str, good), "-s", "-o", str((folder / "tuned").resolve())]
     run(link, build)
     (folder / "points.json").write_text(json.dumps({"funnel": funnel, "points": entries}, indent=1) + "\n")
     say(
@@ -306,7 +327,7 @@ def compile_points(points, funnel, folder, build, arch):
     )
 
 
-def exact(folder):
+def exact(folder: pathlib.Path) -> str:
     """What makes times comparable: the program and the machine."""
     return hashlib.sha256((folder / "tuned").read_bytes() + socket.gethostname().encode()).hexdigest()[:16]
 
@@ -314,14 +335,14 @@ def exact(folder):
 KEEP_OF_RUN = ("device", "driver", "cuda", "cublas", "commit", "compiler")
 
 
-def time_points(folder, out, sizes, seconds, batch):
+def time_points(folder: pathlib.Path, out: pathlib.Path, sizes: list[str], seconds: str, batch: int) -> None:
     planned = read_json(folder / "points.json")
     old = read_json(out) if out.exists() else {}
     known = {p["name"]: p for p in old.get("points", [])}
     points = planned["points"]
     report = {"run": old.get("run", {}), "funnel": planned["funnel"], "points": points}
 
-    def write():
+    def write() -> None:
         head = json.dumps({key: report[key] for key in ("run", "funnel")}, indent=1)[:-2]
         rows = ",\n  ".join(json.dumps(p) for p in points)  # a line a point
         out.write_text(f'{head},\n "points": [\n  {rows}\n ]\n}}\n')
@@ -391,7 +412,7 @@ def time_points(folder, out, sizes, seconds, batch):
         )
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> None:
     parser = parser_of("./lab measure tune", __doc__)
     parser.add_argument("--plan", action="store_true")
     parser.add_argument("--compile-only", type=pathlib.Path, metavar="DIR")

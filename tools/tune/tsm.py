@@ -15,13 +15,19 @@ is lost by not trying them (CASES: those that are tried otherwise). What differs
 finals: of a size the results with the most rows count.
 """
 
+import argparse
 import json
+import pathlib
 import subprocess
 import sys
+from typing import Any
 
 from tools.command_line import fail, parser_of
 from tools.experiments.tsm_cases import GRID
+from tools.repository import Json
 from tools.stats import rank_correlation, upper_median
+
+Case = tuple[str, str, int, int]  # product, type, M, N
 
 STAGES = {
     "tsmttsm": ["tsm/09_generated", "tsm/10_pipeline", "tsm/13b_tensor_cores"],
@@ -46,19 +52,19 @@ SAMPLES = [
 ]
 
 
-def candidates(gemm, *arguments):
+def candidates(gemm: str, *arguments: object) -> list[str]:
     done = subprocess.run([gemm, "candidates", *map(str, arguments)], text=True, stdout=subprocess.PIPE)
     if done.returncode:
         sys.exit(done.returncode)  # it has said why
     return done.stdout.splitlines()
 
 
-def sizes(most=64):
+def sizes(most: int = 64) -> list[str]:
     off_diagonal = [f"{m}x{n}" for m in GRID for n in GRID if m != n]
     return [f"1-{most}", *off_diagonal]
 
 
-def without_hopeless(lines, factor):
+def without_hopeless(lines: list[str], factor: float) -> list[str]:
     """Those that the models take for at most so many times as slow as the best of their size; of the stages with a pipeline two in any
     case, since a model may be wrong by more than that."""
     cases = [json.loads(line) for line in lines]
@@ -76,7 +82,7 @@ def without_hopeless(lines, factor):
     return found
 
 
-def of_each_option(options, stages):
+def of_each_option(options: argparse.Namespace, stages: list[str]) -> list[str]:
     """The best kernels for each number of threads a row: the model of tsm/12 does not know that few are best for narrow C (E12)."""
     stage = "tsm/12_tsmm_generated"
     if stage not in stages:
@@ -91,7 +97,7 @@ def of_each_option(options, stages):
     ]
 
 
-def of_each_shape(options, stages):
+def of_each_shape(options: argparse.Namespace, stages: list[str]) -> list[str]:
     """TSMM's kernels with a pipeline differ little, and the model ranks them badly: so for M = N the best of each number of threads a
     block and a row, and of products, as far as they are hopeful."""
     stage = "tsm/13_tsmm_pipeline"
@@ -112,13 +118,13 @@ def of_each_shape(options, stages):
     return found
 
 
-def by_problem(lines):
+def by_problem(lines: list[str]) -> list[str]:
     """Each once, those of a problem one after another."""
     problem = lambda line: tuple(json.loads(line)[key] for key in ("type", "m", "n", "k"))
     return sorted(dict.fromkeys(lines), key=problem)
 
 
-def beside_table(options):
+def beside_table(options: argparse.Namespace) -> list[str]:
     """The best kernels of new stages by their models, and what the table has for the size."""
     try:
         with open(options.beside) as file:
@@ -155,7 +161,7 @@ def beside_table(options):
     return by_problem(lines)
 
 
-def write_cases(options):
+def write_cases(options: argparse.Namespace) -> None:
     lines = []
     if bool(options.beside) != bool(options.new):
         fail("--beside and --new go together")
@@ -177,7 +183,7 @@ def write_cases(options):
     write(options.out, lines)
 
 
-def write(out, lines):
+def write(out: str, lines: list[str]) -> None:
     try:
         with sys.stdout if out == "-" else open(out, "w") as file:
             file.write("\n".join(lines) + "\n")
@@ -185,7 +191,7 @@ def write(out, lines):
         fail(f"can't write {out}: {error.strerror}")
 
 
-def read(paths, several):
+def read(paths: list[str], several: bool) -> tuple[Json, list[Json]]:
     """(what ran where, results). several: of several commits; of a case that was run twice, the later result."""
     run, results = None, {}
     for path in paths:
@@ -202,11 +208,11 @@ def read(paths, several):
     return run, list(results.values())
 
 
-def operation(stage):
+def operation(stage: str) -> str:
     return next(op for op, stages in STAGES.items() if stage in stages)
 
 
-def timed_by_size(results):
+def timed_by_size(results: list[Json]) -> dict[Case, list[Json]]:
     """{(op, type, m, n): its results that are right and timed}"""
     by_size = {}
     for result in results:
@@ -216,11 +222,11 @@ def timed_by_size(results):
     return by_size
 
 
-def ms(result):
+def ms(result: Json) -> float:
     return result["time_ms"]["median"]
 
 
-def write_finals(options):
+def write_finals(options: argparse.Namespace) -> None:
     _, results = read(options.results, True)
     lines = []
     for (_, _, m, n), found in sorted(timed_by_size(results).items()):
@@ -233,7 +239,7 @@ def write_finals(options):
     write(options.out, lines)
 
 
-def digest(run, results, most):
+def digest(run: Json, results: list[Json], most: int) -> tuple[dict[Case, Json], Json]:
     """({size: its best}, the report)"""
     wrong = []
     for result in results:
@@ -301,7 +307,7 @@ def digest(run, results, most):
     return best, report
 
 
-def add_tried(report, results, path):
+def add_tried(report: Json, results: list[Json], path: pathlib.Path) -> None:
     """To each size of an exhaustive search: the best of the kernels that tuning tries there, and how much longer that takes than the
     best of all. Both as measured in this search, since GPUs differ by more than kernels do."""
     which = lambda case: json.dumps([case[key] for key in ("stage", "type", "m", "n", "k", "options")], sort_keys=True)
@@ -331,7 +337,7 @@ def add_tried(report, results, path):
         }
 
 
-def write_lines(path, head, name, lines):
+def write_lines(path: pathlib.Path, head: Json, name: str, lines: list[Any]) -> None:
     """JSON with a line for each of the long list."""
     text = json.dumps(head)[:-1] + f', "{name}": [\n ' + ",\n ".join(map(json.dumps, lines)) + "\n]}\n"
     json.loads(text)
@@ -339,7 +345,7 @@ def write_lines(path, head, name, lines):
         file.write(text)
 
 
-def print_summary(report):
+def print_summary(report: Json) -> None:
     for stage in [stage for stages in STAGES.values() for stage in stages]:
         its = [model for entry in report["sizes"] for model in entry["models"] if model["stage"] == stage]
         if not its:
@@ -360,7 +366,7 @@ def print_summary(report):
     print(f"{len(report['sizes'])} sizes, {len(report['wrong'])} kernels wrong")
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> int:
     parser = parser_of("./lab measure tune-tsm", __doc__)
     commands = parser.add_subparsers(dest="command", required=True, prog="./lab measure tune-tsm")
     cases = commands.add_parser("cases")
@@ -397,9 +403,11 @@ def main(arguments=None):
     digests.add_argument("--report", required=True)
     options = parser.parse_args(arguments)
     if options.command == "cases":
-        return write_cases(options)
+        write_cases(options)
+        return 0
     if options.command == "finals":
-        return write_finals(options)
+        write_finals(options)
+        return 0
     run, results = read(options.results, options.several)
     best, report = digest(run, results, options.most)
     if options.tried:

@@ -1,5 +1,7 @@
 """The generated blocks of the pages: block_NAME(data, *arguments) returns the lines of the mark `generated: NAME`."""
 
+from collections.abc import Callable
+
 from tools.pages.blocks import (
     checks,
     counts,
@@ -33,7 +35,7 @@ MODULES = (
     tuning,
     variants,
 )
-BLOCKS = {
+BLOCKS: dict[str, Callable[..., list[str]]] = {
     name.removeprefix("block_"): function
     for module in MODULES
     for name, function in vars(module).items()

@@ -1,10 +1,10 @@
 """How the checks are calibrated, and what compute-sanitizer found."""
 
-from tools.pages.data import NotMeasured, full_shape
+from tools.pages.data import Data, NotMeasured, full_shape
 from tools.tables import table
 
 
-def block_calibration(data):
+def block_calibration(data: Data) -> list[str]:
     rows = []
     for shape, rejected in data.calibration["rejected"].items():
         found = [data.results.get((i, full_shape(shape)), {}) for i in data.ids if "tf32" not in i]
@@ -31,7 +31,7 @@ def block_calibration(data):
     ]
 
 
-def block_sanitizers(data):
+def block_sanitizers(data: Data) -> list[str]:
     rows = []
     for s in data.sanitizers:
         stages = sorted({name.split()[0] for runs in s["errors"].values() for name in runs if "/" in name})

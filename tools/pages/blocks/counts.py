@@ -1,12 +1,12 @@
 """Nsight Compute's counters and the CPU executor's counts."""
 
-from tools.pages.data import BESIDE, NotMeasured, full_shape
+from tools.pages.data import BESIDE, Data, NotMeasured, full_shape
 from tools.pages.records.counts import KINDS, counted_cycles
-from tools.repository import relative
+from tools.repository import Json, relative
 from tools.tables import number, table
 
 
-def block_counters(data, stage):
+def block_counters(data: Data, stage: str) -> list[str]:
     sizes = [size for size, found in data.counters["sizes"].items() if data.stage(stage) in found]
     if not sizes:
         raise NotMeasured("")
@@ -33,7 +33,7 @@ def block_counters(data, stage):
     return table(["Nsight Compute, M = N = K ="] + sizes, rows)
 
 
-def block_counted(data, stage):
+def block_counted(data: Data, stage: str) -> list[str]:
     size = str(data.executor["stage_size"])
     c = data.counted(stage)
     keys = ("requests", "sectors", "wavefronts", "bank_conflicts")
@@ -68,7 +68,7 @@ def block_counted(data, stage):
     )
 
 
-def difference(quantity, kernel):
+def difference(quantity: str, kernel: Json) -> str | None:
     """Why the executor's count and Nsight Compute's are not the same, or None if they are."""
     ours, theirs = kernel[quantity]["executor"], kernel[quantity]["ncu"]
     if ours == theirs:
@@ -81,7 +81,7 @@ def difference(quantity, kernel):
     return "within 1 %" if abs(theirs - ours) <= 0.01 * ours else "differs"
 
 
-def block_counts(data, which):
+def block_counts(data: Data, which: str) -> list[str]:
     if which != "beside":
         raise KeyError(which)
     if not data.beside:

@@ -1,15 +1,18 @@
 """The tables of docs/sources.md and docs/tsm/experiments.md: what `./lab experiment` found."""
 
+import pathlib
+
 from tools.experiments import sgemm, sgemm_tables, tsm_tables
 from tools.experiments.tsm_cases import PRODUCTS, TYPES
 from tools.experiments.tsm_ncu import TABLES_OF_COUNTED
+from tools.pages.data import Data
 from tools.pages.notes import not_measured
 from tools.pages.records.experiments import FOLDERS, drawn, record_file
 from tools.repository import GPU, read_json
 from tools.tables import table
 
 
-def block_source(data, name):
+def block_source(data: Data, name: str) -> list[str]:
     """The tables of an experiment, and its figure."""
     experiment = sgemm.EXPERIMENTS[name]
     path = record_file(name)
@@ -29,7 +32,7 @@ def block_source(data, name):
     return lines
 
 
-def block_experiment(data, name, folder=FOLDERS[0]):
+def block_experiment(data: Data, name: str, folder: pathlib.Path = FOLDERS[0]) -> list[str]:
     """The tables and the figure of one of E2 to E14, on a GPU."""
     path = folder / f"{name}.json"
     if not path.exists():
@@ -40,7 +43,7 @@ def block_experiment(data, name, folder=FOLDERS[0]):
     return [*lines, " ".join(notes), "", f"![{record['title']}](../figures/experiment_{name}.svg)"]
 
 
-def block_experiment_ncu(data, name, folder=FOLDERS[0]):
+def block_experiment_ncu(data: Data, name: str, folder: pathlib.Path = FOLDERS[0]) -> list[str]:
     """What an experiment's --ncu has read."""
     path = folder / f"{name}_ncu.json"
     if not path.exists():
@@ -53,7 +56,7 @@ def block_experiment_ncu(data, name, folder=FOLDERS[0]):
     ]
 
 
-def block_exhaustive(data, folder=GPU):
+def block_exhaustive(data: Data, folder: pathlib.Path = GPU) -> list[str]:
     """What the tuner loses by not trying every kernel (./lab measure tune-tsm digest --tried)."""
     path = folder / "tsm_exhaustive.json"
     if not path.exists():
@@ -91,7 +94,7 @@ def block_exhaustive(data, folder=GPU):
     ]
 
 
-def block_pairs(data, folder=GPU):
+def block_pairs(data: Data, folder: pathlib.Path = GPU) -> list[str]:
     """What `./lab measure pairs` has found: the best kernels at every M and N."""
     path = folder / "pairs.json"
     if not path.exists():

@@ -1,11 +1,11 @@
 """The ladder's tables: all stages, the ceilings, a stage at all sizes."""
 
-from tools.pages.data import CUBES, HEADLINE, SKEWED, NotMeasured, full_shape, shape_of
+from tools.pages.data import CUBES, HEADLINE, SKEWED, Data, NotMeasured, full_shape, shape_of
 from tools.pages.records.launches import product_launch, shared_bytes
 from tools.tables import table, tflops
 
 
-def block_ladder(data):
+def block_ladder(data: Data) -> list[str]:
     rows, before = [], None
     libraries = [i for i in data.ids if i.startswith("cublas/")]
     for i in [*(i for i in data.registry if i.startswith("sgemm/")), *libraries]:
@@ -42,7 +42,7 @@ def block_ladder(data):
     ]
 
 
-def block_ceilings(data):
+def block_ceilings(data: Data) -> list[str]:
     c = data.ceilings
     return table(
         ["ceiling", "measured"],
@@ -56,7 +56,7 @@ def block_ceilings(data):
     )
 
 
-def block_measured(data, stage):
+def block_measured(data: Data, stage: str) -> list[str]:
     rows, last = [], None
     for size in CUBES:
         if (data.stage(stage), full_shape(size)) not in data.results:
@@ -93,7 +93,7 @@ def block_measured(data, stage):
     ]
 
 
-def block_required(data, stage):
+def block_required(data: Data, stage: str) -> list[str]:
     """The shapes that the summit is judged by."""
     rows = []
     for shape in CUBES + SKEWED:
@@ -112,7 +112,7 @@ def block_required(data, stage):
     ]
 
 
-def block_random(data, stage):
+def block_random(data: Data, stage: str) -> list[str]:
     """Shapes that nobody has chosen."""
     wanted = data.stage(stage)
     found = [r for r in data.random["results"] if r["stage"] == wanted] if data.random else []

@@ -1,9 +1,10 @@
 """The times of builds and tests."""
 
+from tools.pages.data import Data
 from tools.tables import table
 
 
-def block_loop(data, which):
+def block_loop(data: Data, which: str) -> list[str]:
     """Where the time of builds and tests goes, before and after (./lab measure loop)."""
     before, after = (data.loop[name] for name in ("before", "after"))
     if which == "wall":

@@ -1,5 +1,6 @@
 """The tables of docs/tsm/probes.md."""
 
+from tools.pages.data import Data
 from tools.pages.notes import not_measured
 from tools.pages.records.probes import (
     CODE,
@@ -12,24 +13,25 @@ from tools.pages.records.probes import (
     record,
     unique,
 )
+from tools.repository import Json
 from tools.tables import number, table
 
 WARPS = ("4", "8", "16")
 
 
-def both(result, measured, predicted):
+def both(result: Json, measured: str, predicted: str) -> str:
     """Measured, and in brackets predicted."""
     if result["status"] == "skip":
         return "-"
     return f"{number(result.get(measured))} ({number(result.get(predicted))})"
 
 
-def bandwidth_row(result):
+def bandwidth_row(result: Json) -> str:
     where = f"{result['warps_per_sm']} warps an SM" if result["warps_per_sm"] else "1 block, 4 warps"
     return f"{result['word_bytes']} bytes, {where}"
 
 
-def table_bandwidth(run):
+def table_bandwidth(run: Json) -> list[str]:
     results = run["results"]
     ilps = unique(r["ilp"] for r in results)
     rows = [
@@ -39,11 +41,11 @@ def table_bandwidth(run):
     return table(["GB/s (predicted); loads in flight of a thread:"] + [str(ilp) for ilp in ilps], rows)
 
 
-def size(bytes):
+def size(bytes: int) -> str:
     return f"{bytes >> 10} KiB" if bytes < 1 << 20 else f"{bytes >> 20} MiB"
 
 
-def table_latency(run):
+def table_latency(run: Json) -> list[str]:
     chains = [r for r in run["results"] if r["part"] == "chain"]
     lines = table(
         ["chain", "ns (predicted)", "cycles (predicted)"],
@@ -65,7 +67,7 @@ def table_latency(run):
     )
 
 
-def table_loops(run):
+def table_loops(run: Json) -> list[str]:
     shares = port_shares(run)
     rows = [
         [loop_name(r)]
@@ -85,7 +87,7 @@ def table_loops(run):
     return lines
 
 
-def table_incorrect(run):
+def table_incorrect(run: Json) -> list[str]:
     grids = [run["sm_count"] * waves for waves in (1, 2, 4, 8, 16)]
     rows = []
     for (type, tile, kernel), results in incorrect_series(run).items():
@@ -110,7 +112,7 @@ TABLES = {
 }
 
 
-def block_probe(data, name):
+def block_probe(data: Data, name: str) -> list[str]:
     """What a probe measured, and its figure."""
     run = record(name)
     if not run and name in TABLES:
@@ -123,7 +125,7 @@ def block_probe(data, name):
     ]
 
 
-def block_probe_code(data, name):
+def block_probe_code(data: Data, name: str) -> list[str]:
     """What nvcc makes of a probe's loops."""
     run = record(name, CODE)
     if not run and name in ("coissue", "tiles"):

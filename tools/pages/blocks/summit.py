@@ -1,11 +1,11 @@
 """What stage 18's cost model knows and chooses."""
 
 from tools.pages import summit_model
-from tools.pages.data import CUBES, SKEWED, NotMeasured, full_shape
+from tools.pages.data import CUBES, SKEWED, Data, NotMeasured, full_shape
 from tools.tables import table, tflops
 
 
-def block_costs(data, stage):
+def block_costs(data: Data, stage: str) -> list[str]:
     """What the summit's cost model knows of its tiles, from its source."""
     model = summit_model.Model(data.source(data.stage(stage)))
     rows = []
@@ -42,7 +42,7 @@ def block_costs(data, stage):
     ]
 
 
-def block_choices(data, stage):
+def block_choices(data: Data, stage: str) -> list[str]:
     """What the summit's cost model chooses for the shapes that it is judged by, and how well it foretells the time."""
     model = summit_model.Model(data.source(data.stage(stage)))
     rows = []

@@ -1,11 +1,14 @@
 """FP32 products on Tensor Cores: residuals, batches, traffic."""
 
+from collections.abc import Callable
+
+from tools.pages.data import Data
 from tools.pages.records.tcec import accuracy_path, batched_name, batched_speeds, papers_library, residuals, short_name
 from tools.pages.records.tensor import NOT_MEASURED, measured
 from tools.repository import read_json
 
 
-def block_tcec_accuracy(data, stage):
+def block_tcec_accuracy(data: Data, stage: str) -> list[str]:
     """Residuals of a stage and its variants, and of FP32, over K."""
     run = read_json(accuracy_path())
     lines = []
@@ -28,7 +31,7 @@ def block_tcec_accuracy(data, stage):
     ]
 
 
-def block_tensor_batched(data):
+def block_tensor_batched(data: Data) -> list[str]:
     """Figure 8 of the paper: a batch of 256 products, over k."""
     speeds, run = batched_speeds()
     if not run:
@@ -60,7 +63,7 @@ def block_tensor_batched(data):
     ]
 
 
-def block_tensor_blockings(data, stage):
+def block_tensor_blockings(data: Data, stage: str) -> list[str]:
     """The variants of a stage on batches of 256."""
     run = measured("blockings")
     if not run:
@@ -89,7 +92,7 @@ def block_tensor_blockings(data, stage):
     ]
 
 
-def block_tcec_traffic(data):
+def block_tcec_traffic(data: Data) -> list[str]:
     """What 08's fragments, split in registers, save of 07's traffic, as Nsight Compute and the runtime have it."""
     run, counters = measured("s"), measured("tcec_counters")
     stages = [data.stage(f"tensorcore/{number}") for number in ("07", "08")]
@@ -99,7 +102,7 @@ def block_tcec_traffic(data):
     count = counters["sizes"]["4096"]
     block = lambda stage: launch[stage]["static_shared_bytes"] + launch[stage]["dynamic_shared_bytes"]  # noqa: E731
 
-    def row(title, value):
+    def row(title: str, value: Callable[[str], str]) -> str:
         return f"| {title} | " + " | ".join(value(stage) for stage in stages) + " |"
 
     return [
@@ -127,7 +130,7 @@ def block_tcec_traffic(data):
     ]
 
 
-def block_tcec_choices(data, stage):
+def block_tcec_choices(data: Data, stage: str) -> list[str]:
     """What a stage that chooses took, and how precise it was, by the kind of numbers."""
     run = read_json(accuracy_path())
     rows = [r for r in run["results"] if r["stage"] == data.stage(stage) and "residual" in r]

@@ -1,11 +1,14 @@
 """FP16 products on Tensor Cores."""
 
+from collections.abc import Callable
+
+from tools.pages.data import Data
 from tools.pages.notes import NOT_COUNTED
 from tools.pages.records.tensor import FOLDERS, NOT_MEASURED, measured, rate_run, specifications
-from tools.repository import read_json
+from tools.repository import Json, read_json
 
 
-def block_tensor_counted(data, stage):
+def block_tensor_counted(data: Data, stage: str) -> list[str]:
     """What the executor counted for a product of FP16 matrices, at a size whose rows meet in a bank and at one whose rows don't."""
     sizes = data.executor["tensor_sizes"]
     found = [data.executor["kernels"].get(f"{data.stage(stage)}/{size}") for size in sizes]
@@ -14,7 +17,7 @@ def block_tensor_counted(data, stage):
     counts = [kernel["counts"] for kernel in found]
     per = [c["tensor_flops"] / 4096 for c in counts]
 
-    def row(title, value):
+    def row(title: str, value: Callable[[Json], float]) -> str:
         return f"| {title} | " + " | ".join(f"{value(c) / steps:.3g}" for c, steps in zip(counts, per)) + " |"
 
     return [
@@ -31,7 +34,7 @@ def block_tensor_counted(data, stage):
     ]
 
 
-def block_tensor_measured(data, stage):
+def block_tensor_measured(data: Data, stage: str) -> list[str]:
     """Speeds of a stage, of FP16 products or of FP32 ones, beside its roofline and cuBLAS."""
     runs = [
         run
@@ -73,7 +76,7 @@ def block_tensor_measured(data, stage):
     ]
 
 
-def block_tensor_padded(data):
+def block_tensor_padded(data: Data) -> list[str]:
     """The first stage at 1024, its rows 1,032 numbers apart."""
     run = measured("padded")
     if not run:
@@ -85,7 +88,7 @@ def block_tensor_padded(data):
     ]
 
 
-def block_tensor_forms(data, stage):
+def block_tensor_forms(data: Data, stage: str) -> list[str]:
     """A stage and its variants: speed, registers, and what Nsight Compute counted."""
     runs = [
         (run, measured(counted))
@@ -125,7 +128,7 @@ def block_tensor_forms(data, stage):
     ]
 
 
-def block_tensor_pipe(data, stage):
+def block_tensor_pipe(data: Data, stage: str) -> list[str]:
     """What Nsight Compute says of the Tensor Cores in a stage."""
     found = [
         c
@@ -138,7 +141,7 @@ def block_tensor_pipe(data, stage):
     sizes = [size for size in counters["sizes"] if data.stage(stage) in counters["sizes"][size]]
     its = [counters["sizes"][size][data.stage(stage)] for size in sizes]
 
-    def row(title, value):
+    def row(title: str, value: Callable[[Json], str]) -> str:
         return f"| {title} | " + " | ".join(value(c) for c in its) + " |"
 
     return [
@@ -162,7 +165,7 @@ def block_tensor_pipe(data, stage):
     ]
 
 
-def block_tensor_specifications(data):
+def block_tensor_specifications(data: Data) -> list[str]:
     lines = [
         "| | device memory, GB/s | shared memory, GB/s | FP32, TFLOP/s | FP16 Tensor Cores, TFLOP/s | TF32, TFLOP/s | device bytes a flop | shared bytes a flop | flops a shared byte |",
         "|---|" + "---:|" * 8,
@@ -174,7 +177,7 @@ def block_tensor_specifications(data):
     return lines
 
 
-def block_tensor_rounding(data):
+def block_tensor_rounding(data: Data) -> list[str]:
     """What the probe `rounding` found out about Tensor Cores' sums."""
     path = FOLDERS["measured"] / "probes" / "rounding.json"
     if not path.exists():
@@ -192,7 +195,7 @@ def block_tensor_rounding(data):
     ]
 
 
-def block_tensor_rate(data):
+def block_tensor_rate(data: Data) -> list[str]:
     """What the probe `tensor_rate` measured."""
     run = rate_run()
     if not run:
@@ -209,7 +212,7 @@ def block_tensor_rate(data):
     ]
 
 
-def block_tensor_peaks(data, stage):
+def block_tensor_peaks(data: Data, stage: str) -> list[str]:
     """What a stage has at 8192, in all runs, of mma.sync's peaks."""
     rate, runs = rate_run(), [run for run in map(measured, ("h", "variants", "waves")) if run]
     speeds = [

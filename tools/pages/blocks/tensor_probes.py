@@ -1,11 +1,12 @@
 """The probes of docs/tensorcore/: 04, 05, 06a, 06b."""
 
+from tools.pages.data import Data
 from tools.pages.records.tensor import NOT_MEASURED, measured
 from tools.pages.records.tensor_probes import figure_of, map_path, pairs_of, part, probe_run, ratio_of, task_series
 from tools.repository import read_json
 
 
-def block_fragment_registers(data):
+def block_fragment_registers(data: Data) -> list[str]:
     """Registers that a lane needs for the same matrix."""
     run = read_json(map_path())
     return [
@@ -17,7 +18,7 @@ def block_fragment_registers(data):
     ]
 
 
-def block_fragment_measured(data):
+def block_fragment_measured(data: Data) -> list[str]:
     """What a GPU said of its maps."""
     run = probe_run("04_fragment_map", "measured")
     if not run:
@@ -32,7 +33,7 @@ def block_fragment_measured(data):
     return lines + ["", f"{run['device']}, sm_{run['compute_capability']}, CUDA {run['cuda']}, commit {run['commit']}."]
 
 
-def block_scan_counted(data):
+def block_scan_counted(data: Data) -> list[str]:
     """What the executor counted for a tile of 256 numbers, and what nvcc makes of the kernels."""
     run = probe_run("05_scan", "counted")
     rows = []
@@ -60,7 +61,7 @@ def block_scan_counted(data):
     ]
 
 
-def block_transform_counted(data, name):
+def block_transform_counted(data: Data, name: str) -> list[str]:
     """What the executor counted for one matrix of 06a or 06b, and what nvcc makes of the kernels."""
     run = probe_run(name, "counted")
     rows = []
@@ -88,7 +89,7 @@ def block_transform_counted(data, name):
     ]
 
 
-def block_probe_shared(data, probe):
+def block_probe_shared(data: Data, probe: str) -> list[str]:
     """What Nsight Compute counted of shared memory in a probe's kernels."""
     run = measured("probe_counters")
     if not run or probe not in run["probes"]:
@@ -105,7 +106,7 @@ def block_probe_shared(data, probe):
     ]
 
 
-def block_transform_measured(data, name):
+def block_transform_measured(data: Data, name: str) -> list[str]:
     """The speeds of all forms of 06a or 06b, over the size of the batch."""
     run = probe_run(name, "measured")
     if not run:
@@ -151,7 +152,7 @@ def block_transform_measured(data, name):
     ]
 
 
-def block_scan_measured(data):
+def block_scan_measured(data: Data) -> list[str]:
     """The speeds of all forms, over the size of the batch."""
     run = probe_run("05_scan", "measured")
     if not run:
@@ -177,7 +178,7 @@ def block_scan_measured(data):
         ]
         for batch, by_form in batches.items():
 
-            def ratio(faster, slower):
+            def ratio(faster: str, slower: str) -> str:
                 both = [by_form[form].get("gbs") for form in (faster, slower)]
                 return f"{both[0] / both[1]:.2f}" if all(both) else "-"
 

@@ -1,6 +1,7 @@
 """Tensor Cores beside plain FP64 cores in tall & skinny products (docs/tsm/13b, 13c), from what the tuner has timed in one run."""
 
 from tools.experiments.tsm_cases import PRODUCTS, TYPES
+from tools.pages.data import Data
 from tools.pages.records.tensor_tsm import REPORT, shares
 from tools.repository import read_json
 from tools.stats import upper_median
@@ -10,7 +11,7 @@ SHOWN = (13, 16, 17, 20, 24, 28, 32, 33, 36, 40, 44, 48, 49, 52, 56, 57, 60, 63,
 HOW = ("plain", "Tensor Cores")
 
 
-def block_beside_plain(data, op):
+def block_beside_plain(data: Data, op: str) -> list[str]:
     if not REPORT.exists():
         return ["*Not measured yet: `./lab measure tune-tsm cases --beside` begins it.*"]
     report = read_json(REPORT)

@@ -1,15 +1,17 @@
 """The tall & skinny stages."""
 
 import sys
+from collections.abc import Callable
 
 from tools.experiments.tsm_cases import TYPES
+from tools.pages.data import Data
 from tools.pages.notes import NOT_COUNTED, not_measured
-from tools.repository import GPU, ROOT, read_json
+from tools.repository import GPU, ROOT, Json, read_json
 
 MEASURED = [GPU / f"{product}_{type}.json" for product in ("tsm", "tsmm") for type in "dz"]
 
 
-def block_tsm_counted(data, stage):
+def block_tsm_counted(data: Data, stage: str) -> list[str]:
     """What the executor counted, for both types."""
     found = {type: data.executor["kernels"].get(f"{data.stage(stage)}/{type}") for type in TYPES}
     if not all(found.values()):
@@ -17,12 +19,12 @@ def block_tsm_counted(data, stage):
     m, n, k = data.executor["tsm_shape"].split("x")
     counts = {type: kernel["counts"] for type, kernel in found.items()}
 
-    def row(title, value):
+    def row(title: str, value: Callable[[Json], float]) -> str:
         return f"| {title} | " + " | ".join(f"{value(counts[type]):.3g}" for type in TYPES) + " |"
 
     tensor = all(c["tensor_flops"] > 2 * c["fma64"] for c in counts.values())
 
-    def per_fma(kind, what):
+    def per_fma(kind: str, what: str) -> Callable[[Json], float]:
         # An instruction of Tensor Cores is 16 warp-wide FMAs, where some kernels have them and others not.
         return lambda c: (
             c[kind][what]
@@ -56,7 +58,7 @@ def block_tsm_counted(data, stage):
     ]
 
 
-def block_tsm_measured(data, stage):
+def block_tsm_measured(data: Data, stage: str) -> list[str]:
     wanted, rows, of = data.stage(stage), [], None
     for path in MEASURED:
         if not path.exists():

@@ -1,11 +1,11 @@
 """The search of stage 16."""
 
-from tools.pages.data import NotMeasured
+from tools.pages.data import Data, NotMeasured
 from tools.pages.records.tuning import timed_points, tuned_shape
 from tools.tables import table, tflops
 
 
-def block_funnel(data):
+def block_funnel(data: Data) -> list[str]:
     """How many points of the search were left after each pruning."""
     funnel = data.tuning["funnel"] if data.tuning else []
     if not funnel:
@@ -19,7 +19,7 @@ def block_funnel(data):
     )
 
 
-def block_tuning(data, most="12"):
+def block_tuning(data: Data, most: str = "12") -> list[str]:
     """The best points of the search, and the stage's own."""
     points, sizes = timed_points(data)
     rows, own = [], tuned_shape(data)

@@ -1,11 +1,11 @@
 """A stage and its variants."""
 
-from tools.pages.data import NotMeasured, shape_of, short_shape
+from tools.pages.data import Data, NotMeasured, shape_of, short_shape
 from tools.pages.records.launches import product_launch, shared_bytes
 from tools.tables import table
 
 
-def block_variants(data, stage):
+def block_variants(data: Data, stage: str) -> list[str]:
     """A stage and its variants at the shapes of their run, and how they compare at other sizes."""
     wanted = data.stage(stage)
     found = [r for r in data.variants["results"] if r["stage"].split(":")[0] == wanted] if data.variants else []
@@ -64,7 +64,7 @@ def block_variants(data, stage):
     )
 
 
-def other_sizes(data, stage, wanted):
+def other_sizes(data: Data, stage: str, wanted: str) -> list[str]:
     """For each further run of the variants a table of their speeds, of their stage's."""
     lines = []
     for run in data.more_variants:
@@ -78,7 +78,7 @@ def other_sizes(data, stage, wanted):
             dict.fromkeys(r["stage"].partition(":")[2] for r in run["results"] if r["stage"].startswith(f"{wanted}:"))
         )
 
-        def gain(name, shape):
+        def gain(name: str, shape: str) -> str:
             return (
                 f"{speeds[name, shape] / speeds['', shape]:.2f}" if {(name, shape), ("", shape)} <= set(speeds) else "-"
             )

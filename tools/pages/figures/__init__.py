@@ -1,5 +1,6 @@
 """The figures of the pages. A module's plan() says what it draws: the file, its sources, and the function that draws it."""
 
+from tools.pages.data import Data
 from tools.pages.figures import (
     banks,
     choice,
@@ -18,6 +19,7 @@ from tools.pages.figures import (
     tsm,
     tsmm_row,
 )
+from tools.pages.figures.style import Plan
 
 MODULES = (
     ladder,
@@ -39,6 +41,6 @@ MODULES = (
 )
 
 
-def figures(data):
+def figures(data: Data) -> Plan:
     """Of all modules."""
     return {name: figure for module in MODULES for name, figure in module.plan(data).items()}

@@ -1,12 +1,14 @@
 """The banks that a warp's accesses to shared memory meet."""
 
+import pathlib
 import re
 
-from tools.pages.figures.style import plot_style, save
+from tools.pages.data import Data
+from tools.pages.figures.style import Draw, Plan, plot_style, save
 from tools.repository import stage_file
 
 
-def draw_banks(source, path):
+def draw_banks(source: pathlib.Path, path: pathlib.Path) -> None:
     """Tile bs in shared memory: the bank of each word, and the words that warp 0 reads in one step of the inner loop."""
     plt = plot_style()
     text = source.read_text()
@@ -37,7 +39,7 @@ def draw_banks(source, path):
     save(plt, fig, path)
 
 
-def draw_scatter(source, path, threads):
+def draw_scatter(source: pathlib.Path, path: pathlib.Path, threads: int) -> None:
     """The transposed tile of A in shared memory, as far as warp 0 fills it: the bank of each word, and the words of one store.
     threads: how many fetch one row of A's tile, a float4 each."""
     plt = plot_style()
@@ -83,11 +85,11 @@ def draw_scatter(source, path, threads):
     save(plt, fig, path)
 
 
-def plan(data):
-    def of_loads(source):
+def plan(data: Data) -> Plan:
+    def of_loads(source: pathlib.Path) -> Draw:
         return lambda data, path: draw_banks(source, path)
 
-    def of_stores(source, threads):
+    def of_stores(source: pathlib.Path, threads: int) -> Draw:
         return lambda data, path: draw_scatter(source, path, threads)
 
     found = {}

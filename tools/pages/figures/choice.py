@@ -1,14 +1,17 @@
 """tsm/14 and 15: which stage they take for which M and N."""
 
+import pathlib
+
 from tools.experiments.tsm_cases import TYPES
-from tools.pages.figures.style import plot_style, save
+from tools.pages.data import Data
+from tools.pages.figures.style import Plan, plot_style, save
 from tools.repository import CPU, ROOT, TUNED, read_json
 
 CHOICES = CPU / "choice.json"  # by `gemm choice --json`, on any machine
 COLOURS = ["#b0c4de", "#2e8b57", "#cd853f", "#9370db"]
 
 
-def draw(stage, op, path):
+def draw(stage: str, op: str, path: pathlib.Path) -> None:
     plt = plot_style()
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
@@ -47,9 +50,9 @@ def draw(stage, op, path):
     save(plt, fig, path)
 
 
-def plan(data):
+def plan(data: Data) -> Plan:
     sources = [CHOICES, TUNED, ROOT / "tsm" / "choice.cpp"]
     return {
-        f"choice_{stage.split('/')[1]}.svg": (sources, lambda data, path, stage=stage, op=op: draw(stage, op, path))
-        for stage, op in (("tsm/14_best", "tsmttsm"), ("tsm/15_tsmm_best", "tsmm"))
+        "choice_14_best.svg": (sources, lambda data, path: draw("tsm/14_best", "tsmttsm", path)),
+        "choice_15_tsmm_best.svg": (sources, lambda data, path: draw("tsm/15_tsmm_best", "tsmm", path)),
     }

@@ -1,31 +1,34 @@
 """The plots of docs/tsm/experiments.md, E2 to E14."""
 
 import pathlib
+from typing import Any
 
 from tools.experiments import tsm, tsm_tables
 from tools.experiments.tsm_cases import TYPES, register_line
-from tools.pages.figures.style import beside, plot_style, save
+from tools.experiments.tsm_tables import View
+from tools.pages.data import Data
+from tools.pages.figures.style import Draw, Figure, Plan, Pyplot, beside, plot_style, save
 from tools.pages.records.experiments import FOLDERS
-from tools.repository import read_json
+from tools.repository import Json, read_json
 
 
-def roofline_gflops(record, width, kind, op):
+def roofline_gflops(record: Json, width: int, kind: str, op: str) -> float:
     """Of M = N, in 1e9 flop/s: as common/measure/roofline.cpp has it, with the plain FP64 cores."""
     c = record["ceilings"]
     flop_per_byte = width / (8 if kind == "d" else 4)  # 2 M N over (M + N) 8, four times the flops and twice the bytes
     return min(c["dfma_gflops"], flop_per_byte * c["scale_gbs" if op == "tsmm" else "read_gbs"])
 
 
-def dash(kind):
+def dash(kind: str) -> str:
     return "-" if kind == "d" else "--"
 
 
-def square_curve(view, series, kind, key):
+def square_curve(view: View, series: str, kind: str, key: str) -> list[tuple[Any, ...]]:
     points = [(m, r[key]) for m, n in view.sizes if m == n and (r := view.at(series, kind, m, n)) and key in r]
     return list(zip(*points)) or [(), ()]
 
 
-def draw_shares(plt, record):
+def draw_shares(plt: Pyplot, record: Json) -> Figure:
     """% of the roofline against M = N, a line for each series and type."""
     view = tsm_tables.View(record)
     fig, ax = plt.subplots(figsize=(8, 4.4))
@@ -47,7 +50,7 @@ def draw_shares(plt, record):
     return fig
 
 
-def draw_curves(plt, record):
+def draw_curves(plt: Pyplot, record: Json) -> Figure:
     """TFLOP/s against M = N, a line for each value of an option, below the roofline."""
     view = tsm_tables.View(record)
     fig, ax = plt.subplots(figsize=(8, 4.4))
@@ -63,7 +66,7 @@ def draw_curves(plt, record):
     return fig
 
 
-def draw_tiles(plt, record):
+def draw_tiles(plt: Pyplot, record: Json) -> Figure:
     """A heat map over TM and TN for each type, with the lines of 128 and 255 registers."""
     view = tsm_tables.View(record)
     fig, axes = plt.subplots(1, len(view.types), figsize=(5.4 * len(view.types), 4.6), squeeze=False)
@@ -95,7 +98,7 @@ def draw_tiles(plt, record):
     return fig
 
 
-def draw_reductions(plt, record):
+def draw_reductions(plt: Pyplot, record: Json) -> Figure:
     """Speed as a share of that without a reduction, against K, for each size."""
     view = tsm_tables.View(record)
     fig, axes = plt.subplots(1, len(view.sizes), figsize=(3 * len(view.sizes), 3.4), sharey=True, squeeze=False)
@@ -117,7 +120,7 @@ def draw_reductions(plt, record):
     return fig
 
 
-def draw_map(plt, record):
+def draw_map(plt: Pyplot, record: Json) -> Figure:
     """% of the roofline over M and N, for each product and type."""
     view = tsm_tables.View(record)
     fig, axes = plt.subplots(
@@ -160,7 +163,7 @@ def draw_map(plt, record):
     return fig
 
 
-def draw_experiment(record, path):
+def draw_experiment(record: Json, path: pathlib.Path) -> None:
     plt = plot_style()
     experiment = tsm.EXPERIMENTS[record["experiment"]]
     fig = {
@@ -175,8 +178,8 @@ def draw_experiment(record, path):
     save(plt, fig, path)
 
 
-def plan(data):
-    def function(source):
+def plan(data: Data) -> Plan:
+    def function(source: pathlib.Path) -> Draw:
         return lambda data, path: draw_experiment(read_json(source), path)
 
     paths = {name: FOLDERS[0] / f"{name}.json" for name in tsm.EXPERIMENTS}

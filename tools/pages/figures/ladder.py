@@ -1,7 +1,11 @@
 """Speed against size, of all stages."""
 
-from tools.pages.data import COARSE, LADDER, RANDOM, SWEEP
-from tools.pages.figures.style import Unable, plot_style, save
+import pathlib
+
+from tools.pages.data import COARSE, LADDER, RANDOM, SWEEP, Data
+from tools.pages.figures.style import Axes, Figure, Plan, Unable, plot_style, save
+from tools.repository import Json
+from tools.stats import upper_median
 
 YARDSTICK = "cublas/fp32_pedantic"
 # Stages in colours by the idea that they are about: the first number of the family, its name, its colour.
@@ -19,21 +23,21 @@ FAMILIES = [
 ]
 
 
-def name_of(stage):
+def name_of(stage: str) -> str:
     return stage.split("/")[1]
 
 
-def number_of(stage):
+def number_of(stage: str) -> str:
     return name_of(stage).split("_")[0]
 
 
-def family(stage):
+def family(stage: str) -> tuple[str, str]:
     """(name, colour)"""
     number = int("".join(c for c in number_of(stage) if c.isdigit()) or 0)
     return next(((name, colour) for first, name, colour in reversed(FAMILIES) if number >= first), ("other", "black"))
 
 
-def cubes(reports):
+def cubes(reports: list[Json]) -> dict[str, dict[int, float]]:
     """Speeds in TFLOP/s by stage and size, of cubes that were timed; the yardstick's are also known from between the others."""
     speeds, beside = {}, {}
     for report in reports:
@@ -48,19 +52,19 @@ def cubes(reports):
     if not speeds:
         raise Unable("nothing was timed on a cube (M = N = K): there is nothing to draw")
     for size, found in beside.items():
-        speeds.setdefault(YARDSTICK, {}).setdefault(size, sorted(found)[len(found) // 2])
+        speeds.setdefault(YARDSTICK, {}).setdefault(size, upper_median(found))
     return {stage: dict(sorted(found.items())) for stage, found in speeds.items()}
 
 
-def ceilings_of(reports):
+def ceilings_of(reports: list[Json]) -> Json | None:
     return next((report["ceilings"] for report in reports if "ceilings" in report), None)
 
 
-def spread(wanted, gap):
+def spread(wanted: list[float], gap: float) -> list[float]:
     """Places near the wanted ones, from 0 to 1, in the same order, no two closer than the gap: neighbours share their mean."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
 
-    def centre(run):
+    def centre(run: list[int]) -> float:
         half = (len(run) - 1) / 2 * gap
         return max(half, min(1 - half, sum(wanted[i] for i in run) / len(run)))
 
@@ -77,7 +81,7 @@ def spread(wanted, gap):
     return places
 
 
-def label_ends(fig, ax, ends, size):
+def label_ends(fig: Figure, ax: Axes, ends: list[tuple[float, float, str, str]], size: int) -> None:
     """ends: (x, y, text, colour) in data units. Writes each text right of the plot, as near to its line's end as there is room."""
     if not ends:
         return
@@ -109,11 +113,11 @@ def label_ends(fig, ax, ends, size):
         )
 
 
-def on_the_line(size):
+def on_the_line(size: int) -> bool:
     return size % 128 == 0  # what no tile is cut by; the others are marked apart
 
 
-def draw_lines(ax, speeds):
+def draw_lines(ax: Axes, speeds: dict[str, dict[int, float]]) -> None:
     for stage, speed in speeds.items():
         line = [size for size in speed if on_the_line(size)]
         others = [size for size in speed if not on_the_line(size)]
@@ -135,7 +139,7 @@ def draw_lines(ax, speeds):
         )
 
 
-def size_axis(ax, sizes):
+def size_axis(ax: Axes, sizes: list[int]) -> None:
     ax.set_xscale("log", base=2)
     powers = [1 << e for e in range(20) if min(sizes) <= 1 << e <= max(sizes)] or sorted(sizes)
     ax.set_xticks(powers, [str(p) for p in powers], fontsize=9)
@@ -143,7 +147,7 @@ def size_axis(ax, sizes):
     ax.set_xlabel("M = N = K")
 
 
-def not_cubes(reports, stage):
+def not_cubes(reports: list[Json], stage: str) -> list[tuple[float, float, float]]:
     """Of the products that are no cubes: (the size of a cube with as many FMAs, TFLOP/s, cuBLAS's TFLOP/s)"""
     points = {}
     for report in reports:
@@ -158,7 +162,7 @@ def not_cubes(reports, stage):
     return list(points.values())
 
 
-def draw_ladder(reports, path):
+def draw_ladder(reports: list[Json], path: pathlib.Path | str) -> None:
     """All stages and cuBLAS on a logarithmic scale, and the upper ones once more on a linear one."""
     plt = plot_style()
     speeds = cubes(reports)
@@ -194,7 +198,7 @@ def draw_ladder(reports, path):
     axes[1].set_ylim(bottom=0)
     axes[1].set_title("those above 45 % of cuBLAS, linear", fontsize=10)
 
-    def ends(part):
+    def ends(part: dict[str, dict[int, float]]) -> list[tuple[float, float, str, str]]:
         return [
             (
                 max(speed),
@@ -230,7 +234,7 @@ def draw_ladder(reports, path):
     save(plt, fig, path)
 
 
-def plan(data):
+def plan(data: Data) -> Plan:
     runs = [path for path in (LADDER, SWEEP, COARSE, RANDOM) if path.exists()]
     reports = [report for report in (data.ladder, data.sweep, data.coarse, data.random) if report]
     return {f"ladder.{kind}": (runs, lambda data, path: draw_ladder(reports, path)) for kind in ("svg", "png")}

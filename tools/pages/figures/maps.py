@@ -1,17 +1,19 @@
 """Which thread writes which element of C."""
 
-from tools.pages.data import MAPS
-from tools.pages.figures.style import plot_style, save
+import pathlib
+
+from tools.pages.data import MAPS, Data
+from tools.pages.figures.style import Draw, Plan, plot_style, save
 from tools.repository import read_json
 
 
-def runs(flags):
+def runs(flags: list[bool]) -> list[tuple[int, int]]:
     """Start and end of each run of true flags."""
     starts = [i for i, flag in enumerate(flags) if flag and not (i and flags[i - 1])]
     return [(start, next((i for i in range(start, len(flags)) if not flags[i]), len(flags))) for start in starts]
 
 
-def draw_map(stage, path):
+def draw_map(stage: str, path: pathlib.Path) -> None:
     """The tile of C that block 0 writes; which lane of which warp wrote what, found by running the stage."""
     plt = plot_style()
     from matplotlib.collections import LineCollection
@@ -65,8 +67,8 @@ def draw_map(stage, path):
     save(plt, fig, path)
 
 
-def plan(data):
-    def draw(stage):
+def plan(data: Data) -> Plan:
+    def draw(stage: str) -> Draw:
         return lambda data, path: draw_map(stage, path)
 
     maps = read_json(MAPS)

@@ -1,10 +1,12 @@
 """What L1 and shared memory allow, beside what was measured."""
 
-from tools.pages.data import COUNTERS, LADDER
-from tools.pages.figures.style import plot_style, save
+import pathlib
+
+from tools.pages.data import COUNTERS, LADDER, Data
+from tools.pages.figures.style import Plan, plot_style, save
 
 
-def draw_prediction(data, path):
+def draw_prediction(data: Data, path: pathlib.Path) -> None:
     plt = plot_style()
     measured = data.counters["sizes"]["2048"]
     stages = [i for i in data.stages if i in measured and "gflops" in data.results.get((i, "2048x2048x2048"), {})]
@@ -38,5 +40,5 @@ def draw_prediction(data, path):
     save(plt, fig, path)
 
 
-def plan(data):
+def plan(data: Data) -> Plan:
     return {"prediction.svg": ([LADDER, COUNTERS], draw_prediction)}

@@ -1,6 +1,9 @@
 """The figures of docs/tsm/probes.md."""
 
-from tools.pages.figures.style import plot_style, save
+import pathlib
+
+from tools.pages.data import Data
+from tools.pages.figures.style import Axes, Draw, Plan, plot_style, save
 from tools.pages.records.probes import (
     HYPOTHESES,
     best,
@@ -12,11 +15,12 @@ from tools.pages.records.probes import (
     record_path,
     unique,
 )
+from tools.repository import Json
 
 DRAWN = ("bandwidth", "latency", "coissue", "tiles", "incorrect")
 
 
-def draw_bandwidth(ax, run):
+def draw_bandwidth(ax: Axes, run: Json) -> None:
     for colour, word in enumerate(unique(r["word_bytes"] for r in run["results"])):
         for marker, ilp in zip("osD^v", unique(r["ilp"] for r in run["results"])):
             points = [
@@ -40,7 +44,7 @@ def draw_bandwidth(ax, run):
     ax.set_ylabel("GB/s")
 
 
-def draw_latency(ax, run):
+def draw_latency(ax: Axes, run: Json) -> None:
     chains = [r for r in run["results"] if r["part"] == "chain" and "cycles" in r]
     ax.plot([r["bytes"] for r in chains], [r["cycles"] for r in chains], marker="o", markersize=4, label="measured")
     guessed = [r for r in chains if "predicted_cycles" in r]
@@ -53,7 +57,7 @@ def draw_latency(ax, run):
     ax.set_ylabel("cycles of a step")
 
 
-def draw_lines(ax, run):
+def draw_lines(ax: Axes, run: Json) -> None:
     for colour, ((memory, pattern), results) in enumerate(line_series(run).items()):
         shown = [r for r in results if "cycles" in r]
         lines = [r["lines"] for r in shown]
@@ -72,7 +76,7 @@ def draw_lines(ax, run):
     ax.set_ylabel("cycles of an SM for a load")
 
 
-def draw_coissue(ax, run):
+def draw_coissue(ax: Axes, run: Json) -> None:
     series = {}
     for r in run["results"]:
         if r["kind"] != "none" and r.get("percent"):
@@ -88,7 +92,7 @@ def draw_coissue(ax, run):
     ax.set_ylabel("% of the FP64 peak, the best of 4, 8, 16 warps")
 
 
-def draw_tiles(ax, run):
+def draw_tiles(ax: Axes, run: Json) -> None:
     shown = [r for r in run["results"] if best(r)]
     shares = port_shares(run)
     for i, r in enumerate(shown):
@@ -111,7 +115,7 @@ def draw_tiles(ax, run):
     ax.set_xlabel("% of the FP64 peak, the best of 4, 8, 16 warps, and what hypotheses say")
 
 
-def draw_incorrect(axes, run):
+def draw_incorrect(axes: list[Axes], run: Json) -> None:
     series = incorrect_series(run)
     for ax, type in zip(axes, unique(type for type, _, _ in series)):
         for colour, tile in enumerate(unique(tile for t, tile, _ in series if t == type)):
@@ -139,7 +143,7 @@ def draw_incorrect(axes, run):
     axes[0].set_ylabel("GFLOP/s that A^T B would have")
 
 
-def draw(name, run, path):
+def draw(name: str, run: Json, path: pathlib.Path) -> None:
     plt = plot_style()
     if name in ("latency", "incorrect"):
         fig, axes = plt.subplots(1, 2, figsize=(11, 4.4))
@@ -159,8 +163,8 @@ def draw(name, run, path):
     save(plt, fig, path)
 
 
-def plan(data):
-    def function(name):
+def plan(data: Data) -> Plan:
+    def function(name: str) -> Draw:
         return lambda data, path: draw(name, record(name), path)
 
     return {f"probe_{name}.svg": ([record_path(name)], function(name)) for name in DRAWN if record(name)}

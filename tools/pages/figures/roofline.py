@@ -1,13 +1,16 @@
 """The roofline with every stage."""
 
-from tools.pages.data import COUNTED, COUNTERS, LADDER
+import pathlib
+
+from tools.pages.data import COUNTED, COUNTERS, LADDER, Data
 from tools.pages.figures.ladder import FAMILIES, ceilings_of, cubes, family, label_ends, name_of, number_of
-from tools.pages.figures.style import Unable, plot_style, save
+from tools.pages.figures.style import Plan, Unable, plot_style, save
+from tools.repository import Json
 
 HEADLINE = 4096
 
 
-def intensities(counts, counters):
+def intensities(counts: Json | None, counters: Json | None) -> dict[str, dict[str, float]]:
     """Flop per byte by stage: asked of global memory and of shared memory (the executor), read from DRAM (Nsight Compute)."""
     found = {}
     for stage, entry in (counts or {}).get("kernels", {}).items():
@@ -19,7 +22,7 @@ def intensities(counts, counters):
     return found
 
 
-def draw_roofline(reports, counts, counters, path):
+def draw_roofline(reports: list[Json], counts: Json | None, counters: Json | None, path: pathlib.Path | str) -> None:
     plt = plot_style()
     speeds = cubes(reports)
     ceilings = ceilings_of(reports)
@@ -92,8 +95,8 @@ def draw_roofline(reports, counts, counters, path):
     save(plt, fig, path)
 
 
-def plan(data):
-    def draw(data, path):
+def plan(data: Data) -> Plan:
+    def draw(data: Data, path: pathlib.Path) -> None:
         draw_roofline([data.ladder], data.executor, data.counters, path)
 
     return {f"roofline.{kind}": ([LADDER, COUNTED, COUNTERS], draw) for kind in ("svg", "png")}

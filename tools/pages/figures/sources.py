@@ -1,19 +1,21 @@
 """The plots of docs/sources.md: the experiments of SGEMM's sources."""
 
 import pathlib
+from typing import Any
 
 from tools.experiments import sgemm, sgemm_tables
-from tools.pages.figures.style import beside, plot_style, save
+from tools.pages.data import Data
+from tools.pages.figures.style import Axes, Draw, Plan, beside, plot_style, save
 from tools.pages.records.experiments import drawn
-from tools.repository import read_json
+from tools.repository import Json, read_json
 
 
-def curve(ax, view, stage, **style):
+def curve(ax: Axes, view: sgemm_tables.View, stage: str, **style: Any) -> None:
     points = [(size, view.gflops(stage, size)) for size in view.sizes if view.gflops(stage, size)]
     ax.plot(*zip(*points), markersize=4, label=sgemm.label(stage), **{"marker": "o", **style})
 
 
-def sizes_axis(ax, sizes):
+def sizes_axis(ax: Axes, sizes: list[sgemm_tables.Size]) -> None:
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     ax.set_xticks(sizes, [str(s) for s in sizes])
@@ -21,7 +23,7 @@ def sizes_axis(ax, sizes):
     ax.set_ylabel("GFLOP/s")
 
 
-def draw_speeds(ax, record):
+def draw_speeds(ax: Axes, record: Json) -> None:
     view, experiment = sgemm_tables.View(record), sgemm.EXPERIMENTS[record["experiment"]]
     for stage in view.stages:
         curve(ax, view, stage)
@@ -34,7 +36,7 @@ def draw_speeds(ax, record):
     beside(ax)
 
 
-def draw_dips(ax, record):
+def draw_dips(ax: Axes, record: Json) -> None:
     view = sgemm_tables.View(record)
     curve(ax, view, sgemm.BEST, marker=".")
     points = [(size, view.found[sgemm.BEST, size].get("cublas_gflops")) for size in view.sizes]
@@ -58,7 +60,7 @@ def draw_dips(ax, record):
     beside(ax)
 
 
-def draw_roofline(ax, record):
+def draw_roofline(ax: Axes, record: Json) -> None:
     lowest, highest = 1, 1024
     for n, (name, bandwidth, achieved, peak) in enumerate(sgemm_tables.roofs(record)):
         colour = ("tab:blue", "tab:cyan", "dimgrey", "darkgrey")[n % 4]
@@ -79,7 +81,7 @@ def draw_roofline(ax, record):
     beside(ax)
 
 
-def draw_kernels(ax, record):
+def draw_kernels(ax: Axes, record: Json) -> None:
     view = sgemm_tables.View(record)
     stages = [s for s in sgemm.KERNELS if view.gflops(s, 8192)]
     ax.plot(stages, [view.gflops(s, 8192) for s in stages], marker="o", label=record["device"])
@@ -97,7 +99,7 @@ def draw_kernels(ax, record):
     beside(ax)
 
 
-def draw_requests(ax, record):
+def draw_requests(ax: Axes, record: Json) -> None:
     names = [sgemm.REQUESTS[r["stage"]][0] for r in record["results"]]
     lanes = [r["shared_load_lanes"] for r in record["results"]]
     ax.bar(range(len(names)), lanes, 0.6, color="steelblue")
@@ -127,7 +129,7 @@ DRAW = {
 }
 
 
-def draw(name, source, path):
+def draw(name: str, source: pathlib.Path, path: pathlib.Path) -> None:
     record = read_json(source)
     plt = plot_style()
     fig, ax = plt.subplots(figsize=(8, 4.4))
@@ -136,8 +138,8 @@ def draw(name, source, path):
     save(plt, fig, path)
 
 
-def plan(data):
-    def function(name, source):
+def plan(data: Data) -> Plan:
+    def function(name: str, source: pathlib.Path) -> Draw:
         return lambda data, path: draw(name, source, path)
 
     return {

@@ -1,11 +1,14 @@
 """When stage 18's blocks work, by its cost model."""
 
-from tools.pages.figures.style import plot_style, save
+import pathlib
+
+from tools.pages.data import Data
+from tools.pages.figures.style import Plan, plot_style, save
 from tools.pages.summit_model import SMS, Model
 from tools.repository import stage_file
 
 
-def draw_plan(source, size, path):
+def draw_plan(source: str, size: int, path: pathlib.Path) -> None:
     """Who works when, by the model's times: without sharing, and as chosen."""
     plt = plot_style()
     model = Model(source)
@@ -78,6 +81,6 @@ def draw_plan(source, size, path):
     save(plt, fig, path)
 
 
-def plan(data):
+def plan(data: Data) -> Plan:
     source = stage_file("sgemm/18_summit")
     return {"plan_18_summit.svg": ([source], lambda data, path: draw_plan(source.read_text(), 3000, path))}

@@ -1,12 +1,15 @@
 """FP32 products on Tensor Cores."""
 
-from tools.pages.figures.style import plot_style, save
+import pathlib
+
+from tools.pages.data import Data
+from tools.pages.figures.style import Plan, plot_style, save
 from tools.pages.records.tcec import accuracy_path, batched_name, batched_speeds, papers_library, residuals, short_name
 from tools.pages.records.tensor import FOLDERS, MEASURED, measured
 from tools.repository import GPU, read_json
 
 
-def draw_tcec_roofline(path):
+def draw_tcec_roofline(path: pathlib.Path) -> None:
     """What shared memory lets FP32 products on Tensor Cores reach: the split through shared memory, and in registers (Figure 7)."""
     plt = plot_style()
     c = read_json(MEASURED)["ceilings"]
@@ -47,7 +50,7 @@ def draw_tcec_roofline(path):
     save(plt, fig, path)
 
 
-def draw_tcec_promotion(path):
+def draw_tcec_promotion(path: pathlib.Path) -> None:
     """Residual over K for sums of Tensor Cores that are added up in FP32 after so many products."""
     plt = plot_style()
     run = read_json(accuracy_path())
@@ -85,7 +88,7 @@ def draw_tcec_promotion(path):
     save(plt, fig, path)
 
 
-def draw_tcec_policies(path):
+def draw_tcec_policies(path: pathlib.Path) -> None:
     """Residual of each policy at one depth."""
     plt = plot_style()
     run = read_json(accuracy_path())
@@ -107,7 +110,7 @@ def draw_tcec_policies(path):
     save(plt, fig, path)
 
 
-def draw_batched(path):
+def draw_batched(path: pathlib.Path) -> None:
     """Figure 8: throughput of a batch over k."""
     plt = plot_style()
     speeds, run = batched_speeds()
@@ -135,7 +138,7 @@ def draw_batched(path):
     save(plt, fig, path)
 
 
-def plan(data):
+def plan(data: Data) -> Plan:
     runs = [MEASURED, *(path for path in [FOLDERS["measured"] / "tensor_s.json"] if path.exists())]
     found = {
         "tcec_roofline.svg": (runs, lambda data, path: draw_tcec_roofline(path)),

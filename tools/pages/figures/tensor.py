@@ -2,13 +2,13 @@
 
 import pathlib
 
-from tools.pages.data import COUNTED
-from tools.pages.figures.style import plot_style, save
+from tools.pages.data import COUNTED, Data
+from tools.pages.figures.style import Plan, plot_style, save
 from tools.pages.records.tensor import FOLDERS, MEASURED, measured, rate_run, specifications
 from tools.repository import GPU, ROOT
 
 
-def draw_shared_roofline(path):
+def draw_shared_roofline(path: pathlib.Path) -> None:
     """Tensor Cores over shared memory: what a warp's tile of n x n can reach, by the paper's count and with C in registers."""
     plt = plot_style()
     fig, ax = plt.subplots(figsize=(8.5, 4.8))
@@ -43,7 +43,7 @@ def draw_shared_roofline(path):
     save(plt, fig, path)
 
 
-def draw_swizzle(path):
+def draw_swizzle(path: pathlib.Path) -> None:
     """Where 16-byte chunks of a tile's rows of 128 bytes lie: in order, padded, and exchanged by the row's number."""
     plt = plot_style()
     fig, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
@@ -68,7 +68,7 @@ def draw_swizzle(path):
     save(plt, fig, path)
 
 
-def draw_banks(sizes, path):
+def draw_banks(sizes: list[int], path: pathlib.Path) -> None:
     """The banks that a load of a fragment's eight rows wants, four words of each, for rows of so many FP16 numbers."""
     plt = plot_style()
     fig, axes = plt.subplots(len(sizes), 1, figsize=(9, 1.9 * len(sizes)))
@@ -93,7 +93,7 @@ def draw_banks(sizes, path):
     save(plt, fig, path)
 
 
-def draw_waves(path):
+def draw_waves(path: pathlib.Path) -> None:
     """03 and 03b over the size, beside what mma.sync does with these numbers, at first and in the end."""
     plt = plot_style()
     run, rate = (
@@ -122,7 +122,7 @@ def draw_waves(path):
     save(plt, fig, path)
 
 
-def plan(data):
+def plan(data: Data) -> Plan:
     runs = [path for path in (MEASURED, GPU / "tensor_variants.json") if path.exists()]
     found = {
         "tensor_roofline.svg": (runs or [pathlib.Path(__file__)], lambda data, path: draw_shared_roofline(path)),

@@ -1,6 +1,10 @@
 """The probes of docs/tensorcore/: fragments, scan, Householder, Givens."""
 
-from tools.pages.figures.style import plot_style, save
+import pathlib
+from collections.abc import Callable
+
+from tools.pages.data import Data
+from tools.pages.figures.style import Axes, Draw, Plan, plot_style, save
 from tools.pages.records.tensor_probes import (
     PAPER,
     figure_of,
@@ -23,13 +27,13 @@ DRAWN = (
 TITLES = {"a": "A", "b": "B", "c": "accumulator"}
 
 
-def issue_slots(bytes_moved):
+def issue_slots(bytes_moved: float) -> float:
     """Of an SM's four schedulers, in the time in which a copy moves so many bytes: an H200 as common/report/probe_report.hpp's Machine has it."""
     copy_gbs, sm_count, ghz = 4201, 132, 33160 / (2 * 64 * 132)
     return bytes_moved / (copy_gbs / sm_count) * ghz * 4
 
 
-def draw_instructions(name, path):
+def draw_instructions(name: str, path: pathlib.Path) -> None:
     """What a warp executes for a matrix, and the issue slots that a copy of it leaves."""
     plt = plot_style()
     run = probe_run(name, "counted")
@@ -59,7 +63,7 @@ def draw_instructions(name, path):
     save(plt, fig, path)
 
 
-def draw_transform(name, path):
+def draw_transform(name: str, path: pathlib.Path) -> None:
     """Speed-ups over the batch, for each size of matrices; beside them what the paper saw."""
     plt = plot_style()
     run = probe_run(name, "measured")
@@ -85,7 +89,7 @@ def draw_transform(name, path):
     save(plt, fig, path)
 
 
-def draw_grid(ax, lanes, title, ones=None):
+def draw_grid(ax: Axes, lanes: list[list[int]], title: str, ones: Callable[[int, int], bool] | None = None) -> None:
     """Coloured by lane, with its number; `ones`: which elements are 1, the others grey."""
     rows, cols = len(lanes), len(lanes[0])
     ax.imshow(lanes, cmap="viridis", vmin=0, vmax=31)
@@ -111,7 +115,7 @@ def draw_grid(ax, lanes, title, ones=None):
     ax.grid(False)
 
 
-def draw_fragments(path):
+def draw_fragments(path: pathlib.Path) -> None:
     plt = plot_style()
     run = read_json(map_path())
     fig, axes = plt.subplots(2, 3, figsize=(11, 7.6))
@@ -125,7 +129,7 @@ def draw_fragments(path):
     save(plt, fig, path)
 
 
-def draw_triangle(path):
+def draw_triangle(path: pathlib.Path) -> None:
     """U, as the lanes have it that calculate it."""
     plt = plot_style()
     run = read_json(map_path())
@@ -138,7 +142,7 @@ def draw_triangle(path):
     save(plt, fig, path)
 
 
-def draw_scan(path):
+def draw_scan(path: pathlib.Path) -> None:
     plt = plot_style()
     run = probe_run("05_scan", "measured")
     series = task_series(run)
@@ -164,11 +168,11 @@ def draw_scan(path):
     save(plt, fig, path)
 
 
-def plan(data):
-    def instructions(name):
+def plan(data: Data) -> Plan:
+    def instructions(name: str) -> Draw:
         return lambda data, path: draw_instructions(name, path)
 
-    def speedup(name):
+    def speedup(name: str) -> Draw:
         return lambda data, path: draw_transform(name, path)
 
     found = {

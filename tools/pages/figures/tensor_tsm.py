@@ -1,12 +1,17 @@
 """Tensor Cores beside plain FP64 cores in tall & skinny products."""
 
+from tools.pages.figures.style import Draw
+
+import pathlib
+
 from tools.experiments.tsm_cases import PRODUCTS, TYPES
-from tools.pages.figures.style import plot_style, save
+from tools.pages.data import Data
+from tools.pages.figures.style import Plan, plot_style, save
 from tools.pages.records.tensor_tsm import REPORT, shares
 from tools.repository import read_json
 
 
-def draw(op, path):
+def draw(op: str, path: pathlib.Path) -> None:
     report = read_json(REPORT)
     plt = plot_style()
     fig, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
@@ -35,7 +40,8 @@ def draw(op, path):
     save(plt, fig, path)
 
 
-def plan(data):
-    if not REPORT.exists():
-        return {}
-    return {f"tensor_{op}.svg": ([REPORT], lambda data, path, op=op: draw(op, path)) for op in PRODUCTS}
+def plan(data: Data) -> Plan:
+    def function(op: str) -> Draw:
+        return lambda data, path: draw(op, path)
+
+    return {f"tensor_{op}.svg": ([REPORT], function(op)) for op in PRODUCTS} if REPORT.exists() else {}

@@ -1,10 +1,11 @@
 """What the tall & skinny stages have in flight, and how their tiles lie."""
 
+import pathlib
 import re
 
 from tools.experiments.tsm_cases import TYPES
-from tools.pages.data import LADDER
-from tools.pages.figures.style import plot_style, save
+from tools.pages.data import LADDER, Data
+from tools.pages.figures.style import Plan, plot_style, save
 from tools.repository import ROOT
 
 # Of a load from device memory, in seconds, until a run has measured it on the GPU.
@@ -14,11 +15,11 @@ ASSUMED_LATENCY = 600e-9
 ROWS_AHEAD = {("01", "d"): 2, ("01", "z"): 2, ("02", "d"): 2, ("02", "z"): 1}
 
 
-def size(type):
+def size(type: str) -> int:
     return 8 if type == "d" else 16
 
 
-def rows_in_flight(stage, source, width, type, sms):
+def rows_in_flight(stage: str, source: str, width: int, type: str, sms: int) -> int:
     """Different rows of A and B on their way to the GPU at a time, for M = N = width."""
     threads = int(re.search(r"constexpr int THREADS = (\d+)", source).group(1))
     ahead = ROWS_AHEAD[stage, type]
@@ -30,18 +31,18 @@ def rows_in_flight(stage, source, width, type, sms):
     return ahead * max(sms * blocks // tiles, 1) * (threads // elements)
 
 
-def latency(data):
+def latency(data: Data) -> float:
     """In seconds."""
     return data.ceilings["latency_ns"] * 1e-9 if "latency_ns" in data.ceilings else ASSUMED_LATENCY
 
 
-def predicted_gbs(stage, source, width, type, data):
+def predicted_gbs(stage: str, source: str, width: int, type: str, data: Data) -> float:
     """By Little's law, up to the bandwidth."""
     in_flight = rows_in_flight(stage, source, width, type, data.ladder["sm_count"]) * 2 * width * size(type)
     return min(in_flight / latency(data) / 1e9, data.ceilings["read_gbs"])
 
 
-def draw_prediction(sources, data, path):
+def draw_prediction(sources: dict[str, str], data: Data, path: pathlib.Path) -> None:
     """Bandwidth by Little's law against the width, for each stage."""
     plt = plot_style()
     fig, ax = plt.subplots(figsize=(8, 4.2))
@@ -66,7 +67,7 @@ def draw_prediction(sources, data, path):
     save(plt, fig, path)
 
 
-def element_owners(map_name, m, n, tm, tn):
+def element_owners(map_name: str, m: int, n: int, tm: int, tn: int) -> list[list[int]]:
     """Thread of a slice that has each element of C: the formulas of tsm/03 to 06."""
     tiles_m, tiles_n = -(-m // tm), -(-n // tn)
     if map_name == "transposed":
@@ -74,7 +75,7 @@ def element_owners(map_name, m, n, tm, tn):
     return [[row // tm * tiles_n + col // tn for col in range(n)] for row in range(m)]
 
 
-def draw_maps(path):
+def draw_maps(path: pathlib.Path) -> None:
     """Who has which element of C, in the slices of 03 to 06, for a C of 8 x 8."""
     plt = plot_style()
     fig, axes = plt.subplots(1, 4, figsize=(11, 3.5))
@@ -102,7 +103,7 @@ def draw_maps(path):
     save(plt, fig, path)
 
 
-def tile_rows(source, tm, tn, width, rows_of_words, size):
+def tile_rows(source: str, tm: int, tn: int, width: int, rows_of_words: int, size: int) -> int:
     """Rows of K that an SM works on at a time with tiles of TM x TN: blocks() and Cut of tsm/05 to 08."""
     threads = int(re.search(r"constexpr int THREADS = (\d+)", source).group(1))
     other = int(re.search(r"\) \+ (\d+);\n  return std::min\(65536", source).group(1))
@@ -113,7 +114,7 @@ def tile_rows(source, tm, tn, width, rows_of_words, size):
     return max(blocks // -(-tiles // side_by_side), 1) * (threads // side_by_side)
 
 
-def draw_tiles(sources, data, path):
+def draw_tiles(sources: dict[str, str], data: Data, path: pathlib.Path) -> None:
     """Bytes in flight of an SM against the width, for each tile, without and with a second set of registers."""
     plt = plot_style()
     fig, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
@@ -139,7 +140,7 @@ def draw_tiles(sources, data, path):
     save(plt, fig, path)
 
 
-def plan(data):
+def plan(data: Data) -> Plan:
     files = {path.name[:2]: path for path in sorted((ROOT / "tsm").glob("0[1-8]_*.cu"))}
     texts = {stage: path.read_text() for stage, path in files.items()}
     first, maps, tiles = (

@@ -1,16 +1,19 @@
 """TSMM's pages: what would bound an SM's time for a row."""
 
-from tools.pages.figures.style import plot_style, save
+import pathlib
+
+from tools.pages.data import Data
+from tools.pages.figures.style import Plan, plot_style, save
 from tools.repository import ROOT
 
 
-def place(thread, per_row):
+def place(thread: int, per_row: int) -> tuple[int, int]:
     """Row and place of a thread: row_thread() of tsm/generated/row_threads.cuh."""
     both, inside = divmod(thread, 2 * per_row)
     return 2 * both + inside // 2 % 2, inside // 4 * 2 + inside % 2
 
 
-def wavefronts(elements, words):
+def wavefronts(elements: list[int], words: int) -> int:
     """Of a warp's load of these elements, each of so many doubles: phases of 128 bytes, of which there are half as many where all
     lanes agree with lane ^ 1 or all with lane ^ 2 (docs/concepts/counts.md)."""
     lanes = 16 // words
@@ -25,14 +28,14 @@ def wavefronts(elements, words):
     return total
 
 
-def row_of_a(m, per_row, by_two):
+def row_of_a(m: int, per_row: int, by_two: bool) -> float:
     """Wavefronts for a row of A, of doubles, which all its threads read."""
     words = 2 if by_two else 1
     elements = [place(lane, per_row)[0] * m // words for lane in range(32)]
     return m / words * wavefronts(elements, words) / (32 / per_row)
 
 
-def row_of_11(m, n):
+def row_of_11(m: int, n: int) -> float:
     """Wavefronts for a row of A and C of tsm/11: n warps have 32 rows."""
     total = 0
     for warp in range(n):
@@ -41,7 +44,7 @@ def row_of_11(m, n):
     return m * total / 32
 
 
-def draw(data, path):
+def draw(data: Data, path: pathlib.Path) -> None:
     plt = plot_style()
     sms, clock = data.ladder["sm_count"], 1.75e9
     # The ceiling of `scale` in a run that measured it, else what it was when the pages were written.
@@ -76,6 +79,6 @@ def draw(data, path):
     save(plt, fig, path)
 
 
-def plan(data):
+def plan(data: Data) -> Plan:
     sources = [ROOT / "tsm/11_tsmm_rows.cu", ROOT / "tsm/generated/row_threads.cuh"]
     return {"tsmm_row.svg": (sources, lambda data, path: draw(data, path))}

@@ -1,5 +1,7 @@
 """The executor's counts as cycles."""
 
+from tools.repository import Json
+
 KINDS = [
     (f"{space}_{operation}", f"{space} {operation}s")
     for space in ("global", "shared")
@@ -8,7 +10,7 @@ KINDS = [
 KINDS += [("global_atomic", "global atomics"), ("shared_atomic", "shared atomics")]
 
 
-def counted_cycles(counts):
+def counted_cycles(counts: Json) -> dict[str, float]:
     """Cycles per warp-wide FMA, as common/measure/roofline.cpp has them: of the data banks, and of the tags, four lines a cycle."""
     warp_fmas = counts["fma32"] / 32
     data = sum(counts[kind]["wavefronts"] for kind, _ in KINDS if "atomic" not in kind)

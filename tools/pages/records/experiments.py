@@ -1,5 +1,7 @@
 """What `./lab experiment` found, as JSON."""
 
+import pathlib
+
 from tools.experiments.sgemm import EXPERIMENTS
 from tools.repository import CPU, GPU, read_json
 
@@ -7,11 +9,11 @@ from tools.repository import CPU, GPU, read_json
 FOLDERS = [GPU / "experiments", CPU / "experiments"]
 
 
-def record_file(name):
+def record_file(name: str) -> pathlib.Path | None:
     return next((folder / f"{name}.json" for folder in FOLDERS if (folder / f"{name}.json").exists()), None)
 
 
-def drawn():
+def drawn() -> dict[str, pathlib.Path]:
     """The sources' experiments with a figure: those that were timed, and the counts of requests."""
     found = {name: record_file(name) for name, experiment in EXPERIMENTS.items() if experiment.kind != "rectangular"}
     return {

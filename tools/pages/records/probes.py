@@ -1,26 +1,30 @@
 """What `./lab probe` found, as JSON."""
 
-from tools.repository import CPU, GPU, read_json_if_there
+import pathlib
+from collections.abc import Iterable
+from typing import Any
+
+from tools.repository import CPU, GPU, Json, read_json_if_there
 
 MEASURED = GPU / "probes"  # may be missing, whole or in part
 CODE = CPU / "probes"  # --sass: needs no GPU
 HYPOTHESES = {"units": "units", "paper": "the paper's", "read_ports": "reading", "write_ports": "writing"}
 
 
-def record_path(name, folder=None):
+def record_path(name: str, folder: pathlib.Path | None = None) -> pathlib.Path:
     return (folder or MEASURED) / f"{name}.json"
 
 
-def record(name, folder=None):
+def record(name: str, folder: pathlib.Path | None = None) -> Json | None:
     """None where it was not measured yet."""
     return read_json_if_there(record_path(name, folder))
 
 
-def unique(values):
+def unique(values: Iterable[Any]) -> list[Any]:
     return list(dict.fromkeys(values))
 
 
-def line_series(run):
+def line_series(run: Json) -> dict[tuple[str, str], list[Json]]:
     """(memory, pattern): results, by lines"""
     found = {}
     for r in run["results"]:
@@ -29,7 +33,7 @@ def line_series(run):
     return found
 
 
-def loop_name(r):
+def loop_name(r: Json) -> str:
     if "tile_m" in r:
         loads = {"none": "no loads", "lds64": "loads of 8 bytes", "lds128": "loads of 16 bytes"}[r["kind"]]
         return f"{r['type']}, {r['tile_m']} x {r['tile_n']}, {loads}" + (", fresh" if r["order"] == "fresh" else "")
@@ -37,7 +41,7 @@ def loop_name(r):
     return f"{r['kind']}{count}, {r['order']}" + (f", {r['lanes']}" if "lanes" in r else "")
 
 
-def port_shares(run):
+def port_shares(run: Json) -> dict[str, float]:
     """The loops' names and the percentages of the peak that registers' ports allow, of those loops that nvcc's code is known of."""
     code = {loop_name(r): r["sass"] for r in (record(run["probe"], CODE) or {"results": []})["results"]}
     shares = {}
@@ -50,12 +54,12 @@ def port_shares(run):
     return shares
 
 
-def best(r):
+def best(r: Json) -> float | None:
     """In percent of the peak, over the numbers of warps; None if there is no time."""
     return max(r["percent"].values()) if r.get("percent") else None
 
 
-def port_misses(run):
+def port_misses(run: Json) -> list[float]:
     """By how many points the ports' share is above what was measured, where the ports and not the units are the limit."""
     shares = port_shares(run)
     return [
@@ -65,7 +69,7 @@ def port_misses(run):
     ]
 
 
-def incorrect_series(run):
+def incorrect_series(run: Json) -> dict[tuple[str, str, str], list[Json]]:
     """(type, tile, kernel): results, by blocks"""
     found = {}
     for r in run["results"]:

@@ -1,7 +1,10 @@
 """Runs of the probes of docs/tensorcore/."""
 
+import pathlib
+from collections.abc import Iterable
+
 from tools.pages.records.tensor import FOLDERS
-from tools.repository import read_json_if_there
+from tools.repository import Json, read_json_if_there
 
 # Of 06a and 06b: whose speeds are compared; and what the paper says of its own, in words, for it prints no number.
 PAIRS = (
@@ -31,26 +34,26 @@ PAPER = {
 }
 
 
-def probe_path(name, folder):
+def probe_path(name: str, folder: str) -> pathlib.Path:
     return FOLDERS[folder] / f"tensor_{name}.json"
 
 
-def probe_run(name, folder):
+def probe_run(name: str, folder: str) -> Json | None:
     path = probe_path(name, folder)
     return read_json_if_there(path)
 
 
-def part(run, name):
+def part(run: Json, name: str) -> list[Json]:
     return [r for r in run["results"] if r["part"] == name]
 
 
-def map_path():
+def map_path() -> pathlib.Path:
     """The device's map if there is one, else the executor's."""
     measured = probe_path("04_fragment_map", "measured")
     return measured if measured.exists() else probe_path("04_fragment_map", "counted")
 
 
-def fragment_grid(run, kind):
+def fragment_grid(run: Json, kind: str) -> tuple[list[list[int]], Json]:
     """The lane of each element of the matrix, by rows; and how many elements of the matrix a lane has."""
     found = next(r for r in part(run, "map") if r["kind"] == kind)
     lanes = [[-1] * found["cols"] for _ in range(found["rows"])]
@@ -60,21 +63,21 @@ def fragment_grid(run, kind):
     return lanes, found
 
 
-def pairs_of(by_form):
+def pairs_of(by_form: Iterable[str]) -> list[tuple[str, str]]:
     return [pair for pair in PAIRS if all(form in by_form for form in pair)]
 
 
-def ratio_of(by_form, pair):
+def ratio_of(by_form: dict[str, Json], pair: tuple[str, str]) -> float | None:
     """How many times as fast the first form is as the second; None where one has no time."""
     both = [by_form[form].get("gbs") for form in pair]
     return both[0] / both[1] if all(both) else None
 
 
-def figure_of(name):
+def figure_of(name: str) -> str:
     return f"{name.split('_')[1]}_speedup.svg"
 
 
-def task_series(run):
+def task_series(run: Json) -> dict[str, dict[int, dict[str, Json]]]:
     """task: {batch: {form: result}}"""
     found = {}
     for r in part(run, "batch"):

@@ -1,11 +1,11 @@
 """What the tuner has timed of Tensor Cores and of plain FP64 cores, in one run."""
 
-from tools.repository import GPU
+from tools.repository import GPU, Json
 
 REPORT = GPU / "tsm_tuning_tensor.json"
 
 
-def shares(report, op, kind):
+def shares(report: Json, op: str, kind: str) -> dict[int, tuple[float, float]]:
     """{M = N: (the plain cores' best, the Tensor Cores')}, in % of the plain cores' roofline."""
     found = {}
     for entry in report["sizes"]:
