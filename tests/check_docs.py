@@ -3,9 +3,9 @@
 
 usage: check_docs.py [--bin BIN] [--root DIR]
 
-Without BIN what the texts alone show. With a CPU build's programs in BIN what these show: committed thread maps, choices and
-counts are what the programs make now, and the ./lab commands run, except those marked "# needs a GPU" (at the line's end, or on
-the line before). $GEMM_SHARE = P/N takes every N-th command and count, from the P-th on.
+Without BIN what the texts alone show. With a CPU build's programs in BIN what these show: committed thread maps,
+choices and counts are what the programs make now, and the ./lab commands run, except those marked "# needs a GPU" (at
+the line's end, or on the line before). $GEMM_SHARE = P/N takes every N-th command and count, from the P-th on.
 """
 
 import argparse
@@ -24,7 +24,8 @@ RUNNABLE = ("list", "run", "compare", "ladder")
 # [text](target "title"), [![alt](image)](target), [name]: target, <img src="target">
 TARGET = re.compile(r'\]\(\s*<?([^)\s>]+)|^ {0,3}\[[^\]^]+\]:\s*<?([^\s>]+)|\b(?:href|src|srcset)\s*=\s*"([^"\s]+)')
 NOT_HERE = re.compile(r"# needs a GPU|--cuda|--prebuilt")
-# At a line's start, also within lists and quotes. There a comment is a block of its own for forges, which ends the paragraph above it.
+# At a line's start, also within lists and quotes. There a comment is a block of its own for forges, which ends the
+# paragraph above it.
 COMMENT = re.compile(r"[\s>]*(?:(?:[-*+]|\d+[.)])\s+)*<!--(?! end generated -->)")
 NOT_PARAGRAPH = re.compile(r"[\s>]*$|\s*(?:#{1,6} |\||<!--)")
 
@@ -72,7 +73,8 @@ class Page:
         self.prose.append((number, line))
         if heading := re.match(r"(#{1,6}) +(.*?)[ #]*$", line):
             self.headings.add(line.rstrip())
-            # GitHub's rule: the text in small letters, without punctuation, spaces as hyphens; the second of a name gets -1.
+            # GitHub's rule: the text in small letters, without punctuation, spaces as hyphens; the second of a name
+            # gets -1.
             text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)|<[^>]*>", r"\1", heading[2])
             slug = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
             copies = (f"{slug}-{n}" if n else slug for n in range(len(self.lines) + 1))
@@ -232,7 +234,8 @@ class Check:
             )
 
     def check_commits(self):
-        """Measurements name commits that the history has, but for those in not_in_history.json, of which the pages say so."""
+        """Measurements name commits that the history has, but for those in not_in_history.json, of which the pages say
+        so."""
         known = self.root / "docs" / "measurements" / "not_in_history.json"
         exceptions = json.loads(known.read_text())
         named = {}
@@ -275,7 +278,7 @@ class Check:
     def check_thread_maps(self):
         """The figures of the threads' maps are drawn from a file, which must be what the stages do now."""
         path = self.root / "docs" / "measurements" / "cpu" / "thread_maps.json"
-        done = subprocess.run([self.bin / "gemm", "map"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        done = subprocess.run([self.bin / "gemm", "map"], text=True, capture_output=True)
         now = json.loads(done.stdout) if done.returncode == 0 else {}
         for stage, committed in (json.loads(path.read_text()) if path.exists() else {"no file": None}).items():
             self.count["maps"] += 1
@@ -286,9 +289,7 @@ class Check:
         """The same for the stages that tsm/14 and 15 choose: of the squares, which take a second and not twenty."""
         path = self.root / "docs" / "measurements" / "cpu" / "choice.json"
         maps = json.loads(path.read_text()) if path.exists() else {}
-        done = subprocess.run(
-            [self.bin / "gemm", "choice", "1-64"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+        done = subprocess.run([self.bin / "gemm", "choice", "1-64"], text=True, capture_output=True)
         stage = ""
         for line in done.stdout.splitlines():
             if heading := re.match(r"(\S+): ", line):
@@ -336,7 +337,8 @@ class Check:
         programs = {"gemm", "bench"} | {test.stem for test in (self.root / "tests").glob("test_*.cpp")}
         programs |= {("sgemm" if s.parent.name == "stages" else s.parent.name) + "_" + s.stem for s in self.stages}
         with tempfile.TemporaryDirectory() as folder:
-            # Run where all names of the repository's root are found, but where nothing that a command writes falls into it.
+            # Run where all names of the repository's root are found, but where nothing that a command writes falls into
+            # it.
             for entry in self.root.iterdir():
                 pathlib.Path(folder, entry.name).symlink_to(entry)
             for page in self.pages:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compiles the kernels of every stage and of prototype_kernels.cu at -O0, -O2 and -O3: what the CPU executor counts of
-their accesses, line by line, must be the same each time; on a ragged problem, what the lanes ask for, not how many requests they
-make of it. FMAs must be the same from -O2 on; below, g++ makes none of a * b + c (nor of anything else, at -O0), and none are
-counted.
+their accesses, line by line, must be the same each time; on a ragged problem, what the lanes ask for, not how many
+requests they make of it. FMAs must be the same from -O2 on; below, g++ makes none of a * b + c (nor of anything else,
+at -O0), and none are counted.
 
 usage: count_at_levels.py BUILD      BUILD: the folder of a finished build for the CPU executor
 """
@@ -22,14 +22,16 @@ LEVELS = ["-O0", "-O2", "-O3"]
 # Sizes that fit every tile, and some that fit none.
 PROBLEMS = [["128", "128", "64"], ["70", "45", "67"]]
 RAGGED = f"[{' '.join(PROBLEMS[1])}]"
-# What g++ makes of guarded accesses in an unrolled loop decides which accesses of a warp's lanes the executor takes for one request
-# (docs/concepts/cpu_executor.md#what-it-cannot-know). On ragged problems only what the lanes ask for is demanded to be the same.
+# What g++ makes of guarded accesses in an unrolled loop decides which accesses of a warp's lanes the executor takes for
+# one request (docs/concepts/cpu_executor.md#what-it-cannot-know). On ragged problems only what the lanes ask for is
+# demanded to be the same.
 OF_A_WARP = re.compile(r" \w+\.(requests|sectors|lines|wavefronts|conflicts|bank_conflicts)=\d+")
 FMA = re.compile(r" fma(32|64)=\d+")
 
 
 def compile_and_link(build, commands, source, main, level, folder):
-    """The program's path. Compiles as the build did, but for the level; what the build has at this level is taken from it."""
+    """The program's path. Compiles as the build did, but for the level; what the build has at this level is taken from
+    it."""
     words = shlex.split(commands[str(source)])
     objects = build / words[words.index("-o") + 1] if level in words else None
     for option in ("-o", "-c"):  # each with the word behind it
@@ -85,7 +87,7 @@ def differences(counts):
     found = []
     for level in LEVELS[:-1]:
         fmas_too = level == "-O2"
-        here, there = (lanes_only(counts[l] if fmas_too else without_fmas(counts[l])) for l in (level, "-O3"))
+        here, there = (lanes_only(counts[each] if fmas_too else without_fmas(counts[each])) for each in (level, "-O3"))
         found += [f"  {level}: {line}" for line in here if line not in there]
         found += [f"  -O3, not {level}: {line}" for line in there if line not in here]
     return found

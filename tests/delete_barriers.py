@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Deletes each __syncthreads() of each stage, and of its parts in headers, one at a time: the check must reject what is left, and
-for the right reason: a data race, or a read of shared memory that nobody has written, at lines of that stage. A wrong result
-alone would be luck. A barrier whose loss nobody notices is either superfluous or guards something that no test covers.
+"""Deletes each __syncthreads() of each stage, and of its parts in headers, one at a time: the check must reject what is
+left, and for the right reason: a data race, or a read of shared memory that nobody has written, at lines of that stage.
+A wrong result alone would be luck. A barrier whose loss nobody notices is either superfluous or guards something that
+no test covers.
 
 A stage is compiled once: each barrier becomes a question whether it is the one that the environment names.
 
-usage: delete_barriers.py BUILD      BUILD: the folder of a finished build for the CPU executor, which checks every access
+usage: delete_barriers.py BUILD
+       BUILD: the folder of a finished build for the CPU executor, which checks every access
 """
 
 import concurrent.futures
@@ -19,9 +21,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# The cheap ones first. Several tiles along k, with ragged edges; one tile in many parts; a problem that fits the tiles, for the
-# barriers of paths without edges; one whose tiles are shared so that a block has parts of two. And what stage 18 chooses for
-# four SMs: a second kernel for the sums, slices, a misaligned C of large tiles, words with parts of two tiles, packing.
+# The cheap ones first. Several tiles along k, with ragged edges; one tile in many parts; a problem that fits the tiles,
+# for the barriers of paths without edges; one whose tiles are shared so that a block has parts of two. And what stage
+# 18 chooses for four SMs: a second kernel for the sums, slices, a misaligned C of large tiles, words with parts of two
+# tiles, packing.
 PROBLEMS = [
     ["--m", m, "--n", n, "--k", k]
     for m, n, k in map(
@@ -48,13 +51,14 @@ DEFINITION = """#include <cstdlib>
 static const int deleted = std::atoi(std::getenv("DELETED_BARRIER"));
 bool is_deleted(int barrier) { return barrier == deleted; }
 """
-# Copies that g++ leaves to the library are accesses, too, and kernels compiled at run time call the executor (CMakeLists.txt
-# says the same).
+# Copies that g++ leaves to the library are accesses, too, and kernels compiled at run time call the executor
+# (CMakeLists.txt says the same).
 LINK_FLAGS = ["-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", f"-Wl,--dynamic-list={ROOT}/common/simt/exports.txt"]
 # What the program says of a barrier that is missing (common/simt/observe/findings.cpp), and the places it names.
 REASON = re.compile(r"(data race in shared memory|uninitialised shared memory|data race in global memory) in [^\n]*")
 PLACE = re.compile(r" at (\S+):(\d+)")
-# Headers that are parts of stages: their barriers are the stage's. And a library's, whose accesses may meet the stage's.
+# Headers that are parts of stages: their barriers are the stage's. And a library's, whose accesses may meet the
+# stage's.
 PART = re.compile(r'^#include "(tensorcore/presplit/[^"]+)"', re.M)
 LIBRARY = "tensorcore/wmma_ext/"
 
@@ -80,7 +84,8 @@ class Builder:
         which.write_text(DEFINITION)
         # -O1 compiles in half the time, and finds the same.
         self.run(words + ["-O1", "-w", "-include", str(header), "-o", f"{output}.o", "-c", str(source)])
-        # None of the flags again: to link with -fsanitize would bring in the sanitizers' own libraries, and objects are no C++.
+        # None of the flags again: to link with -fsanitize would bring in the sanitizers' own libraries, and objects are
+        # no C++.
         self.run(
             [
                 words[0],
@@ -120,8 +125,9 @@ def parts_of(file):
 
 
 def explanation(output, files):
-    """What the program says of a missing barrier, shortened to the lines that it names; None if it says nothing of the kind, or
-    names no line of this stage's, or one of another file than this stage's and those of the library that it is made with."""
+    """What the program says of a missing barrier, shortened to the lines that it names; None if it says nothing of the
+    kind, or names no line of this stage's, or one of another file than this stage's and those of the library that it is
+    made with."""
     reason = REASON.search(output)
     if not reason:
         return None
@@ -130,11 +136,15 @@ def explanation(output, files):
     own = [file.name in names for file, _ in places]
     if not any(own) or any(not mine and LIBRARY not in str(file) for mine, (file, _) in zip(own, places)):
         return None
-    return f"{reason.group(1)}, lines {' and '.join(line if file.name == files[-1].name else f'{file.name}:{line}' for file, line in places)}"
+    return (
+        f"{reason.group(1)}, lines "
+        f"{' and '.join(line if file.name == files[-1].name else f'{file.name}:{line}' for file, line in places)}"
+    )
 
 
 def verdicts(builder, file):
-    """For the stage as it is, and without each of its barriers: whether this is as it should be, and a line to print."""
+    """For the stage as it is, and without each of its barriers: whether this is as it should be, and a line to
+    print."""
     files = [*parts_of(file), file]
     found = [(each, span) for each in files for span in barriers(each.read_text())]
     if not found:

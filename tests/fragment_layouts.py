@@ -3,8 +3,9 @@
 
 usage: fragment_layouts.py NVCC [ARCHITECTURE...]
 
-For each architecture, load_matrix_sync of each kind of fragment is compiled, and a warp's integer instructions, loads and stores are
-run here, on a matrix whose elements are numbered. Where each element ends up in x[] must be what the library says.
+For each architecture, load_matrix_sync of each kind of fragment is compiled, and a warp's integer instructions, loads
+and stores are run here, on a matrix whose elements are numbered. Where each element ends up in x[] must be what the
+library says.
 """
 
 import collections
@@ -88,7 +89,8 @@ def second(text):
 
 
 class Warp:
-    """32 lanes and the instructions that a load of a fragment takes. Registers are 32 bits; a wide operand is two of them."""
+    """32 lanes and the instructions that a load of a fragment takes. Registers are 32 bits; a wide operand is two of
+    them."""
 
     def __init__(self, constants, memory):
         self.constants, self.memory = constants, memory
@@ -122,15 +124,15 @@ class Warp:
         for opcode, operands in code:
             if opcode == "EXIT":
                 return
-            if (
-                opcode == "MOVM.16.MT88"
-            ):  # transposes an 8 x 8 matrix of 16-bit elements, two neighbours in a row a lane
+            # Transposes an 8 x 8 matrix of 16-bit elements, two neighbours in a row a lane.
+            if opcode == "MOVM.16.MT88":
                 rows = [self.value(lane, operands[1]) for lane in range(LANES)]
-                element = lambda row, col: rows[4 * row + col // 2] >> 16 * (col % 2) & 0xFFFF  # noqa: E731
+                elements = [
+                    [rows[4 * row + col // 2] >> 16 * (col % 2) & 0xFFFF for col in range(8)] for row in range(8)
+                ]
                 for lane in range(LANES):
-                    self.put(
-                        lane, operands[0], element(lane % 4 * 2, lane // 4) | element(lane % 4 * 2 + 1, lane // 4) << 16
-                    )
+                    row, col = lane % 4 * 2, lane // 4
+                    self.put(lane, operands[0], elements[row][col] | elements[row + 1][col] << 16)
                 continue
             for lane in range(LANES):
                 self.step(lane, opcode, operands)
@@ -245,7 +247,8 @@ def types_of(kinds):
         layout = f", nvcuda::wmma::{order[0]}" if order else ""
         namespace = "nvcuda::wmma" if family == "wmma" else "ext::mma"
         lines.append(
-            f"using F{number} = {namespace}::fragment<nvcuda::wmma::{use}, {shape.replace('x', ', ')}, {types[element]}{layout}>;\n"
+            f"using F{number} = {namespace}::fragment<nvcuda::wmma::{use}, {shape.replace('x', ', ')}, "
+            f"{types[element]}{layout}>;\n"
         )
     return "".join(lines)
 
@@ -312,7 +315,8 @@ def check_layouts(kinds, compiled):
                 e = next(e for e, (a, b) in enumerate(zip(found, kind["places"])) if a != b)
                 lane, x = divmod(e, kind["elements"])
                 print(
-                    f"sm_{architecture}: {kind['name']}: lane {lane}, x[{x}]: nvcc has {found[e]}, the library {kind['places'][e]}"
+                    f"sm_{architecture}: {kind['name']}: lane {lane}, x[{x}]: nvcc has {found[e]}, the library "
+                    f"{kind['places'][e]}"
                 )
         print(f"sm_{architecture}: {len(have)} kinds of fragments")
     return wrong

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A new stage is one new file and its page: a copy of 02 under a new number shows up everywhere without another edit.
 
-usage: test_copied_stage.py BUILD      BUILD: a configured build for the CPU executor, whose compiler and generator are used
+usage: test_copied_stage.py BUILD
+       BUILD: a configured build for the CPU executor, whose compiler and generator are used
 
 Works on a copy of the tree in a temporary folder; builds there what it asks, a minute on two cores.
 """

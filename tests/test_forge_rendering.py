@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Renders every page as forges do (GitHub's Markdown, by cmarkgfm) and looks for what a reader would see there as broken.
+"""Renders every page as forges do (GitHub's Markdown, by cmarkgfm) and looks for what a reader would see there as
+broken.
 
-usage: test_forge_rendering.py      needs cmarkgfm, of this Python or of .lab/python, where ./lab test --full puts it; without it
-                                    nothing is checked, and that is said. GEMM_REQUIRE_CMARKGFM=1: its absence is a failure
+usage: test_forge_rendering.py
+       needs cmarkgfm, of this Python or of .lab/python, where ./lab test --full puts it; without it nothing is checked,
+       and that is said. GEMM_REQUIRE_CMARKGFM=1: its absence is a failure
 
-In CommonMark a comment at the start of a line begins a block, which ends the paragraph above it. So a page can look right in its
-source and in some viewers, and be torn apart on a forge.
+In CommonMark a comment at the start of a line begins a block, which ends the paragraph above it. So a page can look
+right in its source and in some viewers, and be torn apart on a forge.
 """
 
 import html.parser
@@ -99,7 +101,8 @@ class Reader(html.parser.HTMLParser):
     def handle_comment(self, data: str) -> None:
         if not re.match(r"\s*[=/]\s", data + " "):
             return
-        # A comment that is a block is written on a line of its own, in a list's item as well. One within a paragraph never begins a line.
+        # A comment that is a block is written on a line of its own, in a list's item as well. One within a paragraph
+        # never begins a line.
         if not INLINE & set(self.open) or self.getpos()[1] == 0:
             self.problems.append(f"a comment that ends a paragraph: <!--{data}-->")
 
@@ -179,8 +182,10 @@ ACCEPTED = {
     "a mark in a quote": f"> The stage\n> is {MARK} times as fast.\n",
     "marks in a table": f"| a | b |\n|---|---:|\n| {MARK} | x {MARK} |\n",
     "a mark in a heading": f"## Gain {MARK}\n\ntext\n",
-    "a generated table": "Text.\n\n<!-- generated: ladder -->\n| a | b |\n|---|---|\n| 1 | `2 ** 3` |\n\nNVIDIA H200.\n<!-- end generated -->\n\nText.\n",
-    "markdown in code": "Write `**x**`, `](`, `# a` and:\n\n```md\n# heading\n| a |\n|---|\n<!-- = x -->1<!-- / -->\n[a](b)\n```\n",
+    "a generated table": "Text.\n\n<!-- generated: ladder -->\n| a | b |\n|---|---|\n| 1 | `2 ** 3` |\n\nNVIDIA "
+    "H200.\n<!-- end generated -->\n\nText.\n",
+    "markdown in code": "Write `**x**`, `](`, `# a` and:\n\n```md\n# heading\n| a |\n|---|\n<!-- = x -->1<!-- / "
+    "-->\n[a](b)\n```\n",
     "a link, a picture, bold": "[a](b.md), ![c](d.svg), [![e](f.svg)](g.md) and **bold** with `code`.\n",
     "a summary": "<details><summary>more</summary>\n\n**Bold**, and [a link](b.md).\n\n</details>\n",
     "numbers and signs": "2 * 3 = 6, a | b, #1 and C#, 1 < 2 > 0.\n",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""./lab before it builds: what it refuses, and that it installs nothing with sudo unless somebody says yes. Nothing is installed
-here: programs of apt and sudo are replaced by some that only tell how they were called. Needs root, to become a user without it,
-or to be such a user."""
+"""./lab before it builds: what it refuses, and that it installs nothing with sudo unless somebody says yes. Nothing is
+installed here: programs of apt and sudo are replaced by some that only tell how they were called. Needs root, to become
+a user without it, or to be such a user."""
 
 import os
 import pathlib

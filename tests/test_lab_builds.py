@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What ./lab builds before it runs: in a copied or moved folder all anew, because the old folder's code may be right where the
-copy's is wrong; and of stages each by itself, so that one that does not compile, or crashes, stops no other.
+"""What ./lab builds before it runs: in a copied or moved folder all anew, because the old folder's code may be right
+where the copy's is wrong; and of stages each by itself, so that one that does not compile, or crashes, stops no other.
 
 The folder is a copy of the first stages and what they need, which is built twice: three minutes on two cores.
 """

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Plants one small mistake at a time in a kernel, and asks which tests reject it: the quick tier must reject nearly all that
-the full tier rejects. (Some mutants are equivalent to the kernel as it is, so neither rejects them; they count for nothing.)
+"""Plants one small mistake at a time in a kernel, and asks which tests reject it: the quick tier must reject nearly all
+that the full tier rejects. (Some mutants are equivalent to the kernel as it is, so neither rejects them; they count for
+nothing.)
 
-A mutant is a file, a line and an operator: stages/07_register_tile.cu:64, alpha dropped. They are drawn from a seed, the same
-on every machine. Each is compiled alone, linked with the objects of the build's own test program in the place of its stage,
-and run with the quick tier's tests of that stage, and if these pass with the full tier's. One that does not compile is
-replaced by the next one drawn.
+A mutant is a file, a line and an operator: stages/07_register_tile.cu:64, alpha dropped. They are drawn from a seed,
+the same on every machine. Each is compiled alone, linked with the objects of the build's own test program in the place
+of its stage, and run with the quick tier's tests of that stage, and if these pass with the full tier's. One that does
+not compile is replaced by the next one drawn.
 
 A tier is what CTest's labels `quick` and `full` say. A build without them has as quick tests those that QUICK names.
 """
@@ -32,7 +33,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 QUICK = re.compile(r"Representative|InfinityAndNan|EmptyProducts")
 TRIES = 25  # mutants drawn for one that compiles
-# Seconds until a test program counts as one that loops for ever. A header of generated kernels is compiled by the tests.
+# Seconds until a test program counts as one that loops for ever. A header of generated kernels is compiled by the
+# tests.
 QUICK_LIMIT, FULL_LIMIT, TIMES_FOR_GENERATED = 60, 900, 5
 PROGRAMS = {"stages": "test_stages", "tensorcore": "test_stages", "tsm": "test_tsm"}
 
@@ -72,8 +74,8 @@ def closing(code, at):
 
 
 def kernel_code(code):
-    """The spans of the bodies of functions for the device, of which one may contain others, without repetition; with each the
-    begin of its declaration."""
+    """The spans of the bodies of functions for the device, of which one may contain others, without repetition; with
+    each the begin of its declaration."""
     spans = []
     for match in re.finditer(r"__(?:global|device)__", code):
         if spans and match.start() < spans[-1][2]:
@@ -118,7 +120,7 @@ def off_by_one(code):
     for match in re.finditer(rf" (?:<|<=|>|>=) ({NAME}|\d+)(?=\s*(?:;|\)|&&|\|\||\?))", code):
         for change in (" - 1", " + 1"):
             yield match.end(1), match.end(1), change
-    for begin, end in indices(code):
+    for _, end in indices(code):
         yield end, end, " + 1"
 
 
@@ -371,8 +373,8 @@ def mutants_in(file):
 
 
 def drawn(seed, count, only=None):
-    """`count` queues of (mutant, stage), each of TRIES, none of them twice. Families come in turns, then files, operators and
-    places are equally likely: a long file has no more mutants than a short one."""
+    """`count` queues of (mutant, stage), each of TRIES, none of them twice. Families come in turns, then files,
+    operators and places are equally likely: a long file has no more mutants than a short one."""
     of = sources()
     chance = random.Random(f"mutants {seed}")
     by_family = collections.defaultdict(dict)
@@ -742,7 +744,8 @@ def main():
     if missing:
         print(f"{missing} queues of {TRIES} mutants had none that compiles")
     print(
-        f"quick rejects {quick} of {full} mutants that full rejects ({percent:.1f} %); none rejects {len(verdicts) - full}; "
+        f"quick rejects {quick} of {full} mutants that full rejects ({percent:.1f} %); none rejects "
+        f"{len(verdicts) - full}; "
         f"seed {options.seed}, {time.monotonic() - begin:.0f} s"
     )
     if options.json:

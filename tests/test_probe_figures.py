@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The tables and figures of docs/tsm/probes.md, from what the probes write: here without times, in whose place predictions are put.
+"""The tables and figures of docs/tsm/probes.md, from what the probes write: here without times, in whose place
+predictions are put.
 
 usage: test_probes.py BIN      BIN: the folder with the CPU build's programs
 """

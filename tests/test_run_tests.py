@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tools/run_tests.py on a project of a few small tests: goes on after a failure and after a kill, starts anew where a file has
-changed, takes shares, refuses what is no preset."""
+"""tools/run_tests.py on a project of a few small tests: goes on after a failure and after a kill, starts anew where a
+file has changed, takes shares, refuses what is no preset."""
 
 import json
 import os
@@ -27,7 +27,8 @@ CMAKE = """cmake_minimum_required(VERSION 3.24)
 project(few LANGUAGES NONE)
 enable_testing()
 foreach(name one two three four)
-  add_test(NAME ${name} COMMAND sh -c "echo ${name} >> ../../build/ran; test ! -e ../../bad || ! grep -q ${name} ../../bad")
+  add_test(NAME ${name} COMMAND sh -c
+    "echo ${name} >> ../../build/ran; test ! -e ../../bad || ! grep -q ${name} ../../bad")
 endforeach()
 set_tests_properties(two four PROPERTIES LABELS quick)
 if(EXISTS ${CMAKE_SOURCE_DIR}/slow)

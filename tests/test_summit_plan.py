@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tools/pages/summit_model.py, from which the tables and the figure of stage 18's page come, must tell the same as the stage does: the
-launches of small products on the CPU executor, which answers for a GPU with four SMs.
+"""tools/pages/summit_model.py, from which the tables and the figure of stage 18's page come, must tell the same as the
+stage does: the launches of small products on the CPU executor, which answers for a GPU with four SMs.
 
 usage: test_summit_model.py BIN      BIN: a CPU build's programs
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What tools/tune/sgemm.py computes of a point must be what the CPU executor counts of it: loads from shared memory, their
-wavefronts, blocks, shared bytes. And every point of the stage's file must pass the search's own rules.
+"""What tools/tune/sgemm.py computes of a point must be what the CPU executor counts of it: loads from shared memory,
+their wavefronts, blocks, shared bytes. And every point of the stage's file must pass the search's own rules.
 
 usage: test_tune.py BIN      BIN: the folder of a CPU build's programs
 """

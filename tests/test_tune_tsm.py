@@ -41,6 +41,10 @@ def result(stage, cycles, ms, status="pass", size=4, kind="d"):
 RUN = {"device": "a GPU", "commit": "0123", "driver": "", "cuda": ""}
 
 
+def run(command):
+    return subprocess.run([str(word) for word in command], text=True, capture_output=True)
+
+
 class Tuner(unittest.TestCase):
     def test_rank_correlation(self):
         self.assertAlmostEqual(rank_correlation([1, 2, 3, 4], [10, 20, 30, 1000]), 1)
@@ -163,7 +167,6 @@ class Tuner(unittest.TestCase):
                 "--report",
                 folder / "report",
             ]
-            run = lambda: subprocess.run([str(word) for word in digest], text=True, capture_output=True)
             old = {"op": "tsmttsm", "type": "d", "n": 4, "stage": "tsm/09_generated", "options": {"threads": 64}}
             (folder / "table").write_text(
                 json.dumps({"device": "a GPU", "commit": "old", "kernels": [old | {"m": 3}, old | {"m": 4}]})
@@ -175,14 +178,14 @@ class Tuner(unittest.TestCase):
                     json.dumps(line) + "\n" for line in ({"run": RUN}, untimed, result("tsm/13b_tensor_cores", 1, 1.5))
                 )
             )
-            self.assertEqual((run().returncode, run().stderr), (0, ""))
+            self.assertEqual((run(digest).returncode, run(digest).stderr), (0, ""))
             table = json.loads((folder / "table").read_text())
             self.assertEqual(
                 [(k["m"], k["stage"]) for k in table["kernels"]], [(3, "tsm/09_generated"), (4, "tsm/13b_tensor_cores")]
             )
             self.assertEqual(table["commit"], "0123")
             (folder / "table").write_text(json.dumps({"device": "another GPU", "commit": "old", "kernels": []}))
-            self.assertEqual(run().returncode, 2)
+            self.assertEqual(run(digest).returncode, 2)
             self.assertEqual(json.loads((folder / "table").read_text())["device"], "another GPU")
 
     def test_files(self):
@@ -197,11 +200,10 @@ class Tuner(unittest.TestCase):
                 "--report",
                 folder / "report",
             ]
-            run = lambda: subprocess.run([str(word) for word in digest], text=True, capture_output=True)
             (folder / "results").write_text(
                 json.dumps({"run": RUN}) + "\n" + json.dumps(result("tsm/10_pipeline", 1, 1.5)) + "\n"
             )
-            done = run()
+            done = run(digest)
             self.assertEqual(done.returncode, 0, done.stderr)
             table = json.loads((folder / "table").read_text())
             self.assertEqual(
@@ -219,7 +221,7 @@ class Tuner(unittest.TestCase):
             )
             self.assertEqual(len(json.loads((folder / "report").read_text())["sizes"]), 1)
             (folder / "results").write_text("{}")
-            done = run()
+            done = run(digest)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1))
 
     def test_cases(self):

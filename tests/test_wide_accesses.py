@@ -32,8 +32,8 @@ SIZES = {
     "double": 8,
 }
 
-# What to do with one vector type V, and from which optimisation level on it makes no more accesses than these: below, g++
-# keeps local variables in memory, and accesses them there.
+# What to do with one vector type V, and from which optimisation level on it makes no more accesses than these: below,
+# g++ keeps local variables in memory, and accesses them there.
 COPY = "void {name}(V* to, const V* from) {{ *to = *from; }}", 0
 SHARED = (
     "void {name}(V* to, const V* from) {{ __shared__ V cells[8][8]; cells[0][to - from] = *from; *to = cells[1][2]; }}",

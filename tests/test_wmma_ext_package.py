@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The example of tensorcore/README.md compiles, with nvcc in a project of its own that knows nothing of this one: with the library
-installed (find_package), and as a folder of its own (add_subdirectory). Without CUDA: the example on the executor's headers.
+"""The example of tensorcore/README.md compiles, with nvcc in a project of its own that knows nothing of this one: with
+the library installed (find_package), and as a folder of its own (add_subdirectory). Without CUDA: the example on the
+executor's headers.
 
 usage: test_wmma_ext_package.py --build BUILD --nvcc NVCC | --cxx COMPILER
 """
@@ -13,7 +14,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Two folders, because CUDA takes CMake some seconds to set up; what find_package() brings is known in the first one only.
+# Two folders, because CUDA takes CMake some seconds to set up; what find_package() brings is known in the first one
+# only.
 PROJECT = """cmake_minimum_required(VERSION 3.24)
 project(outside LANGUAGES CXX CUDA)
 add_subdirectory(installed)

@@ -6,9 +6,9 @@ usage: run_tests.py PRESET [--share P/N] [--again]
 --share P/N   every N-th of the tests, from the P-th on: what .ci/run takes of a tier at a landing
 --again       all of them, also those that have passed since the last change
 
-What has passed is kept in the build's folder, together with the state of the tree. Any change of a file starts anew, and so
-does a run after one that was complete. On a terminal one line shows the progress; elsewhere CTest's own lines do.
-Exit status: 0 if all passed or were skipped, 1 if not, 2 for bad usage or if there is no such test.
+What has passed is kept in the build's folder, together with the state of the tree. Any change of a file starts anew,
+and so does a run after one that was complete. On a terminal one line shows the progress; elsewhere CTest's own lines
+do. Exit status: 0 if all passed or were skipped, 1 if not, 2 for bad usage or if there is no such test.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ FINISHED = re.compile(
 
 
 def state_of_tree() -> str:
-    """A digest of which files there are, how long, and when they were changed; of what is built or installed nothing."""
+    """A digest of which files there are, how long, and when they were changed; of what is built or installed
+    nothing."""
     digest = hashlib.sha256()
     for folder, folders, files in os.walk(ROOT):
         folders[:] = sorted(f for f in folders if f not in ("build", ".lab", ".git", "__pycache__"))
@@ -71,7 +72,7 @@ def numbered_tests(preset: str) -> dict[str, int]:
 class Record:
     """Which tests have passed in this state of the tree; on disk, so that a run that is killed leaves it."""
 
-    def __init__(self, file: pathlib.Path, again: bool):
+    def __init__(self, file: pathlib.Path, again: bool) -> None:
         self.file, self.state = file, state_of_tree()
         kept = json.loads(file.read_text()) if file.exists() and not again else {}
         same = kept.get("state") == self.state

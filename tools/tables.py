@@ -25,7 +25,8 @@ def percent(x: float | None) -> str:
 
 
 def table(head: list[str], rows: list[list[str]], left: Collection[str] | None = None) -> list[str]:
-    """Markdown's lines. Columns are right-aligned, but for the first and those with these names (default: those of text)."""
+    """Markdown's lines. Columns are right-aligned, but for the first and those with these names (default: those of
+    text)."""
     of_text = {head[0], "stage", "idea", "differences"} if left is None else set(left)
     rule = "|" + "|".join("---" if name in of_text else "---:" for name in head) + "|"
     return ["| " + " | ".join(head) + " |", rule, *("| " + " | ".join(row) + " |" for row in rows)]

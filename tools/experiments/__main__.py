@@ -1,11 +1,12 @@
 """The sources' tables and plots, again, on this machine: which stages stand for which of their kernels, at which sizes.
 
-usage: ./lab experiment                    lists the experiments
+usage: ./lab experiment                 lists the experiments
        ./lab experiment NAME [SIZES] [options]
-       ./lab experiment all --out DIR      writes DIR/NAME.json for each; sgemm: those of SGEMM's sources, tsm: E2 to E14
+       ./lab experiment all --out DIR   writes DIR/NAME.json for each; sgemm: those of SGEMM's sources, tsm: E2 to E14
 
-On a GPU everything is checked and timed. On the CPU executor it is checked and counted, at small sizes: speeds need a GPU.
-The sources' own figures stand beside ours; docs/sources.md and docs/tsm/experiments.md show the same tables, from the JSON.
+On a GPU everything is checked and timed. On the CPU executor it is checked and counted, at small sizes: speeds need a
+GPU. The sources' own figures stand beside ours; docs/sources.md and docs/tsm/experiments.md show the same tables, from
+the JSON.
 """
 
 import argparse
@@ -55,7 +56,8 @@ def every_experiment() -> dict[str, str]:
 
 
 def parse_sizes(words: list[str], name: str) -> list[Any]:
-    """ "8", "8x4" (of tall & skinny products) or "8x4x1000": for gemm as they are, for E2 to E14 as (m, n, k or None)."""
+    """ "8", "8x4" (of tall & skinny products) or "8x4x1000": for gemm as they are, for E2 to E14 as (m, n, k or
+    None)."""
     sizes = [size for word in words for size in word.split(",")]
     of_paper = name in tsm.EXPERIMENTS
     for size in sizes:
@@ -97,7 +99,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--ncu",
         action="store_true",
-        help="of E9: the clock, and what is busy; of E13: bytes of device memory; read with Nsight Compute, to DIR/NAME_ncu.json",
+        help="of E9: the clock, and what is busy; of E13: bytes of device memory; read with Nsight Compute, to "
+        "DIR/NAME_ncu.json",
     )
     options = parser.parse_args()
     if len(sys.argv) == 1:

@@ -52,7 +52,6 @@ def measure_blas(sizes: list[int]) -> Json:
             multiply(a, b, out)
             times.append(time.perf_counter() - begin)
         gflops[str(n)] = 2e-9 * n**3 / upper_median(times)
-    model = next(
-        (line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown CPU"
-    )
+    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown CPU")
     return {"library": name, "cpu": model, "cores": len(os.sched_getaffinity(0)), "gflops": gflops}

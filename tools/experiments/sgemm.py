@@ -59,7 +59,8 @@ PASCAL_CUBLAS: dict[int | str, float] = {
     7168: 6861,
     8192: 7044,
 }
-# Work-items that ask, for a tile of 128 x 128 and 8 steps of k. The article leaves out the last step: the number is its introduction's.
+# Work-items that ask, for a tile of 128 x 128 and 8 steps of k. The article leaves out the last step: the number is its
+# introduction's.
 REQUESTS = {
     "11a:unshared": ("nothing shared", "8192"),
     "11a": ("B shared", "6144"),

@@ -77,9 +77,8 @@ def perform(gemm: str, name: str, sizes: list[str], seconds: float | None, execu
         "results": [],
     }
     record["missing"] = [stage for stage in experiment.stages() if stage not in known]
-    if record["missing"]:
-        if len(record["missing"]) < len(experiment.stages()):
-            print(f"note: {name}: not in this build, left out: {', '.join(record['missing'])}", file=sys.stderr)
+    if 0 < len(record["missing"]) < len(experiment.stages()):
+        print(f"note: {name}: not in this build, left out: {', '.join(record['missing'])}", file=sys.stderr)
     status = 0
     for stages, its_sizes in experiment.runs:
         present = [stage for stage in stages if stage in known]

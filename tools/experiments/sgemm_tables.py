@@ -59,11 +59,15 @@ class View:
 def below(record: Json, *more: str) -> list[str]:
     if record["executor"]:
         first = (
-            f"{record['device']}, commit {record['commit']}: checked and counted; in place of speeds, the share of the FP32 peak that "
+            f"{record['device']}, commit {record['commit']}: checked and counted; in place of speeds, the share of "
+            "the FP32 peak that "
             "the counts allow. Speeds need a GPU."
         )
     else:
-        first = f"{record['device']}, driver {record['driver']}, CUDA {record['cuda']}, commit {record['commit']}; GFLOP/s, medians, warm cache."
+        first = (
+            f"{record['device']}, driver {record['driver']}, CUDA {record['cuda']}, commit {record['commit']}; "
+            "GFLOP/s, medians, warm cache."
+        )
     missing = [f"Not in this build: {', '.join(record['missing'])}."] if record["missing"] else []
     return [first, *missing, *more]
 
@@ -186,7 +190,8 @@ def table_dips(view: View, experiment: Experiment) -> Tables:
     return [(["M = N = K", label(BEST), "of its work, useful", "cuBLAS", "OpenBLAS, CPU"], rows)], below(
         view.record,
         cpu,
-        "Useful: N^3 over the product of N rounded up to 128, 64 and 64; the report draws its two curves and gives no numbers.",
+        "Useful: N^3 over the product of N rounded up to 128, 64 and 64; the report draws its two curves and gives "
+        "no numbers.",
     )
 
 
@@ -249,8 +254,10 @@ def table_roofline(view: View, experiment: Experiment) -> Tables:
         )
     ], below(
         view.record,
-        f"The tiles' intensity is {tile_intensity():.1f} flop/byte (128 x 64 outputs, no reuse in a cache); that of the whole "
-        "product, N / 6, is 683 at 4096. Neither depends on the bandwidth. Achieved over bandwidth is the least intensity that explains the speed.",
+        f"The tiles' intensity is {tile_intensity():.1f} flop/byte (128 x 64 outputs, no reuse in a cache); that of "
+        "the whole "
+        "product, N / 6, is 683 at 4096. Neither depends on the bandwidth. Achieved over bandwidth is the least "
+        "intensity that explains the speed.",
     )
 
 

@@ -1,7 +1,7 @@
 """The paper's experiments on tall & skinny products: E2 to E4, E8 to E14.
 
-Ernst, Hager, Thies, Wellein (2020) measured them on a V100; docs/tsm/experiments.md says what each of them asks, and what we expect.
-The others of E1 to E14 measure the hardware: PROBES.
+Ernst, Hager, Thies, Wellein (2020) measured them on a V100; docs/tsm/experiments.md says what each of them asks, and
+what we expect. The others of E1 to E14 measure the hardware: PROBES.
 """
 
 import dataclasses
@@ -145,13 +145,14 @@ EXPERIMENTS = {
 
 
 def cases_of(name: str, gemm: str, sizes: Sizes, executor: bool = False) -> tuple[list[Json], list[str]]:
-    """The cases, those of a problem one after another; and the stages that the build has not. (The executor has no library.)"""
+    """The cases, those of a problem one after another; and the stages that the build has not. (The executor has no
+    library.)"""
     experiment = EXPERIMENTS[name]
     work = Work(gemm, sizes or (experiment.small if executor else experiment.sizes), executor)
     cases = [c for c in experiment.cases(work) if not (executor and c["stage"] == "library")]
     present = [c for c in cases if c["stage"] == "library" or c["stage"].split("_")[0] in work.known]
-    problem = lambda c: (operation(c), c["type"], c["m"], c["n"], c["k"])
-    return sorted(present, key=problem), sorted({c["stage"] for c in cases} - {c["stage"] for c in present})
+    present.sort(key=lambda c: (operation(c), c["type"], c["m"], c["n"], c["k"]))
+    return present, sorted({c["stage"] for c in cases} - {c["stage"] for c in present})
 
 
 def text_of(cases: Iterable[Json]) -> str:

@@ -48,7 +48,8 @@ class Work:
         return [PICKED[op]] if PICKED[op] in self.known else list(GENERATED[op])
 
     def problems(self, kind: str, width: Callable[[int, int], int] = max) -> list[tuple[int, int, int]]:
-        """Each size with its K: where none was asked for, so many rows that with this width they have 4 GiB, as the paper has it."""
+        """Each size with its K: where none was asked for, so many rows that with this width they have 4 GiB, as the
+        paper has it."""
         return [
             (m, n, k or (EXECUTOR_LENGTH if self.executor else 2**32 // ELEMENT[kind] // width(m, n)))
             for m, n, k in self.sizes

@@ -49,7 +49,8 @@ def merit(r: Json) -> float:
 
 
 def best_of(results: list[Json]) -> list[Json]:
-    """Of the results of a series on a problem the best, with the number of those that were tried; and all that failed."""
+    """Of the results of a series on a problem the best, with the number of those that were tried; and all that
+    failed."""
     groups: dict[tuple[Any, ...], list[Json]] = {}
     for r in results:
         if r["status"] == "fail":

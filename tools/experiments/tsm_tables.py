@@ -32,7 +32,8 @@ class View:
         )
 
     def cell(self, r: Json | None) -> str:
-        """% of the roofline; on the executor the share of the FP64 peak that the counts allow; else what the check says."""
+        """% of the roofline; on the executor the share of the FP64 peak that the counts allow; else what the check
+        says."""
         if not r:
             return "-"
         if "pct_roofline" in r:
@@ -59,15 +60,20 @@ def below(record: Json, *more: str) -> list[str]:
     experiment = EXPERIMENTS[record["experiment"]]
     if record["executor"]:
         where = (
-            f"{record['device']}, commit {record['commit']}: checked and counted; in place of speeds, the share of the FP64 peak that the "
+            f"{record['device']}, commit {record['commit']}: checked and counted; in place of speeds, the share of "
+            "the FP64 peak that the "
             "counts allow. Speeds need a GPU."
         )
     else:
-        where = f"{record['device']}, driver {record['driver']}, CUDA {record['cuda']}, commit {record['commit']}; medians, warm cache."
+        where = (
+            f"{record['device']}, driver {record['driver']}, CUDA {record['cuda']}, commit {record['commit']}; "
+            "medians, warm cache."
+        )
     wrong = [r for r in record["results"] if r["status"] == "fail"]
     failed = (
         [
-            f"{len(wrong)} WRONG, the first: {wrong[0]['series']}, {wrong[0]['m']} x {wrong[0]['n']}: {wrong[0].get('reason', '')}."
+            f"{len(wrong)} WRONG, the first: {wrong[0]['series']}, {wrong[0]['m']} x {wrong[0]['n']}: "
+            f"{wrong[0].get('reason', '')}."
         ]
         if wrong
         else []
@@ -202,7 +208,8 @@ def table_reductions(view: View) -> Tables:
         tables.append(([f"M x N = {m} x {n}: K", *head], rows))
     return tables, below(
         view.record,
-        "The kernel without a reduction is incorrect on purpose: blocks add up their slices' sums and leave them; C is not written.",
+        "The kernel without a reduction is incorrect on purpose: blocks add up their slices' sums and leave them; C "
+        "is not written.",
     )
 
 

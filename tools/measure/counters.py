@@ -1,12 +1,13 @@
 """Reads each stage's hardware counters with Nsight Compute and writes them as JSON.
 
-usage: ./lab measure counters --out FILE [--sizes N,N] [--more N,N:STAGE,STAGE] [--variants NN:NAME,NN:NAME] -- LAB [options]
+usage: ./lab measure counters --out FILE [--sizes N,N] [--more N,N:STAGE,STAGE] [--variants NN:NAME,NN:NAME]
+                              -- LAB [options]
        ./lab measure counters --out FILE --probes NAME,NAME -- LAB [options]
-       (LAB: the lab script and options such as --prebuilt DIR)
+       LAB: the lab script and options such as --prebuilt DIR
 
-All stages run in one process for each size, because to start Nsight Compute takes longer than to count. Where a stage launches
-several kernels (padding, product, sum of parts), the counters are the product's, the one with most FMAs; `other_ns` is the rest.
---family tensorcore: its stages with FP16 operands, or with --type s those with FP32 operands.
+All stages run in one process for each size, because to start Nsight Compute takes longer than to count. Where a stage
+launches several kernels (padding, product, sum of parts), the counters are the product's, the one with most FMAs;
+`other_ns` is the rest. --family tensorcore: its stages with FP16 operands, or with --type s those with FP32 operands.
 --probes: what the kernels of numbered probes do to shared memory, each kernel's most in a launch.
 """
 
@@ -93,7 +94,8 @@ SHARED = {name: METRICS[name] for name in METRICS if "shared" in METRICS[name] a
 def read_rows(
     command: list[Any], metrics: Collection[str], count: int | None, kernels: str
 ) -> tuple[list[str], list[str], list[list[str]]]:
-    """The first `count` launches (None: all) of these kernels (in Nsight Compute's words): its names of columns, units, and rows."""
+    """The first `count` launches (None: all) of these kernels (in Nsight Compute's words): its names of columns, units,
+    and rows."""
     done = subprocess.run(
         [
             "ncu",
@@ -138,15 +140,16 @@ def numbers_in(text: str) -> list[int]:
 def read_launches(
     command: list[Any], metrics: Collection[str], count: int | None, kernels: str = KERNELS
 ) -> list[Launch]:
-    """What Nsight Compute counts of the first kernels of stages that the command launches: for each the grid and the block, and the
-    metrics' values."""
+    """What Nsight Compute counts of the first kernels of stages that the command launches: for each the grid and the
+    block, and the metrics' values."""
     names, units, launches = read_rows(command, metrics, count, kernels)
     grid, block = names.index("Grid Size"), names.index("Block Size")
     return [(numbers_in(row[grid]), numbers_in(row[block]), values_of(names, units, row, metrics)) for row in launches]
 
 
 def profile_probe(lab: list[str], probe: str) -> Json:
-    """Of each of a probe's kernels, by its name with its template's arguments, the most that a launch did to shared memory."""
+    """Of each of a probe's kernels, by its name with its template's arguments, the most that a launch did to shared
+    memory."""
     names, units, launches = read_rows([lab[0], "probe", probe, "--check", *lab[1:]], list(SHARED), None, PROBE_KERNELS)
     counted = {}
     for row in launches:
@@ -213,7 +216,8 @@ def merge(launches: list[Json]) -> dict[str, float]:
 def main(arguments: list[str] | None = None) -> None:
     parser = parser_of("./lab measure counters", __doc__)
     parser.add_argument("--out", required=True)
-    # The distance of rows modulo 32 words decides what meets in a bank of the L1 cache: a multiple, an odd one, one between.
+    # The distance of rows modulo 32 words decides what meets in a bank of the L1 cache: a multiple, an odd one, one
+    # between.
     parser.add_argument("--sizes", default="2048", help="of every stage")
     parser.add_argument("--more", default="2047,1000:01,02,03,04", help="further sizes of some stages")
     # What 13a and 13b, which differ from it in nothing else, are compared with.
@@ -275,7 +279,8 @@ def main(arguments: list[str] | None = None) -> None:
         "ncu": re.search(r"Version (\S+)", version).group(1),
         "command": f"./lab measure counters --probes {options.probes}"
         if options.probes
-        else f"./lab measure counters --family {options.family} --type {options.type} --sizes {options.sizes} --more {options.more} --variants {options.variants}",
+        else f"./lab measure counters --family {options.family} --type {options.type} --sizes {options.sizes} --more "
+        f"{options.more} --variants {options.variants}",
         "sizes": {},
     }
     if options.probes:

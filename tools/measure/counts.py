@@ -1,9 +1,11 @@
-"""The CPU executor's counts beside Nsight Compute's, for every stage at 256^3 and for tests/prototype_kernels.cu at 128^3; and
-of the tall & skinny and Tensor Core stages the executor's.
+"""The CPU executor's counts beside Nsight Compute's, for every stage at 256^3 and for tests/prototype_kernels.cu at
+128^3; and of the tall & skinny and Tensor Core stages the executor's.
 
-usage: ./lab measure counts --executor FILE --out FILE BIN         on a machine with a GPU; BIN: the folder of a GPU build's programs
-       ./lab measure counts --executor FILE --count BIN            on any machine; BIN: of a CPU build; writes the executor's half;
-                                                        --share 2/5: of every fifth kernel, the second first
+usage: ./lab measure counts --executor FILE --out FILE BIN
+           on a machine with a GPU; BIN: the folder of a GPU build's programs
+       ./lab measure counts --executor FILE --count BIN [--share 2/5]
+           on any machine; BIN: of a CPU build; writes the executor's half; --share 2/5: of every fifth kernel, the
+           second first
 """
 
 import json

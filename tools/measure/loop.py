@@ -2,12 +2,14 @@
 
 usage: ./lab measure loop NAME [BUILD] [--wall WHAT=SECONDS]... [--note TEXT]
 
-NAME     of the state that is measured, such as "before" or "after": replaces what docs/measurements/cpu/loop.json has of it
-BUILD    the folder of a build whose tests tools/run_tests.py has run; its .ninja_log has what compiling and linking took
+NAME     of the state that is measured, such as "before" or "after": replaces what docs/measurements/cpu/loop.json has
+         of it
+BUILD    the folder of a build whose tests tools/run_tests.py has run; its .ninja_log has what compiling and linking
+         took
 --wall   what a whole command took, such as --wall "./lab test, fresh clone=512"; what is not named again stays
 
-Times are wall times while all cores were busy, so they compare within one state only. ./lab pages makes CONTRIBUTING.md's
-tables of the file.
+Times are wall times while all cores were busy, so they compare within one state only. ./lab pages makes
+CONTRIBUTING.md's tables of the file.
 """
 
 import json

@@ -5,10 +5,10 @@ usage: ./lab measure pairs run --gemm BIN --out DIR [--processes 16] [--op OP] [
 
 For each pair three problems, each on whole numbers and on random data: a few rows; many, so that all blocks go round
 their stages more than once, and the last stage is not whole; and rows that are padded and begin amid 16 bytes, with
-alpha and beta. Kernels of 64 x 64 pairs are compiled on the way, so it takes minutes: `run` starts several processes, on
-all GPUs in turns, and goes on where it was interrupted. FILE: lines such as `tsmm z 33x49`, no other pairs. Of several folders
-of results the later ones count, for kernels that have changed since. With --again FILE exists, and is told what came of some
-pairs run anew.
+alpha and beta. Kernels of 64 x 64 pairs are compiled on the way, so it takes minutes: `run` starts several processes,
+on all GPUs in turns, and goes on where it was interrupted. FILE: lines such as `tsmm z 33x49`, no other pairs. Of
+several folders of results the later ones count, for kernels that have changed since. With --again FILE exists, and is
+told what came of some pairs run anew.
 """
 
 import argparse
@@ -131,7 +131,8 @@ def digest(options: argparse.Namespace) -> int:
     pathlib.Path(options.out).write_text(json.dumps(digested, indent=1) + "\n")
     for row in rows:
         print(
-            f"{row['op']} {row['type']}: {row['pairs']} pairs of M and N, {row['pass']} of {row['problems']} problems right, "
+            f"{row['op']} {row['type']}: {row['pairs']} pairs of M and N, {row['pass']} of {row['problems']} "
+            "problems right, "
             f"errors at most {row['worst']:.2f} of their bound"
         )
     return 1 if others else 0

@@ -1,6 +1,7 @@
-"""Runs every stage, the harness's own kernels and those of the tests under compute-sanitizer's four tools; writes the error
-counts as JSON. Several run at a time, one for each core, at most twelve: first what FILE says took longest the last time. Runs
-that FILE already has, clean, from the same build on the same kind of device are not repeated, so what was interrupted can go on.
+"""Runs every stage, the harness's own kernels and those of the tests under compute-sanitizer's four tools; writes the
+error counts as JSON. Several run at a time, one for each core, at most twelve: first what FILE says took longest the
+last time. Runs that FILE already has, clean, from the same build on the same kind of device are not repeated, so what
+was interrupted can go on.
 
 usage: ./lab measure sanitizers --out FILE --bin BIN [--only STAGE,STAGE] [--longest SECONDS] -- LAB [options]
        BIN: the folder of the build's programs; SECONDS: after which a run is ended, and counts as an error
@@ -49,11 +50,11 @@ def main(arguments: list[str] | None = None) -> None:
     runs = {test: [options.bin / test] for test in tests}
     if options.only:
         stages = options.only.split(",")
-    # What the tiles divide, and what they don't though vectors of four floats do. A stage at a time: racecheck is slow. The
-    # variants first, and of them the last stages', which have most: where no times are known yet, this is the order.
-    tall = lambda stage: stage.startswith("tsm/")
+    # What the tiles divide, and what they don't though vectors of four floats do. A stage at a time: racecheck is slow.
+    # The variants first, and of them the last stages', which have most: where no times are known yet, this is the
+    # order.
     for stage in reversed(stages):
-        shapes = ["96", "100x132x36"] if not tall(stage) else ["16x16x4096", "5x64x999", "41x57x501"]
+        shapes = ["96", "100x132x36"] if not stage.startswith("tsm/") else ["16x16x4096", "5x64x999", "41x57x501"]
         runs[f"{stage} and variants"] = [
             lab,
             "ladder",
@@ -65,9 +66,9 @@ def main(arguments: list[str] | None = None) -> None:
             *lab_options,
         ]
     for stage in stages:
-        awkward = AWKWARD_TALL if tall(stage) else AWKWARD
+        awkward = AWKWARD_TALL if stage.startswith("tsm/") else AWKWARD
         runs[f"{stage} awkward"] = [lab, "run", stage, "--check", *awkward, *lab_options]
-        if not tall(stage) and re.sub(r".*/|_.*", "", stage) in IN_PARTS:
+        if not stage.startswith("tsm/") and re.sub(r".*/|_.*", "", stage) in IN_PARTS:
             runs[f"{stage} in parts"] = [lab, "run", stage, "--check", *DEEP, *lab_options]
     for which in range(0 if options.only else 7):
         runs[f"prototype {which}"] = [options.bin / "prototype", str(which), "128"]

@@ -1,17 +1,17 @@
-"""Shows when a kernel's hot loop waits: each instruction with the cycles until the next one may be issued, the scoreboards that it
-sets and those that it waits for. Needs nvcc and nvdisasm, but no GPU.
+"""Shows when a kernel's hot loop waits: each instruction with the cycles until the next one may be issued, the
+scoreboards that it sets and those that it waits for. Needs nvcc and nvdisasm, but no GPU.
 
-A load, or a copy, takes an unknown time. It raises one of six scoreboards (0 to 5): W, lowered when its result has arrived, or R,
-lowered when its operands have been read. Who needs the result, or writes such an operand, waits until that scoreboard is down. A
-scoreboard counts: who waits for one of several loads that share it waits for all of them, and a branch back to a loop's begin
-waits for what has one there.
+A load, or a copy, takes an unknown time. It raises one of six scoreboards (0 to 5): W, lowered when its result has
+arrived, or R, lowered when its operands have been read. Who needs the result, or writes such an operand, waits until
+that scoreboard is down. A scoreboard counts: who waits for one of several loads that share it waits for all of them,
+and a branch back to a loop's begin waits for what has one there.
 
 usage: ./lab measure scoreboards SOURCE [--kernel TEXT] [--arch sm_90a] [--all]
-       TEXT: what the mangled names of the kernels shown have in them; --all: every instruction, not only loads, copies, barriers,
-       branches and those that wait. "products": how many multiply-adds come before, in the loop
+       TEXT: what the mangled names of the kernels shown have in them; --all: every instruction, not only loads, copies,
+       barriers, branches and those that wait. "products": how many multiply-adds come before, in the loop
 
-Where the bits lie: Jia, Maggioni, Staiger, Scarpazza, "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking" (2018); it
-is the same up to sm_90.
+Where the bits lie: Jia, Maggioni, Staiger, Scarpazza, "Dissecting the NVIDIA Volta GPU Architecture via
+Microbenchmarking" (2018); it is the same up to sm_90.
 """
 
 import os
@@ -38,7 +38,8 @@ BRANCH = re.compile(r"\bBRA\b.*`\((\.L_x_\d+)\)")
 
 
 def parse(disassembly: str) -> dict[str, tuple[list[Instruction], dict[str, int]]]:
-    """name: (instructions, labels) of each kernel in what `nvdisasm -c -hex` prints; an instruction is its text and its upper 64 bits."""
+    """name: (instructions, labels) of each kernel in what `nvdisasm -c -hex` prints; an instruction is its text and its
+    upper 64 bits."""
     kernels = {}
     for section in disassembly.split("\t.section\t.text.")[1:]:
         instructions, labels = [], {}
@@ -54,14 +55,18 @@ def parse(disassembly: str) -> dict[str, tuple[list[Instruction], dict[str, int]
 
 
 def hot_loop(instructions: list[Instruction], labels: dict[str, int]) -> Loop | None:
-    """The innermost loop with the most multiply-adds, from its first instruction to behind its branch; None if none multiplies."""
+    """The innermost loop with the most multiply-adds, from its first instruction to behind its branch; None if none
+    multiplies."""
     loops = {
         (labels[match[1]], at + 1)
         for at, (text, _) in enumerate(instructions)
         if (match := BRANCH.search(text)) and labels.get(match[1], at + 1) <= at
     }
     counts = {loop: sum(bool(MULTIPLIES.match(text)) for text, _ in instructions[slice(*loop)]) for loop in loops}
-    within = lambda a, b: a != b and b[0] <= a[0] and a[1] <= b[1]
+
+    def within(a: Loop, b: Loop) -> bool:
+        return a != b and b[0] <= a[0] and a[1] <= b[1]
+
     inner = [
         loop for loop in loops if counts[loop] and not any(counts[other] and within(other, loop) for other in loops)
     ]
@@ -69,8 +74,8 @@ def hot_loop(instructions: list[Instruction], labels: dict[str, int]) -> Loop | 
 
 
 def control(upper: int) -> tuple[int, int | None, int | None, list[int]]:
-    """Cycles until the next instruction may be issued, the scoreboards set when the result is there and when operands have been read
-    (None: none), and those that are waited for."""
+    """Cycles until the next instruction may be issued, the scoreboards set when the result is there and when operands
+    have been read (None: none), and those that are waited for."""
     bits = upper >> 41
     write, read, waits = bits >> 5 & 7, bits >> 8 & 7, bits >> 11 & 63
     return (
@@ -87,8 +92,8 @@ def show(instructions: list[Instruction], loop: Loop, everything: bool) -> list[
     for text, upper in instructions[slice(*loop)]:
         cycles, write, read, waits = control(upper)
         if everything or waits or write is not None or read is not None or TAKES_TIME.match(text):
-            name = lambda board: "-" if board is None else board
-            lines.append(f"{count:8} {cycles:6}  {name(write)} {name(read)} {' '.join(map(str, waits)):9}  {text}")
+            raised = " ".join("-" if board is None else str(board) for board in (write, read))
+            lines.append(f"{count:8} {cycles:6}  {raised} {' '.join(map(str, waits)):9}  {text}")
         count += bool(MULTIPLIES.match(text))
     return lines
 
@@ -105,7 +110,8 @@ def find_tools() -> tuple[str, str]:
     )
     if not nvdisasm:
         fail(
-            "no nvdisasm beside nvcc or in PATH: it comes with the CUDA toolkit, or with `pip install nvidia-cuda-nvdisasm`"
+            "no nvdisasm beside nvcc or in PATH: it comes with the CUDA toolkit, or with `pip install "
+            "nvidia-cuda-nvdisasm`"
         )
     return nvcc, nvdisasm
 

@@ -29,7 +29,8 @@ SKEWED = [
 
 
 class NotMeasured(Exception):
-    """Of a stage or a shape that exists, and of which there are no numbers yet. The text says why, if there is a reason."""
+    """Of a stage or a shape that exists, and of which there are no numbers yet. The text says why, if there is a
+    reason."""
 
 
 def full_shape(shape: str) -> str:
@@ -92,7 +93,8 @@ class Data:
         return found
 
     def variant(self, number: str, name: str, shape: str) -> Json:
-        """A result of a stage (name "") or of one of its variants, from a run of the variants; NotMeasured if it has no time."""
+        """A result of a stage (name "") or of one of its variants, from a run of the variants; NotMeasured if it has no
+        time."""
         stage = self.stage(number)
         runs = ([self.variants] if self.variants else []) + self.more_variants
         results = [r for run in runs for r in run["results"]]

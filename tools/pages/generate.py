@@ -1,12 +1,14 @@
 """Writes the tables of measurements, the marked numbers, and every figure of the documents from docs/measurements/.
 
-usage: ./lab pages [--check]     (figures need matplotlib; --check needs nothing, changes nothing, and exits 1 if anything is out
-                                  of date)
+usage: ./lab pages [--check]
+       Figures need matplotlib. --check needs nothing, changes nothing, and exits 1 if anything is out of date.
 
 In a page, what stands between these marks is written by this program:
   <!-- generated: NAME ARGUMENT... -->  whole lines  <!-- end generated -->
   <!-- = NAME ARGUMENT... -->a value<!-- / -->
-The second never begins a line: there a comment is a block of its own for forges, and ends the paragraph (tests/check_docs.py).
+
+The second never begins a line: there a comment is a block of its own for forges, and ends the paragraph
+(tests/check_docs.py).
 """
 
 import hashlib

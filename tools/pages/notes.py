@@ -1,4 +1,6 @@
-"""What stands on a page where there are no numbers yet."""
+"""Sentences that several blocks have: where numbers are from, and what stands where there are none yet."""
+
+from tools.repository import Json
 
 
 def not_measured(command: str) -> list[str]:
@@ -7,3 +9,11 @@ def not_measured(command: str) -> list[str]:
 
 
 NOT_COUNTED = ["*Not counted yet: `./lab measure counts --count` does it.*"]
+
+
+def measured_on(run: Json) -> str:
+    return f"{run['device']}, commit {run['commit']}"
+
+
+def counted_by(run: Json) -> str:
+    return f"CPU executor, {run['compiler']}, commit {run['commit']}"

@@ -1,10 +1,12 @@
 """Draws what `ladder --json` has measured: speed against size, and the roofline with every stage.
 
-usage: python3 -m tools.pages.plot_ladder RUN.json... [--ladder FILE]... [--roofline FILE]... [--counts FILE] [--counters FILE]
-       python3 -m tools.pages.plot_ladder --can-draw FILE...      exit status 2, and what to do, if such files can't be drawn here
+usage: python3 -m tools.pages.plot_ladder RUN.json... [--ladder FILE]... [--roofline FILE]...
+                                          [--counts FILE] [--counters FILE]
+       python3 -m tools.pages.plot_ladder --can-draw FILE...
+           exit status 2, and what to do, if such files can't be drawn here
 
-FILE ends in .svg or .png. Several runs are drawn together. The roofline needs flop per byte: --counts is what `./lab measure counts`
-has written on any machine, --counters what `./lab measure counters` has on a GPU.
+FILE ends in .svg or .png. Several runs are drawn together. The roofline needs flop per byte: --counts is what
+`./lab measure counts` has written on any machine, --counters what `./lab measure counters` has on a GPU.
 """
 
 import pathlib

@@ -91,7 +91,8 @@ class Model:
         return 1 if plan["workers"] % plan["shared"] == 0 else plan["each"] // plan["rounds"] + 2
 
     def adding(self, plan: Json) -> tuple[float, float]:
-        """Microseconds for writing and adding up the parts: by the second kernel, and by the last worker of each tile."""
+        """Microseconds for writing and adding up the parts: by the second kernel, and by the last worker of each
+        tile."""
         shape = self.shapes[plan["tile"]]
         of_a_part = shape["m"] * shape["n"] * 4
         parts = min(2 * plan["workers"], plan["workers"] + plan["shared"]) * of_a_part / self.part_bytes
@@ -107,8 +108,8 @@ class Model:
         return self.adding(plan)[not self.reduced(plan)] if plan["workers"] else 0.0
 
     def choose(self, m: int, n: int, k: int) -> Json:
-        """The plan for dense operands at aligned addresses. Beside what share() says: the `way` to shared memory, `time`, of it
-        `packing`, and `slower`, how many times as long rounds take as with fours."""
+        """The plan for dense operands at aligned addresses. Beside what share() says: the `way` to shared memory,
+        `time`, of it `packing`, and `slower`, how many times as long rounds take as with fours."""
         aligned, pack_b = k % 4 == 0 and n % 4 == 0, n % 32 != 0
         unpacked = "words" if not aligned else "ragged" if k % 32 or n % 32 else "fours"
         words = self.panel * k * (ceil_div(m, self.panel) + pack_b * ceil_div(n, self.panel))

@@ -61,7 +61,8 @@ def tuning_spread(data: Data, which: str, size: str | None = None, outputs: str 
 
 
 def tuned_gain(data: Data, changes: str, size: str) -> str:
-    """Of a point of the search to the stage itself, in the search's run; changes: what differs, as QUADS=4 or TILE_M=64,BLOCKS=4."""
+    """Of a point of the search to the stage itself, in the search's run; changes: what differs, as QUADS=4 or
+    TILE_M=64,BLOCKS=4."""
     points, _ = timed_points(data)
     own = tuned_shape(data)
     wanted = list(own)
@@ -73,7 +74,8 @@ def tuned_gain(data: Data, changes: str, size: str) -> str:
 
 
 def behind_cublas(data: Data, *names: str) -> str:
-    """Experiments E9 and E13: the sizes at which cuBLAS is ahead of our best by 0.5 % or more, and our speed divided by its."""
+    """Experiments E9 and E13: the sizes at which cuBLAS is ahead of our best by 0.5 % or more, and our speed divided by
+    its."""
     found = []
     for name in names:
         path = record_file(name)
@@ -107,7 +109,8 @@ VALUES: dict[str, Callable[..., str]] = {
     "variant_gain": lambda d, stage, name, shape: (
         f"{d.variant(stage, name, shape)['gflops'] / d.variant(stage, '', shape)['gflops']:.2f}"
     ),
-    # Cycles from one instruction of a warp to its next, 16 warps a scheduler being all. The stall reasons, stall_..., are parts of it.
+    # Cycles from one instruction of a warp to its next, 16 warps a scheduler being all. The stall reasons, stall_...,
+    # are parts of it.
     "issue_interval": lambda d, stage, size: (
         f"{16 * d.counter(stage, size)['occupancy_pct'] / d.counter(stage, size)['issue_slots_pct']:.1f}"
     ),
@@ -125,7 +128,8 @@ VALUES: dict[str, Callable[..., str]] = {
     "tuning": tuning_spread,
     "tuned": tuned_gain,
     "ffma": lambda d: f"{d.ceilings['ffma_gflops'] / 1e3:.1f}",
-    # Of the CPU executor: a count (global_load requests), cycles per warp-wide FMA (sum, data, tags), requests and the like per FMA.
+    # Of the CPU executor: a count (global_load requests), cycles per warp-wide FMA (sum, data, tags), requests and the
+    # like per FMA.
     "count": lambda d, stage, kind, what: f"{d.counted(stage)[kind][what]:,}",
     "counted_cycles": lambda d, stage, which: number(counted_cycles(d.counted(stage))[which]),
     "counted_per_fma": lambda d, stage, kind, what: number(

@@ -1,10 +1,14 @@
 """The search behind stages/16_tuned.cu: which tile, which warps, which registers, how deep.
 
-usage: ./lab measure tune --plan                                       enumerate, prune by counting, and show what would be compiled
-       ./lab measure tune --compile-only DIR [--build build/gpu]       compile these points (no GPU needed), prune by spills; writes
-                                                            DIR/tuned, one program with all points, and DIR/points.json
-       ./lab measure tune --prebuilt DIR --time-only [--out FILE]      check and time them on this machine's GPU, in turns with cuBLAS
-       ./lab measure tune [--build build/gpu] [--out FILE]             both, in build/tune
+usage: ./lab measure tune --plan
+           enumerate, prune by counting, and show what would be compiled
+       ./lab measure tune --compile-only DIR [--build build/gpu]
+           compile these points (no GPU needed), prune by spills; writes DIR/tuned, one program with all points, and
+           DIR/points.json
+       ./lab measure tune --prebuilt DIR --time-only [--out FILE]
+           check and time them on this machine's GPU, in turns with cuBLAS
+       ./lab measure tune [--build build/gpu] [--out FILE]
+           both, in build/tune
 
 Points that FILE already has from the same program on the same machine are not timed again.
 """
@@ -31,8 +35,9 @@ from tools.repository import GPU, ROOT, Json, read_json
 STAGE = ROOT / "stages" / "16_tuned.cu"
 OUT = GPU / "tuning.json"
 
-# An H200. The last three were measured, on stage 15 (docs/stages/15_async_copies.md): a warp's LDS.128 costs the register file
-# this many issue slots, a barrier the warps that wait together this many cycles, a tile of C its first loads and its stores.
+# An H200. The last three were measured, on stage 15 (docs/stages/15_async_copies.md): a warp's LDS.128 costs the
+# register file this many issue slots, a barrier the warps that wait together this many cycles, a tile of C its first
+# loads and its stores.
 SMS, CLOCK, SHARED_OF_SM, REGISTERS_OF_SM, L2_BYTES_A_CYCLE = 132, 1.98e9, 228 * 1024, 65536, 2800
 SLOTS_LOST, BARRIER, TILE_OVERHEAD = 3, 300, 12000
 
@@ -127,7 +132,8 @@ class Point(Shape):
         return min(255, REGISTERS_OF_SM // (self.threads * self.BLOCKS) // 8 * 8)
 
     def registers_needed(self) -> int:
-        """Sums, two groups of A's quads, four rows of B, and what addresses and counters took in every kernel looked at."""
+        """Sums, two groups of A's quads, four rows of B, and what addresses and counters took in every kernel looked
+        at."""
         return self.rows * self.cols + 8 * self.GROUP + 4 * self.cols + 16
 
     def loads(self, k: int) -> int:
@@ -135,7 +141,8 @@ class Point(Shape):
         return k // 4 * (self.rows + self.cols) + self.GROUP + self.cols
 
     def wavefronts_of_load(self) -> tuple[int, int]:
-        """Of one LDS.128 of A and one of B: lanes pair up (l and l ^ 1 agree, or l and l ^ 2), so two phases of 16 lanes each."""
+        """Of one LDS.128 of A and one of B: lanes pair up (l and l ^ 1 agree, or l and l ^ 2), so two phases of 16
+        lanes each."""
 
         def cost(address: Callable[[int], int]) -> int:  # address: lane -> word
             pairs = any(all(address(lane) == address(lane ^ d) for lane in range(32)) for d in (1, 2))
@@ -323,7 +330,8 @@ def compile_points(
     run(link, build)
     (folder / "points.json").write_text(json.dumps({"funnel": funnel, "points": entries}, indent=1) + "\n")
     say(
-        f"wrote {folder / 'tuned'}, {(folder / 'tuned').stat().st_size / 1e6:.1f} MB, with {len(good)} of {len(points)} points"
+        f"wrote {folder / 'tuned'}, {(folder / 'tuned').stat().st_size / 1e6:.1f} MB, with {len(good)} of "
+        f"{len(points)} points"
     )
 
 

@@ -1,18 +1,25 @@
 """The autotuner of the tall & skinny products: which of the generated kernels is best for which size.
 
-usage: ./lab measure tune-tsm cases --gemm BIN [--exhaustive] --out CASES   kernels to try, promising ones by the stages' models
-       ./lab measure tune-tsm cases --gemm BIN --beside TABLE --new STAGE[,STAGE] --out CASES   those of new stages, and what was best before
-       gemm batch CASES --compile-only --arch sm_90a             ahead of time: needs no GPU
-       gemm batch CASES --no-exact --out RESULTS                 checks and times them; again, if it was interrupted
-       ./lab measure tune-tsm finals RESULTS... --out CASES                 those of M = N within 3 % of the best, for rows four times as many
-       ./lab measure tune-tsm digest RESULTS... --table FILE --report FILE  the best of each size, and how good the models are
-                                     [--keep]                    sizes without results stay as they are in the table
-       ./lab measure tune-tsm digest RESULTS... --tried CASES --report FILE  of an exhaustive search: what is lost by not trying all
+usage: ./lab measure tune-tsm cases --gemm BIN [--exhaustive] --out CASES
+           kernels to try, promising ones by the stages' models
+       ./lab measure tune-tsm cases --gemm BIN --beside TABLE --new STAGE[,STAGE] --out CASES
+           those of new stages, and what was best before
+       gemm batch CASES --compile-only --arch sm_90a
+           ahead of time: needs no GPU
+       gemm batch CASES --no-exact --out RESULTS
+           checks and times them; again, if it was interrupted
+       ./lab measure tune-tsm finals RESULTS... --out CASES
+           those of M = N within 3 % of the best, for rows four times as many
+       ./lab measure tune-tsm digest RESULTS... --table FILE --report FILE [--keep]
+           the best of each size, and how good the models are; --keep: sizes without results stay as they are in the
+           table
+       ./lab measure tune-tsm digest RESULTS... --tried CASES --report FILE
+           of an exhaustive search: what is lost by not trying all
 
 Tuned are all M = N from 1 to 64 and a coarse grid of M and N; other sizes take what their nearest neighbour has
-(tsm/choice.hpp). --exhaustive: all kernels of a few sizes instead, also those that the models rule out, which shows what
-is lost by not trying them (CASES: those that are tried otherwise). What differs by less than a launch takes is decided by
-finals: of a size the results with the most rows count.
+(tsm/choice.hpp). --exhaustive: all kernels of a few sizes instead, also those that the models rule out, which shows
+what is lost by not trying them (CASES: those that are tried otherwise). What differs by less than a launch takes is
+decided by finals: of a size the results with the most rows count.
 """
 
 import argparse
@@ -37,8 +44,8 @@ LARGE = {"d": 12, "z": 8}  # beyond, something is to be gained by Tensor Cores: 
 MANY = 1000  # more than a stage has of a size
 NARROW = 16  # columns of B, up to which few threads a row can be best
 WIDE = "17-64"  # M = N where kernels differ most: there three times as many of the stages with a pipeline
-# Stages and sizes of which every kernel is tried: narrow and wide, with and without a whole number of sectors in a row. Not all
-# of 09's at 20 and 33: there are 12,000 each.
+# Stages and sizes of which every kernel is tried: narrow and wide, with and without a whole number of sectors in a row.
+# Not all of 09's at 20 and 33: there are 12,000 each.
 SAMPLES = [
     ("tsm/09_generated", "d", "5"),
     ("tsm/10_pipeline", "d", "5"),
@@ -65,10 +72,13 @@ def sizes(most: int = 64) -> list[str]:
 
 
 def without_hopeless(lines: list[str], factor: float) -> list[str]:
-    """Those that the models take for at most so many times as slow as the best of their size; of the stages with a pipeline two in any
-    case, since a model may be wrong by more than that."""
+    """Those that the models take for at most so many times as slow as the best of their size; of the stages with a
+    pipeline two in any case, since a model may be wrong by more than that."""
     cases = [json.loads(line) for line in lines]
-    size = lambda case: (case["type"], case["m"], case["n"])
+
+    def size(case: Json) -> tuple[str, int, int]:
+        return case["type"], case["m"], case["n"]
+
     best, kept = {}, {}
     for case in cases:
         best[size(case)] = min(best.get(size(case), case["tag"]["cycles"]), case["tag"]["cycles"])
@@ -83,7 +93,8 @@ def without_hopeless(lines: list[str], factor: float) -> list[str]:
 
 
 def of_each_option(options: argparse.Namespace, stages: list[str]) -> list[str]:
-    """The best kernels for each number of threads a row: the model of tsm/12 does not know that few are best for narrow C (E12)."""
+    """The best kernels for each number of threads a row: the model of tsm/12 does not know that few are best for narrow
+    C (E12)."""
     stage = "tsm/12_tsmm_generated"
     if stage not in stages:
         return []
@@ -98,8 +109,8 @@ def of_each_option(options: argparse.Namespace, stages: list[str]) -> list[str]:
 
 
 def of_each_shape(options: argparse.Namespace, stages: list[str]) -> list[str]:
-    """TSMM's kernels with a pipeline differ little, and the model ranks them badly: so for M = N the best of each number of threads a
-    block and a row, and of products, as far as they are hopeful."""
+    """TSMM's kernels with a pipeline differ little, and the model ranks them badly: so for M = N the best of each
+    number of threads a block and a row, and of products, as far as they are hopeful."""
     stage = "tsm/13_tsmm_pipeline"
     if stage not in stages:
         return []
@@ -120,8 +131,9 @@ def of_each_shape(options: argparse.Namespace, stages: list[str]) -> list[str]:
 
 def by_problem(lines: list[str]) -> list[str]:
     """Each once, those of a problem one after another."""
-    problem = lambda line: tuple(json.loads(line)[key] for key in ("type", "m", "n", "k"))
-    return sorted(dict.fromkeys(lines), key=problem)
+    return sorted(
+        dict.fromkeys(lines), key=lambda line: tuple(json.loads(line)[key] for key in ("type", "m", "n", "k"))
+    )
 
 
 def beside_table(options: argparse.Namespace) -> list[str]:
@@ -196,7 +208,7 @@ def read(paths: list[str], several: bool) -> tuple[Json, list[Json]]:
     run, results = None, {}
     for path in paths:
         try:
-            lines = [json.loads(line) for line in open(path)]
+            lines = [json.loads(line) for line in pathlib.Path(path).read_text().splitlines()]
         except (OSError, json.JSONDecodeError) as error:
             fail(f"{path}: {error}")
         if not lines or "run" not in lines[0]:
@@ -295,7 +307,8 @@ def digest(run: Json, results: list[Json], most: int) -> tuple[dict[Case, Json],
                     "stage": stage,
                     "kernels": len(its),
                     "ms": least,
-                    # What the first that the model names, and the best of the first so many, lose against the best of all.
+                    # What the first that the model names, and the best of the first so many, lose against the best of
+                    # all.
                     "first_loses": ms(by_model[0]) / least - 1,
                     "pruned_loses": min(map(ms, by_model[:most])) / least - 1,
                     "rank_correlation": rank_correlation(
@@ -308,9 +321,12 @@ def digest(run: Json, results: list[Json], most: int) -> tuple[dict[Case, Json],
 
 
 def add_tried(report: Json, results: list[Json], path: pathlib.Path) -> None:
-    """To each size of an exhaustive search: the best of the kernels that tuning tries there, and how much longer that takes than the
-    best of all. Both as measured in this search, since GPUs differ by more than kernels do."""
-    which = lambda case: json.dumps([case[key] for key in ("stage", "type", "m", "n", "k", "options")], sort_keys=True)
+    """To each size of an exhaustive search: the best of the kernels that tuning tries there, and how much longer that
+    takes than the best of all. Both as measured in this search, since GPUs differ by more than kernels do."""
+
+    def which(case: Json) -> str:
+        return json.dumps([case[key] for key in ("stage", "type", "m", "n", "k", "options")], sort_keys=True)
+
     try:
         with open(path) as file:
             tried = {which(json.loads(line)) for line in file}
@@ -352,7 +368,8 @@ def print_summary(report: Json) -> None:
             continue
         correlations = [model["rank_correlation"] for model in its if model["rank_correlation"] is not None]
         print(
-            f"{stage}: {len(its)} sizes; the model's first loses {100 * upper_median([m['first_loses'] for m in its]):.1f} % (median), "
+            f"{stage}: {len(its)} sizes; the model's first loses "
+            f"{100 * upper_median([m['first_loses'] for m in its]):.1f} % (median), "
             f"{100 * max(m['first_loses'] for m in its):.0f} % at most; the best of {report['most']} loses "
             f"{100 * max(m['pruned_loses'] for m in its):.1f} % at most; rank correlation "
             + (f"{upper_median(correlations):.2f} (median)" if correlations else "-")
@@ -360,8 +377,10 @@ def print_summary(report: Json) -> None:
     for entry in report["sizes"]:
         if "tuning" in entry:
             print(
-                f"{entry['op']} {entry['type']} {entry['m']} x {entry['n']}: the best of {entry['tried']} kernels takes {entry['best']['ms']:.4f} ms, "
-                f"that of {entry['tuning']['tries']} which tuning tries {entry['tuning']['ms']:.4f} ms: {100 * entry['tuning']['loses']:.1f} % lost"
+                f"{entry['op']} {entry['type']} {entry['m']} x {entry['n']}: the best of {entry['tried']} kernels "
+                f"takes {entry['best']['ms']:.4f} ms, "
+                f"that of {entry['tuning']['tries']} which tuning tries {entry['tuning']['ms']:.4f} ms: "
+                f"{100 * entry['tuning']['loses']:.1f} % lost"
             )
     print(f"{len(report['sizes'])} sizes, {len(report['wrong'])} kernels wrong")
 

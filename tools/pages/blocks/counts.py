@@ -61,7 +61,8 @@ def block_counted(data: Data, stage: str) -> list[str]:
         )
         + [
             "",
-            f"{c['fma32']:,} FMAs, {c['barriers']:,} barriers; flop per byte: {number(intensity['global'], 'none')} (global), "
+            f"{c['fma32']:,} FMAs, {c['barriers']:,} barriers; flop per byte: {number(intensity['global'], 'none')} "
+            "(global), "
             f"{number(intensity['shared'], 'none')} (shared), {number(intensity['register'], 'none')} (registers). "
             f"CPU executor, {compiler}, commit {commit}.",
         ]
@@ -118,6 +119,8 @@ def block_counts(data: Data, which: str) -> list[str]:
     sizes = f"stages at {b['stage_size']}, prototypes at {b['prototype_size']} (M = N = K)"
     return table(["kernel", *(head for _, head in shown), "differences"], rows) + [
         "",
-        f"Where both agree, the one number; else executor / Nsight Compute. Of {sum(tally.values())} numbers: {summary}. "
-        f"{b['device']}, driver {b['driver']}; {sizes}; executor: {b['executor']['compiler']}, commit {b['executor']['commit']}.",
+        f"Where both agree, the one number; else executor / Nsight Compute. Of {sum(tally.values())} numbers: "
+        f"{summary}. "
+        f"{b['device']}, driver {b['driver']}; {sizes}; executor: {b['executor']['compiler']}, commit "
+        f"{b['executor']['commit']}.",
     ]

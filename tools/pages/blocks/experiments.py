@@ -113,7 +113,8 @@ def block_pairs(data: Data, folder: pathlib.Path = GPU) -> list[str]:
     ]
     head = ["product", "type", "pairs of M and N", "problems", "wrong", "largest error, of its bound"]
     again = [
-        f"{row['pairs']:,} pairs of {PRODUCTS[row['op']]} in {TYPES[row['type']]} (commit {', '.join(run['commits'])}): "
+        f"{row['pairs']:,} pairs of {PRODUCTS[row['op']]} in {TYPES[row['type']]} (commit "
+        f"{', '.join(run['commits'])}): "
         f"{row['pass']:,} of {row['problems']:,} problems right"
         for run in record.get("again", [])
         for row in run["groups"]

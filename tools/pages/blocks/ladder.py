@@ -36,8 +36,10 @@ def block_ladder(data: Data) -> list[str]:
     run = data.ladder
     return table(["stage", "idea", "ms", "TFLOP/s", "of cuBLAS FP32", "of the roofline", "gain"], rows) + [
         "",
-        f"{run['device']}, {HEADLINE.replace('x', ' x ')}, warm cache, medians; driver {run['driver']}, CUDA {run['cuda']}, cuBLAS "
-        f"{run['cublas']}; each stage beside cuBLAS in turns, in a run of commit {run['commit']}. TF32 is another arithmetic, "
+        f"{run['device']}, {HEADLINE.replace('x', ' x ')}, warm cache, medians; driver {run['driver']}, CUDA "
+        f"{run['cuda']}, cuBLAS "
+        f"{run['cublas']}; each stage beside cuBLAS in turns, in a run of commit {run['commit']}. TF32 is another "
+        "arithmetic, "
         "with 13 bits less.",
     ]
 

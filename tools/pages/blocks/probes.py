@@ -81,8 +81,10 @@ def table_loops(run: Json) -> list[str]:
         mean_square = sum(miss * miss for miss in misses) / len(misses)
         lines += [
             "",
-            f"In {len(misses)} loops ports are the limit. There they and the best of 4, 8 and 16 warps differ by {mean_square**0.5:.1f} points "
-            f"(root mean square), by 2 or less in {sum(abs(miss) <= 2 for miss in misses)}, by {max(map(abs, misses)):.1f} at most.",
+            f"In {len(misses)} loops ports are the limit. There they and the best of 4, 8 and 16 warps differ by "
+            f"{mean_square**0.5:.1f} points "
+            f"(root mean square), by 2 or less in {sum(abs(miss) <= 2 for miss in misses)}, by "
+            f"{max(map(abs, misses)):.1f} at most.",
         ]
     return lines
 
@@ -130,7 +132,8 @@ def block_probe_code(data: Data, name: str) -> list[str]:
     run = record(name, CODE)
     if not run and name in ("coissue", "tiles"):
         return [
-            f"*Not compiled yet: `./lab probe {name} --cpu --sass --json docs/measurements/cpu/probes/{name}.json` does it.*"
+            f"*Not compiled yet: `./lab probe {name} --cpu --sass --json docs/measurements/cpu/probes/{name}.json` "
+            "does it.*"
         ]
     rows = []
     for r in run["results"]:

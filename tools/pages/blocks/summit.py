@@ -37,7 +37,8 @@ def block_costs(data: Data, stage: str) -> list[str]:
         rows,
     ) + [
         "",
-        f"Each launch {model.launch:g} us; parts {model.part_bytes / 1e6:g} TB/s, written or read by all SMs, {model.add_bytes / 1e6:g} TB/s by one "
+        f"Each launch {model.launch:g} us; parts {model.part_bytes / 1e6:g} TB/s, written or read by all SMs, "
+        f"{model.add_bytes / 1e6:g} TB/s by one "
         f"block; packing {model.pack_bytes / 1e6:g} TB/s, read and written. From `stages/18_summit.cu`.",
     ]
 

@@ -3,9 +3,12 @@
 from collections.abc import Callable
 
 from tools.pages.data import Data
+from tools.pages.notes import measured_on
+from tools.pages.records.launches import shared_bytes
 from tools.pages.records.tcec import accuracy_path, batched_name, batched_speeds, papers_library, residuals, short_name
 from tools.pages.records.tensor import NOT_MEASURED, measured
-from tools.repository import read_json
+from tools.repository import Json, read_json
+from tools.tables import table
 
 
 def block_tcec_accuracy(data: Data, stage: str) -> list[str]:
@@ -16,19 +19,12 @@ def block_tcec_accuracy(data: Data, stage: str) -> list[str]:
         first = next(iter(by_stage))
         its = [s for s in by_stage if s == first or s.split(":")[0] == data.stage(stage)]
         depths = sorted({k for s in its for k in by_stage[s]})
-        lines += [
-            f"| {distribution} | " + " | ".join(f"K = {k:,}" for k in depths) + " |",
-            "|---|" + "---:|" * len(depths),
-        ]
+        rows = []
         for s in its:
             name = f"FP32: `{short_name(s)}`" if s == first else f"`{short_name(s)}`"
-            lines.append(
-                f"| {name} | " + " | ".join(f"{by_stage[s][k]:.1e}" if k in by_stage[s] else "" for k in depths) + " |"
-            )
-        lines.append("")
-    return lines + [
-        f"Relative Frobenius residual against FP64, M = N = {run['size']}: {run['device']}, commit {run['commit']}."
-    ]
+            rows.append([name, *(f"{by_stage[s][k]:.1e}" if k in by_stage[s] else "" for k in depths)])
+        lines += [*table([distribution, *(f"K = {k:,}" for k in depths)], rows), ""]
+    return [*lines, f"Relative Frobenius residual against FP64, M = N = {run['size']}: {measured_on(run)}."]
 
 
 def block_tensor_batched(data: Data) -> list[str]:
@@ -37,29 +33,15 @@ def block_tensor_batched(data: Data) -> list[str]:
     if not run:
         return NOT_MEASURED
     depths, papers = sorted({k for of in speeds.values() for k in of}), papers_library()
-    rows = [
-        f"| {batched_name(s)} | " + " | ".join(f"{of[k]:.1f}" if k in of else "" for k in depths) + " |"
-        for s, of in speeds.items()
-    ]
-    rows.append(
-        "| the paper's library | " + " | ".join(f"{papers[k]:.1f}" if k in papers else "" for k in depths) + " |"
-    )
-    best = {
-        k: max(of[k] for s, of in speeds.items() if s.startswith(("tensorcore/10", "tensorcore/11")) and k in of)
-        for k in depths
-    }
-    rows.append(
-        "| the best of 10 and 11, beside it | "
-        + " | ".join(f"{best[k] / papers[k]:.2f} x" if k in papers else "" for k in depths)
-        + " |"
-    )
-    return [
-        "| TFLOP/s, 256 x (1,024 x 1,024 x k) | " + " | ".join(f"k = {k:,}" for k in depths) + " |",
-        "|---|" + "---:|" * len(depths),
-        *rows,
+    rows = [[batched_name(s), *(f"{of[k]:.1f}" if k in of else "" for k in depths)] for s, of in speeds.items()]
+    rows.append(["the paper's library", *(f"{papers[k]:.1f}" if k in papers else "" for k in depths)])
+    ours = [of for s, of in speeds.items() if s.startswith(("tensorcore/10", "tensorcore/11"))]
+    gains = [f"{max(of[k] for of in ours if k in of) / papers[k]:.2f} x" if k in papers else "" for k in depths]
+    rows.append(["the best of 10 and 11, beside it", *gains])
+    return table(["TFLOP/s, 256 x (1,024 x 1,024 x k)", *(f"k = {k:,}" for k in depths)], rows) + [
         "",
-        f"{run['device']}, commit {run['commit']}, all checked; FP32 cores have {run['ceilings']['ffma_gflops'] / 1e3:.1f} TFLOP/s. The paper's library was "
-        "measured on another H200, before.",
+        f"{measured_on(run)}, all checked; FP32 cores have {run['ceilings']['ffma_gflops'] / 1e3:.1f} TFLOP/s. "
+        "The paper's library was measured on another H200, before.",
     ]
 
 
@@ -69,26 +51,24 @@ def block_tensor_blockings(data: Data, stage: str) -> list[str]:
     if not run:
         return NOT_MEASURED
     depths = sorted({r["problem"]["k"] for r in run["results"]})
-    found = {}
+    found: dict[str, dict[int, Json]] = {}
     for r in run["results"]:
         if r["stage"].split(":")[0] == data.stage(stage) and "gflops" in r:
             found.setdefault(r["stage"], {})[r["problem"]["k"]] = r
     rows = []
     for name, of in found.items():
         launch = max(next(iter(of.values()))["launches"], key=lambda its: its["registers"])
-        rows.append(
-            f"| `{short_name(name)}` | "
-            + " | ".join(f"{of[k]['gflops'] / 1e3:.1f}" if k in of else "" for k in depths)
-            + f" | {launch['registers']} | {launch['local_bytes']} | {launch['dynamic_shared_bytes'] / 1024:.0f} KB |"
-        )
-    return [
-        "| blocking | "
-        + " | ".join(f"TFLOP/s at k = {k:,}" for k in depths)
-        + " | registers | bytes spilled | shared memory a block |",
-        "|---|" + "---:|" * (len(depths) + 3),
-        *rows,
+        speeds = [f"{of[k]['gflops'] / 1e3:.1f}" if k in of else "" for k in depths]
+        needs = [
+            str(launch["registers"]),
+            str(launch["local_bytes"]),
+            f"{launch['dynamic_shared_bytes'] / 1024:.0f} KB",
+        ]
+        rows.append([f"`{short_name(name)}`", *speeds, *needs])
+    heads = [f"TFLOP/s at k = {k:,}" for k in depths]
+    return table(["blocking", *heads, "registers", "bytes spilled", "shared memory a block"], rows) + [
         "",
-        f"256 x (1,024 x 1,024 x k). {run['device']}, commit {run['commit']}.",
+        f"256 x (1,024 x 1,024 x k). {measured_on(run)}.",
     ]
 
 
@@ -98,60 +78,55 @@ def block_tcec_traffic(data: Data) -> list[str]:
     stages = [data.stage(f"tensorcore/{number}") for number in ("07", "08")]
     if not run or not counters or any("l1_hit_pct" not in counters["sizes"]["4096"].get(stage, {}) for stage in stages):
         return NOT_MEASURED
-    launch = {r["stage"]: r["launches"][0] for r in run["results"] if r["stage"] in stages}
-    count = counters["sizes"]["4096"]
-    block = lambda stage: launch[stage]["static_shared_bytes"] + launch[stage]["dynamic_shared_bytes"]  # noqa: E731
+    launches = {r["stage"]: r["launches"][0] for r in run["results"] if r["stage"] in stages}
+    both = [(launches[stage], counters["sizes"]["4096"][stage]) for stage in stages]
 
-    def row(title: str, value: Callable[[str], str]) -> str:
-        return f"| {title} | " + " | ".join(value(stage) for stage in stages) + " |"
+    def wavefronts(count: Json) -> float:
+        return (count["shared_load_wavefronts"] + count["shared_store_wavefronts"]) / count["hmma"]
 
-    return [
-        "| at 4,096 | 07 | 08 |",
-        "|---|---:|---:|",
-        row("shared memory of a block", lambda s: f"{block(s):,} bytes"),
-        row("registers of a thread", lambda s: f"{launch[s]['registers']}"),
-        row("warps on an SM, of 64", lambda s: f"{count[s]['occupancy_pct']:.0f} %"),
-        row(
-            "wavefronts of shared memory, for a product",
-            lambda s: (
-                f"{(count[s]['shared_load_wavefronts'] + count[s]['shared_store_wavefronts']) / count[s]['hmma']:.2f}"
-            ),
-        ),
-        row("L1 and shared memory busy", lambda s: f"{count[s]['wavefronts_pct_of_peak']:.0f} %"),
-        row("loads from global memory that hit L1", lambda s: f"{count[s]['l1_hit_pct']:.0f} %"),
-        row("issue slots used", lambda s: f"{count[s]['issue_slots_pct']:.0f} %"),
+    def row(title: str, value: Callable[[Json, Json], str]) -> list[str]:
+        return [title, *(value(launch, count) for launch, count in both)]
+
+    def share(title: str, key: str) -> list[str]:
+        return row(title, lambda launch, count: f"{count[key]:.0f} %")
+
+    rows = [
+        row("shared memory of a block", lambda launch, count: f"{shared_bytes(launch):,} bytes"),
+        row("registers of a thread", lambda launch, count: f"{launch['registers']}"),
+        share("warps on an SM, of 64", "occupancy_pct"),
+        row("wavefronts of shared memory, for a product", lambda launch, count: f"{wavefronts(count):.2f}"),
+        share("L1 and shared memory busy", "wavefronts_pct_of_peak"),
+        share("loads from global memory that hit L1", "l1_hit_pct"),
+        share("issue slots used", "issue_slots_pct"),
         row(
             "warps waiting for global memory, for each that issues",
-            lambda s: f"{count[s]['stall_long_scoreboard']:.1f}",
+            lambda launch, count: f"{count['stall_long_scoreboard']:.1f}",
         ),
-        row("Tensor pipe busy", lambda s: f"{count[s]['tensor_pipe_pct']:.0f} %"),
-        "",
-        f"Nsight Compute, {counters['device']}, commit {counters['commit']}.",
+        share("Tensor pipe busy", "tensor_pipe_pct"),
     ]
+    return table(["at 4,096", "07", "08"], rows) + ["", f"Nsight Compute, {measured_on(counters)}."]
 
 
 def block_tcec_choices(data: Data, stage: str) -> list[str]:
     """What a stage that chooses took, and how precise it was, by the kind of numbers."""
     run = read_json(accuracy_path())
-    rows = [r for r in run["results"] if r["stage"] == data.stage(stage) and "residual" in r]
-    if not rows:
+    its = [r for r in run["results"] if r["stage"] == data.stage(stage) and "residual" in r]
+    if not its:
         return NOT_MEASURED
     first = run["results"][0]["stage"]
     fp32 = {(r["distribution"], r["k"]): r for r in run["results"] if r["stage"] == first}
-    lines = [
-        "| numbers | K | taken | residual | FP32's | largest error, of \\|A\\|\\|B\\| | FP32's |",
-        "|---|---:|---|---:|---:|---:|---:|",
-    ]
-    for r in rows:
+    rows = []
+    for r in its:
         if r["k"] in (16, 256, 4096, 65536):
-            of = fp32[r["distribution"], r["k"]]
-            lines.append(
-                f"| {r['distribution']} | {r['k']:,} | {r.get('policy', '')} | {r['residual']:.1e} | {of['residual']:.1e} | {r['max_of_magnitudes']:.1e} | {of['max_of_magnitudes']:.1e} |"
-            )
-    less = [r for r in rows if r["status"] != "fp32"]
-    return lines + [
+            errors = [
+                of[key] for key in ("residual", "max_of_magnitudes") for of in (r, fp32[r["distribution"], r["k"]])
+            ]
+            rows.append([r["distribution"], f"{r['k']:,}", r.get("policy", ""), *(f"{x:.1e}" for x in errors)])
+    less = [r for r in its if r["status"] != "fp32"]
+    but = ": not " + ", ".join(f"{r['distribution']} at K = {r['k']:,}" for r in less) if less else ""
+    head = ["numbers", "K", "taken", "residual", "FP32's", "largest error, of \\|A\\|\\|B\\|", "FP32's"]
+    return table(head, rows, left=["numbers", "taken"]) + [
         "",
-        f"FP32: {batched_name(first)}. {len(rows) - len(less)} of {len(rows)} residuals are no larger than FP32's or 2⁻²³"
-        + (": not " + ", ".join(f"{r['distribution']} at K = {r['k']:,}" for r in less) if less else "")
-        + f". M = N = {run['size']}: {run['device']}, commit {run['commit']}.",
+        f"FP32: {batched_name(first)}. {len(its) - len(less)} of {len(its)} residuals are no larger than FP32's or "
+        f"2⁻²³{but}. M = N = {run['size']}: {measured_on(run)}.",
     ]

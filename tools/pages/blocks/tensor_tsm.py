@@ -1,4 +1,5 @@
-"""Tensor Cores beside plain FP64 cores in tall & skinny products (docs/tsm/13b, 13c), from what the tuner has timed in one run."""
+"""Tensor Cores beside plain FP64 cores in tall & skinny products (docs/tsm/13b, 13c), from what the tuner has timed in
+one run."""
 
 from tools.experiments.tsm_cases import PRODUCTS, TYPES
 from tools.pages.data import Data
@@ -30,8 +31,10 @@ def block_beside_plain(data: Data, op: str) -> list[str]:
     return [
         *table(["M = N", *(f"{name}, {how}" for name in TYPES.values() for how in HOW)], rows, left=()),
         "",
-        f"Of the roofline with the plain FP64 cores. All M = N from {min(min(c) for c in columns.values())} to 64 were timed; {notes}. The model's first "
-        f"choice loses {100 * upper_median(lost):.1f} % (median of {len(lost)} sizes of M and N) against the best of those tried.",
+        f"Of the roofline with the plain FP64 cores. All M = N from {min(min(c) for c in columns.values())} to 64 "
+        f"were timed; {notes}. The model's first "
+        f"choice loses {100 * upper_median(lost):.1f} % (median of {len(lost)} sizes of M and N) against the best of "
+        "those tried.",
         "",
         f"{report['device']}, commit {report['commit']}, 256 MiB of A.",
         "",

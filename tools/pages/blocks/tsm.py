@@ -1,12 +1,12 @@
 """The tall & skinny stages."""
 
 import sys
-from collections.abc import Callable
 
 from tools.experiments.tsm_cases import TYPES
 from tools.pages.data import Data
-from tools.pages.notes import NOT_COUNTED, not_measured
-from tools.repository import GPU, ROOT, Json, read_json
+from tools.pages.notes import NOT_COUNTED, counted_by, measured_on, not_measured
+from tools.repository import GPU, Json, read_json_if_there
+from tools.tables import table
 
 MEASURED = [GPU / f"{product}_{type}.json" for product in ("tsm", "tsmm") for type in "dz"]
 
@@ -17,79 +17,64 @@ def block_tsm_counted(data: Data, stage: str) -> list[str]:
     if not all(found.values()):
         return NOT_COUNTED
     m, n, k = data.executor["tsm_shape"].split("x")
-    counts = {type: kernel["counts"] for type, kernel in found.items()}
+    counts = [kernel["counts"] for kernel in found.values()]
+    # An instruction of Tensor Cores is 16 warp-wide FMAs, where some kernels have them and others not.
+    tensor = all(c["tensor_flops"] > 2 * c["fma64"] for c in counts)
 
-    def row(title: str, value: Callable[[Json], float]) -> str:
-        return f"| {title} | " + " | ".join(f"{value(counts[type]):.3g}" for type in TYPES) + " |"
+    def steps(c: Json) -> float:
+        return c["tensor_flops"] / 2 / (16 * 8 * 4) if tensor else (c["fma64"] + c["tensor_flops"] / 2) / 32
 
-    tensor = all(c["tensor_flops"] > 2 * c["fma64"] for c in counts.values())
+    def row(title: str, kind: str, what: str) -> list[str]:
+        return [title, *(f"{c[kind][what] / steps(c):.3g}" for c in counts)]
 
-    def per_fma(kind: str, what: str) -> Callable[[Json], float]:
-        # An instruction of Tensor Cores is 16 warp-wide FMAs, where some kernels have them and others not.
-        return lambda c: (
-            c[kind][what]
-            / ((c["tensor_flops"] / 2 / (16 * 8 * 4)) if tensor else (c["fma64"] + c["tensor_flops"] / 2) / 32)
-        )
-
-    last = [row("requests of atomic additions", per_fma("global_atomic", "requests"))]
-    if (
-        "TsmmInfo" in (ROOT / f"{data.stage(stage)}.cu").read_text()
-    ):  # long in what it stores, and C may be in shared memory
-        last = [
-            row("sectors of stores", per_fma("global_store", "sectors")),
-            row("wavefronts of loads from shared memory", per_fma("shared_load", "wavefronts")),
-        ]
-    return [
-        f"| counted per {'instruction of 16 x 8 x 4' if tensor else 'warp-wide FMA'}, M = {m}, N = {n}, K = {int(k):,} | "
-        + " | ".join(TYPES.values())
-        + " |",
-        "|---|---:|---:|",
-        row("global load requests", per_fma("global_load", "requests")),
-        row("sectors of them", per_fma("global_load", "sectors")),
-        row("wavefronts of them: cycles of an SM's L1 cache", per_fma("global_load", "wavefronts")),
-        *last,
-        "",
-        f"CPU executor, {data.executor['compiler']}, commit {data.executor['commit']}. "
-        + (
-            "An instruction takes the Tensor Cores of an SM of sm_90 four cycles."
-            if tensor
-            else "An FMA of the FP64 cores takes half a cycle of an SM of sm_90."
-        ),
+    rows = [
+        row("global load requests", "global_load", "requests"),
+        row("sectors of them", "global_load", "sectors"),
+        row("wavefronts of them: cycles of an SM's L1 cache", "global_load", "wavefronts"),
     ]
+    # TSMM is long in what it stores, and C may be in shared memory.
+    if "TsmmInfo" in data.source(data.stage(stage)):
+        rows += [
+            row("sectors of stores", "global_store", "sectors"),
+            row("wavefronts of loads from shared memory", "shared_load", "wavefronts"),
+        ]
+    else:
+        rows.append(row("requests of atomic additions", "global_atomic", "requests"))
+    unit = "instruction of 16 x 8 x 4" if tensor else "warp-wide FMA"
+    rate = "An FMA of the FP64 cores takes half a cycle of an SM of sm_90."
+    if tensor:
+        rate = "An instruction takes the Tensor Cores of an SM of sm_90 four cycles."
+    return table([f"counted per {unit}, M = {m}, N = {n}, K = {int(k):,}", *TYPES.values()], rows) + [
+        "",
+        f"{counted_by(data.executor)}. {rate}",
+    ]
+
+
+def cells_of(result: Json) -> list[str]:
+    """What was measured; else why not."""
+    if "time_ms" not in result:
+        return [result["reason"], "", "", "", ""]
+    speeds = [f"{result['gbytes_s']:,.0f}", f"{result['gflops']:,.0f}"]
+    shares = [f"{result['pct_roofline']:.1f} %", f"{result['pct_cublas']:.0f} %"]
+    return [f"{result['time_ms']['median']:.4g}", *speeds, *shares]
 
 
 def block_tsm_measured(data: Data, stage: str) -> list[str]:
-    wanted, rows, of = data.stage(stage), [], None
+    """The speeds, for both types; all of one run's commit and device."""
+    rows, of = [], None
     for path in MEASURED:
-        if not path.exists():
-            continue
-        run = read_json(path)
+        run = read_json_if_there(path) or {"results": []}
         for r in run["results"]:
-            if r["stage"] != wanted:
+            if r["stage"] != data.stage(stage):
                 continue
-            if of and (of["device"], of["commit"]) != (run["device"], run["commit"]):
+            if of and measured_on(of) != measured_on(run):
                 sys.exit(
-                    f"error: {path.name} is of another commit or device than the rest of tsm/{stage}'s table: measure both types anew"
+                    f"error: {path.name} is of another commit or device than the rest of tsm/{stage}'s table: "
+                    "measure both types anew"
                 )
             p, of = r["problem"], run
-            cells = (
-                [
-                    f"{r['time_ms']['median']:.4g}",
-                    f"{r['gbytes_s']:,.0f}",
-                    f"{r['gflops']:,.0f}",
-                    f"{r['pct_roofline']:.1f} %",
-                    f"{r['pct_cublas']:.0f} %",
-                ]
-                if "time_ms" in r
-                else [r["reason"], "", "", "", ""]
-            )
-            rows.append(f"| {p['type']} | {p['m']} | {p['k']:,} | " + " | ".join(cells) + " |")
-    if not rows:
+            rows.append([p["type"], str(p["m"]), f"{p['k']:,}", *cells_of(r)])
+    if not of:
         return not_measured("docs/measurements/measure")
-    return [
-        "| type | M = N | K | ms | GB/s | GFLOP/s | of the roofline | of cuBLAS |",
-        "|---|" + "---:|" * 7,
-        *rows,
-        "",
-        f"{of['device']}, commit {of['commit']}.",
-    ]
+    head = ["type", "M = N", "K", "ms", "GB/s", "GFLOP/s", "of the roofline", "of cuBLAS"]
+    return table(head, rows) + ["", f"{measured_on(of)}."]

@@ -64,6 +64,11 @@ def block_variants(data: Data, stage: str) -> list[str]:
     )
 
 
+def gain(speeds: dict[tuple[str, str], float], name: str, shape: str) -> str:
+    """Of a variant to its stage."""
+    return f"{speeds[name, shape] / speeds['', shape]:.2f}" if {(name, shape), ("", shape)} <= set(speeds) else "-"
+
+
 def other_sizes(data: Data, stage: str, wanted: str) -> list[str]:
     """For each further run of the variants a table of their speeds, of their stage's."""
     lines = []
@@ -78,17 +83,12 @@ def other_sizes(data: Data, stage: str, wanted: str) -> list[str]:
             dict.fromkeys(r["stage"].partition(":")[2] for r in run["results"] if r["stage"].startswith(f"{wanted}:"))
         )
 
-        def gain(name: str, shape: str) -> str:
-            return (
-                f"{speeds[name, shape] / speeds['', shape]:.2f}" if {(name, shape), ("", shape)} <= set(speeds) else "-"
-            )
-
         if shapes and names:
             lines += [
                 "",
                 *table(
                     ["speed, of the stage's", *map(short_shape, shapes)],
-                    [[f"`{name}`", *(gain(name, shape) for shape in shapes)] for name in names],
+                    [[f"`{name}`", *(gain(speeds, name, shape) for shape in shapes)] for name in names],
                 ),
                 "",
                 f"A further run of the variants, commit {run['commit']}.",

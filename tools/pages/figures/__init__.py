@@ -1,4 +1,5 @@
-"""The figures of the pages. A module's plan() says what it draws: the file, its sources, and the function that draws it."""
+"""The figures of the pages. A module's plan() says what it draws: the file, its sources, and the function that draws
+it."""
 
 from tools.pages.data import Data
 from tools.pages.figures import (

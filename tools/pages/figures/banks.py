@@ -9,7 +9,8 @@ from tools.repository import stage_file
 
 
 def draw_banks(source: pathlib.Path, path: pathlib.Path) -> None:
-    """Tile bs in shared memory: the bank of each word, and the words that warp 0 reads in one step of the inner loop."""
+    """Tile bs in shared memory: the bank of each word, and the words that warp 0 reads in one step of the inner
+    loop."""
     plt = plot_style()
     text = source.read_text()
     tile = int(re.search(r"constexpr int TILE = (\d+)", text).group(1))
@@ -40,8 +41,8 @@ def draw_banks(source: pathlib.Path, path: pathlib.Path) -> None:
 
 
 def draw_scatter(source: pathlib.Path, path: pathlib.Path, threads: int) -> None:
-    """The transposed tile of A in shared memory, as far as warp 0 fills it: the bank of each word, and the words of one store.
-    threads: how many fetch one row of A's tile, a float4 each."""
+    """The transposed tile of A in shared memory, as far as warp 0 fills it: the bank of each word, and the words of one
+    store. threads: how many fetch one row of A's tile, a float4 each."""
     plt = plot_style()
     text = source.read_text()
     length = re.search(r"float as\[TILE_K\]\[([A-Z_ +]+)\]", text).group(1)  # of a row: TILE_M, or TILE_M + PAD
@@ -63,7 +64,7 @@ def draw_scatter(source: pathlib.Path, path: pathlib.Path, threads: int) -> None
         vmax=31,
         extent=(0, columns, rows, 0),
     )
-    for lane, (r, c) in enumerate(words):
+    for r, c in words:
         ax.add_patch(plt.Rectangle((c, r), 1, 1, fill=False, edgecolor="red", linewidth=1.4))
         ax.text(
             c + 0.5,

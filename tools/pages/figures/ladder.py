@@ -38,7 +38,8 @@ def family(stage: str) -> tuple[str, str]:
 
 
 def cubes(reports: list[Json]) -> dict[str, dict[int, float]]:
-    """Speeds in TFLOP/s by stage and size, of cubes that were timed; the yardstick's are also known from between the others."""
+    """Speeds in TFLOP/s by stage and size, of cubes that were timed; the yardstick's are also known from between the
+    others."""
     speeds, beside = {}, {}
     for report in reports:
         for r in report["results"]:
@@ -61,7 +62,8 @@ def ceilings_of(reports: list[Json]) -> Json | None:
 
 
 def spread(wanted: list[float], gap: float) -> list[float]:
-    """Places near the wanted ones, from 0 to 1, in the same order, no two closer than the gap: neighbours share their mean."""
+    """Places near the wanted ones, from 0 to 1, in the same order, no two closer than the gap: neighbours share their
+    mean."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
 
     def centre(run: list[int]) -> float:
@@ -82,7 +84,8 @@ def spread(wanted: list[float], gap: float) -> list[float]:
 
 
 def label_ends(fig: Figure, ax: Axes, ends: list[tuple[float, float, str, str]], size: int) -> None:
-    """ends: (x, y, text, colour) in data units. Writes each text right of the plot, as near to its line's end as there is room."""
+    """ends: (x, y, text, colour) in data units. Writes each text right of the plot, as near to its line's end as there
+    is room."""
     if not ends:
         return
     fig.canvas.draw()  # only now are the scales final
@@ -90,7 +93,7 @@ def label_ends(fig: Figure, ax: Axes, ends: list[tuple[float, float, str, str]],
     gap = size * 1.25 / 72 / height
     to_axes = ax.transAxes.inverted()
     points = [to_axes.transform(ax.transData.transform((x, y))) for x, y, _, _ in ends]
-    for (x, y, text, colour), (_, at), place in zip(ends, points, spread([p[1] for p in points], gap)):
+    for (x, y, text, colour), place in zip(ends, spread([p[1] for p in points], gap)):
         ax.annotate(
             text,
             xy=(x, y),

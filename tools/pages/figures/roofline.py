@@ -11,7 +11,8 @@ HEADLINE = 4096
 
 
 def intensities(counts: Json | None, counters: Json | None) -> dict[str, dict[str, float]]:
-    """Flop per byte by stage: asked of global memory and of shared memory (the executor), read from DRAM (Nsight Compute)."""
+    """Flop per byte by stage: asked of global memory and of shared memory (the executor), read from DRAM (Nsight
+    Compute)."""
     found = {}
     for stage, entry in (counts or {}).get("kernels", {}).items():
         per_byte = entry["counts"]["flop_per_byte"]

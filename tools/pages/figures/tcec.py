@@ -10,7 +10,8 @@ from tools.repository import GPU, read_json
 
 
 def draw_tcec_roofline(path: pathlib.Path) -> None:
-    """What shared memory lets FP32 products on Tensor Cores reach: the split through shared memory, and in registers (Figure 7)."""
+    """What shared memory lets FP32 products on Tensor Cores reach: the split through shared memory, and in registers
+    (Figure 7)."""
     plt = plot_style()
     c = read_json(MEASURED)["ceilings"]
     peak, shared = c["hmma_gflops"] / 3e3, c["shared_gbs"] / 1e3

@@ -9,7 +9,8 @@ from tools.repository import GPU, ROOT
 
 
 def draw_shared_roofline(path: pathlib.Path) -> None:
-    """Tensor Cores over shared memory: what a warp's tile of n x n can reach, by the paper's count and with C in registers."""
+    """Tensor Cores over shared memory: what a warp's tile of n x n can reach, by the paper's count and with C in
+    registers."""
     plt = plot_style()
     fig, ax = plt.subplots(figsize=(8.5, 4.8))
     intensity = [2 ** (e / 8) for e in range(0, 49)]

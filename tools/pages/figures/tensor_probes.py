@@ -28,7 +28,8 @@ TITLES = {"a": "A", "b": "B", "c": "accumulator"}
 
 
 def issue_slots(bytes_moved: float) -> float:
-    """Of an SM's four schedulers, in the time in which a copy moves so many bytes: an H200 as common/report/probe_report.hpp's Machine has it."""
+    """Of an SM's four schedulers, in the time in which a copy moves so many bytes: an H200 as
+    common/report/probe_report.hpp's Machine has it."""
     copy_gbs, sm_count, ghz = 4201, 132, 33160 / (2 * 64 * 132)
     return bytes_moved / (copy_gbs / sm_count) * ghz * 4
 

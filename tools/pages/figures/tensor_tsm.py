@@ -1,12 +1,10 @@
 """Tensor Cores beside plain FP64 cores in tall & skinny products."""
 
-from tools.pages.figures.style import Draw
-
 import pathlib
 
 from tools.experiments.tsm_cases import PRODUCTS, TYPES
 from tools.pages.data import Data
-from tools.pages.figures.style import Plan, plot_style, save
+from tools.pages.figures.style import Draw, Plan, plot_style, save
 from tools.pages.records.tensor_tsm import REPORT, shares
 from tools.repository import read_json
 

@@ -10,8 +10,9 @@ from tools.repository import ROOT
 
 # Of a load from device memory, in seconds, until a run has measured it on the GPU.
 ASSUMED_LATENCY = 600e-9
-# Rows of A and B of which a thread has asked for words before it waits for the first, as compiled (nvdisasm, sm_90a: LDGs before
-# a DFMA). nvcc unrolls by four, and then mixes loads and FMAs as it likes. Of real numbers as AHEAD in the sources.
+# Rows of A and B of which a thread has asked for words before it waits for the first, as compiled (nvdisasm, sm_90a:
+# LDGs before a DFMA). nvcc unrolls by four, and then mixes loads and FMAs as it likes. Of real numbers as AHEAD in the
+# sources.
 ROWS_AHEAD = {("01", "d"): 2, ("01", "z"): 2, ("02", "d"): 2, ("02", "z"): 1}
 
 

@@ -14,8 +14,8 @@ def place(thread: int, per_row: int) -> tuple[int, int]:
 
 
 def wavefronts(elements: list[int], words: int) -> int:
-    """Of a warp's load of these elements, each of so many doubles: phases of 128 bytes, of which there are half as many where all
-    lanes agree with lane ^ 1 or all with lane ^ 2 (docs/concepts/counts.md)."""
+    """Of a warp's load of these elements, each of so many doubles: phases of 128 bytes, of which there are half as many
+    where all lanes agree with lane ^ 1 or all with lane ^ 2 (docs/concepts/counts.md)."""
     lanes = 16 // words
     if any(all(elements[i] == elements[i ^ distance] for i in range(32)) for distance in (1, 2)):
         lanes *= 2

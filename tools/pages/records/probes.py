@@ -42,7 +42,8 @@ def loop_name(r: Json) -> str:
 
 
 def port_shares(run: Json) -> dict[str, float]:
-    """The loops' names and the percentages of the peak that registers' ports allow, of those loops that nvcc's code is known of."""
+    """The loops' names and the percentages of the peak that registers' ports allow, of those loops that nvcc's code is
+    known of."""
     code = {loop_name(r): r["sass"] for r in (record(run["probe"], CODE) or {"results": []})["results"]}
     shares = {}
     for r in run["results"]:
@@ -60,7 +61,8 @@ def best(r: Json) -> float | None:
 
 
 def port_misses(run: Json) -> list[float]:
-    """By how many points the ports' share is above what was measured, where the ports and not the units are the limit."""
+    """By how many points the ports' share is above what was measured, where the ports and not the units are the
+    limit."""
     shares = port_shares(run)
     return [
         shares[loop_name(r)] - best(r)

@@ -14,7 +14,8 @@ def measured(name: str) -> Json | None:
     return read_json_if_there(path)
 
 
-# Ootomo and Yokota (2023), Table 1: GB/s of device and of shared memory, TFLOP/s of FP32 cores, and in FP16 and TF32 of Tensor Cores.
+# Ootomo and Yokota (2023), Table 1: GB/s of device and of shared memory, TFLOP/s of FP32 cores, and in FP16 and TF32 of
+# Tensor Cores.
 SPECIFIED: dict[str, tuple[float | None, ...]] = {
     "V100 (SXM2), specified": (900, 14131, 15.7, 112, None),
     "A100 (SXM4, 40 GB), specified": (1555, 19491, 19.5, 312, 156),
