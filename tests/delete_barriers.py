@@ -209,12 +209,13 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     builder = Builder(pathlib.Path(sys.argv[1]))
+    # Probes are programs of their own.
     files = sorted(
         file
         for folder in ("stages", "tsm", "tensorcore")
         for file in (ROOT / folder).glob("[0-9][0-9]*.cu")
         if "gemm::ProbeRegistration" not in file.read_text()
-    )  # those are programs of their own
+    )
     part, parts = map(int, os.environ.get("GEMM_SHARE", "1/1").split("/"))  # of the stages (.ci/run)
     files = files[part - 1 :: parts]
     good, count = True, 0

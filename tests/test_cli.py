@@ -379,7 +379,7 @@ class WithoutDevice(Case):
 
     def test_plot_of_the_committed_run(self):
         measured = ROOT / "docs" / "measurements"
-        draw = [sys.executable, "-B", "-m", "tools.pages.plot_ladder"]
+        draw = ["env", f"PYTHONPATH={ROOT}", sys.executable, "-B", "-m", "tools.pages.plot_ladder"]
         if "matplotlib" in run(*draw, "--can-draw", "x.svg").stderr:
             self.skipTest("no matplotlib")
         with tempfile.TemporaryDirectory() as folder:
@@ -875,9 +875,8 @@ class WithDevice(Case):
             self.assertGreater(result[key], 0, key)
         self.assertIn("not checked", self.ok(self.stage, "--time"))
         ladder = ["ladder", "512", "--only", "01,04", "--seconds", "0.01"]
-        naive, other = self.json_of(self.gemm, *ladder, "--budget-ms", "0.5")[
-            "results"
-        ]  # 01 takes about a millisecond on an H200
+        # 01 takes about a millisecond on an H200.
+        naive, other = self.json_of(self.gemm, *ladder, "--budget-ms", "0.5")["results"]
         self.assertEqual(other["stage"], "sgemm/04_conflict_free")
         for result in (naive, other):
             self.assertEqual("time_ms" in result, result["status"] == "pass", result)

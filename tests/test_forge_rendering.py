@@ -25,25 +25,11 @@ except ImportError:
     cmarkgfm = None
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-SKIPPED_FOLDERS = {
-    "build",
-    "shared",
-    "node_modules",
-}  # where there is no git: besides those with a name that begins with a dot
+# Where there is no git: besides those with a name that begins with a dot.
+SKIPPED_FOLDERS = {"build", "shared", "node_modules"}
 CODE = {"code", "pre", "script", "style"}
-INLINE = {
-    "p",
-    "li",
-    "td",
-    "th",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "summary",
-}  # what may have a number of tools/pages in it
+# What may have a number of tools/pages in it.
+INLINE = {"p", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "summary"}
 VOID = {"area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 BLOCKS = INLINE | {"ul", "ol", "blockquote", "table", "thead", "tbody", "tr", "div", "details", "hr"}
 LEFT = [

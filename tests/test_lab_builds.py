@@ -31,9 +31,8 @@ class LabBuilds(unittest.TestCase):
             for file in (cls.old / family).glob("[0-9][0-9]*.cu"):
                 if family != "stages" or int(file.name[:2]) > 2:
                     file.unlink()
-            for file in (cls.old / family).glob(
-                "probes/*.c*"
-            ):  # not the headers, which kernels compiled at run time have
+            # Not the headers, which kernels compiled at run time have.
+            for file in (cls.old / family).glob("probes/*.c*"):
                 if file.suffix != ".cuh":
                     file.unlink()
 

@@ -77,9 +77,8 @@ class Record:
         kept = json.loads(file.read_text()) if file.exists() and not again else {}
         same = kept.get("state") == self.state
         self.passed: set[str] = set(kept.get("passed", [])) if same else set()
-        self.seconds: dict[str, float] = (
-            kept.get("seconds", {}) if same else {}
-        )  # what each took, for tools/measure/loop.py
+        # What each took, for tools/measure/loop.py.
+        self.seconds: dict[str, float] = kept.get("seconds", {}) if same else {}
 
     def add(self, name: str, seconds: float) -> None:
         self.passed.add(name)

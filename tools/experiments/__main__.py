@@ -46,17 +46,15 @@ def show(record: Json) -> None:
 
 def every_experiment() -> dict[str, str]:
     """All of them by name, and what is measured by `./lab probe`, as the list shows them."""
-    lines = {
-        name: f"{experiment.title} ({experiment.source})"
-        for name, experiment in {**EXPERIMENTS, **tsm.EXPERIMENTS}.items()
-    }
+    lines = {name: f"{its.title} ({its.source})" for name, its in EXPERIMENTS.items()}
+    lines.update({name: f"{its.title} ({its.source})" for name, its in tsm.EXPERIMENTS.items()})
     lines.update({name: f"./lab probe {probe} ({tsm.PAPER})" for name, probe in tsm.PROBES.items()})
     of_paper = sorted((name for name in lines if name[0] == "E"), key=lambda name: int(name[1:]))
     return {name: lines[name] for name in [*EXPERIMENTS, *of_paper]}
 
 
 def parse_sizes(words: list[str], name: str) -> list[Any]:
-    """ "8", "8x4" (of tall & skinny products) or "8x4x1000": for gemm as they are, for E2 to E14 as (m, n, k or
+    """Such as "8", "8x4" (of tall & skinny products) or "8x4x1000": for gemm as they are, for E2 to E14 as (m, n, k or
     None)."""
     sizes = [size for word in words for size in word.split(",")]
     of_paper = name in tsm.EXPERIMENTS
@@ -80,9 +78,8 @@ def parse_arguments() -> argparse.Namespace:
         metavar="SIZES",
         help="in place of the experiment's own: N or MxNxK; of E2 to E14 M, MxN or MxNxK",
     )
-    parser.add_argument(
-        "--gemm", help=argparse.SUPPRESS
-    )  # the program; without it, arguments are looked at and no more
+    # The program; without it, arguments are looked at and no more.
+    parser.add_argument("--gemm", help=argparse.SUPPRESS)
     parser.add_argument("--sizes", help="the same, separated by commas")
     parser.add_argument("--seconds", type=float, help="about how long to sample each kernel, as for ladder")
     parser.add_argument(

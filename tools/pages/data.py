@@ -9,11 +9,10 @@ LADDER, COUNTERS, CALIBRATION = (GPU / f"{name}.json" for name in ("sgemm", "cou
 MAPS = CPU / "thread_maps.json"
 COUNTED = CPU / "counts.json"  # by the CPU executor, on any machine
 BESIDE = GPU / "counts.json"  # the same and Nsight Compute's; may be missing
-SWEEP, COARSE, RANDOM, VARIANTS = (
-    GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random", "variants")
-)  # may be missing
-MORE_VARIANTS = [GPU / f"variants_{name}.json" for name in ("sizes", "16384")]  # the same
-TUNING = GPU / "tuning.json"  # the search of stage 16; may be missing
+# These may be missing.
+SWEEP, COARSE, RANDOM, VARIANTS = (GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random", "variants"))
+MORE_VARIANTS = [GPU / f"variants_{name}.json" for name in ("sizes", "16384")]
+TUNING = GPU / "tuning.json"  # the search of stage 16
 HEADLINE = "4096x4096x4096"
 CUBES = ["256", "512", "1000", "1023", "1024", "2047", "2048", "3000", "4095", "4096", "4097", "8192", "16384"]
 # What the ladder's summit is judged by, beside the cubes.

@@ -29,10 +29,8 @@ def tuning_spread(data: Data, which: str, size: str | None = None, outputs: str 
     if which in ("cublas_least", "cublas_most"):  # its TFLOP/s beside the points
         found = [100 * p["timed"][size]["gflops"] / p["timed"][size]["pct_cublas"] for p in points]
         return tflops(min(found) if which == "cublas_least" else max(found))
-    if which in (
-        "turned_least",
-        "turned_most",
-    ):  # 16 x 8 outputs a thread, to 8 x 16 of the same block tile and all the rest
+    # 16 x 8 outputs a thread, to 8 x 16 of the same block tile and all the rest.
+    if which in ("turned_least", "turned_most"):
         found = {}
         for p in points:
             kind = f"{p['shape'][3] // p['shape'][5]}x{p['shape'][4] * p['shape'][5] // 32}"
@@ -40,9 +38,8 @@ def tuning_spread(data: Data, which: str, size: str | None = None, outputs: str 
             of_kind[kind] = max(of_kind.get(kind, 0), p["timed"][size]["gflops"])
         gains = [both["16x8"] / both["8x16"] for both in found.values() if {"16x8", "8x16"} <= set(both)]
         return f"{min(gains) if which == 'turned_least' else max(gains):.2f}"
-    if (
-        which == "spearman"
-    ):  # of the model's speeds and the measured; of those with such outputs and at least as many blocks
+    # Of the model's speeds and the measured; of those with such outputs and at least as many blocks.
+    if which == "spearman":
         points = [p for p in points if f"thread{outputs}" in p["name"] and p["shape"][9] >= int(blocks)]
         return (
             f"{rank_correlation([p['model_gflops'] for p in points], [p['timed'][size]['gflops'] for p in points]):.2f}"

@@ -48,9 +48,8 @@ def port_shares(run: Json) -> dict[str, float]:
     shares = {}
     for r in run["results"]:
         if (c := code.get(loop_name(r))) is not None:
-            cycles = max(
-                c["port_cycles"], 8 * c["loads_128"]
-            )  # of a scheduler; such a load takes two of the SM, as is found here
+            # Of a scheduler; a load of 16 bytes takes two of the SM, as is found here.
+            cycles = max(c["port_cycles"], 8 * c["loads_128"])
             shares[loop_name(r)] = min(r["predicted"]["units"], 100 * 2 * c["dfma"] / cycles)
     return shares
 
