@@ -17,7 +17,7 @@ extern __shared__ __align__(16) float smem[];
 
 namespace {
 
-// One point of the search. docs/measurements/tune.py writes such lines, and knows the same constraints.
+// One point of the search. tools/tune/sgemm.py writes such lines, and knows the same constraints.
 template <int TILE_M_, int TILE_N_, int TILE_K_, int WARP_M_, int WARP_N_, int LANES_M_, int QUADS_, int STAGES_,
           int GROUP_, int BLOCKS_>
 struct Shape {
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   }
 }
 
-#ifdef GEMM_TUNED  // docs/measurements/tune.py compiles one point at a time
+#ifdef GEMM_TUNED  // tools/tune/sgemm.py compiles one point at a time
 using Tuned = GEMM_TUNED;
 #else
 using Tuned = Shape<128, 128, 32, 64, 64, 8, 1, 3, 4, 2>;

@@ -3,10 +3,11 @@
 
 usage: check_docs.py [--bin BIN] [--root DIR]
 
-Without BIN what the texts alone show. With a CPU build's programs in BIN what these show: committed thread maps, choices and
-counts are what the programs make now, and the ./lab commands run, except those marked "# needs a GPU" (at the line's end, or on
-the line before). $GEMM_SHARE = P/N takes every N-th command and count, from the P-th on.
+Without BIN what the texts alone show. With a CPU build's programs in BIN what these show: committed thread maps,
+choices and counts are what the programs make now, and the ./lab commands run, except those marked "# needs a GPU" (at
+the line's end, or on the line before). $GEMM_SHARE = P/N takes every N-th command and count, from the P-th on.
 """
+
 import argparse
 import hashlib
 import json
@@ -23,7 +24,8 @@ RUNNABLE = ("list", "run", "compare", "ladder")
 # [text](target "title"), [![alt](image)](target), [name]: target, <img src="target">
 TARGET = re.compile(r'\]\(\s*<?([^)\s>]+)|^ {0,3}\[[^\]^]+\]:\s*<?([^\s>]+)|\b(?:href|src|srcset)\s*=\s*"([^"\s]+)')
 NOT_HERE = re.compile(r"# needs a GPU|--cuda|--prebuilt")
-# At a line's start, also within lists and quotes. There a comment is a block of its own for forges, which ends the paragraph above it.
+# At a line's start, also within lists and quotes. There a comment is a block of its own for forges, which ends the
+# paragraph above it.
 COMMENT = re.compile(r"[\s>]*(?:(?:[-*+]|\d+[.)])\s+)*<!--(?! end generated -->)")
 NOT_PARAGRAPH = re.compile(r"[\s>]*$|\s*(?:#{1,6} |\||<!--)")
 
@@ -71,7 +73,8 @@ class Page:
         self.prose.append((number, line))
         if heading := re.match(r"(#{1,6}) +(.*?)[ #]*$", line):
             self.headings.add(line.rstrip())
-            # GitHub's rule: the text in small letters, without punctuation, spaces as hyphens; the second of a name gets -1.
+            # GitHub's rule: the text in small letters, without punctuation, spaces as hyphens; the second of a name
+            # gets -1.
             text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)|<[^>]*>", r"\1", heading[2])
             slug = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
             copies = (f"{slug}-{n}" if n else slug for n in range(len(self.lines) + 1))
@@ -81,14 +84,18 @@ class Page:
         self.targets += [(number, next(filter(None, found))) for found in TARGET.findall(line)]
 
     def images(self):
-        return [(n, t) for n, t in self.targets if t.split("#")[0].endswith((".png", ".svg")) and not re.match(r"\w+:", t)]
+        return [
+            (n, t) for n, t in self.targets if t.split("#")[0].endswith((".png", ".svg")) and not re.match(r"\w+:", t)
+        ]
 
 
 class Check:
     def __init__(self, root, bin_dir):
         self.root, self.bin, self.problems = root, bin_dir, []
         self.ran = {}  # a command: what was wrong with it, or None; pages repeat commands
-        self.count = dict.fromkeys(("pages", "links", "images", "commits", "commands", "commands run", "maps", "choices", "counts"), 0)
+        self.count = dict.fromkeys(
+            ("pages", "links", "images", "commits", "commands", "commands run", "maps", "choices", "counts"), 0
+        )
         paths = {root / f / "README.md" for f in (".", "tsm", "tensorcore")}
         paths |= {root / "CONTRIBUTING.md", root / "CHANGELOG.md"}
         paths |= {path for f in ("docs", "tsm", "tensorcore") for path in (root / f).rglob("*.md")}
@@ -101,6 +108,17 @@ class Check:
 
     def problem(self, path, line, message):
         self.problems.append(f"{os.path.relpath(path, self.root)}:{line}: {message}")
+
+    def run_module(self, module, *arguments):
+        """One of tools/, of the tree that is checked."""
+        return subprocess.run(
+            [sys.executable, "-B", "-m", module, *arguments],
+            text=True,
+            cwd=self.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=os.environ | {"PYTHONPATH": str(self.root)},
+        )
 
     def with_programs(self):
         part, _ = map(int, os.environ.get("GEMM_SHARE", "1/1").split("/"))
@@ -147,10 +165,16 @@ class Check:
         for number, line in page.prose:
             if not (mark := COMMENT.match(line)):
                 continue
-            if line[mark.end():].startswith(" ="):
-                self.problem(page.path, number, "a line begins with a number's mark, which ends the paragraph: move a word before it")
+            if line[mark.end() :].startswith(" ="):
+                self.problem(
+                    page.path,
+                    number,
+                    "a line begins with a number's mark, which ends the paragraph: move a word before it",
+                )
             elif not NOT_PARAGRAPH.match(before.get(number, "")):
-                self.problem(page.path, number, "a comment right below a paragraph, which it ends: put a blank line between them")
+                self.problem(
+                    page.path, number, "a comment right below a paragraph, which it ends: put a blank line between them"
+                )
 
     def check_links(self, page):
         for number, target in page.targets:
@@ -201,13 +225,17 @@ class Check:
                 self.problem(file, 1, "not in docs/figures/manifest.json")
 
     def check_generated(self):
-        script = self.root / "docs" / "generate.py"
-        done = subprocess.run([sys.executable, script, "--check"], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = self.run_module("tools.pages", "--check")
         if done.returncode:
-            self.problem(script, 1, "--check fails: " + " | ".join(done.stdout.strip().splitlines()[-3:]))
+            self.problem(
+                self.root / "tools/pages/generate.py",
+                1,
+                "--check fails: " + " | ".join(done.stdout.strip().splitlines()[-3:]),
+            )
 
     def check_commits(self):
-        """Measurements name commits that the history has, but for those in not_in_history.json, of which the pages say so."""
+        """Measurements name commits that the history has, but for those in not_in_history.json, of which the pages say
+        so."""
         known = self.root / "docs" / "measurements" / "not_in_history.json"
         exceptions = json.loads(known.read_text())
         named = {}
@@ -220,8 +248,12 @@ class Check:
                 self.problem(known, 1, f"{entry['record']} doesn't name {commit} any more: delete the entry")
         git = ["git", "-C", self.root]
         try:
-            asked = subprocess.run([*git, "rev-parse", "--show-toplevel", "--is-shallow-repository"], text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.split("\n")
+            asked = subprocess.run(
+                [*git, "rev-parse", "--show-toplevel", "--is-shallow-repository"],
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            ).stdout.split("\n")
         except OSError:
             asked = [""]
         if asked[1:2] != ["false"] or pathlib.Path(asked[0]).resolve() != self.root:
@@ -230,15 +262,23 @@ class Check:
             return
         for commit, path in named.items():
             self.count["commits"] += 1
-            done = subprocess.run([*git, "cat-file", "-e", commit.removesuffix("-dirty") + "^{commit}"], stderr=subprocess.DEVNULL)
+            done = subprocess.run(
+                [*git, "cat-file", "-e", commit.removesuffix("-dirty") + "^{commit}"], stderr=subprocess.DEVNULL
+            )
             if (done.returncode == 0) == (commit in exceptions):
-                self.problem(path, 1, f"commit {commit} is " + ("in" if done.returncode == 0 else "not in") + " this repository's history: "
-                             f"measure anew at a commit that it has, or see {known.relative_to(self.root)}")
+                self.problem(
+                    path,
+                    1,
+                    f"commit {commit} is "
+                    + ("in" if done.returncode == 0 else "not in")
+                    + " this repository's history: "
+                    f"measure anew at a commit that it has, or see {known.relative_to(self.root)}",
+                )
 
     def check_thread_maps(self):
         """The figures of the threads' maps are drawn from a file, which must be what the stages do now."""
         path = self.root / "docs" / "measurements" / "cpu" / "thread_maps.json"
-        done = subprocess.run([self.bin / "gemm", "map"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        done = subprocess.run([self.bin / "gemm", "map"], text=True, capture_output=True)
         now = json.loads(done.stdout) if done.returncode == 0 else {}
         for stage, committed in (json.loads(path.read_text()) if path.exists() else {"no file": None}).items():
             self.count["maps"] += 1
@@ -249,7 +289,7 @@ class Check:
         """The same for the stages that tsm/14 and 15 choose: of the squares, which take a second and not twenty."""
         path = self.root / "docs" / "measurements" / "cpu" / "choice.json"
         maps = json.loads(path.read_text()) if path.exists() else {}
-        done = subprocess.run([self.bin / "gemm", "choice", "1-64"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        done = subprocess.run([self.bin / "gemm", "choice", "1-64"], text=True, capture_output=True)
         stage = ""
         for line in done.stdout.splitlines():
             if heading := re.match(r"(\S+): ", line):
@@ -258,38 +298,47 @@ class Check:
             kind, m, _, n, now = line.split()[:5]
             self.count["choices"] += 1
             of_type = maps.get(f"{stage}/{'z' if kind == 'complex' else 'd'}", {"stages": [], "map": []})
-            letter = "".join(of_type["map"][int(m) - 1:int(m)])[int(n) - 1:int(n)]
+            letter = "".join(of_type["map"][int(m) - 1 : int(m)])[int(n) - 1 : int(n)]
             if not letter or of_type["stages"][ord(letter) - ord("A")] != now:
-                self.problem(path, 1, f"{stage}, {kind}, {m} x {n}: not what is chosen now; ./lab choice --cpu --json writes it anew")
+                self.problem(
+                    path,
+                    1,
+                    f"{stage}, {kind}, {m} x {n}: not what is chosen now; ./lab choice --cpu --json writes it anew",
+                )
                 return
 
     def check_counts(self):
         """The same for the counts; in CI of a share of the kernels (.ci/run)."""
         path = self.root / "docs" / "measurements" / "cpu" / "counts.json"
-        script = self.root / "docs" / "measurements" / "counts.py"
         share = os.environ.get("GEMM_SHARE", "1/1")
         with tempfile.TemporaryDirectory() as folder:
             anew = pathlib.Path(folder, "counts.json")
-            done = subprocess.run([sys.executable, "-B", script, "--executor", anew, "--count", self.bin, "--share", share],
-                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            done = self.run_module("tools.measure", "counts", "--executor", anew, "--count", self.bin, "--share", share)
             if done.returncode:
-                self.problem(script, 1, "--count fails: " + done.stdout.strip()[-200:])
+                self.problem(self.root / "tools/measure/counts.py", 1, "--count fails: " + done.stdout.strip()[-200:])
                 return
             now = json.loads(anew.read_text())["kernels"]
-        for kernel, committed in (json.loads(path.read_text())["kernels"] if path.exists() else {"no file": None}).items():
+        for kernel, committed in (
+            json.loads(path.read_text())["kernels"] if path.exists() else {"no file": None}
+        ).items():
             if share != "1/1" and kernel not in now:
                 continue
             self.count["counts"] += 1
             if now.get(kernel) != committed:
-                self.problem(path, 1, f"{kernel}: not what the executor counts now; counts.py --count writes it anew")
+                self.problem(
+                    path, 1, f"{kernel}: not what the executor counts now; ./lab measure counts --count writes it anew"
+                )
 
     def check_commands(self):
-        lab = subprocess.run([self.root / "lab", "help", "all"], text=True, stdout=subprocess.PIPE, cwd=self.root).stdout
+        lab = subprocess.run(
+            [self.root / "lab", "help", "all"], text=True, stdout=subprocess.PIPE, cwd=self.root
+        ).stdout
         known = {"help", "--help"} | set(re.findall(r"^  ([a-z]+)\b", lab, re.M))
         programs = {"gemm", "bench"} | {test.stem for test in (self.root / "tests").rglob("test_*.cpp")}
         programs |= {("sgemm" if s.parent.name == "stages" else s.parent.name) + "_" + s.stem for s in self.stages}
         with tempfile.TemporaryDirectory() as folder:
-            # Run where all names of the repository's root are found, but where nothing that a command writes falls into it.
+            # Run where all names of the repository's root are found, but where nothing that a command writes falls into
+            # it.
             for entry in self.root.iterdir():
                 pathlib.Path(folder, entry.name).symlink_to(entry)
             for page in self.pages:
@@ -324,8 +373,14 @@ class Check:
         self.count["commands run"] += 1
         shell = re.sub(r"\./lab +(\w+)", rf"./lab \1 --prebuilt '{self.bin}'", command)
         # timeout(1), unlike Python's, also ends what the shell has started.
-        done = subprocess.run(["timeout", "120", "bash", "-o", "pipefail", "-c", shell], cwd=folder, text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(
+            ["timeout", "120", "bash", "-o", "pipefail", "-c", shell],
+            cwd=folder,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         if done.returncode == 124:
             return "takes more than 120 s"
         if done.returncode in (0, 128 + 13):  # SIGPIPE: `... | head` has seen enough
@@ -346,7 +401,12 @@ def main():
     else:
         check.of_texts()
         must = [what for what in check.count if what not in ("commands run", "maps", "choices", "counts")]
-    print("\n".join(check.problems + [", ".join(f"{check.count[what]} {what}" for what in must) + f"; {len(check.problems)} problems"]))
+    print(
+        "\n".join(
+            check.problems
+            + [", ".join(f"{check.count[what]} {what}" for what in must) + f"; {len(check.problems)} problems"]
+        )
+    )
     empty = [what for what in must if not check.count[what]]
     if empty:
         print("error: a check that checks nothing is a failure: no " + ", no ".join(empty))

@@ -3,9 +3,11 @@
 
 usage: fragment_layouts.py NVCC [ARCHITECTURE...]
 
-For each architecture, load_matrix_sync of each kind of fragment is compiled, and a warp's integer instructions, loads and stores are
-run here, on a matrix whose elements are numbered. Where each element ends up in x[] must be what the library says.
+For each architecture, load_matrix_sync of each kind of fragment is compiled, and a warp's integer instructions, loads
+and stores are run here, on a matrix whose elements are numbered. Where each element ends up in x[] must be what the
+library says.
 """
+
 import collections
 import concurrent.futures
 import functools
@@ -81,11 +83,14 @@ def second(text):
     text = text.replace(".reuse", "")
     if text in ("RZ", "URZ"):
         return text
-    return re.sub(r"(0x[0-9a-f]+|\d+)(\]?)$", lambda m: (hex(int(m[1], 0) + 4) if m[2] else str(int(m[1]) + 1)) + m[2], text)
+    return re.sub(
+        r"(0x[0-9a-f]+|\d+)(\]?)$", lambda m: (hex(int(m[1], 0) + 4) if m[2] else str(int(m[1]) + 1)) + m[2], text
+    )
 
 
 class Warp:
-    """32 lanes and the instructions that a load of a fragment takes. Registers are 32 bits; a wide operand is two of them."""
+    """32 lanes and the instructions that a load of a fragment takes. Registers are 32 bits; a wide operand is two of
+    them."""
 
     def __init__(self, constants, memory):
         self.constants, self.memory = constants, memory
@@ -94,16 +99,22 @@ class Warp:
 
     def value(self, lane, text):
         sign, kind, what = operand(text)
-        number = self.registers[lane][what] if kind == "register" else self.constants.get(what, 0) if kind == "constant" else what
-        return sign * number & 0xffffffff
+        number = (
+            self.registers[lane][what]
+            if kind == "register"
+            else self.constants.get(what, 0)
+            if kind == "constant"
+            else what
+        )
+        return sign * number & 0xFFFFFFFF
 
     def wide(self, lane, text):
         return self.value(lane, text) | self.value(lane, second(text)) << 32
 
     def put(self, lane, name, number, wide=False):
-        self.registers[lane][name] = number & 0xffffffff
+        self.registers[lane][name] = number & 0xFFFFFFFF
         if wide:
-            self.registers[lane][second(name)] = number >> 32 & 0xffffffff
+            self.registers[lane][second(name)] = number >> 32 & 0xFFFFFFFF
 
     def address(self, lane, text):
         found = re.fullmatch(r"(?:desc\[UR\d+\])?\[(R\d+)(?:\.64)?(?:\+(-?0x[0-9a-f]+))?\]", text)
@@ -113,11 +124,15 @@ class Warp:
         for opcode, operands in code:
             if opcode == "EXIT":
                 return
-            if opcode == "MOVM.16.MT88":  # transposes an 8 x 8 matrix of 16-bit elements, two neighbours in a row a lane
+            # Transposes an 8 x 8 matrix of 16-bit elements, two neighbours in a row a lane.
+            if opcode == "MOVM.16.MT88":
                 rows = [self.value(lane, operands[1]) for lane in range(LANES)]
-                element = lambda row, col: rows[4 * row + col // 2] >> 16 * (col % 2) & 0xffff  # noqa: E731
+                elements = [
+                    [rows[4 * row + col // 2] >> 16 * (col % 2) & 0xFFFF for col in range(8)] for row in range(8)
+                ]
                 for lane in range(LANES):
-                    self.put(lane, operands[0], element(lane % 4 * 2, lane // 4) | element(lane % 4 * 2 + 1, lane // 4) << 16)
+                    row, col = lane % 4 * 2, lane // 4
+                    self.put(lane, operands[0], elements[row][col] | elements[row + 1][col] << 16)
                 continue
             for lane in range(LANES):
                 self.step(lane, opcode, operands)
@@ -167,12 +182,14 @@ class Warp:
         elif name in ("LD", "LDG") and not re.search(r"\.(U8|S8|U16|S16)\b", opcode):
             at, registers = self.address(lane, of[1]), of[0]
             for _ in range(4 if ".128" in opcode else 2 if ".64" in opcode else 1):
-                self.put(lane, registers, int.from_bytes(self.memory[at:at + 4], "little"))
+                self.put(lane, registers, int.from_bytes(self.memory[at : at + 4], "little"))
                 at, registers = at + 4, second(registers)
         elif name in ("ST", "STG") and not re.search(r"\.(U8|S8)\b", opcode):
             at, size, registers = self.address(lane, of[0]), 2 if ".U16" in opcode else 4, of[1]
             for _ in range(4 if ".128" in opcode else 2 if ".64" in opcode else 1):
-                self.memory[at:at + size] = (self.value(lane, registers) & (1 << 8 * size) - 1).to_bytes(size, "little")
+                self.memory[at : at + size] = (self.value(lane, registers) & (1 << 8 * size) - 1).to_bytes(
+                    size, "little"
+                )
                 at, registers = at + 4, second(registers)
         else:
             raise NotImplementedError(f"{opcode} {', '.join(operands)}")
@@ -195,17 +212,24 @@ def functions(disassembly):
 class Tools:
     def __init__(self, nvcc, folder):
         self.nvcc, self.folder = nvcc, pathlib.Path(folder)
-        beside = [pathlib.Path(nvcc).resolve().parent / "nvdisasm", ROOT / ".lab" / "cuda-wheels" / "cuda" / "bin" / "nvdisasm"]
+        beside = [
+            pathlib.Path(nvcc).resolve().parent / "nvdisasm",
+            ROOT / ".lab" / "cuda-wheels" / "cuda" / "bin" / "nvdisasm",
+        ]
         self.nvdisasm = next((str(path) for path in beside if path.exists()), shutil.which("nvdisasm"))
 
     def compile(self, name, source, *options):
         (self.folder / f"{name}.cu").write_text(source)
         output = self.folder / f"{name}.out"
-        subprocess.run([self.nvcc, "-std=c++20", f"-I{ROOT}", *options, "-o", output, self.folder / f"{name}.cu"], check=True)
+        subprocess.run(
+            [self.nvcc, "-std=c++20", f"-I{ROOT}", *options, "-o", output, self.folder / f"{name}.cu"], check=True
+        )
         return output
 
     def disassemble(self, cubin):
-        return functions(subprocess.run([self.nvdisasm, "-c", cubin], check=True, stdout=subprocess.PIPE, text=True).stdout)
+        return functions(
+            subprocess.run([self.nvdisasm, "-c", cubin], check=True, stdout=subprocess.PIPE, text=True).stdout
+        )
 
 
 def types_of(kinds):
@@ -213,17 +237,29 @@ def types_of(kinds):
     lines = []
     for number, kind in enumerate(kinds):
         family, use, shape, element, *order = kind["name"].split()
-        types = {"f16": "__half", "bf16": "__nv_bfloat16", "tf32": "ext::precision::tf32", "f32": "float", "f64": "double"}
+        types = {
+            "f16": "__half",
+            "bf16": "__nv_bfloat16",
+            "tf32": "ext::precision::tf32",
+            "f32": "float",
+            "f64": "double",
+        }
         layout = f", nvcuda::wmma::{order[0]}" if order else ""
         namespace = "nvcuda::wmma" if family == "wmma" else "ext::mma"
-        lines.append(f"using F{number} = {namespace}::fragment<nvcuda::wmma::{use}, {shape.replace('x', ', ')}, {types[element]}{layout}>;\n")
+        lines.append(
+            f"using F{number} = {namespace}::fragment<nvcuda::wmma::{use}, {shape.replace('x', ', ')}, "
+            f"{types[element]}{layout}>;\n"
+        )
     return "".join(lines)
 
 
 def instantiations(kinds):
     """A kernel load_NUMBER for each, whose name is not mangled."""
-    return types_of(kinds) + "".join(f'extern "C" __global__ void load_{number}(const ext::value_t<F{number}>* p, ext::value_t<F{number}>* out) '
-                                     f"{{ load_one<F{number}>(p, out); }}\n" for number in range(len(kinds)))
+    return types_of(kinds) + "".join(
+        f'extern "C" __global__ void load_{number}(const ext::value_t<F{number}>* p, ext::value_t<F{number}>* out) '
+        f"{{ load_one<F{number}>(p, out); }}\n"
+        for number in range(len(kinds))
+    )
 
 
 def available(kind, architecture):
@@ -233,14 +269,26 @@ def available(kind, architecture):
 def kinds_of_library(tools, *lists):
     """Those of lists in the library's namespace kinds."""
     shown = " ".join(f"show_all(ext::kinds::{name}{{}});" for name in lists)
-    printed = subprocess.run([tools.compile("show", LOADS + f"int main() {{ {shown} }}\n", "-arch=sm_80", "-cudart=static")], check=True,
-                             stdout=subprocess.PIPE, text=True).stdout
+    printed = subprocess.run(
+        [tools.compile("show", LOADS + f"int main() {{ {shown} }}\n", "-arch=sm_80", "-cudart=static")],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
     kinds = []
     for line in printed.splitlines():
         head, places = line.split(":")
         needs, size, by_rows, elements, name = head.split(" ", 4)
-        kinds.append({"name": name, "needs": int(needs), "size": int(size), "by_rows": by_rows == "1", "elements": int(elements),
-                      "places": [tuple(map(int, place.split(","))) for place in places.split()]})
+        kinds.append(
+            {
+                "name": name,
+                "needs": int(needs),
+                "size": int(size),
+                "by_rows": by_rows == "1",
+                "elements": int(elements),
+                "places": [tuple(map(int, place.split(","))) for place in places.split()],
+            }
+        )
     return kinds
 
 
@@ -260,13 +308,16 @@ def check_layouts(kinds, compiled):
             memory, found = stored[key], []
             for element in range(LANES * kind["elements"]):
                 at = OUT + element * size
-                outer, inner = divmod(int.from_bytes(memory[at:at + size], "little"), LDM)
+                outer, inner = divmod(int.from_bytes(memory[at : at + size], "little"), LDM)
                 found.append((outer, inner) if kind["by_rows"] else (inner, outer))
             if found != kind["places"]:
                 wrong += 1
                 e = next(e for e, (a, b) in enumerate(zip(found, kind["places"])) if a != b)
                 lane, x = divmod(e, kind["elements"])
-                print(f"sm_{architecture}: {kind['name']}: lane {lane}, x[{x}]: nvcc has {found[e]}, the library {kind['places'][e]}")
+                print(
+                    f"sm_{architecture}: {kind['name']}: lane {lane}, x[{x}]: nvcc has {found[e]}, the library "
+                    f"{kind['places'][e]}"
+                )
         print(f"sm_{architecture}: {len(have)} kinds of fragments")
     return wrong
 
@@ -283,6 +334,7 @@ def main():
         def compiled(architecture):
             source = LOADS + instantiations([kind for kind in kinds if available(kind, architecture)])
             return tools.disassemble(tools.compile(f"sm_{architecture}", source, f"-arch=sm_{architecture}", "-cubin"))
+
         code = dict(zip(architectures, pool.map(compiled, architectures)))
     return bool(check_layouts(kinds, code))
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """A new stage is one new file and its page: a copy of 02 under a new number shows up everywhere without another edit.
 
-usage: test_copied_stage.py BUILD      BUILD: a configured build for the CPU executor, whose compiler and generator are used
+usage: test_copied_stage.py BUILD
+       BUILD: a configured build for the CPU executor, whose compiler and generator are used
 
 Works on a copy of the tree in a temporary folder; builds there what it asks, a minute on two cores.
 """
+
 import json
 import os
 import pathlib
@@ -20,7 +22,9 @@ ID, FILE = "sgemm/98_copy", "98_copy"
 
 
 def run(*command):
-    done = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        [str(c) for c in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+    )
     if done.returncode:
         raise AssertionError(f"exit status {done.returncode}: {' '.join(map(str, command))}\n{done.stdout[-4000:]}")
     return done.stdout
@@ -51,9 +55,30 @@ class CopiedStage(unittest.TestCase):
         build = cls.tree / "build"
         cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.M))
         # -O0 compiles in half the time, and the problems here are small.
-        run(cache["CMAKE_COMMAND"], "-S", cls.tree, "-B", build, "-G", cache["CMAKE_GENERATOR"], "-DGEMM_ON_GPU=OFF",
-            f"-DCMAKE_CXX_COMPILER={cache['CMAKE_CXX_COMPILER']}", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
-        run(cache["CMAKE_COMMAND"], "--build", build, "--parallel", os.cpu_count(), "--target", "gemm", f"sgemm_{FILE}", "test_stages")
+        run(
+            cache["CMAKE_COMMAND"],
+            "-S",
+            cls.tree,
+            "-B",
+            build,
+            "-G",
+            cache["CMAKE_GENERATOR"],
+            "-DGEMM_ON_GPU=OFF",
+            f"-DCMAKE_CXX_COMPILER={cache['CMAKE_CXX_COMPILER']}",
+            "-DCMAKE_BUILD_TYPE=Debug",
+            "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
+        )
+        run(
+            cache["CMAKE_COMMAND"],
+            "--build",
+            build,
+            "--parallel",
+            os.cpu_count(),
+            "--target",
+            "gemm",
+            f"sgemm_{FILE}",
+            "test_stages",
+        )
         cls.bin = build / "bin"
 
     def test_listed(self):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""docs/measurements/counters.py, with a program in Nsight Compute's place."""
+"""tools/measure/counters.py, with a program in Nsight Compute's place."""
+
 import os
 import pathlib
 import stat
@@ -8,9 +9,7 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "docs" / "measurements"))
-import counters  # noqa: E402
+from tools.measure import counters
 
 NCU = """#!/usr/bin/env python3
 import sys
@@ -20,9 +19,9 @@ metrics = sys.argv[sys.argv.index("--metrics") + 1].split(",")
 print("==PROF== Connected to process 1")
 print("right: this is what the program itself prints")
 rows = [["Kernel Name", "Grid Size", "Block Size", *metrics], ["", "", "", *["inst"] * len(metrics)]]
-for kernel, value in (("scan_registers<(bool)1>(const __half *, float *, long)", 0), ("scan_shared<(bool)1>(const __half *, float *, long)", 64),
-                      ("scan_shared<(bool)1>(const __half *, float *, long)", 1048)):
-    rows.append([kernel, "(8, 1, 1)", "(128, 1, 1)", *[f"{value:,}"] * len(metrics)])
+for kernel, value in (("scan_registers", 0), ("scan_shared", 64), ("scan_shared", 1048)):
+    name = f"{kernel}<(bool)1>(const __half *, float *, long)"
+    rows.append([name, "(8, 1, 1)", "(128, 1, 1)", *[f"{value:,}"] * len(metrics)])
 for row in rows:
     print(",".join(f'"{cell}"' for cell in row))
 """

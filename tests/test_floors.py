@@ -4,6 +4,7 @@
 A module is a file's name without its ending: block.hpp and block.cpp are one. What a folder of the top level is for is
 in CONTRIBUTING.md.
 """
+
 from __future__ import annotations
 
 import pathlib
@@ -17,8 +18,23 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 # From the lowest to the highest. simt/ is the CPU executor, which knows of no GEMM; backend/ is what a back end is
 # asked, its two folders the answers.
-FLOORS = ("simt/code", "simt/language", "simt/observe", "simt/run", "simt/include", "kernel", "problem", "toolchain",
-          "backend", "check", "backend/gpu", "backend/cpu", "measure", "report", "commands")
+FLOORS = (
+    "simt/code",
+    "simt/language",
+    "simt/observe",
+    "simt/run",
+    "simt/include",
+    "kernel",
+    "problem",
+    "toolchain",
+    "backend",
+    "check",
+    "backend/gpu",
+    "backend/cpu",
+    "measure",
+    "report",
+    "commands",
+)
 # What a stage includes, as a whole.
 ABOVE_ALL = "common/stage.cuh"
 TOP_LEVEL = {"stages", "common", "tsm", "tensorcore", "docs", "tests", "tools", "course", "examples", "multigpu"}
@@ -106,8 +122,11 @@ def tracked() -> list[str]:
 
 class Floors(unittest.TestCase):
     def test_includes_go_down_and_in_no_circle(self):
-        sources = {path.relative_to(ROOT).as_posix(): path.read_text()
-                   for path in ROOT.glob("common/**/*") if path.suffix in SOURCE}
+        sources = {
+            path.relative_to(ROOT).as_posix(): path.read_text()
+            for path in ROOT.glob("common/**/*")
+            if path.suffix in SOURCE
+        }
         self.assertGreater(len(sources), 150)
         self.assertEqual(complaints(sources), [])
 
@@ -133,25 +152,34 @@ class Complaints(unittest.TestCase):
         self.assertEqual(self.wrong(backend__cpu__jit='#include "common/check/matrix.hpp"', check__matrix=""), [])
 
     def test_arrow_up_is_wrong(self):
-        self.assertEqual(self.wrong(report__table='#include "common/commands/run.hpp"\n', commands__run=""),
-                         ["common/report/table.hpp includes common/commands/run.hpp, which lies above it"])
+        self.assertEqual(
+            self.wrong(report__table='#include "common/commands/run.hpp"\n', commands__run=""),
+            ["common/report/table.hpp includes common/commands/run.hpp, which lies above it"],
+        )
         self.assertEqual(len(self.wrong(simt__run__block='#include "common/kernel/status.hpp"', kernel__status="")), 1)
         self.assertEqual(len(self.wrong(check__data='#include "common/backend/cpu/jit.hpp"', backend__cpu__jit="")), 1)
 
     def test_circle_is_wrong_through_sources_too(self):
-        files = {"common/report/a.hpp": "", "common/report/a.cpp": '#include "common/report/b.hpp"',
-                 "common/report/b.hpp": '#include "common/report/c.hpp"',
-                 "common/report/c.hpp": "", "common/report/c.cpp": '#include "common/report/a.hpp"'}
-        self.assertEqual(complaints(files),
-                         ["modules include each other: common/report/a, common/report/b, common/report/c"])
+        files = {
+            "common/report/a.hpp": "",
+            "common/report/a.cpp": '#include "common/report/b.hpp"',
+            "common/report/b.hpp": '#include "common/report/c.hpp"',
+            "common/report/c.hpp": "",
+            "common/report/c.cpp": '#include "common/report/a.hpp"',
+        }
+        self.assertEqual(
+            complaints(files), ["modules include each other: common/report/a, common/report/b, common/report/c"]
+        )
         files["common/report/c.cpp"] = ""
         self.assertEqual(complaints(files), [])
 
     def test_what_lies_outside_is_wrong(self):
-        self.assertEqual(self.wrong(report__a='#include "tsm/a.hpp"'),
-                         ["common/report/a.hpp includes tsm/a.hpp: not in common/"])
-        self.assertEqual(self.wrong(misc='#include "common/report/a.hpp"', report__a=""),
-                         ["common/misc.hpp lies on no floor"])
+        self.assertEqual(
+            self.wrong(report__a='#include "tsm/a.hpp"'), ["common/report/a.hpp includes tsm/a.hpp: not in common/"]
+        )
+        self.assertEqual(
+            self.wrong(misc='#include "common/report/a.hpp"', report__a=""), ["common/misc.hpp lies on no floor"]
+        )
 
 
 if __name__ == "__main__":

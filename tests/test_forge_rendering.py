@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Renders every page as forges do (GitHub's Markdown, by cmarkgfm) and looks for what a reader would see there as broken.
+"""Renders every page as forges do (GitHub's Markdown, by cmarkgfm) and looks for what a reader would see there as
+broken.
 
-usage: test_forge_rendering.py      needs cmarkgfm, of this Python or of .lab/python, where ./lab test --full puts it; without it
-                                    nothing is checked, and that is said. GEMM_REQUIRE_CMARKGFM=1: its absence is a failure
+usage: test_forge_rendering.py
+       needs cmarkgfm, of this Python or of .lab/python, where ./lab test --full puts it; without it nothing is checked,
+       and that is said. GEMM_REQUIRE_CMARKGFM=1: its absence is a failure
 
-In CommonMark a comment at the start of a line begins a block, which ends the paragraph above it. So a page can look right in its
-source and in some viewers, and be torn apart on a forge.
+In CommonMark a comment at the start of a line begins a block, which ends the paragraph above it. So a page can look
+right in its source and in some viewers, and be torn apart on a forge.
 """
+
 import html.parser
 import os
 import pathlib
@@ -22,20 +25,29 @@ except ImportError:
     cmarkgfm = None
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-SKIPPED_FOLDERS = {"build", "shared", "node_modules"}  # where there is no git: besides those with a name that begins with a dot
+# Where there is no git: besides those with a name that begins with a dot.
+SKIPPED_FOLDERS = {"build", "shared", "node_modules"}
 CODE = {"code", "pre", "script", "style"}
-INLINE = {"p", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "summary"}  # what may have a number of docs/generate.py in it
+# What may have a number of tools/pages in it.
+INLINE = {"p", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "summary"}
 VOID = {"area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 BLOCKS = INLINE | {"ul", "ol", "blockquote", "table", "thead", "tbody", "tr", "div", "details", "hr"}
-LEFT = [("](", re.compile(r"\]\(")), ("**", re.compile(r"\*\*")), ("```", re.compile(r"```|~~~")), ("`", re.compile(r"`")),
-        ("a table's line", re.compile(r"\|\s*:?-{3,}|^\s*\|.*\|\s*$", re.M)), ("# at a line's start", re.compile(r"^\s*#{1,6}\s", re.M)),
-        ("a comment", re.compile(r"<!--|-->"))]
+LEFT = [
+    ("](", re.compile(r"\]\(")),
+    ("**", re.compile(r"\*\*")),
+    ("```", re.compile(r"```|~~~")),
+    ("`", re.compile(r"`")),
+    ("a table's line", re.compile(r"\|\s*:?-{3,}|^\s*\|.*\|\s*$", re.M)),
+    ("# at a line's start", re.compile(r"^\s*#{1,6}\s", re.M)),
+    ("a comment", re.compile(r"<!--|-->")),
+]
 
 
 def render(text: str) -> str:
     """Markdown to HTML with a forge's extensions, comments kept."""
     return cmarkgfm.markdown_to_html_with_extensions(
-        text, cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE, ["table", "autolink", "strikethrough", "tagfilter"])
+        text, cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE, ["table", "autolink", "strikethrough", "tagfilter"]
+    )
 
 
 class Reader(html.parser.HTMLParser):
@@ -51,7 +63,7 @@ class Reader(html.parser.HTMLParser):
     def end_text(self) -> None:
         for name, pattern in LEFT:
             if found := pattern.search(self.text):
-                around = " ".join(self.text[max(0, found.start() - 40):found.end() + 40].split())
+                around = " ".join(self.text[max(0, found.start() - 40) : found.end() + 40].split())
                 self.problems.append(f"{name} is shown as text: ...{around}...")
         self.text = ""
 
@@ -75,7 +87,8 @@ class Reader(html.parser.HTMLParser):
     def handle_comment(self, data: str) -> None:
         if not re.match(r"\s*[=/]\s", data + " "):
             return
-        # A comment that is a block is written on a line of its own, in a list's item as well. One within a paragraph never begins a line.
+        # A comment that is a block is written on a line of its own, in a list's item as well. One within a paragraph
+        # never begins a line.
         if not INLINE & set(self.open) or self.getpos()[1] == 0:
             self.problems.append(f"a comment that ends a paragraph: <!--{data}-->")
 
@@ -113,14 +126,18 @@ def faults(text: str) -> list[str]:
 def pages() -> list[pathlib.Path]:
     """All *.md of the repository: those that git tracks, or where there is no git those that are found."""
     try:
-        done = subprocess.run(["git", "ls-files", "-z", "*.md"], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        done = subprocess.run(
+            ["git", "ls-files", "-z", "*.md"], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
     except OSError:
         done = None
     if done and done.returncode == 0 and done.stdout:
         return [path for path in (ROOT / name for name in done.stdout.split("\0") if name) if path.exists()]
     found = []
     for folder, folders, files in os.walk(ROOT):
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in SKIPPED_FOLDERS and not f.startswith("build-"))
+        folders[:] = sorted(
+            f for f in folders if not f.startswith(".") and f not in SKIPPED_FOLDERS and not f.startswith("build-")
+        )
         found += [pathlib.Path(folder, file) for file in sorted(files) if file.endswith(".md")]
     return found
 
@@ -151,8 +168,10 @@ ACCEPTED = {
     "a mark in a quote": f"> The stage\n> is {MARK} times as fast.\n",
     "marks in a table": f"| a | b |\n|---|---:|\n| {MARK} | x {MARK} |\n",
     "a mark in a heading": f"## Gain {MARK}\n\ntext\n",
-    "a generated table": "Text.\n\n<!-- generated: ladder -->\n| a | b |\n|---|---|\n| 1 | `2 ** 3` |\n\nNVIDIA H200.\n<!-- end generated -->\n\nText.\n",
-    "markdown in code": "Write `**x**`, `](`, `# a` and:\n\n```md\n# heading\n| a |\n|---|\n<!-- = x -->1<!-- / -->\n[a](b)\n```\n",
+    "a generated table": "Text.\n\n<!-- generated: ladder -->\n| a | b |\n|---|---|\n| 1 | `2 ** 3` |\n\nNVIDIA "
+    "H200.\n<!-- end generated -->\n\nText.\n",
+    "markdown in code": "Write `**x**`, `](`, `# a` and:\n\n```md\n# heading\n| a |\n|---|\n<!-- = x -->1<!-- / "
+    "-->\n[a](b)\n```\n",
     "a link, a picture, bold": "[a](b.md), ![c](d.svg), [![e](f.svg)](g.md) and **bold** with `code`.\n",
     "a summary": "<details><summary>more</summary>\n\n**Bold**, and [a link](b.md).\n\n</details>\n",
     "numbers and signs": "2 * 3 = 6, a | b, #1 and C#, 1 < 2 > 0.\n",

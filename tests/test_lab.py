@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""./lab before it builds: what it refuses, and that it installs nothing with sudo unless somebody says yes. Nothing is installed
-here: programs of apt and sudo are replaced by some that only tell how they were called. Needs root, to become a user without it,
-or to be such a user."""
+"""./lab before it builds: what it refuses, and that it installs nothing with sudo unless somebody says yes. Nothing is
+installed here: programs of apt and sudo are replaced by some that only tell how they were called. Needs root, to become
+a user without it, or to be such a user."""
+
 import os
 import pathlib
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -45,13 +47,22 @@ class Lab(unittest.TestCase):
         become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.geteuid() == 0 else []
         command = [*become, str(self.tree / "lab"), *arguments]
         if answer is None:
-            done = subprocess.run(command, env=environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            done = subprocess.run(
+                command,
+                env=environment,
+                text=True,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
             return done.returncode, done.stdout, self.log.read_text()
         try:
             controller, terminal = pty.openpty()
         except OSError as error:  # a chroot without /dev/pts
             self.skipTest(f"no terminals here: {error}")
-        process = subprocess.Popen(command, env=environment, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True)
+        process = subprocess.Popen(
+            command, env=environment, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True
+        )
         os.close(terminal)
         os.write(controller, answer.encode() + b"\n")
         output = b""
@@ -65,7 +76,9 @@ class Lab(unittest.TestCase):
     def test_without_a_terminal_nobody_said_yes(self):
         status, output, calls = self.lab("run", "01", "--cpu")
         self.assertEqual((status, calls), (2, ""), output)
-        self.assertIn("run this first, or lab with --yes: sudo apt-get install --no-install-recommends g++ cmake", output)
+        self.assertIn(
+            "run this first, or lab with --yes: sudo apt-get install --no-install-recommends g++ cmake", output
+        )
 
     def test_no_is_no(self):
         status, output, calls = self.lab("run", "01", "--cpu", answer="n")
@@ -82,10 +95,47 @@ class Lab(unittest.TestCase):
         self.assertEqual((status, calls), (2, "sudo apt-get update -qq\n"), output)
 
     def test_refusals(self):
-        for arguments in ([], ["nosuch"], ["run", "77"], ["run", "nosuch/01"], ["ladder", "--only", "77"], ["ladder", "--family", "nosuch"],
-                          ["ladder", "--full"], ["run", "01", "--again"], ["test", "extra"], ["test", "--share", "x"], ["--plot"]):
+        for arguments in (
+            [],
+            ["nosuch"],
+            ["run", "77"],
+            ["run", "nosuch/01"],
+            ["ladder", "--only", "77"],
+            ["ladder", "--family", "nosuch"],
+            ["ladder", "--full"],
+            ["run", "01", "--again"],
+            ["test", "extra"],
+            ["test", "--share", "x"],
+            ["--plot"],
+        ):
             status, output, calls = self.lab(*arguments, *(["--cpu"] if arguments else []))
             self.assertEqual((status, calls), (2, ""), f"{arguments}: {output}")
+
+    def test_programs_of_python(self):
+        """Those of tools/, from anywhere, also where another package has its name."""
+        (self.tree / "tools").mkdir()
+        (self.tree / "tools/__init__.py").write_text("raise SystemExit('not this one')")
+
+        def lab(*arguments):
+            return subprocess.run([ROOT / "lab", *arguments], cwd=self.tree, text=True, capture_output=True)
+
+        for arguments in (
+            ["measure"],
+            ["measure", "nosuch"],
+            ["measure", "--share", "1/2"],
+            ["measure", "scoreboards", "nosuch.cu"],
+            ["pages", "nosuch"],
+            ["measure", "counts", "--nosuch"],
+        ):
+            done = lab(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
+            self.assertRegex(done.stderr, r"\Aerror: [^\n]*\n\Z")
+        for what in re.findall(r"(?m)^  (\S+)", lab("measure", "--help").stdout):
+            done = lab("measure", what, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), what)
+            self.assertIn(f"usage: ./lab measure {what}", done.stdout)
+        done = lab("pages", "--help")
+        self.assertIn("usage: ./lab pages", done.stdout)
 
 
 if __name__ == "__main__":

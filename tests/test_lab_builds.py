@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What ./lab builds before it runs: in a copied or moved folder all anew, because the old folder's code may be right where the
-copy's is wrong; and of stages each by itself, so that one that does not compile, or crashes, stops no other.
+"""What ./lab builds before it runs: in a copied or moved folder all anew, because the old folder's code may be right
+where the copy's is wrong; and of stages each by itself, so that one that does not compile, or crashes, stops no other.
 
 The folder is a copy of the first stages and what they need, which is built twice: three minutes on two cores.
 """
+
 import os
 import pathlib
 import shutil
@@ -13,7 +14,10 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SMALL = ["--m", "40", "--n", "40", "--k", "40"]
-BAD = {"91_typo": ("float sum = 0.0f;", "float sum = 0.0f"), "92_crash": ("return gemm::launch(", "__builtin_trap();\n  return gemm::launch(")}
+BAD = {
+    "91_typo": ("float sum = 0.0f;", "float sum = 0.0f"),
+    "92_crash": ("return gemm::launch(", "__builtin_trap();\n  return gemm::launch("),
+}
 
 
 class LabBuilds(unittest.TestCase):
@@ -27,13 +31,20 @@ class LabBuilds(unittest.TestCase):
             for file in (cls.old / family).glob("[0-9][0-9]*.cu"):
                 if family != "stages" or int(file.name[:2]) > 2:
                     file.unlink()
-            for file in (cls.old / family).glob("probes/*.c*"):  # not the headers, which kernels compiled at run time have
+            # Not the headers, which kernels compiled at run time have.
+            for file in (cls.old / family).glob("probes/*.c*"):
                 if file.suffix != ".cuh":
                     file.unlink()
 
     def lab(self, tree, *arguments):
-        done = subprocess.run([tree / "lab", *arguments, "--cpu"], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, env={**os.environ, "CI": "true"})
+        done = subprocess.run(
+            [tree / "lab", *arguments, "--cpu"],
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "CI": "true"},
+        )
         return done.returncode, done.stdout
 
     def change(self, tree, name, before, after, copy_to=None):
@@ -67,8 +78,13 @@ class LabBuilds(unittest.TestCase):
         try:
             status, output = self.lab(self.old, "ladder", "32")
             self.assertEqual(status, 1, output)
-            for line in ("sgemm/01_naive .*pass", "sgemm/02_coalesced .*pass", "error: .*91_typo does not compile: .*error: expected",
-                         "error: sgemm/92_crash crashed: signal", "2 right, 0 wrong, 0 skipped"):
+            for line in (
+                "sgemm/01_naive .*pass",
+                "sgemm/02_coalesced .*pass",
+                "error: .*91_typo does not compile: .*error: expected",
+                "error: sgemm/92_crash crashed: signal",
+                "2 right, 0 wrong, 0 skipped",
+            ):
                 self.assertRegex(output, line)
             status, output = self.lab(self.old, "run", "02", *SMALL)
             self.assertEqual(status, 0, output)

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Plants one small mistake at a time in a kernel, and asks which tests reject it: the quick tier must reject nearly all that
-the full tier rejects. (Some mutants are equivalent to the kernel as it is, so neither rejects them; they count for nothing.)
+"""Plants one small mistake at a time in a kernel, and asks which tests reject it: the quick tier must reject nearly all
+that the full tier rejects. (Some mutants are equivalent to the kernel as it is, so neither rejects them; they count for
+nothing.)
 
-A mutant is a file, a line and an operator: stages/07_register_tile.cu:64, alpha dropped. They are drawn from a seed, the same
-on every machine. Each is compiled alone, linked with the objects of the build's own test program in the place of its stage,
-and run with the quick tier's tests of that stage, and if these pass with the full tier's. One that does not compile is
-replaced by the next one drawn.
+A mutant is a file, a line and an operator: stages/07_register_tile.cu:64, alpha dropped. They are drawn from a seed,
+the same on every machine. Each is compiled alone, linked with the objects of the build's own test program in the place
+of its stage, and run with the quick tier's tests of that stage, and if these pass with the full tier's. One that does
+not compile is replaced by the next one drawn.
 
 A tier is what CTest's labels `quick` and `full` say. A build without them has as quick tests those that QUICK names.
 """
+
 import argparse
 import collections
 import concurrent.futures
@@ -31,21 +33,27 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 QUICK = re.compile(r"Representative|InfinityAndNan|EmptyProducts")
 TRIES = 25  # mutants drawn for one that compiles
-# Seconds until a test program counts as one that loops for ever. A header of generated kernels is compiled by the tests.
+# Seconds until a test program counts as one that loops for ever. A header of generated kernels is compiled by the
+# tests.
 QUICK_LIMIT, FULL_LIMIT, TIMES_FOR_GENERATED = 60, 900, 5
 PROGRAMS = {"stages": "test_stages", "tensorcore": "test_stages", "tsm": "test_tsm"}
 
 
 # ---- the source: what is code of a kernel
 
+
 def blanked(text):
     """The text with comments, strings, preprocessor lines and static_asserts as spaces: offsets and lines stay."""
+
     def blank(match):
         return re.sub(r"[^\n]", " ", match.group())
-    text = re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', blank, text, flags=re.S | re.M)
+
+    text = re.sub(
+        r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', blank, text, flags=re.S | re.M
+    )
     for match in re.finditer(r"\bstatic_assert\s*\(", text):
         end = closing(text, match.end() - 1)
-        text = text[:match.start()] + re.sub(r"[^\n]", " ", text[match.start():end]) + text[end:]
+        text = text[: match.start()] + re.sub(r"[^\n]", " ", text[match.start() : end]) + text[end:]
     return text
 
 
@@ -66,8 +74,8 @@ def closing(code, at):
 
 
 def kernel_code(code):
-    """The spans of the bodies of functions for the device, of which one may contain others, without repetition; with each the
-    begin of its declaration."""
+    """The spans of the bodies of functions for the device, of which one may contain others, without repetition; with
+    each the begin of its declaration."""
     spans = []
     for match in re.finditer(r"__(?:global|device)__", code):
         if spans and match.start() < spans[-1][2]:
@@ -88,14 +96,16 @@ NAME = r"[A-Za-z_]\w*(?:(?:\.|->|::)\w+)*"
 def uses(code, word):
     """Of a variable: not where it is declared."""
     for match in re.finditer(rf"(?<![\w.>])(?:\w+(?:\.|->))*{word}\b", code):
-        before = code[:match.start()].rstrip()
-        if not re.search(r"(?:\b(?:float|double|T|Number|auto|int|unsigned|int64_t)|[*&])$", before) or before.endswith(("&&", " *")):
+        before = code[: match.start()].rstrip()
+        if not re.search(r"(?:\b(?:float|double|T|Number|auto|int|unsigned|int64_t)|[*&])$", before) or before.endswith(
+            ("&&", " *")
+        ):
             yield match
 
 
 def scale_dropped(word, code):
     for match in uses(code, word):
-        if not re.match(r"\s*(?:[=!]=|\))", code[match.end():]) or code[:match.start()].rstrip().endswith(","):
+        if not re.match(r"\s*(?:[=!]=|\))", code[match.end() :]) or code[: match.start()].rstrip().endswith(","):
             yield match.start(), match.end(), f"decltype({match.group()}){{1}}"
 
 
@@ -110,7 +120,7 @@ def off_by_one(code):
     for match in re.finditer(rf" (?:<|<=|>|>=) ({NAME}|\d+)(?=\s*(?:;|\)|&&|\|\||\?))", code):
         for change in (" - 1", " + 1"):
             yield match.end(1), match.end(1), change
-    for begin, end in indices(code):
+    for _, end in indices(code):
         yield end, end, " + 1"
 
 
@@ -118,8 +128,8 @@ def indices(code):
     """The spans of what stands in [], where that is an index."""
     for match in re.finditer(r"[\w\])]\[", code):
         end = closing(code, match.end() - 1) - 1
-        inside = code[match.end():end]
-        statement = re.split(r"[;{}]", code[:match.start() + 1])[-1].strip()
+        inside = code[match.end() : end]
+        statement = re.split(r"[;{}]", code[: match.start() + 1])[-1].strip()
         declares = re.fullmatch(r"(?!return\b)(?:[\w:]+(?:<[^;]*>)?(?:\(\d+\))?[ *&]+)+[\w:]+(?:\[[^;]*\])*", statement)
         if inside.strip() and not inside.lstrip().startswith(("&", "=")) and not declares:
             yield match.end(), end
@@ -142,11 +152,11 @@ def operand(code, at, step):
                 i -= 1
             i -= 1
             continue
-        if char in "()[]{};,?:" and code[i - 1:i + 1] != "::" and code[i:i + 2] != "::":
+        if char in "()[]{};,?:" and code[i - 1 : i + 1] != "::" and code[i : i + 2] != "::":
             break
         if char == "=" and code[i - 1] not in "=!<>" and code[i + 1] != "=":
             break
-        if code[i:i + 2] in ("&&", "||") or (step < 0 and code[i - 1:i + 1] in ("&&", "||")):
+        if code[i : i + 2] in ("&&", "||") or (step < 0 and code[i - 1 : i + 1] in ("&&", "||")):
             break
         i += step
     return i
@@ -155,7 +165,7 @@ def operand(code, at, step):
 def guard_dropped(code):
     for match in re.finditer(r"\bif \(", code):
         end = closing(code, match.end() - 1) - 1
-        if not code[:match.start()].endswith("constexpr "):
+        if not code[: match.start()].endswith("constexpr "):
             yield match.end(), end, "true"
             yield match.end(), end, "false"
     for match in re.finditer(r" && ", code):
@@ -164,7 +174,7 @@ def guard_dropped(code):
     for match in re.finditer(r" \? ", code):
         begin = operand(code, match.start(), -1) + 1
         before = code[:begin]
-        space = " " if re.search(r"\breturn\s", code[begin:match.start()]) else ""
+        space = " " if re.search(r"\breturn\s", code[begin : match.start()]) else ""
         if not space and before:
             yield begin, match.start(), " true"
 
@@ -178,7 +188,7 @@ def tail_dropped(code):
     """A loop over k takes whole steps only."""
     for match in re.finditer(r"\bfor \(", code):
         end = closing(code, match.end() - 1) - 1
-        parts = re.fullmatch(rf"([^;]*); *({NAME}) < ([^;]*); *({NAME}) \+= ([^,;]*)", code[match.end():end])
+        parts = re.fullmatch(rf"([^;]*); *({NAME}) < ([^;]*); *({NAME}) \+= ([^,;]*)", code[match.end() : end])
         if parts and parts[2] == parts[4] and re.search(r"\bk\b|_k\b|\bk_|left|last|\bend\b|depth", parts[3]):
             yield match.end() + parts.end(2), match.end() + parts.end(2), f" + ({parts[5]}) - 1"
     for match in re.finditer(r"(?:gemm::)?ceil_div\(([^(),]*), ([^(),]*)\)", code):
@@ -187,17 +197,40 @@ def tail_dropped(code):
         yield match.start(), match.end(), f"{match[1]}) / {match[2]}"
 
 
-OPPOSITES = {"lda": ("ldb", "ldc"), "ldb": ("lda", "ldc"), "ldc": ("lda", "ldb"), "m": ("n", "k"), "n": ("m", "k"), "k": ("m", "n"),
-             "row": ("col",), "col": ("row",), "tile_row": ("tile_col",), "tile_col": ("tile_row",), "tiles_m": ("tiles_n",),
-             "tiles_n": ("tiles_m",), "TILE_M": ("TILE_N", "TILE_K"), "TILE_N": ("TILE_M", "TILE_K"), "TM": ("TN",), "TN": ("TM",),
-             "threadIdx.x": ("threadIdx.y",), "threadIdx.y": ("threadIdx.x",), "M": ("N",), "N": ("M",), "row0": ("col0",),
-             "col0": ("row0",), "first_row": ("first_col",), "first_col": ("first_row",), "tile_m": ("tile_n",), "tile_n": ("tile_m",)}
+OPPOSITES = {
+    "lda": ("ldb", "ldc"),
+    "ldb": ("lda", "ldc"),
+    "ldc": ("lda", "ldb"),
+    "m": ("n", "k"),
+    "n": ("m", "k"),
+    "k": ("m", "n"),
+    "row": ("col",),
+    "col": ("row",),
+    "tile_row": ("tile_col",),
+    "tile_col": ("tile_row",),
+    "tiles_m": ("tiles_n",),
+    "tiles_n": ("tiles_m",),
+    "TILE_M": ("TILE_N", "TILE_K"),
+    "TILE_N": ("TILE_M", "TILE_K"),
+    "TM": ("TN",),
+    "TN": ("TM",),
+    "threadIdx.x": ("threadIdx.y",),
+    "threadIdx.y": ("threadIdx.x",),
+    "M": ("N",),
+    "N": ("M",),
+    "row0": ("col0",),
+    "col0": ("row0",),
+    "first_row": ("first_col",),
+    "first_col": ("first_row",),
+    "tile_m": ("tile_n",),
+    "tile_n": ("tile_m",),
+}
 
 
 def sides_exchanged(code, declared=""):
     names = "|".join(sorted(map(re.escape, OPPOSITES), key=len, reverse=True))
     for match in re.finditer(rf"(?<![\w.])({names})\b(?!\s*[({{]|\s*=[^=]|\.|,\s*\w+ =)", code):
-        if re.search(r"\b(?:int|float|auto|unsigned|T|int64_t)[ *&]+$", code[:match.start()]):
+        if re.search(r"\b(?:int|float|auto|unsigned|T|int64_t)[ *&]+$", code[: match.start()]):
             continue  # declared here
         for other in OPPOSITES[match[1]]:
             if re.search(rf"(?<![\w.]){re.escape(other)}\b", declared + code):
@@ -265,13 +298,15 @@ class Mutant:
     replacement: str
 
     def apply(self, text):
-        return text[:self.begin] + self.replacement + text[self.end:]
+        return text[: self.begin] + self.replacement + text[self.end :]
 
     def describe(self, text):
         """The line as it was and as it is: what is longer than a line is cut."""
+
         def line_of(some):
             first = some.rfind("\n", 0, self.begin) + 1
-            return " ".join(some[first:some.find("\n", self.begin)].split())
+            return " ".join(some[first : some.find("\n", self.begin)].split())
+
         return f"{self.file}:{self.line}: {self.operator}: {line_of(text)}  -->  {line_of(self.apply(text))}"
 
 
@@ -287,7 +322,11 @@ def mutants_of(file, text):
                 first, last = first + body, last + body
                 replacement += "\n" * text.count("\n", first, last)  # lines keep their numbers
                 # Two operators may make the same text.
-                if text[first:last] != replacement and (first, last, replacement) not in seen and code[first:last].count("\n") < 4:
+                if (
+                    text[first:last] != replacement
+                    and (first, last, replacement) not in seen
+                    and code[first:last].count("\n") < 4
+                ):
                     seen.add((first, last, replacement))
                     found[name].append(Mutant(file, text.count("\n", 0, first) + 1, name, first, last, replacement))
     return found
@@ -295,12 +334,15 @@ def mutants_of(file, text):
 
 # ---- what is drawn from: stages' files, and headers that are parts of stages
 
+
 def is_probe(text):
     return "gemm::ProbeRegistration" in text
 
 
 def stage_files(root=ROOT):
-    return sorted(file for folder in PROGRAMS for file in (root / folder).glob("[0-9][0-9]*.cu") if not is_probe(file.read_text()))
+    return sorted(
+        file for folder in PROGRAMS for file in (root / folder).glob("[0-9][0-9]*.cu") if not is_probe(file.read_text())
+    )
 
 
 PART = re.compile(r'"((?:tensorcore/presplit|tsm/generated)/[\w.]+\.cuh)"')
@@ -331,8 +373,8 @@ def mutants_in(file):
 
 
 def drawn(seed, count, only=None):
-    """`count` queues of (mutant, stage), each of TRIES, none of them twice. Families come in turns, then files, operators and
-    places are equally likely: a long file has no more mutants than a short one."""
+    """`count` queues of (mutant, stage), each of TRIES, none of them twice. Families come in turns, then files,
+    operators and places are equally likely: a long file has no more mutants than a short one."""
     of = sources()
     chance = random.Random(f"mutants {seed}")
     by_family = collections.defaultdict(dict)
@@ -372,8 +414,17 @@ def run(command, cwd, limit=None, environment=None):
     """Exit status (None: it ran too long) and output. All that it started ends with it."""
     if stopping.is_set():
         sys.exit("ended")
-    process = subprocess.Popen(command, cwd=cwd, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               stdin=subprocess.DEVNULL, start_new_session=True, env=environment)
+    process = subprocess.Popen(
+        command,
+        cwd=cwd,
+        text=True,
+        errors="replace",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        env=environment,
+    )
     running.add(process)
     try:
         output, _ = process.communicate(timeout=limit)
@@ -407,7 +458,7 @@ class Build:
             source = os.path.realpath(directory / entry["file"])
             at = words.index("-o")
             # A source that several targets have is there more than once; stages are compiled once.
-            self.compile.setdefault(source, (words[:at] + words[at + 2:], os.path.normpath(directory / words[at + 1])))
+            self.compile.setdefault(source, (words[:at] + words[at + 2 :], os.path.normpath(directory / words[at + 1])))
         self.link, self.tests = {}, {}
         for program in sorted(set(PROGRAMS.values())):
             self.link[program] = self.link_line(program)
@@ -415,7 +466,9 @@ class Build:
         self.read_tiers()
 
     def probes(self):
-        return [file for folder in PROGRAMS for file in (ROOT / folder).glob("[0-9][0-9]*.cu") if is_probe(file.read_text())]
+        return [
+            file for folder in PROGRAMS for file in (ROOT / folder).glob("[0-9][0-9]*.cu") if is_probe(file.read_text())
+        ]
 
     def object_of(self, file):
         found = self.compile.get(os.path.realpath(file))
@@ -436,8 +489,12 @@ class Build:
             words = shlex.split(part)
             if "-o" in words and words[words.index("-o") + 1].endswith(program):
                 # Absolute, because the program is linked elsewhere.
-                return [os.path.normpath(directory / word) if re.search(r"\.(?:o|a|so[.\d]*)$", word) and not word.startswith(("-", "/"))
-                        else word for word in words]
+                return [
+                    os.path.normpath(directory / word)
+                    if re.search(r"\.(?:o|a|so[.\d]*)$", word) and not word.startswith(("-", "/"))
+                    else word
+                    for word in words
+                ]
         sys.exit(f"cannot tell how {program} is linked")
 
     def read_tiers(self):
@@ -465,7 +522,11 @@ class Build:
     def tier(self, stage, quick):
         """The names of a stage's tests, those of the quick tier or the others."""
         family = {"stages": "sgemm"}.get(stage.parent.name, stage.parent.name)
-        return [name for name, is_quick in self.tests.get((PROGRAMS[stage.parent.name], f"{family}_{stage.stem}"), []) if is_quick == quick]
+        return [
+            name
+            for name, is_quick in self.tests.get((PROGRAMS[stage.parent.name], f"{family}_{stage.stem}"), [])
+            if is_quick == quick
+        ]
 
     def embedded(self, name):
         """The source that has a header's text, and that text as it stands there."""
@@ -501,13 +562,21 @@ class Build:
         # Stages that choose among others need those of their family that generate kernels.
         others = {other for other in self.objects_of_stages if other != object_file}
         if "tsm/choice.hpp" in stage.read_text():
-            others -= {self.object_of(file) for file in stage_files() if file.parent == stage.parent and "generated/" in file.read_text()}
+            others -= {
+                self.object_of(file)
+                for file in stage_files()
+                if file.parent == stage.parent and "generated/" in file.read_text()
+            }
         output = folder / program
-        link = [str(output) if word.endswith(f"bin/{program}") else word for word in self.link[program] if word not in others]
+        link = [
+            str(output) if word.endswith(f"bin/{program}") else word
+            for word in self.link[program]
+            if word not in others
+        ]
         if object_file not in link:
             sys.exit(f"{program} is not linked with {object_file}")
         at = link.index(object_file)
-        link[at:at + 1] = map(str, objects)  # before the archives, which have the embedded texts as they were
+        link[at : at + 1] = map(str, objects)  # before the archives, which have the embedded texts as they were
         status, said = run(link, self.folder)
         if status:
             raise DoesNotCompile(said)  # a specialisation that another file misses, say
@@ -517,7 +586,7 @@ class Build:
         # A mutant may compile for ever, too: an unrolled loop that does not end.
         command = list(words)
         at = command.index("-c")
-        del command[at:at + 2]
+        del command[at : at + 2]
         command[1:1] = [f"-I{includes}"]
         status, said = run([*command, "-O1", "-w", "-o", str(output), "-c", str(source)], self.folder, 600)
         if status != 0:
@@ -527,8 +596,18 @@ class Build:
     def passes(self, program, names, folder, limit):
         """Whether it does, and if not why."""
         environment = {**os.environ, "GEMM_KERNEL_CACHE": str(folder / "kernel_cache")}
-        status, said = run([str(program), "--gtest_filter=" + ":".join(names), "--gtest_fail_fast", "--gtest_also_run_disabled_tests",
-                            "--gtest_brief=0"], folder, limit, environment)
+        status, said = run(
+            [
+                str(program),
+                "--gtest_filter=" + ":".join(names),
+                "--gtest_fail_fast",
+                "--gtest_also_run_disabled_tests",
+                "--gtest_brief=0",
+            ],
+            folder,
+            limit,
+            environment,
+        )
         if status is None:
             return False, f"no end after {limit} s"
         if status == 0:
@@ -537,10 +616,13 @@ class Build:
             return True, ""
         failed = re.search(r"\[  FAILED  \] (\S+)", said)
         running = re.findall(r"\[ RUN      \] (\S+)", said)
-        return False, failed[1].rstrip(",") if failed else f"exit status {status} in {running[-1] if running else 'none'}"
+        return False, failed[1].rstrip(
+            ","
+        ) if failed else f"exit status {status} in {running[-1] if running else 'none'}"
 
 
 # ---- verdicts
+
 
 @dataclasses.dataclass
 class Verdict:
@@ -600,19 +682,30 @@ class Judge:
                     if not passes:
                         by, reason = tier, why
                         break
-                return Verdict(mutant.describe((ROOT / mutant.file).read_text()), str(stage.relative_to(ROOT)), by, reason, seconds)
+                return Verdict(
+                    mutant.describe((ROOT / mutant.file).read_text()), str(stage.relative_to(ROOT)), by, reason, seconds
+                )
         return None
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=pathlib.Path, nargs="?", help="the folder of a finished build for the CPU executor")
+    parser.add_argument(
+        "build", type=pathlib.Path, nargs="?", help="the folder of a finished build for the CPU executor"
+    )
     parser.add_argument("--count", type=int, default=100, help="mutants in all")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--share", default=os.environ.get("GEMM_SHARE", "1/1"), metavar="P/N", help="every N-th of them from the P-th on")
+    parser.add_argument(
+        "--share",
+        default=os.environ.get("GEMM_SHARE", "1/1"),
+        metavar="P/N",
+        help="every N-th of them from the P-th on",
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
-    parser.add_argument("--minimum", type=float, default=95, help="percent that the quick tier must reject of what the full tier does")
+    parser.add_argument(
+        "--minimum", type=float, default=95, help="percent that the quick tier must reject of what the full tier does"
+    )
     parser.add_argument("--only", metavar="REGEX", help="files to draw from")
     parser.add_argument("--list", action="store_true", help="print what would be drawn first")
     parser.add_argument("--self-test", action="store_true", help="test this tool; needs no build")
@@ -620,7 +713,7 @@ def main():
     if options.self_test:
         unittest.main(argv=[sys.argv[0]], defaultTest="SelfTest")
     part, parts = map(int, options.share.split("/"))
-    queues = drawn(options.seed, options.count, options.only)[part - 1::parts]
+    queues = drawn(options.seed, options.count, options.only)[part - 1 :: parts]
     if options.list:
         for queue in queues:
             if queue:
@@ -650,11 +743,27 @@ def main():
     percent = 100 * quick / full if full else 0
     if missing:
         print(f"{missing} queues of {TRIES} mutants had none that compiles")
-    print(f"quick rejects {quick} of {full} mutants that full rejects ({percent:.1f} %); none rejects {len(verdicts) - full}; "
-          f"seed {options.seed}, {time.monotonic() - begin:.0f} s")
+    print(
+        f"quick rejects {quick} of {full} mutants that full rejects ({percent:.1f} %); none rejects "
+        f"{len(verdicts) - full}; "
+        f"seed {options.seed}, {time.monotonic() - begin:.0f} s"
+    )
     if options.json:
-        options.json.write_text(json.dumps({"seed": options.seed, "count": options.count, "share": options.share, "quick": quick, "full": full,
-                                            "percent": percent, "mutants": [dataclasses.asdict(v) for v in verdicts]}, indent=1) + "\n")
+        options.json.write_text(
+            json.dumps(
+                {
+                    "seed": options.seed,
+                    "count": options.count,
+                    "share": options.share,
+                    "quick": quick,
+                    "full": full,
+                    "percent": percent,
+                    "mutants": [dataclasses.asdict(v) for v in verdicts],
+                },
+                indent=1,
+            )
+            + "\n"
+        )
     return 0 if full and percent >= options.minimum else 1
 
 
@@ -701,8 +810,13 @@ int host(int alpha) { return alpha * 2; }
 
     def test_all_families_and_parts_are_drawn_from(self):
         names = {str(file.relative_to(ROOT)) for file in sources()}
-        for some in ("stages/18_summit.cu", "tsm/01_element_per_thread.cu", "tensorcore/01_wmma.cu", "tensorcore/presplit/product.cuh",
-                     "tsm/generated/kernel.cuh"):
+        for some in (
+            "stages/18_summit.cu",
+            "tsm/01_element_per_thread.cu",
+            "tensorcore/01_wmma.cu",
+            "tensorcore/presplit/product.cuh",
+            "tsm/generated/kernel.cuh",
+        ):
             self.assertIn(some, names)
         self.assertNotIn("tensorcore/05_scan.cu", names)
         first = [queue[0][0].file.split("/")[0] for queue in drawn(1, 30)]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""One table, one run: docs/generate.py leaves a gap where the run of a table has no number, and mixes no runs."""
+"""One table, one run: tools/pages leaves a gap where the run of a table has no number, and mixes no runs."""
+
 import json
 import pathlib
 import sys
@@ -7,9 +8,9 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs"))
-import generate  # noqa: E402
-import tsm_pages  # noqa: E402
+from tools.pages import data as runs
+from tools.pages.blocks import tsm
+from tools.pages.blocks.ladder import block_ladder, block_measured
 
 
 def without(report, stage):
@@ -30,26 +31,26 @@ class OneRun(unittest.TestCase):
 
     def test_gap_of_the_ladder_stays_one(self):
         stage = "sgemm/18_summit"
-        self.assertTrue(any(r["stage"] == stage for r in json.loads(generate.VARIANTS.read_text())["results"]))
-        row = next(line for line in generate.block_ladder(generate.Data()) if "18_summit" in line)
+        self.assertTrue(any(r["stage"] == stage for r in json.loads(runs.VARIANTS.read_text())["results"]))
+        row = next(line for line in block_ladder(runs.Data()) if "18_summit" in line)
         self.assertNotIn("not measured", row)
-        ladder = generate.LADDER
-        self.addCleanup(setattr, generate, "LADDER", ladder)
-        generate.LADDER = self.changed(ladder, lambda report: without(report, stage))
-        data = generate.Data()
-        row = next(line for line in generate.block_ladder(data) if "18_summit" in line)
+        ladder = runs.LADDER
+        self.addCleanup(setattr, runs, "LADDER", ladder)
+        runs.LADDER = self.changed(ladder, lambda report: without(report, stage))
+        data = runs.Data()
+        row = next(line for line in block_ladder(data) if "18_summit" in line)
         self.assertIn("not measured", row)
-        with self.assertRaises(generate.NotMeasured):
-            generate.block_measured(data, "18")
+        with self.assertRaises(runs.NotMeasured):
+            block_measured(data, "18")
 
     def test_types_of_two_commits_are_refused(self):
-        data, measured = generate.Data(), tsm_pages.MEASURED
-        self.assertIn("| double complex |", "\n".join(tsm_pages.block_tsm_measured(data, "tsm/01")))
-        self.addCleanup(setattr, tsm_pages, "MEASURED", measured)
+        data, measured = runs.Data(), tsm.MEASURED
+        self.assertIn("| double complex |", "\n".join(tsm.block_tsm_measured(data, "tsm/01")))
+        self.addCleanup(setattr, tsm, "MEASURED", measured)
         other = self.changed(measured[1], lambda report: {**report, "commit": "0123456789ab"})
-        tsm_pages.MEASURED = [measured[0], other]
+        tsm.MEASURED = [measured[0], other]
         with self.assertRaisesRegex(SystemExit, "another commit or device"):
-            tsm_pages.block_tsm_measured(data, "tsm/01")
+            tsm.block_tsm_measured(data, "tsm/01")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The tables and figures of docs/tsm/probes.md, from what the probes write: here without times, in whose place predictions are put.
+"""The tables and figures of docs/tsm/probes.md, from what the probes write: here without times, in whose place
+predictions are put.
 
-usage: test_probe_figures.py BIN      BIN: the folder with the CPU build's programs
+usage: test_probes.py BIN      BIN: the folder with the CPU build's programs
 """
+
 import json
 import pathlib
 import subprocess
@@ -12,10 +14,10 @@ import unittest
 import unittest.mock
 
 sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "docs"))
-import plot_ladder  # noqa: E402
-import probe_figures  # noqa: E402
+from tools.pages.blocks.probes import TABLES, block_probe, table_loops
+from tools.pages.figures import probes as figures
+from tools.pages.figures.style import Unable, plot_style
+from tools.pages.records import probes
 
 MEASURED = {"predicted_gbs": "gbs", "predicted_ns": "ns", "predicted_cycles": "cycles", "predicted_gflops": "gflops"}
 program = None
@@ -36,36 +38,40 @@ class Case(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        before = probe_figures.MEASURED
-        self.addCleanup(lambda: setattr(probe_figures, "MEASURED", before))
-        probe_figures.MEASURED = self.folder
+        before = probes.MEASURED
+        self.addCleanup(lambda: setattr(probes, "MEASURED", before))
+        probes.MEASURED = self.folder
 
     def test_nothing_is_shown_before_it_is_measured(self):
-        self.assertEqual(probe_figures.plan(plot_ladder.plot_style, plot_ladder.save), {})
-        for name in probe_figures.TABLES:
-            self.assertEqual(len(probe_figures.block_probe(None, name)), 1)
-            self.assertIn("Not measured yet", probe_figures.block_probe(None, name)[0])
-        self.assertRaises(KeyError, probe_figures.block_probe, None, "nosuch")
+        self.assertEqual(figures.plan(None), {})
+        for name in TABLES:
+            self.assertEqual(len(block_probe(None, name)), 1)
+            self.assertIn("Not measured yet", block_probe(None, name)[0])
+        self.assertRaises(KeyError, block_probe, None, "nosuch")
 
     def test_tables_and_figures(self):
-        for name in probe_figures.TABLES:
+        for name in TABLES:
             (self.folder / f"{name}.json").write_text(json.dumps(as_if_measured(name)))
-            lines = probe_figures.block_probe(None, name)
+            lines = block_probe(None, name)
             columns = {line.count("|") for line in lines if line.startswith("|")}
             self.assertGreater(len(lines), 8, name)
             self.assertTrue(min(columns) > 3, name)
             self.assertIn(f"![{name}](../figures/probe_{name}.svg)", lines)
             self.assertIn(f"`./lab probe {name}`", lines[-3])
         # 4 warps of 4 loads of 8 bytes: predicted and, here, measured.
-        self.assertTrue(any("| 1,607 (1,607) |" in line for line in probe_figures.block_probe(None, "bandwidth")))
-        self.assertTrue(any(line.startswith("| double, 8 x 8, loads of 16 bytes | 100 | 97 | 100 | 80 |")
-                            for line in probe_figures.block_probe(None, "tiles")))
+        self.assertTrue(any("| 1,607 (1,607) |" in line for line in block_probe(None, "bandwidth")))
+        self.assertTrue(
+            any(
+                line.startswith("| double, 8 x 8, loads of 16 bytes | 100 | 97 | 100 | 80 |")
+                for line in block_probe(None, "tiles")
+            )
+        )
         self.check_ports(json.loads((self.folder / "tiles.json").read_text()))
-        plan = probe_figures.plan(plot_ladder.plot_style, plot_ladder.save)
-        self.assertEqual(len(plan), len(probe_figures.TABLES))
+        plan = figures.plan(None)
+        self.assertEqual(len(plan), len(TABLES))
         try:
-            plot_ladder.plot_style()
-        except plot_ladder.Unable:
+            plot_style()
+        except Unable:
             return  # no matplotlib: the tables were checked
         for file, (sources, draw) in plan.items():
             draw(None, self.folder / file)
@@ -74,17 +80,20 @@ class Case(unittest.TestCase):
 
     def check_ports(self, run):
         """What the machine code says of the loops stands beside what was measured, if there is any."""
-        shares = probe_figures.port_shares(run)
+        shares = probes.port_shares(run)
         self.assertEqual(len(shares), len(run["results"]))
         self.assertAlmostEqual(shares["double, 8 x 8, no loads, fresh"], 200 / 3, delta=0.5)
         self.assertAlmostEqual(shares["double, 8 x 8, no loads"], 1200 / 13, delta=0.5)
         for r in run["results"]:
-            r["percent"] = {"4": shares[probe_figures.loop_name(r)] - 1, "8": 1.0}
-        self.assertTrue(all(abs(miss - 1) < 1e-9 for miss in probe_figures.port_misses(run)))
-        self.assertIn("differ by 1.0 points", probe_figures.table_loops(run)[-1])
-        with unittest.mock.patch.object(probe_figures, "CODE", self.folder / "nothing"):
-            self.assertEqual(probe_figures.port_shares(run), {})
-            self.assertIn("| 100 | 97 | 100 | 80 | - | 85.", next(line for line in probe_figures.table_loops(run) if "8 x 8, loads of 16" in line))
+            r["percent"] = {"4": shares[probes.loop_name(r)] - 1, "8": 1.0}
+        self.assertTrue(all(abs(miss - 1) < 1e-9 for miss in probes.port_misses(run)))
+        self.assertIn("differ by 1.0 points", table_loops(run)[-1])
+        with unittest.mock.patch.object(probes, "CODE", self.folder / "nothing"):
+            self.assertEqual(probes.port_shares(run), {})
+            self.assertIn(
+                "| 100 | 97 | 100 | 80 | - | 85.",
+                next(line for line in table_loops(run) if "8 x 8, loads of 16" in line),
+            )
 
 
 if __name__ == "__main__":

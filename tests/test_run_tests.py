@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""tools/run_tests.py on a project of a few small tests: goes on after a failure and after a kill, starts anew where a file has
-changed, takes shares, refuses what is no preset."""
+"""tools/run_tests.py on a project of a few small tests: goes on after a failure and after a kill, starts anew where a
+file has changed, takes shares, refuses what is no preset."""
+
 import json
 import os
 import pathlib
@@ -16,15 +17,18 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PRESETS = {
     "version": 6,
     "configurePresets": [{"name": "cpu", "generator": "Ninja", "binaryDir": "${sourceDir}/build/cpu"}],
-    "testPresets": [{"name": "cpu-quick", "configurePreset": "cpu", "filter": {"include": {"label": "quick"}}},
-                    {"name": "cpu-full", "configurePreset": "cpu"}],
+    "testPresets": [
+        {"name": "cpu-quick", "configurePreset": "cpu", "filter": {"include": {"label": "quick"}}},
+        {"name": "cpu-full", "configurePreset": "cpu"},
+    ],
 }
 # Each test leaves a line in a file when it runs; what is in `bad` fails, `slow` takes as long as it is let.
 CMAKE = """cmake_minimum_required(VERSION 3.24)
 project(few LANGUAGES NONE)
 enable_testing()
 foreach(name one two three four)
-  add_test(NAME ${name} COMMAND sh -c "echo ${name} >> ../../build/ran; test ! -e ../../bad || ! grep -q ${name} ../../bad")
+  add_test(NAME ${name} COMMAND sh -c
+    "echo ${name} >> ../../build/ran; test ! -e ../../bad || ! grep -q ${name} ../../bad")
 endforeach()
 set_tests_properties(two four PROPERTIES LABELS quick)
 if(EXISTS ${CMAKE_SOURCE_DIR}/slow)
@@ -66,7 +70,9 @@ class RunTests(unittest.TestCase):
 
     def test_goes_on_after_a_failure(self):
         bad = self.tree / "build/bad"  # in the build's folder, where a change is none of the tree's
-        (self.tree / "CMakeLists.txt").write_text(CMAKE.replace("../../bad", "../bad").replace("../../build/ran", "../ran"))
+        (self.tree / "CMakeLists.txt").write_text(
+            CMAKE.replace("../../bad", "../bad").replace("../../build/ran", "../ran")
+        )
         self.configure()
         bad.write_text("three")
         status, output, ran = self.run_tests("cpu-full")
@@ -89,7 +95,9 @@ class RunTests(unittest.TestCase):
     def test_goes_on_after_a_kill(self):
         (self.tree / "slow").touch()
         self.configure()
-        process = subprocess.Popen(self.command("cpu-full"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+        process = subprocess.Popen(
+            self.command("cpu-full"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        )
         record = self.tree / "build/cpu/tests_passed.json"
         ran = self.tree / "build/ran"
         for _ in range(300):
@@ -113,7 +121,12 @@ class RunTests(unittest.TestCase):
 
     def test_refusals(self):
         self.configure()
-        for arguments in (["nosuch"], ["cpu-full", "--share", "3/2"], ["cpu-full", "--share", "x"], ["cpu-quick", "--share", "3/3"]):
+        for arguments in (
+            ["nosuch"],
+            ["cpu-full", "--share", "3/2"],
+            ["cpu-full", "--share", "x"],
+            ["cpu-quick", "--share", "3/3"],
+        ):
             status, output, ran = self.run_tests(*arguments)
             self.assertEqual((status, ran), (2, []), output)
             self.assertIn("error: ", output)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""That docs/measurements/sanitizers.py ends runs that take too long, and starts first what took longest: with a lab and a
+"""That tools/measure/sanitizers.py ends runs that take too long, and starts first what took longest: with a lab and a
 compute-sanitizer that only pretend."""
+
 import json
 import os
 import pathlib
@@ -10,7 +11,6 @@ import tempfile
 import time
 import unittest
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "docs" / "measurements" / "sanitizers.py"
 LAB = """#!/bin/sh
 [ "$1" = list ] && echo "sgemm/01_one" && echo "tsm/02_two" && exit
 echo '{"run": {"device": "a GPU", "driver": "1", "cuda": "2", "commit": "0123"}}'
@@ -36,9 +36,26 @@ class Sanitizers(unittest.TestCase):
         """The exit status, the JSON, and what compute-sanitizer was asked for, in order."""
         log = self.folder / "log"
         log.write_text("")
-        done = subprocess.run([sys.executable, "-B", SCRIPT, "--out", self.folder / "out", "--bin", self.folder, "--longest", "1", "--",
-                               self.folder / "lab"], capture_output=True, text=True,
-                              env=os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}", "LOG": str(log)} | variables)
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-B",
+                "-m",
+                "tools.measure",
+                "sanitizers",
+                "--out",
+                self.folder / "out",
+                "--bin",
+                self.folder,
+                "--longest",
+                "1",
+                "--",
+                self.folder / "lab",
+            ],
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}", "LOG": str(log)} | variables,
+        )
         self.assertEqual(done.stderr, "")
         return done.returncode, json.loads((self.folder / "out").read_text()), log.read_text().splitlines()
 
@@ -57,7 +74,14 @@ class Sanitizers(unittest.TestCase):
 
     def test_what_took_longest_comes_first(self):
         before = {"seconds": {tool: {} for tool in ("memcheck", "racecheck", "initcheck", "synccheck")}}
-        before |= {"device": "a GPU", "driver": "1", "cuda": "2", "commit": "4567", "command": "sanitizers.py", "errors": {}}
+        before |= {
+            "device": "a GPU",
+            "driver": "1",
+            "cuda": "2",
+            "commit": "4567",
+            "command": "./lab measure sanitizers",
+            "errors": {},
+        }
         before["seconds"]["synccheck"]["prototype 3"] = 1000
         (self.folder / "out").write_text(json.dumps(before))
         status, found, asked = self.run_script(ERRORS="2")

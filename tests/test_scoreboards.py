@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
-"""docs/measurements/scoreboards.py on machine code made up here: no tools needed."""
-import pathlib
+"""tools/measure/scoreboards.py on machine code made up here: no tools needed."""
+
 import subprocess
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
-SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "docs" / "measurements" / "scoreboards.py"
-sys.path.insert(0, str(SCRIPT.parent))
-import scoreboards  # noqa: E402
+from tools.measure import scoreboards
 
 
 def encoded(cycles, write=7, read=7, waits=()):
@@ -17,26 +15,30 @@ def encoded(cycles, write=7, read=7, waits=()):
 
 def disassembly(*instructions):
     """As nvdisasm prints it: labels, and instructions with their control bits."""
-    lines = ["\t.section\t.text.kernel,\"ax\",@progbits"]
+    lines = ['\t.section\t.text.kernel,"ax",@progbits']
     for at, instruction in enumerate(instructions):
         if isinstance(instruction, str):
             lines.append(f"{instruction}:")
         else:
             text, upper = instruction
-            lines += [f"        /*{16 * at:04x}*/                   {text} ;   /* 0x{1:016x} */",
-                      f"                                          /* 0x{upper:016x} */"]
+            lines += [
+                f"        /*{16 * at:04x}*/                   {text} ;   /* 0x{1:016x} */",
+                f"                                          /* 0x{upper:016x} */",
+            ]
     return "\n".join(lines)
 
 
-LOOP = disassembly(("HMMA.16816.F32 R4, R8, R2, R4", encoded(2)),  # before the loop: not counted
-                   ".L_x_1",
-                   ("LDSM.16.M88.4 R8, [R0]", encoded(4, write=3, read=5)),
-                   ("IADD3 R20, R20, 0x1, RZ", encoded(1)),
-                   ("HMMA.16816.F32 R4, R12, R2, R4", encoded(6)),
-                   ("HMMA.16816.F32 R4, R8, R2, R4", encoded(6, waits=(3,))),
-                   ("@P0 BRA `(.L_x_1)", encoded(5, waits=(0, 5))),
-                   (".L_x_2"),
-                   ("BRA `(.L_x_2)", encoded(0)))
+LOOP = disassembly(
+    ("HMMA.16816.F32 R4, R8, R2, R4", encoded(2)),  # before the loop: not counted
+    ".L_x_1",
+    ("LDSM.16.M88.4 R8, [R0]", encoded(4, write=3, read=5)),
+    ("IADD3 R20, R20, 0x1, RZ", encoded(1)),
+    ("HMMA.16816.F32 R4, R12, R2, R4", encoded(6)),
+    ("HMMA.16816.F32 R4, R8, R2, R4", encoded(6, waits=(3,))),
+    ("@P0 BRA `(.L_x_1)", encoded(5, waits=(0, 5))),
+    (".L_x_2"),
+    ("BRA `(.L_x_2)", encoded(0)),
+)
 
 
 class Scoreboards(unittest.TestCase):
@@ -45,22 +47,29 @@ class Scoreboards(unittest.TestCase):
         self.assertEqual(scoreboards.control(encoded(15, waits=(0, 5))), (15, None, None, [0, 5]))
 
     def test_loop(self):
-        (name, (instructions, labels)), = scoreboards.parse(LOOP).items()
+        ((name, (instructions, labels)),) = scoreboards.parse(LOOP).items()
         self.assertEqual((name, len(instructions)), ("kernel", 7))
         loop = scoreboards.hot_loop(instructions, labels)
         self.assertEqual(loop, (1, 6))
         shown = [line.split() for line in scoreboards.show(instructions, loop, False)[1:]]
-        self.assertEqual(shown, [["0", "4", "3", "5", "LDSM.16.M88.4", "R8,", "[R0]"],
-                                 ["1", "6", "-", "-", "3", "HMMA.16816.F32", "R4,", "R8,", "R2,", "R4"],
-                                 ["2", "5", "-", "-", "0", "5", "@P0", "BRA", "`(.L_x_1)"]])
+        self.assertEqual(
+            shown,
+            [
+                ["0", "4", "3", "5", "LDSM.16.M88.4", "R8,", "[R0]"],
+                ["1", "6", "-", "-", "3", "HMMA.16816.F32", "R4,", "R8,", "R2,", "R4"],
+                ["2", "5", "-", "-", "0", "5", "@P0", "BRA", "`(.L_x_1)"],
+            ],
+        )
         self.assertEqual(len(scoreboards.show(instructions, loop, True)), 6)
 
     def test_no_multiplying_loop(self):
-        (instructions, labels), = scoreboards.parse(disassembly(".L_x_1", ("BRA `(.L_x_1)", encoded(0)))).values()
+        ((instructions, labels),) = scoreboards.parse(disassembly(".L_x_1", ("BRA `(.L_x_1)", encoded(0)))).values()
         self.assertIsNone(scoreboards.hot_loop(instructions, labels))
 
     def test_no_such_file(self):
-        done = subprocess.run([sys.executable, "-B", SCRIPT, "nowhere.cu"], text=True, capture_output=True)
+        done = subprocess.run(
+            [sys.executable, "-B", "-m", "tools.measure", "scoreboards", "nowhere.cu"], text=True, capture_output=True
+        )
         self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", "error: no file nowhere.cu\n"))
 
 

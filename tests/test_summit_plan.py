@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""docs/summit_plan.py, from which the tables and the figure of stage 18's page come, must tell the same as the stage does: the
-launches of small products on the CPU executor, which answers for a GPU with four SMs.
+"""tools/pages/summit_model.py, from which the tables and the figure of stage 18's page come, must tell the same as the
+stage does: the launches of small products on the CPU executor, which answers for a GPU with four SMs.
 
-usage: test_summit_plan.py BIN      BIN: a CPU build's programs
+usage: test_summit_model.py BIN      BIN: a CPU build's programs
 """
+
 import json
 import pathlib
 import subprocess
@@ -11,12 +12,24 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "docs"))
-import summit_plan  # noqa: E402
-from summit_plan import ceil_div  # noqa: E402
+from tools.pages import summit_model
+from tools.pages.summit_model import ceil_div
 
-SHAPES = [(64, 64, 64), (256, 256, 256), (255, 255, 255), (300, 200, 900), (16, 16, 4000), (640, 128, 32), (400, 400, 40), (129, 67, 515),
-          (500, 260, 100), (384, 520, 64), (20, 40, 600), (1, 700, 33), (130, 1030, 12)]
+SHAPES = [
+    (64, 64, 64),
+    (256, 256, 256),
+    (255, 255, 255),
+    (300, 200, 900),
+    (16, 16, 4000),
+    (640, 128, 32),
+    (400, 400, 40),
+    (129, 67, 515),
+    (500, 260, 100),
+    (384, 520, 64),
+    (20, 40, 600),
+    (1, 700, 33),
+    (130, 1030, 12),
+]
 
 
 def expected(model, m, n, k):
@@ -26,7 +39,10 @@ def expected(model, m, n, k):
     grids = []
     if plan["packing"]:
         panel = model.panel
-        grids.append(ceil_div(m, panel) * (panel // 32) * ceil_div(k, 32) + (n % 32 != 0) * ceil_div(n, panel) * ceil_div(k, model.pack_b_rows))
+        grids.append(
+            ceil_div(m, panel) * (panel // 32) * ceil_div(k, 32)
+            + (n % 32 != 0) * ceil_div(n, panel) * ceil_div(k, model.pack_b_rows)
+        )
     grids.append(plan["workers"] + plan["tiles"] - plan["shared"])
     if plan["workers"] and model.reduced(plan):
         grids.append(plan["shared"] * (tile["m"] * tile["n"] // 4 // 64))
@@ -34,18 +50,20 @@ def expected(model, m, n, k):
 
 
 def main():
-    summit_plan.SMS = 4
-    model = summit_plan.Model((ROOT / "stages" / "18_summit.cu").read_text())
+    summit_model.SMS = 4
+    model = summit_model.Model((ROOT / "stages" / "18_summit.cu").read_text())
     wrong = 0
     for shape in SHAPES:
         options = [word for name, size in zip("mnk", shape) for word in (f"--{name}", str(size))]
-        run = subprocess.run([f"{sys.argv[1]}/gemm", "run", "18", *options, "--check", "--json", "-"], capture_output=True, text=True)
+        run = subprocess.run(
+            [f"{sys.argv[1]}/gemm", "run", "18", *options, "--check", "--json", "-"], capture_output=True, text=True
+        )
         if run.returncode:
             sys.exit(f"error: {shape}: {run.stdout}{run.stderr}")
         found = [launch["grid"][0] for launch in json.loads(run.stdout)["launches"]]
         if found != expected(model, *shape):
             wrong += 1
-            print(f"{shape}: launched {found}, summit_plan.py says {expected(model, *shape)}")
+            print(f"{shape}: launched {found}, summit_model.py says {expected(model, *shape)}")
     if wrong:
         sys.exit(f"error: {wrong} of {len(SHAPES)} shapes")
 

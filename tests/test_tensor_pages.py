@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The blocks and figures of the probes in docs/tensorcore/, from what these write: here without times, in whose place invented ones are put.
+"""The blocks and figures of the probes in docs/tensorcore/, from what these write: here without times, in whose place
+invented ones are put.
 
-usage: test_tensor_pages.py BIN      BIN: the folder with the CPU build's programs
+usage: test_probes.py BIN      BIN: the folder with the CPU build's programs
 """
+
 import json
 import pathlib
 import subprocess
@@ -12,24 +14,30 @@ import unittest
 import unittest.mock
 
 sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "docs"))
-import plot_ladder  # noqa: E402
-import tensor_pages  # noqa: E402
+from tools.pages.blocks import tcec, tensor, tensor_probes
+from tools.pages.figures import tcec as tcec_figures
+from tools.pages.figures import tensor_probes as probe_figures
+from tools.pages.figures.style import Unable, plot_style
+from tools.pages.records import tensor as runs
+from tools.pages.records import tensor_probes as probes
 
 program = None
 GPU = {"device": "a GPU", "compute_capability": 90, "cuda": "13.0", "l2_bytes": 50e6, "ceilings": {"copy_gbs": 4000.0}}
 
 
 def run_probe(name):
-    done = subprocess.run([program, "probe", f"tensorcore/{name}", "--json", "-"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = subprocess.run(
+        [program, "probe", f"tensorcore/{name}", "--json", "-"],
+        text=True,
+        capture_output=True,
+    )
     if done.returncode:
         raise unittest.SkipTest(f"built without tensorcore/{name}: {done.stderr.strip()}")
     return json.loads(done.stdout)
 
 
 class Data:
-    """What of generate.py's data the blocks ask for."""
+    """What of tools/pages/data.py the blocks ask for."""
 
     def stage(self, name):
         return {"tensorcore/07": "tensorcore/07_split_in_shared"}[name]
@@ -40,45 +48,44 @@ class Case(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        folders = {"measured": self.folder, "counted": tensor_pages.FOLDERS["counted"]}
-        patch = unittest.mock.patch.object(tensor_pages, "FOLDERS", folders)
+        patch = unittest.mock.patch.dict(runs.FOLDERS, measured=self.folder)
         patch.start()
         self.addCleanup(patch.stop)
 
     def put(self, name, run):
-        tensor_pages.probe_path(name, "measured").write_text(json.dumps(run))
+        probes.probe_path(name, "measured").write_text(json.dumps(run))
 
     def draw(self, file):
         try:
-            plot_ladder.plot_style()
-        except plot_ladder.Unable:
+            plot_style()
+        except Unable:
             return  # no matplotlib: the tables were checked
-        sources, draw = tensor_pages.plan(plot_ladder.plot_style, plot_ladder.save)[file]
+        sources, draw = (tcec_figures.plan(None) | probe_figures.plan(None))[file]
         draw(None, self.folder / file)
         self.assertIn("<svg", (self.folder / file).read_text())
         self.assertTrue(all(source.exists() for source in sources))
 
     def test_nothing_is_shown_before_it_is_measured(self):
-        self.assertEqual(tensor_pages.block_fragment_measured(None), tensor_pages.NOT_MEASURED)
-        self.assertEqual(tensor_pages.block_scan_measured(None), tensor_pages.NOT_MEASURED)
-        self.assertNotIn("scan_speed.svg", tensor_pages.plan(None, None))
-        for name in tensor_pages.PAPER:
-            self.assertEqual(tensor_pages.block_transform_measured(None, name), tensor_pages.NOT_MEASURED)
-            self.assertNotIn(tensor_pages.figure_of(name), tensor_pages.plan(None, None))
-        self.assertIn("CPU executor", tensor_pages.block_fragment_registers(None)[-1])
+        self.assertEqual(tensor_probes.block_fragment_measured(None), runs.NOT_MEASURED)
+        self.assertEqual(tensor_probes.block_scan_measured(None), runs.NOT_MEASURED)
+        self.assertNotIn("scan_speed.svg", probe_figures.plan(None))
+        for name in probes.PAPER:
+            self.assertEqual(tensor_probes.block_transform_measured(None, name), runs.NOT_MEASURED)
+            self.assertNotIn(probes.figure_of(name), probe_figures.plan(None))
+        self.assertIn("CPU executor", tensor_probes.block_fragment_registers(None)[-1])
 
     def test_the_committed_map_is_what_the_probe_finds_now(self):
-        committed = tensor_pages.probe_run("04_fragment_map", "counted")
+        committed = probes.probe_run("04_fragment_map", "counted")
         self.assertEqual(run_probe("04_fragment_map")["results"], committed["results"])
 
     def test_the_committed_counts_are_what_the_probe_counts_now(self):
-        committed = tensor_pages.part(tensor_pages.probe_run("05_scan", "counted"), "batch")
+        committed = probes.part(probes.probe_run("05_scan", "counted"), "batch")
         now = run_probe("05_scan")
         self.assertEqual(now["results"], committed)
         self.check_scan(now)
 
     def check_scan(self, run):
-        lines = tensor_pages.block_scan_counted(None)
+        lines = tensor_probes.block_scan_counted(None)
         self.assertTrue(any(line.startswith("| rows of 16: registers, once | 4 | 4 | 0 | 0 | 0 |") for line in lines))
         self.assertTrue(any(line.startswith("| `scan_registers<256>` | 4 LDG.32, 4 STG.64 |") for line in lines))
         for r in run["results"]:
@@ -88,116 +95,194 @@ class Case(unittest.TestCase):
             r["gbs"] = 3000.0 if r["form"].startswith("registers") else 2000.0
             r.update(pct_copy=r["gbs"] / 40, registers=30)
         self.put("05_scan", run | GPU)
-        lines = tensor_pages.block_scan_measured(None)
-        self.assertIn("| 592 | 0.0568 | 4.04 | 3,000 (75 %) | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | skip | 1.50 | 1.50 | - |", lines)
+        lines = tensor_probes.block_scan_measured(None)
+        self.assertIn(
+            "| 592 | 0.0568 | 4.04 | 3,000 (75 %) | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | skip | 1.50 | 1.50 "
+            "| - |",
+            lines,
+        )
         self.assertEqual(len({line.count("|") for line in lines if line.startswith("|")}), 1)
         self.draw("scan_speed.svg")
 
     def check_transforms(self, name, line, counted):
         """`line`: of the table, where forms in registers are 1.5 times as fast as the others."""
-        committed = tensor_pages.part(tensor_pages.probe_run(name, "counted"), "batch")
+        committed = probes.part(probes.probe_run(name, "counted"), "batch")
         run = run_probe(name)
         self.assertEqual(run["results"], committed)
-        self.assertTrue(any(found.startswith(counted) for found in tensor_pages.block_transform_counted(None, name)))
+        self.assertTrue(any(found.startswith(counted) for found in tensor_probes.block_transform_counted(None, name)))
         for r in run["results"]:
             r["gbs"] = 3000.0 if r["form"].startswith("registers") else 2000.0
             r.update(time_ms={"median": 1.0}, pct_copy=r["gbs"] / 40, registers=30)
         self.put(name, run | GPU)
-        lines = tensor_pages.block_transform_measured(None, name)
+        lines = tensor_probes.block_transform_measured(None, name)
         self.assertIn(line, lines)
         tables = "\n".join(lines).split("\n\n")
         for table in (t for t in tables if t.startswith("|")):
             self.assertEqual(len({row.count("|") for row in table.splitlines()}), 1)
-        self.draw(tensor_pages.figure_of(name))
-        self.draw(tensor_pages.figure_of(name).replace("speedup", "instructions"))
+        self.draw(probes.figure_of(name))
+        self.draw(probes.figure_of(name).replace("speedup", "instructions"))
 
     def check_table(self, lines):
         for table in (t for t in "\n".join(lines).split("\n\n") if t.startswith("|")):
             self.assertEqual(len({row.count("|") for row in table.splitlines()}), 1)
 
     def test_accuracy(self):
-        lines = tensor_pages.block_tcec_accuracy(Data(), "tensorcore/07")
+        lines = tcec.block_tcec_accuracy(Data(), "tensorcore/07")
         self.check_table(lines)
         self.assertIn("CPU executor", lines[-1])
         self.assertEqual(sum("markidis" in line for line in lines), 2)
-        results = [{"stage": "cublas/fp32", "k": 16, "distribution": "uniform", "status": "fp32", "residual": 1e-7},
-                   {"stage": "tensorcore/07_split_in_shared", "k": 16, "distribution": "uniform", "status": "less", "residual": "infinite"},
-                   {"stage": "tensorcore/07_split_in_shared:x", "k": 16, "distribution": "uniform", "status": "skip", "reason": "why"}]
-        (self.folder / "accuracy.json").write_text(json.dumps({"device": "a GPU", "commit": "c", "size": 9, "fp32_residual_allowed": 1e-7, "results": results}))
-        lines = tensor_pages.block_tcec_accuracy(Data(), "tensorcore/07")
+        results = [
+            {"stage": "cublas/fp32", "k": 16, "distribution": "uniform", "status": "fp32", "residual": 1e-7},
+            {
+                "stage": "tensorcore/07_split_in_shared",
+                "k": 16,
+                "distribution": "uniform",
+                "status": "less",
+                "residual": "infinite",
+            },
+            {
+                "stage": "tensorcore/07_split_in_shared:x",
+                "k": 16,
+                "distribution": "uniform",
+                "status": "skip",
+                "reason": "why",
+            },
+        ]
+        (self.folder / "accuracy.json").write_text(
+            json.dumps({"device": "a GPU", "commit": "c", "size": 9, "fp32_residual_allowed": 1e-7, "results": results})
+        )
+        lines = tcec.block_tcec_accuracy(Data(), "tensorcore/07")
         self.assertEqual(lines[2:4], ["| FP32: `fp32` | 1.0e-07 |", "| `07_split_in_shared` | inf |"])
         self.assertNotIn("why", "\n".join(lines))
         for file in ("tcec_promotion.svg", "tcec_policies.svg"):
             self.draw(file)
 
     def test_shared_memory_of_probes(self):
-        self.assertEqual(tensor_pages.block_probe_shared(None, "tensorcore/05"), tensor_pages.NOT_MEASURED)
-        counted = {"scan_registers": {"shared_load_requests": 0, "shared_store_requests": 0, "shared_load_wavefronts": 0, "shared_store_wavefronts": 0},
-                   "scan_shared": {"shared_load_requests": 4096, "shared_store_requests": 12, "shared_load_wavefronts": 5000, "shared_store_wavefronts": 1}}
+        self.assertEqual(tensor_probes.block_probe_shared(None, "tensorcore/05"), runs.NOT_MEASURED)
+        counted = {
+            "scan_registers": {
+                "shared_load_requests": 0,
+                "shared_store_requests": 0,
+                "shared_load_wavefronts": 0,
+                "shared_store_wavefronts": 0,
+            },
+            "scan_shared": {
+                "shared_load_requests": 4096,
+                "shared_store_requests": 12,
+                "shared_load_wavefronts": 5000,
+                "shared_store_wavefronts": 1,
+            },
+        }
         self.put("probe_counters", {"device": "a GPU", "commit": "c", "probes": {"tensorcore/05": counted}})
-        lines = tensor_pages.block_probe_shared(None, "tensorcore/05")
+        lines = tensor_probes.block_probe_shared(None, "tensorcore/05")
         self.assertEqual(lines[2:4], ["| `scan_registers` | 0 | 0 | 0 |", "| `scan_shared` | 4,096 | 12 | 5,001 |"])
-        self.assertEqual(tensor_pages.block_probe_shared(None, "tensorcore/06a"), tensor_pages.NOT_MEASURED)
+        self.assertEqual(tensor_probes.block_probe_shared(None, "tensorcore/06a"), runs.NOT_MEASURED)
 
     def test_batches(self):
-        self.assertEqual(tensor_pages.block_tensor_batched(None), tensor_pages.NOT_MEASURED)
+        self.assertEqual(tcec.block_tensor_batched(None), runs.NOT_MEASURED)
         (self.folder / "peers.json").write_text(json.dumps({"ootomo_batched_sgemm_tflops": {"128": 50.0}}))
-        speeds = {"tensorcore/10_presplit": (60e3, 90e3), "tensorcore/11_any": (55e3, None), "cublas/fp32_pedantic": (40e3, 50e3)}
-        results = [{"stage": stage, "problem": {"k": k}, **({"gflops": speed} if speed else {})}
-                   for stage, both in speeds.items() for k, speed in zip((128, 256), both)]
+        speeds = {
+            "tensorcore/10_presplit": (60e3, 90e3),
+            "tensorcore/11_any": (55e3, None),
+            "cublas/fp32_pedantic": (40e3, 50e3),
+        }
+        results = [
+            {"stage": stage, "problem": {"k": k}, **({"gflops": speed} if speed else {})}
+            for stage, both in speeds.items()
+            for k, speed in zip((128, 256), both)
+        ]
         self.put("batched", {"device": "a GPU", "commit": "c", "ceilings": {"ffma_gflops": 65e3}, "results": results})
-        lines = tensor_pages.block_tensor_batched(None)
-        self.assertEqual(lines[2:7], ["| 10_presplit | 60.0 | 90.0 |", "| 11_any | 55.0 |  |", "| cuBLAS FP32 | 40.0 | 50.0 |", "| the paper's library | 50.0 |  |",
-                                      "| the best of 10 and 11, beside it | 1.20 x |  |"])
+        lines = tcec.block_tensor_batched(None)
+        self.assertEqual(
+            lines[2:7],
+            [
+                "| 10_presplit | 60.0 | 90.0 |",
+                "| 11_any | 55.0 |  |",
+                "| cuBLAS FP32 | 40.0 | 50.0 |",
+                "| the paper's library | 50.0 |  |",
+                "| the best of 10 and 11, beside it | 1.20 x |  |",
+            ],
+        )
 
     def test_choices(self):
-        results = [{"stage": "cublas/fp32_pedantic", "k": 16, "distribution": "wide", "status": "fp32", "residual": 1e-7, "max_of_magnitudes": 2e-7},
-                   {"stage": "tensorcore/07_split_in_shared", "k": 16, "distribution": "wide", "status": "less", "residual": 3e-7, "max_of_magnitudes": 4e-7,
-                    "policy": "tf32"}]
-        (self.folder / "accuracy.json").write_text(json.dumps({"device": "a GPU", "commit": "c", "size": 9, "results": results}))
-        lines = tensor_pages.block_tcec_choices(Data(), "tensorcore/07")
+        results = [
+            {
+                "stage": "cublas/fp32_pedantic",
+                "k": 16,
+                "distribution": "wide",
+                "status": "fp32",
+                "residual": 1e-7,
+                "max_of_magnitudes": 2e-7,
+            },
+            {
+                "stage": "tensorcore/07_split_in_shared",
+                "k": 16,
+                "distribution": "wide",
+                "status": "less",
+                "residual": 3e-7,
+                "max_of_magnitudes": 4e-7,
+                "policy": "tf32",
+            },
+        ]
+        (self.folder / "accuracy.json").write_text(
+            json.dumps({"device": "a GPU", "commit": "c", "size": 9, "results": results})
+        )
+        lines = tcec.block_tcec_choices(Data(), "tensorcore/07")
         self.assertEqual(lines[2], "| wide | 16 | tf32 | 3.0e-07 | 1.0e-07 | 4.0e-07 | 2.0e-07 |")
         self.assertIn("0 of 1 residuals are no larger than FP32's or 2⁻²³: not wide at K = 16", lines[-1])
 
     def test_rounding(self):
-        self.assertIn("Not measured", tensor_pages.block_tensor_rounding(None)[0])
+        self.assertIn("Not measured", tensor.block_tensor_rounding(None)[0])
         (self.folder / "probes").mkdir()
-        run = json.loads(subprocess.run([program, "probe", "rounding", "--json", "-"], text=True, stdout=subprocess.PIPE).stdout)
+        run = json.loads(
+            subprocess.run([program, "probe", "rounding", "--json", "-"], text=True, stdout=subprocess.PIPE).stdout
+        )
         (self.folder / "probes" / "rounding.json").write_text(json.dumps(run))
-        self.assertIn("| FP16 | m16n8k16 | toward zero | 2 | 16 | kept |", tensor_pages.block_tensor_rounding(None))
+        self.assertIn("| FP16 | m16n8k16 | toward zero | 2 | 16 | kept |", tensor.block_tensor_rounding(None))
 
     def test_rate(self):
-        self.assertIn("Not measured", tensor_pages.block_tensor_rate(None)[0])
+        self.assertIn("Not measured", tensor.block_tensor_rate(None)[0])
         (self.folder / "probes").mkdir()
-        run = {"device": "a GPU", "commit": "0123", "results": [
-            {"operands": "FP16", "numbers": "ones", "tflops_at_first": 640.2, "tflops": 601.4, "ghz": 1.676}]}
+        run = {
+            "device": "a GPU",
+            "commit": "0123",
+            "results": [
+                {"operands": "FP16", "numbers": "ones", "tflops_at_first": 640.2, "tflops": 601.4, "ghz": 1.676}
+            ],
+        }
         (self.folder / "probes" / "tensor_rate.json").write_text(json.dumps(run))
-        self.assertIn("| FP16 | ones | 640 | 601 | 1.68 GHz |", tensor_pages.block_tensor_rate(None))
-        self.assertIn("Not measured", tensor_pages.block_tensor_peaks(None, "tensorcore/03b")[0])  # no stage was
+        self.assertIn("| FP16 | ones | 640 | 601 | 1.68 GHz |", tensor.block_tensor_rate(None))
+        self.assertIn("Not measured", tensor.block_tensor_peaks(None, "tensorcore/03b")[0])  # no stage was
 
     def test_slots(self):
-        self.assertEqual([round(tensor_pages.issue_slots(size)) for size in (1056, 4160, 1028)], [260, 1026, 254])
+        self.assertEqual([round(probe_figures.issue_slots(size)) for size in (1056, 4160, 1028)], [260, 1026, 254])
 
     def test_reflections(self):
-        self.check_transforms("06a_householder", "| 37 | 0.0391 | 4.04 | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | 1.50 | 1.00 |",
-                              "| `householder_registers<16, 1>` |")
+        self.check_transforms(
+            "06a_householder",
+            "| 37 | 0.0391 | 4.04 | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | 1.50 | 1.00 |",
+            "| `householder_registers<16, 1>` |",
+        )
 
     def test_rotations(self):
-        self.check_transforms("06b_givens", "| 37 | 0.038 | 4.04 | 3,000 (75 %) | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | 1.50 | 1.50 |",
-                              "| `givens_registers<Embedded>` |")
+        self.check_transforms(
+            "06b_givens",
+            "| 37 | 0.038 | 4.04 | 3,000 (75 %) | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | 1.50 | 1.50 |",
+            "| `givens_registers<Embedded>` |",
+        )
 
     def test_maps(self):
-        run = tensor_pages.probe_run("04_fragment_map", "counted")
-        lanes, found = tensor_pages.fragment_grid(run, "b_f16_16x16x16_row")
+        run = probes.probe_run("04_fragment_map", "counted")
+        lanes, found = probes.fragment_grid(run, "b_f16_16x16x16_row")
         self.assertEqual((lanes[0][:3], lanes[2][0], lanes[15][15]), ([0, 4, 8], 1, 31))
         self.assertEqual(found["registers"], 8)
         self.put("04_fragment_map", run | GPU)
-        self.assertEqual(tensor_pages.block_fragment_measured(None)[2], "| 51 | 51 | 0 | 0 | pass |")
-        self.assertEqual(tensor_pages.map_path(), self.folder / "tensor_04_fragment_map.json")
-        tensor_pages.part(run, "map")[3]["status"] = "fail"
+        self.assertEqual(tensor_probes.block_fragment_measured(None)[2], "| 51 | 51 | 0 | 0 | pass |")
+        self.assertEqual(probes.map_path(), self.folder / "tensor_04_fragment_map.json")
+        probes.part(run, "map")[3]["status"] = "fail"
         self.put("04_fragment_map", run | GPU)
-        self.assertEqual(tensor_pages.block_fragment_measured(None)[2], "| 51 | 50 | 0 | 1 | pass |")
-        self.assertEqual(tensor_pages.plan(None, None)["fragments_f16.svg"][0], [tensor_pages.map_path()])
+        self.assertEqual(tensor_probes.block_fragment_measured(None)[2], "| 51 | 50 | 0 | 1 | pass |")
+        self.assertEqual(probe_figures.plan(None)["fragments_f16.svg"][0], [probes.map_path()])
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The paper's experiments on tall & skinny products: the cases that they make, one of them on the executor, and what tables, figures
-and blocks make of records.
+"""The paper's experiments on tall & skinny products: the cases that they make, one of them on the executor, and what
+tables, figures and blocks make of records.
 
 usage: test_tsm_experiments.py BIN      BIN: the folder of a CPU build's programs
 """
+
 import json
 import pathlib
 import subprocess
@@ -14,21 +15,32 @@ from unittest import mock
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "docs" / "measurements")]
-import counters  # noqa: E402
-import experiment_figures  # noqa: E402
-import plot_ladder  # noqa: E402
-import tsm_experiments  # noqa: E402
+from tools.experiments import tsm, tsm_ncu, tsm_run, tsm_tables
+from tools.experiments.tsm_cases import ELEMENT, GRID, LIBRARIES, PRODUCTS, operation, register_line
+from tools.measure import counters
+from tools.pages.blocks import experiments as blocks
+from tools.pages.figures import experiments as figures
 
 bin_dir = None
 STAGES = ("tsm/02", "tsm/09", "tsm/10", "tsm/12", "tsm/13")
 CEILINGS = {"read_gbs": 4000.0, "scale_gbs": 3000.0, "dfma_gflops": 30000.0, "launch_us": 3.0}
-HEAD = {"title": "a title", "source": "a paper", "executor": False, "missing": [], "device": "a GPU", "driver": "1", "cuda": "2", "commit": "0123",
-        "ceilings": CEILINGS}
+HEAD = {
+    "title": "a title",
+    "source": "a paper",
+    "executor": False,
+    "missing": [],
+    "device": "a GPU",
+    "driver": "1",
+    "cuda": "2",
+    "commit": "0123",
+    "ceilings": CEILINGS,
+}
 
 
 def run(*command):
-    return subprocess.run([str(word) for word in command], text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
+    return subprocess.run(
+        [str(word) for word in command], text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=300
+    )
 
 
 def gemm():
@@ -36,12 +48,33 @@ def gemm():
 
 
 def result(series, ms, m=4, n=4, k=1000, kind="d", stage="tsm/09", op="tsmttsm", share=50.0, **more):
-    return {"series": series, "stage": stage, "op": op, "type": kind, "m": m, "n": n, "k": k, "status": "pass", "gflops": 1000.0 / ms,
-            "pct_roofline": share, "ms": ms, **more}
+    return {
+        "series": series,
+        "stage": stage,
+        "op": op,
+        "type": kind,
+        "m": m,
+        "n": n,
+        "k": k,
+        "status": "pass",
+        "gflops": 1000.0 / ms,
+        "pct_roofline": share,
+        "ms": ms,
+        **more,
+    }
 
 
 def tile(tm, tn, ms, kind="d"):
-    return result(f"{tm} x {tn}", ms, 32, 32, kind=kind, options={"tile_m": tm, "tile_n": tn, "unroll": 1}, registers=100, local_bytes=0)
+    return result(
+        f"{tm} x {tn}",
+        ms,
+        32,
+        32,
+        kind=kind,
+        options={"tile_m": tm, "tile_n": tn, "unroll": 1},
+        registers=100,
+        local_bytes=0,
+    )
 
 
 def record(name, results):
@@ -50,14 +83,61 @@ def record(name, results):
 
 # A record of each kind.
 RECORDS = {
-    "shares": record("E9", [result(series, 1.0, m, m, kind=kind, share=10 * m) for m in (1, 2, 4) for kind in "dz" for series in ("cuBLAS", "our best")]),
-    "curves": record("E11", [result(str(unroll), 4.0 / unroll, m, m, stage="tsm/12", op="tsmm", share=20 * unroll,
-                                    options={"threads_per_row": 4, "unroll": unroll, "c_source": "shared"}) for m in (1, 2) for unroll in (1, 2)]),
-    "tiles": record("E4", [tile(tm, tn, 10 / (tm + tn), kind) for tm in (1, 2, 4) for tn in (1, 2, 4) for kind in "dz"]),
-    "reductions": record("E8", [result(series, ms * k / 1000, m, m, k) for m in (1, 4) for k in (1000, 10000)
-                                for series, ms in (("none", 0.1), ("atomics", 0.4), ("local", 0.2), ("ordered", 0.125), ("our best", 0.11), ("cuBLAS", 0.3))]),
-    "map": record("E14", [result(tsm_experiments.PRODUCTS[op], 1.0, m, n, kind=kind, op=op, share=100 if m == n else 40.0)
-                          for op in ("tsmttsm", "tsmm") for kind in "dz" for m in (1, 2) for n in (1, 2)]),
+    "shares": record(
+        "E9",
+        [
+            result(series, 1.0, m, m, kind=kind, share=10 * m)
+            for m in (1, 2, 4)
+            for kind in "dz"
+            for series in ("cuBLAS", "our best")
+        ],
+    ),
+    "curves": record(
+        "E11",
+        [
+            result(
+                str(unroll),
+                4.0 / unroll,
+                m,
+                m,
+                stage="tsm/12",
+                op="tsmm",
+                share=20 * unroll,
+                options={"threads_per_row": 4, "unroll": unroll, "c_source": "shared"},
+            )
+            for m in (1, 2)
+            for unroll in (1, 2)
+        ],
+    ),
+    "tiles": record(
+        "E4", [tile(tm, tn, 10 / (tm + tn), kind) for tm in (1, 2, 4) for tn in (1, 2, 4) for kind in "dz"]
+    ),
+    "reductions": record(
+        "E8",
+        [
+            result(series, ms * k / 1000, m, m, k)
+            for m in (1, 4)
+            for k in (1000, 10000)
+            for series, ms in (
+                ("none", 0.1),
+                ("atomics", 0.4),
+                ("local", 0.2),
+                ("ordered", 0.125),
+                ("our best", 0.11),
+                ("cuBLAS", 0.3),
+            )
+        ],
+    ),
+    "map": record(
+        "E14",
+        [
+            result(PRODUCTS[op], 1.0, m, n, kind=kind, op=op, share=100 if m == n else 40.0)
+            for op in ("tsmttsm", "tsmm")
+            for kind in "dz"
+            for m in (1, 2)
+            for n in (1, 2)
+        ],
+    ),
 }
 
 
@@ -69,33 +149,41 @@ class Cases(unittest.TestCase):
 
     def test_cases(self):
         by_name, series = {}, {}
-        for name in tsm_experiments.EXPERIMENTS:
-            cases, missing = tsm_experiments.cases_of(name, gemm(), None)
+        for name in tsm.EXPERIMENTS:
+            cases, missing = tsm.cases_of(name, gemm(), None)
             self.assertEqual(missing, [])
             by_name[name] = cases
             series[name] = list(dict.fromkeys(case["tag"]["series"] for case in cases))
-            problems = [(tsm_experiments.operation(c), c["type"], c["m"], c["n"], c["k"]) for c in cases]
+            problems = [(operation(c), c["type"], c["m"], c["n"], c["k"]) for c in cases]
             # One after another, so that each problem's data is made once.
             self.assertEqual(1 + sum(a != b for a, b in zip(problems, problems[1:])), len(set(problems)), name)
             # But for our best and cuBLAS at K = 1e8, on a GPU with 141 GB.
-            most = lambda case: 103e9 if name == "E8" and case["tag"]["series"] in ("our best", "cuBLAS") else 2**34
-            self.assertTrue(all((c["m"] + c["n"]) * c["k"] * tsm_experiments.ELEMENT[c["type"]] <= most(c) for c in cases), name)
+            for c in cases:
+                most = 103e9 if name == "E8" and c["tag"]["series"] in ("our best", "cuBLAS") else 2**34
+                self.assertLessEqual((c["m"] + c["n"]) * c["k"] * ELEMENT[c["type"]], most, name)
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "cases")
-            file.write_text("".join(map(tsm_experiments.text_of, by_name.values())))
+            file.write_text("".join(map(tsm.text_of, by_name.values())))
             # A part that is empty: all cases are read and looked at, none is compiled.
             looked_at = run(gemm(), "batch", file, "--compile-only", "--part", "99999/99999")
             self.assertEqual(looked_at.returncode, 0, looked_at.stderr)
             self.assertIn("0 compiled, 0 were there, 0 failed", looked_at.stdout)
             done = run(ROOT / "lab", "experiment", "E3", "--cases", "-", "--prebuilt", bin_dir)
-            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, tsm_experiments.text_of(by_name["E3"]), ""))
-        self.assertEqual({len(by_name["E2"]), sum(c["stage"] == "library" for c in by_name["E2"])}, {2 * len(tsm_experiments.LIBRARIES)})
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, tsm.text_of(by_name["E3"]), ""))
+        self.assertEqual(
+            {len(by_name["E2"]), sum(c["stage"] == "library" for c in by_name["E2"])}, {2 * len(LIBRARIES)}
+        )
         self.assertEqual(len(series["E3"]), 4)
         self.assertEqual(series["E8"], ["none", "atomics", "local", "ordered", "our best", "cuBLAS"])
-        self.assertEqual({(c["type"], c["m"], c["k"]) for c in by_name["E9"]} & {("d", 64, 2**23), ("z", 64, 2**22)}, {("d", 64, 2**23), ("z", 64, 2**22)})
-        self.assertEqual([set(series[name]) for name in ("E10", "E11", "E12")],
-                         [{"registers", "global", "shared"}, {"1", "2", "3", "4"}, {"1", "2", "4", "8", "16"}])
-        self.assertEqual({(c["m"], c["n"]) for c in by_name["E14"]}, {(m, n) for m in tsm_experiments.GRID for n in tsm_experiments.GRID})
+        self.assertEqual(
+            {(c["type"], c["m"], c["k"]) for c in by_name["E9"]} & {("d", 64, 2**23), ("z", 64, 2**22)},
+            {("d", 64, 2**23), ("z", 64, 2**22)},
+        )
+        self.assertEqual(
+            [set(series[name]) for name in ("E10", "E11", "E12")],
+            [{"registers", "global", "shared"}, {"1", "2", "3", "4"}, {"1", "2", "4", "8", "16"}],
+        )
+        self.assertEqual({(c["m"], c["n"]) for c in by_name["E14"]}, {(m, n) for m in GRID for n in GRID})
         tiles = {(c["type"], c["options"]["tile_m"], c["options"]["tile_n"]) for c in by_name["E4"]}
         self.assertLess({("d", 8, 8), ("d", 16, 4), ("d", 1, 1), ("z", 4, 8)}, tiles)
         self.assertNotIn(("d", 16, 16), tiles)
@@ -111,8 +199,10 @@ class Cases(unittest.TestCase):
             self.assertIn("Speeds need a GPU", done.stdout)
             found = json.loads(file.read_text())
         results = {r["series"]: r for r in found["results"]}
-        self.assertEqual({name: r["status"] for name, r in results.items()},
-                         {"none": "incorrect on purpose", "atomics": "pass", "local": "pass", "ordered": "pass", "our best": "pass"})
+        self.assertEqual(
+            {name: r["status"] for name, r in results.items()},
+            {"none": "incorrect on purpose", "atomics": "pass", "local": "pass", "ordered": "pass", "our best": "pass"},
+        )
         self.assertIn("no result", results["none"]["reason"])
         self.assertEqual((results["none"]["atomics"], results["ordered"]["atomics"]), (0, 0))
         self.assertGreater(results["atomics"]["atomics"], results["local"]["atomics"])
@@ -133,18 +223,23 @@ class Cases(unittest.TestCase):
             batches.append(command)
             done = run(*command)
             self.assertEqual(done.returncode, 0, done.stderr)
-            return [([1], [1], {"dram__bytes_read.sum": 1.5 * 8 * 5 * 20, "dram__bytes_write.sum": 8 * 5 * 20.0})] * count
+            return [
+                ([1], [1], {"dram__bytes_read.sum": 1.5 * 8 * 5 * 20, "dram__bytes_write.sum": 8 * 5 * 20.0})
+            ] * count
 
         with mock.patch.object(counters, "read_launches", read_launches):
-            found = tsm_experiments.perform_ncu(gemm(), "E13", [(5, 5, 20)])
+            found = tsm_ncu.perform_ncu(gemm(), "E13", [(5, 5, 20)])
         self.assertEqual(len(batches), 1)
         self.assertEqual([r["stage"] for r in found["results"]], ["tsm/12", "tsm/13", "tsm/13c"])
-        self.assertEqual(tsm_experiments.table_dram(found)[1], [["5", "1", *["1.50", "1.00"] * 3]])
+        self.assertEqual(tsm_ncu.table_dram(found)[1], [["5", "1", *["1.50", "1.00"] * 3]])
 
     def test_what_is_busy(self):
-        answer = {"smsp__cycles_elapsed.avg.per_second": 1.834e9, "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active": 2.2,
-                  "sm__pipe_tensor_op_dmma_cycles_active.avg.pct_of_peak_sustained_active": 77.2,
-                  "dram__throughput.avg.pct_of_peak_sustained_elapsed": 61.6}
+        answer = {
+            "smsp__cycles_elapsed.avg.per_second": 1.834e9,
+            "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active": 2.2,
+            "sm__pipe_tensor_op_dmma_cycles_active.avg.pct_of_peak_sustained_active": 77.2,
+            "dram__throughput.avg.pct_of_peak_sustained_elapsed": 61.6,
+        }
 
         def read_launches(command, metrics, count, kernels):
             self.assertEqual(set(metrics), set(answer))
@@ -153,35 +248,42 @@ class Cases(unittest.TestCase):
             return [([1], [1], answer)] * count
 
         with mock.patch.object(counters, "read_launches", read_launches):
-            found = tsm_experiments.perform_ncu(gemm(), "E9", [(17, 17, 20)])
-        head, rows = tsm_experiments.TABLES_OF_COUNTED["E9"](found)
+            found = tsm_ncu.perform_ncu(gemm(), "E9", [(17, 17, 20)])
+        head, rows = tsm_ncu.TABLES_OF_COUNTED["E9"](found)
         self.assertEqual(head[1:4], ["tsm/10, double", "tsm/10, double complex", "tsm/13b, double"])
         self.assertEqual((len(head), rows), (9, [["17", *["1.83, 77, 62"] * 8]]))
         answer.popitem()
-        with mock.patch.object(counters, "read_launches", read_launches), self.assertRaises((SystemExit, AssertionError)):
-            tsm_experiments.perform_ncu(gemm(), "E9", [(17, 17, 20)])
+        with (
+            mock.patch.object(counters, "read_launches", read_launches),
+            self.assertRaises((SystemExit, AssertionError)),
+        ):
+            tsm_ncu.perform_ncu(gemm(), "E9", [(17, 17, 20)])
 
 
 class Records(unittest.TestCase):
     def test_the_best_of_a_series(self):
         slow, fast, wrong = result("a", 2.0), result("a", 1.0), {"series": "a", "status": "fail"}
-        best = tsm_experiments.best_of([slow, fast, wrong, result("a", 3.0, 5, 5)])
-        self.assertEqual([(r.get("ms"), r.get("m"), r["tried"]) for r in best], [(1.0, 4, 2), (None, None, 1), (3.0, 5, 1)])
+        best = tsm_run.best_of([slow, fast, wrong, result("a", 3.0, 5, 5)])
+        self.assertEqual(
+            [(r.get("ms"), r.get("m"), r["tried"]) for r in best], [(1.0, 4, 2), (None, None, 1), (3.0, 5, 1)]
+        )
 
     def test_text_is_json(self):
-        text = tsm_experiments.record_text(RECORDS["curves"])
+        text = tsm_run.record_text(RECORDS["curves"])
         self.assertEqual(json.loads(text), RECORDS["curves"])
         self.assertEqual(len(text.splitlines()), 2 + len(RECORDS["curves"]["results"]))
 
     def table(self, kind, which=0):
-        found, notes = tsm_experiments.tables(RECORDS[kind])
+        found, notes = tsm_tables.tables(RECORDS[kind])
         self.assertTrue(all(len(row) == len(head) for head, rows in found for row in rows))
         self.assertIn("a GPU, driver 1", notes[0])
         return found[which]
 
     def test_tables(self):
         head, rows = self.table("shares")
-        self.assertEqual(head, ["M = N", "cuBLAS, double", "cuBLAS, double complex", "our best, double", "our best, double complex"])
+        self.assertEqual(
+            head, ["M = N", "cuBLAS, double", "cuBLAS, double complex", "our best, double", "our best, double complex"]
+        )
         self.assertEqual(rows[2], ["4", *["40.0 %"] * 4])
         head, rows = self.table("curves")
         self.assertEqual(rows[0], ["1", "20.0 %", "40.0 %", "2", "t 4, U 2, shared", "500"])
@@ -197,24 +299,30 @@ class Records(unittest.TestCase):
 
     def test_wrong_results_are_said(self):
         wrong = {**result("cuBLAS", 1.0), "status": "fail", "reason": "C(0, 0) is 1"}
-        notes = tsm_experiments.tables(record("E9", [*RECORDS["shares"]["results"], wrong]))[1]
+        notes = tsm_tables.tables(record("E9", [*RECORDS["shares"]["results"], wrong]))[1]
         self.assertTrue(any("1 WRONG" in note and "C(0, 0) is 1" in note for note in notes))
 
     def test_registers_line(self):
-        """That of tsm/generated/model.hpp, from a kernel's own arithmetic: sums, two rows of A's and B's words, eight more."""
-        self.assertEqual(tsm_experiments.register_line(8, 8, "d"), 208)
-        self.assertEqual(tsm_experiments.register_line(4, 8, "z"), 240)
+        """That of tsm/generated/model.hpp, from a kernel's own arithmetic: sums, two rows of A's and B's words, eight
+        more."""
+        self.assertEqual(register_line(8, 8, "d"), 208)
+        self.assertEqual(register_line(4, 8, "z"), 240)
 
     def test_blocks(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            self.assertIn("Not measured yet", experiment_figures.block_experiment(None, "E9", folder)[0])
-            self.assertIn("Not measured yet", experiment_figures.block_experiment_ncu(None, "E13", folder)[0])
-            self.assertIn("Not measured yet", experiment_figures.block_pairs(None, folder)[0])
+            self.assertIn("Not measured yet", blocks.block_experiment(None, "E9", folder)[0])
+            self.assertIn("Not measured yet", blocks.block_experiment_ncu(None, "E13", folder)[0])
+            self.assertIn("Not measured yet", blocks.block_pairs(None, folder)[0])
             (folder / "E9.json").write_text(json.dumps(RECORDS["shares"]))
-            lines = experiment_figures.block_experiment(None, "E9", folder)
-            self.assertEqual(lines[:2], ["| M = N | cuBLAS, double | cuBLAS, double complex | our best, double | our best, double complex |",
-                                         "|---:|---:|---:|---:|---:|"])
+            lines = blocks.block_experiment(None, "E9", folder)
+            self.assertEqual(
+                lines[:2],
+                [
+                    "| M = N | cuBLAS, double | cuBLAS, double complex | our best, double | our best, double complex |",
+                    "|---:|---:|---:|---:|---:|",
+                ],
+            )
             self.assertEqual(lines[-1], "![a title](../figures/experiment_E9.svg)")
 
     def test_figures(self):
@@ -225,18 +333,23 @@ class Records(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for kind, found in RECORDS.items():
                 path = pathlib.Path(folder, f"{kind}.svg")
-                experiment_figures.draw_experiment(found, path, plot_ladder.plot_style, plot_ladder.save)
+                figures.draw_experiment(found, path)
                 text = path.read_text()
                 self.assertIn(f"{found['experiment']}: a title", text, kind)
-                for word in {"shares": ["our best, double complex"], "curves": ["roofline"], "tiles": ["best 4 x 4"], "reductions": ["local"],
-                             "map": ["TSMM, double"]}[kind]:
+                for word in {
+                    "shares": ["our best, double complex"],
+                    "curves": ["roofline"],
+                    "tiles": ["best 4 x 4"],
+                    "reductions": ["local"],
+                    "map": ["TSMM, double"],
+                }[kind]:
                     self.assertIn(word, text, kind)
 
     def test_roofline_of_figures(self):
         found = RECORDS["curves"]
-        self.assertEqual(experiment_figures.roofline_gflops(found, 8, "d", "tsmm"), 3000)  # a flop for a byte
-        self.assertEqual(experiment_figures.roofline_gflops(found, 8, "z", "tsmttsm"), 8000)
-        self.assertEqual(experiment_figures.roofline_gflops(found, 64, "z", "tsmttsm"), 30000)
+        self.assertEqual(figures.roofline_gflops(found, 8, "d", "tsmm"), 3000)  # a flop for a byte
+        self.assertEqual(figures.roofline_gflops(found, 8, "z", "tsmttsm"), 8000)
+        self.assertEqual(figures.roofline_gflops(found, 64, "z", "tsmttsm"), 30000)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What docs/measurements/tune_tsm.py makes of results.
+"""What tools/tune/tsm.py makes of results.
 
-usage: test_tune_tsm.py BIN      BIN: the folder of a build's programs
+usage: test_tsm.py BIN      BIN: the folder of a build's programs
 """
+
 import json
 import pathlib
 import subprocess
@@ -11,74 +12,137 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "docs" / "measurements" / "tune_tsm.py"
-sys.path.insert(0, str(SCRIPT.parent))
-import tune_tsm  # noqa: E402
+from tools.stats import rank_correlation
+from tools.tune import tsm
+
+PROGRAM = [sys.executable, "-B", "-m", "tools.measure", "tune-tsm"]
 
 gemm = None
 
 
 def result(stage, cycles, ms, status="pass", size=4, kind="d"):
-    return {"case": {"stage": stage, "type": kind, "m": size, "n": size, "k": 100, "options": {}, "tag": {"cycles": cycles}},
-            "status": status, "kernel_options": {"threads": 32 * int(cycles)}, "time_ms": {"median": ms}, "gbytes_s": 1 / ms}
+    return {
+        "case": {
+            "stage": stage,
+            "type": kind,
+            "m": size,
+            "n": size,
+            "k": 100,
+            "options": {},
+            "tag": {"cycles": cycles},
+        },
+        "status": status,
+        "kernel_options": {"threads": 32 * int(cycles)},
+        "time_ms": {"median": ms},
+        "gbytes_s": 1 / ms,
+    }
 
 
 RUN = {"device": "a GPU", "commit": "0123", "driver": "", "cuda": ""}
 
 
+def run(command):
+    return subprocess.run([str(word) for word in command], text=True, capture_output=True)
+
+
 class Tuner(unittest.TestCase):
     def test_rank_correlation(self):
-        self.assertAlmostEqual(tune_tsm.rank_correlation([1, 2, 3, 4], [10, 20, 30, 1000]), 1)
-        self.assertAlmostEqual(tune_tsm.rank_correlation([1, 2, 3, 4], [4, 3, 2, 1]), -1)
-        self.assertAlmostEqual(tune_tsm.rank_correlation([1, 2, 3, 4, 5], [1, 3, 2, 5, 4]), 0.8)  # 1 - 6 * 4 / (5 * 24)
-        self.assertAlmostEqual(tune_tsm.rank_correlation([1, 1, 2], [5, 5, 7]), 1)
-        self.assertIsNone(tune_tsm.rank_correlation([1, 2], [1, 2]))
-        self.assertIsNone(tune_tsm.rank_correlation([1, 1, 1], [1, 2, 3]))
+        self.assertAlmostEqual(rank_correlation([1, 2, 3, 4], [10, 20, 30, 1000]), 1)
+        self.assertAlmostEqual(rank_correlation([1, 2, 3, 4], [4, 3, 2, 1]), -1)
+        self.assertAlmostEqual(rank_correlation([1, 2, 3, 4, 5], [1, 3, 2, 5, 4]), 0.8)  # 1 - 6 * 4 / (5 * 24)
+        self.assertAlmostEqual(rank_correlation([1, 1, 2], [5, 5, 7]), 1)
+        self.assertIsNone(rank_correlation([1, 2], [1, 2]))
+        self.assertIsNone(rank_correlation([1, 1, 1], [1, 2, 3]))
 
     def test_digest(self):
-        results = [result("tsm/09_generated", 1, 3.0), result("tsm/09_generated", 2, 2.0), result("tsm/09_generated", 3, 1.0),
-                   result("tsm/09_generated", 4, 0.1, "fail"), result("tsm/10_pipeline", 1, 1.5), result("tsm/13_tsmm_pipeline", 1, 9.0)]
-        best, report = tune_tsm.digest(RUN, results, 2)
-        self.assertEqual({size: r["case"]["stage"] for size, r in best.items()},
-                         {("tsmttsm", "d", 4, 4): "tsm/09_generated", ("tsmm", "d", 4, 4): "tsm/13_tsmm_pipeline"})
+        results = [
+            result("tsm/09_generated", 1, 3.0),
+            result("tsm/09_generated", 2, 2.0),
+            result("tsm/09_generated", 3, 1.0),
+            result("tsm/09_generated", 4, 0.1, "fail"),
+            result("tsm/10_pipeline", 1, 1.5),
+            result("tsm/13_tsmm_pipeline", 1, 9.0),
+        ]
+        best, report = tsm.digest(RUN, results, 2)
+        self.assertEqual(
+            {size: r["case"]["stage"] for size, r in best.items()},
+            {("tsmttsm", "d", 4, 4): "tsm/09_generated", ("tsmm", "d", 4, 4): "tsm/13_tsmm_pipeline"},
+        )
         self.assertEqual(best["tsmttsm", "d", 4, 4]["kernel_options"], {"threads": 96})
         self.assertEqual(len(report["wrong"]), 1)
         entry = next(e for e in report["sizes"] if e["op"] == "tsmttsm")
         self.assertEqual([m["stage"] for m in entry["models"]], ["tsm/09_generated", "tsm/10_pipeline"])
         model = entry["models"][0]
-        self.assertEqual((model["kernels"], model["ms"], model["first_loses"], model["pruned_loses"]), (3, 1.0, 2.0, 1.0))
+        self.assertEqual(
+            (model["kernels"], model["ms"], model["first_loses"], model["pruned_loses"]), (3, 1.0, 2.0, 1.0)
+        )
         self.assertAlmostEqual(model["rank_correlation"], -1)
 
     def test_what_pruning_loses(self):
-        results = [result("tsm/09_generated", 1, 3.0), result("tsm/10_pipeline", 2, 2.5), result("tsm/10_pipeline", 3, 2.0),
-                   result("tsm/13_tsmm_pipeline", 1, 9.0)]
+        results = [
+            result("tsm/09_generated", 1, 3.0),
+            result("tsm/10_pipeline", 2, 2.5),
+            result("tsm/10_pipeline", 3, 2.0),
+            result("tsm/13_tsmm_pipeline", 1, 9.0),
+        ]
         for number, case in enumerate(results):
             case["case"]["options"] = {"threads": number}
-        _, report = tune_tsm.digest(RUN, results, 2)
+        _, report = tsm.digest(RUN, results, 2)
         with tempfile.TemporaryDirectory() as name:
             cases = pathlib.Path(name) / "cases"
             cases.write_text("".join(json.dumps(results[number]["case"]) + "\n" for number in (0, 1, 3)))
-            tune_tsm.add_tried(report, results, cases)
+            tsm.add_tried(report, results, cases)
             sizes = {entry["op"]: entry["tuning"] for entry in report["sizes"]}
-            self.assertEqual((sizes["tsmttsm"]["tries"], sizes["tsmttsm"]["stage"], sizes["tsmttsm"]["loses"]), (2, "tsm/10_pipeline", 0.25))
+            self.assertEqual(
+                (sizes["tsmttsm"]["tries"], sizes["tsmttsm"]["stage"], sizes["tsmttsm"]["loses"]),
+                (2, "tsm/10_pipeline", 0.25),
+            )
             self.assertEqual((sizes["tsmm"]["tries"], sizes["tsmm"]["loses"]), (1, 0))
             cases.write_text(json.dumps(results[0]["case"]) + "\n")
             with self.assertRaises(SystemExit):
-                tune_tsm.add_tried(report, results, cases)  # none of the other product's
+                tsm.add_tried(report, results, cases)  # none of the other product's
 
     def test_hopeless(self):
-        lines = [json.dumps({"type": "d", "m": 4, "n": 4, "stage": stage, "tag": {"cycles": cycles}})
-                 for stage, cycles in (("a", 2), ("a", 2.9), ("a", 3), ("a", 3.1), ("tsm/10_pipeline", 8), ("tsm/10_pipeline", 9),
-                                       ("tsm/10_pipeline", 10), ("b", 4))]
-        self.assertEqual(tune_tsm.without_hopeless(lines, 1.5), [*lines[:3], *lines[4:6]])
+        lines = [
+            json.dumps({"type": "d", "m": 4, "n": 4, "stage": stage, "tag": {"cycles": cycles}})
+            for stage, cycles in (
+                ("a", 2),
+                ("a", 2.9),
+                ("a", 3),
+                ("a", 3.1),
+                ("tsm/10_pipeline", 8),
+                ("tsm/10_pipeline", 9),
+                ("tsm/10_pipeline", 10),
+                ("b", 4),
+            )
+        ]
+        self.assertEqual(tsm.without_hopeless(lines, 1.5), [*lines[:3], *lines[4:6]])
 
     def test_new_stages_beside_the_table(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             known = {"op": "tsmm", "type": "d", "n": 24, "stage": "tsm/13_tsmm_pipeline", "options": {"threads": 256}}
-            (folder / "table").write_text(json.dumps({"device": "a GPU", "commit": "0123", "kernels": [known | {"m": 20}, known | {"m": 4, "n": 3}]}))
-            command = [sys.executable, "-B", SCRIPT, "cases", "--gemm", gemm, "--beside", folder / "table", "--new", "tsm/13c_tsmm_tensor_cores",
-                       "--most", "2", "--mib", "1", "--out", folder / "cases"]
+            (folder / "table").write_text(
+                json.dumps(
+                    {"device": "a GPU", "commit": "0123", "kernels": [known | {"m": 20}, known | {"m": 4, "n": 3}]}
+                )
+            )
+            command = [
+                *PROGRAM,
+                "cases",
+                "--gemm",
+                gemm,
+                "--beside",
+                folder / "table",
+                "--new",
+                "tsm/13c_tsmm_tensor_cores",
+                "--most",
+                "2",
+                "--mib",
+                "1",
+                "--out",
+                folder / "cases",
+            ]
             done = subprocess.run([str(word) for word in command], text=True, capture_output=True)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             cases = [json.loads(line) for line in (folder / "cases").read_text().splitlines()]
@@ -87,56 +151,101 @@ class Tuner(unittest.TestCase):
             self.assertEqual(cases[0]["options"], {"threads": 256})
             self.assertEqual({case["stage"] for case in cases[1:]}, {"tsm/13c_tsmm_tensor_cores"})
             self.assertEqual({case["k"] for case in cases}, {cases[0]["k"]})
-            done = subprocess.run([str(word) for word in command[:8]], text=True, capture_output=True)
+            done = subprocess.run([str(word) for word in command[:10]], text=True, capture_output=True)
             self.assertEqual((done.returncode, done.stderr), (2, "error: --beside and --new go together\n"))
 
     def test_table_keeps_what_was_not_measured(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            digest = [sys.executable, "-B", SCRIPT, "digest", folder / "results", "--keep", "--table", folder / "table", "--report", folder / "report"]
-            run = lambda: subprocess.run([str(word) for word in digest], text=True, capture_output=True)
+            digest = [
+                *PROGRAM,
+                "digest",
+                folder / "results",
+                "--keep",
+                "--table",
+                folder / "table",
+                "--report",
+                folder / "report",
+            ]
             old = {"op": "tsmttsm", "type": "d", "n": 4, "stage": "tsm/09_generated", "options": {"threads": 64}}
-            (folder / "table").write_text(json.dumps({"device": "a GPU", "commit": "old", "kernels": [old | {"m": 3}, old | {"m": 4}]}))
+            (folder / "table").write_text(
+                json.dumps({"device": "a GPU", "commit": "old", "kernels": [old | {"m": 3}, old | {"m": 4}]})
+            )
             untimed = result("tsm/09_generated", 1, 2.5)
             untimed["case"]["tag"] = {}  # what the table had: no model's cycles
-            (folder / "results").write_text("".join(json.dumps(line) + "\n" for line in ({"run": RUN}, untimed, result("tsm/13b_tensor_cores", 1, 1.5))))
-            self.assertEqual((run().returncode, run().stderr), (0, ""))
+            (folder / "results").write_text(
+                "".join(
+                    json.dumps(line) + "\n" for line in ({"run": RUN}, untimed, result("tsm/13b_tensor_cores", 1, 1.5))
+                )
+            )
+            self.assertEqual((run(digest).returncode, run(digest).stderr), (0, ""))
             table = json.loads((folder / "table").read_text())
-            self.assertEqual([(k["m"], k["stage"]) for k in table["kernels"]], [(3, "tsm/09_generated"), (4, "tsm/13b_tensor_cores")])
+            self.assertEqual(
+                [(k["m"], k["stage"]) for k in table["kernels"]], [(3, "tsm/09_generated"), (4, "tsm/13b_tensor_cores")]
+            )
             self.assertEqual(table["commit"], "0123")
             (folder / "table").write_text(json.dumps({"device": "another GPU", "commit": "old", "kernels": []}))
-            self.assertEqual(run().returncode, 2)
+            self.assertEqual(run(digest).returncode, 2)
             self.assertEqual(json.loads((folder / "table").read_text())["device"], "another GPU")
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            digest = [sys.executable, "-B", SCRIPT, "digest", folder / "results", "--table", folder / "table", "--report", folder / "report"]
-            run = lambda: subprocess.run([str(word) for word in digest], text=True, capture_output=True)
-            (folder / "results").write_text(json.dumps({"run": RUN}) + "\n" + json.dumps(result("tsm/10_pipeline", 1, 1.5)) + "\n")
-            done = run()
+            digest = [
+                *PROGRAM,
+                "digest",
+                folder / "results",
+                "--table",
+                folder / "table",
+                "--report",
+                folder / "report",
+            ]
+            (folder / "results").write_text(
+                json.dumps({"run": RUN}) + "\n" + json.dumps(result("tsm/10_pipeline", 1, 1.5)) + "\n"
+            )
+            done = run(digest)
             self.assertEqual(done.returncode, 0, done.stderr)
             table = json.loads((folder / "table").read_text())
-            self.assertEqual(table["kernels"], [{"op": "tsmttsm", "type": "d", "m": 4, "n": 4, "stage": "tsm/10_pipeline", "options": {"threads": 32}}])
+            self.assertEqual(
+                table["kernels"],
+                [
+                    {
+                        "op": "tsmttsm",
+                        "type": "d",
+                        "m": 4,
+                        "n": 4,
+                        "stage": "tsm/10_pipeline",
+                        "options": {"threads": 32},
+                    }
+                ],
+            )
             self.assertEqual(len(json.loads((folder / "report").read_text())["sizes"]), 1)
             (folder / "results").write_text("{}")
-            done = run()
+            done = run(digest)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1))
 
     def test_cases(self):
         listed = subprocess.run([gemm, "list"], text=True, capture_output=True).stdout
-        if any(stage not in listed for stages in tune_tsm.STAGES.values() for stage in stages):
+        if any(stage not in listed for stages in tsm.STAGES.values() for stage in stages):
             self.skipTest("built without some of the stages")
-        cases = [json.loads(line) for line in
-                 subprocess.run([sys.executable, "-B", SCRIPT, "cases", "--gemm", gemm, "--most", "2", "--mib", "1"], text=True,
-                                capture_output=True, check=True).stdout.splitlines()]
-        sizes = {(tune_tsm.operation(c["stage"]), c["type"], c["m"], c["n"]) for c in cases}
-        self.assertEqual(len(sizes), 2 * 2 * (64 + len(tune_tsm.GRID) * (len(tune_tsm.GRID) - 1)))
+        cases = [
+            json.loads(line)
+            for line in subprocess.run(
+                [*PROGRAM, "cases", "--gemm", gemm, "--most", "2", "--mib", "1"],
+                text=True,
+                capture_output=True,
+                check=True,
+            ).stdout.splitlines()
+        ]
+        sizes = {(tsm.operation(c["stage"]), c["type"], c["m"], c["n"]) for c in cases}
+        self.assertEqual(len(sizes), 2 * 2 * (64 + len(tsm.GRID) * (len(tsm.GRID) - 1)))
         self.assertEqual(len(cases), len({json.dumps({key: c[key] for key in c if key != "tag"}) for c in cases}))
         # One thread a row is tried, whatever the model says.
-        self.assertIn(1, {c["options"].get("threads_per_row") for c in cases if (c["type"], c["m"], c["n"]) == ("d", 6, 6)})
+        self.assertIn(
+            1, {c["options"].get("threads_per_row") for c in cases if (c["type"], c["m"], c["n"]) == ("d", 6, 6)}
+        )
         # Sorted by problem, so that each problem's data is made once.
-        problems = [(tune_tsm.operation(c["stage"]), c["type"], c["m"], c["n"], c["k"]) for c in cases]
+        problems = [(tsm.operation(c["stage"]), c["type"], c["m"], c["n"], c["k"]) for c in cases]
         self.assertEqual(sum(a != b for a, b in zip(problems, problems[1:])), len(sizes) - 1)
 
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""The example of tensorcore/README.md compiles, with nvcc in a project of its own that knows nothing of this one: with the library
-installed (find_package), and as a folder of its own (add_subdirectory). Without CUDA: the example on the executor's headers.
+"""The example of tensorcore/README.md compiles, with nvcc in a project of its own that knows nothing of this one: with
+the library installed (find_package), and as a folder of its own (add_subdirectory). Without CUDA: the example on the
+executor's headers.
 
 usage: test_wmma_ext_package.py --build BUILD --nvcc NVCC | --cxx COMPILER
 """
+
 import argparse
 import pathlib
 import re
@@ -12,7 +14,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Two folders, because CUDA takes CMake some seconds to set up; what find_package() brings is known in the first one only.
+# Two folders, because CUDA takes CMake some seconds to set up; what find_package() brings is known in the first one
+# only.
 PROJECT = """cmake_minimum_required(VERSION 3.24)
 project(outside LANGUAGES CXX CUDA)
 add_subdirectory(installed)
@@ -49,18 +52,40 @@ def main():
         for file, text in examples.items():
             (folder / f"{file}.cu").write_text(text)
             if options.cxx:
-                run(options.cxx, "-std=c++20", "-xc++", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", f"-I{ROOT}/common/simt/include",
-                    f"-I{ROOT}", f"-I{ROOT}/tensorcore", "-fsyntax-only", folder / f"{file}.cu")
+                run(
+                    options.cxx,
+                    "-std=c++20",
+                    "-xc++",
+                    "-Wall",
+                    "-Wextra",
+                    "-Werror",
+                    "-Wno-unknown-pragmas",
+                    f"-I{ROOT}/common/simt/include",
+                    f"-I{ROOT}",
+                    f"-I{ROOT}/tensorcore",
+                    "-fsyntax-only",
+                    folder / f"{file}.cu",
+                )
         if options.cxx:
             return
         run("cmake", "--install", options.build, "--component", "wmma_ext", "--prefix", folder / "prefix")
         (folder / "CMakeLists.txt").write_text(PROJECT)
-        for way, use in {"installed": "find_package(wmma_ext REQUIRED)",
-                         "beside": f"add_subdirectory({ROOT}/tensorcore/wmma_ext wmma_ext)"}.items():
+        for way, use in {
+            "installed": "find_package(wmma_ext REQUIRED)",
+            "beside": f"add_subdirectory({ROOT}/tensorcore/wmma_ext wmma_ext)",
+        }.items():
             (folder / way).mkdir(exist_ok=True)
             (folder / way / "CMakeLists.txt").write_text(EXAMPLE.format(way=way, use=use))
-        run("cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_CUDA_COMPILER={options.nvcc}", "-DCMAKE_CUDA_ARCHITECTURES=80-real",
-            f"-DCMAKE_PREFIX_PATH={folder}/prefix")
+        run(
+            "cmake",
+            "-S",
+            folder,
+            "-B",
+            folder / "build",
+            f"-DCMAKE_CUDA_COMPILER={options.nvcc}",
+            "-DCMAKE_CUDA_ARCHITECTURES=80-real",
+            f"-DCMAKE_PREFIX_PATH={folder}/prefix",
+        )
         run("cmake", "--build", folder / "build")
 
 

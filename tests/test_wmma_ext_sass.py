@@ -3,11 +3,13 @@
 
 usage: test_wmma_ext_sass.py NVCC [ARCHITECTURE...]
 
-1. No primitive touches shared memory (LDS, STS) or local memory (LDL, STL: arrays that are not in registers): a kernel for each of them
-   on each kind of fragment, but for kinds whose code is that of another one. The same search must find both where they are: in the way through shared memory that the primitives replace,
-   and in map() of a place that is known only at run time.
-2. set_element<i, j>() costs a comparison of lanes and the setting itself; with i and j known only at run time it costs more.
+1. No primitive touches shared memory (LDS, STS) or local memory (LDL, STL: arrays that are not in registers): a kernel
+for each of them on each kind of fragment, but for kinds whose code is that of another one. The same search must find
+both where they are: in the way through shared memory that the primitives replace, and in map() of a place that is known
+only at run time. 2. set_element<i, j>() costs a comparison of lanes and the setting itself; with i and j known only at
+run time it costs more.
 """
+
 import concurrent.futures
 import re
 import sys
@@ -17,13 +19,17 @@ from fragment_layouts import Tools, available, kinds_of_library, types_of
 
 ARCHITECTURES = ("90a",)
 
-# Of each primitive: what it does to f. T: type of the elements; p: an array of them in global memory; s: a T; i, j: ints.
+# Of each primitive: what it does to f. T: type of the elements; p: an array of them in global memory; s: a T; i, j:
+# ints.
 PRIMITIVES = {
     "nothing": "ext::fill(f, t);",
     "foreach_ij": "ext::foreach_ij([&](auto at, int i, int j) { for (unsigned x : at) f.x[x] = i <= j ? s : t; }, f);",
-    "foreach": "ext::foreach([&](auto at, int i) { for (unsigned x : at) f.x[x] = p[i]; }, nvcuda::wmma::mem_col_major, f);",
-    "foreach_v": "ext::fill_zero(f); ext::foreach_v([&](auto at, int i) { for (unsigned x : at) f.x[x] = p[i]; }, nvcuda::wmma::mem_row_major, f);",
-    "map_constant": "ext::fill(f, t); constexpr auto at = ext::map<F, 3, 2>(); if (at.lane == ext::lane_id()) for (unsigned x : at.indices) f.x[x] = s;",
+    "foreach": "ext::foreach([&](auto at, int i) { for (unsigned x : at) f.x[x] = p[i]; }, "
+    "nvcuda::wmma::mem_col_major, f);",
+    "foreach_v": "ext::fill_zero(f); ext::foreach_v([&](auto at, int i) { for (unsigned x : at) f.x[x] = p[i]; }, "
+    "nvcuda::wmma::mem_row_major, f);",
+    "map_constant": "ext::fill(f, t); constexpr auto at = ext::map<F, 3, 2>(); if (at.lane == ext::lane_id()) for "
+    "(unsigned x : at.indices) f.x[x] = s;",
     "set_constant": "ext::fill(f, t); ext::set_element<3, 2>(f, s);",
     "set_variable": "ext::fill(f, t); ext::set_element(f, i, j, s);",
     "fill": "ext::fill(f, s);",
@@ -45,7 +51,10 @@ ARITHMETIC = ("plus", "minus", "times", "divided", "with_number", "fma", "fma_nu
 # What must be found, to show that the search finds it.
 THROUGH_SHARED = """__shared__ __align__(32) T memory[32 * 32];
   for (int x = threadIdx.x; x < 32 * 32; x += 32) memory[x] = p[x]; __syncwarp(); load(f, memory);"""
-MAP_VARIABLE = "ext::fill(f, t); auto at = ext::map<F>(i, j); if (at.lane == ext::lane_id()) for (unsigned x : at.indices) f.x[x] = s;"
+MAP_VARIABLE = (
+    "ext::fill(f, t); auto at = ext::map<F>(i, j); if (at.lane == ext::lane_id()) for (unsigned x : "
+    "at.indices) f.x[x] = s;"
+)
 
 SOURCE = r"""
 #include "tensorcore/wmma_ext/wmma_ext.hpp"
@@ -71,7 +80,8 @@ __device__ __forceinline__ void store(const F& f, ext::value_t<F>* out) {
 
 
 def primitives_of(kinds):
-    """For each kind the names of primitives to look at. Kinds that differ in nothing that the code depends on need it only once."""
+    """For each kind the names of primitives to look at. Kinds that differ in nothing that the code depends on need it
+    only once."""
     seen, chosen = set(), []
     for kind in kinds:
         by_value = kind["name"].split()[3], kind["elements"], len(set(kind["places"]))
@@ -83,19 +93,38 @@ def primitives_of(kinds):
 
 def kernel(name, number, body):
     """An unmangled NAME_NUMBER, of the type F{number}."""
-    return (f'extern "C" __global__ void {name}_{number}(const ext::value_t<F{number}>* p, ext::value_t<F{number}>* out, ext::value_t<F{number}> s, '
-            f"ext::value_t<F{number}> t, int i, int j) {{ using F = F{number}; using T = ext::value_t<F>; F f; {body} store(f, out); }}\n")
+    return (
+        f'extern "C" __global__ void {name}_{number}(const ext::value_t<F{number}>* p, ext::value_t<F{number}>* out, '
+        f"ext::value_t<F{number}> s, "
+        f"ext::value_t<F{number}> t, int i, int j) {{ using F = F{number}; using T = ext::value_t<F>; F f; {body} "
+        f"store(f, out); }}\n"
+    )
 
 
 def source(kinds):
-    kernels = [kernel(name, number, PRIMITIVES[name]) for number, names in enumerate(primitives_of(kinds)) for name in names]
-    return "".join([SOURCE, types_of(kinds), *kernels, kernel("through_shared", 0, THROUGH_SHARED), kernel("map_variable", 0, MAP_VARIABLE)])
+    kernels = [
+        kernel(name, number, PRIMITIVES[name]) for number, names in enumerate(primitives_of(kinds)) for name in names
+    ]
+    return "".join(
+        [
+            SOURCE,
+            types_of(kinds),
+            *kernels,
+            kernel("through_shared", 0, THROUGH_SHARED),
+            kernel("map_variable", 0, MAP_VARIABLE),
+        ]
+    )
 
 
 def memory_used(code):
     """The instructions for shared and local memory."""
-    return sorted({opcode for opcode, operands in ((o, " ".join(x)) for o, x in code)
-                   for opcode in re.findall(r"\b(?:LDSM|LDS|STS|LDL|STL|ATOMS)\b", f"{opcode} {operands}")})
+    return sorted(
+        {
+            opcode
+            for opcode, operands in ((o, " ".join(x)) for o, x in code)
+            for opcode in re.findall(r"\b(?:LDSM|LDS|STS|LDL|STL|ATOMS)\b", f"{opcode} {operands}")
+        }
+    )
 
 
 def instructions(code):
@@ -106,19 +135,32 @@ def check(architecture, kinds, code):
     """What is wrong, in lines."""
     wrong, costs, chosen = [], [], primitives_of(kinds)
     for number, (kind, names) in enumerate(zip(kinds, chosen)):
-        wrong += [f"{name} of {kind['name']}: {', '.join(used)}" for name in names if (used := memory_used(code[f"{name}_{number}"]))]
+        wrong += [
+            f"{name} of {kind['name']}: {', '.join(used)}"
+            for name in names
+            if (used := memory_used(code[f"{name}_{number}"]))
+        ]
         if "set_constant" in names:
-            nothing, constant, variable = (instructions(code[f"{name}_{number}"]) for name in ("nothing", "set_constant", "set_variable"))
+            nothing, constant, variable = (
+                instructions(code[f"{name}_{number}"]) for name in ("nothing", "set_constant", "set_variable")
+            )
             costs.append((constant - nothing, variable - nothing))
-            # Which lane is it, is it that one, and two for each register of the element (a half is put into its register first).
+            # Which lane is it, is it that one, and two for each register of the element (a half is put into its
+            # register first).
             if not 0 < costs[-1][0] <= (4 if kind["size"] <= 4 else 8) or costs[-1][1] < 2 * costs[-1][0]:
-                wrong.append(f"set_element of {kind['name']} takes {costs[-1][0]} instructions for a constant place, {costs[-1][1]} for a variable one")
+                wrong.append(
+                    f"set_element of {kind['name']} takes {costs[-1][0]} instructions for a constant place, "
+                    f"{costs[-1][1]} for a variable one"
+                )
     for name, least in {"through_shared": "STS", "map_variable": "STL"}.items():
         if least not in memory_used(code[f"{name}_0"]):
             wrong.append(f"{name}: no {least} found, so the search is no good")
     (least, most), (least_variable, most_variable) = ((min(column), max(column)) for column in zip(*costs))
-    print(f"sm_{architecture}: {sum(map(len, chosen))} kernels of {len(kinds)} kinds of fragments; instructions to set one element: "
-          f"{least} to {most} at a constant place, {least_variable} to {most_variable} at a variable one")
+    print(
+        f"sm_{architecture}: {sum(map(len, chosen))} kernels of {len(kinds)} kinds of fragments; instructions to set "
+        "one element: "
+        f"{least} to {most} at a constant place, {least_variable} to {most_variable} at a variable one"
+    )
     return [f"sm_{architecture}: {line}" for line in wrong]
 
 
@@ -133,7 +175,14 @@ def main():
 
         def checked(architecture):
             have = [kind for kind in kinds if available(kind, architecture)]
-            return check(architecture, have, tools.disassemble(tools.compile(f"sm_{architecture}", source(have), f"-arch=sm_{architecture}", "-cubin")))
+            return check(
+                architecture,
+                have,
+                tools.disassemble(
+                    tools.compile(f"sm_{architecture}", source(have), f"-arch=sm_{architecture}", "-cubin")
+                ),
+            )
+
         wrong = sum(pool.map(checked, architectures), [])
     print("".join(f"{line}\n" for line in wrong), end="")
     return bool(wrong)

@@ -6,10 +6,11 @@ usage: run_tests.py PRESET [--share P/N] [--again]
 --share P/N   every N-th of the tests, from the P-th on: what .ci/run takes of a tier at a landing
 --again       all of them, also those that have passed since the last change
 
-What has passed is kept in the build's folder, together with the state of the tree. Any change of a file starts anew, and so
-does a run after one that was complete. On a terminal one line shows the progress; elsewhere CTest's own lines do.
-Exit status: 0 if all passed or were skipped, 1 if not, 2 for bad usage or if there is no such test.
+What has passed is kept in the build's folder, together with the state of the tree. Any change of a file starts anew,
+and so does a run after one that was complete. On a terminal one line shows the progress; elsewhere CTest's own lines
+do. Exit status: 0 if all passed or were skipped, 1 if not, 2 for bad usage or if there is no such test.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -25,11 +26,14 @@ from typing import NoReturn
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LISTED = re.compile(r"^\s*Test\s+#(\d+): (\S+)")  # behind the name of a test with a parameter stands a remark
-FINISHED = re.compile(r"^\s*(\d+)/(\d+) Test\s+#(\d+): .*?(Passed|\*\*\*Skipped|\*\*\*Not Run \(Disabled\))?(?:\s+([\d.]+) sec)?\s*$")
+FINISHED = re.compile(
+    r"^\s*(\d+)/(\d+) Test\s+#(\d+): .*?(Passed|\*\*\*Skipped|\*\*\*Not Run \(Disabled\))?(?:\s+([\d.]+) sec)?\s*$"
+)
 
 
 def state_of_tree() -> str:
-    """A digest of which files there are, how long, and when they were changed; of what is built or installed nothing."""
+    """A digest of which files there are, how long, and when they were changed; of what is built or installed
+    nothing."""
     digest = hashlib.sha256()
     for folder, folders, files in os.walk(ROOT):
         folders[:] = sorted(f for f in folders if f not in ("build", ".lab", ".git", "__pycache__"))
@@ -56,7 +60,9 @@ def folder_of(preset: str) -> pathlib.Path:
 
 def numbered_tests(preset: str) -> dict[str, int]:
     """The preset's tests in CTest's order, with its numbers."""
-    done = subprocess.run(["ctest", "--preset", preset, "-N"], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run(
+        ["ctest", "--preset", preset, "-N"], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     if done.returncode:
         refuse(f"ctest can't list the tests of {preset}:\n{done.stdout.strip()[-2000:]}")
     found = (LISTED.match(line) for line in done.stdout.splitlines())
@@ -66,12 +72,13 @@ def numbered_tests(preset: str) -> dict[str, int]:
 class Record:
     """Which tests have passed in this state of the tree; on disk, so that a run that is killed leaves it."""
 
-    def __init__(self, file: pathlib.Path, again: bool):
+    def __init__(self, file: pathlib.Path, again: bool) -> None:
         self.file, self.state = file, state_of_tree()
         kept = json.loads(file.read_text()) if file.exists() and not again else {}
         same = kept.get("state") == self.state
         self.passed: set[str] = set(kept.get("passed", [])) if same else set()
-        self.seconds: dict[str, float] = kept.get("seconds", {}) if same else {}  # what each took, for tools/measure_loop.py
+        # What each took, for tools/measure/loop.py.
+        self.seconds: dict[str, float] = kept.get("seconds", {}) if same else {}
 
     def add(self, name: str, seconds: float) -> None:
         self.passed.add(name)
@@ -95,7 +102,7 @@ def follow(process: subprocess.Popen[str], names: dict[int, str], record: Record
             if match:
                 seconds = int(time.monotonic() - start)
                 text = f"[{match[1]}/{match[2]}] {seconds // 60}:{seconds % 60:02} {names[int(match[3])]}"
-                print(f"\r\033[K{text[:os.get_terminal_size().columns - 1]}", end="", flush=True)
+                print(f"\r\033[K{text[: os.get_terminal_size().columns - 1]}", end="", flush=True)
         elif not re.match(r"\s*Start\s+\d+:", line):
             print("\r\033[K" * terminal + line, end="", flush=True)
 
@@ -112,7 +119,7 @@ def main() -> int:
     folder = folder_of(options.preset)
     # CTest shows numbers among all tests of a build, but takes places among those that a preset's filter leaves.
     places = [(name, place, number) for place, (name, number) in enumerate(numbered_tests(options.preset).items(), 1)]
-    tests = places[int(share[1]) - 1::int(share[2])]
+    tests = places[int(share[1]) - 1 :: int(share[2])]
     if not tests:
         refuse(f"no tests in {options.preset}")
     record = Record(folder / "tests_passed.json", options.again)
@@ -121,10 +128,22 @@ def main() -> int:
         record.passed.clear()
         left = tests
     elif len(left) < len(tests):
-        print(f"going on: {len(tests) - len(left)} of {len(tests)} have passed since the last change (--again: all anew)", flush=True)
+        print(
+            f"going on: {len(tests) - len(left)} of {len(tests)} have passed since the last change (--again: all anew)",
+            flush=True,
+        )
     record.write()
     wanted = ",".join(str(place) for _, place, _ in left)
-    command = ["ctest", "--preset", options.preset, "--no-tests=error", "--parallel", str(os.cpu_count()), "--tests-information", f"0,0,0,{wanted}"]
+    command = [
+        "ctest",
+        "--preset",
+        options.preset,
+        "--no-tests=error",
+        "--parallel",
+        str(os.cpu_count()),
+        "--tests-information",
+        f"0,0,0,{wanted}",
+    ]
     with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         follow(process, {number: name for name, _, number in left}, record)
     return 1 if process.returncode else 0

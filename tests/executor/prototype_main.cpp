@@ -1,4 +1,4 @@
-// Runs one of the kernels of prototype_kernels.cu once, for docs/measurements/counts.py:
+// Runs one of the kernels of prototype_kernels.cu once, for tools/measure/counts.py:
 //
 //   prototype WHICH N [--count --json -]     WHICH: 0 to 6; A, B and C are N x N, N a multiple of 128; alpha = 1.5,
 //   beta = 0.5

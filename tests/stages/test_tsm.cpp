@@ -523,7 +523,7 @@ TEST_P(EveryTsmStage, KernelOptions) {
 }
 
 // What nvcc 13.0 once compiled wrongly, its addresses of A 8 bytes apart from those written (tsm/generated/kernel.cuh).
-// Found by `tune_tsm.py cases --exhaustive`. On the executor it was right.
+// Found by `./lab measure tune-tsm cases --exhaustive`. On the executor it was right.
 TEST_P(EveryTsmStage, AddressesOfThreeByTwo) {
   if (stage().id != "tsm/09_generated" || covered()) return;
   for (const auto& [leapfrog, unroll] : {std::pair(false, 8), {true, 2}, {false, 4}, {true, 4}, {true, 8}}) {

@@ -1,0 +1,1 @@
+"""The sources' tables and plots, again: `./lab experiment`."""

@@ -1,0 +1,107 @@
+"""Runs one of E2 to E14 with `gemm batch`."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+from tools.experiments.tsm import EXPERIMENTS, cases_of, text_of
+from tools.experiments.tsm_cases import Sizes, operation
+from tools.repository import Json
+
+
+def short(line: Json) -> Json:
+    """What tables and plots need of a result of `gemm batch`."""
+    c = line["case"]
+    r = {
+        "series": c["tag"]["series"],
+        "stage": c["stage"],
+        "op": operation(c),
+        **{key: c[key] for key in ("type", "m", "n", "k")},
+        "status": line["status"],
+    }
+    for key in ("reason", "gbytes_s", "gflops", "pct_roofline", "pct_tensor_roofline", "registers", "local_bytes"):
+        if key in line:
+            r[key] = round(line[key], 3) if isinstance(line[key], float) else line[key]
+    if "kernel_options" in line:
+        r["options"] = line["kernel_options"]
+    if "kernel_stage" in line:
+        r["kernel_stage"] = line["kernel_stage"]
+    if "cycles" in c["tag"]:
+        r["cycles"] = c["tag"]["cycles"]
+    if "time_ms" in line:
+        r["ms"] = line["time_ms"]["median"]
+    if "counts" in line:
+        counts = line["counts"]
+        r.update(
+            share_of_fp64_peak=round(line["predicted"].get("share_of_fp64_peak", 0), 4),
+            store_sectors=counts["global_store"]["sectors"],
+            atomics=counts["global_atomic"]["requests"],
+        )
+    return r
+
+
+def merit(r: Json) -> float:
+    """The larger the better: speed; on the executor, what the counts allow."""
+    return 1 / r["ms"] if "ms" in r else r.get("share_of_fp64_peak", 0)
+
+
+def best_of(results: list[Json]) -> list[Json]:
+    """Of the results of a series on a problem the best, with the number of those that were tried; and all that
+    failed."""
+    groups: dict[tuple[Any, ...], list[Json]] = {}
+    for r in results:
+        if r["status"] == "fail":
+            groups[len(groups),] = [r]
+        else:
+            groups.setdefault((r["series"], r["op"], r["type"], r["m"], r["n"], r["k"]), []).append(r)
+    return [max(group, key=merit) | {"tried": len(group)} for group in groups.values()]
+
+
+def provenance(run: Json) -> Json:
+    return {
+        key: run[key]
+        for key in ("device", "driver", "cuda", "cublas", "compiler", "commit", "ceilings", "sm_count")
+        if key in run
+    }
+
+
+def perform(gemm: str, name: str, sizes: Sizes, seconds: float | None, executor: bool) -> tuple[int, Json]:
+    """(exit status, record)"""
+    experiment = EXPERIMENTS[name]
+    cases, missing = cases_of(name, gemm, sizes, executor)
+    if missing:
+        print(f"note: {name}: not in this build, left out: {', '.join(missing)}", file=sys.stderr)
+    record = {
+        "experiment": name,
+        "title": experiment.title,
+        "source": experiment.source,
+        "executor": executor,
+        "missing": missing,
+        "results": [],
+    }
+    if not cases:
+        return 0, record
+    with tempfile.TemporaryDirectory() as folder:
+        listed, out = pathlib.Path(folder, "cases.jsonl"), pathlib.Path(folder, "results.jsonl")
+        listed.write_text(text_of(cases))
+        how = ["--no-time"] if executor else ["--seconds", str(seconds or 0.01)]
+        lines, had, status = [], -1, 0
+        while had < len(lines) < len(cases):  # again, behind a kernel that has crashed the device
+            had = len(lines)
+            done = subprocess.run([gemm, "batch", listed, "--out", out, "--no-exact", *how], stdout=subprocess.DEVNULL)
+            if not out.exists():
+                sys.exit(done.returncode or 1)  # it has said why
+            status = max(status, done.returncode)
+            first, *lines = map(json.loads, out.read_text().splitlines())
+    results = [short(line) for line in lines]
+    record = {**record, **provenance(first["run"]), "results": best_of(results) if experiment.best else results}
+    return status, record
+
+
+def record_text(record: Json) -> str:
+    """JSON with a line for each result."""
+    head = {key: value for key, value in record.items() if key != "results"}
+    return json.dumps(head)[:-1] + ', "results": [\n ' + ",\n ".join(map(json.dumps, record["results"])) + "\n]}\n"

@@ -1,0 +1,35 @@
+"""`./lab measure WHAT ...`: one of the programs that measure, or search for the best kernel."""
+
+import importlib
+import sys
+
+from tools.command_line import fail
+
+PROGRAMS = {
+    "counters": ("tools.measure.counters", "hardware counters of the stages, or of probes, by Nsight Compute"),
+    "counts": ("tools.measure.counts", "the CPU executor's counts, alone or beside Nsight Compute's"),
+    "loop": ("tools.measure.loop", "where the time of builds and tests goes"),
+    "pairs": ("tools.measure.pairs", "whether tall & skinny kernels are right for every M and N"),
+    "sanitizers": ("tools.measure.sanitizers", "everything under compute-sanitizer"),
+    "scoreboards": ("tools.measure.scoreboards", "when a kernel's hot loop waits, from its machine code"),
+    "tune": ("tools.tune.sgemm", "the search behind stage 16"),
+    "tune-tsm": ("tools.tune.tsm", "the autotuner of the tall & skinny products"),
+}
+
+
+def main() -> int:
+    what, arguments = sys.argv[1:2], sys.argv[2:]
+    if what in (["--help"], ["-h"]):
+        print("usage: ./lab measure WHAT ...; './lab measure WHAT --help' shows its options\n")
+        for name, (_, title) in PROGRAMS.items():
+            print(f"  {name:<12} {title}")
+        return 0
+    if not what:
+        fail(f"measure what? {', '.join(PROGRAMS)}")
+    if what[0] not in PROGRAMS:
+        fail(f"there is no measurement '{what[0]}': {', '.join(PROGRAMS)}")
+    return importlib.import_module(PROGRAMS[what[0]][0]).main(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

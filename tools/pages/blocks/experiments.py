@@ -1,0 +1,127 @@
+"""The tables of docs/sources.md and docs/tsm/experiments.md: what `./lab experiment` found."""
+
+import pathlib
+
+from tools.experiments import sgemm, sgemm_tables, tsm_tables
+from tools.experiments.tsm_cases import PRODUCTS, TYPES
+from tools.experiments.tsm_ncu import TABLES_OF_COUNTED
+from tools.pages.data import Data
+from tools.pages.notes import not_measured
+from tools.pages.records.experiments import FOLDERS, drawn, record_file
+from tools.repository import GPU, read_json
+from tools.tables import table
+
+
+def block_source(data: Data, name: str) -> list[str]:
+    """The tables of an experiment, and its figure."""
+    experiment = sgemm.EXPERIMENTS[name]
+    path = record_file(name)
+    if not path:
+        how = (
+            "./lab experiment article --cpu --out docs/measurements/cpu/experiments"
+            if experiment.kind == "requests"
+            else "docs/measurements/measure"
+        )
+        return [f"*Not measured yet: run `{how}`.*"]
+    record = read_json(path)
+    found, notes = sgemm_tables.tables(record)
+    lines = [line for head, rows in found for line in [*table(head, rows, left=()), ""]]
+    lines.append(" ".join(notes))
+    if name in drawn():
+        lines += ["", f"![{experiment.title}](figures/source_{name}.svg)"]
+    return lines
+
+
+def block_experiment(data: Data, name: str, folder: pathlib.Path = FOLDERS[0]) -> list[str]:
+    """The tables and the figure of one of E2 to E14, on a GPU."""
+    path = folder / f"{name}.json"
+    if not path.exists():
+        return not_measured(f"./lab experiment {name}")
+    record = read_json(path)
+    found, notes = tsm_tables.tables(record)
+    lines = [line for head, rows in found for line in [*table(head, rows, left=()), ""]]
+    return [*lines, " ".join(notes), "", f"![{record['title']}](../figures/experiment_{name}.svg)"]
+
+
+def block_experiment_ncu(data: Data, name: str, folder: pathlib.Path = FOLDERS[0]) -> list[str]:
+    """What an experiment's --ncu has read."""
+    path = folder / f"{name}_ncu.json"
+    if not path.exists():
+        return not_measured(f"./lab experiment {name} --ncu")
+    record = read_json(path)
+    return [
+        *table(*TABLES_OF_COUNTED[name](record), left=()),
+        "",
+        f"{record['device']}, commit {record['commit']}, Nsight Compute.",
+    ]
+
+
+def block_exhaustive(data: Data, folder: pathlib.Path = GPU) -> list[str]:
+    """What the tuner loses by not trying every kernel (./lab measure tune-tsm digest --tried)."""
+    path = folder / "tsm_exhaustive.json"
+    if not path.exists():
+        return ["*Not measured yet: `./lab measure tune-tsm cases --exhaustive` begins it.*"]
+    report = read_json(path)
+    rows = [
+        [
+            PRODUCTS[e["op"]],
+            TYPES[e["type"]],
+            f"{e['m']} x {e['n']}",
+            ", ".join(model["stage"].split("/")[1].split("_")[0] for model in e["models"]),
+            f"{e['tried']:,}",
+            f"{1e3 * e['best']['ms']:.1f}",
+            str(e["tuning"]["tries"]),
+            f"{1e3 * e['tuning']['ms']:.1f}",
+            f"{100 * e['tuning']['loses']:.1f} %",
+        ]
+        for e in report["sizes"]
+    ]
+    head = [
+        "product",
+        "type",
+        "M x N",
+        "stages",
+        "all their kernels",
+        "the best, us",
+        "kernels tried",
+        "their best, us",
+        "lost",
+    ]
+    return [
+        *table(head, rows, left=()),
+        "",
+        f"{report['device']}, commit {report['commit']}; {len(report['wrong']) or 'none'} of them wrong; 256 MiB of A.",
+    ]
+
+
+def block_pairs(data: Data, folder: pathlib.Path = GPU) -> list[str]:
+    """What `./lab measure pairs` has found: the best kernels at every M and N."""
+    path = folder / "pairs.json"
+    if not path.exists():
+        return not_measured("docs/measurements/measure --steps pairs")
+    record = read_json(path)
+    rows = [
+        [
+            PRODUCTS[row["op"]],
+            TYPES[row["type"]],
+            f"{row['pairs']:,}",
+            f"{row['problems']:,}",
+            f"{row['problems'] - row['pass']:,}",
+            f"{row['worst']:.2f}",
+        ]
+        for row in record["groups"]
+    ]
+    head = ["product", "type", "pairs of M and N", "problems", "wrong", "largest error, of its bound"]
+    again = [
+        f"{row['pairs']:,} pairs of {PRODUCTS[row['op']]} in {TYPES[row['type']]} (commit "
+        f"{', '.join(run['commits'])}): "
+        f"{row['pass']:,} of {row['problems']:,} problems right"
+        for run in record.get("again", [])
+        for row in run["groups"]
+    ]
+    return [
+        *table(head, rows, left=()),
+        "",
+        f"{record['device']}, commits {', '.join(record['commits'])}."
+        + (f" Run anew: {'; '.join(again)}." if again else ""),
+    ]

@@ -1,0 +1,172 @@
+"""The tables of docs/tsm/probes.md."""
+
+from tools.pages.data import Data
+from tools.pages.notes import not_measured
+from tools.pages.records.probes import (
+    CODE,
+    HYPOTHESES,
+    incorrect_series,
+    line_series,
+    loop_name,
+    port_misses,
+    port_shares,
+    record,
+    unique,
+)
+from tools.repository import Json
+from tools.tables import number, table
+
+WARPS = ("4", "8", "16")
+
+
+def both(result: Json, measured: str, predicted: str) -> str:
+    """Measured, and in brackets predicted."""
+    if result["status"] == "skip":
+        return "-"
+    return f"{number(result.get(measured))} ({number(result.get(predicted))})"
+
+
+def bandwidth_row(result: Json) -> str:
+    where = f"{result['warps_per_sm']} warps an SM" if result["warps_per_sm"] else "1 block, 4 warps"
+    return f"{result['word_bytes']} bytes, {where}"
+
+
+def table_bandwidth(run: Json) -> list[str]:
+    results = run["results"]
+    ilps = unique(r["ilp"] for r in results)
+    rows = [
+        [name] + [both(r, "gbs", "predicted_gbs") for r in results if bandwidth_row(r) == name]
+        for name in unique(map(bandwidth_row, results))
+    ]
+    return table(["GB/s (predicted); loads in flight of a thread:"] + [str(ilp) for ilp in ilps], rows)
+
+
+def size(bytes: int) -> str:
+    return f"{bytes >> 10} KiB" if bytes < 1 << 20 else f"{bytes >> 20} MiB"
+
+
+def table_latency(run: Json) -> list[str]:
+    chains = [r for r in run["results"] if r["part"] == "chain"]
+    lines = table(
+        ["chain", "ns (predicted)", "cycles (predicted)"],
+        [[size(r["bytes"]), both(r, "ns", "predicted_ns"), both(r, "cycles", "predicted_cycles")] for r in chains],
+    )
+    series = line_series(run)
+    titles = {"l1": "L1", "shared": "shared memory"}
+    rows = [
+        [str(results[0]["lines"])] + [both(r, "cycles", "predicted_cycles") for r in results]
+        for results in zip(*series.values())
+    ]
+    return (
+        lines
+        + [""]
+        + table(
+            ["lines; cycles of a load (predicted)"] + [f"{titles[memory]}, {pattern}" for memory, pattern in series],
+            rows,
+        )
+    )
+
+
+def table_loops(run: Json) -> list[str]:
+    shares = port_shares(run)
+    rows = [
+        [loop_name(r)]
+        + [f"{r['predicted'][key]:.0f}" for key in HYPOTHESES]
+        + [number(shares.get(loop_name(r)))]
+        + [number(r.get("percent", {}).get(warps)) for warps in WARPS]
+        for r in run["results"]
+    ]
+    lines = table(["% of the FP64 peak", *HYPOTHESES.values(), "ports", *(f"{warps} warps" for warps in WARPS)], rows)
+    if misses := port_misses(run):
+        mean_square = sum(miss * miss for miss in misses) / len(misses)
+        lines += [
+            "",
+            f"In {len(misses)} loops ports are the limit. There they and the best of 4, 8 and 16 warps differ by "
+            f"{mean_square**0.5:.1f} points "
+            f"(root mean square), by 2 or less in {sum(abs(miss) <= 2 for miss in misses)}, by "
+            f"{max(map(abs, misses)):.1f} at most.",
+        ]
+    return lines
+
+
+def table_incorrect(run: Json) -> list[str]:
+    grids = [run["sm_count"] * waves for waves in (1, 2, 4, 8, 16)]
+    rows = []
+    for (type, tile, kernel), results in incorrect_series(run).items():
+        at = {r["blocks"]: r for r in results}
+        rows.append(
+            [f"{kernel}, {type}, {tile}", f"{results[0]['resident_blocks'] * results[0]['block_threads'] // 32}"]
+            + [both(at[blocks], "gflops", "predicted_gflops") if blocks in at else "-" for blocks in grids]
+        )
+    return table(
+        ["GFLOP/s (predicted), incorrect on purpose", "warps that fit an SM"]
+        + [f"{blocks} blocks" for blocks in grids],
+        rows,
+    )
+
+
+TABLES = {
+    "bandwidth": table_bandwidth,
+    "latency": table_latency,
+    "coissue": table_loops,
+    "tiles": table_loops,
+    "incorrect": table_incorrect,
+}
+
+
+def block_probe(data: Data, name: str) -> list[str]:
+    """What a probe measured, and its figure."""
+    run = record(name)
+    if not run and name in TABLES:
+        return not_measured("docs/measurements/measure --steps probes")
+    return TABLES[name](run) + [
+        "",
+        f"{run['device']}, commit {run['commit']}, `./lab {run['command'].split(' ', 1)[1].split(' --json')[0]}`.",
+        "",
+        f"![{name}](../figures/probe_{name}.svg)",
+    ]
+
+
+def block_probe_code(data: Data, name: str) -> list[str]:
+    """What nvcc makes of a probe's loops."""
+    run = record(name, CODE)
+    if not run and name in ("coissue", "tiles"):
+        return [
+            f"*Not compiled yet: `./lab probe {name} --cpu --sass --json docs/measurements/cpu/probes/{name}.json` "
+            "does it.*"
+        ]
+    rows = []
+    for r in run["results"]:
+        c, fmas = r["sass"], r["sass"]["dfma"]
+        if r.get("lanes") == "broadcast":
+            continue  # the same kernel as spread
+        others = c["loads_64"] + c["loads_128"] + c["adds"] + c["moves"]
+        rows.append(
+            [
+                loop_name(r).replace(", spread", ""),
+                str(fmas),
+                str(c["loads_64"] + c["loads_128"]),
+                str(c["adds"]),
+                str(c["moves"]),
+                str(c["rest"]),
+                f"{others / fmas:.3g}",
+                f"{c['new_operands']:.2f}",
+                f"{c['reused']:.2f}",
+                str(c["registers"]),
+            ]
+        )
+    return table(
+        [
+            "a round of",
+            "DFMA",
+            "loads",
+            "additions",
+            "moves",
+            "rest",
+            "others/FMA",
+            "new operands of an FMA",
+            ".reuse of an FMA",
+            "registers",
+        ],
+        rows,
+    ) + ["", f"nvcc for sm_90a, commit {run['commit']}."]

@@ -1,0 +1,132 @@
+"""FP32 products on Tensor Cores: residuals, batches, traffic."""
+
+from collections.abc import Callable
+
+from tools.pages.data import Data
+from tools.pages.notes import measured_on
+from tools.pages.records.launches import shared_bytes
+from tools.pages.records.tcec import accuracy_path, batched_name, batched_speeds, papers_library, residuals, short_name
+from tools.pages.records.tensor import NOT_MEASURED, measured
+from tools.repository import Json, read_json
+from tools.tables import table
+
+
+def block_tcec_accuracy(data: Data, stage: str) -> list[str]:
+    """Residuals of a stage and its variants, and of FP32, over K."""
+    run = read_json(accuracy_path())
+    lines = []
+    for distribution, by_stage in residuals(run).items():
+        first = next(iter(by_stage))
+        its = [s for s in by_stage if s == first or s.split(":")[0] == data.stage(stage)]
+        depths = sorted({k for s in its for k in by_stage[s]})
+        rows = []
+        for s in its:
+            name = f"FP32: `{short_name(s)}`" if s == first else f"`{short_name(s)}`"
+            rows.append([name, *(f"{by_stage[s][k]:.1e}" if k in by_stage[s] else "" for k in depths)])
+        lines += [*table([distribution, *(f"K = {k:,}" for k in depths)], rows), ""]
+    return [*lines, f"Relative Frobenius residual against FP64, M = N = {run['size']}: {measured_on(run)}."]
+
+
+def block_tensor_batched(data: Data) -> list[str]:
+    """Figure 8 of the paper: a batch of 256 products, over k."""
+    speeds, run = batched_speeds()
+    if not run:
+        return NOT_MEASURED
+    depths, papers = sorted({k for of in speeds.values() for k in of}), papers_library()
+    rows = [[batched_name(s), *(f"{of[k]:.1f}" if k in of else "" for k in depths)] for s, of in speeds.items()]
+    rows.append(["the paper's library", *(f"{papers[k]:.1f}" if k in papers else "" for k in depths)])
+    ours = [of for s, of in speeds.items() if s.startswith(("tensorcore/10", "tensorcore/11"))]
+    gains = [f"{max(of[k] for of in ours if k in of) / papers[k]:.2f} x" if k in papers else "" for k in depths]
+    rows.append(["the best of 10 and 11, beside it", *gains])
+    return table(["TFLOP/s, 256 x (1,024 x 1,024 x k)", *(f"k = {k:,}" for k in depths)], rows) + [
+        "",
+        f"{measured_on(run)}, all checked; FP32 cores have {run['ceilings']['ffma_gflops'] / 1e3:.1f} TFLOP/s. "
+        "The paper's library was measured on another H200, before.",
+    ]
+
+
+def block_tensor_blockings(data: Data, stage: str) -> list[str]:
+    """The variants of a stage on batches of 256."""
+    run = measured("blockings")
+    if not run:
+        return NOT_MEASURED
+    depths = sorted({r["problem"]["k"] for r in run["results"]})
+    found: dict[str, dict[int, Json]] = {}
+    for r in run["results"]:
+        if r["stage"].split(":")[0] == data.stage(stage) and "gflops" in r:
+            found.setdefault(r["stage"], {})[r["problem"]["k"]] = r
+    rows = []
+    for name, of in found.items():
+        launch = max(next(iter(of.values()))["launches"], key=lambda its: its["registers"])
+        speeds = [f"{of[k]['gflops'] / 1e3:.1f}" if k in of else "" for k in depths]
+        needs = [
+            str(launch["registers"]),
+            str(launch["local_bytes"]),
+            f"{launch['dynamic_shared_bytes'] / 1024:.0f} KB",
+        ]
+        rows.append([f"`{short_name(name)}`", *speeds, *needs])
+    heads = [f"TFLOP/s at k = {k:,}" for k in depths]
+    return table(["blocking", *heads, "registers", "bytes spilled", "shared memory a block"], rows) + [
+        "",
+        f"256 x (1,024 x 1,024 x k). {measured_on(run)}.",
+    ]
+
+
+def block_tcec_traffic(data: Data) -> list[str]:
+    """What 08's fragments, split in registers, save of 07's traffic, as Nsight Compute and the runtime have it."""
+    run, counters = measured("s"), measured("tcec_counters")
+    stages = [data.stage(f"tensorcore/{number}") for number in ("07", "08")]
+    if not run or not counters or any("l1_hit_pct" not in counters["sizes"]["4096"].get(stage, {}) for stage in stages):
+        return NOT_MEASURED
+    launches = {r["stage"]: r["launches"][0] for r in run["results"] if r["stage"] in stages}
+    both = [(launches[stage], counters["sizes"]["4096"][stage]) for stage in stages]
+
+    def wavefronts(count: Json) -> float:
+        return (count["shared_load_wavefronts"] + count["shared_store_wavefronts"]) / count["hmma"]
+
+    def row(title: str, value: Callable[[Json, Json], str]) -> list[str]:
+        return [title, *(value(launch, count) for launch, count in both)]
+
+    def share(title: str, key: str) -> list[str]:
+        return row(title, lambda launch, count: f"{count[key]:.0f} %")
+
+    rows = [
+        row("shared memory of a block", lambda launch, count: f"{shared_bytes(launch):,} bytes"),
+        row("registers of a thread", lambda launch, count: f"{launch['registers']}"),
+        share("warps on an SM, of 64", "occupancy_pct"),
+        row("wavefronts of shared memory, for a product", lambda launch, count: f"{wavefronts(count):.2f}"),
+        share("L1 and shared memory busy", "wavefronts_pct_of_peak"),
+        share("loads from global memory that hit L1", "l1_hit_pct"),
+        share("issue slots used", "issue_slots_pct"),
+        row(
+            "warps waiting for global memory, for each that issues",
+            lambda launch, count: f"{count['stall_long_scoreboard']:.1f}",
+        ),
+        share("Tensor pipe busy", "tensor_pipe_pct"),
+    ]
+    return table(["at 4,096", "07", "08"], rows) + ["", f"Nsight Compute, {measured_on(counters)}."]
+
+
+def block_tcec_choices(data: Data, stage: str) -> list[str]:
+    """What a stage that chooses took, and how precise it was, by the kind of numbers."""
+    run = read_json(accuracy_path())
+    its = [r for r in run["results"] if r["stage"] == data.stage(stage) and "residual" in r]
+    if not its:
+        return NOT_MEASURED
+    first = run["results"][0]["stage"]
+    fp32 = {(r["distribution"], r["k"]): r for r in run["results"] if r["stage"] == first}
+    rows = []
+    for r in its:
+        if r["k"] in (16, 256, 4096, 65536):
+            errors = [
+                of[key] for key in ("residual", "max_of_magnitudes") for of in (r, fp32[r["distribution"], r["k"]])
+            ]
+            rows.append([r["distribution"], f"{r['k']:,}", r.get("policy", ""), *(f"{x:.1e}" for x in errors)])
+    less = [r for r in its if r["status"] != "fp32"]
+    but = ": not " + ", ".join(f"{r['distribution']} at K = {r['k']:,}" for r in less) if less else ""
+    head = ["numbers", "K", "taken", "residual", "FP32's", "largest error, of \\|A\\|\\|B\\|", "FP32's"]
+    return table(head, rows, left=["numbers", "taken"]) + [
+        "",
+        f"FP32: {batched_name(first)}. {len(its) - len(less)} of {len(its)} residuals are no larger than FP32's or "
+        f"2⁻²³{but}. M = N = {run['size']}: {measured_on(run)}.",
+    ]

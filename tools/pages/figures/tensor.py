@@ -1,0 +1,136 @@
+"""FP16 products on Tensor Cores."""
+
+import pathlib
+
+from tools.pages.data import COUNTED, Data
+from tools.pages.figures.style import Plan, plot_style, save
+from tools.pages.records.tensor import FOLDERS, MEASURED, measured, rate_run, specifications
+from tools.repository import GPU, ROOT
+
+
+def draw_shared_roofline(path: pathlib.Path) -> None:
+    """Tensor Cores over shared memory: what a warp's tile of n x n can reach, by the paper's count and with C in
+    registers."""
+    plt = plot_style()
+    fig, ax = plt.subplots(figsize=(8.5, 4.8))
+    intensity = [2 ** (e / 8) for e in range(0, 49)]
+    for (name, (_, shared, _, half, _)), style in zip(specifications().items(), (":", "--", "-", "-.")):
+        ax.loglog(intensity, [min(half, shared * x / 1e3) for x in intensity], style, label=name)
+    for n in (16, 32, 64):
+        for x, words, y in ((n / 6, f"n = {n},\nC too", 12), (n / 2, f"n = {n}", 900)):
+            ax.axvline(x, color="0.8", lw=0.8, zorder=0)
+            ax.text(x, y, words, fontsize=8, ha="center", va="center", backgroundcolor="w")
+    run = measured("variants")
+    for r in run["results"] if run else []:
+        n = (
+            64
+            if r["stage"] == "tensorcore/02_shared_tiles"
+            else {"n=16": 16, "n=32": 32}.get(r["stage"].partition("02_shared_tiles:")[2])
+        )
+        if n and r["problem"]["m"] == 4096 and "gflops" in r:
+            ax.plot(n / 2, r["gflops"] / 1e3, "o", color="k", ms=5)
+            ax.annotate(
+                f"stage 02, {r['gflops'] / 1e3:.0f}",
+                (n / 2, r["gflops"] / 1e3),
+                xytext=(6, -10),
+                textcoords="offset points",
+                fontsize=8,
+            )
+    ax.set_xlabel("flops for a byte from or to shared memory")
+    ax.set_ylabel("TFLOP/s")
+    ax.set_ylim(8, 1300)
+    ax.legend(loc="lower right", fontsize=8)
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
+def draw_swizzle(path: pathlib.Path) -> None:
+    """Where 16-byte chunks of a tile's rows of 128 bytes lie: in order, padded, and exchanged by the row's number."""
+    plt = plot_style()
+    fig, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
+    for ax, title, place, width in (
+        (axes[0], "in order: 8 wavefronts", lambda r, c: c, 8),
+        (axes[1], "padded by 16 bytes (02): 1", lambda r, c: (r + c) % 8, 8),
+        (axes[2], "exchanged (03): 1", lambda r, c: c ^ r, 8),
+    ):
+        grid = [[0] * width for _ in range(8)]
+        for row in range(8):
+            grid[row][place(row, 2)] = 1
+            for c in range(8):
+                ax.text(place(row, c), row, c, ha="center", va="center", fontsize=8)
+        ax.imshow(grid, cmap="Blues", vmin=0, vmax=2, aspect="auto")
+        ax.set_title(title, fontsize=10)
+        ax.set_xlabel("four banks each")
+        ax.set_xticks(range(8))
+        ax.set_yticks(range(8))
+        ax.grid(False)
+    axes[0].set_ylabel("row of the tile")
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
+def draw_banks(sizes: list[int], path: pathlib.Path) -> None:
+    """The banks that a load of a fragment's eight rows wants, four words of each, for rows of so many FP16 numbers."""
+    plt = plot_style()
+    fig, axes = plt.subplots(len(sizes), 1, figsize=(9, 1.9 * len(sizes)))
+    for ax, size in zip(axes, sizes):
+        rows = [[0] * 32 for _ in range(8)]
+        for lane in range(32):  # lane / 4 is the row, lane % 4 the word: mma.sync's layout
+            rows[lane // 4][(lane // 4 * size // 2 + lane % 4) % 32] = 1
+        busiest = max(sum(column) for column in zip(*rows))
+        ax.imshow(rows, cmap="Blues", vmin=0, vmax=1.6, aspect="auto")
+        for lane in range(32):
+            ax.text((lane // 4 * size // 2 + lane % 4) % 32, lane // 4, lane, ha="center", va="center", fontsize=7)
+        ax.set_title(
+            f"rows of {size} numbers, {2 * size} bytes: {busiest} wavefront{'s' if busiest > 1 else ''} a load",
+            fontsize=10,
+        )
+        ax.set_ylabel("row of A")
+        ax.set_yticks(range(8))
+        ax.set_xticks(range(0, 32, 4))
+        ax.grid(False)
+    axes[-1].set_xlabel("bank of shared memory and L1 cache, four bytes wide; the number is the lane")
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
+def draw_waves(path: pathlib.Path) -> None:
+    """03 and 03b over the size, beside what mma.sync does with these numbers, at first and in the end."""
+    plt = plot_style()
+    run, rate = (
+        measured("waves"),
+        next(r for r in rate_run()["results"] if (r["operands"], r["numbers"]) == ("FP16", "-1 to 1")),
+    )
+    speeds = {}
+    for r in run["results"]:
+        speeds.setdefault(r["stage"].split("/")[1], {})[r["problem"]["m"]] = r["gflops"] / 1e3
+    fig, ax = plt.subplots(figsize=(8, 4.4))
+    for (stage, of), marker in zip(speeds.items(), "os"):
+        ax.plot(*zip(*sorted(of.items())), marker=marker, ms=4, lw=1, label=stage)
+    for label, value in (
+        ("mma.sync, at first", rate["tflops_at_first"]),
+        ("after a second, power-limited", rate["tflops"]),
+    ):
+        ax.axhline(value, color="tab:red", lw=0.8)
+        ax.text(1536, value, label, va="bottom", fontsize=8, color="tab:red")
+    tiles, places = (r["launches"][0]["grid"][0] for r in run["results"][-2:])  # 03b has a block for each place
+    ax.set_xlabel(f"M = N = K; at the right end 03 has {tiles / places:.1f} waves of blocks")
+    ax.set_ylabel("TFLOP/s")
+    ax.set_ylim(0, None)
+    ax.legend(fontsize=8, loc="lower right")
+    ax.set_title(f"{run['device']}: uniform numbers between -1 and 1", fontsize=10)
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
+def plan(data: Data) -> Plan:
+    runs = [path for path in (MEASURED, GPU / "tensor_variants.json") if path.exists()]
+    found = {
+        "tensor_roofline.svg": (runs or [pathlib.Path(__file__)], lambda data, path: draw_shared_roofline(path)),
+        "tensor_swizzle.svg": ([ROOT / "tensorcore/03_pipeline.cu"], lambda data, path: draw_swizzle(path)),
+        "tensor_banks.svg": ([COUNTED], lambda data, path: draw_banks(data.executor["tensor_sizes"], path)),
+    }
+    waves, rate = (FOLDERS["measured"] / name for name in ("tensor_waves.json", "probes/tensor_rate.json"))
+    if waves.exists() and rate.exists():
+        found["tensor_waves.svg"] = ([waves, rate], lambda data, path: draw_waves(path))
+    return found

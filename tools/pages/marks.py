@@ -1,0 +1,50 @@
+"""The marks of a page: what stands between them is computed anew."""
+
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from tools.pages.blocks import BLOCKS
+from tools.pages.data import Data, NotMeasured
+from tools.pages.notes import NOT_COUNTED, not_measured
+from tools.pages.values import VALUES
+from tools.repository import with_history
+
+BLOCK = re.compile(r"(<!-- generated: ([^>]*?) -->\n).*?(<!-- end generated -->)", re.S)
+VALUE = re.compile(r"(<!-- = ([^>]*?) -->).*?(<!-- / -->)")
+# What has no numbers yet says what makes them.
+OF_COUNTS = ("counted", "count", "counted_cycles", "counted_per_fma", "intensity")
+OF_TUNING = ("tuning", "funnel")
+
+
+def missing_block(name: str) -> list[str]:
+    if name in OF_COUNTS:
+        return NOT_COUNTED
+    return not_measured("./lab measure tune" if name in OF_TUNING else "docs/measurements/measure")
+
+
+def missing_value(name: str) -> str:
+    return "not counted" if name in OF_COUNTS else "not measured"
+
+
+def fill(text: str, data: Data, where: str) -> str:
+    """The page's text with every generated part written anew."""
+
+    def call(functions: dict[str, Callable[..., Any]], spec: str, missing: Callable[[str], Any]) -> Any:
+        name, *arguments = spec.split()
+        try:
+            return functions[name](data, *arguments)
+        except NotMeasured:
+            data.missing.append(f"{where}: {spec}")
+            return missing(name)
+        except (KeyError, StopIteration, TypeError) as error:
+            sys.exit(f"error: {where}: can't generate '{spec}': {error!r}")
+
+    def block(match: re.Match[str]) -> str:
+        return match[1] + "\n".join(with_history(call(BLOCKS, match[2], missing_block))) + "\n" + match[3]
+
+    def value(match: re.Match[str]) -> str:
+        return match[1] + call(VALUES, match[2], missing_value) + match[3]
+
+    return VALUE.sub(value, BLOCK.sub(block, text))

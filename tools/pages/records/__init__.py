@@ -1,0 +1,1 @@
+"""The measurements as blocks and figures need them."""

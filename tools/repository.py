@@ -1,0 +1,59 @@
+"""Where things are in the repository, and how its measurements are read."""
+
+import json
+import pathlib
+from typing import Any
+
+Json = dict[str, Any]  # a record of a measurement, or a part of one
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+FIGURES = DOCS / "figures"
+MEASUREMENTS = DOCS / "measurements"
+CPU = MEASUREMENTS / "cpu"  # what any machine can find out: the executor's counts, compiled code
+GPU_NAME = "nvidia-h200"  # of the GPU that the pages show
+GPU = MEASUREMENTS / GPU_NAME
+TUNED = ROOT / "tsm" / "tuned" / f"{GPU_NAME}.json"
+NOT_IN_HISTORY = MEASUREMENTS / "not_in_history.json"  # commits named by records, and how to measure anew
+FAMILIES = {"sgemm": "stages", "tsm": "tsm", "tensorcore": "tensorcore"}  # family: its folder
+CUDA_WHEELS = ROOT / ".lab" / "cuda-wheels" / "cuda" / "bin"  # where ./lab puts the CUDA toolkit's programs
+
+
+def relative(path: pathlib.Path) -> str:
+    """As pages and messages name a file."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def read_json(path: pathlib.Path) -> Any:
+    return json.loads(path.read_text())
+
+
+def read_json_if_there(path: pathlib.Path) -> Any:
+    """None where it was not measured yet."""
+    return read_json(path) if path.exists() else None
+
+
+def stage_file(stage: str) -> pathlib.Path:
+    """Of family/NN_name."""
+    family, name = stage.split("/")
+    return ROOT / FAMILIES[family] / f"{name}.cu"
+
+
+def stages() -> list[str]:
+    """family/NN_name of every numbered file, probes too."""
+    return [
+        f"{family}/{path.stem}"
+        for family, folder in FAMILIES.items()
+        for path in sorted((ROOT / folder).glob("[0-9][0-9]*_*.cu"))
+    ]
+
+
+def with_history(lines: list[str]) -> list[str]:
+    """Lines of a page; where they name a commit that the repository doesn't have, they say so."""
+    for commit, entry in read_json(NOT_IN_HISTORY).items():
+        note = (
+            f"commit {commit} (which is not in this repository's history, so this run can't be repeated exactly; "
+            f"`{entry['again']}` measures anew)"
+        )
+        lines = [line.replace(f"commit {commit}", note) for line in lines]
+    return lines

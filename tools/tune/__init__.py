@@ -1,0 +1,1 @@
+"""Searches for the best kernel; `./lab measure` lists them."""
