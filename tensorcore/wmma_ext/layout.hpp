@@ -6,7 +6,7 @@
 //
 // Sources. mma.sync: PTX ISA, "Matrix Fragments for mma.m16n8k16" and its neighbours. nvcuda::wmma: CUDA leaves it
 // open; compilers make 16x16 of two instructions side by side, 32x8 of two one below the other, and 8x32 of the
-// transposed product. tests/fragment_layouts.py reads that in the machine code which nvcc makes for sm_75, 80, 86, 89,
+// transposed product. tests/executor/fragment_layouts.py reads that in the machine code which nvcc makes for sm_75, 80, 86, 89,
 // 90, 100 and 120, and self_test() on the GPU. sm_70 lays fragments out differently: not supported.
 #pragma once
 

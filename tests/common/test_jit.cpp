@@ -485,7 +485,7 @@ std::vector<JitHeader> with(const JitHeader& header, std::vector<JitHeader> head
   return headers;
 }
 
-// tests/delete_barriers.py does this to stages; the generated kernels' text lies in a header.
+// tests/executor/delete_barriers.py does this to stages; the generated kernels' text lies in a header.
 TEST_F(JitOnExecutor, EachBarrierOfTheGeneratedKernelsIsNeeded) {
   const JitHeader sums = kernel_headers("tsm/generated/block_sum.cuh").front();
   const std::string barrier = "__syncthreads();";

@@ -70,7 +70,6 @@ TEST(Registry, EveryBaseIsAStageFurtherDownTheTree) {
     for (const Stage* at = &stage; !at->base.empty();) {
       ASSERT_TRUE(path.insert(at->id).second) << stage.id << ": its bases form a circle";
       at = &find_stage(at->base);
-      EXPECT_EQ(at->op, stage.op) << stage.id << " grows from " << at->id;
     }
   }
 }

@@ -233,7 +233,7 @@ std::vector<double> min_max(int a, unsigned b, float c, double d, long long e, u
 }
 
 // Sizes and alignments as in the CUDA C++ Programming Guide, built-in vector types. (nvcc 13 calls those of 32 bytes
-// deprecated; tests/test_wide_accesses.py has them.)
+// deprecated; tests/executor/test_wide_accesses.py has them.)
 std::vector<std::string> damaged_vector_types() {
   std::vector<std::string> damaged;
 #define TRY(V, size, alignment, hints) \

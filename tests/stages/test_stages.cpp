@@ -88,7 +88,7 @@ TEST_P(EveryStage, AlphaAndBeta) {
   for (const float beta : {0.0f, 2.0f}) expect_right(scaled(box(256, 256, 64), -2, beta));
 }
 
-// The quick tier's test (tests/test_mutants.py measures what it misses): few problems, which together take every path.
+// The quick tier's test (tests/stages/test_mutants.py measures what it misses): few problems, which together take every path.
 TEST_P(EveryStage, Representative) {
   std::vector<ProblemSpec> specs = {
       // Whole tiles of every stage, aligned: the largest is 128 x 256. Tiles with edges, still aligned.

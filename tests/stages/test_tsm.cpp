@@ -397,7 +397,7 @@ TEST_P(EveryTsmStage, AlphaAndBeta) {
   }
 }
 
-// The quick tier's test (tests/test_mutants.py measures what it misses): few problems, which together take every path.
+// The quick tier's test (tests/stages/test_mutants.py measures what it misses): few problems, which together take every path.
 // Each pair of widths is another kernel for stages that generate them, and takes them seconds to compile.
 TEST_P(EveryTsmStage, Representative) {
   const Operation op = stage().op;

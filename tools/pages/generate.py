@@ -8,7 +8,7 @@ In a page, what stands between these marks is written by this program:
   <!-- = NAME ARGUMENT... -->a value<!-- / -->
 
 The second never begins a line: there a comment is a block of its own for forges, and ends the paragraph
-(tests/check_docs.py).
+(tests/docs/check_docs.py).
 """
 
 import hashlib

@@ -10,7 +10,7 @@ import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 from tools.pages import summit_model
 from tools.pages.summit_model import ceil_div

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 ARCHITECTURES = ("75", "80", "90a", "120")  # 86 and 89 have the code of 80, and 100 nearly that of 120
 LANES, MATRIX, OUT, MEMORY, LDM = 32, 0x0, 0x8000, 0x10000, 64  # addresses in the warp's memory; LDM in elements
 

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 ID, FILE = "sgemm/98_copy", "98_copy"
 
 

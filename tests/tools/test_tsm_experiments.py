@@ -14,7 +14,7 @@ import unittest
 from unittest import mock
 
 sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 from tools.experiments import tsm, tsm_ncu, tsm_run, tsm_tables
 from tools.experiments.tsm_cases import ELEMENT, GRID, LIBRARIES, PRODUCTS, operation, register_line
 from tools.measure import counters

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 FLAGS = (
     "-std=c++20 -Wall -Wextra -Werror -fsanitize=thread -fsanitize-coverage=trace-pc -fno-tree-vectorize "
     "-ffp-contract=fast -fno-extern-tls-init -g -c"

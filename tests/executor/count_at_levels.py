@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 LEVELS = ["-O0", "-O2", "-O3"]
 # Sizes that fit every tile, and some that fit none.
 PROBLEMS = [["128", "128", "64"], ["70", "45", "67"]]

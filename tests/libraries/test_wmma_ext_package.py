@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Two folders, because CUDA takes CMake some seconds to set up; what find_package() brings is known in the first one
 # only.
 PROJECT = """cmake_minimum_required(VERSION 3.24)

@@ -30,7 +30,7 @@ import threading
 import time
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 QUICK = re.compile(r"Representative|InfinityAndNan|EmptyProducts")
 TRIES = 25  # mutants drawn for one that compiles
 # Seconds until a test program counts as one that loops for ever. A header of generated kernels is compiled by the

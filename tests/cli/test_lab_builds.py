@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 SMALL = ["--m", "40", "--n", "40", "--k", "40"]
 BAD = {
     "91_typo": ("float sum = 0.0f;", "float sum = 0.0f"),

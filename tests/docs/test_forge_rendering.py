@@ -24,7 +24,7 @@ try:
 except ImportError:
     cmarkgfm = None
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Where there is no git: besides those with a name that begins with a dot.
 SKIPPED_FOLDERS = {"build", "shared", "node_modules"}
 CODE = {"code", "pre", "script", "style"}

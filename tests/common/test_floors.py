@@ -14,7 +14,7 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # From the lowest to the highest. simt/ is the CPU executor, which knows of no GEMM; backend/ is what a back end is
 # asked, its two folders the answers.

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 LAB = ROOT / "lab"
 bin_dir, gpu, device, stages = None, False, True, ""  # set at the bottom, from the command line
 

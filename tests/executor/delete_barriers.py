@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 # The cheap ones first. Several tiles along k, with ragged edges; one tile in many parts; a problem that fits the tiles,
 # for the barriers of paths without edges; one whose tiles are shared so that a block has parts of two. And what stage
 # 18 chooses for four SMs: a second kernel for the sums, slices, a misaligned C of large tiles, words with parts of two
