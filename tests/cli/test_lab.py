@@ -126,6 +126,10 @@ class Lab(unittest.TestCase):
             ["measure", "scoreboards", "nosuch.cu"],
             ["pages", "nosuch"],
             ["measure", "counts", "--nosuch"],
+            ["diff"],
+            ["diff", "99"],
+            ["diff", "01"],  # it changes no other
+            ["diff", "04", "--html", "nosuch/diff.html"],
         ):
             done = lab(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)

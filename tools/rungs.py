@@ -1,0 +1,112 @@
+"""The rungs as a tree: which stage each one changes, and how many lines of code the change is."""
+
+import dataclasses
+import difflib
+import functools
+import pathlib
+import re
+
+from tools.command_line import fail
+from tools.repository import FAMILIES, ROOT, relative, stage_file, stages
+
+# What every stage includes and no stage is about: not part of a change.
+FROZEN = re.compile(r"common/(stage\.cuh|kernel/|problem/|toolchain/)")
+LABELS = ("Idea", "Base", "Change", "Limit", "Number", "Map", "Page", "Source")
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """A file's lines behind its head, and of each what counts in a comparison: no comment, no white space."""
+
+    file: pathlib.Path
+    lines: tuple[str, ...]
+
+    @functools.cached_property
+    def keys(self) -> list[str]:
+        return [key_of(line) for line in self.lines]
+
+    @functools.cached_property
+    def code(self) -> list[str]:
+        return [key for key in self.keys if key]
+
+
+def key_of(line: str) -> str:
+    return re.sub(r"\s", "", COMMENT.sub("", line))
+
+
+def head_of(text: str) -> dict[str, str]:
+    """The labels of a stage's first comment, in their order, each with its text."""
+    head: dict[str, str] = {}
+    label = ""
+    for line in text.splitlines():
+        if not line.startswith("//"):
+            break
+        if found := re.match(r"// ([A-Z][a-z]+) {2,}(.*)", line):
+            label = found[1]
+            head[label] = found[2]
+        elif label:
+            head[label] += " " + line.removeprefix("//").strip()
+    return head
+
+
+def source_of(file: pathlib.Path, text: str | None = None) -> Source:
+    """What is behind a file's head; `text`: what it has in it."""
+    lines = (file.read_text() if text is None else text).splitlines()
+    first = next((i for i, line in enumerate(lines) if not line.startswith("//")), 0)
+    return Source(file, tuple(lines[first:]))
+
+
+def included(file: pathlib.Path, found: dict[pathlib.Path, None] | None = None) -> list[pathlib.Path]:
+    """The headers of ours that a file includes, directly or not, without FROZEN ones."""
+    found = {} if found is None else found
+    for name in re.findall(r'^\s*#\s*include "([^"]+)"', file.read_text(), re.M):
+        header = next((path for path in (ROOT / name, file.parent / name) if path.exists()), None)
+        if header is None or header in found or FROZEN.match(relative(header)):
+            continue
+        found[header] = None
+        included(header, found)
+    return list(found)
+
+
+def base_of(stage: str) -> str | None:
+    """family/NN_name of the stage that this one changes; None for a root and for a probe."""
+    base = head_of(stage_file(stage).read_text()).get("Base")
+    return f"{stage.split('/')[0]}/{base}" if base else None
+
+
+def find(name: str) -> str:
+    """family/NN_name of NN, NN_name, family/NN or family/NN_name; of NN alone sgemm's."""
+    wanted = name if "/" in name else f"sgemm/{name}"
+    found = [stage for stage in stages() if wanted in (stage, stage.split("_")[0])]
+    if not found:
+        fail(f"no stage '{name}'; `list` shows them all (families: {', '.join(FAMILIES)})")
+    return found[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """Between two rungs: their own files, and the headers that only one of them includes."""
+
+    old: Source
+    new: Source
+    old_headers: tuple[Source, ...]
+    new_headers: tuple[Source, ...]
+
+    @functools.cached_property
+    def lines(self) -> int:
+        """Lines of code that differ, white space and comments ignored; one in another's place counts once."""
+        headers = [[line for header in side for line in header.code] for side in (self.old_headers, self.new_headers)]
+        return changed(self.old.code, self.new.code) + changed(*headers)
+
+
+def changed(old: list[str], new: list[str]) -> int:
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    return sum(max(j - i, l - k) for kind, i, j, k, l in matcher.get_opcodes() if kind != "equal")  # noqa: E741
+
+
+def change(old: str, new: str) -> Change:
+    files = [stage_file(stage) for stage in (old, new)]
+    headers = [included(file) for file in files]
+    only = [tuple(source_of(h) for h in headers[i] if h not in headers[1 - i]) for i in (0, 1)]
+    return Change(source_of(files[0]), source_of(files[1]), *only)
