@@ -118,9 +118,8 @@ def table() -> None:
     values = [measured(stage) for stage in steps]
     for what, limit in LIMITS.items():
         found = [v[what] for v in values if what in v]
-        print(
-            f"{what} {limit}: {sum(v <= limit for v in found)} of {len(found)}; above 150: {sum(v > 150 for v in found)}"
-        )
+        within, high = (sum(test(v) for v in found) for test in (lambda v, limit=limit: v <= limit, lambda v: v > 150))
+        print(f"{what} {limit}: {within} of {len(found)}; above 150: {high}")
 
 
 if __name__ == "__main__":
