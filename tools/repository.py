@@ -48,6 +48,16 @@ def stages() -> list[str]:
     ]
 
 
+def generating_stages() -> dict[str, list[str]]:
+    """By tall & skinny product, the stages that generate a kernel for each size, pipelines last."""
+    found: dict[str, list[str]] = {"tsmttsm": [], "tsmm": []}
+    for stage in stages():
+        source = stage_file(stage).read_text()
+        if "generated::kernels_of<" in source:
+            found["tsmm" if "TsmmProblem" in source else "tsmttsm"].append(stage)
+    return found
+
+
 def with_history(lines: list[str]) -> list[str]:
     """Lines of a page; where they name a commit that the repository doesn't have, they say so."""
     for commit, entry in read_json(NOT_IN_HISTORY).items():

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tools.repository import Json
+from tools.repository import Json, generating_stages
 
 Sizes = Sequence[tuple[int, int, int | None]]  # M, N, K; None: an experiment's own K
 
@@ -15,7 +15,7 @@ ELEMENT = {"d": 8, "z": 16}  # bytes
 TYPES = {"d": "double", "z": "double complex"}
 PRODUCTS = {"tsmttsm": "TSMTTSM", "tsmm": "TSMM"}
 # The kernels that a stage generates for every size, and the stage that picks one of them, if there is one in the build.
-GENERATED = {"tsmttsm": ("tsm/09", "tsm/10", "tsm/13b"), "tsmm": ("tsm/12", "tsm/13", "tsm/13c")}
+GENERATED = {op: [stage.split("_")[0] for stage in found] for op, found in generating_stages().items()}
 PICKED = {"tsmttsm": "tsm/14", "tsmm": "tsm/15"}
 LIBRARY, SPLIT_K, OURS, NO_REDUCTION = "cuBLAS", "split K (tsm/02)", "our best", "none"
 
@@ -45,7 +45,7 @@ class Work:
 
     def ours(self, op: str) -> list[str]:
         """The stages of which the best counts."""
-        return [PICKED[op]] if PICKED[op] in self.known else list(GENERATED[op])
+        return [PICKED[op]] if PICKED[op] in self.known else GENERATED[op]
 
     def problems(self, kind: str, width: Callable[[int, int], int] = max) -> list[tuple[int, int, int]]:
         """Each size with its K: where none was asked for, so many rows that with this width they have 4 GiB, as the

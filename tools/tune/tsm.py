@@ -31,15 +31,12 @@ from typing import Any
 
 from tools.command_line import fail, parser_of
 from tools.experiments.tsm_cases import GRID
-from tools.repository import Json
+from tools.repository import Json, generating_stages
 from tools.stats import rank_correlation, upper_median
 
 Case = tuple[str, str, int, int]  # product, type, M, N
 
-STAGES = {
-    "tsmttsm": ["tsm/09_generated", "tsm/10_pipeline", "tsm/13b_tensor_cores"],
-    "tsmm": ["tsm/12_tsmm_generated", "tsm/13_tsmm_pipeline", "tsm/13c_tsmm_tensor_cores"],
-}
+STAGES = generating_stages()
 LARGE = {"d": 12, "z": 8}  # beyond, something is to be gained by Tensor Cores: below, memory is the limit without them
 MANY = 1000  # more than a stage has of a size
 NARROW = 16  # columns of B, up to which few threads a row can be best
