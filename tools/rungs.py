@@ -75,6 +75,11 @@ def base_of(stage: str) -> str | None:
     return f"{stage.split('/')[0]}/{base}" if base else None
 
 
+def number_of(stage: str) -> str:
+    """NN of family/NN_name."""
+    return stage.split("/")[1].split("_")[0]
+
+
 def find(name: str) -> str:
     """family/NN_name of NN, NN_name, family/NN or family/NN_name; of NN alone sgemm's."""
     wanted = name if "/" in name else f"sgemm/{name}"

@@ -142,5 +142,5 @@ class Data:
 
     def idea(self, stage: str) -> str:
         source = self.source(stage)
-        source = source[source.rindex("StageInfo") :]  # variants have ideas of their own
+        source = source[max(source.rfind("StageInfo"), 0) :]  # variants have ideas of their own
         return "".join(re.findall(r'"([^"]*)"', re.search(r'\.idea\s*=\s*((?:"[^"]*"\s*)+)', source).group(1)))

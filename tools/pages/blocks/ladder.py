@@ -2,11 +2,12 @@
 
 from tools.pages.data import CUBES, HEADLINE, SKEWED, Data, NotMeasured, full_shape, shape_of
 from tools.pages.records.launches import product_launch, shared_bytes
+from tools.rungs import base_of, number_of
 from tools.tables import table, tflops
 
 
 def block_ladder(data: Data) -> list[str]:
-    rows, before = [], None
+    rows = []
     libraries = [i for i in data.ids if i.startswith("cublas/")]
     for i in [*(i for i in data.registry if i.startswith("sgemm/")), *libraries]:
         r = data.results.get((i, HEADLINE), {})
@@ -21,6 +22,8 @@ def block_ladder(data: Data) -> list[str]:
         if "time_ms" not in r:
             rows.append([title, idea, r.get("reason") or "not measured", "", "", "", ""])
             continue
+        base = base_of(i) if is_stage else None
+        before = data.results.get((base, HEADLINE), {}).get("gflops")
         rows.append(
             [
                 title,
@@ -29,10 +32,9 @@ def block_ladder(data: Data) -> list[str]:
                 tflops(r["gflops"]),
                 f"{r.get('pct_cublas', 100):.1f} %",
                 f"{r['pct_roofline']:.1f} %" if "pct_roofline" in r else "-",
-                f"{r['gflops'] / before:.2f} x" if before and is_stage else "",
+                f"{r['gflops'] / before:.2f} x since {number_of(base)}" if base and before else "",
             ]
         )
-        before = r["gflops"] if is_stage else None
     run = data.ladder
     return table(["stage", "idea", "ms", "TFLOP/s", "of cuBLAS FP32", "of the roofline", "gain"], rows) + [
         "",

@@ -1,8 +1,12 @@
 """What a stage changes of the one that it grows from."""
 
+import os
+
 from tools import diff
 from tools.pages.data import Data
-from tools.rungs import base_of, change
+from tools.repository import DOCS, FAMILIES, ROOT, stages
+from tools.rungs import base_of, change, number_of
+from tools.tables import table
 
 MOST = 200  # lines of a diff on a page
 
@@ -13,9 +17,8 @@ def block_diff(data: Data, stage: str) -> list[str]:
     if base is None:
         raise KeyError(f"{stage} has no base")
     of = change(base, stage)
-    family, name = stage.split("/")
-    number = name.split("_")[0]
-    command = f"./lab diff {number if family == 'sgemm' else f'{family}/{number}'}"
+    family = stage.split("/")[0]
+    command = f"./lab diff {number_of(stage) if family == 'sgemm' else stage.split('_')[0]}"
     lines = "1 line" if of.lines == 1 else f"{of.lines:,} lines"
     since = f"Code changed since {base.split('/')[1]}: {lines}"
     text = diff.text_of(of)
@@ -30,3 +33,15 @@ def block_diff(data: Data, stage: str) -> list[str]:
         "",
         "</details>",
     ]
+
+
+def block_stage_index(data: Data, family: str, folder: str) -> list[str]:
+    """A family's stages, from whose pages the titles are; `folder`: where the page lies that the links start from."""
+    rows = []
+    for stage in (stage for stage in stages() if stage.startswith(f"{family}/")):
+        page = DOCS / FAMILIES[family] / f"{stage.split('/')[1]}.md"
+        title = page.read_text().split("\n", 1)[0].removeprefix("# ")
+        base = base_of(stage)
+        link = os.path.relpath(page, ROOT / folder)
+        rows.append([f"[{title}]({link})", number_of(base) if base else "", data.idea(stage)])
+    return table(["page", "since", "idea"], rows)
