@@ -32,16 +32,16 @@ __global__ void __launch_bounds__(THREADS)
   alignas(16) __shared__ float as[TILE][TILE + PAD];  // aligned so that nvcc may merge four loads
   __shared__ float bs[TILE][TILE];
   const int tx = threadIdx.x, ty = threadIdx.y;
-  const int row0 = blockIdx.x / tiles_n * TILE, col0 = blockIdx.x % tiles_n * TILE;
+  const int tile_row = blockIdx.x / tiles_n * TILE, tile_col = blockIdx.x % tiles_n * TILE;
   // To fill the tiles, the threads line up anew: a warp takes 32 neighbouring words.
-  const int fx = (ty * HALF + tx) % TILE, fy = (ty * HALF + tx) / TILE;
+  const int fill_col = (ty * HALF + tx) % TILE, fill_row = (ty * HALF + tx) / TILE;
 
   float sum[2][2] = {};
   for (int k0 = 0; k0 < k; k0 += TILE) {
     // Outside the matrices the tiles hold zeros: they add nothing, and every thread stays to reach the barriers.
-    for (int y = fy, step = 0; step < TILE / FILL; ++step, y += FILL) {
-      as[y][fx] = row0 + y < m && k0 + fx < k ? a[(row0 + y) * lda + k0 + fx] : 0.0f;
-      bs[y][fx] = k0 + y < k && col0 + fx < n ? b[(k0 + y) * ldb + col0 + fx] : 0.0f;
+    for (int y = fill_row, step = 0; step < TILE / FILL; ++step, y += FILL) {
+      as[y][fill_col] = tile_row + y < m && k0 + fill_col < k ? a[(tile_row + y) * lda + k0 + fill_col] : 0.0f;
+      bs[y][fill_col] = k0 + y < k && tile_col + fill_col < n ? b[(k0 + y) * ldb + tile_col + fill_col] : 0.0f;
     }
     __syncthreads();  // the tiles are complete
 #pragma unroll 8
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(THREADS)
 
   for (int r = 0; r < 2; ++r) {
     for (int s = 0; s < 2; ++s) {
-      const int row = row0 + ty + HALF * r, col = col0 + tx + HALF * s;
+      const int row = tile_row + ty + HALF * r, col = tile_col + tx + HALF * s;
       if (row >= m || col >= n) continue;
       float* out = c + row * ldc + col;
       // beta = 0 must not read C, which may hold NaN

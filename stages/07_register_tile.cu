@@ -3,8 +3,8 @@
 // Idea      For each k, read a column of A (8 words) and a row of B (4 words) into registers, and multiply each by
 //           each: 12 words for 32 FMAs. R x S elements need R + S words for R * S products; a column of 8, as in 06b,
 //           needs 9 for 8.
-// Base      06b_thread_1d_8
-// Change    Since 06b: a tile of elements per thread in place of a column. As in 05, they lie 16 apart in a row. The
+// Base      05_thread_2x2
+// Change    Since 05: 8 x 4 elements per thread in place of 2 x 2, in loops. As there, they lie 16 apart in a row. The
 //           block's tile of C is 64 x 64, and so are the tiles in shared memory.
 // Limit     Shared memory. A warp is two rows of 16 threads. bs[i][tx + 16 s]: 1 cycle each, 4. as[ty + 8 r][i]: two
 //           words, 64 apart, in one bank, 2 cycles each, 16. 20 cycles for 32 warp-wide FMAs, 0.625 for one:
@@ -33,32 +33,32 @@ __global__ void __launch_bounds__(THREADS_X* THREADS_Y)
   __shared__ float as[TILE][TILE];
   __shared__ float bs[TILE][TILE];
   const int tx = threadIdx.x, ty = threadIdx.y;
-  const int row0 = blockIdx.x / tiles_n * TILE, col0 = blockIdx.x % tiles_n * TILE;
-  const int fx = (ty * THREADS_X + tx) % TILE, fy = (ty * THREADS_X + tx) / TILE;  // where to start filling
+  const int tile_row = blockIdx.x / tiles_n * TILE, tile_col = blockIdx.x % tiles_n * TILE;
+  const int fill_col = (ty * THREADS_X + tx) % TILE, fill_row = (ty * THREADS_X + tx) / TILE;  // where to start filling
 
   float sum[ROWS][COLS] = {};
   for (int k0 = 0; k0 < k; k0 += TILE) {
     // Outside the matrices the tiles hold zeros: they add nothing, and every thread stays to reach the barriers.
 #pragma unroll 8
-    for (int y = fy, step = 0; step < TILE / FILL; ++step, y += FILL) {
-      as[y][fx] = row0 + y < m && k0 + fx < k ? a[(row0 + y) * lda + k0 + fx] : 0.0f;
-      bs[y][fx] = k0 + y < k && col0 + fx < n ? b[(k0 + y) * ldb + col0 + fx] : 0.0f;
+    for (int y = fill_row, step = 0; step < TILE / FILL; ++step, y += FILL) {
+      as[y][fill_col] = tile_row + y < m && k0 + fill_col < k ? a[(tile_row + y) * lda + k0 + fill_col] : 0.0f;
+      bs[y][fill_col] = k0 + y < k && tile_col + fill_col < n ? b[(k0 + y) * ldb + tile_col + fill_col] : 0.0f;
     }
     __syncthreads();  // the tiles are complete
 #pragma unroll 4
     for (int i = 0; i < TILE; ++i) {
-      float a_col[ROWS], b_row[COLS];
-      for (int r = 0; r < ROWS; ++r) a_col[r] = as[ty + THREADS_Y * r][i];
-      for (int s = 0; s < COLS; ++s) b_row[s] = bs[i][tx + THREADS_X * s];
+      float a_part[ROWS], b_part[COLS];
+      for (int r = 0; r < ROWS; ++r) a_part[r] = as[ty + THREADS_Y * r][i];
+      for (int s = 0; s < COLS; ++s) b_part[s] = bs[i][tx + THREADS_X * s];
       for (int r = 0; r < ROWS; ++r)
-        for (int s = 0; s < COLS; ++s) sum[r][s] += a_col[r] * b_row[s];
+        for (int s = 0; s < COLS; ++s) sum[r][s] += a_part[r] * b_part[s];
     }
     __syncthreads();  // nobody reads them any more
   }
 
   for (int r = 0; r < ROWS; ++r) {
     for (int s = 0; s < COLS; ++s) {
-      const int row = row0 + ty + THREADS_Y * r, col = col0 + tx + THREADS_X * s;
+      const int row = tile_row + ty + THREADS_Y * r, col = tile_col + tx + THREADS_X * s;
       if (row >= m || col >= n) continue;
       float* out = c + row * ldc + col;
       // beta = 0 must not read C, which may hold NaN
@@ -90,7 +90,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "8 x 4 elements per thread, rank-1 updates in registers, from square tiles in shared memory",
-    .base = "06b",
+    .base = "05",
     .l1_cycles = cycles<16, 8>,
     .launch = launch<16, 8>,
     .variants = variants,

@@ -16,12 +16,11 @@
 
 namespace {
 
-constexpr int TILE_M = 128, TILE_N = 128;      // rows and columns of C per block
-constexpr int THREADS_X = 16, THREADS_Y = 16;  // threads of a block; also how far apart a thread's elements lie
-constexpr int ROWS = TILE_M / THREADS_Y;       // of C per thread: 8 ...
-constexpr int COLS = TILE_N / THREADS_X;       // ... by 8
-constexpr int THREADS = THREADS_X * THREADS_Y;
-static_assert(TILE_M % THREADS_Y == 0 && TILE_N % THREADS_X == 0 && THREADS <= 1024, "every thread has the same work");
+constexpr int TILE_M = 128, TILE_N = 128;  // rows and columns of C per block
+constexpr int SIDE = 16;                   // the block has SIDE x SIDE threads; a thread's elements lie SIDE apart
+constexpr int ROWS = TILE_M / SIDE, COLS = TILE_N / SIDE;  // outputs of a thread: 8 x 8
+constexpr int THREADS = SIDE * SIDE;
+static_assert(TILE_M % SIDE == 0 && TILE_N % SIDE == 0 && THREADS <= 1024, "every thread has the same work");
 
 // TILE_K: steps of k between barriers. Two blocks have to fit an SM, so that one computes while the other waits: no
 // more than 128 registers a thread.
@@ -34,32 +33,33 @@ __global__ void __launch_bounds__(THREADS, 2)
   static_assert(THREADS % TILE_N == 0 && TILE_K % FILL_B == 0, "the block fills whole rows of B's tile");
   __shared__ float as[TILE_M][TILE_K];
   __shared__ float bs[TILE_K][TILE_N];
-  const int tx = threadIdx.x, ty = threadIdx.y, t = ty * THREADS_X + tx;
-  const int row0 = blockIdx.x / tiles_n * TILE_M, col0 = blockIdx.x % tiles_n * TILE_N;
-  const int ax = t % TILE_K, ay = t / TILE_K, bx = t % TILE_N, by = t / TILE_N;  // where to start filling
+  const int tx = threadIdx.x, ty = threadIdx.y, thread = ty * SIDE + tx;
+  const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
+  const int a_k = thread % TILE_K, a_row = thread / TILE_K, b_col = thread % TILE_N,
+            b_k = thread / TILE_N;  // where to start filling
 
   float sum[ROWS][COLS] = {};
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
     // Outside the matrices the tiles hold zeros: they add nothing, and every thread stays to reach the barriers.
-    for (int y = ay, step = 0; step < TILE_M / FILL_A; ++step, y += FILL_A)
-      as[y][ax] = row0 + y < m && k0 + ax < k ? a[(row0 + y) * lda + k0 + ax] : 0.0f;
-    for (int y = by, step = 0; step < TILE_K / FILL_B; ++step, y += FILL_B)
-      bs[y][bx] = k0 + y < k && col0 + bx < n ? b[(k0 + y) * ldb + col0 + bx] : 0.0f;
+    for (int y = a_row, step = 0; step < TILE_M / FILL_A; ++step, y += FILL_A)
+      as[y][a_k] = tile_row + y < m && k0 + a_k < k ? a[(tile_row + y) * lda + k0 + a_k] : 0.0f;
+    for (int y = b_k, step = 0; step < TILE_K / FILL_B; ++step, y += FILL_B)
+      bs[y][b_col] = k0 + y < k && tile_col + b_col < n ? b[(k0 + y) * ldb + tile_col + b_col] : 0.0f;
     __syncthreads();  // the tiles are complete
 #pragma unroll 8
     for (int i = 0; i < TILE_K; ++i) {
-      float a_col[ROWS], b_row[COLS];
-      for (int r = 0; r < ROWS; ++r) a_col[r] = as[ty + THREADS_Y * r][i];
-      for (int s = 0; s < COLS; ++s) b_row[s] = bs[i][tx + THREADS_X * s];
+      float a_part[ROWS], b_part[COLS];
+      for (int r = 0; r < ROWS; ++r) a_part[r] = as[ty + SIDE * r][i];
+      for (int s = 0; s < COLS; ++s) b_part[s] = bs[i][tx + SIDE * s];
       for (int r = 0; r < ROWS; ++r)
-        for (int s = 0; s < COLS; ++s) sum[r][s] += a_col[r] * b_row[s];
+        for (int s = 0; s < COLS; ++s) sum[r][s] += a_part[r] * b_part[s];
     }
     __syncthreads();  // nobody reads them any more
   }
 
   for (int r = 0; r < ROWS; ++r) {
     for (int s = 0; s < COLS; ++s) {
-      const int row = row0 + ty + THREADS_Y * r, col = col0 + tx + THREADS_X * s;
+      const int row = tile_row + ty + SIDE * r, col = tile_col + tx + SIDE * s;
       if (row >= m || col >= n) continue;
       float* out = c + row * ldc + col;
       // beta = 0 must not read C, which may hold NaN
@@ -71,10 +71,9 @@ __global__ void __launch_bounds__(THREADS, 2)
 template <int TILE_K>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
-  return gemm::launch(
-      sgemm<TILE_K>,
-      {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {THREADS_X, THREADS_Y}, .stream = stream}, p.m, p.n,
-      p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
+  return gemm::launch(sgemm<TILE_K>,
+                      {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {SIDE, SIDE}, .stream = stream}, p.m,
+                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
 }
 
 // For each k a warp reads ROWS times two rows of A's tile, TILE_K words apart: in one bank if that is 32. And COLS

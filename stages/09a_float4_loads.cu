@@ -13,6 +13,7 @@
 // Map       block (16, 16); thread (tx, ty) computes rows ty + 16 r and columns tx + 16 s of a 128 x 128 tile of C.
 // Page      docs/stages/09a_float4_loads.md
 // Source    "SGEMM on Pascal", kernel 8.
+#include "common/kernel/pad.cuh"
 #include "common/stage.cuh"
 
 namespace {
@@ -89,20 +90,6 @@ __device__ float4 fetch4(const float* from, int inside) {
           inside > 3 ? from[3] : 0.0f};
 }
 
-// Copies a rows x cols matrix into one of padded_cols columns, and as many rows as the grid has; zeros around it.
-constexpr int PAD_THREADS = 256;
-__global__ void pad(int rows, int cols, const float* __restrict__ from, std::int64_t ld, float* __restrict__ to,
-                    int padded_cols, int blocks_per_row) {
-  const int row = blockIdx.x / blocks_per_row;
-  const int col = blockIdx.x % blocks_per_row * PAD_THREADS + threadIdx.x;
-  if (col >= padded_cols) return;
-  to[static_cast<std::int64_t>(row) * padded_cols + col] = row < rows && col < cols ? from[row * ld + col] : 0.0f;
-}
-
-constexpr int round_up(int a, int b) {
-  return gemm::ceil_div(a, b) * b;
-}
-
 template <Fetch FETCH>
 gemm::Status launch_sgemm(const gemm::SgemmProblem& p, int depth, cudaStream_t stream) {
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
@@ -122,24 +109,19 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 // Kernel 8 as published: A and B are copied with zeros up to whole tiles, after which no load needs a guard. C is not
 // padded, since its guards are outside of the loop.
 gemm::Status launch_padded(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const int m = round_up(p.m, TILE_M), n = round_up(p.n, TILE_N), k = round_up(p.depth(), TILE_K);
+  const int m = gemm::round_up(p.m, TILE_M), n = gemm::round_up(p.n, TILE_N), k = gemm::round_up(p.depth(), TILE_K);
+  float* const a = p.workspace;
+  float* const b = p.workspace + std::int64_t{m} * k;
   gemm::SgemmProblem padded = p;
-  padded.a = p.workspace, padded.lda = k;
-  padded.b = p.workspace + std::int64_t{m} * k, padded.ldb = n;
-  const auto launch_pad = [&](int rows, int cols, const float* from, std::int64_t ld, const float* to, int padded_rows,
-                              int padded_cols) {
-    const int blocks_per_row = gemm::ceil_div(padded_cols, PAD_THREADS);
-    return gemm::launch(
-        pad, {.grid = static_cast<unsigned>(padded_rows) * blocks_per_row, .block = PAD_THREADS, .stream = stream},
-        rows, cols, from, ld, const_cast<float*>(to), padded_cols, blocks_per_row);
-  };
-  if (const auto status = launch_pad(p.m, p.depth(), p.a, p.lda, padded.a, m, k); !status) return status;
-  if (const auto status = launch_pad(p.depth(), p.n, p.b, p.ldb, padded.b, k, n); !status) return status;
+  padded.a = a, padded.lda = k;
+  padded.b = b, padded.ldb = n;
+  if (const auto status = gemm::copy_padded(p.m, p.depth(), p.a, p.lda, a, m, k, stream); !status) return status;
+  if (const auto status = gemm::copy_padded(p.depth(), p.n, p.b, p.ldb, b, k, n, stream); !status) return status;
   return launch_sgemm<Fetch::unguarded>(padded, k, stream);
 }
 
 std::size_t workspace_bytes(const gemm::SgemmProblem& p) {
-  return sizeof(float) * round_up(p.k, TILE_K) * (round_up(p.m, TILE_M) + round_up(p.n, TILE_N));
+  return sizeof(float) * gemm::round_up(p.k, TILE_K) * (gemm::round_up(p.m, TILE_M) + gemm::round_up(p.n, TILE_N));
 }
 
 constexpr gemm::Variant variants[] = {

@@ -13,6 +13,7 @@
 //           128 x 128 tile of C, for g and h of 0 and 1.
 // Page      docs/stages/09b_vector_shared_loads.md
 // Source    "SGEMM on Pascal", kernel 8; the geometry is that of A. Atluri, "Decreasing LDS Memory Requests".
+#include "common/kernel/vector.cuh"
 #include "common/stage.cuh"
 
 namespace {
@@ -24,11 +25,6 @@ constexpr int APART = 64;  // from a thread's first group of 4 rows or columns t
 constexpr int PAD = 4;     // words behind each row of as: rows four apart start 16 banks apart
 static_assert(ROWS == 8 && COLS == 8 && APART == 4 * SIDE, "a thread has 2 x 2 groups of 4 x 4");
 static_assert(4 * (TILE_M + PAD) % 32 == 16 && PAD % 4 == 0, "no conflict when scattering; rows start at a float4");
-
-template <bool VECTOR>
-__device__ float4 fetch4(const float* from, int inside);  // `inside` of the four exist, zeros stand for the others
-template <bool VECTOR>
-__device__ void store4(float* to, int inside, float alpha, float4 sum, float beta);
 
 // VECTOR: rows of all three matrices start at multiples of 16 bytes.
 template <int TILE_K, bool PREFETCH, bool VECTOR>
@@ -51,8 +47,8 @@ __global__ void __launch_bounds__(SIDE* SIDE, 2)  // two blocks for an SM: 128 r
   float4 a4[TILE_K / 8], b4[TILE_K / 8];
   const auto fetch = [&](int k0) {
     for (int p = 0; p < TILE_K; p += 8) {
-      a4[p / 8] = fetch4<VECTOR>(a + p, a_inside - k0 - p);
-      b4[p / 8] = fetch4<VECTOR>(b + p * ldb, k0 + p + b_k < k ? b_inside : 0);
+      a4[p / 8] = gemm::fetch4<VECTOR>(a + p, a_inside - k0 - p);
+      b4[p / 8] = gemm::fetch4<VECTOR>(b + p * ldb, k0 + p + b_k < k ? b_inside : 0);
     }
     a += TILE_K;
     b += TILE_K * ldb;
@@ -93,42 +89,16 @@ __global__ void __launch_bounds__(SIDE* SIDE, 2)  // two blocks for an SM: 128 r
 #pragma unroll
     for (int s = 0; s < COLS; s += 4) {
       const int out_col = col + s / 4 * APART;
-      store4<VECTOR>(c + out_row * ldc + out_col, n - out_col, alpha,
-                     {sum[r][s], sum[r][s + 1], sum[r][s + 2], sum[r][s + 3]}, beta);
+      gemm::store4<VECTOR>(c + out_row * ldc + out_col, n - out_col, alpha,
+                           {sum[r][s], sum[r][s + 1], sum[r][s + 2], sum[r][s + 3]}, beta);
     }
-  }
-}
-
-template <bool VECTOR>
-__device__ float4 fetch4(const float* from, int inside) {
-  if (VECTOR && inside >= 4) return *reinterpret_cast<const float4*>(from);
-  return {inside > 0 ? from[0] : 0.0f, inside > 1 ? from[1] : 0.0f, inside > 2 ? from[2] : 0.0f,
-          inside > 3 ? from[3] : 0.0f};
-}
-
-template <bool VECTOR>
-__device__ void store4(float* to, int inside, float alpha, float4 sum, float beta) {
-  const float value[4] = {alpha * sum.x, alpha * sum.y, alpha * sum.z, alpha * sum.w};
-  if (VECTOR && inside >= 4) {
-    float4 out = {value[0], value[1], value[2], value[3]};
-    if (beta != 0.0f) {  // beta = 0 must not read C, which may hold NaN
-      const float4 old = *reinterpret_cast<const float4*>(to);
-      out = {out.x + beta * old.x, out.y + beta * old.y, out.z + beta * old.z, out.w + beta * old.w};
-    }
-    *reinterpret_cast<float4*>(to) = out;
-    return;
-  }
-  for (int s = 0; s < 4; ++s) {
-    if (s < inside) to[s] = beta == 0.0f ? value[s] : value[s] + beta * to[s];
   }
 }
 
 template <int TILE_K, bool PREFETCH>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const auto of_float4s = [](const float* matrix, std::int64_t ld) {
-    return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float4) == 0 && ld % 4 == 0;
-  };
-  const bool vector = of_float4s(p.a, p.lda) && of_float4s(p.b, p.ldb) && of_float4s(p.c, p.ldc);
+  const bool vector =
+      gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) && gemm::has_aligned_rows(p.c, p.ldc);
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
   return gemm::launch(vector ? sgemm<TILE_K, PREFETCH, true> : sgemm<TILE_K, PREFETCH, false>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {SIDE, SIDE}, .stream = stream}, p.m,

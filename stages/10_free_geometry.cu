@@ -1,6 +1,6 @@
 // 10 free geometry: the block and the tiles are template parameters, so one text is every kernel of the PA2 report.
 //
-// Idea      Which shape? BX x BY threads fill tiles of TILEDIM_M x TILEDIM_K and TILEDIM_K x TILEDIM_N; a thread
+// Idea      Which shape? BX x BY threads fill tiles of TILE_M x TILE_K and TILE_K x TILE_N; a thread
 //           computes every BY-th row and every BX-th column of the block's part of C. Five numbers decide reuse, bank
 //           conflicts, registers, shared memory and how many blocks fit an SM.
 // Base      09b_vector_shared_loads
@@ -11,8 +11,8 @@
 //           32 / BX rows of A's tile, all in one bank. (nvcc reads four steps of A at once: fewer, see the page.)
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld per warp-wide FMA: 0.5625 as written,
 //           0.3125 as compiled.
-// Map       block (BX, BY); a thread has rows threadIdx.y + BY * i and columns threadIdx.x + BX * j of a TILEDIM_M x
-//           TILEDIM_N tile of C. Here (32, 8) and 128 x 64: 16 rows, 2 columns, 32 outputs a thread.
+// Map       block (BX, BY); a thread has rows threadIdx.y + BY * i and columns threadIdx.x + BX * j of a TILE_M x
+//           TILE_N tile of C. Here (32, 8) and 128 x 64: 16 rows, 2 columns, 32 outputs a thread.
 // Page      docs/stages/10_free_geometry.md
 // Source    PA2 report, optimisations 1 to 4 and its section 2; "SGEMM on Pascal" fixes these numbers.
 #include "common/stage.cuh"
@@ -21,8 +21,8 @@ extern __shared__ float smem[];
 
 namespace {
 
-/// Copies a ROWS x COLUMNS tile, of which `rows` and `columns` are there; the rest becomes zero, which adds nothing.
-template <int BX, int BY, int ROWS, int COLUMNS, bool COALESCED, bool NEAR_ORDER>
+/// Copies a TILE_ROWS x TILE_COLS tile, of which `rows` and `columns` are there; the rest becomes zero.
+template <int BX, int BY, int TILE_ROWS, int TILE_COLS, bool COALESCED, bool NEAR_ORDER>
 __device__ void fill(float* tile, const float* __restrict__ from, std::int64_t ld, int rows, int columns);
 
 /// By registers: 24 warps of 80 a thread, or 16 of 128 where a thread has 64 outputs. Left free, nvcc takes up to 128
@@ -31,40 +31,39 @@ constexpr int blocks_per_sm(int threads, int outputs) {
   return (outputs / threads <= 32 ? 768 : 512) / threads;
 }
 
-template <int BX, int BY, int TILEDIM_M, int TILEDIM_N, int TILEDIM_K, bool COALESCED, bool REGISTER_REUSE,
-          bool NEAR_ORDER>
-__global__ void __launch_bounds__(BX* BY, blocks_per_sm(BX* BY, TILEDIM_M* TILEDIM_N))
+template <int BX, int BY, int TILE_M, int TILE_N, int TILE_K, bool COALESCED, bool REGISTER_REUSE, bool NEAR_ORDER>
+__global__ void __launch_bounds__(BX* BY, blocks_per_sm(BX* BY, TILE_M* TILE_N))
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
           std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_n) {
   static_assert(BX * BY <= 1024, "a block has at most 1024 threads");
-  static_assert(TILEDIM_M % BY == 0 && TILEDIM_N % BX == 0, "every thread has equally many outputs");
-  constexpr int TM = TILEDIM_M / BY, TN = TILEDIM_N / BX;  // outputs of a thread: rows, columns
-  float* const as = smem;                                  // TILEDIM_M x TILEDIM_K
-  float* const bs = smem + TILEDIM_M * TILEDIM_K;          // TILEDIM_K x TILEDIM_N
+  static_assert(TILE_M % BY == 0 && TILE_N % BX == 0, "every thread has equally many outputs");
+  constexpr int ROWS = TILE_M / BY, COLS = TILE_N / BX;  // outputs of a thread: rows, columns
+  float* const as = smem;                                // TILE_M x TILE_K
+  float* const bs = smem + TILE_M * TILE_K;              // TILE_K x TILE_N
   const int tx = threadIdx.x, ty = threadIdx.y;
-  const int row0 = blockIdx.x / tiles_n * TILEDIM_M;
-  const int col0 = blockIdx.x % tiles_n * TILEDIM_N;
+  const int tile_row = blockIdx.x / tiles_n * TILE_M;
+  const int tile_col = blockIdx.x % tiles_n * TILE_N;
 
-  float sum[TM][TN] = {};
-  for (int k0 = 0; k0 < k; k0 += TILEDIM_K) {
-    fill<BX, BY, TILEDIM_M, TILEDIM_K, COALESCED, NEAR_ORDER>(as, a + row0 * lda + k0, lda, m - row0, k - k0);
-    fill<BX, BY, TILEDIM_K, TILEDIM_N, COALESCED, NEAR_ORDER>(bs, b + k0 * ldb + col0, ldb, k - k0, n - col0);
+  float sum[ROWS][COLS] = {};
+  for (int k0 = 0; k0 < k; k0 += TILE_K) {
+    fill<BX, BY, TILE_M, TILE_K, COALESCED, NEAR_ORDER>(as, a + tile_row * lda + k0, lda, m - tile_row, k - k0);
+    fill<BX, BY, TILE_K, TILE_N, COALESCED, NEAR_ORDER>(bs, b + k0 * ldb + tile_col, ldb, k - k0, n - tile_col);
     __syncthreads();  // the tiles are complete
 #pragma unroll 4      // so that nvcc sees four neighbouring words of A
-    for (int i = 0; i < TILEDIM_K; ++i) {
-      float b_words[TN];
+    for (int i = 0; i < TILE_K; ++i) {
+      float b_part[COLS];
       if constexpr (REGISTER_REUSE) {
 #pragma unroll
-        for (int x = 0; x < TN; ++x) b_words[x] = bs[i * TILEDIM_N + tx + BX * x];
+        for (int x = 0; x < COLS; ++x) b_part[x] = bs[i * TILE_N + tx + BX * x];
       }
 #pragma unroll
-      for (int y = 0; y < TM; ++y) {
-        const float a_word = as[(ty + BY * y) * TILEDIM_K + i];
+      for (int y = 0; y < ROWS; ++y) {
+        const float a_word = as[(ty + BY * y) * TILE_K + i];
 #pragma unroll
-        for (int x = 0; x < TN; ++x) {
+        for (int x = 0; x < COLS; ++x) {
           // Without `volatile` nvcc would keep the word in a register all the same, and nothing would be switched.
-          if constexpr (!REGISTER_REUSE) b_words[x] = static_cast<volatile float*>(bs)[i * TILEDIM_N + tx + BX * x];
-          sum[y][x] += a_word * b_words[x];
+          if constexpr (!REGISTER_REUSE) b_part[x] = static_cast<volatile float*>(bs)[i * TILE_N + tx + BX * x];
+          sum[y][x] += a_word * b_part[x];
         }
       }
     }
@@ -72,12 +71,12 @@ __global__ void __launch_bounds__(BX* BY, blocks_per_sm(BX* BY, TILEDIM_M* TILED
   }
 
 #pragma unroll
-  for (int x = 0; x < TN; ++x) {
-    const int col = col0 + tx + BX * x;
+  for (int x = 0; x < COLS; ++x) {
+    const int col = tile_col + tx + BX * x;
     if (col >= n) continue;
 #pragma unroll
-    for (int y = 0; y < TM; ++y) {
-      const int row = row0 + ty + BY * y;
+    for (int y = 0; y < ROWS; ++y) {
+      const int row = tile_row + ty + BY * y;
       if (row >= m) continue;
       float* out = c + row * ldc + col;
       // beta = 0 must not read C, which may hold NaN
@@ -87,56 +86,55 @@ __global__ void __launch_bounds__(BX* BY, blocks_per_sm(BX* BY, TILEDIM_M* TILED
 }
 
 /// COALESCED: threadIdx.x walks along the rows, else down the columns. NEAR_ORDER: a thread goes along a row first.
-template <int BX, int BY, int ROWS, int COLUMNS, bool COALESCED, bool NEAR_ORDER>
+template <int BX, int BY, int TILE_ROWS, int TILE_COLS, bool COALESCED, bool NEAR_ORDER>
 __device__ void fill(float* tile, const float* __restrict__ from, std::int64_t ld, int rows, int columns) {
   constexpr int DOWN = COALESCED ? BY : BX, ALONG = COALESCED ? BX : BY;  // from a thread's word to its next
-  static_assert(ROWS % DOWN == 0 && COLUMNS % ALONG == 0, "every thread copies equally many words");
-  constexpr int IN_A_ROW = COLUMNS / ALONG, IN_A_COLUMN = ROWS / DOWN, WORDS = IN_A_ROW * IN_A_COLUMN;
+  static_assert(TILE_ROWS % DOWN == 0 && TILE_COLS % ALONG == 0, "every thread copies equally many words");
+  constexpr int IN_A_ROW = TILE_COLS / ALONG, IN_A_COLUMN = TILE_ROWS / DOWN, WORDS = IN_A_ROW * IN_A_COLUMN;
   const int y = COALESCED ? threadIdx.y : threadIdx.x, x = COALESCED ? threadIdx.x : threadIdx.y;
   const auto row = [=](int word) { return y + DOWN * (NEAR_ORDER ? word / IN_A_ROW : word % IN_A_COLUMN); };
   const auto col = [=](int word) { return x + ALONG * (NEAR_ORDER ? word % IN_A_ROW : word / IN_A_COLUMN); };
-  if (rows >= ROWS && columns >= COLUMNS) {
+  if (rows >= TILE_ROWS && columns >= TILE_COLS) {
 #pragma unroll
-    for (int w = 0; w < WORDS; ++w) tile[row(w) * COLUMNS + col(w)] = from[row(w) * ld + col(w)];
+    for (int w = 0; w < WORDS; ++w) tile[row(w) * TILE_COLS + col(w)] = from[row(w) * ld + col(w)];
     return;
   }
 #pragma unroll 8
   for (int w = 0; w < WORDS; ++w) {
     // Beyond an edge the last word before it is read and not used, so that the lanes of a warp stay together.
     const float word = from[min(row(w), rows - 1) * ld + min(col(w), columns - 1)];
-    tile[row(w) * COLUMNS + col(w)] = row(w) < rows && col(w) < columns ? word : 0.0f;
+    tile[row(w) * TILE_COLS + col(w)] = row(w) < rows && col(w) < columns ? word : 0.0f;
   }
 }
 
 /// One geometry, with the shared memory that it takes. gemm::launch opts in to more than 48 KB, and where a GPU has not
 /// as much, says so.
-template <int BX, int BY, int TILEDIM_M, int TILEDIM_N, int TILEDIM_K, bool COALESCED, bool REGISTER_REUSE,
-          bool NEAR_ORDER>
+template <int BX, int BY, int TILE_M, int TILE_N, int TILE_K, bool COALESCED, bool REGISTER_REUSE, bool NEAR_ORDER>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const int tiles_m = gemm::ceil_div(p.m, TILEDIM_M), tiles_n = gemm::ceil_div(p.n, TILEDIM_N);
-  constexpr std::size_t SHARED = sizeof(float) * TILEDIM_K * (TILEDIM_M + TILEDIM_N);
+  const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
+  constexpr std::size_t SHARED = sizeof(float) * TILE_K * (TILE_M + TILE_N);
   return gemm::launch(
-      sgemm<BX, BY, TILEDIM_M, TILEDIM_N, TILEDIM_K, COALESCED, REGISTER_REUSE, NEAR_ORDER>,
+      sgemm<BX, BY, TILE_M, TILE_N, TILE_K, COALESCED, REGISTER_REUSE, NEAR_ORDER>,
       {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {BX, BY}, .dynamic_shared = SHARED, .stream = stream},
       p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
 }
 
 /// Wavefronts of the inner loop's loads per warp-wide FMA. A warp covers 32 / BX rows of A's tile, and they are
-/// TILEDIM_K words apart, a multiple of 32: all in one bank.
-template <int BX, int BY, int TILEDIM_M, int TILEDIM_N, int TILEDIM_K, bool REGISTER_REUSE>
+/// TILE_K words apart, a multiple of 32: all in one bank.
+template <int BX, int BY, int TILE_M, int TILE_N, int TILE_K, bool REGISTER_REUSE>
 gemm::L1Cycles l1_cycles(const gemm::SgemmProblem&) {
-  static_assert(TILEDIM_K % 32 == 0 && (BX < 32 ? 32 % BX : BX % 32) == 0);
-  constexpr double ROWS = BX < 32 ? 32 / BX : 1, TM = TILEDIM_M / BY, TN = TILEDIM_N / BX;
-  return {.shared = (TM * ROWS + (REGISTER_REUSE ? TN : TM * TN)) / (TM * TN)};
+  static_assert(TILE_K % 32 == 0 && (BX < 32 ? 32 % BX : BX % 32) == 0);
+  constexpr double A_ROWS = BX < 32 ? 32 / BX : 1, ROWS = TILE_M / BY, COLS = TILE_N / BX;
+  return {.shared = (ROWS * A_ROWS + (REGISTER_REUSE ? COLS : ROWS * COLS)) / (ROWS * COLS)};
 }
 
-template <int BX, int BY, int TILEDIM_M, int TILEDIM_N, int TILEDIM_K, bool COALESCED = true,
-          bool REGISTER_REUSE = true, bool NEAR_ORDER = true>
+template <int BX, int BY, int TILE_M, int TILE_N, int TILE_K, bool COALESCED = true, bool REGISTER_REUSE = true,
+          bool NEAR_ORDER = true>
 constexpr gemm::Variant form(std::string_view name, std::string_view idea) {
   return {.name = name,
           .idea = idea,
-          .launch = launch<BX, BY, TILEDIM_M, TILEDIM_N, TILEDIM_K, COALESCED, REGISTER_REUSE, NEAR_ORDER>,
-          .l1_cycles = l1_cycles<BX, BY, TILEDIM_M, TILEDIM_N, TILEDIM_K, REGISTER_REUSE>};
+          .launch = launch<BX, BY, TILE_M, TILE_N, TILE_K, COALESCED, REGISTER_REUSE, NEAR_ORDER>,
+          .l1_cycles = l1_cycles<BX, BY, TILE_M, TILE_N, TILE_K, REGISTER_REUSE>};
 }
 
 constexpr bool uncoalesced = false, no_reuse = false, far_order = false;

@@ -13,14 +13,15 @@
 //           of a 128 x 128 tile of C.
 // Page      docs/stages/11a_share_b.md
 // Source    A. Atluri, "Decreasing LDS Memory Requests".
+#include "common/kernel/vector.cuh"
 #include "common/stage.cuh"
 
 namespace {
 
-constexpr int TILE = 128, BK = 8, THREADS = 256;
+constexpr int TILE = 128, TILE_K = 8, THREADS = 256;
 constexpr int HALF = TILE / 2;  // a thread's second four rows or columns lie so far behind the first four
 constexpr int PAD = 8;          // shifts B's second half by 8 banks: neighbouring lanes read both halves at once
-static_assert(TILE * BK == 4 * THREADS, "each thread brings one float4 of A and one of B");
+static_assert(TILE * TILE_K == 4 * THREADS, "each thread brings one float4 of A and one of B");
 __device__ float4 fetch(const float* from, int count, bool vector);
 __device__ void put(float* c, const float* sum, int count, float alpha, float beta, bool vector);
 
@@ -29,17 +30,21 @@ template <bool SHARE, int EXTRA>
 __global__ void __launch_bounds__(THREADS, 2)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
           std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_n, bool vector) {
-  __shared__ __align__(16) float as[BK][TILE];  // transposed: as[k][row]
-  __shared__ __align__(16) float bs[BK][2][HALF + PAD];
-  const int tid = threadIdx.x, tx = tid / 16, ty = tid % 16;
-  const int mine = SHARE ? tid % 2 : 0;  // which half of B this lane reads
-  const int row0 = blockIdx.x / tiles_n * TILE, col0 = blockIdx.x % tiles_n * TILE;
-  const int a_row = tid / 2, a_k = tid % 2 * 4, b_k = tid / 32, b_col = tid % 32 * 4;  // of the word this thread brings
+  __shared__ __align__(16) float as[TILE_K][TILE];  // transposed: as[k][row]
+  __shared__ __align__(16) float bs[TILE_K][2][HALF + PAD];
+  const int thread = threadIdx.x, tx = thread / 16, ty = thread % 16;
+  const int mine = SHARE ? thread % 2 : 0;  // which half of B this lane reads
+  const int tile_row = blockIdx.x / tiles_n * TILE, tile_col = blockIdx.x % tiles_n * TILE;
+  // The float4 of each tile that this thread fetches.
+  const int a_row = thread / 2, a_k = thread % 2 * 4;
+  const int b_k = thread / 32, b_col = thread % 32 * 4;
 
   float sum[8][8] = {};  // the second four columns are those of the half that is not mine
-  for (int k0 = 0; k0 < k; k0 += BK) {
-    const float4 from_a = fetch(a + (row0 + a_row) * lda + k0 + a_k, row0 + a_row < m ? k - k0 - a_k : 0, vector);
-    const float4 from_b = fetch(b + (k0 + b_k) * ldb + col0 + b_col, k0 + b_k < k ? n - col0 - b_col : 0, vector);
+  for (int k0 = 0; k0 < k; k0 += TILE_K) {
+    const float4 from_a =
+        fetch(a + (tile_row + a_row) * lda + k0 + a_k, tile_row + a_row < m ? k - k0 - a_k : 0, vector);
+    const float4 from_b =
+        fetch(b + (k0 + b_k) * ldb + tile_col + b_col, k0 + b_k < k ? n - tile_col - b_col : 0, vector);
     as[a_k + 0][a_row] = from_a.x;
     as[a_k + 1][a_row] = from_a.y;
     as[a_k + 2][a_row] = from_a.z;
@@ -47,22 +52,22 @@ __global__ void __launch_bounds__(THREADS, 2)
     *reinterpret_cast<float4*>(&bs[b_k][b_col / HALF][b_col % HALF]) = from_b;
     __syncthreads();  // the tiles are complete
 #pragma unroll
-    for (int i = 0; i < BK; ++i) {
-      alignas(16) float x[8], y[8];  // this step's words of A and of B
-      *reinterpret_cast<float4*>(x) = *reinterpret_cast<const float4*>(&as[i][4 * ty]);
-      *reinterpret_cast<float4*>(x + 4) = *reinterpret_cast<const float4*>(&as[i][HALF + 4 * ty]);
-      *reinterpret_cast<float4*>(y) = *reinterpret_cast<const float4*>(&bs[i][mine][4 * tx]);
+    for (int i = 0; i < TILE_K; ++i) {
+      alignas(16) float a_part[8], b_part[8];  // this step's words of A and of B
+      *reinterpret_cast<float4*>(a_part) = *reinterpret_cast<const float4*>(&as[i][4 * ty]);
+      *reinterpret_cast<float4*>(a_part + 4) = *reinterpret_cast<const float4*>(&as[i][HALF + 4 * ty]);
+      *reinterpret_cast<float4*>(b_part) = *reinterpret_cast<const float4*>(&bs[i][mine][4 * tx]);
       if constexpr (SHARE) {
-        for (int j = 0; j < 4; ++j) y[4 + j] = __shfl_xor_sync(0xffffffff, y[j], 1);
+        for (int j = 0; j < 4; ++j) b_part[4 + j] = __shfl_xor_sync(0xffffffff, b_part[j], 1);
       } else {
-        *reinterpret_cast<float4*>(y + 4) = *reinterpret_cast<const float4*>(&bs[i][1][4 * tx]);
+        *reinterpret_cast<float4*>(b_part + 4) = *reinterpret_cast<const float4*>(&bs[i][1][4 * tx]);
       }
       for (int j = 0; j < EXTRA; ++j) {
-        float& word = j < 8 ? y[j] : x[j - 8];
+        float& word = j < 8 ? b_part[j] : a_part[j - 8];
         word = __shfl_xor_sync(0xffffffff, word, 0);  // from itself
       }
       for (int r = 0; r < 8; ++r) {
-        for (int s = 0; s < 8; ++s) sum[r][s] += x[r] * y[s];
+        for (int s = 0; s < 8; ++s) sum[r][s] += a_part[r] * b_part[s];
       }
     }
     __syncthreads();  // nobody reads them any more
@@ -70,10 +75,10 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 #pragma unroll
   for (int r = 0; r < 8; ++r) {
-    const int row = row0 + r / 4 * HALF + 4 * ty + r % 4;
+    const int row = tile_row + r / 4 * HALF + 4 * ty + r % 4;
 #pragma unroll
     for (int s = 0; s < 8; s += 4) {
-      const int col = col0 + (s / 4 ^ mine) * HALF + 4 * tx;
+      const int col = tile_col + (s / 4 ^ mine) * HALF + 4 * tx;
       put(c + row * ldc + col, sum[r] + s, row < m ? n - col : 0, alpha, beta, vector);
     }
   }
@@ -103,10 +108,8 @@ __device__ __forceinline__ void put(float* c, const float* sum, int count, float
 
 template <bool SHARE, int EXTRA>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const auto in_fours = [](const float* x, std::int64_t ld) {
-    return reinterpret_cast<std::uintptr_t>(x) % 16 == 0 && ld % 4 == 0;
-  };
-  const bool vector = in_fours(p.a, p.lda) && in_fours(p.b, p.ldb) && in_fours(p.c, p.ldc);
+  const bool vector =
+      gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) && gemm::has_aligned_rows(p.c, p.ldc);
   const int tiles_m = gemm::ceil_div(p.m, TILE), tiles_n = gemm::ceil_div(p.n, TILE);
   return gemm::launch(sgemm<SHARE, EXTRA>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {THREADS}, .stream = stream}, p.m,

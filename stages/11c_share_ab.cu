@@ -12,33 +12,38 @@
 // Map       as 11a: ty = thread mod 16; rows 4 ty + {0..3, 64..67}, columns 4 tx + the same of a 128 x 128 tile of C.
 // Page      docs/stages/11c_share_ab.md
 // Source    A. Atluri, "Decreasing LDS Memory Requests": its introduction; the article itself stops at 11b.
+#include "common/kernel/vector.cuh"
 #include "common/stage.cuh"
 
 namespace {
 
-constexpr int TILE = 128, BK = 8, THREADS = 256;
+constexpr int TILE = 128, TILE_K = 8, THREADS = 256;
 constexpr int HALF = TILE / 2;  // a thread's second four rows or columns lie so far behind the first four
 constexpr int PAD = 8;          // a quad reads both halves of two rows of B at once: 8 banks from each to the next
-static_assert(TILE * BK == 4 * THREADS, "each thread brings one float4 of A and one of B");
-static_assert(BK % 2 == 0, "k goes in steps of two");
+static_assert(TILE * TILE_K == 4 * THREADS, "each thread brings one float4 of A and one of B");
+static_assert(TILE_K % 2 == 0, "k goes in steps of two");
 __device__ float4 fetch(const float* from, int count, bool vector);
 __device__ void put(float* c, const float* sum, int count, float alpha, float beta, bool vector);
 
 __global__ void __launch_bounds__(THREADS, 2)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
           std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_n, bool vector) {
-  __shared__ __align__(16) float as[BK][TILE];  // transposed: as[k][row]
-  __shared__ __align__(16) float bs[BK][2][HALF + PAD];
-  const int tid = threadIdx.x, tx = tid / 16, ty = tid % 16;
-  const int mine = tid % 2, first = tid / 2 % 2;  // which half of B this lane reads, and from which of two rows
-  const int upper = tid / 16 % 2;                 // which half of A
-  const int row0 = blockIdx.x / tiles_n * TILE, col0 = blockIdx.x % tiles_n * TILE;
-  const int a_row = tid / 2, a_k = tid % 2 * 4, b_k = tid / 32, b_col = tid % 32 * 4;  // of the word this thread brings
+  __shared__ __align__(16) float as[TILE_K][TILE];  // transposed: as[k][row]
+  __shared__ __align__(16) float bs[TILE_K][2][HALF + PAD];
+  const int thread = threadIdx.x, tx = thread / 16, ty = thread % 16;
+  const int mine = thread % 2, first = thread / 2 % 2;  // which half of B this lane reads, and from which of two rows
+  const int upper = thread / 16 % 2;                    // which half of A
+  const int tile_row = blockIdx.x / tiles_n * TILE, tile_col = blockIdx.x % tiles_n * TILE;
+  // The float4 of each tile that this thread fetches.
+  const int a_row = thread / 2, a_k = thread % 2 * 4;
+  const int b_k = thread / 32, b_col = thread % 32 * 4;
 
   float sum[8][8] = {};  // the second four columns and rows are those of the half that the other lane reads
-  for (int k0 = 0; k0 < k; k0 += BK) {
-    const float4 from_a = fetch(a + (row0 + a_row) * lda + k0 + a_k, row0 + a_row < m ? k - k0 - a_k : 0, vector);
-    const float4 from_b = fetch(b + (k0 + b_k) * ldb + col0 + b_col, k0 + b_k < k ? n - col0 - b_col : 0, vector);
+  for (int k0 = 0; k0 < k; k0 += TILE_K) {
+    const float4 from_a =
+        fetch(a + (tile_row + a_row) * lda + k0 + a_k, tile_row + a_row < m ? k - k0 - a_k : 0, vector);
+    const float4 from_b =
+        fetch(b + (k0 + b_k) * ldb + tile_col + b_col, k0 + b_k < k ? n - tile_col - b_col : 0, vector);
     as[a_k + 0][a_row] = from_a.x;
     as[a_k + 1][a_row] = from_a.y;
     as[a_k + 2][a_row] = from_a.z;
@@ -46,20 +51,21 @@ __global__ void __launch_bounds__(THREADS, 2)
     *reinterpret_cast<float4*>(&bs[b_k][b_col / HALF][b_col % HALF]) = from_b;
     __syncthreads();  // the tiles are complete
 #pragma unroll
-    for (int i = 0; i < BK; i += 2) {
-      alignas(16) float x[8], y[2][8];  // A's words of one step; B's of two: in y[0] the row that this lane reads
-      *reinterpret_cast<float4*>(y[0]) = *reinterpret_cast<const float4*>(&bs[i + first][mine][4 * tx]);
+    for (int i = 0; i < TILE_K; i += 2) {
+      // A's words of one step; B's of two: in b_part[0] the row that this lane reads.
+      alignas(16) float a_part[8], b_part[2][8];
+      *reinterpret_cast<float4*>(b_part[0]) = *reinterpret_cast<const float4*>(&bs[i + first][mine][4 * tx]);
       for (int j = 0; j < 4; ++j) {
-        y[0][4 + j] = __shfl_xor_sync(0xffffffff, y[0][j], 1);  // the same row, the other half
-        y[1][j] = __shfl_xor_sync(0xffffffff, y[0][j], 2);      // the other row, the same half
-        y[1][4 + j] = __shfl_xor_sync(0xffffffff, y[0][j], 3);
+        b_part[0][4 + j] = __shfl_xor_sync(0xffffffff, b_part[0][j], 1);  // the same row, the other half
+        b_part[1][j] = __shfl_xor_sync(0xffffffff, b_part[0][j], 2);      // the other row, the same half
+        b_part[1][4 + j] = __shfl_xor_sync(0xffffffff, b_part[0][j], 3);
       }
       for (int step = 0; step < 2; ++step) {
         const float* a_now = as[i + (first ^ step)];
-        *reinterpret_cast<float4*>(x) = *reinterpret_cast<const float4*>(&a_now[upper * HALF + 4 * ty]);
-        for (int j = 0; j < 4; ++j) x[4 + j] = __shfl_xor_sync(0xffffffff, x[j], 16);
+        *reinterpret_cast<float4*>(a_part) = *reinterpret_cast<const float4*>(&a_now[upper * HALF + 4 * ty]);
+        for (int j = 0; j < 4; ++j) a_part[4 + j] = __shfl_xor_sync(0xffffffff, a_part[j], 16);
         for (int r = 0; r < 8; ++r) {
-          for (int s = 0; s < 8; ++s) sum[r][s] += x[r] * y[step][s];
+          for (int s = 0; s < 8; ++s) sum[r][s] += a_part[r] * b_part[step][s];
         }
       }
     }
@@ -68,10 +74,10 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 #pragma unroll
   for (int r = 0; r < 8; ++r) {
-    const int row = row0 + (r / 4 ^ upper) * HALF + 4 * ty + r % 4;
+    const int row = tile_row + (r / 4 ^ upper) * HALF + 4 * ty + r % 4;
 #pragma unroll
     for (int s = 0; s < 8; s += 4) {
-      const int col = col0 + (s / 4 ^ mine) * HALF + 4 * tx;
+      const int col = tile_col + (s / 4 ^ mine) * HALF + 4 * tx;
       put(c + row * ldc + col, sum[r] + s, row < m ? n - col : 0, alpha, beta, vector);
     }
   }
@@ -100,10 +106,8 @@ __device__ __forceinline__ void put(float* c, const float* sum, int count, float
 }
 
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const auto in_fours = [](const float* x, std::int64_t ld) {
-    return reinterpret_cast<std::uintptr_t>(x) % 16 == 0 && ld % 4 == 0;
-  };
-  const bool vector = in_fours(p.a, p.lda) && in_fours(p.b, p.ldb) && in_fours(p.c, p.ldc);
+  const bool vector =
+      gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) && gemm::has_aligned_rows(p.c, p.ldc);
   const int tiles_m = gemm::ceil_div(p.m, TILE), tiles_n = gemm::ceil_div(p.n, TILE);
   return gemm::launch(sgemm, {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {THREADS}, .stream = stream},
                       p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n, vector);

@@ -12,6 +12,7 @@
 // Map       as 12.
 // Page      docs/stages/14_register_double_buffer.md
 // Source    "software pipelining" in CUTLASS's description of GEMM; the arrangement is ours.
+#include "common/kernel/vector.cuh"
 #include "common/stage.cuh"
 
 namespace {
@@ -61,10 +62,10 @@ __global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 regi
   const auto fetch = [&](int k0) {
 #pragma unroll
     for (int p = 0; p < TILE_M; p += FILL_M)
-      a4[p / FILL_M] = fetch4<VECTOR>(a + p * lda, p < a_rows ? k - k0 - a_k : 0);
+      a4[p / FILL_M] = gemm::fetch4<VECTOR>(a + p * lda, p < a_rows ? k - k0 - a_k : 0);
 #pragma unroll
     for (int p = 0; p < TILE_K; p += FILL_K)
-      b4[p / FILL_K] = fetch4<VECTOR>(b + p * ldb, k0 + p + b_k < k ? b_cols : 0);
+      b4[p / FILL_K] = gemm::fetch4<VECTOR>(b + p * ldb, k0 + p + b_k < k ? b_cols : 0);
     a += TILE_K;
     b += TILE_K * ldb;
   };
@@ -125,43 +126,16 @@ __global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 regi
 #pragma unroll
     for (int s = 0; s < COLS; s += 4) {
       const int out_col = tile_col + col + s / 4 * APART_N;
-      store4<VECTOR>(c + out_row * ldc + out_col, n - out_col, alpha,
-                     {sum[r][s], sum[r][s + 1], sum[r][s + 2], sum[r][s + 3]}, beta);
+      gemm::store4<VECTOR>(c + out_row * ldc + out_col, n - out_col, alpha,
+                           {sum[r][s], sum[r][s + 1], sum[r][s + 2], sum[r][s + 3]}, beta);
     }
-  }
-}
-
-template <bool VECTOR>
-__device__ float4 fetch4(const float* from, int inside) {
-  if (VECTOR && inside >= 4) return *reinterpret_cast<const float4*>(from);
-  return {inside > 0 ? from[0] : 0.0f, inside > 1 ? from[1] : 0.0f, inside > 2 ? from[2] : 0.0f,
-          inside > 3 ? from[3] : 0.0f};
-}
-
-template <bool VECTOR>
-__device__ void store4(float* to, int inside, float alpha, float4 sum, float beta) {
-  const float value[4] = {alpha * sum.x, alpha * sum.y, alpha * sum.z, alpha * sum.w};
-  if (VECTOR && inside >= 4) {
-    float4 out = {value[0], value[1], value[2], value[3]};
-    if (beta != 0.0f) {  // beta = 0 must not read C, which may hold NaN
-      const float4 old = *reinterpret_cast<const float4*>(to);
-      out = {out.x + beta * old.x, out.y + beta * old.y, out.z + beta * old.z, out.w + beta * old.w};
-    }
-    *reinterpret_cast<float4*>(to) = out;
-    return;
-  }
-#pragma unroll
-  for (int s = 0; s < 4; ++s) {
-    if (s < inside) to[s] = beta == 0.0f ? value[s] : value[s] + beta * to[s];
   }
 }
 
 template <bool FRAGMENTS, bool GLOBAL, int UNROLL = 8>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const auto of_float4s = [](const float* matrix, std::int64_t ld) {
-    return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float4) == 0 && ld % 4 == 0;
-  };
-  const bool vector = of_float4s(p.a, p.lda) && of_float4s(p.b, p.ldb) && of_float4s(p.c, p.ldc);
+  const bool vector =
+      gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) && gemm::has_aligned_rows(p.c, p.ldc);
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
   return gemm::launch(vector ? sgemm<FRAGMENTS, GLOBAL, UNROLL, true> : sgemm<FRAGMENTS, GLOBAL, UNROLL, false>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {THREADS}, .stream = stream}, p.m,

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 
 from tools.command_line import fail, parser_of
 from tools.repository import relative
-from tools.rungs import Change, Source, base_of, change, find
+from tools.rungs import Change, Source, base_of, change, find, matcher_of
 
 CONTEXT = 3
 Group = list[tuple[str, int, int, int, int]]
@@ -37,7 +37,7 @@ tr.skip td { background: var(--dim); text-align: center }
 
 def groups(old: Source, new: Source) -> list[Group]:
     """Changes with the lines around them. Lines that have no code are equal to all others of the kind."""
-    matcher = difflib.SequenceMatcher(None, old.keys, new.keys, autojunk=False)
+    matcher = matcher_of(old.keys, new.keys)
     return [
         group for group in matcher.get_grouped_opcodes(CONTEXT) if any(code_differs(old, new, each) for each in group)
     ]
@@ -98,7 +98,7 @@ def marked(line: str, other: str) -> str:
 
 
 def side_by_side(old: Source, new: Source) -> Iterator[str]:
-    matcher = difflib.SequenceMatcher(None, old.keys, new.keys, autojunk=False)
+    matcher = matcher_of(old.keys, new.keys)
 
     def cells(source: Source, at: int, end: int, other: str, style: str) -> str:
         if at >= end:

@@ -5,6 +5,8 @@ import difflib
 import functools
 import pathlib
 import re
+import subprocess
+import tempfile
 
 from tools.command_line import fail
 from tools.repository import FAMILIES, ROOT, relative, stage_file, stages
@@ -105,9 +107,33 @@ class Change:
         return changed(self.old.code, self.new.code) + changed(*headers)
 
 
-def changed(old: list[str], new: list[str]) -> int:
+def matcher_of(old: list[str], new: list[str]) -> difflib.SequenceMatcher[str]:
+    """With the smallest number of changed lines, which git finds and difflib alone does not."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = [pathlib.Path(folder, name) for name in ("old", "new")]
+        for file, lines in zip(files, (old, new)):
+            file.write_text("".join(f"{line}\n" for line in lines))
+        command = ["git", "diff", "--no-index", "--no-color", "--no-ext-diff", "--minimal", "-U0", *files]
+        hunks = subprocess.run(command, capture_output=True, text=True).stdout
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    return sum(max(j - i, l - k) for kind, i, j, k, l in matcher.get_opcodes() if kind != "equal")  # noqa: E741
+    matcher.opcodes = []
+    at = to = 0
+    for found in re.finditer(r"(?m)^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", hunks):
+        a, removed, c, added = (int(number or 1) for number in found.groups())
+        a, c = a - (removed > 0), c - (added > 0)  # of nothing, git names the line before
+        if at < a:
+            matcher.opcodes.append(("equal", at, a, to, c))
+        kind = "replace" if removed and added else "delete" if removed else "insert"
+        at, to = a + removed, c + added
+        matcher.opcodes.append((kind, a, at, c, to))
+    if at < len(old):
+        matcher.opcodes.append(("equal", at, len(old), to, len(new)))
+    return matcher
+
+
+def changed(old: list[str], new: list[str]) -> int:
+    opcodes = matcher_of(old, new).get_opcodes()
+    return sum(max(b - a, d - c) for kind, a, b, c, d in opcodes if kind != "equal")
 
 
 def change(old: str, new: str) -> Change:

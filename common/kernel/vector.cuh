@@ -1,0 +1,43 @@
+// Four neighbouring words at a time, where the matrix has so many and its rows start at multiples of 16 bytes. Stage
+// 09a teaches the loads.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace gemm {
+
+/// Whether each row of a matrix starts at a multiple of 16 bytes.
+inline bool has_aligned_rows(const float* matrix, std::int64_t ld) {
+  return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float4) == 0 && ld % 4 == 0;
+}
+
+/// Four words, of which `inside` exist; zeros stand for the others. One load if VECTOR and all four exist.
+template <bool VECTOR>
+__device__ float4 fetch4(const float* from, int inside) {
+  if (VECTOR && inside >= 4) return *reinterpret_cast<const float4*>(from);
+  return {inside > 0 ? from[0] : 0.0f, inside > 1 ? from[1] : 0.0f, inside > 2 ? from[2] : 0.0f,
+          inside > 3 ? from[3] : 0.0f};
+}
+
+/// alpha sum + beta C for four words of C, of which `inside` exist.
+template <bool VECTOR>
+__device__ void store4(float* to, int inside, float alpha, float4 sum, float beta) {
+  const float value[4] = {alpha * sum.x, alpha * sum.y, alpha * sum.z, alpha * sum.w};
+  if (VECTOR && inside >= 4) {
+    float4 out = {value[0], value[1], value[2], value[3]};
+    if (beta != 0.0f) {  // beta = 0 must not read C, which may hold NaN
+      const float4 old = *reinterpret_cast<const float4*>(to);
+      out = {out.x + beta * old.x, out.y + beta * old.y, out.z + beta * old.z, out.w + beta * old.w};
+    }
+    *reinterpret_cast<float4*>(to) = out;
+    return;
+  }
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    if (s < inside) to[s] = beta == 0.0f ? value[s] : value[s] + beta * to[s];
+  }
+}
+
+}  // namespace gemm
