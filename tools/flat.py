@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""A stage as one .cu file: what it needs of this repository above its own text, below it a program that checks and times it.
+
+usage: python3 -m tools.flat ID
+
+Of the headers that the stage includes there is what it names, as it stands there (tools/flat_declarations.py). Declarations in
+tools/flat/harness.cuh replace the harness's own. Kernels that stages generate at run time are compiled with the file: those in
+tools/flat/kernels.json, by stage; tests/test_flat.py tells if a stage asks for others.
+"""
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import sys
+
+from tools.flat_declarations import IDENTIFIER, Declaration, declarations, for_nvcc, masked, reached
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PARTS = ROOT / "tools/flat"
+FOLDERS = {"sgemm": "stages", "tsm": "tsm", "tensorcore": "tensorcore"}
+TUNED = "tsm/tuned/nvidia-h200.json"
+# Files whose declarations are here without comments: they are about the harness, and not about the stage.
+BOOKKEEPING = ("common/problem/", "common/kernel/launch", "common/kernel/status", "common/toolchain/")
+CHOOSERS = {"tsm/14_best": "tsmttsm", "tsm/15_tsmm_best": "tsmm"}
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|"[^"\n]+").*\n', re.M)
+# Headers that nothing in a flat file may need after all, and what shows that something does.
+NEEDED_FOR = {"<compare>": "<=>", "<functional>": "std::function", "<map>": "std::map", "<numeric>": "std::gcd", "<optional>": "std::optional",
+              "<span>": "std::span", "<utility>": "std::"}
+# The products of tall & skinny stages: type and Case. Generated kernels are for these sizes, paddings and types.
+PRODUCTS = (("double", ".m = 16, .n = 16, .k = 1003"), ("double", ".m = 13, .n = 7, .k = 1009, .pad = 1, .whole = false"),
+            ("double2", ".m = 6, .n = 5, .k = 517, .pad = 3"), ("double", ".m = 16, .n = 16, .k = 4099, .adds = false"))
+# A choice among kernels is for one size.
+CHOSEN_PRODUCTS = (("double", ".m = 16, .n = 16, .k = 1003"), ("double", ".m = 16, .n = 16, .k = 1009, .pad = 1, .whole = false"))
+
+
+class Refusal(Exception):
+    """What is asked for can't be: one line."""
+
+
+def stage_file(name: str) -> pathlib.Path:
+    """The file of a stage, by its id, number or name, as for `./lab run`."""
+    family, _, rest = name.rpartition("/")
+    folder = FOLDERS.get(family or "sgemm")
+    if folder and re.fullmatch(r"\d\d[a-z]?(_\w+)?", rest):
+        exact = ROOT / folder / f"{rest}.cu"
+        files = [exact] if exact.exists() else sorted((ROOT / folder).glob(f"{rest}_*.cu"))
+        if len(files) == 1:
+            return files[0]
+    raise Refusal(f"no stage '{name}'; './lab list' shows them all")
+
+
+def stage_id(file: pathlib.Path) -> str:
+    return f"{'sgemm' if file.parent.name == 'stages' else file.parent.name}/{file.stem}"
+
+
+def all_stages() -> list[str]:
+    """The ids of all numbered files: stages and probes."""
+    return [stage_id(file) for folder in FOLDERS.values() for file in sorted((ROOT / folder).glob("[0-9][0-9]*_*.cu"))]
+
+
+def quoted(text: str, folder: pathlib.Path) -> list[pathlib.Path]:
+    """The files of this repository that a text includes."""
+    names = [name.strip('"') for name in INCLUDE.findall(for_nvcc(text)) if name.startswith('"')]
+    return [next(file for file in (ROOT / name, (folder / name).resolve()) if file.exists()) for name in names]
+
+
+def system(text: str) -> list[str]:
+    return [name for name in INCLUDE.findall(for_nvcc(text)) if name.startswith("<")]
+
+
+def in_order(files: list[pathlib.Path], found: list[pathlib.Path]) -> list[pathlib.Path]:
+    """These and all that they include, each behind those that it includes, added to `found`."""
+    for file in files:
+        if file not in found and file != ROOT / "tsm/choice.hpp":
+            in_order([each for each in quoted(file.read_text(), file.parent) if each != file], found)
+            if file not in found:
+                found.append(file)
+    return found
+
+
+def own_text(file: pathlib.Path) -> str:
+    """A stage's text without its #include lines."""
+    return INCLUDE.sub("", file.read_text())
+
+
+def without_comments(text: str) -> str:
+    return re.sub(r"^[ \t]*//.*\n|^[ \t]*\n", "", text + "\n", flags=re.M).rstrip("\n")
+
+
+def names_in(text: str) -> set[str]:
+    return set(IDENTIFIER.findall(masked(for_nvcc(text))))
+
+
+def in_namespaces(parts: list[Declaration]) -> str:
+    """Declarations, those of a namespace together."""
+    lines: list[str] = []
+    scope: tuple[str, ...] = ()
+    previous = ""
+    for part in parts:
+        if part.scope != scope:
+            if scope:
+                lines += [f"}}  // namespace {'::'.join(scope)}"]
+            scope, previous = part.scope, ""
+            if scope:
+                lines += ["", f"namespace {'::'.join(scope)} {{"]
+        if previous and ("\n" in previous or "\n" in part.text):
+            lines.append("")
+        lines.append(part.text)
+        previous = part.text
+    return "\n".join([*lines, *([f"}}  // namespace {'::'.join(scope)}"] if scope else [])])
+
+
+def helpers(stages: list[pathlib.Path], program: str) -> tuple[str, list[str]]:
+    """What these stages and the program name of other files; and the system's headers that this takes."""
+    files = in_order([each for stage in stages for each in quoted(stage.read_text(), stage.parent)], [])
+    harness = declarations((PARTS / "harness.cuh").read_text())
+    replaced: dict[tuple[tuple[str, ...], str], Declaration] = {(each.scope, name): each for each in harness for name in each.names}
+    of_file: dict[pathlib.Path, list[Declaration]] = {}
+    placed: set[Declaration] = set()
+    for file in files:
+        here = of_file[file] = []
+        for each in declarations(file.read_text()):
+            instead = next((replaced[each.scope, name] for name in each.names if (each.scope, name) in replaced), None)
+            if instead is None:
+                if file.relative_to(ROOT).as_posix().startswith(BOOKKEEPING):
+                    if each.is_prototype():
+                        continue  # what it does lies in a .cpp
+                    each.text = without_comments(each.text)
+                here.append(each)
+            elif instead not in placed:
+                here.append(instead)
+                placed.add(instead)
+    everything = [each for here in of_file.values() for each in here]
+    extra = [each for each in harness if each not in placed]
+    named = set().union(*(names_in(own_text(stage)) for stage in stages), names_in(program))
+    kept = reached(everything + extra, named)
+    parts: list[Declaration] = []
+    headers = system((PARTS / "harness.cuh").read_text()) if any(each in kept for each in extra) else []
+    waiting = [each for each in extra if each in kept]
+    for file, here in of_file.items():
+        name = file.relative_to(ROOT).as_posix()
+        mark = "" if name.startswith(BOOKKEEPING) else f"// ---- from {name}\n\n"
+        for each in here:
+            if each in kept:
+                first = [one for one in waiting if one.names & each.uses]
+                waiting = [one for one in waiting if one not in first]
+                each.text, mark = mark + each.text, ""
+                parts += [*first, each]
+        if not mark or name.startswith(BOOKKEEPING):
+            headers += system(file.read_text())
+    return in_namespaces(parts).lstrip() + "\n\n", headers
+
+
+def chosen(operation: str) -> tuple[pathlib.Path, str]:
+    """The stage that tsm/tuned/ names for 16 x 16 real numbers; and declarations in place of tsm/choice.hpp."""
+    table = json.loads((ROOT / TUNED).read_text())["kernels"]
+    entry = next(each for each in table if (each["op"], each["type"], each["m"], each["n"]) == (operation, "d", 16, 16))
+    file = stage_file(entry["stage"])
+    members = (ROOT / "common/problem/kernel_options.hpp").read_text()
+    enums = {"reduction": "Reduction", "c_source": "CSource"}
+    options = {name: f"{enums[name]}::{value}" if name in enums else json.dumps(value) for name, value in entry["options"].items()}
+    order = sorted(options, key=lambda name: re.search(rf"\b{name}\b[^;]*;", members[members.index("struct KernelOptions"):]).start())  # type: ignore[union-attr]
+    space = entry["stage"].replace("/", "_")
+    return file, f"""namespace gemm {{
+
+/// In place of the table of tuned kernels, tsm/tuned/: what it has for 16 x 16 real numbers.
+template <class Problem>
+Status launch_chosen(Problem p, cudaStream_t stream) {{
+  if (p.m != 16 || p.n != 16 || sizeof(p.alpha) != sizeof(double)) return Status::unsupported("this file is for 16 x 16 real numbers");
+  p.kernel = {{{", ".join(f".{name} = {options[name]}" for name in order)}}};
+  if constexpr (sizeof(p.alpha) == sizeof(double))
+    return {space}::info.launch_d(p, stream);
+  else
+    return {space}::info.launch_z(p, stream);
+}}
+inline std::size_t most_workspace(Operation, int m, int n, std::int64_t k, std::size_t element) {{
+  const auto bytes = {space}::info.workspace_bytes;
+  return bytes ? bytes(m, n, k, element) : 0;
+}}
+inline GeneratedKernels chosen_{operation}() {{
+  return {{}};
+}}
+
+}}  // namespace gemm
+
+"""
+
+
+def program_of(name: str, info: str, only_names: bool) -> str:
+    """main() and what it calls. only_names: a program that only says which kernels its products ask for."""
+    generated = name in CHOOSERS or "tsm/jit_launch.hpp" in stage_file(name).read_text()
+    check = (PARTS / ("kernel_names.cuh" if only_names else "check.cuh")).read_text()
+    if info in ("TsmttsmInfo", "TsmmInfo"):
+        products = CHOSEN_PRODUCTS if name in CHOOSERS else PRODUCTS
+        calls = [f"    run<{kind}>({{{case}}});\n" for kind, case in products]
+        if generated and not only_names:
+            kernels = json.loads((PARTS / "kernels.json").read_text()).get(name, [])
+            calls = [f"    KERNEL({kernel});\n" for kernel in kernels] + calls
+        main = (PARTS / f"main_{info[:-4].lower()}.cu").read_text() + "\n"
+        if generated and not only_names:
+            main += ("// A kernel that the stage would have NVRTC compile, by its name.\n"
+                     "#define KERNEL(...) gemm::compiled_kernels[#__VA_ARGS__].handle = reinterpret_cast<const void*>(__VA_ARGS__)\n\n")
+        main += (PARTS / "main_tsm.cu").read_text().replace("@products@\n", "".join(calls))
+    else:
+        main = (PARTS / "main_gemm.cu").read_text().replace("@Problem@", "gemm::" + ("HgemmProblem" if info == "HgemmInfo" else "SgemmProblem"))
+        floats = info == "StageInfo"
+        main = main.replace("@workspace@", "workspace_floats(p)" if floats else "workspace_bytes(p) / sizeof(float)")
+        main = main.replace("@has_workspace@", "workspace_floats" if floats else "workspace_bytes")
+        zeros = "  require(cudaMemset(workspace.data, 0, info.workspace_zeros * sizeof(float)));\n" if floats else ""
+        main = main.replace("@zeros@\n", zeros)
+    text = re.sub(r"#pragma once\n+", "", INCLUDE.sub("", check + main)).replace("@id@", name)
+    return re.sub(r"\}  // namespace program\n+namespace program \{\n", "", text).strip("\n") + "\n"
+
+
+def flat(name: str, only_names: bool = False) -> str:
+    """The text of the file."""
+    file = stage_file(name)
+    name = stage_id(file)
+    if re.search(r"^const gemm::ProbeRegistration", file.read_text(), re.M):
+        raise Refusal(f"{name} is a probe, which multiplies no matrices given to it: './lab probe {name}' runs it")
+    info = re.search(r"^(?:constexpr|const) gemm::(\w+) info = ", file.read_text(), re.M)
+    if info is None:
+        raise Refusal(f"{name} does not say what it is in an `info`")
+    program = program_of(name, info[1], only_names)
+    stages, instead, above = [file], "", ""
+    if name in CHOOSERS:
+        other, instead = chosen(CHOOSERS[name])
+        stages = [other, file]
+        space = stage_id(other).replace("/", "_")
+        above = f"namespace {space} {{\n\n{own_text(other)}\n}}  // namespace {space}\n\n{instead}"
+    text, headers = helpers(stages, program + instead)
+    headers += system("".join(each.read_text() for each in stages) + (PARTS / "check.cuh").read_text())
+    short = file.stem if name.startswith("sgemm/") else name.replace("/", "_")
+    copyright_line = next(line for line in (ROOT / "LICENSE").read_text().splitlines() if line.startswith("Copyright"))
+    body = f"// ---- helpers\n\n{text}{above}// ---- the stage\n\n{own_text(file).strip(chr(10))}\n\n// ---- the program\n\n{program}"
+    headers = [header for header in sorted(set(headers)) if NEEDED_FOR.get(header, "") in body]
+    return (f"// {file.relative_to(ROOT).as_posix()} of Staged GEMM in one file: helpers, the stage's own text, and a program that checks and times\n"
+            f"// it. Made by `./lab show {name} --flat`. MIT License. {copyright_line}.\n//\n"
+            f"//   nvcc -std=c++20 -O3 -arch=sm_90a {short}.cu -o {short} && ./{short}\n"
+            + "".join(f"#include {header}\n" for header in headers) + f"\n{body}")
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1 or arguments[0] in ("-h", "--help"):
+        print(__doc__)
+        return 0 if arguments and arguments[0] in ("-h", "--help") else 2
+    try:
+        sys.stdout.write(flat(arguments[0]))
+    except Refusal as refusal:
+        print(f"error: {refusal}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
