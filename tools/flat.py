@@ -2,17 +2,22 @@
 """A stage as one .cu file: what it needs of this repository above its own text, below it a program that checks and times it.
 
 usage: python3 -m tools.flat ID
+       python3 -m tools.flat --kernels NVCC     writes tools/flat/kernels.json anew; needs no GPU
+       python3 -m tools.flat --check NVCC       exit status 1 if that would change it
 
 Of the headers that the stage includes there is what it names, as it stands there (tools/flat_declarations.py). Declarations in
 tools/flat/harness.cuh replace the harness's own. Kernels that stages generate at run time are compiled with the file: those in
-tools/flat/kernels.json, by stage; tests/test_flat.py tells if a stage asks for others.
+tools/flat/kernels.json, by stage, which is written by asking the stages.
 """
 from __future__ import annotations
 
 import json
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 
 from tools.flat_declarations import IDENTIFIER, Declaration, declarations, for_nvcc, masked, reached
 
@@ -187,20 +192,22 @@ inline GeneratedKernels chosen_{operation}() {{
 """
 
 
-def program_of(name: str, info: str, only_names: bool) -> str:
-    """main() and what it calls. only_names: a program that only says which kernels its products ask for."""
-    generated = name in CHOOSERS or "tsm/jit_launch.hpp" in stage_file(name).read_text()
-    check = (PARTS / ("kernel_names.cuh" if only_names else "check.cuh")).read_text()
+def generates(name: str) -> bool:
+    """Whether the stage's kernels are made at run time."""
+    return name in CHOOSERS or "tsm/jit_launch.hpp" in stage_file(name).read_text()
+
+
+def program_of(name: str, info: str) -> str:
+    """main() and what it calls."""
+    check = (PARTS / "check.cuh").read_text()
     if info in ("TsmttsmInfo", "TsmmInfo"):
-        products = CHOSEN_PRODUCTS if name in CHOOSERS else PRODUCTS
-        calls = [f"    run<{kind}>({{{case}}});\n" for kind, case in products]
-        if generated and not only_names:
-            kernels = json.loads((PARTS / "kernels.json").read_text()).get(name, [])
-            calls = [f"    KERNEL({kernel});\n" for kernel in kernels] + calls
+        calls = [f"    run<{kind}>({{{case}}});\n" for kind, case in products_of(name)]
         main = (PARTS / f"main_{info[:-4].lower()}.cu").read_text() + "\n"
-        if generated and not only_names:
+        if generates(name):
             main += ("// A kernel that the stage would have NVRTC compile, by its name.\n"
                      "#define KERNEL(...) gemm::compiled_kernels[#__VA_ARGS__].handle = reinterpret_cast<const void*>(__VA_ARGS__)\n\n")
+            kernels = json.loads((PARTS / "kernels.json").read_text()).get(name, [])
+            calls = [f"    KERNEL({kernel});\n" for kernel in kernels] + calls
         main += (PARTS / "main_tsm.cu").read_text().replace("@products@\n", "".join(calls))
     else:
         main = (PARTS / "main_gemm.cu").read_text().replace("@Problem@", "gemm::" + ("HgemmProblem" if info == "HgemmInfo" else "SgemmProblem"))
@@ -213,7 +220,37 @@ def program_of(name: str, info: str, only_names: bool) -> str:
     return re.sub(r"\}  // namespace program\n+namespace program \{\n", "", text).strip("\n") + "\n"
 
 
-def flat(name: str, only_names: bool = False) -> str:
+def products_of(name: str) -> tuple[tuple[str, str], ...]:
+    return CHOSEN_PRODUCTS if name in CHOOSERS else PRODUCTS
+
+
+def names_program_of(name: str, info: str) -> str:
+    """A main() that shows which kernels the program's products ask for."""
+    calls = [f"  run<{kind}>({{{case}}});\n" for kind, case in products_of(name)]
+    text = (PARTS / "kernel_names.cu").read_text().replace("@products@\n", "".join(calls))
+    return INCLUDE.sub("", text).replace("#pragma once\n", "").replace("@Problem@", info[:-4] + "Problem")
+
+
+def kernel_names(name: str, nvcc: str) -> list[str]:
+    """Those kernels, in their order: asked for by running the stage's own code."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = pathlib.Path(folder, "names.cu"), pathlib.Path(folder, "names")
+        source.write_text(flat(name, names_program_of))
+        subprocess.run([nvcc, "-std=c++20", "-arch=sm_90a", source, "-o", program], check=True)
+        lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
+    found = [line.partition("this file has no kernel ")[2] for line in lines]
+    if not all(found):
+        raise Refusal(f"{name}: {lines}")
+    return list(dict.fromkeys(found))
+
+
+def all_kernel_names(nvcc: str) -> str:
+    """What tools/flat/kernels.json must hold."""
+    names = {name: kernel_names(name, nvcc) for name in all_stages() if generates(name)}
+    return json.dumps(names, indent=1) + "\n"
+
+
+def flat(name: str, program_for: Callable[[str, str], str] = program_of) -> str:
     """The text of the file."""
     file = stage_file(name)
     name = stage_id(file)
@@ -222,7 +259,7 @@ def flat(name: str, only_names: bool = False) -> str:
     info = re.search(r"^(?:constexpr|const) gemm::(\w+) info = ", file.read_text(), re.M)
     if info is None:
         raise Refusal(f"{name} does not say what it is in an `info`")
-    program = program_of(name, info[1], only_names)
+    program = program_for(name, info[1])
     stages, instead, above = [file], "", ""
     if name in CHOOSERS:
         other, instead = chosen(CHOOSERS[name])
@@ -242,14 +279,25 @@ def flat(name: str, only_names: bool = False) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 1 or arguments[0] in ("-h", "--help"):
-        print(__doc__)
-        return 0 if arguments and arguments[0] in ("-h", "--help") else 2
-    try:
-        sys.stdout.write(flat(arguments[0]))
-    except Refusal as refusal:
-        print(f"error: {refusal}", file=sys.stderr)
-        return 2
+    match arguments:
+        case ["-h" | "--help"]:
+            print(__doc__)
+        case ["--kernels" | "--check" as command, nvcc]:
+            file, text = PARTS / "kernels.json", all_kernel_names(nvcc)
+            if command == "--kernels":
+                file.write_text(text)
+            elif file.read_text() != text:
+                print(f"error: {file.relative_to(ROOT)} is not what stages ask for: python3 -m tools.flat --kernels {nvcc}", file=sys.stderr)
+                return 1
+        case [name] if not name.startswith("-"):
+            try:
+                sys.stdout.write(flat(name))
+            except Refusal as refusal:
+                print(f"error: {refusal}", file=sys.stderr)
+                return 2
+        case _:
+            print("error: usage: python3 -m tools.flat ID", file=sys.stderr)
+            return 2
     return 0
 
 
