@@ -97,6 +97,20 @@ def names_in(text: str) -> set[str]:
     return set(IDENTIFIER.findall(masked(for_nvcc(text))))
 
 
+def opening(scope: tuple[str, ...]) -> list[str]:
+    """The lines that open these namespaces. One without a name, "", has a line of its own."""
+    groups: list[list[str]] = []
+    for name in scope:
+        if not name or not groups or not groups[-1][0]:
+            groups.append([])
+        groups[-1].append(name)
+    return [f"namespace {'::'.join(group)} {{".replace("  ", " ") for group in groups]
+
+
+def closing(scope: tuple[str, ...]) -> list[str]:
+    return [f"}}  // {line[:-2]}" for line in reversed(opening(scope))]
+
+
 def in_namespaces(parts: list[Declaration]) -> str:
     """Declarations, those of a namespace together."""
     lines: list[str] = []
@@ -104,16 +118,14 @@ def in_namespaces(parts: list[Declaration]) -> str:
     previous = ""
     for part in parts:
         if part.scope != scope:
-            if scope:
-                lines += [f"}}  // namespace {'::'.join(scope)}"]
+            lines += closing(scope)
             scope, previous = part.scope, ""
-            if scope:
-                lines += ["", f"namespace {'::'.join(scope)} {{"]
+            lines += ["", *opening(scope)]
         if previous and ("\n" in previous or "\n" in part.text):
             lines.append("")
         lines.append(part.text)
         previous = part.text
-    return "\n".join([*lines, *([f"}}  // namespace {'::'.join(scope)}"] if scope else [])])
+    return "\n".join([*lines, *closing(scope)])
 
 
 def helpers(stages: list[pathlib.Path], program: str) -> tuple[str, list[str]]:
@@ -162,19 +174,20 @@ def chosen(operation: str) -> tuple[pathlib.Path, str]:
     table = json.loads((ROOT / TUNED).read_text())["kernels"]
     entry = next(each for each in table if (each["op"], each["type"], each["m"], each["n"]) == (operation, "d", 16, 16))
     file = stage_file(entry["stage"])
-    members = (ROOT / "common/problem/kernel_options.hpp").read_text()
     enums = {"reduction": "Reduction", "c_source": "CSource"}
-    options = {name: f"{enums[name]}::{value}" if name in enums else json.dumps(value) for name, value in entry["options"].items()}
-    order = sorted(options, key=lambda name: re.search(rf"\b{name}\b[^;]*;", members[members.index("struct KernelOptions"):]).start())  # type: ignore[union-attr]
+    options = ", ".join(f"o.{name} = " + (f"{enums[name]}::{value}" if name in enums else json.dumps(value))
+                        for name, value in entry["options"].items())
     space = entry["stage"].replace("/", "_")
     return file, f"""namespace gemm {{
 
 /// In place of the table of tuned kernels, tsm/tuned/: what it has for 16 x 16 real numbers.
 template <class Problem>
 Status launch_chosen(Problem p, cudaStream_t stream) {{
-  if (p.m != 16 || p.n != 16 || sizeof(p.alpha) != sizeof(double)) return Status::unsupported("this file is for 16 x 16 real numbers");
-  p.kernel = {{{", ".join(f".{name} = {options[name]}" for name in order)}}};
-  if constexpr (sizeof(p.alpha) == sizeof(double))
+  if (p.m != 16 || p.n != 16 || sizeof p.alpha != sizeof(double))
+    return Status::unsupported("this file is for 16 x 16 real numbers");
+  KernelOptions& o = p.kernel;
+  {options};
+  if constexpr (sizeof p.alpha == sizeof(double))
     return {space}::info.launch_d(p, stream);
   else
     return {space}::info.launch_z(p, stream);
