@@ -93,6 +93,16 @@ def without_comments(text: str) -> str:
     return re.sub(r"^[ \t]*//.*\n|^[ \t]*\n", "", text + "\n", flags=re.M).rstrip("\n")
 
 
+def with_members(text: str, named: set[str], by_place: bool) -> str:
+    """A structure without the members that nobody names; by_place: without those behind the last one that somebody names."""
+    first, *members, last = text.splitlines()
+    name = re.compile(r"\(\*(\w+)\)|(\w+)(?: = [^;]*)?;")
+    kept = [number for number, each in enumerate(members) if (found := name.search(each)) and named & set(found.groups())]
+    if by_place:
+        kept = list(range(max(kept, default=-1) + 1))
+    return "\n".join([first, *(members[number] for number in kept), last])
+
+
 def names_in(text: str) -> set[str]:
     return set(IDENTIFIER.findall(masked(for_nvcc(text))))
 
@@ -131,7 +141,10 @@ def in_namespaces(parts: list[Declaration]) -> str:
 def helpers(stages: list[pathlib.Path], program: str) -> tuple[str, list[str]]:
     """What these stages and the program name of other files; and the system's headers that this takes."""
     files = in_order([each for stage in stages for each in quoted(stage.read_text(), stage.parent)], [])
-    harness = declarations((PARTS / "harness.cuh").read_text())
+    kind = family("".join(own_text(stage) for stage in stages))
+    common = (PARTS / "harness_tsm.cuh" if kind.startswith("Ts") else PARTS / "harness_gemm.cuh").read_text().replace("@Problem@", kind)
+    harness = declarations((PARTS / "harness.cuh").read_text()) + declarations(common)
+    named = set().union(*(names_in(own_text(stage)) for stage in stages), names_in(program))
     replaced: dict[tuple[tuple[str, ...], str], Declaration] = {(each.scope, name): each for each in harness for name in each.names}
     of_file: dict[pathlib.Path, list[Declaration]] = {}
     placed: set[Declaration] = set()
@@ -144,13 +157,15 @@ def helpers(stages: list[pathlib.Path], program: str) -> tuple[str, list[str]]:
                     if each.is_prototype():
                         continue  # what it does lies in a .cpp
                     each.text = without_comments(each.text)
+                    if each.names & {"StageInfo", "Variant"}:
+                        each.text = with_members(each.text, named, "Variant" in each.names)
+                        each.uses = frozenset(names_in(each.text))
                 here.append(each)
             elif instead not in placed:
                 here.append(instead)
                 placed.add(instead)
     everything = [each for here in of_file.values() for each in here]
     extra = [each for each in harness if each not in placed]
-    named = set().union(*(names_in(own_text(stage)) for stage in stages), names_in(program))
     kept = reached(everything + extra, named)
     parts: list[Declaration] = []
     headers = system((PARTS / "harness.cuh").read_text()) if any(each in kept for each in extra) else []
@@ -178,23 +193,23 @@ def chosen(operation: str) -> tuple[pathlib.Path, str]:
     options = ", ".join(f"o.{name} = " + (f"{enums[name]}::{value}" if name in enums else json.dumps(value))
                         for name, value in entry["options"].items())
     space = entry["stage"].replace("/", "_")
+    workspace = f"{space}::info.workspace_bytes(problem)" if "workspace_bytes" in names_in(own_text(file)) else "0 * problem.element"
     return file, f"""namespace gemm {{
 
 /// In place of the table of tuned kernels, tsm/tuned/: what it has for 16 x 16 real numbers.
-template <class Problem>
-Status launch_chosen(Problem p, cudaStream_t stream) {{
+template <class P>
+Status launch_chosen(P p, cudaStream_t stream) {{
   if (p.m != 16 || p.n != 16 || sizeof p.alpha != sizeof(double))
     return Status::unsupported("this file is for 16 x 16 real numbers");
   KernelOptions& o = p.kernel;
   {options};
   if constexpr (sizeof p.alpha == sizeof(double))
-    return {space}::info.launch_d(p, stream);
+    return {space}::info.launch.d(p, stream);
   else
-    return {space}::info.launch_z(p, stream);
+    return {space}::info.launch.z(p, stream);
 }}
-inline std::size_t most_workspace(Operation, int m, int n, std::int64_t k, std::size_t element) {{
-  const auto bytes = {space}::info.workspace_bytes;
-  return bytes ? bytes(m, n, k, element) : 0;
+inline std::size_t most_workspace(const Problem& problem) {{
+  return {workspace};
 }}
 inline GeneratedKernels chosen_{operation}() {{
   return {{}};
@@ -205,17 +220,31 @@ inline GeneratedKernels chosen_{operation}() {{
 """
 
 
+def family(text: str) -> str:
+    """The type of the problems that a stage solves, by its text."""
+    return next((kind for kind in ("TsmttsmProblem", "TsmmProblem", "HgemmProblem") if f"gemm::{kind}" in text), "SgemmProblem")
+
+
 def generates(name: str) -> bool:
     """Whether the stage's kernels are made at run time."""
     return name in CHOOSERS or "tsm/jit_launch.hpp" in stage_file(name).read_text()
 
 
-def program_of(name: str, info: str) -> str:
+def program_of(name: str) -> str:
     """main() and what it calls."""
-    check = (PARTS / "check.cuh").read_text()
-    if info in ("TsmttsmInfo", "TsmmInfo"):
-        calls = [f"    run<{kind}>({{{case}}});\n" for kind, case in products_of(name)]
-        main = (PARTS / f"main_{info[:-4].lower()}.cu").read_text() + "\n"
+    stage = own_text(stage_file(name))
+    kind = family(stage)
+    named = names_in(stage)
+    tall = kind.startswith("Ts")
+    workspace = ""
+    if "workspace_bytes" in named:
+        problem = "{c.m, c.n, c.k, sizeof(T)}" if tall else "p"
+        workspace = f"  Array<float> workspace(info.workspace_bytes({problem}) / sizeof(float) + 1);\n"
+        workspace += "  require(cudaMemset(workspace.data, 0, info.workspace_zeros));\n" if "workspace_zeros" in named else ""
+        workspace += "  p.workspace = workspace.data;\n"
+    if tall:
+        calls = [f"    run<{element}>({{{case}}});\n" for element, case in products_of(name)]
+        main = (PARTS / f"main_{kind.removesuffix('Problem').lower()}.cu").read_text() + "\n"
         if generates(name):
             main += ("// A kernel that the stage would have NVRTC compile, by its name.\n"
                      "#define KERNEL(...) gemm::compiled_kernels[#__VA_ARGS__].handle = reinterpret_cast<const void*>(__VA_ARGS__)\n\n")
@@ -223,13 +252,9 @@ def program_of(name: str, info: str) -> str:
             calls = [f"    KERNEL({kernel});\n" for kernel in kernels] + calls
         main += (PARTS / "main_tsm.cu").read_text().replace("@products@\n", "".join(calls))
     else:
-        main = (PARTS / "main_gemm.cu").read_text().replace("@Problem@", "gemm::" + ("HgemmProblem" if info == "HgemmInfo" else "SgemmProblem"))
-        floats = info == "StageInfo"
-        main = main.replace("@workspace@", "workspace_floats(p)" if floats else "workspace_bytes(p) / sizeof(float)")
-        main = main.replace("@has_workspace@", "workspace_floats" if floats else "workspace_bytes")
-        zeros = "  require(cudaMemset(workspace.data, 0, info.workspace_zeros * sizeof(float)));\n" if floats else ""
-        main = main.replace("@zeros@\n", zeros)
-    text = re.sub(r"#pragma once\n+", "", INCLUDE.sub("", check + main)).replace("@id@", name)
+        main = (PARTS / "main_gemm.cu").read_text()
+    text = (PARTS / "check.cuh").read_text() + main.replace("@workspace@\n", workspace)
+    text = re.sub(r"#pragma once\n+", "", INCLUDE.sub("", text)).replace("@id@", name)
     return re.sub(r"\}  // namespace program\n+namespace program \{\n", "", text).strip("\n") + "\n"
 
 
@@ -237,11 +262,11 @@ def products_of(name: str) -> tuple[tuple[str, str], ...]:
     return CHOSEN_PRODUCTS if name in CHOOSERS else PRODUCTS
 
 
-def names_program_of(name: str, info: str) -> str:
+def names_program_of(name: str) -> str:
     """A main() that shows which kernels the program's products ask for."""
     calls = [f"  run<{kind}>({{{case}}});\n" for kind, case in products_of(name)]
     text = (PARTS / "kernel_names.cu").read_text().replace("@products@\n", "".join(calls))
-    return INCLUDE.sub("", text).replace("#pragma once\n", "").replace("@Problem@", info[:-4] + "Problem")
+    return INCLUDE.sub("", text).replace("#pragma once\n", "").replace("@Problem@", family(own_text(stage_file(name))))
 
 
 def kernel_names(name: str, nvcc: str) -> list[str]:
@@ -263,16 +288,13 @@ def all_kernel_names(nvcc: str) -> str:
     return json.dumps(names, indent=1) + "\n"
 
 
-def flat(name: str, program_for: Callable[[str, str], str] = program_of) -> str:
+def flat(name: str, program_for: Callable[[str], str] = program_of) -> str:
     """The text of the file."""
     file = stage_file(name)
     name = stage_id(file)
     if re.search(r"^const gemm::ProbeRegistration", file.read_text(), re.M):
         raise Refusal(f"{name} is a probe, which multiplies no matrices given to it: './lab probe {name}' runs it")
-    info = re.search(r"^(?:constexpr|const) gemm::(\w+) info = ", file.read_text(), re.M)
-    if info is None:
-        raise Refusal(f"{name} does not say what it is in an `info`")
-    program = program_for(name, info[1])
+    program = program_for(name)
     stages, instead, above = [file], "", ""
     if name in CHOOSERS:
         other, instead = chosen(CHOOSERS[name])

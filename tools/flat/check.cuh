@@ -113,10 +113,10 @@ __global__ void compare(std::int64_t terms, const T* a, std::int64_t a_row, std:
 }
 
 /// Launches the stage and throws what is wrong with its result. Milliseconds, the median of several launches; of a case
-/// that is not timed 0. op(A) is A or its transpose; unit is that of the stage's rounding.
+/// that is not timed its only one. op(A) is A or its transpose.
 template <class T, class R, class Launch>
 double check(const Case& c, const Matrix<T>& a, bool transposed, bool conjugate, const Matrix<T>& b,
-             const Matrix<R>& out, double unit, Launch launch) {
+             const Matrix<R>& out, Launch launch) {
   Array<R> old(out.rows * out.ld);
   require(cudaMemcpy(old.data, out.data, out.bytes, cudaMemcpyDefault));
   std::vector<float> times;
@@ -133,6 +133,8 @@ double check(const Case& c, const Matrix<T>& a, bool transposed, bool conjugate,
   std::sort(times.begin(), times.end());
 
   const std::int64_t terms = transposed ? a.rows : a.cols;
+  constexpr double UNITS[] = {0x1p-24, 0x1p-11, 0x1p-53, 0x1p-23};  // of rounding, in the order of Accuracy
+  const double unit = UNITS[static_cast<int>(info.accuracy)];
   const double tolerance = c.whole ? 0 : 4 * unit * std::sqrt(sizeof(R) / sizeof(double2) + 1.0) * std::sqrt(terms);
   Array<int> wrong(1);
   *wrong.data = 0;

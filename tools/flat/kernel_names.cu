@@ -17,9 +17,9 @@ void run(const Case& c) {
   if constexpr (requires { p.conjugate; }) p.conjugate = sizeof(T) == sizeof(double2);
   gemm::Status status;
   if constexpr (sizeof(T) == sizeof(double2))
-    status = info.launch_z(p, 0);
+    status = info.launch.z(p, 0);
   else
-    status = info.launch_d(p, 0);
+    status = info.launch.d(p, 0);
   std::puts(status.reason.c_str());
 }
 

@@ -6,16 +6,13 @@ namespace program {
 
 /// C = ALPHA A B + beta C.
 double run(const Case& c) {
-  using Element = std::remove_cvref_t<decltype(*@Problem@{}.a)>;
+  using Element = std::remove_cvref_t<decltype(*gemm::Problem{}.a)>;
   Matrix<Element> a(c.m, c.k, c, 1), b(c.k, c.n, c, 2);
   Matrix<float> out(c.m, c.n, c, c.adds ? 3 : 0);
-  @Problem@ p{.m = c.m, .n = c.n, .k = c.k, .alpha = ALPHA, .a = a.data, .lda = a.ld, .b = b.data, .ldb = b.ld};
+  gemm::Problem p{.m = c.m, .n = c.n, .k = c.k, .alpha = ALPHA, .a = a.data, .lda = a.ld, .b = b.data, .ldb = b.ld};
   p.beta = c.adds ? BETA : 0, p.c = out.data, p.ldc = out.ld;
-  Array<float> workspace(info.@has_workspace@ ? info.@workspace@ : 0);
-@zeros@
-  p.workspace = workspace.data;
-  constexpr double UNITS[] = {0x1p-24, 0x1p-11, 0x1p-53, 0x1p-23};  // of gemm::Accuracy
-  return check(c, a, false, false, b, out, UNITS[static_cast<int>(info.accuracy)], [&] { return info.launch(p, 0); });
+@workspace@
+  return check(c, a, false, false, b, out, [&] { return info.launch(p, 0); });
 }
 
 }  // namespace program

@@ -12,14 +12,12 @@ double run(const Case& c) {
   gemm::TsmmProblem<T> p{.m = c.m, .n = c.n, .k = c.k, .a = a.data, .lda = a.ld, .c = small.data};
   p.ldc = small.ld, p.beta = narrow<T>({c.adds ? BETA : 0}), p.b = out.data, p.ldb = out.ld;
   p.alpha = narrow<T>({ALPHA, ALPHA_IMAG});
-  Array<char> workspace(info.workspace_bytes ? info.workspace_bytes(c.m, c.n, c.k, sizeof(T)) : 0);
-  require(cudaMemset(workspace.data, 0, info.workspace_zeros));
-  p.workspace = workspace.data;
-  return check(c, a, false, false, small, out, 0x1p-53, [&] {
+@workspace@
+  return check(c, a, false, false, small, out, [&] {
     if constexpr (is_complex)
-      return info.launch_z(p, 0);
+      return info.launch.z(p, 0);
     else
-      return info.launch_d(p, 0);
+      return info.launch.d(p, 0);
   });
 }
 

@@ -12,14 +12,12 @@ double run(const Case& c) {
   gemm::TsmttsmProblem<T> p{.m = c.m, .n = c.n, .k = c.k, .a = a.data, .lda = a.ld, .b = b.data};
   p.ldb = b.ld, p.beta = narrow<T>({c.adds ? BETA : 0}), p.c = out.data, p.ldc = out.ld, p.conjugate = is_complex;
   p.alpha = narrow<T>({ALPHA, ALPHA_IMAG});
-  Array<char> workspace(info.workspace_bytes ? info.workspace_bytes(c.m, c.n, c.k, sizeof(T)) : 0);
-  require(cudaMemset(workspace.data, 0, info.workspace_zeros));
-  p.workspace = workspace.data;
-  return check(c, a, true, is_complex, b, out, 0x1p-53, [&] {
+@workspace@
+  return check(c, a, true, is_complex, b, out, [&] {
     if constexpr (is_complex)
-      return info.launch_z(p, 0);
+      return info.launch.z(p, 0);
     else
-      return info.launch_d(p, 0);
+      return info.launch.d(p, 0);
   });
 }
 
