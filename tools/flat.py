@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""A stage as one .cu file: what it needs of this repository above its own text, below it a program that checks and times it.
+"""A stage as one .cu file: helpers, the stage's own text, and a program that checks and times it.
 
 usage: python3 -m tools.flat ID
        python3 -m tools.flat --kernels NVCC     writes tools/flat/kernels.json anew; needs no GPU
        python3 -m tools.flat --check NVCC       exit status 1 if that would change it
 
-Of the headers that the stage includes there is what it names, as it stands there (tools/flat_declarations.py). Declarations in
-tools/flat/harness.cuh replace the harness's own. Kernels that stages generate at run time are compiled with the file: those in
-tools/flat/kernels.json, by stage, which is written by asking the stages.
+Helpers are declarations of the headers that the stage includes, as they stand there, as far as something names them
+(tools/flat_declarations.py). Those in tools/flat/harness*.cuh replace the harness's own. Kernels that a stage generates
+at run time are instances of templates in the file. Their names, which the stage itself says, are in
+tools/flat/kernels.json.
 """
+
 from __future__ import annotations
 
 import json
@@ -27,16 +29,31 @@ FOLDERS = {"sgemm": "stages", "tsm": "tsm", "tensorcore": "tensorcore"}
 TUNED = "tsm/tuned/nvidia-h200.json"
 # Files whose declarations are here without comments: they are about the harness, and not about the stage.
 BOOKKEEPING = ("common/problem/", "common/kernel/launch", "common/kernel/status", "common/toolchain/")
+HARNESS = "of the harness, what is named below"
 CHOOSERS = {"tsm/14_best": "tsmttsm", "tsm/15_tsmm_best": "tsmm"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|"[^"\n]+").*\n', re.M)
 # Headers that nothing in a flat file may need after all, and what shows that something does.
-NEEDED_FOR = {"<compare>": "<=>", "<functional>": "std::function", "<map>": "std::map", "<numeric>": "std::gcd", "<optional>": "std::optional",
-              "<span>": "std::span", "<utility>": "std::"}
+NEEDED_FOR = {
+    "<compare>": "<=>",
+    "<functional>": "std::function",
+    "<map>": "std::map",
+    "<numeric>": "std::gcd",
+    "<optional>": "std::optional",
+    "<span>": "std::span",
+    "<utility>": "std::",
+}
 # The products of tall & skinny stages: type and Case. Generated kernels are for these sizes, paddings and types.
-PRODUCTS = (("double", ".m = 16, .n = 16, .k = 1003"), ("double", ".m = 13, .n = 7, .k = 1009, .pad = 1, .whole = false"),
-            ("double2", ".m = 6, .n = 5, .k = 517, .pad = 3"), ("double", ".m = 16, .n = 16, .k = 4099, .adds = false"))
+PRODUCTS = (
+    ("double", ".m = 16, .n = 16, .k = 1003"),
+    ("double", ".m = 13, .n = 7, .k = 1009, .pad = 1, .whole = false"),
+    ("double2", ".m = 6, .n = 5, .k = 517, .pad = 3"),
+    ("double", ".m = 16, .n = 16, .k = 4099, .adds = false"),
+)
 # A choice among kernels is for one size.
-CHOSEN_PRODUCTS = (("double", ".m = 16, .n = 16, .k = 1003"), ("double", ".m = 16, .n = 16, .k = 1009, .pad = 1, .whole = false"))
+CHOSEN_PRODUCTS = (
+    ("double", ".m = 16, .n = 16, .k = 1003"),
+    ("double", ".m = 16, .n = 16, .k = 1009, .pad = 1, .whole = false"),
+)
 
 
 class Refusal(Exception):
@@ -94,10 +111,11 @@ def without_comments(text: str) -> str:
 
 
 def with_members(text: str, named: set[str], by_place: bool) -> str:
-    """A structure without the members that nobody names; by_place: without those behind the last one that somebody names."""
+    """A structure without the members that nobody names; by_place: without those behind the last that is named."""
     first, *members, last = text.splitlines()
     name = re.compile(r"\(\*(\w+)\)|(\w+)(?: = [^;]*)?;")
-    kept = [number for number, each in enumerate(members) if (found := name.search(each)) and named & set(found.groups())]
+    names = [set(found.groups()) if (found := name.search(each)) else set() for each in members]
+    kept = [number for number, its in enumerate(names) if its & named]
     if by_place:
         kept = list(range(max(kept, default=-1) + 1))
     return "\n".join([first, *(members[number] for number in kept), last])
@@ -121,31 +139,32 @@ def closing(scope: tuple[str, ...]) -> list[str]:
     return [f"}}  // {line[:-2]}" for line in reversed(opening(scope))]
 
 
-def in_namespaces(parts: list[Declaration]) -> str:
-    """Declarations, those of a namespace together."""
+def in_namespaces(parts: list[tuple[str, Declaration]]) -> str:
+    """Declarations, those of a namespace together, below a line that says where they come from."""
     lines: list[str] = []
     scope: tuple[str, ...] = ()
-    previous = ""
-    for part in parts:
-        if part.scope != scope:
-            lines += closing(scope)
-            scope, previous = part.scope, ""
+    mark = previous = ""
+    for where, part in parts:
+        if (where, part.scope) != (mark, scope):
+            lines += closing(scope) + ([] if where == mark else ["", f"// ---- {where}"])
+            mark, scope, previous = where, part.scope, ""
             lines += ["", *opening(scope)]
         if previous and ("\n" in previous or "\n" in part.text):
             lines.append("")
         lines.append(part.text)
         previous = part.text
-    return "\n".join([*lines, *closing(scope)])
+    return "\n".join([*lines, *closing(scope)]).lstrip() + "\n\n"
 
 
 def helpers(stages: list[pathlib.Path], program: str) -> tuple[str, list[str]]:
     """What these stages and the program name of other files; and the system's headers that this takes."""
     files = in_order([each for stage in stages for each in quoted(stage.read_text(), stage.parent)], [])
     kind = family("".join(own_text(stage) for stage in stages))
-    common = (PARTS / "harness_tsm.cuh" if kind.startswith("Ts") else PARTS / "harness_gemm.cuh").read_text().replace("@Problem@", kind)
-    harness = declarations((PARTS / "harness.cuh").read_text()) + declarations(common)
+    of_family = PARTS / ("harness_tsm.cuh" if kind.startswith("Ts") else "harness_gemm.cuh")
+    harness = declarations((PARTS / "harness.cuh").read_text())
+    harness += declarations(of_family.read_text().replace("@Problem@", kind))
     named = set().union(*(names_in(own_text(stage)) for stage in stages), names_in(program))
-    replaced: dict[tuple[tuple[str, ...], str], Declaration] = {(each.scope, name): each for each in harness for name in each.names}
+    replaced = {(each.scope, name): each for each in harness for name in each.names}
     of_file: dict[pathlib.Path, list[Declaration]] = {}
     placed: set[Declaration] = set()
     for file in files:
@@ -167,21 +186,20 @@ def helpers(stages: list[pathlib.Path], program: str) -> tuple[str, list[str]]:
     everything = [each for here in of_file.values() for each in here]
     extra = [each for each in harness if each not in placed]
     kept = reached(everything + extra, named)
-    parts: list[Declaration] = []
+    parts: list[tuple[str, Declaration]] = []
     headers = system((PARTS / "harness.cuh").read_text()) if any(each in kept for each in extra) else []
     waiting = [each for each in extra if each in kept]
     for file, here in of_file.items():
         name = file.relative_to(ROOT).as_posix()
-        mark = "" if name.startswith(BOOKKEEPING) else f"// ---- from {name}\n\n"
+        where = HARNESS if name.startswith(BOOKKEEPING) else name
         for each in here:
             if each in kept:
                 first = [one for one in waiting if one.names & each.uses]
                 waiting = [one for one in waiting if one not in first]
-                each.text, mark = mark + each.text, ""
-                parts += [*first, each]
-        if not mark or name.startswith(BOOKKEEPING):
+                parts += [(where, one) for one in (*first, each)]
+        if kept & set(here):
             headers += system(file.read_text())
-    return in_namespaces(parts).lstrip() + "\n\n", headers
+    return in_namespaces(parts), headers
 
 
 def chosen(operation: str) -> tuple[pathlib.Path, str]:
@@ -190,11 +208,18 @@ def chosen(operation: str) -> tuple[pathlib.Path, str]:
     entry = next(each for each in table if (each["op"], each["type"], each["m"], each["n"]) == (operation, "d", 16, 16))
     file = stage_file(entry["stage"])
     enums = {"reduction": "Reduction", "c_source": "CSource"}
-    options = ", ".join(f"o.{name} = " + (f"{enums[name]}::{value}" if name in enums else json.dumps(value))
-                        for name, value in entry["options"].items())
+    options = ", ".join(
+        f"o.{name} = " + (f"{enums[name]}::{value}" if name in enums else json.dumps(value))
+        for name, value in entry["options"].items()
+    )
     space = entry["stage"].replace("/", "_")
-    workspace = f"{space}::info.workspace_bytes(problem)" if "workspace_bytes" in names_in(own_text(file)) else "0 * problem.element"
-    return file, f"""namespace gemm {{
+    has_workspace = "workspace_bytes" in names_in(own_text(file))
+    workspace = f"{space}::info.workspace_bytes(problem)" if has_workspace else "0 * problem.result_bytes()"
+    return (
+        file,
+        f"""// ---- {HARNESS}
+
+namespace gemm {{
 
 /// In place of the table of tuned kernels, tsm/tuned/: what it has for 16 x 16 real numbers.
 template <class P>
@@ -217,12 +242,14 @@ inline GeneratedKernels chosen_{operation}() {{
 
 }}  // namespace gemm
 
-"""
+""",
+    )
 
 
 def family(text: str) -> str:
     """The type of the problems that a stage solves, by its text."""
-    return next((kind for kind in ("TsmttsmProblem", "TsmmProblem", "HgemmProblem") if f"gemm::{kind}" in text), "SgemmProblem")
+    others = ("TsmttsmProblem", "TsmmProblem", "HgemmProblem")
+    return next((kind for kind in others if f"gemm::{kind}" in text), "SgemmProblem")
 
 
 def generates(name: str) -> bool:
@@ -238,16 +265,16 @@ def program_of(name: str) -> str:
     tall = kind.startswith("Ts")
     workspace = ""
     if "workspace_bytes" in named:
-        problem = "{c.m, c.n, c.k, sizeof(T)}" if tall else "p"
+        problem = "{c.m, c.n, c.k, is_complex ? gemm::Type::c64 : gemm::Type::f64}" if tall else "p"
         workspace = f"  Array<float> workspace(info.workspace_bytes({problem}) / sizeof(float) + 1);\n"
-        workspace += "  require(cudaMemset(workspace.data, 0, info.workspace_zeros));\n" if "workspace_zeros" in named else ""
+        if "workspace_zeros" in named:
+            workspace += "  require(cudaMemset(workspace.data, 0, info.workspace_zeros));\n"
         workspace += "  p.workspace = workspace.data;\n"
     if tall:
         calls = [f"    run<{element}>({{{case}}});\n" for element, case in products_of(name)]
         main = (PARTS / f"main_{kind.removesuffix('Problem').lower()}.cu").read_text() + "\n"
         if generates(name):
-            main += ("// A kernel that the stage would have NVRTC compile, by its name.\n"
-                     "#define KERNEL(...) gemm::compiled_kernels[#__VA_ARGS__].handle = reinterpret_cast<const void*>(__VA_ARGS__)\n\n")
+            main += (PARTS / "kernel.cu").read_text() + "\n"
             kernels = json.loads((PARTS / "kernels.json").read_text()).get(name, [])
             calls = [f"    KERNEL({kernel});\n" for kernel in kernels] + calls
         main += (PARTS / "main_tsm.cu").read_text().replace("@products@\n", "".join(calls))
@@ -255,7 +282,7 @@ def program_of(name: str) -> str:
         main = (PARTS / "main_gemm.cu").read_text()
     text = (PARTS / "check.cuh").read_text() + main.replace("@workspace@\n", workspace)
     text = re.sub(r"#pragma once\n+", "", INCLUDE.sub("", text)).replace("@id@", name)
-    return re.sub(r"\}  // namespace program\n+namespace program \{\n", "", text).strip("\n") + "\n"
+    return re.sub(r"\}  // namespace program\n+namespace program \{\n\n", "", text).strip("\n") + "\n"
 
 
 def products_of(name: str) -> tuple[tuple[str, str], ...]:
@@ -300,17 +327,24 @@ def flat(name: str, program_for: Callable[[str], str] = program_of) -> str:
         other, instead = chosen(CHOOSERS[name])
         stages = [other, file]
         space = stage_id(other).replace("/", "_")
-        above = f"namespace {space} {{\n\n{own_text(other)}\n}}  // namespace {space}\n\n{instead}"
+        above = f"// ---- {other.relative_to(ROOT).as_posix()}\n\nnamespace {space} {{\n\n{own_text(other)}\n"
+        above += f"}}  // namespace {space}\n\n{instead}"
     text, headers = helpers(stages, program + instead)
     headers += system("".join(each.read_text() for each in stages) + (PARTS / "check.cuh").read_text())
     short = file.stem if name.startswith("sgemm/") else name.replace("/", "_")
     copyright_line = next(line for line in (ROOT / "LICENSE").read_text().splitlines() if line.startswith("Copyright"))
-    body = f"// ---- helpers\n\n{text}{above}// ---- the stage\n\n{own_text(file).strip(chr(10))}\n\n// ---- the program\n\n{program}"
+    path = file.relative_to(ROOT).as_posix()
+    own = own_text(file).strip("\n")
+    body = f"{text}{above}// ---- {path}\n\n{own}\n\n// ---- the program\n\n{program}"
     headers = [header for header in sorted(set(headers)) if NEEDED_FOR.get(header, "") in body]
-    return (f"// {file.relative_to(ROOT).as_posix()} of Staged GEMM in one file: helpers, the stage's own text, and a program that checks and times\n"
-            f"// it. Made by `./lab show {name} --flat`. MIT License. {copyright_line}.\n//\n"
-            f"//   nvcc -std=c++20 -O3 -arch=sm_90a {short}.cu -o {short} && ./{short}\n"
-            + "".join(f"#include {header}\n" for header in headers) + f"\n{body}")
+    return (
+        f"// {path} of Staged GEMM in one file: helpers, the stage's own text, and a program\n"
+        f"// that checks and times it. Made by `./lab show {name} --flat`.\n"
+        f"// MIT License. {copyright_line}.\n//\n"
+        f"//   nvcc -std=c++20 -O3 -arch=sm_90a {short}.cu -o {short} && ./{short}\n"
+        + "".join(f"#include {header}\n" for header in headers)
+        + f"\n{body}"
+    )
 
 
 def main(arguments: list[str]) -> int:
@@ -322,7 +356,7 @@ def main(arguments: list[str]) -> int:
             if command == "--kernels":
                 file.write_text(text)
             elif file.read_text() != text:
-                print(f"error: {file.relative_to(ROOT)} is not what stages ask for: python3 -m tools.flat --kernels {nvcc}", file=sys.stderr)
+                print(f"error: stages ask for others: python3 -m tools.flat --kernels {nvcc}", file=sys.stderr)
                 return 1
         case [name] if not name.startswith("-"):
             try:

@@ -1,16 +1,29 @@
 """C++ headers cut into declarations, of which those are kept that somebody names.
 
-This is no C++ parser. It knows the style of this repository: headers in namespaces, one declaration after the other, comments
-in lines of their own above. What it gets wrong does not compile, and tests/test_flat.py compiles everything.
+This is no C++ parser. It knows the style of this repository: headers in namespaces, one declaration after the other,
+comments in lines of their own above. What it gets wrong does not compile, and tests/test_flat.py compiles everything.
 """
+
 from __future__ import annotations
 
 import dataclasses
 import re
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-NO_NAMES = {"__launch_bounds__", "__attribute__", "__align__", "alignas", "decltype", "noexcept", "requires", "sizeof", "asm", "if",
-            "defined", "explicit"}
+NO_NAMES = {
+    "__launch_bounds__",
+    "__attribute__",
+    "__align__",
+    "alignas",
+    "decltype",
+    "noexcept",
+    "requires",
+    "sizeof",
+    "asm",
+    "if",
+    "defined",
+    "explicit",
+}
 LITERAL = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""", re.S)
 DIGITS = re.compile(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])")
 
@@ -18,12 +31,12 @@ DIGITS = re.compile(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])")
 @dataclasses.dataclass(eq=False)
 class Declaration:
     """Its text with the comment above it; what it defines; all names in it but those of its own template parameters."""
+
     scope: tuple[str, ...]
     text: str
     names: frozenset[str]
     uses: frozenset[str]
     follows: bool  # it defines nothing that others name: kept if all its `names` are
-    macro: bool = False
 
     def is_prototype(self) -> bool:
         """A function without a body."""
@@ -101,15 +114,16 @@ def without_templates(head: str) -> tuple[str, set[str]]:
     head = head.lstrip()
     while head.startswith("template"):
         end = behind_templates(head, 0)
-        inner = head[head.index("<") + 1:head[:end].rindex(">")]
+        inner = head[head.index("<") + 1 : head[:end].rindex(">")]
         for parameter in re.split(r",(?![^<]*>)", inner):
             if named := re.match(r"[^=]*?(\w+)\s*(?:=.*)?$", parameter.strip(), re.S):
                 parameters.add(named[1])
         head = head[end:]
         if head.startswith("requires"):
-            rest = head[len("requires"):].lstrip()
+            rest = head[len("requires") :].lstrip()
             # A clause in brackets, or a concept with its arguments.
-            end = end_of_group(rest, 0) if rest.startswith("(") else re.match(r"\w+(<[^>]*>)?", rest).end()  # type: ignore[union-attr]
+            concept = re.match(r"\w+(<[^>]*>)?", rest)
+            end = concept.end() if concept else end_of_group(rest, 0)
             head = rest[end:].lstrip()
     return head, parameters
 
@@ -122,21 +136,22 @@ def names_of(mask: str) -> tuple[set[str], bool, set[str]]:
     if kind := re.match(r"(struct|class|union|enum class|enum)\s+(?:__align__\(\w+\)\s+)?(\w+)", head):
         names = {kind[2]}
         if kind[1] == "enum":
-            names |= set(re.findall(r"(\w+)\s*[,=}]", head[head.index("{"):]))
+            names |= set(re.findall(r"(\w+)\s*[,=}]", head[head.index("{") :]))
         return names, False, parameters
     if alias := re.match(r"(?:using|concept|namespace)\s+(?:[\w:]*::)?(\w+)", head):
         return {alias[1]}, False, parameters
     if operator := re.search(r"\boperator\s*[^\w\s(]+\s*\(|\boperator\(\)", head):
-        return set(IDENTIFIER.findall(head[operator.end():head.index(")", operator.end())])), True, parameters
+        return set(IDENTIFIER.findall(head[operator.end() : head.index(")", operator.end())])), True, parameters
     for call in re.finditer(r"(?:(\w+)(?:<[^<>()]*>)?::)?([A-Za-z_]\w*)(?:<[^<>()]*>)?\s*\(", head):
         if call[2] not in NO_NAMES:
-            if "=" not in head[:call.start()]:
+            if "=" not in head[: call.start()]:
                 return {call[1] or call[2]}, False, parameters
             break
     # A variable, or several.
     whole = re.split(r"[;{]", head, maxsplit=1)[0] if "{" in head.split("=")[0] else head
     first = re.split(r"[=;{\[]", whole, maxsplit=1)[0]
-    return {IDENTIFIER.findall(re.sub(r"<[^<>]*>\s*$", "", first))[-1], *re.findall(r",\s*(\w+)\s*(?:=|\[|;)", whole)}, False, parameters
+    names = {IDENTIFIER.findall(re.sub(r"<[^<>]*>\s*$", "", first))[-1]}
+    return names | set(re.findall(r",\s*(\w+)\s*(?:=|\[|;)", whole)), False, parameters
 
 
 def declarations(text: str) -> list[Declaration]:
@@ -154,7 +169,9 @@ def declarations(text: str) -> list[Declaration]:
             at = re.compile(r"(?:\\\n|[^\n])*\n?").match(mask, at).end()  # type: ignore[union-attr]
             if define := re.match(r"#\s*define\s+(\w+)", mask[begin:at]):
                 words = IDENTIFIER.findall(mask[begin:at])
-                found.append(Declaration(tuple(scope), text[begin:at].rstrip(), frozenset([define[1]]), frozenset(words), False, True))
+                found.append(
+                    Declaration(tuple(scope), text[begin:at].rstrip(), frozenset([define[1]]), frozenset(words), False)
+                )
         elif opened := re.compile(r"namespace\s*([\w:]*)\s*\{").match(mask, at):
             scope.append(opened[1])
             at = opened.end()
@@ -163,7 +180,8 @@ def declarations(text: str) -> list[Declaration]:
             at += 1
         else:
             begin, end = at, end_of_declaration(mask, at)
-            at = mask.find("\n", end) if not mask[end:mask.find("\n", end)].strip() else end  # with the comment in its line
+            line_end = mask.find("\n", end)
+            at = end if mask[end:line_end].strip() else line_end  # with the comment in its line
             lines = text[:begin].splitlines()
             first = len(lines)
             while first > 0 and lines[first - 1].startswith("//"):
@@ -171,7 +189,9 @@ def declarations(text: str) -> list[Declaration]:
             above = "".join(line + "\n" for line in lines[first:])
             names, follows, parameters = names_of(mask[begin:end])
             uses = set(IDENTIFIER.findall(mask[begin:end])) - parameters
-            found.append(Declaration(tuple(scope), above + text[begin:at].rstrip(), frozenset(names), frozenset(uses), follows))
+            found.append(
+                Declaration(tuple(scope), above + text[begin:at].rstrip(), frozenset(names), frozenset(uses), follows)
+            )
     return found
 
 
@@ -180,9 +200,14 @@ def reached(available: list[Declaration], named: set[str]) -> set[Declaration]:
     kept: set[Declaration] = set()
     defined = {name for each in available if not each.follows for name in each.names}
     names = set(named)
+
+    def is_wanted(each: Declaration) -> bool:
+        if each.follows:
+            return bool(each.names & defined) and each.names & defined <= names
+        return bool(each.names & names)
+
     while True:
-        more = {each for each in available if each not in kept
-                and (not each.follows and each.names & names or each.follows and each.names & defined and each.names & defined <= names)}
+        more = {each for each in available if each not in kept and is_wanted(each)}
         if not more:
             return kept
         kept |= more

@@ -1,5 +1,5 @@
-// What takes the place of the harness in a flat file: a declaration here replaces that of the same name in common/. These
-// keep no log of launches, register nothing, and compile nothing at run time.
+// What takes the place of the harness in a flat file: a declaration here replaces that of the same name in common/.
+// These keep no log of launches, register nothing, and compile nothing at run time.
 #pragma once
 
 #include <map>

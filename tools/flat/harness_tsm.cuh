@@ -6,9 +6,9 @@ namespace gemm {
 /// What the size of a workspace depends on.
 struct Problem {
   std::int64_t m, n, k;
-  std::size_t element;
+  Type type;
 
-  std::size_t result_bytes() const { return m * n * element; }
+  std::size_t result_bytes() const { return m * n * size_of(type); }
 };
 
 struct Launch {

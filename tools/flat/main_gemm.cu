@@ -20,7 +20,7 @@ double run(const Case& c) {
 int main() {
   using program::run;
   try {
-    // Sizes that no tile divides, and one that many divide; then whole numbers in place of others, and beta = 0.
+    // Sizes that no tile divides, and some that many divide; numbers that are whole, and others; beta that is 0.
     run({.m = 77, .n = 131, .k = 45, .pad = 3});
     run({.m = 131, .n = 77, .k = 613, .whole = false});
     run({.m = 256, .n = 128, .k = 1024, .pad = 4, .adds = false});
