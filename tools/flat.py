@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A stage as one .cu file: helpers, the stage's own text, and a program that checks and times it.
 
 usage: python3 -m tools.flat ID
@@ -11,8 +10,6 @@ at run time are instances of templates in the file. Their names, which the stage
 tools/flat/kernels.json.
 """
 
-from __future__ import annotations
-
 import json
 import pathlib
 import re
@@ -21,12 +18,12 @@ import sys
 import tempfile
 from collections.abc import Callable
 
+from tools.command_line import fail
 from tools.flat_declarations import IDENTIFIER, Declaration, declarations, for_nvcc, masked, reached
+from tools.repository import ROOT, TUNED, read_json, relative, stage_file, stages
+from tools.rungs import find
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 PARTS = ROOT / "tools/flat"
-FOLDERS = {"sgemm": "stages", "tsm": "tsm", "tensorcore": "tensorcore"}
-TUNED = "tsm/tuned/nvidia-h200.json"
 # Files whose declarations are here without comments: they are about the harness, and not about the stage.
 BOOKKEEPING = ("common/problem/", "common/kernel/launch", "common/kernel/status", "common/toolchain/")
 HARNESS = "of the harness, what is named below"
@@ -54,31 +51,6 @@ CHOSEN_PRODUCTS = (
     ("double", ".m = 16, .n = 16, .k = 1003"),
     ("double", ".m = 16, .n = 16, .k = 1009, .pad = 1, .whole = false"),
 )
-
-
-class Refusal(Exception):
-    """What is asked for can't be: one line."""
-
-
-def stage_file(name: str) -> pathlib.Path:
-    """The file of a stage, by its id, number or name, as for `./lab run`."""
-    family, _, rest = name.rpartition("/")
-    folder = FOLDERS.get(family or "sgemm")
-    if folder and re.fullmatch(r"\d\d[a-z]?(_\w+)?", rest):
-        exact = ROOT / folder / f"{rest}.cu"
-        files = [exact] if exact.exists() else sorted((ROOT / folder).glob(f"{rest}_*.cu"))
-        if len(files) == 1:
-            return files[0]
-    raise Refusal(f"no stage '{name}'; './lab list' shows them all")
-
-
-def stage_id(file: pathlib.Path) -> str:
-    return f"{'sgemm' if file.parent.name == 'stages' else file.parent.name}/{file.stem}"
-
-
-def all_stages() -> list[str]:
-    """The ids of all numbered files: stages and probes."""
-    return [stage_id(file) for folder in FOLDERS.values() for file in sorted((ROOT / folder).glob("[0-9][0-9]*_*.cu"))]
 
 
 def quoted(text: str, folder: pathlib.Path) -> list[pathlib.Path]:
@@ -156,14 +128,14 @@ def in_namespaces(parts: list[tuple[str, Declaration]]) -> str:
     return "\n".join([*lines, *closing(scope)]).lstrip() + "\n\n"
 
 
-def helpers(stages: list[pathlib.Path], program: str) -> tuple[str, list[str]]:
+def helpers(own: list[pathlib.Path], program: str) -> tuple[str, list[str]]:
     """What these stages and the program name of other files; and the system's headers that this takes."""
-    files = in_order([each for stage in stages for each in quoted(stage.read_text(), stage.parent)], [])
-    kind = family("".join(own_text(stage) for stage in stages))
+    files = in_order([each for stage in own for each in quoted(stage.read_text(), stage.parent)], [])
+    kind = family("".join(own_text(stage) for stage in own))
     of_family = PARTS / ("harness_tsm.cuh" if kind.startswith("Ts") else "harness_gemm.cuh")
     harness = declarations((PARTS / "harness.cuh").read_text())
     harness += declarations(of_family.read_text().replace("@Problem@", kind))
-    named = set().union(*(names_in(own_text(stage)) for stage in stages), names_in(program))
+    named = set().union(*(names_in(own_text(stage)) for stage in own), names_in(program))
     replaced = {(each.scope, name): each for each in harness for name in each.names}
     of_file: dict[pathlib.Path, list[Declaration]] = {}
     placed: set[Declaration] = set()
@@ -172,7 +144,7 @@ def helpers(stages: list[pathlib.Path], program: str) -> tuple[str, list[str]]:
         for each in declarations(file.read_text()):
             instead = next((replaced[each.scope, name] for name in each.names if (each.scope, name) in replaced), None)
             if instead is None:
-                if file.relative_to(ROOT).as_posix().startswith(BOOKKEEPING):
+                if relative(file).startswith(BOOKKEEPING):
                     if each.is_prototype():
                         continue  # what it does lies in a .cpp
                     each.text = without_comments(each.text)
@@ -190,7 +162,7 @@ def helpers(stages: list[pathlib.Path], program: str) -> tuple[str, list[str]]:
     headers = system((PARTS / "harness.cuh").read_text()) if any(each in kept for each in extra) else []
     waiting = [each for each in extra if each in kept]
     for file, here in of_file.items():
-        name = file.relative_to(ROOT).as_posix()
+        name = relative(file)
         where = HARNESS if name.startswith(BOOKKEEPING) else name
         for each in here:
             if each in kept:
@@ -202,9 +174,9 @@ def helpers(stages: list[pathlib.Path], program: str) -> tuple[str, list[str]]:
     return in_namespaces(parts), headers
 
 
-def chosen(operation: str) -> tuple[pathlib.Path, str]:
+def chosen(operation: str) -> tuple[str, str]:
     """The stage that tsm/tuned/ names for 16 x 16 real numbers; and declarations in place of tsm/choice.hpp."""
-    table = json.loads((ROOT / TUNED).read_text())["kernels"]
+    table = read_json(TUNED)["kernels"]
     entry = next(each for each in table if (each["op"], each["type"], each["m"], each["n"]) == (operation, "d", 16, 16))
     file = stage_file(entry["stage"])
     enums = {"reduction": "Reduction", "c_source": "CSource"}
@@ -215,9 +187,7 @@ def chosen(operation: str) -> tuple[pathlib.Path, str]:
     space = entry["stage"].replace("/", "_")
     has_workspace = "workspace_bytes" in names_in(own_text(file))
     workspace = f"{space}::info.workspace_bytes(problem)" if has_workspace else "0 * problem.result_bytes()"
-    return (
-        file,
-        f"""// ---- {HARNESS}
+    instead = f"""// ---- {HARNESS}
 
 namespace gemm {{
 
@@ -242,8 +212,8 @@ inline GeneratedKernels chosen_{operation}() {{
 
 }}  // namespace gemm
 
-""",
-    )
+"""
+    return entry["stage"], instead
 
 
 def family(text: str) -> str:
@@ -275,7 +245,7 @@ def program_of(name: str) -> str:
         main = (PARTS / f"main_{kind.removesuffix('Problem').lower()}.cu").read_text() + "\n"
         if generates(name):
             main += (PARTS / "kernel.cu").read_text() + "\n"
-            kernels = json.loads((PARTS / "kernels.json").read_text()).get(name, [])
+            kernels = read_json(PARTS / "kernels.json").get(name, [])
             calls = [f"    KERNEL({kernel});\n" for kernel in kernels] + calls
         main += (PARTS / "main_tsm.cu").read_text().replace("@products@\n", "".join(calls))
     else:
@@ -305,42 +275,40 @@ def kernel_names(name: str, nvcc: str) -> list[str]:
         lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
     found = [line.partition("this file has no kernel ")[2] for line in lines]
     if not all(found):
-        raise Refusal(f"{name}: {lines}")
+        fail(f"{name} asks for no kernel: {lines}")
     return list(dict.fromkeys(found))
 
 
 def all_kernel_names(nvcc: str) -> str:
     """What tools/flat/kernels.json must hold."""
-    names = {name: kernel_names(name, nvcc) for name in all_stages() if generates(name)}
+    names = {name: kernel_names(name, nvcc) for name in stages() if generates(name)}
     return json.dumps(names, indent=1) + "\n"
 
 
 def flat(name: str, program_for: Callable[[str], str] = program_of) -> str:
-    """The text of the file."""
+    """The text of a stage's file."""
     file = stage_file(name)
-    name = stage_id(file)
-    if re.search(r"^const gemm::ProbeRegistration", file.read_text(), re.M):
-        raise Refusal(f"{name} is a probe, which multiplies no matrices given to it: './lab probe {name}' runs it")
+    path, own = relative(file), own_text(file).strip("\n")
+    if re.search(r"^const gemm::ProbeRegistration", own, re.M):
+        fail(f"{name} is a probe, which multiplies no matrices given to it: './lab probe {name}' runs it")
     program = program_for(name)
-    stages, instead, above = [file], "", ""
+    files, instead, above = [file], "", ""
     if name in CHOOSERS:
         other, instead = chosen(CHOOSERS[name])
-        stages = [other, file]
-        space = stage_id(other).replace("/", "_")
-        above = f"// ---- {other.relative_to(ROOT).as_posix()}\n\nnamespace {space} {{\n\n{own_text(other)}\n"
+        files = [stage_file(other), file]
+        space = other.replace("/", "_")
+        above = f"// ---- {relative(files[0])}\n\nnamespace {space} {{\n\n{own_text(files[0])}\n"
         above += f"}}  // namespace {space}\n\n{instead}"
-    text, headers = helpers(stages, program + instead)
-    headers += system("".join(each.read_text() for each in stages) + (PARTS / "check.cuh").read_text())
+    text, headers = helpers(files, program + instead)
+    headers += system("".join(each.read_text() for each in files) + (PARTS / "check.cuh").read_text())
     short = file.stem if name.startswith("sgemm/") else name.replace("/", "_")
-    copyright_line = next(line for line in (ROOT / "LICENSE").read_text().splitlines() if line.startswith("Copyright"))
-    path = file.relative_to(ROOT).as_posix()
-    own = own_text(file).strip("\n")
+    notice = next(line for line in (ROOT / "LICENSE").read_text().splitlines() if line.startswith("Copyright"))
     body = f"{text}{above}// ---- {path}\n\n{own}\n\n// ---- the program\n\n{program}"
     headers = [header for header in sorted(set(headers)) if NEEDED_FOR.get(header, "") in body]
     return (
         f"// {path} of Staged GEMM in one file: helpers, the stage's own text, and a program\n"
         f"// that checks and times it. Made by `./lab show {name} --flat`.\n"
-        f"// MIT License. {copyright_line}.\n//\n"
+        f"// MIT License. {notice}.\n//\n"
         f"//   nvcc -std=c++20 -O3 -arch=sm_90a {short}.cu -o {short} && ./{short}\n"
         + "".join(f"#include {header}\n" for header in headers)
         + f"\n{body}"
@@ -359,14 +327,9 @@ def main(arguments: list[str]) -> int:
                 print(f"error: stages ask for others: python3 -m tools.flat --kernels {nvcc}", file=sys.stderr)
                 return 1
         case [name] if not name.startswith("-"):
-            try:
-                sys.stdout.write(flat(name))
-            except Refusal as refusal:
-                print(f"error: {refusal}", file=sys.stderr)
-                return 2
+            sys.stdout.write(flat(find(name)))
         case _:
-            print("error: usage: python3 -m tools.flat ID", file=sys.stderr)
-            return 2
+            fail("usage: python3 -m tools.flat ID")
     return 0
 
 

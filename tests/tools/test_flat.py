@@ -10,8 +10,6 @@ usage: test_flat.py                    what the texts hold, of all stages; needs
        test_flat.py --kernels [NVCC]   the kernels in the files of generating stages are those that the stages ask for
 """
 
-from __future__ import annotations
-
 import argparse
 import concurrent.futures
 import os
@@ -23,18 +21,15 @@ import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-FAMILIES = {"stages": "sgemm", "tsm": "tsm", "tensorcore": "tensorcore"}
+sys.dont_write_bytecode = True
+from tools.repository import CUDA_WHEELS, ROOT, stage_file, stages
+
 # What has no flat file, and why.
 PROBE = "is a probe, which multiplies no matrices given to it"
 REFUSED = dict.fromkeys(
     ("tensorcore/04_fragment_map", "tensorcore/05_scan", "tensorcore/06a_householder", "tensorcore/06b_givens"), PROBE
 )
-FILES = {
-    f"{FAMILIES[file.parent.name]}/{file.stem}": file
-    for folder in FAMILIES
-    for file in sorted((ROOT / folder).glob("[0-9][0-9]*_*.cu"))
-}
+FILES = {name: stage_file(name) for name in stages()}
 STAGES = [name for name in FILES if name not in REFUSED]
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include.*\n", re.M)
 # Lines that are neither the stage's nor a kernel header's: the harness's and the program. They may only become fewer.
@@ -140,7 +135,7 @@ def find_nvcc() -> str | None:
         os.environ.get("CUDACXX"),
         shutil.which("nvcc"),
         "/usr/local/cuda/bin/nvcc",
-        str(ROOT / ".lab/cuda-wheels/cuda/bin/nvcc"),
+        str(CUDA_WHEELS / "nvcc"),
     ]
     return next((place for place in places if place and shutil.which(place)), None)
 
@@ -205,7 +200,7 @@ def main() -> int:
         return 1 if options.run_all else 0
     if options.kernels is not None:
         command = [sys.executable, "-B", "-m", "tools.flat", "--check", nvcc]
-        return subprocess.run(command, env={**os.environ, "PYTHONPATH": str(ROOT)}).returncode
+        return subprocess.run(command, cwd=ROOT).returncode
     if options.run_all:
         if not has_gpu():
             print("error: no GPU here", file=sys.stderr)
