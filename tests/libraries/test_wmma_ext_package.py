@@ -3,7 +3,9 @@
 the library installed (find_package), and as a folder of its own (add_subdirectory). Without CUDA: the example on the
 executor's headers.
 
-usage: test_wmma_ext_package.py --build BUILD --nvcc NVCC | --cxx COMPILER
+And find_package() finds the installed version, and none that does not fit it.
+
+usage: test_wmma_ext_package.py --build BUILD (--nvcc NVCC | --cxx COMPILER)
 """
 
 import argparse
@@ -21,6 +23,15 @@ project(outside LANGUAGES CXX CUDA)
 add_subdirectory(installed)
 add_subdirectory(beside)
 """
+VERSIONED = """cmake_minimum_required(VERSION 3.24)
+project(outside LANGUAGES CXX)
+find_package(wmma_ext {asked} QUIET)
+if(wmma_ext_FOUND)
+  message("found=1 version=${{wmma_ext_VERSION}}.")
+else()
+  message("found=0 version=.")
+endif()
+"""
 EXAMPLE = """{use}
 add_library(example_{way} OBJECT ../example.cu ../before.cu ../after.cu)
 target_link_libraries(example_{way} PRIVATE wmma_ext::wmma_ext)
@@ -31,6 +42,29 @@ def run(*command):
     done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}")
+
+
+def check_versions(folder):
+    """What find_package() makes of versions: VERSION's own is there, another minor one is not."""
+    own = (ROOT / "VERSION").read_text().strip()
+    major, minor, _ = map(int, own.split("."))
+    for asked, found in {own: "1", f"{major}.{minor}": "1", f"{major}.{minor + 1}": "0", f"{major + 1}.0": "0"}.items():
+        (folder / "version").mkdir(exist_ok=True)
+        (folder / "version/CMakeLists.txt").write_text(VERSIONED.format(asked=asked))
+        done = subprocess.run(
+            [
+                "cmake",
+                "-S",
+                folder / "version",
+                "-B",
+                folder / asked,
+                f"-DCMAKE_PREFIX_PATH={folder}/prefix",
+            ],
+            text=True,
+            capture_output=True,
+        )
+        if f"found={found} version={own if found == '1' else ''}." not in done.stderr + done.stdout:
+            sys.exit(f"find_package(wmma_ext {asked}) beside {own}:\n{done.stdout}{done.stderr}")
 
 
 def main():
@@ -66,9 +100,10 @@ def main():
                     "-fsyntax-only",
                     folder / f"{file}.cu",
                 )
+        run("cmake", "--install", options.build, "--component", "wmma_ext", "--prefix", folder / "prefix")
+        check_versions(folder)
         if options.cxx:
             return
-        run("cmake", "--install", options.build, "--component", "wmma_ext", "--prefix", folder / "prefix")
         (folder / "CMakeLists.txt").write_text(PROJECT)
         for way, use in {
             "installed": "find_package(wmma_ext REQUIRED)",
