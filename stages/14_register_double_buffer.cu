@@ -33,11 +33,6 @@ __device__ constexpr int swizzle(int k) {
   return k / 4 * TOGETHER;
 }
 
-template <bool VECTOR>
-__device__ float4 fetch4(const float* from, int inside);  // `inside` of the four exist, zeros stand for the others
-template <bool VECTOR>
-__device__ void store4(float* to, int inside, float alpha, float4 sum, float beta);
-
 // FRAGMENTS: a step's words are read while the step before is multiplied. GLOBAL: a tile is fetched while the tile
 // before is multiplied. VECTOR: rows of all three matrices start at multiples of 16 bytes.
 template <bool FRAGMENTS, bool GLOBAL, int UNROLL, bool VECTOR>

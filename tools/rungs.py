@@ -68,6 +68,7 @@ def included(file: pathlib.Path, found: dict[pathlib.Path, None] | None = None) 
             continue
         found[header] = None
         included(header, found)
+        found[header] = found.pop(header)  # behind those that it includes, as the compiler reads them
     return list(found)
 
 
@@ -103,8 +104,11 @@ class Change:
     @functools.cached_property
     def lines(self) -> int:
         """Lines of code that differ, white space and comments ignored; one in another's place counts once."""
-        headers = [[line for header in side for line in header.code] for side in (self.old_headers, self.new_headers)]
-        return changed(self.old.code, self.new.code) + changed(*headers)
+        old, new = (
+            [line for source in (*headers, own) for line in source.code]
+            for headers, own in ((self.old_headers, self.old), (self.new_headers, self.new))
+        )
+        return changed(old, new)
 
 
 def matcher_of(old: list[str], new: list[str]) -> difflib.SequenceMatcher[str]:

@@ -59,7 +59,7 @@ REASON = re.compile(r"(data race in shared memory|uninitialised shared memory|da
 PLACE = re.compile(r" at (\S+):(\d+)")
 # Headers that are parts of stages: their barriers are the stage's. And a library's, whose accesses may meet the
 # stage's.
-PART = re.compile(r'^#include "(tensorcore/presplit/[^"]+)"', re.M)
+PART = re.compile(r'^#include "((?:tensorcore/presplit|stages/summit)/[^"]+)"', re.M)
 LIBRARY = "tensorcore/wmma_ext/"
 
 

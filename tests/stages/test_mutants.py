@@ -345,7 +345,7 @@ def stage_files(root=ROOT):
     )
 
 
-PART = re.compile(r'"((?:tensorcore/presplit|tsm/generated)/[\w.]+\.cuh)"')
+PART = re.compile(r'"((?:tensorcore/presplit|tsm/generated|stages/summit)/[\w.]+\.cuh)"')
 
 
 @functools.lru_cache(None)
@@ -814,6 +814,7 @@ int host(int alpha) { return alpha * 2; }
             "stages/18_summit.cu",
             "tsm/01_element_per_thread.cu",
             "tensorcore/01_wmma.cu",
+            "stages/summit/reduce.cuh",
             "tensorcore/presplit/product.cuh",
             "tsm/generated/kernel.cuh",
         ):

@@ -1,14 +1,15 @@
 """How stage 18 chooses: its cost model, from the constants in its source, for the tables of its page and its figure.
 
-A second implementation of what stands in stages/18_summit.cu behind "which tile, how many workers, and which way". The
-source is C++ that runs before each launch; here it is only told again, for a GPU with the H200's number of SMs.
+A second implementation of stages/summit/model.hpp, which is C++ and runs before each launch; here it is told again, for
+a GPU with the H200's number of SMs.
 """
 
 import re
 
-from tools.repository import Json
+from tools.repository import ROOT, Json
 
 SMS = 132  # of an H200
+SOURCES = [ROOT / "stages/summit" / name for name in ("shape.cuh", "pack.cuh", "model.hpp")]
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -18,7 +19,9 @@ def ceil_div(a: int, b: int) -> int:
 class Model:
     """The constants of the source."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self) -> None:
+        source = "".join(file.read_text() for file in SOURCES)
+
         def value(name: str) -> float:
             return float(re.search(rf"constexpr double {name} = ([0-9.e+]+)", source).group(1))
 

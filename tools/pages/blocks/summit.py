@@ -5,9 +5,9 @@ from tools.pages.data import CUBES, SKEWED, Data, NotMeasured, full_shape
 from tools.tables import table, tflops
 
 
-def block_costs(data: Data, stage: str) -> list[str]:
+def block_costs(data: Data) -> list[str]:
     """What the summit's cost model knows of its tiles, from its source."""
-    model = summit_model.Model(data.source(data.stage(stage)))
+    model = summit_model.Model()
     rows = []
     for name, shape in model.shapes.items():
         flops = 2 * shape["m"] * shape["n"] * shape["k"] * summit_model.SMS
@@ -39,13 +39,13 @@ def block_costs(data: Data, stage: str) -> list[str]:
         "",
         f"Each launch {model.launch:g} us; parts {model.part_bytes / 1e6:g} TB/s, written or read by all SMs, "
         f"{model.add_bytes / 1e6:g} TB/s by one "
-        f"block; packing {model.pack_bytes / 1e6:g} TB/s, read and written. From `stages/18_summit.cu`.",
+        f"block; packing {model.pack_bytes / 1e6:g} TB/s, read and written. From `stages/summit/model.hpp`.",
     ]
 
 
 def block_choices(data: Data, stage: str) -> list[str]:
     """What the summit's cost model chooses for the shapes that it is judged by, and how well it foretells the time."""
-    model = summit_model.Model(data.source(data.stage(stage)))
+    model = summit_model.Model()
     rows = []
     for shape in CUBES + SKEWED:
         m, n, k = map(int, full_shape(shape).split("x"))

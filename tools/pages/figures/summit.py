@@ -4,14 +4,13 @@ import pathlib
 
 from tools.pages.data import Data
 from tools.pages.figures.style import Plan, plot_style, save
-from tools.pages.summit_model import SMS, Model
-from tools.repository import stage_file
+from tools.pages.summit_model import SMS, SOURCES, Model
 
 
-def draw_plan(source: str, size: int, path: pathlib.Path) -> None:
+def draw_plan(size: int, path: pathlib.Path) -> None:
     """Who works when, by the model's times: without sharing, and as chosen."""
     plt = plot_style()
-    model = Model(source)
+    model = Model()
     chosen = model.choose(size, size, size)
     alone = model.share(chosen["tile"], size, size, size, chosen["tiles"], 0)
     shape = model.shapes[chosen["tile"]]
@@ -82,5 +81,4 @@ def draw_plan(source: str, size: int, path: pathlib.Path) -> None:
 
 
 def plan(data: Data) -> Plan:
-    source = stage_file("sgemm/18_summit")
-    return {"plan_18_summit.svg": ([source], lambda data, path: draw_plan(source.read_text(), 3000, path))}
+    return {"plan_18_summit.svg": (SOURCES, lambda data, path: draw_plan(3000, path))}

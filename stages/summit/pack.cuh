@@ -1,0 +1,70 @@
+// Stage 18: A and B copied into panels, A transposed, as in 17c.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "common/kernel/launch.cuh"
+#include "stages/summit/shape.cuh"
+
+namespace gemm::summit {
+
+// A copy of a matrix in panels: all steps of k of 128 rows of A, or columns of B, then of the next 128. Zeros outside.
+struct Packing {
+  const float* from;
+  std::int64_t ld;
+  int width;  // rows of A, columns of B
+  float* to;
+};
+constexpr int PANEL = 128;
+static_assert(Large::TILE_M == PANEL && Large::TILE_N == PANEL);
+
+// Blocks of 32 x 8 threads, for 32 x 32 words of A, which they transpose, or 16 rows of 128 words of B. Word by word,
+// because a warp's words are then neighbours whatever the alignment.
+constexpr int PACK_ROWS = 8, PACK_B_ROWS = 16;
+__host__ __device__ inline int pack_a_blocks(int m, int k) {
+  return ceil_div(m, PANEL) * (PANEL / 32) * ceil_div(k, 32);
+}
+__host__ __device__ inline int pack_b_blocks(int n, int k) {
+  return ceil_div(n, PANEL) * ceil_div(k, PACK_B_ROWS);
+}
+static __global__ void pack(Packing a, Packing b, int k) {
+  __shared__ float words[32][33];
+  const int x = threadIdx.x, y = threadIdx.y, a_blocks = pack_a_blocks(a.width, k);
+  if (static_cast<int>(blockIdx.x) < a_blocks) {
+    const int across = ceil_div(k, 32), row = blockIdx.x / across * 32, col = blockIdx.x % across * 32;
+#pragma unroll
+    for (int i = 0; i < 32; i += PACK_ROWS) {
+      const bool inside = row + y + i < a.width && col + x < k;
+      words[x][y + i] = inside ? a.from[(row + y + i) * a.ld + col + x] : 0.0f;
+    }
+    __syncthreads();
+    float* const to = a.to + (static_cast<std::size_t>(row / PANEL) * k + col) * PANEL + row % PANEL + x;
+#pragma unroll
+    for (int i = 0; i < 32; i += PACK_ROWS) {
+      if (col + y + i < k) to[(y + i) * PANEL] = words[y + i][x];
+    }
+  } else {
+    const int block = blockIdx.x - a_blocks, down = ceil_div(k, PACK_B_ROWS);
+    const int col = block / down * PANEL + x, row = block % down * PACK_B_ROWS + y;
+    float* const to = b.to + (static_cast<std::size_t>(block / down) * k + row) * PANEL + x;
+    float words_of_b[PACK_B_ROWS / PACK_ROWS][PANEL / 32];
+#pragma unroll
+    for (int i = 0; i < PACK_B_ROWS; i += PACK_ROWS) {
+#pragma unroll
+      for (int j = 0; j < PANEL; j += 32)
+        words_of_b[i / PACK_ROWS][j / 32] =
+            row + i < k && col + j < b.width ? b.from[(row + i) * b.ld + col + j] : 0.0f;
+    }
+#pragma unroll
+    for (int i = 0; i < PACK_B_ROWS; i += PACK_ROWS) {
+#pragma unroll
+      for (int j = 0; j < PANEL; j += 32) {
+        if (row + i < k) to[i * PANEL + j] = words_of_b[i / PACK_ROWS][j / 32];
+      }
+    }
+  }
+}
+
+}  // namespace gemm::summit
