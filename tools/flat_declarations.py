@@ -203,7 +203,8 @@ def reached(available: list[Declaration], named: set[str]) -> set[Declaration]:
 
     def is_wanted(each: Declaration) -> bool:
         if each.follows:
-            return bool(each.names & defined) and each.names & defined <= names
+            ours = each.names & defined  # of CUDA's types alone: wanted if one of them is
+            return ours <= names if ours else bool(each.names & names)
         return bool(each.names & names)
 
     while True:
