@@ -240,4 +240,4 @@ def draw_ladder(reports: list[Json], path: pathlib.Path | str) -> None:
 def plan(data: Data) -> Plan:
     runs = [path for path in (LADDER, SWEEP, COARSE, RANDOM) if path.exists()]
     reports = [report for report in (data.ladder, data.sweep, data.coarse, data.random) if report]
-    return {f"ladder.{kind}": (runs, lambda data, path: draw_ladder(reports, path)) for kind in ("svg", "png")}
+    return {"ladder.svg": (runs, lambda data, path: draw_ladder(reports, path))}

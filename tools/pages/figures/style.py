@@ -1,6 +1,7 @@
 """How all figures look, and how they are written."""
 
 import pathlib
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ def plot_style() -> Pyplot:
     matplotlib.rcParams.update(
         {
             "svg.hashsalt": "staged-gemm",
+            "svg.fonttype": "none",  # text stays text: it can be searched and read aloud
             "font.size": 10,
             "axes.grid": True,
             "grid.alpha": 0.3,
@@ -40,9 +42,26 @@ def plot_style() -> Pyplot:
 
 
 def save(plt: Pyplot, fig: Figure, path: pathlib.Path | str) -> None:
-    kind = {"dpi": 150, "metadata": {"Software": None}} if str(path).endswith(".png") else {"metadata": {"Date": None}}
+    path = pathlib.Path(path)
+    is_svg = path.suffix == ".svg"
+    kind = {"metadata": {"Date": None}} if is_svg else {"dpi": 150, "metadata": {"Software": None}}
     fig.savefig(path, bbox_inches="tight", facecolor="white", **kind)
     plt.close(fig)
+    if is_svg:
+        path.write_text(shortened(path.read_text()))
+
+
+def shortened(svg: str) -> str:
+    """Coordinates with two digits behind the point, a hundredth of a pixel; factors below 1 with four. Text stays."""
+
+    def number(found: re.Match[str]) -> str:
+        value = float(found[0])
+        return f"{value:.{2 if abs(value) >= 1 else 4}f}".rstrip("0").rstrip(".")
+
+    def tag(found: re.Match[str]) -> str:
+        return re.sub(r"(?<![\w.#])-?\d+\.\d{3,}(?![\w.])", number, found[0])
+
+    return re.sub(r"<[^>]+>", tag, svg)
 
 
 def beside(ax: Axes, title: str | None = None) -> None:
