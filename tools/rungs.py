@@ -1,5 +1,6 @@
 """The rungs as a tree: which stage each one changes, and how many lines of code the change is."""
 
+import collections
 import dataclasses
 import difflib
 import functools
@@ -7,6 +8,7 @@ import pathlib
 import re
 import subprocess
 import tempfile
+from collections.abc import Iterable
 
 from tools.command_line import fail
 from tools.repository import FAMILIES, ROOT, relative, stage_file, stages
@@ -103,12 +105,14 @@ class Change:
 
     @functools.cached_property
     def lines(self) -> int:
-        """Lines of code that differ, white space and comments ignored; one in another's place counts once."""
+        """Lines of code that differ, white space and comments ignored; one in another's place counts once. What has
+        moved to a helper of common/kernel/ that only the new rung includes is no change."""
         old, new = (
             [line for source in (*headers, own) for line in source.code]
             for headers, own in ((self.old_headers, self.old), (self.new_headers, self.new))
         )
-        return changed(old, new)
+        helpers = [helpers_of(source) for source in (self.old, self.new)]
+        return changed(old, new, [line for helper in helpers[1] - helpers[0] for line in source_of(helper).code])
 
 
 def matcher_of(old: list[str], new: list[str]) -> difflib.SequenceMatcher[str]:
@@ -135,9 +139,26 @@ def matcher_of(old: list[str], new: list[str]) -> difflib.SequenceMatcher[str]:
     return matcher
 
 
-def changed(old: list[str], new: list[str]) -> int:
-    opcodes = matcher_of(old, new).get_opcodes()
-    return sum(max(b - a, d - c) for kind, a, b, c, d in opcodes if kind != "equal")
+def helpers_of(source: Source) -> set[pathlib.Path]:
+    """Headers of common/kernel/ that a file includes itself."""
+    return {ROOT / name for line in source.lines for name in re.findall(r'^#include "(common/kernel/[^"]+)"', line)}
+
+
+def changed(old: list[str], new: list[str], moved: Iterable[str] = ()) -> int:
+    """Lines, one in another's place once; without the old ones that have `moved` elsewhere."""
+    left = collections.Counter(moved)
+    count = 0
+    for kind, a, b, c, d in matcher_of(old, new).get_opcodes():
+        if kind == "equal":
+            continue
+        removed = 0
+        for line in old[a:b]:
+            if left[line] > 0:
+                left[line] -= 1
+            else:
+                removed += 1
+        count += max(removed, d - c)
+    return count
 
 
 def change(old: str, new: str) -> Change:

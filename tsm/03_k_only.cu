@@ -98,12 +98,12 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// The narrowest of WIDTHS that needs no more tiles than another.
-template <int... WIDTHS>
-constexpr int width_for(int size) {
+// The narrowest of SIZES that needs no more tiles than another.
+template <int... SIZES>
+constexpr int tile_for(int size) {
   int best = 0;
-  for (const int w : {WIDTHS...}) {
-    if (best == 0 || gemm::ceil_div(size, w) < gemm::ceil_div(size, best)) best = w;
+  for (const int s : {SIZES...}) {
+    if (best == 0 || gemm::ceil_div(size, s) < gemm::ceil_div(size, best)) best = s;
   }
   return best;
 }
@@ -118,14 +118,14 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) 
                       p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate);
 }
 
-template <class T, int... WIDTHS>
+template <class T, int... SIZES>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   if (p.m == 0 || p.n == 0) return gemm::Status::ok();
   const auto grid = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, THREADS));
   gemm::Status status =
       gemm::launch(scale<T>, {.grid = grid, .block = THREADS, .stream = stream}, p.m, p.n, p.beta, p.c, p.ldc);
-  const int width = width_for<WIDTHS...>(std::max(p.m, p.n));
-  if (status) ((width == WIDTHS && !!(status = launch_tile<T, WIDTHS>(p, stream))) || ...);
+  const int size = tile_for<SIZES...>(std::max(p.m, p.n));
+  if (status) ((size == SIZES && !!(status = launch_tile<T, SIZES>(p, stream))) || ...);
   return status;
 }
 
@@ -136,7 +136,7 @@ constexpr gemm::StageInfo info = {
     .launch = {launch<double, 2, 4, 8, 10>, launch<double2, 2, 4, 7>},
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
-          const int width = width_for<2, 4, 8, 10>(std::max({m, n, 1}));
+          const int width = tile_for<2, 4, 8, 10>(std::max({m, n, 1}));
           const int tiles = std::max(gemm::ceil_div(m, width) * gemm::ceil_div(n, width), 1);
           return static_cast<double>(k) / (std::max(sms * blocks<double>(width) / tiles, 1) * THREADS);
         },

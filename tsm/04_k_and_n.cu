@@ -13,6 +13,7 @@
 // Source    Ernst et al. (2020), section 3, "parallelization over the K and N loop".
 #include <algorithm>
 
+#include "common/kernel/accumulate.cuh"
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
 
@@ -27,22 +28,6 @@ template <class T>
 constexpr int blocks(int height) {
   const int registers = static_cast<int>(sizeof(T) / 4) * (height + 2) + 36;
   return std::min(65536 / (registers * THREADS), 16);
-}
-
-template <class T>
-__global__ void scale(int m, int n, T beta, T* c, std::int64_t ldc) {
-  const int element = blockIdx.x * blockDim.x + threadIdx.x;
-  if (element >= m * n) return;
-  T* const out = c + element / n * ldc + element % n;
-  *out = gemm::scaled(T{}, T{}, beta, out);
-}
-
-__device__ void add_to(double* out, double x) {
-  atomicAdd(out, x);
-}
-__device__ void add_to(double2* out, double2 x) {
-  atomicAdd(&out->x, x.x);
-  atomicAdd(&out->y, x.y);
 }
 
 // A slice is `threads` threads, and `groups` blocks where C has more tiles than a block has threads.
@@ -90,18 +75,18 @@ __global__ void __launch_bounds__(THREADS)
     if (slice == 0) {
 #pragma unroll 1
       for (int s = 0; s < min(rows - r, WORDS); ++s)
-        add_to(c + (row + r + s) * ldc + col, gemm::multiply_add(alpha, parts[s][thread], T{}));
+        gemm::add_to(c + (row + r + s) * ldc + col, gemm::multiply_add(alpha, parts[s][thread], T{}));
     }
     __syncthreads();  // nobody reads the parts any more
   }
 }
 
-// The lowest of HEIGHTS that needs no more tiles than another.
-template <int... HEIGHTS>
-constexpr int height_for(int m) {
+// The lowest of SIZES that needs no more tiles than another.
+template <int... SIZES>
+constexpr int tile_for(int size) {
   int best = 0;
-  for (const int h : {HEIGHTS...}) {
-    if (best == 0 || gemm::ceil_div(m, h) < gemm::ceil_div(m, best)) best = h;
+  for (const int s : {SIZES...}) {
+    if (best == 0 || gemm::ceil_div(size, s) < gemm::ceil_div(size, best)) best = s;
   }
   return best;
 }
@@ -117,14 +102,12 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) 
                       p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, threads, groups);
 }
 
-template <class T, int... HEIGHTS>
+template <class T, int... SIZES>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   if (p.m == 0 || p.n == 0) return gemm::Status::ok();
-  const auto grid = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, THREADS));
-  gemm::Status status =
-      gemm::launch(scale<T>, {.grid = grid, .block = THREADS, .stream = stream}, p.m, p.n, p.beta, p.c, p.ldc);
-  const int height = height_for<HEIGHTS...>(p.m);
-  if (status) ((height == HEIGHTS && !!(status = launch_tile<T, HEIGHTS>(p, stream))) || ...);
+  gemm::Status status = gemm::launch_scale(p.m, p.n, p.beta, p.c, p.ldc, stream);
+  const int size = tile_for<SIZES...>(p.m);
+  if (status) ((size == SIZES && !!(status = launch_tile<T, SIZES>(p, stream))) || ...);
   return status;
 }
 
@@ -135,7 +118,7 @@ constexpr gemm::StageInfo info = {
     .launch = {launch<double, 4, 8, 16, 32, 64>, launch<double2, 4, 8, 16, 32>},
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
-          const int height = height_for<4, 8, 16, 32, 64>(std::max(m, 1));
+          const int height = tile_for<4, 8, 16, 32, 64>(std::max(m, 1));
           const int tiles = std::max(gemm::ceil_div(m, height) * n, 1), threads = std::min(tiles, THREADS);
           const int groups = gemm::ceil_div(tiles, threads);
           return static_cast<double>(k) / (std::max(sms * blocks<double>(height) / groups, 1) * (THREADS / threads));

@@ -14,6 +14,7 @@
 // Source    Ernst et al. (2020), section 3: tiling of the two inner loops, and guards where a tile is cut off.
 #include <algorithm>
 
+#include "common/kernel/accumulate.cuh"
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
 
@@ -28,22 +29,6 @@ template <class T>
 constexpr int blocks(int tm, int tn) {
   const int registers = static_cast<int>(sizeof(T) / 4) * (tm * tn + tm + tn) + 32;
   return std::min(65536 / (registers * THREADS), 16);
-}
-
-template <class T>
-__global__ void scale(int m, int n, T beta, T* c, std::int64_t ldc) {
-  const int element = blockIdx.x * blockDim.x + threadIdx.x;
-  if (element >= m * n) return;
-  T* const out = c + element / n * ldc + element % n;
-  *out = gemm::scaled(T{}, T{}, beta, out);
-}
-
-__device__ void add_to(double* out, double x) {
-  atomicAdd(out, x);
-}
-__device__ void add_to(double2* out, double2 x) {
-  atomicAdd(&out->x, x.x);
-  atomicAdd(&out->y, x.y);
 }
 
 // A slice is `threads` threads, and `groups` blocks where C has more tiles than a block has threads.
@@ -99,7 +84,7 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
     if (works && slice == 0 && r < rows) {
 #pragma unroll 1
       for (int s = 0; s < cols; ++s)
-        add_to(c + (row + r) * ldc + col + s, gemm::multiply_add(alpha, parts[s][thread], T{}));
+        gemm::add_to(c + (row + r) * ldc + col + s, gemm::multiply_add(alpha, parts[s][thread], T{}));
     }
     __syncthreads();  // nobody reads the parts any more
   }
@@ -120,9 +105,7 @@ struct Cut {  // how C is dealt out to threads
 template <class T, int TM, int TN>
 gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   if (p.m == 0 || p.n == 0) return gemm::Status::ok();
-  const auto grid = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, THREADS));
-  const gemm::Status scaled =
-      gemm::launch(scale<T>, {.grid = grid, .block = THREADS, .stream = stream}, p.m, p.n, p.beta, p.c, p.ldc);
+  const gemm::Status scaled = gemm::launch_scale(p.m, p.n, p.beta, p.c, p.ldc, stream);
   if (!scaled) return scaled;
   const Cut cut(TM, TN, blocks<T>(TM, TN), p.m, p.n, gemm::device_limits().multiprocessors);
   const std::int64_t most = (p.depth() + cut.slices - 1) / cut.slices;

@@ -15,6 +15,7 @@
 //           for short K. The fixed order is not the paper's.
 #include <algorithm>
 
+#include "common/kernel/accumulate.cuh"
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
 
@@ -36,14 +37,6 @@ template <class T>
 constexpr int blocks(int tm, int tn) {
   const int registers = static_cast<int>(sizeof(T) / 4) * (tm * tn + 2 * (tm + tn)) + 38;
   return std::min(65536 / (std::min(registers, 255) * THREADS), 16);
-}
-
-__device__ void add_to(double* out, double x) {
-  atomicAdd(out, x);
-}
-__device__ void add_to(double2* out, double2 x) {
-  atomicAdd(&out->x, x.x);
-  atomicAdd(&out->y, x.y);
 }
 
 // `out` is C, or for ordered additions an m x n matrix for each chunk of K. A slice is `threads` threads, and `groups`
@@ -122,7 +115,7 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
         if (ordered) {
           *element = parts[s][thread];
         } else {
-          add_to(element, gemm::multiply_add(alpha, parts[s][thread], T{}));
+          gemm::add_to(element, gemm::multiply_add(alpha, parts[s][thread], T{}));
         }
       }
     }

@@ -86,6 +86,11 @@ class Diff(unittest.TestCase):
         shown = diff.text_of(of)
         self.assertEqual(shown[1:], [" int a;", "-int b;", "+int B;", " int c;", "+int d;", "+int e;"])
 
+    def test_what_moved_to_a_helper_is_no_change(self):
+        self.assertEqual(rungs.changed(["f(){", "g;", "}", "x;"], ["x;"]), 3)
+        self.assertEqual(rungs.changed(["f(){", "g;", "}", "x;"], ["x;"], ["f(){", "g;", "}"]), 0)
+        self.assertEqual(rungs.changed(["f(){", "h;", "}", "x;"], ["x;"], ["f(){", "g;", "}"]), 1)
+
     def test_headers_of_one_side_count(self):
         of = rungs.change("tsm/12_tsmm_generated", "tsm/13_tsmm_pipeline")
         self.assertGreater(of.lines, rungs.changed(of.old.code, of.new.code))
