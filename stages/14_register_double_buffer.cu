@@ -145,7 +145,7 @@ constexpr gemm::Variant variants[] = {
 };
 
 constexpr gemm::StageInfo info = {
-    .idea = "as 13b, the next step's words and the next tile on their way while this one is multiplied",
+    .idea = "as 13b, the next step's words and the next tile in flight while this one is multiplied",
     .base = "13b",
     // Wavefronts: 2 for each float4.
     .l1_cycles =

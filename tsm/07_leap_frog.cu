@@ -1,7 +1,7 @@
 // 07 leap frog: the next row's words are asked for before this row's are multiplied.
 //
 // Idea      A warp stops at the first FMA whose words are not there, and asks for nothing while it multiplies. With a
-//           second set of registers for the next row, loads are on their way all the time.
+//           second set of registers for the next row, loads are in flight all the time.
 // Base      06_transposed
 // Change    next_x, next_y. The last row is loaded twice, which takes less than to ask before each load whether there
 //           is a next.

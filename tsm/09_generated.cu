@@ -4,7 +4,7 @@
 //           general: each problem has its own kernel, written once as a template and compiled at the first launch.
 // Base      08_reductions
 // Change    One kernel in the place of 03 to 08, its choices made by a model, or one by one on the command line.
-// Limit     The registers: they hold the sums and the rows on their way. Where C is wide, its tiles leave no room for
+// Limit     The registers: they hold the sums and the rows in flight. Where C is wide, its tiles leave no room for
 //           as many bytes as latency asks for; where it is narrow, the memory's bandwidth.
 // Number    Registers of the compiled kernel against the line 2 (TM TN + 2 (TM + TN) + 8); GB/s of A and B.
 // Map       tsm/generated/kernel.cuh: slices of ceil(M / TM) x ceil(N / TN) threads, columns interleaved.

@@ -1,7 +1,7 @@
 // 10 pipeline: A and B go to shared memory several stages ahead, by asynchronous copies, so that what is on its way
 // fills no register.
 //
-// Idea      Until now registers held the sums and the rows on their way, and Little's law wanted more of these than
+// Idea      Until now registers held the sums and the rows in flight, and Little's law wanted more of these than
 //           there was room for. A copy from device to shared memory takes no register: three stages of 8 KB and more
 //           are always under way in each SM, however wide C is, and the sums can have the registers.
 // Base      09_generated
@@ -32,7 +32,7 @@ namespace generated = gemm::generated;
 constexpr int MOST_KEPT = 4;     // blocks of an SM that leave partial sums
 constexpr double LATENCY = 660;  // cycles of a round trip to device memory (docs/tsm/probes.md)
 
-// Where K is small: of how many stages a block has the rows, at least. Its first stages are on their way at the same
+// Where K is small: of how many stages a block has the rows, at least. Its first stages are in flight at the same
 // time, so while one takes less to multiply than to arrive, more of them cost nothing, and fewer blocks leave fewer
 // partial sums.
 int least_stages(double cycles_of_row, int rows) {

@@ -3,7 +3,7 @@
 // Idea      The other tall & skinny product. Here the long dimension is not the sum's: K x N results, each the sum of M
 //           products, are parallel as they are, and nothing has to be added up across threads.
 // Change    (A new product.) Threads of a row of B read the same words of A, and C comes from the L1 cache.
-// Limit     Latency. A thread has 64 bytes of its row of A on their way at a time, which all N threads of the row ask
+// Limit     Latency. A thread has 64 bytes of its row of A in flight at a time, which all N threads of the row ask
 //           for, and an SM has 1024 threads: 1024 / N rows. Then the L1 cache: three to six wavefronts for each FMA of
 //           a warp.
 // Number    GB/s of A and B against the ceiling of `scale`, which reads and writes as much.
