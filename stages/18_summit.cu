@@ -384,7 +384,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, const Choice& choice, std::int6
   const Plan& plan = choice.plan;
   unsigned* const tickets = reinterpret_cast<unsigned*>(p.workspace);
   float4* const parts = reinterpret_cast<float4*>(p.workspace + TICKETS);
-  const bool wide = aligned(p.c, p.ldc);
+  const bool wide = gemm::has_aligned_rows(p.c, p.ldc);
   if (b_panel == 0) b_panel = S::TILE_N;
   auto kernel = choice.way == Way::words ? sgemm<S, Way::words, true> : sgemm<S, Way::fours, true>;
   if constexpr (std::is_same_v<S, Large>) {

@@ -12,7 +12,7 @@
 // Source    Ernst et al. (2020), sections 2.1 and 3: code generation for each size, and the options.
 #include <algorithm>
 
-#include "common/kernel/complex.cuh"
+#include "common/kernel/accumulate.cuh"
 #include "tsm/generated/kernel.cuh"
 #include "tsm/generated/model.hpp"
 #include "tsm/jit_launch.hpp"
@@ -23,7 +23,6 @@ using gemm::KernelOptions;
 using gemm::Reduction;
 namespace generated = gemm::generated;
 
-constexpr int THREADS = 256;
 constexpr int LEAST_ROWS = 8;  // of a slice: fewer threads where K is small
 constexpr int MOST_KEPT = 8;   // blocks of an SM that keep partial sums
 
@@ -53,25 +52,14 @@ constexpr generated::Generator generator = {generated::choose, generated::refusa
                                             needs};
 
 template <class T>
-__global__ void scale(int m, int n, T beta, T* c, std::int64_t ldc) {
-  const int element = blockIdx.x * blockDim.x + threadIdx.x;
-  if (element >= m * n) return;
-  T* const out = c + element / n * ldc + element % n;
-  *out = gemm::scaled(T{}, T{}, beta, out);
-}
-
-template <class T>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
-  const int all = p.m * p.n;
-  if (all == 0) return gemm::Status::ok();
+  if (p.m == 0 || p.n == 0) return gemm::Status::ok();
   generated::Form form = generated::form_of(p);
   form.rows_a = form.rows_b = generated::Rows::flat;  // the kernel takes all alike
   const generated::Plan& plan = generated::plan_for<generator>(form);
   if (!plan.status) return plan.status;
   if (!keeps_sums(plan.options)) {
-    const gemm::Status scaled = gemm::launch(
-        scale<T>, {.grid = static_cast<unsigned>(gemm::ceil_div(all, THREADS)), .block = THREADS, .stream = stream},
-        p.m, p.n, p.beta, p.c, p.ldc);
+    const gemm::Status scaled = gemm::launch_scale(p.m, p.n, p.beta, p.c, p.ldc, stream);
     if (!scaled || p.depth() == 0) return scaled;
   }
   const gemm::LaunchShape shape = plan.shape(p.depth(), stream);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "common/kernel/launch.cuh"
+#include "common/kernel/vector.cuh"
 #include "common/problem/problem.hpp"
 #include "stages/summit/pack.cuh"
 #include "stages/summit/plan.cuh"
@@ -51,11 +52,8 @@ constexpr double IMPOSSIBLE = 1e300;
 constexpr int TICKETS = 4096;
 
 // Which operands can be read 16 bytes at a time.
-inline bool aligned(const float* x, std::int64_t ld) {
-  return reinterpret_cast<std::uintptr_t>(x) % 16 == 0 && ld % 4 == 0;
-}
 inline bool aligned_b(const SgemmProblem& p) {
-  return aligned(p.b, p.ldb) && p.n % 4 == 0;
+  return has_aligned_rows(p.b, p.ldb) && p.n % 4 == 0;
 }
 // Rows that do not start with a line of the cache lie in one line more.
 inline bool ragged(const float* x, std::int64_t ld) {
@@ -148,7 +146,7 @@ void consider(const SgemmProblem& p, Tile tile, Way way, Choice& best) {
 
 inline Choice choose(const SgemmProblem& p, Tile tile, bool always_pack) {
   Choice best{{}, Tile::large, Way::words, IMPOSSIBLE};
-  const Way unpacked = aligned(p.a, p.lda) && aligned_b(p) ? Way::fours : Way::words;
+  const Way unpacked = has_aligned_rows(p.a, p.lda) && aligned_b(p) ? Way::fours : Way::words;
   for (const Way way : {unpacked, Way::packed}) {
     if (always_pack && way != Way::packed) continue;
     if (tile == Tile::any || tile == Tile::large) consider<Large>(p, Tile::large, way, best);
