@@ -22,7 +22,8 @@ enum class Outcome { pass, fail, skip };
 
 struct Verdict {
   Outcome outcome = Outcome::pass;
-  std::string reason;     ///< why not pass
+  std::string reason;                    ///< why not pass
+  std::vector<std::string> explanation;  ///< what it comes from, as far as it is known (explain.hpp): sentences
   bool compared = false;  ///< whether there was a result to compare, that is, whether `error` means anything
   Comparison error;
   std::string policy;                  ///< what the contender chose, if it has a choice
@@ -41,10 +42,14 @@ inline Verdict verdict_without_result(Outcome outcome, std::string reason, bool 
   return verdict;
 }
 
+/// What lies between and around the rows, and in a result that is not to be read: traps, or numbers, from which it can be told
+/// what a wrong kernel has read (explain.hpp).
+enum class Surroundings { poison, numbers };
+
 class Workbench {
  public:
   /// Allocates, fills, and computes the reference. Throws UsageError or DeviceError.
-  explicit Workbench(const ProblemSpec& spec);
+  explicit Workbench(const ProblemSpec& spec, Surroundings surroundings = Surroundings::poison);
 
   const ProblemSpec& spec() const { return spec_; }
   Problem problem() const;
@@ -56,10 +61,18 @@ class Workbench {
   /// Inspects what an earlier launch left.
   Verdict inspect(const Contender& contender) const;
 
+  const Matrix& x() const { return x_; }
+  const Matrix& y() const { return y_; }
+  const Matrix& out() const { return out_; }
+  const Reference& reference() const { return reference_; }
+
  private:
+  void fill_with_traps();
+  void fill_with_numbers();
+
   ProblemSpec spec_;
   Matrix x_, y_, out_;              // as in Problem
-  std::optional<Matrix> original_;  // of the result, only if beta is not zero
+  std::optional<Matrix> original_;  // of the result, if it begins as numbers
   Reference reference_;
   std::uint64_t fingerprint_x_, fingerprint_y_;
 };

@@ -98,6 +98,7 @@ void prepare(RunOptions& options, const Stage& stage) {
   options.evaluate.time = options.time_asked || (!asked && on_gpu);
   options.evaluate.count = options.count_asked || (!asked && !on_gpu);
   options.evaluate.lines = options.lines_asked;
+  options.evaluate.explain = true;
   options.spec.validate();
   require_kernel_options(options.spec, stage);
   require_writable(options.json);

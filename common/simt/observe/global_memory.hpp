@@ -8,6 +8,9 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
+
+#include "common/simt/observe/matrix_place.hpp"
 
 namespace simt {
 
@@ -17,14 +20,34 @@ class GlobalMemory {
 
   /// 256-byte aligned, filled with NaN, and followed by a gap that belongs to nobody. Null if there is not enough.
   void* allocate(std::size_t bytes);
+  /// A matrix whose rows may lie gigabytes apart: only they are kernels' to touch, and only they take memory. Before one of more
+  /// than 2^31 elements lie as many that are nobody's, so that an offset that has turned negative ends there. Its addresses are
+  /// handed out again when it is gone. Sets matrix.first; false if there is no room.
+  bool allocate_sparse(MatrixPlace& matrix);
   /// False for what is not the start of an allocation.
   bool release(void* pointer);
 
   bool contains(std::uintptr_t address) const { return address - begin_ < capacity_; }
   /// Whether all of these bytes belong to one allocation.
   bool allocated(std::uintptr_t address, std::size_t bytes) const;
-  /// "byte 4096 of an allocation of 4096 bytes", also for addresses near one
+  /// "A(3, 5)" where a matrix lies, else "byte 4096 of an allocation of 4096 bytes"; also for addresses near one.
   std::string describe(std::uintptr_t address) const;
+
+  /// A matrix lies here, alone in its allocation: kernels may read and write nothing before its first and behind its last
+  /// element, and write nothing between its rows.
+  void name(const MatrixPlace& matrix);
+  /// Whether a matrix lies here, and these bytes are not all elements of it.
+  bool outside_of_a_matrix(std::uintptr_t address, std::size_t bytes) const {
+    const MatrixPlace* const matrix = matrix_at(address);
+    return matrix && !matrix->has(address, bytes);
+  }
+  /// Of an access that is not all inside of one allocation, or of elements: the first word that is not.
+  std::uintptr_t first_outside(std::uintptr_t address, std::size_t bytes) const;
+  /// Why this may not be read before it is written; mostly empty.
+  std::string untold(std::uintptr_t address) const {
+    const MatrixPlace* const matrix = matrix_at(address);
+    return matrix ? matrix->untold : "";
+  }
 
   /// The upper half of a state byte: what is known of a word (four bytes) in the launch under way. The lower half:
   /// which of its bytes hold a value.
@@ -44,12 +67,32 @@ class GlobalMemory {
 
   /// From here on these bytes count as written.
   void mark_written(std::uintptr_t address, std::size_t bytes);
+  /// And these no longer, although there are numbers.
+  void mark_unwritten(std::uintptr_t address, std::size_t bytes);
 
   /// Forgets who accessed what: a launch begins.
   void start_launch();
 
  private:
+  struct Range {
+    std::uintptr_t begin, end;
+  };
+  struct Allocation {
+    std::size_t bytes;
+    std::vector<Range> open;       ///< what kernels may touch
+    bool sparse = false;
+  };
+
   GlobalMemory();
+  // A handful, and few but writes ask.
+  const MatrixPlace* matrix_at(std::uintptr_t address) const {
+    for (const MatrixPlace& matrix : matrices_) {
+      if (address >= matrix.first && address < matrix.end()) return &matrix;
+    }
+    return nullptr;
+  }
+  template <class Change>
+  void change_written(std::uintptr_t address, std::size_t bytes, Change change);
 
   std::uintptr_t begin_ = 0;
   std::size_t capacity_ = 0;
@@ -57,7 +100,8 @@ class GlobalMemory {
 
   mutable std::mutex mutex_;
   std::uintptr_t next_ = 0;
-  std::map<std::uintptr_t, std::size_t> allocations_;  // start, bytes
+  std::map<std::uintptr_t, Allocation> allocations_;
+  std::vector<MatrixPlace> matrices_;  // changes only while no kernel runs
 };
 
 }  // namespace simt
