@@ -50,7 +50,7 @@ def ended_how(status: int) -> str:
 class Stage:
     """One stage's program."""
 
-    def __init__(self, program: str):
+    def __init__(self, program: str) -> None:
         self.program = pathlib.Path(program)
         self.name = self.program.name.replace("_", "/", 1)
 

@@ -35,17 +35,28 @@ std::vector<Element> wrong_elements(const SolvedProblem& solved) {
   return wrong;
 }
 
+bool agrees(const Hypothesis& hypothesis, const SolvedProblem& solved, const Element& e) {
+  const std::optional<Number> value = hypothesis.value(e.i, e.j);
+  return value && *value == solved.got(e.i, e.j);
+}
+
+// Of what is right by chance, too.
+bool fits_everywhere(const Hypothesis& hypothesis, const SolvedProblem& solved) {
+  for (std::int64_t i = 0; i < solved.rows(); ++i) {
+    for (std::int64_t j = 0; j < solved.cols(); ++j) {
+      if (!agrees(hypothesis, solved, {i, j})) return false;
+    }
+  }
+  return true;
+}
+
 // A few of them, far from each other, come first: most hypotheses fail there.
 bool fits(const Hypothesis& hypothesis, const SolvedProblem& solved, const std::vector<Element>& wrong) {
-  const auto agrees = [&](const Element& e) {
-    const std::optional<Number> value = hypothesis.value(e.i, e.j);
-    return value && *value == solved.got(e.i, e.j);
-  };
   constexpr std::size_t samples = 7;
   for (std::size_t s = 0; s < samples; ++s) {
-    if (!agrees(wrong[s * (wrong.size() - 1) / (samples - 1)])) return false;
+    if (!agrees(hypothesis, solved, wrong[s * (wrong.size() - 1) / (samples - 1)])) return false;
   }
-  return std::ranges::all_of(wrong, agrees);
+  return std::ranges::all_of(wrong, [&](const Element& e) { return agrees(hypothesis, solved, e); });
 }
 
 // "rows 128 to 130", "column 64"
@@ -105,7 +116,8 @@ std::vector<std::string> explain(const ProblemSpec& spec, const Contender& conte
   SolvedProblem solved{bench.problem(),   bench.x().to_host(), bench.y().to_host(), bench.out().to_host(), {},
                        expected_of(bench)};
   const Observation seen = observe([&] { contender.launch(bench.problem(), nullptr); });
-  if (cudaDeviceSynchronize() != cudaSuccess) return {};
+  // A race makes the result one of many, and what was broken off is none.
+  if (cudaDeviceSynchronize() != cudaSuccess || !seen.defects.empty()) return {};
   solved.after = bench.out().to_host();
   const std::vector<Element> wrong = wrong_elements(solved);
   if (wrong.size() < least_evidence) return {};
@@ -113,10 +125,11 @@ std::vector<std::string> explain(const ProblemSpec& spec, const Contender& conte
   for (const Hypothesis& hypothesis : hypotheses(solved, wrong)) {
     if (!fits(hypothesis, solved, wrong)) continue;
     sentences.push_back(hypothesis.says);
+    const std::string where = region(solved, wrong);
+    if (!where.empty() && !fits_everywhere(hypothesis, solved))
+      sentences.push_back(fmt::format("That is so in {}; the rest is right.", where));
     break;
   }
-  if (const std::string where = region(solved, wrong); !where.empty() && !sentences.empty())
-    sentences.push_back(fmt::format("That is so in {}; the rest is right.", where));
   for (std::string& line : line_of(bench, contender, wrong.front())) sentences.push_back(std::move(line));
   return sentences;
 }

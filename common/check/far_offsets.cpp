@@ -79,9 +79,13 @@ std::optional<std::string> solve(const Stage& stage, int far) {
   p.stride_x = p.m * p.ldx;
   p.stride_y = p.k * p.ldy;
   p.stride_out = p.m * p.ldout;
-  const std::string where =
-      fmt::format("{} x {} x {}, {} of {}", p.m, p.n, p.k, far == 0 ? "lda" : (far == 1) != tsmm ? "ldb" : "ldc",
-                  far == 0 ? x.ld() : far == 1 ? y.ld() : out.ld());
+  const std::string where = fmt::format("{} x {} x {}, {} of {}", p.m, p.n, p.k,
+                                        far == 0             ? "lda"
+                                        : (far == 1) != tsmm ? "ldb"
+                                                             : "ldc",
+                                        far == 0   ? x.ld()
+                                        : far == 1 ? y.ld()
+                                                   : out.ld());
   Status launched;
   const Observation seen = observe([&] { launched = contender(stage).launch(p, nullptr); });
   if (launched.code == Status::Code::unsupported) return "";

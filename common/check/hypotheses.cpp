@@ -36,14 +36,15 @@ void add_scalars(std::vector<Hypothesis>& all, const SolvedProblem& s, const Nam
   };
   const bool scaled = alpha != 1.0, added = beta != 0.0;
   add(added, fmt::format("The result is alpha {}: beta {} is missing.", product, out), alpha, 0);
-  add(scaled, fmt::format("alpha is missing: the result is {}{}.", product, added ? " + beta " + out : ""), 1, beta);
+  add(scaled, fmt::format("The factor alpha is missing: the result is {}{}.", product, added ? " + beta " + out : ""),
+      1, beta);
   add(scaled && added, fmt::format("The result is {}: alpha and beta {} are missing.", product, out), 1, 0);
   add(added && beta != 1.0, fmt::format("{} is added as it was: it must be multiplied by beta.", out), alpha, 1);
-  add(scaled && added, fmt::format("alpha multiplies beta {}, too.", out), alpha, alpha * beta);
-  add(scaled, "alpha is in the result twice.", alpha * alpha, beta);
-  add(scaled && added, "alpha and beta have changed places.", beta, alpha);
+  add(scaled && added, fmt::format("The factor alpha multiplies beta {}, too.", out), alpha, alpha * beta);
+  add(scaled, "The factor alpha is in the result twice.", alpha * alpha, beta);
+  add(scaled && added, "Alpha and beta have changed places.", beta, alpha);
   add(!added, fmt::format("The old {} is added, although beta is 0.", out), alpha, 1);
-  add(added, fmt::format("beta {} is subtracted, not added.", out), alpha, -beta);
+  add(added, fmt::format("The term beta {} is subtracted, not added.", out), alpha, -beta);
   add(true, fmt::format("The result has the wrong sign: alpha {} is subtracted.", product), -alpha, beta);
   add(true, "These elements are as they were before: nothing is written to them.", 0, 1);
   add(added, fmt::format("These elements are beta {}: alpha {} is missing.", out, product), 0, beta);
@@ -70,8 +71,8 @@ Maybe with_places(const SolvedProblem& s, std::int64_t i, std::int64_t j, const 
   return s.alpha() * sum + s.beta() * s.before(i, j);
 }
 
-Place strided(const HostMatrix& matrix, std::int64_t stride, std::int64_t down = 0, std::int64_t right = 0) {
-  return [&matrix, stride, down, right](auto row, auto col) { return matrix.at((row + down) * stride + col + right); };
+Place strided(const HostMatrix& matrix, std::int64_t stride) {
+  return [&matrix, stride](auto row, auto col) { return matrix.at(row * stride + col); };
 }
 
 Place transposed(const HostMatrix& matrix) {
@@ -140,6 +141,22 @@ void add_strides(std::vector<Hypothesis>& all, const SolvedProblem& s, const Nam
   }
 }
 
+// A result whose element (i, j) is the product's element (row, col), added to beta times the old element that lies there or here;
+// outside of the matrix a kernel has added up zeros.
+using Source = std::function<Element(std::int64_t i, std::int64_t j)>;
+void add_moved(std::vector<Hypothesis>& all, const SolvedProblem& s, const std::string& says, const Source& source) {
+  for (const bool old_moves : {false, true}) {
+    if (old_moves && s.beta() == 0.0) continue;
+    all.push_back({says, [&s, source, old_moves](auto i, auto j) -> Maybe {
+                     const auto [row, col] = source(i, j);
+                     const bool inside = row >= 0 && row < s.rows() && col >= 0 && col < s.cols();
+                     if (!inside && old_moves) return {};
+                     const Number old = old_moves ? s.before(row, col) : s.before(i, j);
+                     return (inside ? s.alpha() * s.sum(row, col) : 0.0) + s.beta() * old;
+                   }});
+  }
+}
+
 void add_transposed(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name) {
   if (s.x.rows == s.x.cols) {
     all.push_back({fmt::format("{} is read transposed.", name.x),
@@ -149,43 +166,50 @@ void add_transposed(std::vector<Hypothesis>& all, const SolvedProblem& s, const 
     all.push_back({fmt::format("{} is read transposed.", name.y),
                    [&s](auto i, auto j) { return with_places(s, i, j, strided(s.x, s.x.ld), transposed(s.y)); }});
   }
+  // Whole, within tiles, and by blocks of a thread's elements, which keep their order.
   for (const std::int64_t tile : {0, 2, 4, 8, 16, 32, 64, 128}) {
-    if (tile == 0 && s.rows() != s.cols()) continue;
-    if (tile > 0 && (s.rows() < tile || s.cols() < tile)) continue;
-    const std::string where = tile == 0 ? "" : fmt::format(" within each tile of {} x {}", tile, tile);
-    all.push_back({fmt::format("The result is transposed{}.", where), [&s, tile](auto i, auto j) -> Maybe {
-                     const std::int64_t top = tile ? i / tile * tile : 0, left = tile ? j / tile * tile : 0;
-                     const std::int64_t row = top + (j - left), col = left + (i - top);
-                     if (row >= s.rows() || col >= s.cols()) return {};
-                     return s.right(row, col);
-                   }});
+    for (const std::int64_t block : {1, 2, 4, 8}) {
+      if (tile == 0 && (s.rows() != s.cols() || block > 1)) continue;
+      if (tile > 0 && (s.rows() < tile || s.cols() < tile || block >= tile)) continue;
+      std::string where = tile == 0 ? "" : fmt::format(" within each tile of {0} x {0}", tile);
+      if (block > 1) where += fmt::format(", by blocks of {0} x {0}", block);
+      add_moved(all, s, fmt::format("The result is transposed{}.", where), [tile, block](auto i, auto j) -> Element {
+        const std::int64_t top = tile ? i / tile * tile : 0, left = tile ? j / tile * tile : 0;
+        const std::int64_t down = i - top, right = j - left;
+        return {top + right / block * block + down % block, left + down / block * block + right % block};
+      });
+    }
   }
 }
 
+// Where the factor's matrix ends, a kernel that is shifted reads on, or puts zeros.
+Place shifted(const HostMatrix& matrix, std::int64_t down, std::int64_t right, bool zeros) {
+  return [&matrix, down, right, zeros](auto row, auto col) -> const Number* {
+    static const Number zero = 0;
+    const bool inside = row + down >= 0 && row + down < matrix.rows && col + right >= 0 && col + right < matrix.cols;
+    return zeros && !inside ? &zero : matrix.at((row + down) * matrix.ld + col + right);
+  };
+}
+
 void add_shifted(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name) {
-  const auto steps = [](std::int64_t down, std::int64_t right) {
-    const auto one = [](std::int64_t d, const char* what) {
-      return d == 0 ? ""
-                    : fmt::format("{} {}{} too {}", std::abs(d), what, std::abs(d) == 1 ? "" : "s",
-                                  d > 0 ? "far" : "early");
-    };
-    return one(down, "row") + one(right, "column");
+  const auto steps = [](std::int64_t d, const char* what) {
+    return fmt::format("{} {}{} too {}", std::abs(d), what, std::abs(d) == 1 ? "" : "s", d > 0 ? "far" : "early");
   };
   for (const std::int64_t d : {1, -1, 2, -2, 3, -3, 4, -4}) {
     for (const bool of_rows : {false, true}) {
       const std::int64_t down = of_rows ? d : 0, right = of_rows ? 0 : d;
-      all.push_back({fmt::format("{} is read {}.", name.x, steps(down, right)), [&s, down, right](auto i, auto j) {
-                       return with_places(s, i, j, strided(s.x, s.x.ld, down, right), strided(s.y, s.y.ld));
-                     }});
-      all.push_back({fmt::format("{} is read {}.", name.y, steps(down, right)), [&s, down, right](auto i, auto j) {
-                       return with_places(s, i, j, strided(s.x, s.x.ld), strided(s.y, s.y.ld, down, right));
-                     }});
-      all.push_back(
-          {fmt::format("The result is written {}.", steps(down, right)), [&s, down, right](auto i, auto j) -> Maybe {
-             const std::int64_t row = i - down, col = j - right;
-             if (row < 0 || row >= s.rows() || col < 0 || col >= s.cols()) return {};
-             return s.right(row, col);
-           }});
+      const std::string far = steps(d, of_rows ? "row" : "column");
+      for (const bool zeros : {false, true}) {
+        all.push_back({fmt::format("{} is read {}.", name.x, far), [&s, down, right, zeros](auto i, auto j) {
+                         return with_places(s, i, j, shifted(s.x, down, right, zeros), strided(s.y, s.y.ld));
+                       }});
+        all.push_back({fmt::format("{} is read {}.", name.y, far), [&s, down, right, zeros](auto i, auto j) {
+                         return with_places(s, i, j, strided(s.x, s.x.ld), shifted(s.y, down, right, zeros));
+                       }});
+      }
+      add_moved(all, s, fmt::format("The result is written {}.", far), [down, right](auto i, auto j) -> Element {
+        return {i - down, j - right};
+      });
     }
   }
 }
@@ -249,6 +273,21 @@ void add_steps(std::vector<Hypothesis>& all, const SolvedProblem& s, const std::
   for (const Range& r : ranges_that_explain(s, wrong, 1))
     add(r, 1,
         fmt::format("Of the sums' {} steps {} {} counted twice.", terms, steps(r), r.to == r.from + 1 ? "is" : "are"));
+  // The first or the last step of each tile.
+  for (const std::int64_t tile : {2, 4, 8, 16, 32, 64}) {
+    for (const bool last : {true, false}) {
+      for (const double factor : {-1.0, 1.0}) {
+        all.push_back({fmt::format("Of every {} steps of {} the {} is {}.", tile, letter, last ? "last" : "first",
+                                   factor < 0 ? "missing" : "counted twice"),
+                       [&s, terms, tile, last, factor](auto i, auto j) -> Maybe {
+                         Number change = 0;
+                         for (std::int64_t t = last ? tile - 1 : 0; t < terms; t += tile)
+                           change += s.left_factor(i, t) * s.right_factor(t, j);
+                         return s.right(i, j) + factor * s.alpha() * change;
+                       }});
+      }
+    }
+  }
   // A tile of k again in the place of the next one: of both factors, or of one.
   for (const std::int64_t tile : {4, 8, 16, 32, 64}) {
     for (std::int64_t from = tile; from < terms; from += tile) {

@@ -44,7 +44,10 @@ std::string wrong_infinity(const Stage& stage) {
   set(p.b + 7 * p.ldb + 69, -infinite);
   set(p.b + 40 * p.ldb + 5, 0.0f);  // times infinity
   bench.reset_output();
-  if (const Status status = contender(stage).launch(bench.problem(), nullptr); !status) return "launch failed: " + status.reason;
+  Status launched;
+  const Observation seen = observe([&] { launched = contender(stage).launch(bench.problem(), nullptr); });
+  if (!launched) return "launch failed: " + launched.reason;
+  if (!seen.defects.empty()) return seen.defects.front();
   const auto a = read(p.a, p.lda, p.m, p.k), b = read(p.b, p.ldb, p.k, p.n), c = read(p.c, p.ldc, p.m, p.n);
   for (int i = 0; i < p.m; ++i) {
     for (int j = 0; j < p.n; ++j) {

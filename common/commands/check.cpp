@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -19,6 +20,7 @@
 #include "common/report/files.hpp"
 #include "common/report/json.hpp"
 #include "common/report/provenance.hpp"
+#include "common/report/told.hpp"
 
 namespace gemm {
 namespace {
@@ -36,11 +38,11 @@ struct Finding {
   std::optional<Failure> failure;
 };
 
-// Goes through the trials up to the first that fails.
-std::optional<Failure> try_all(const Property& property, int& problems) {
+// Goes through the trials up to the first that fails, which takes a while to explain.
+std::optional<Failure> try_all(const Property& property, bool explain, int& problems) {
   EvaluateOptions options;
   options.time = false;
-  options.explain = true;
+  options.explain = explain;
   for (const Trial& trial : property.trials) {
     const Result result = evaluate({contender(*trial.form)}, trial.spec, options, {})[0];
     if (result.verdict.outcome == Outcome::skip) continue;
@@ -94,10 +96,13 @@ class Checker {
 
  private:
   void look(const Property& property) {
-    look(property.name, property.says, [&](int& problems) { return try_all(property, problems); });
+    const bool first =
+        std::ranges::none_of(findings_, [](const Finding& finding) { return finding.failure.has_value(); });
+    look(property.name, property.says, [&](int& problems) { return try_all(property, first, problems); });
   }
 
-  void look(const std::string& name, const std::string& says, const std::function<std::optional<Failure>(int&)>& attempt) {
+  void look(const std::string& name, const std::string& says,
+            const std::function<std::optional<Failure>(int&)>& attempt) {
     show_progress(fmt::format("checking {}: {}", stage_.id, name));
     Finding finding{name, says};
     const auto begin = std::chrono::steady_clock::now();
@@ -126,11 +131,24 @@ Json to_json(const Finding& finding) {
   return json;
 }
 
-std::string text_of(const Failure& failure) {
-  std::string text;
-  if (!failure.problem.empty()) text += fmt::format("      {}\n", failure.problem);
-  text += fmt::format("      {}\n", failure.reason);
-  for (const std::string& sentence : failure.explanation) text += fmt::format("      {}\n", sentence);
+// The first failure in full; the others mostly come from the same mistake.
+std::string text_of(const std::vector<Finding>& findings, bool brief) {
+  std::string text, others;
+  const Finding* first = nullptr;
+  for (const Finding& finding : findings) {
+    if (!finding.failure) {
+      if (!brief) text += fmt::format("  pass  {:<15}  {}\n", finding.name, finding.says);
+      continue;
+    }
+    if (!brief) text += fmt::format("  FAIL  {:<15}  not {}\n", finding.name, finding.says);
+    if (first) others += (others.empty() ? "" : ", ") + finding.name;
+    if (!first) first = &finding;
+  }
+  if (!first) return text;
+  const Failure& failure = *first->failure;
+  if (!failure.problem.empty()) text += fmt::format("  at {}:\n", failure.problem);
+  text += fmt::format("  {}\n", failure.reason) + told(failure.reason, failure.explanation);
+  if (!others.empty()) text += fmt::format("  Not right either: {}.\n", others);
   return text;
 }
 
@@ -148,19 +166,14 @@ int check_stage(const Stage& stage, const CheckOptions& options, const std::stri
   const std::vector<Finding> findings = Checker(stage, options).run();
   int failures = 0, problems = 0;
   double seconds = 0;
-  std::string text;
   Json list = Json::array();
   for (const Finding& finding : findings) {
     failures += finding.failure.has_value();
     problems += finding.problems;
     seconds += finding.seconds;
     list.push_back(to_json(finding));
-    if (finding.failure) {
-      text += fmt::format("  FAIL  {:<15}  not {}\n{}", finding.name, finding.says, text_of(*finding.failure));
-    } else if (!options.brief) {
-      text += fmt::format("  pass  {:<15}  {}\n", finding.name, finding.says);
-    }
   }
+  std::string text = text_of(findings, options.brief);
   text += fmt::format("{}: {}, {} problems in {:.1f} s\n", stage.id,
                       failures ? fmt::format("fail, {} of {} properties", failures, findings.size()) : "pass", problems,
                       seconds);

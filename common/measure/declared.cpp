@@ -32,7 +32,8 @@ std::string declared_wrongly(const Stage& stage, const ProblemSpec& spec) {
     }
   }
   if (counted <= most * least && counted >= 0.99 * least) return {};
-  return fmt::format("declares {:.3g} cycles of L1 and shared memory for a warp-wide FMA, counted are {:.3g}", least, counted);
+  return fmt::format("declares {:.3g} cycles of L1 and shared memory for a warp-wide FMA, counted are {:.3g}", least,
+                     counted);
 }
 
 }  // namespace gemm

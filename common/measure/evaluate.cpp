@@ -39,6 +39,7 @@ void ignore_comparison(Verdict& verdict) {
 // What was broken off has no result to explain; but that of whole tiles may say what is wrong.
 std::vector<std::string> explain_failure(const ProblemSpec& spec, const Contender& contender, const Verdict& verdict) {
   std::vector<std::string> sentences = explain(spec, contender);
+  if (!verdict.observation.warnings.empty()) sentences.push_back(verdict.observation.warnings.front());
   if (!sentences.empty() || verdict.compared || spec.op != Operation::gemm) return sentences;
   ProblemSpec whole = scaled(box(256, 256, 64), spec.alpha, spec.beta);
   whole.type = spec.type;
@@ -66,7 +67,8 @@ bool check_all(const std::vector<Contender>& contenders, Workbench& bench, std::
     if (keep_numbers) continue;
     result.verdict = verdict;
     if (verdict.outcome == Outcome::fail) {
-      if (explains && !verdict.device_lost) result.verdict.explanation = explain_failure(bench.spec(), contenders[i], verdict);
+      if (explains && !verdict.device_lost)
+        result.verdict.explanation = explain_failure(bench.spec(), contenders[i], verdict);
       result.verdict.reason += fmt::format(" [{}]", what);
     }
     if (!verdict.device_lost) continue;

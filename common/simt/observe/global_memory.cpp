@@ -66,7 +66,8 @@ void* GlobalMemory::allocate(std::size_t bytes) {
 bool GlobalMemory::allocate_sparse(MatrixPlace& matrix) {
   const std::lock_guard lock(mutex_);
   const std::size_t limit = std::size_t{1} << 31;
-  const std::size_t lead = static_cast<std::size_t>(matrix.rows * matrix.ld) > limit ? page_ceil(limit * matrix.element_bytes) : 0;
+  const std::size_t lead =
+      static_cast<std::size_t>(matrix.rows * matrix.ld) > limit ? page_ceil(limit * matrix.element_bytes) : 0;
   matrix.first = next_ + lead;
   const std::size_t bytes = matrix.end() - matrix.first, span = page_ceil(bytes + granule);
   if (lead + span > begin_ + capacity_ - next_) return false;

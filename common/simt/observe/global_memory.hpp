@@ -79,7 +79,7 @@ class GlobalMemory {
   };
   struct Allocation {
     std::size_t bytes;
-    std::vector<Range> open;       ///< what kernels may touch
+    std::vector<Range> open;  ///< what kernels may touch
     bool sparse = false;
   };
 
