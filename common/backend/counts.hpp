@@ -72,8 +72,9 @@ struct Observation {
   std::shared_ptr<const void> detail;  ///< the back end's own account, for the functions below
 };
 
-/// Runs something that launches kernels, and looks on.
-Observation observe(const std::function<void()>& run);
+/// Runs something that launches kernels, and looks on. With `in_order`, one block after the other, so that of several mistakes the
+/// same is always the first.
+Observation observe(const std::function<void()>& run, bool in_order = false);
 
 /// Nothing on a GPU, which has a profiler for this.
 std::optional<Counts> counts_of(const Observation& observation);

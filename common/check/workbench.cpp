@@ -146,17 +146,19 @@ void Workbench::reset_output() {
   }
 }
 
-Verdict Workbench::check(const Contender& contender) {
+Verdict Workbench::check(const Contender& contender, bool in_order) {
   reset_output();
   std::vector<LaunchRecord> launches;
   Status launched;
   cudaDeviceSynchronize();  // what is wrong by now is reported by the launch
   const auto begin = std::chrono::steady_clock::now();
   double launch_seconds = 0;
-  const Observation observation = observe([&] {
-    const LaunchLogScope scope(launches);
-    launched = contender.launch(problem(), nullptr);
-  });
+  const Observation observation = observe(
+      [&] {
+        const LaunchLogScope scope(launches);
+        launched = contender.launch(problem(), nullptr);
+      },
+      in_order);
   const auto verdict = [&] {
     if (launched.code == Status::Code::unsupported) return verdict_without_result(Outcome::skip, launched.reason);
     const std::string defect = observation.defects.empty() ? "" : observation.defects.front();

@@ -35,11 +35,12 @@ std::uint64_t volume(dim3 d) {
 
 }  // namespace
 
-Observation observe(const std::function<void()>& run) {
+Observation observe(const std::function<void()>& run, bool in_order) {
   const auto result = std::make_shared<simt::InspectionResult>();
   const auto begin = std::chrono::steady_clock::now();
   {
-    const simt::Inspection inspection(*result);
+    simt::Inspection inspection(*result);
+    if (in_order) inspection.on_global_write = [](const auto&...) {};
     run();
   }
   const auto end = std::chrono::steady_clock::now();
