@@ -12,7 +12,7 @@ import threading
 import time
 
 from tools.command_line import fail
-from tools.mutate.build import FAST, Build, DoesNotCompile
+from tools.mutate.build import Build, DoesNotCompile
 from tools.mutate.machine_code import fingerprint, fingerprints
 from tools.mutate.mutants import Mutant
 from tools.mutate.proofs import proof_of
@@ -56,21 +56,13 @@ class Subject:
     def __init__(self, build: Build, stage: str, folder: pathlib.Path) -> None:
         self.build, self.stage, self.folder = build, stage, folder
         self.lock = threading.Lock()
-        self.codes: dict[tuple[str, ...], str] = {}
         self.took: dict[str, float] = {}
         try:
             stage_object = build.stage_object(stage, None, folder)
-            self.codes[FAST] = fingerprint(stage_object)
+            self.code = fingerprint(stage_object)
             self.program = build.program(stage, None, stage_object, folder)
         except DoesNotCompile as error:
             fail(f"{stage} as it is does not compile: {str(error).strip().splitlines()[-1]}")
-
-    def code(self, options: tuple[str, ...]) -> str:
-        """The machine code of the stage."""
-        with self.lock:
-            if options not in self.codes:
-                self.codes[options] = fingerprint(self.build.stage_object(self.stage, None, self.folder, options))
-            return self.codes[options]
 
     def limit(self, tier: str) -> float:
         """How long a mutant may take. The stage as it is must pass, else a rejection says nothing."""
@@ -126,7 +118,8 @@ def verdict(subject: Subject, mutant: Mutant) -> Verdict | None:
         at_run_time = build.embedded(stage, mutant.file) is not None
         try:
             stage_object = build.stage_object(stage, mutant, folder)
-            if not at_run_time and fingerprint(stage_object) == subject.code(FAST):
+            same_code = fingerprint(stage_object) == subject.code
+            if same_code and not at_run_time:
                 return says(SAME_CODE)
             program = build.program(stage, mutant, stage_object, folder)
         except DoesNotCompile:
@@ -136,15 +129,7 @@ def verdict(subject: Subject, mutant: Mutant) -> Verdict | None:
             passes, why = check(program, tier, folder, subject.limit(tier))
             if not passes:
                 return says(REJECTED, tier, why)
-        if is_same_code(subject, mutant, folder, at_run_time):
+        if same_code and at_run_time and fingerprints(folder / "kernels") == subject.kernels():
             return says(SAME_CODE)
         proof = proof_of(mutant)
         return says(PROVEN, reason=proof) if proof else says(MISSED, reason=why)
-
-
-def is_same_code(subject: Subject, mutant: Mutant, folder: pathlib.Path, at_run_time: bool) -> bool:
-    """As the build optimises it."""
-    if at_run_time and fingerprints(folder / "kernels") != subject.kernels():
-        return False
-    compiled = subject.build.stage_object(subject.stage, mutant, folder, ("-w",))
-    return fingerprint(compiled) == subject.code(("-w",))
