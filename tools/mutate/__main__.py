@@ -8,6 +8,7 @@ all              every stage, or with --family sgemm, tsm or tensorcore those of
 --per-stage N    how many of each stage (25)
 --jobs J         how many at a time (one for each processor)
 --json FILE      the verdicts as one JSON object
+--record         put the numbers into docs/measurements/cpu/mutants.json, too, of which ./lab pages makes a table
 --list           only print what is drawn; some of it may not compile, and is replaced then
 
 Each is compiled into the stage's own program for the executor. `check --quick` judges it, and `check` if that passes.
@@ -27,7 +28,7 @@ import sys
 from tools.command_line import fail, parser_of
 from tools.mutate.campaign import Campaign
 from tools.mutate.mutants import drawn, stage_of
-from tools.mutate.report import HEADING, MINIMUM, MOST_PROVEN, count, row, survivors
+from tools.mutate.report import HEADING, MINIMUM, MOST_PROVEN, count, record, row, survivors
 from tools.mutate.running import end_running
 from tools.repository import stages
 
@@ -46,6 +47,7 @@ def main() -> int:
     parser.add_argument("--build")
     for option in ("--seed", "--per-stage", "--jobs", "--json"):
         parser.add_argument(option)
+    parser.add_argument("--record", action="store_true")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--only-options", action="store_true")
     arguments = parser.parse_args()
@@ -91,6 +93,8 @@ def main() -> int:
             ],
         }
         pathlib.Path(arguments.json).write_text(json.dumps(result, indent=1) + "\n")
+    if arguments.record:
+        record(seed, {stage: count(verdicts) for stage, verdicts in campaign.verdicts.items()})
     return 0 if total.percent >= MINIMUM and total.percent_proven <= MOST_PROVEN else 1
 
 

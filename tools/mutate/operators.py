@@ -60,16 +60,20 @@ def term_dropped(code: str) -> Iterator[Edit]:
 
 
 def guard_dropped(code: str) -> Iterator[Edit]:
+    """All is let pass: `if (row >= m) return;` does so where the condition is false. The other way round it would often
+    be the choice of a faster path, without which all is right."""
+    leaving = []
     for match in re.finditer(r"\bif \(", code):
         end = closing(code, match.end() - 1)
+        leaves = re.match(r"\s*(?:return|continue|break)\b", code[end:])
+        if leaves:
+            leaving.append((match.end(), end))
         if not code[: match.start()].endswith("constexpr "):
-            # What a guard lets pass: `if (row >= m) return;` does so where the condition is false. The other way round
-            # it would often be the choice of a faster path, without which all is right.
-            leaves = re.match(r"\s*(?:return|continue|break)\b", code[end:])
             yield match.end(), end - 1, "false" if leaves else "true"
     for match in re.finditer(r" (?:&&|\|\|) ", code):
-        yield operand(code, match.start(), -1) + 1, match.end(), " "
-        yield match.start(), operand(code, match.end(), 1), ""
+        if "&&" in match[0] or any(begin <= match.start() < end for begin, end in leaving):
+            yield operand(code, match.start(), -1) + 1, match.end(), " "
+            yield match.start(), operand(code, match.end(), 1), ""
     for match in re.finditer(r" \? ", code):
         begin = operand(code, match.start(), -1) + 1
         if begin and not re.search(r"\breturn\s", code[begin : match.start()]):

@@ -6,7 +6,9 @@ import dataclasses
 from collections.abc import Iterable
 
 from tools.mutate.judge import MISSED, PROVEN, REJECTED, SAME_CODE, Verdict
-from tools.repository import Json
+from tools.repository import CPU, Json, read_json_if_there, stages, write_digest
+
+RECORD = CPU / "mutants.json"
 
 MINIMUM = 98.0  # percent of those that are not equivalent
 MOST_PROVEN = 3.0  # percent of all: a proof is easier to get wrong than a compiler
@@ -66,3 +68,14 @@ def survivors(verdicts: Iterable[Verdict]) -> str:
             reason = f": {verdict.reason}" if verdict.reason else ""
             text += f"{verdict.outcome}{reason}\n    {verdict.stage}: {verdict.mutant.describe()}\n"
     return text
+
+
+def record(seed: int, counts: dict[str, Count]) -> None:
+    """Replaces what is committed of these stages."""
+    known = {each["stage"]: each for each in (read_json_if_there(RECORD) or {"stages": []})["stages"]}
+    known |= {stage: {"stage": stage, "seed": seed, **dataclasses.asdict(of)} for stage, of in counts.items()}
+    order = stages()
+    kept = sorted(
+        (each for each in known.values() if each["stage"] in order), key=lambda each: order.index(each["stage"])
+    )
+    write_digest(RECORD, {"stages": kept})
