@@ -43,7 +43,10 @@ std::string wrong_infinity(const Stage& stage) {
   set(p.a + 66 * p.lda, std::numeric_limits<float>::quiet_NaN());
   set(p.b + 7 * p.ldb + 69, -infinite);
   set(p.b + 40 * p.ldb + 5, 0.0f);  // times infinity
-  set(p.b + 40 * p.ldb + 12, infinite);  // in the last row: what stands for a row that is not there must not be it
+  // First elements and last rows: what stands in for an element outside must count as zero.
+  set(p.a, infinite);
+  set(p.b, -infinite);
+  set(p.b + 40 * p.ldb + 12, infinite);
   bench.reset_output();
   Status launched;
   const Observation seen = observe([&] { launched = contender(stage).launch(bench.problem(), nullptr); });
