@@ -29,14 +29,8 @@ bool right(float got, double expected) {
   return std::abs(got - expected) <= 1e-4;  // sums of 41 products of numbers up to 1
 }
 
-}  // namespace
-
-bool has_infinity(const Stage& stage) {
-  return stage.op == Operation::gemm && stage.type == Type::f32 && !stage.emulation.fp16_range;
-}
-
-std::string wrong_infinity(const Stage& stage) {
-  Workbench bench(box(67, 70, 41));
+std::string wrong_infinity(const Stage& stage, double alpha, double beta) {
+  Workbench bench(scaled(box(67, 70, 41), alpha, beta));
   const SgemmProblem p = bench.problem();
   const float infinite = std::numeric_limits<float>::infinity();
   set(p.a + 3 * p.lda + 40, infinite);
@@ -48,6 +42,7 @@ std::string wrong_infinity(const Stage& stage) {
   set(p.b, -infinite);
   set(p.b + 40 * p.ldb + 12, infinite);
   bench.reset_output();
+  const auto before = read(p.c, p.ldc, p.m, p.n);
   Status launched;
   const Observation seen = observe([&] { launched = contender(stage).launch(bench.problem(), nullptr); });
   if (!launched) return "launch failed: " + launched.reason;
@@ -57,11 +52,25 @@ std::string wrong_infinity(const Stage& stage) {
     for (int j = 0; j < p.n; ++j) {
       double sum = 0;
       for (int k = 0; k < p.k; ++k) sum += static_cast<double>(a[i * p.lda + k]) * b[k * p.ldb + j];
-      if (const float got = c[i * p.ldc + j]; !right(got, sum))
-        return fmt::format("C({}, {}) is {}, should be {}: there is an infinity or NaN in A and in B", i, j, got, sum);
+      const double expected = alpha * sum + (beta == 0 ? 0.0 : beta * before[i * p.ldc + j]);
+      if (const float got = c[i * p.ldc + j]; !right(got, expected)) {
+        return fmt::format("C({}, {}) is {}, should be {}: there is an infinity or NaN in A and in B", i, j, got,
+                           expected);
+      }
     }
   }
   return {};
+}
+
+}  // namespace
+
+bool has_infinity(const Stage& stage) {
+  return stage.op == Operation::gemm && stage.type == Type::f32 && !stage.emulation.fp16_range;
+}
+
+std::string wrong_infinity(const Stage& stage) {
+  const std::string wrong = wrong_infinity(stage, 1, 0);
+  return wrong.empty() ? wrong_infinity(stage, 1.5, -0.5) : wrong;
 }
 
 }  // namespace gemm
