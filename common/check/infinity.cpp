@@ -69,8 +69,9 @@ bool has_infinity(const Stage& stage) {
 }
 
 std::string wrong_infinity(const Stage& stage) {
-  const std::string wrong = wrong_infinity(stage, 1, 0);
-  return wrong.empty() ? wrong_infinity(stage, 1.5, -0.5) : wrong;
+  // alpha is negative, because infinity keeps its sign alone.
+  const std::string wrong = wrong_infinity(stage, -2, 0);
+  return wrong.empty() ? wrong_infinity(stage, -1.5, -0.5) : wrong;
 }
 
 }  // namespace gemm

@@ -173,8 +173,9 @@ Property variants_of_gemm(const Stage& stage) {
     add(all, form,
         {scaled(box(64, 64, 64), -2, 2), awkward(131, 67, 35), awkward(127, 95, 72), box(65, 130, 7),
          scaled(box(128, 256, 136), -2, 0), awkward(0, 5, 5)});
-    // Six tiles of 128 x 256, two more than the executor has multiprocessors: a last wave to share among all.
-    if (stage.workspace_bytes) add(all, form, {box(257, 260, 65)});
+    // Six tiles of 128 x 256, two more than the executor has multiprocessors: a last wave to share among all. Two whole
+    // ones side by side.
+    if (stage.workspace_bytes) add(all, form, {box(257, 260, 65), scaled(box(128, 512, 32), -2, 0)});
     // There are a hundred variants: on the executor no more than that.
     if (on_gpu()) add(all, form, {box(129, 129, 129), awkward(1, 200, 33), awkward(200, 1, 33), box(33, 31, 0)});
   }
