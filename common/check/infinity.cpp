@@ -42,6 +42,7 @@ std::string wrong_infinity(const Stage& stage, double alpha, double beta) {
   set(p.b, -infinite);
   set(p.b + 40 * p.ldb + 12, infinite);
   bench.reset_output();
+  if (beta != 0) set(p.c + 3 * p.ldc + 1, infinite);
   const auto before = read(p.c, p.ldc, p.m, p.n);
   Status launched;
   const Observation seen = observe([&] { launched = contender(stage).launch(bench.problem(), nullptr); });

@@ -131,5 +131,5 @@ def verdict(subject: Subject, mutant: Mutant) -> Verdict | None:
                 return says(REJECTED, tier, why)
         if same_code and at_run_time and fingerprints(folder / "kernels") == subject.kernels():
             return says(SAME_CODE)
-        proof = proof_of(mutant, stage)
+        proof = proof_of(mutant)
         return says(PROVEN, reason=proof) if proof else says(MISSED, reason=why)

@@ -20,10 +20,9 @@ class Proof:
     line: str
     mutant: str  # what becomes of the line
     proof: str
-    stage: str = ""  # the only one that it is true of; empty: of all that have the file
 
-    def is_of(self, mutant: Mutant, stage: str) -> bool:
-        return self.stage in ("", stage) and (self.file, self.operator, self.line, self.mutant) == (
+    def is_of(self, mutant: Mutant) -> bool:
+        return (self.file, self.operator, self.line, self.mutant) == (
             mutant.file,
             mutant.operator,
             mutant.before(),
@@ -36,6 +35,6 @@ def proofs() -> tuple[Proof, ...]:
     return tuple(Proof(**entry) for entry in json.loads(FILE.read_text())) if FILE.exists() else ()
 
 
-def proof_of(mutant: Mutant, stage: str) -> str:
+def proof_of(mutant: Mutant) -> str:
     """Empty if there is none."""
-    return next((proof.proof for proof in proofs() if proof.is_of(mutant, stage)), "")
+    return next((proof.proof for proof in proofs() if proof.is_of(mutant)), "")
