@@ -75,6 +75,12 @@ struct Observation {
 /// Runs something that launches kernels, and looks on.
 Observation observe(const std::function<void()>& run);
 
+/// Of `count` rows of so many bytes each in device memory, `stride` bytes from one to the next: the offset of the first
+/// byte that no kernel has written in the last observation, or somebody else since. Nothing if there is none, and on a
+/// GPU, where nobody looks on.
+std::optional<std::int64_t> first_not_by_kernel(const void* rows, std::int64_t count, std::size_t bytes,
+                                                std::size_t stride);
+
 /// Nothing on a GPU, which has a profiler for this.
 std::optional<Counts> counts_of(const Observation& observation);
 /// In the order of files and lines.

@@ -12,6 +12,7 @@
 #include "common/check/contender.hpp"
 #include "common/check/matrix.hpp"
 #include "common/check/random.cuh"
+#include "common/check/stage_run.hpp"
 #include "common/kernel/launch_log.hpp"
 #include "common/problem/problem.hpp"
 #include "common/problem/spec.hpp"
@@ -57,6 +58,10 @@ class Workbench {
   Verdict inspect(const Contender& contender) const;
 
  private:
+  Verdict inspect_result(Accuracy accuracy) const;
+  /// Why the result is no work of the kernels that were just observed; empty if it is.
+  std::string not_by_kernel() const;
+
   ProblemSpec spec_;
   Matrix x_, y_, out_;              // as in Problem
   std::optional<Matrix> original_;  // of the result, only if beta is not zero

@@ -13,7 +13,7 @@ namespace gemm {
 namespace {
 
 // One line, whatever the user typed into it.
-int complain(std::string message) {
+int complain(std::string message, int status = 2) {
   show_progress("");
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
@@ -21,7 +21,7 @@ int complain(std::string message) {
   constexpr std::size_t longest = 180;
   if (message.size() > longest) message = message.substr(0, longest) + "...";
   fmt::print(stderr, "error: {}\n", message);
-  return 2;
+  return status;
 }
 
 }  // namespace
@@ -38,6 +38,8 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
     return complain(error.what());
   } catch (const DeviceError& error) {
     return complain(error.what());
+  } catch (const StageError& error) {
+    return complain(error.what(), 1);
   } catch (const std::bad_alloc&) {
     return complain("out of memory");
   }

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "common/simt/code/symbols.hpp"
+#include "common/simt/observe/global_memory.hpp"
 
 namespace simt {
 namespace {
@@ -17,6 +18,7 @@ Sink::Sink(InspectionResult& result, const WriteObserver& on_global_write)
     : result_(result), on_global_write_(on_global_write) {
   if (active) throw std::logic_error("one inspection at a time");
   active = this;
+  GlobalMemory::instance().start_inspection();
 }
 
 Sink::~Sink() {

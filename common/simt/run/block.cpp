@@ -154,6 +154,11 @@ void Block::run_warp(Lane* lanes, unsigned count) {
   }
 }
 
+std::uintptr_t Block::last_place(const Lane& lane) const {
+  if (lane.state == LaneState::at_barrier || lane.state == LaneState::in_collective) return place_of(lane.wait_site);
+  return lane.recorded > 0 ? place_of(tag_site(lane.records->tags[lane.recorded - 1])) : 0;
+}
+
 LaneMask Block::live_lanes() const {
   const Lane* lanes = current_ - current_->lane;
   LaneMask live = 0;

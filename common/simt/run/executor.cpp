@@ -1,9 +1,11 @@
 #include "common/simt/run/executor.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -11,8 +13,9 @@
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/language/collective.hpp"
 #include "common/simt/observe/sink.hpp"
+#include "common/simt/observe/global_memory.hpp"
 #include "common/simt/run/block.hpp"
-#include "common/simt/run/stack_guard.hpp"
+#include "common/simt/run/last_words.hpp"
 
 namespace simt {
 namespace {
@@ -22,8 +25,23 @@ namespace {
 class Pool {
  public:
   static Pool& instance() {
-    static Pool pool;
-    return pool;
+    static std::unique_ptr<Pool> pool;
+    static pid_t owner = 0;
+    if (owner != getpid()) {
+      [[maybe_unused]] Pool* const of_parent = pool.release();  // a forked process has none of its threads
+      owner = getpid();
+      pool.reset(new Pool);
+    }
+    return *pool;
+  }
+
+  ~Pool() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    start_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
   }
 
   void run(Grid& grid, unsigned workers) {
@@ -40,21 +58,13 @@ class Pool {
  private:
   Pool() {
     // A worker maps 2048 regions (stacks and guard pages) and Linux allows a process 65530.
-    const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1u, 24u);
+    const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1u, BusyWorker::most);
     for (unsigned i = 0; i < count; ++i) threads_.emplace_back([this, i] { serve(i); });
   }
 
-  ~Pool() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    start_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
-
-  static void run_blocks(Block& block, Grid& grid) {
+  static void run_blocks(unsigned index, Block& block, Grid& grid) {
     block.start_kernel(grid);
+    const BusyWorker busy(index, block.kernel_name());
     for (std::uint64_t b; !grid.aborted && (b = grid.next_block.fetch_add(1)) < grid.blocks;) block.run(b);
     block.finish_kernel();
   }
@@ -71,7 +81,7 @@ class Pool {
       if (index >= wanted_) continue;
       Grid& grid = *grid_;
       lock.unlock();
-      run_blocks(block, grid);
+      run_blocks(index, block, grid);
       lock.lock();
       if (--busy_ == 0) done_.notify_one();
     }
@@ -172,6 +182,16 @@ void sync_warp(LaneMask mask) {
   running_block->wait_in_collective({mask, "__syncwarp", nullptr, nullptr, true}, __builtin_return_address(0));
 }
 
+std::string oversized_shared_variable() {
+  for (const SharedVariable& variable : shared_variables_of(nullptr)) {
+    if (variable.bytes > max_dynamic_shared) {
+      return fmt::format("the __shared__ variable {} has {} bytes: a block has at most {}, and {} if it asks for them",
+                         variable.name, variable.bytes, max_static_shared, max_dynamic_shared);
+    }
+  }
+  return {};
+}
+
 unsigned worker_count() {
   return Pool::instance().size();
 }
@@ -186,6 +206,7 @@ cudaError_t launch(const Launch& what, Body body) {
     global_order().start_launch();
   }
   const bool alone = grid.blocks == 1 || (grid.sink && grid.sink->watches_writes());
+  const GlobalMemory::Opening opening;
   Pool::instance().run(grid, alone ? 1 : worker_count());
   return cudaSuccess;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "common/simt/language/grid.hpp"
 #include "common/simt/language/runtime.hpp"
@@ -14,6 +15,10 @@ namespace simt {
 /// it learns what the threads do. Answers cudaErrorInvalidConfiguration or cudaErrorInvalidValue, as CUDA does, for a
 /// launch that no device could run.
 cudaError_t launch(const Launch& what, Body body);
+
+/// Why kernels of this program can't run at all, on one line: with a __shared__ variable larger than any block's shared
+/// memory there may be no room for a thread. Empty if there is none; launch() refuses what is merely too large.
+std::string oversized_shared_variable();
 
 /// How many blocks run at a time.
 unsigned worker_count();

@@ -84,6 +84,7 @@ cudaError_t cudaFree(void* pointer) {
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   if (bytes == 0) return cudaSuccess;
   if (!accessible(to, bytes) || !accessible(from, bytes)) return simt::set_last_error(cudaErrorInvalidValue);
+  const simt::GlobalMemory::Opening opening;
   std::memcpy(to, from, bytes);
   simt::GlobalMemory::instance().mark_written(reinterpret_cast<std::uintptr_t>(to), bytes);
   return cudaSuccess;
@@ -95,6 +96,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
   if (bytes == 0) return cudaSuccess;
   if (!accessible(to, bytes)) return simt::set_last_error(cudaErrorInvalidValue);
+  const simt::GlobalMemory::Opening opening;
   std::memset(to, value, bytes);
   simt::GlobalMemory::instance().mark_written(reinterpret_cast<std::uintptr_t>(to), bytes);
   return cudaSuccess;

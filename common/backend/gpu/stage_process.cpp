@@ -1,0 +1,12 @@
+// A CUDA context does not survive a fork: stages run in this process.
+#include "common/check/stage_run.hpp"
+
+namespace gemm {
+
+void set_stages_apart(double) {}
+
+StageRun run_apart(const Contender& contender, const Problem& problem) {
+  return run_here(contender, problem);
+}
+
+}  // namespace gemm
