@@ -97,8 +97,9 @@ void describe_end(End end, int signal, std::uintptr_t sp, const Interrupted* at)
   _exit(1);
 }
 
-// Whether this thread is the one to speak. Another one, which waits for its end, is not.
+// Returns on the first thread that has something to say; another one waits for its end.
 void wait_unless_first() {
+  inspected_block = nullptr;  // what follows is no kernel's doing
   while (begun.test_and_set()) pause();
 }
 
@@ -141,18 +142,19 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 }
 
 // Without a signal: the stack is that of the thread that calls this.
-[[noreturn]] void end_here(End end, const std::string& text) {
-  wait_unless_first();
-  copy_text(words->text, sizeof words->text, text.c_str());
+[[noreturn]] void end_here(End end, const char* text) {
+  copy_text(words->text, sizeof words->text, text);
   describe_end(end, 0, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)), nullptr);
   end_process();
 }
 
 void on_terminate() {
-  end_here(End::exception, std::current_exception() ? current_exception_text() : "std::terminate()");
+  wait_unless_first();
+  end_here(End::exception, std::current_exception() ? current_exception_text().c_str() : "std::terminate()");
 }
 
 void on_exit_called() {
+  wait_unless_first();
   end_here(End::exit, "");
 }
 
@@ -271,7 +273,7 @@ std::string LastWords::reason() const {
     case End::exception:
       return fmt::format("exception {}{}", text, place());
     case End::exit:
-      return "the stage ended the program: it called exit()" + place();
+      return "the stage ended the program: it called exit(), or the like," + place();
     case End::time_up:
       return "stopped" + place();
   }
