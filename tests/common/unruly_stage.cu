@@ -49,9 +49,9 @@ __device__ void endless(bool is_so) {
   for (;;) continue;  // loop
 }
 
-__device__ void more_than_a_stack(float* c, int i) {
+__device__ void more_than_a_stack(float* c, int i) {  // overflow
   volatile char local[100 * 1024];
-  for (int at = i; at < static_cast<int>(sizeof local); at += 64) local[at] = 1;  // overflow
+  for (int at = i; at < static_cast<int>(sizeof local); at += 64) local[at] = 1;
   *c = local[i];
 }
 

@@ -79,6 +79,7 @@ void Block::run(std::uint64_t index) {
     lane.clock = now;
     lane.last_sync = lane.fence = 0;
     lane.recorded = 0;
+    lane.wait_site = 0;
     lane.spins = 0;
     lane.copies.clear();
     lane.copy_group = 0;
@@ -156,7 +157,8 @@ void Block::run_warp(Lane* lanes, unsigned count) {
 
 std::uintptr_t Block::last_place(const Lane& lane) const {
   if (lane.state == LaneState::at_barrier || lane.state == LaneState::in_collective) return place_of(lane.wait_site);
-  return lane.recorded > 0 ? place_of(tag_site(lane.records->tags[lane.recorded - 1])) : 0;
+  if (lane.recorded > 0) return place_of(tag_site(lane.records->tags[lane.recorded - 1]));
+  return lane.wait_site ? place_of(lane.wait_site) : 0;
 }
 
 LaneMask Block::live_lanes() const {

@@ -51,7 +51,8 @@ class Block {
   }
   /// The one that runs or has run last.
   const Lane* last_lane() const { return current_; }
-  /// Where it waits, or else its last access to memory on record: a return address, 0 if there is none.
+  /// Where it waits, or else its last access to memory on record, or where it has waited: a return address, 0 if there
+  /// is none.
   std::uintptr_t last_place(const Lane& lane) const;
 
   // For the running thread, called from within its kernel:
