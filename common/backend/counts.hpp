@@ -64,12 +64,20 @@ struct LineCounts {
   Counts counts;
 };
 
+/// What counts_of() and line_counts_of() answer.
+struct Account {
+  std::optional<Counts> counts;
+  std::vector<LineCounts> lines;
+};
+
 /// What the back end saw while something ran.
 struct Observation {
   std::vector<std::string> defects;    ///< mistakes of the kernels: each makes the run a failure
   std::vector<std::string> warnings;   ///< legal, but worth a look
   double seconds = 0;                  ///< wall time of the run
-  std::shared_ptr<const void> detail;  ///< the back end's own account, for the functions below
+  std::shared_ptr<const void> detail;  ///< the back end's own, for the functions below
+  /// In its place, of kernels that were compiled in another process, and that nobody knows here.
+  std::shared_ptr<const Account> account;
 };
 
 /// Runs something that launches kernels, and looks on.

@@ -20,7 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = "tests/common/unruly_stage.cu"
 PROBLEM = ["--m", "40", "--n", "50", "--k", "20"]
 THREAD = r"thread \(\d+, 0, 0\) of block \(\d+, \d+, 0\)"
-# What is said of each variant; {line} is the line with the comment of the variant's name, {kernel} a kernel's thread there.
+# What is said of each variant. {kernel} and {host} stand for a kernel's thread and for host code at the line that ends in
+# a comment with the variant's name.
 EXPECTED = {
     "loop": r"stopped after 1 s{kernel}",
     "barriers": r"stopped after 1 s{kernel}",
@@ -67,8 +68,7 @@ def unruly(variant: str, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [bin_dir / "unruly_stage", "--variant", variant, *PROBLEM, "--timeout", "1", *arguments],
         text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         stdin=subprocess.DEVNULL,
         timeout=60,
     )

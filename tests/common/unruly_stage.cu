@@ -156,8 +156,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t) {
     case Way::host_product:
       return host_product(p);
     case Way::old_product:
-      if (!kept.empty())
-        return gemm::status_of(cudaMemcpy(p.c, kept.data(), bytes, cudaMemcpyHostToDevice));
+      if (!kept.empty()) return gemm::status_of(cudaMemcpy(p.c, kept.data(), bytes, cudaMemcpyHostToDevice));
       break;
     default:
       break;
@@ -181,12 +180,12 @@ constexpr gemm::Variant variant(std::string_view name) {
 }
 #define UNRULY(way) variant<Way::way>(#way)
 constexpr gemm::Variant variants[] = {
-    UNRULY(loop),          UNRULY(barriers),     UNRULY(spin),          UNRULY(sleep),           UNRULY(host_loop),
-    UNRULY(overflow),      UNRULY(host_overflow), UNRULY(host_throw),   UNRULY(library_throw),   UNRULY(kernel_throw),
-    UNRULY(host_abort),    UNRULY(kernel_abort), UNRULY(host_divide),   UNRULY(kernel_divide),   UNRULY(null),
-    UNRULY(trap),          UNRULY(host_exit),    UNRULY(kernel_exit),   UNRULY(quick),           UNRULY(underscore_exit),
-    UNRULY(killed),        UNRULY(host_writes),  UNRULY(host_reads),    UNRULY(host_product),    UNRULY(host_corrects),
-    UNRULY(old_product),   UNRULY(no_blocks),    UNRULY(prints),
+    UNRULY(loop),        UNRULY(barriers),      UNRULY(spin),        UNRULY(sleep),         UNRULY(host_loop),
+    UNRULY(overflow),    UNRULY(host_overflow), UNRULY(host_throw),  UNRULY(library_throw), UNRULY(kernel_throw),
+    UNRULY(host_abort),  UNRULY(kernel_abort),  UNRULY(host_divide), UNRULY(kernel_divide), UNRULY(null),
+    UNRULY(trap),        UNRULY(host_exit),     UNRULY(kernel_exit), UNRULY(quick),         UNRULY(underscore_exit),
+    UNRULY(killed),      UNRULY(host_writes),   UNRULY(host_reads),  UNRULY(host_product),  UNRULY(host_corrects),
+    UNRULY(old_product), UNRULY(no_blocks),     UNRULY(prints),
 };
 
 const gemm::Registration registration{

@@ -95,6 +95,7 @@ std::optional<std::int64_t> first_not_by_kernel(const void* rows, std::int64_t c
 }
 
 std::optional<Counts> counts_of(const Observation& observation) {
+  if (observation.account) return observation.account->counts;
   if (!observation.detail) return std::nullopt;
   Counts total;
   for (const simt::KernelObservation& kernel : detail_of(observation).kernels) {
@@ -115,6 +116,7 @@ std::optional<Counts> counts_of(const Observation& observation) {
 }
 
 std::vector<LineCounts> line_counts_of(const Observation& observation) {
+  if (observation.account) return observation.account->lines;
   if (!observation.detail) return {};
   std::map<std::pair<std::string, int>, Counts> lines;
   for (const simt::KernelObservation& kernel : detail_of(observation).kernels) {

@@ -7,7 +7,6 @@
 
 #include "common/backend/cpu/wire.hpp"
 #include "common/check/stage_run.hpp"
-#include "common/simt/code/symbols.hpp"
 #include "common/simt/observe/findings.hpp"
 #include "common/simt/observe/global_memory.hpp"
 
@@ -36,16 +35,7 @@ inline RunRequest get_request(wire::Reader& reader) {
   return request;
 }
 
-inline void put(wire::Writer& writer, const StageRun& run) {
-  writer.put(run.status.code);
-  writer.put(run.status.reason);
-  writer.put(run.launches);
-  writer.put(run.policy);
-  writer.put(run.observation.defects);
-  writer.put(run.observation.warnings);
-  writer.put(run.observation.seconds);
-  const auto& detail = *static_cast<const simt::InspectionResult*>(run.observation.detail.get());
-  writer.put(simt::site_count());
+inline void put(wire::Writer& writer, const simt::InspectionResult& detail) {
   writer.put(detail.kernels.size());
   for (const simt::KernelObservation& kernel : detail.kernels) {
     writer.put(kernel.kernel);
@@ -60,17 +50,9 @@ inline void put(wire::Writer& writer, const StageRun& run) {
   }
 }
 
-inline StageRun get_run(wire::Reader& reader) {
-  StageRun run;
-  reader.get(run.status.code);
-  reader.get(run.status.reason);
-  reader.get(run.launches);
-  reader.get(run.policy);
-  reader.get(run.observation.defects);
-  reader.get(run.observation.warnings);
-  reader.get(run.observation.seconds);
+/// Without the defects: those are in the observation, as text.
+inline std::shared_ptr<const simt::InspectionResult> get_detail(wire::Reader& reader) {
   const auto detail = std::make_shared<simt::InspectionResult>();
-  const auto sites = reader.next<std::size_t>();
   detail->kernels.resize(reader.next<std::size_t>());
   for (simt::KernelObservation& kernel : detail->kernels) {
     reader.get(kernel.kernel);
@@ -83,8 +65,60 @@ inline StageRun get_run(wire::Reader& reader) {
     reader.get(kernel.block_runs);
     reader.get(kernel.tensor_flops);
   }
-  // Places in kernels that only the other process has compiled say nothing here.
-  if (sites == simt::site_count()) run.observation.detail = detail;
+  return detail;
+}
+
+inline void put(wire::Writer& writer, const Account& account) {
+  writer.put(account.counts);
+  writer.put(account.lines.size());
+  for (const LineCounts& line : account.lines) {
+    writer.put(line.file);
+    writer.put(line.line);
+    writer.put(line.counts);
+  }
+}
+
+inline std::shared_ptr<const Account> get_account(wire::Reader& reader) {
+  const auto account = std::make_shared<Account>();
+  reader.get(account->counts);
+  account->lines.resize(reader.next<std::size_t>());
+  for (LineCounts& line : account->lines) {
+    reader.get(line.file);
+    reader.get(line.line);
+    reader.get(line.counts);
+  }
+  return account;
+}
+
+/// `counted`: the sender counts, because the receiver does not know all of its code.
+inline void put(wire::Writer& writer, const StageRun& run, bool counted) {
+  const Observation& seen = run.observation;
+  writer.put(run.status.code);
+  writer.put(run.status.reason);
+  writer.put(run.launches);
+  writer.put(run.policy);
+  writer.put(seen.defects);
+  writer.put(seen.warnings);
+  writer.put(seen.seconds);
+  writer.put(counted);
+  if (counted) return put(writer, Account{counts_of(seen), line_counts_of(seen)});
+  put(writer, *static_cast<const simt::InspectionResult*>(seen.detail.get()));
+}
+
+inline StageRun get_run(wire::Reader& reader) {
+  StageRun run;
+  Observation& seen = run.observation;
+  reader.get(run.status.code);
+  reader.get(run.status.reason);
+  reader.get(run.launches);
+  reader.get(run.policy);
+  reader.get(seen.defects);
+  reader.get(seen.warnings);
+  reader.get(seen.seconds);
+  if (reader.next<bool>())
+    seen.account = get_account(reader);
+  else
+    seen.detail = get_detail(reader);
   return run;
 }
 

@@ -23,6 +23,7 @@
 
 #include "common/backend/cpu/stage_messages.hpp"
 #include "common/backend/device_memory.hpp"
+#include "common/simt/code/symbols.hpp"
 #include "common/simt/run/executor.hpp"
 #include "common/simt/run/last_words.hpp"
 
@@ -74,8 +75,9 @@ std::optional<std::string> receive_message(int socket) {
   return message;
 }
 
-// The answer to one request.
-std::string answer(const RunRequest& request, std::map<std::string, Contender>& contenders, Shared& shared) {
+// The answer to one request. `sites`: how much code the judge knows.
+std::string answer(const RunRequest& request, std::map<std::string, Contender>& contenders, Shared& shared,
+                   std::size_t sites) {
   const auto known = contenders.find(request.stage);
   Contender timed = known != contenders.end()
                         ? known->second
@@ -96,7 +98,7 @@ std::string answer(const RunRequest& request, std::map<std::string, Contender>& 
   try {
     const StageRun run = run_here(timed, request.problem);
     writer.put(Answer::run);
-    put(writer, run);
+    put(writer, run, simt::site_count() != sites);
   } catch (const OutOfDeviceMemory& error) {
     failed(Answer::out_of_device_memory, error.what());
   } catch (const DeviceError& error) {
@@ -115,12 +117,13 @@ std::string answer(const RunRequest& request, std::map<std::string, Contender>& 
   simt::GlobalMemory::instance().begin_apart();
   simt::worker_count();  // its own threads
   simt::leave_last_words(shared.words);
+  const std::size_t sites = simt::site_count();
   std::map<std::string, Contender> contenders;
   while (const auto message = receive_message(socket)) {
     wire::Reader reader(*message);
     const RunRequest request = get_request(reader);
     simt::GlobalMemory::instance().adopt(request.operands);
-    const std::string text = answer(request, contenders, shared);
+    const std::string text = answer(request, contenders, shared, sites);
     std::fflush(stdout);
     if (!send_message(socket, text)) break;
   }

@@ -12,8 +12,8 @@
 
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/language/collective.hpp"
-#include "common/simt/observe/sink.hpp"
 #include "common/simt/observe/global_memory.hpp"
+#include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
 #include "common/simt/run/last_words.hpp"
 

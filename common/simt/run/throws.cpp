@@ -24,7 +24,8 @@ std::string line_of_last_throw() {
 }  // namespace simt
 
 // Takes the place of the C++ library's, which it calls. By a label, because to g++ that name is a function of its own.
-extern "C" [[noreturn]] void note_throw(void* object, std::type_info* type, void (*destructor)(void*)) asm("__cxa_throw");
+extern "C" [[noreturn]] void note_throw(void* object, std::type_info* type,
+                                        void (*destructor)(void*)) asm("__cxa_throw");
 extern "C" void note_throw(void* object, std::type_info* type, void (*destructor)(void*)) {
   frames = backtrace(frame, static_cast<int>(sizeof frame / sizeof *frame));
   using Throw = void (*)(void*, std::type_info*, void (*)(void*));
