@@ -20,8 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = "tests/common/unruly_stage.cu"
 PROBLEM = ["--m", "40", "--n", "50", "--k", "20"]
 THREAD = r"thread \(\d+, 0, 0\) of block \(\d+, \d+, 0\)"
-# What is said of each variant. {kernel} and {host} stand for a kernel's thread and for host code at the line that ends in
-# a comment with the variant's name.
+# What is said of each variant. {kernel} and {host} stand for a kernel's thread and for host code, at the line that ends
+# in a comment with the name of the variant.
 EXPECTED = {
     "loop": r"stopped after 1 s{kernel}",
     "barriers": r"stopped after 1 s{kernel}",
