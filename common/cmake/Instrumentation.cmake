@@ -44,6 +44,8 @@ set(gemm_instrumentation
   --param=max-grow-copy-bb-insns=0
   # With other parameters than in the source, functions forget on whose line they were inlined (tensorcore/03's ldmatrix).
   -fno-ipa-sra
+  # A loop that computes nothing and never ends is stopped, and not left out, as C++ would allow.
+  -fno-finite-loops
   # A thread whose local variables don't fit its stack meets the guard page below it, instead of jumping over.
   -fstack-clash-protection
   # For lines in reports.

@@ -45,8 +45,7 @@ enum class Way {
 };
 
 __device__ void endless(bool is_so) {
-  if (!is_so) return;
-  for (;;) continue;  // loop
+  while (is_so) continue;  // loop
 }
 
 __device__ void more_than_a_stack(float* c, int i) {  // overflow
