@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "common/backend/device.hpp"
+#include "common/check/properties.hpp"
 #include "common/measure/evaluate.hpp"
 
 namespace gemm {
@@ -32,26 +33,6 @@ inline int compute_capability() {
 inline ProblemSpec cube(int size) {
   ProblemSpec spec;
   spec.m = spec.n = spec.k = size;
-  return spec;
-}
-
-inline ProblemSpec box(int m, int n, int k) {
-  ProblemSpec spec;
-  spec.m = m;
-  spec.n = n;
-  spec.k = k;
-  return spec;
-}
-
-/// Nothing is round: edges in every dimension, padding, misalignment, alpha and beta.
-inline ProblemSpec awkward(int m, int n, int k) {
-  ProblemSpec spec = box(m, n, k);
-  spec.lda = k + 3;
-  spec.ldb = n + 5;
-  spec.ldc = n + 1;
-  spec.offset = 1;
-  spec.alpha = 1.5f;
-  spec.beta = -0.5f;
   return spec;
 }
 

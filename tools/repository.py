@@ -4,6 +4,8 @@ import json
 import pathlib
 from typing import Any
 
+from tools.digest import digest, expanded, text_of
+
 Json = dict[str, Any]  # a record of a measurement, or a part of one
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -25,7 +27,13 @@ def relative(path: pathlib.Path) -> str:
 
 
 def read_json(path: pathlib.Path) -> Any:
-    return json.loads(path.read_text())
+    """A digest of measurements as the run that it is of."""
+    return expanded(json.loads(path.read_text()))
+
+
+def write_digest(path: pathlib.Path, run: Json) -> None:
+    """As measurements are committed (tools/digest.py)."""
+    path.write_text(text_of(digest(run)) + "\n")
 
 
 def read_json_if_there(path: pathlib.Path) -> Any:

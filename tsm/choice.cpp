@@ -19,7 +19,7 @@ namespace {
 
 // What a rule knows of sizes for which nothing was tuned. Of the stages, from the simplest one on, the second has a
 // pipeline: on an H200 it was the better one for 344 of 348 tuned sizes of TSMTTSM, and for those of TSMM whose C has
-// more than 4 x 4 elements (docs/measurements/nvidia-h200/tsm_tuning.json). The third has Tensor Cores, whose
+// more than 4 x 4 elements (docs/measurements/nvidia-h200/tsm_tuning_*.json). The third has Tensor Cores, whose
 // instruction has 16 columns: what is narrower is bound by memory in any case.
 const Stage& by_rule(std::span<const Stage* const> candidates, Operation op, int m, int n) {
   const bool pipeline = op == Operation::tsmttsm || m * n > 16;

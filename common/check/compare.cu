@@ -83,6 +83,8 @@ Comparison compare_words(const Problem& problem, const Reference& reference, Acc
   const auto* const c = static_cast<const Real*>(problem.out);
   const std::int64_t n = problem.n * words, ldc = problem.ldout * words, elements = problem.all_rows() * n;
   Comparison result;
+  result.exact = exact;
+  result.elements = elements;
   if (elements == 0) return result;
 
   const std::int64_t terms = problem.real_terms();

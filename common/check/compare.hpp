@@ -46,7 +46,9 @@ struct Comparison {
   double residual = 0;           ///< ||C - C64||_F / ||C64||_F, without the second term in S
   double max_of_magnitudes = 0;  ///< largest |C - C64| / (|alpha| |A||B| + |beta| |C|)
   double max_relative = 0;       ///< largest |C - C64| / |C64|: large where terms cancel, whoever adds them up
-  std::int64_t wrong = 0;        ///< elements past their bound (or not equal, for integers)
+  bool exact = false;            ///< on whole numbers: right or wrong, and no error to measure
+  std::int64_t elements = 0;     ///< real numbers, two of a complex one
+  std::int64_t wrong = 0;        ///< of them those past their bound (or not equal, for integers)
   std::int64_t unwritten = 0;    ///< elements that still hold the poison
   double largest = 0;            ///< the largest magnitude, to see that integers stay exact
   std::int64_t worst_row = 0, worst_col = 0;

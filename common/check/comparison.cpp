@@ -17,6 +17,10 @@ std::string Comparison::reason() const {
   if (passed()) return {};
   if (unwritten > 0)
     return fmt::format("{} elements of C were never written, C({}, {}) among them", unwritten, worst_row, worst_col);
+  if (wrong > 0 && exact) {
+    return fmt::format("C({}, {}) is {:.{}g}, should be {:.{}g}; {} of {} elements are wrong", worst_row, worst_col,
+                       got, digits, expected, digits, wrong, elements);
+  }
   if (wrong > 0 || !(max_ratio <= 1.0)) {
     return fmt::format("C({}, {}) is {:.{}g}, should be {:.{}g} ({:.3g} times its bound); {} wrong in all", worst_row,
                        worst_col, got, digits, expected, digits, max_ratio, wrong);

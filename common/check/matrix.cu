@@ -1,4 +1,5 @@
 #include <numeric>
+#include <utility>
 
 #include "common/check/matrix.hpp"
 #include "common/kernel/grid_sum.cuh"
@@ -64,6 +65,13 @@ __global__ void fill_kernel(Real* words, Layout layout, Generator generator, boo
 }
 
 template <class Real, class Layout>
+__global__ void fill_around_kernel(Real* words, Layout layout, Generator generator) {
+  for (std::int64_t w = global_thread(); w < layout.words; w += grid_threads()) {
+    if (layout.element_at(w) < 0) words[w] = generator.number<Real>(static_cast<std::uint64_t>(w));
+  }
+}
+
+template <class Real, class Layout>
 __global__ void damage_kernel(const Real* words, Layout layout, std::uint64_t* partial) {
   __shared__ std::uint64_t scratch[reduce_threads];
   std::uint64_t damaged = 0;
@@ -119,6 +127,11 @@ Matrix::Matrix(std::int64_t rows, std::int64_t cols, std::int64_t ld, int offset
                                       size_of(type));
 }
 
+void Matrix::name(std::string name) {
+  name_ = std::move(name);
+  name_matrix(place());
+}
+
 Matrix::Layout Matrix::layout() const {
   const int words = components(type_);
   const auto all = static_cast<std::int64_t>(bytes_.size() / size_of(type_));
@@ -129,6 +142,34 @@ void Matrix::fill(const Generator& generator) {
   over_words(type_, bytes_.data(), layout().words, [&]<class Real>(Real* words, const LaunchShape& shape) {
     return launch(fill_kernel<Real, Layout>, shape, words, layout(), generator, false);
   });
+}
+
+void Matrix::fill_around(const Generator& generator) {
+  over_words(type_, bytes_.data(), layout().words, [&]<class Real>(Real* words, const LaunchShape& shape) {
+    return launch(fill_around_kernel<Real, Layout>, shape, words, layout(), generator);
+  });
+}
+
+HostMatrix Matrix::to_host() const {
+  HostMatrix host{first_, rows_, cols_, ld_, {}};
+  const std::vector<unsigned char> bytes = bytes_.to_host();
+  const auto convert = [&]<class Real>(const Real* from) {
+    const int words = components(type_);
+    for (std::size_t i = 0; i < bytes.size() / sizeof(Real); i += words) {
+      const auto number = [](Real x) { return static_cast<double>(static_cast<float>(x)); };
+      if constexpr (sizeof(Real) == sizeof(double))
+        host.all.emplace_back(from[i], words == 2 ? from[i + 1] : 0.0);
+      else
+        host.all.emplace_back(number(from[i]), 0.0);
+    }
+  };
+  if (type_ == Type::f16)
+    convert(reinterpret_cast<const __half*>(bytes.data()));
+  else if (type_ == Type::f32)
+    convert(reinterpret_cast<const float*>(bytes.data()));
+  else
+    convert(reinterpret_cast<const double*>(bytes.data()));
+  return host;
 }
 
 void Matrix::poison() {

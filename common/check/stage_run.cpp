@@ -1,5 +1,7 @@
 #include "common/check/stage_run.hpp"
 
+#include "common/backend/last_writer.hpp"
+
 namespace gemm {
 
 StageRun run_here(const Contender& contender, const Problem& problem) {
@@ -10,6 +12,10 @@ StageRun run_here(const Contender& contender, const Problem& problem) {
   });
   if (run.status && run.observation.defects.empty() && contender.policy) run.policy = contender.policy(problem);
   return run;
+}
+
+std::optional<std::string> last_writer_here(const Contender& contender, const Problem& problem, const void* address) {
+  return last_writer([&] { contender.launch(problem, nullptr); }, address);
 }
 
 }  // namespace gemm

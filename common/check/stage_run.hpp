@@ -2,6 +2,7 @@
 // befalls nobody else.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,5 +31,10 @@ void set_stages_apart(double timeout_seconds);
 /// As run_here(). Apart from this process are registered stages only, after set_stages_apart(): one process for all
 /// launches until it ends, and with it what stages keep from launch to launch.
 StageRun run_apart(const Contender& contender, const Problem& problem);
+
+/// Launches it to see who writes this address last, as last_writer() has it (common/backend/last_writer.hpp). Nothing if
+/// its process ends, too.
+std::optional<std::string> last_writer_here(const Contender& contender, const Problem& problem, const void* address);
+std::optional<std::string> last_writer_apart(const Contender& contender, const Problem& problem, const void* address);
 
 }  // namespace gemm

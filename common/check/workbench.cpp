@@ -47,6 +47,10 @@ Matrix result_matrix(const ProblemSpec& spec) {
   return spec.op == Operation::tsmm ? matrix_b(spec) : matrix_c(spec);
 }
 
+const char* result_name(const ProblemSpec& spec) {
+  return spec.op == Operation::tsmm ? "B" : "C";
+}
+
 const ProblemSpec& validated(const ProblemSpec& spec) {
   spec.validate();
   return spec;
@@ -56,30 +60,56 @@ const ProblemSpec& validated(const ProblemSpec& spec) {
 
 ProblemSpec with_exact_integers(ProblemSpec spec) {
   spec.distribution = Distribution::integers;
+  // Not 1 where the problem's are not, so that a kernel without them is seen; and where few bits are left for sums, 1.
+  const bool room = spec.terms() <= max_exact_depth(spec.type) / 8;
+  const bool scaled = room && spec.reads_operands() && !(spec.alpha == 1 && spec.alpha_imag == 0);
+  spec.alpha_imag = scaled && spec.alpha_imag != 0;
+  spec.alpha = scaled ? 3 : 1;
+  spec.beta_imag = spec.beta_imag != 0;
   spec.beta = spec.reads_result() ? -2 : 0;
-  spec.alpha = 1;
-  spec.alpha_imag = spec.beta_imag = 0;
   return spec;
 }
 
-Workbench::Workbench(const ProblemSpec& spec)
+Workbench::Workbench(const ProblemSpec& spec, Surroundings surroundings)
     : spec_(validated(spec)), x_(matrix_a(spec)), y_(second_operand(spec)), out_(result_matrix(spec)) {
-  if (spec_.reads_operands()) {
-    x_.fill(generator(spec_, 0));
-    y_.fill(generator(spec_, 1));
-  } else {
-    // Nobody may look at them: whoever does gets NaN.
-    x_.poison();
-    y_.poison();
-  }
-  if (spec_.reads_result()) {
-    original_.emplace(result_matrix(spec_));
-    original_->fill(generator(spec_, 2));
-  }
+  if (surroundings == Surroundings::poison)
+    fill_with_traps();
+  else
+    fill_with_numbers();
   reset_output();
   reference_ = compute_reference(problem());
   fingerprint_x_ = x_.fingerprint();
   fingerprint_y_ = y_.fingerprint();
+}
+
+void Workbench::fill_with_traps() {
+  x_.name("A");
+  y_.name(spec_.op == Operation::tsmm ? "C" : "B");
+  out_.name(result_name(spec_));
+  if (spec_.reads_operands()) {
+    x_.fill(generator(spec_, 0));
+    y_.fill(generator(spec_, 1));
+    x_.forbid_reading();
+    y_.forbid_reading();
+  } else {
+    // Nobody may look at them: whoever does gets NaN.
+    x_.poison();
+    y_.poison();
+    x_.forbid_reading("alpha is 0, so A must not be read");
+    y_.forbid_reading("alpha is 0, so the other factor must not be read");
+  }
+  if (!spec_.reads_result()) return;
+  original_.emplace(result_matrix(spec_));
+  original_->fill(generator(spec_, 2));
+}
+
+void Workbench::fill_with_numbers() {
+  original_.emplace(result_matrix(spec_));
+  std::uint64_t stream = 0;
+  for (Matrix* const matrix : {&x_, &y_, &*original_}) {
+    matrix->fill(generator(spec_, stream));
+    matrix->fill_around(generator(spec_, ++stream + 7));
+  }
 }
 
 Problem Workbench::problem() const {
@@ -109,8 +139,10 @@ Problem Workbench::problem() const {
 void Workbench::reset_output() {
   if (original_) {
     out_.copy_from(*original_);
+    if (out_.named()) out_.forbid_reading();
   } else {
     out_.poison();
+    out_.forbid_reading(fmt::format("beta is 0, so {} must not be read", result_name(spec_)));
   }
 }
 
@@ -151,6 +183,7 @@ Verdict Workbench::check(const Contender& contender) {
   result.launches = std::move(run.launches);
   result.observation = std::move(run.observation);
   result.launch_seconds = launch_seconds;
+  result.ended = !run.ended.empty();
   return result;
 }
 
@@ -162,8 +195,8 @@ std::string Workbench::not_by_kernel() const {
   const auto missing = first_not_by_kernel(p.out, p.all_rows(), static_cast<std::size_t>(p.n * element),
                                            static_cast<std::size_t>(p.ldout * element));
   if (!missing) return {};
-  return fmt::format("no kernel wrote C({}, {}): what stands there is from the host, or from an earlier launch",
-                     *missing / (p.ldout * element), *missing % (p.ldout * element) / element);
+  return fmt::format("no kernel wrote {}({}, {}): what stands there is from the host, or from an earlier launch",
+                     result_name(spec_), *missing / (p.ldout * element), *missing % (p.ldout * element) / element);
 }
 
 Verdict Workbench::inspect(const Contender& contender) const {
@@ -188,7 +221,8 @@ Verdict Workbench::inspect_result(Accuracy accuracy) const {
   if (!verdict.error.passed()) {
     fail(verdict.error.reason());
   } else if (const std::int64_t words = out_.damaged_words(); words > 0) {
-    fail(fmt::format("wrote {} words outside C (padding of its rows, or before or behind it)", words));
+    fail(fmt::format("wrote {} words outside {} (padding of its rows, or before or behind it)", words,
+                     result_name(spec_)));
   } else if (x_.fingerprint() != fingerprint_x_ || y_.fingerprint() != fingerprint_y_) {
     fail("changed its inputs");
   }

@@ -23,13 +23,15 @@ enum class Outcome { pass, fail, skip };
 
 struct Verdict {
   Outcome outcome = Outcome::pass;
-  std::string reason;     ///< why not pass
+  std::string reason;                    ///< why not pass
+  std::vector<std::string> explanation;  ///< what it comes from, as far as it is known (explain.hpp): sentences
   bool compared = false;  ///< whether there was a result to compare, that is, whether `error` means anything
   Comparison error;
   std::string policy;                  ///< what the contender chose, if it has a choice
   std::vector<LaunchRecord> launches;  ///< what the stage launched
   Observation observation;             ///< what the CPU executor saw of it
   double launch_seconds = 0;           ///< wall time of the launch, to its end
+  bool ended = false;                  ///< the stage's process ended, or was stopped: it would be again
   bool device_lost = false;            ///< a fault inside a kernel: CUDA runs nothing more in this process
 };
 
@@ -42,10 +44,14 @@ inline Verdict verdict_without_result(Outcome outcome, std::string reason, bool 
   return verdict;
 }
 
+/// What lies between and around the rows, and in a result that is not to be read: traps, or numbers, from which it can be told
+/// what a wrong kernel has read (explain.hpp).
+enum class Surroundings { poison, numbers };
+
 class Workbench {
  public:
   /// Allocates, fills, and computes the reference. Throws UsageError or DeviceError.
-  explicit Workbench(const ProblemSpec& spec);
+  explicit Workbench(const ProblemSpec& spec, Surroundings surroundings = Surroundings::poison);
 
   const ProblemSpec& spec() const { return spec_; }
   Problem problem() const;
@@ -57,14 +63,21 @@ class Workbench {
   /// Inspects what an earlier launch left.
   Verdict inspect(const Contender& contender) const;
 
+  const Matrix& x() const { return x_; }
+  const Matrix& y() const { return y_; }
+  const Matrix& out() const { return out_; }
+  const Reference& reference() const { return reference_; }
+
  private:
   Verdict inspect_result(Accuracy accuracy) const;
   /// Why the result is no work of the kernels that were just observed; empty if it is.
   std::string not_by_kernel() const;
+  void fill_with_traps();
+  void fill_with_numbers();
 
   ProblemSpec spec_;
   Matrix x_, y_, out_;              // as in Problem
-  std::optional<Matrix> original_;  // of the result, only if beta is not zero
+  std::optional<Matrix> original_;  // of the result, if it begins as numbers
   Reference reference_;
   std::uint64_t fingerprint_x_, fingerprint_y_;
 };

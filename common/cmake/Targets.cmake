@@ -51,7 +51,7 @@ function(gemm_kernel_library name)
 endfunction()
 
 # gemm_stages(FAMILY): one OBJECT library and one executable for each NN_name.cu of this folder. FAMILY_stages lists the libraries
-# in the caller; the global properties gemm_stages and gemm_numbered_probes, those of all folders.
+# in the caller; the global properties gemm_stages, gemm_numbered_probes and gemm_stage_programs, those of all folders.
 function(gemm_stages family)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/[0-9][0-9]*.cu)
   set(libraries "")
@@ -73,6 +73,7 @@ function(gemm_stages family)
       continue()
     endif()
     target_link_libraries(${family}_${name} PRIVATE main_stage)
+    set_property(GLOBAL APPEND PROPERTY gemm_stage_programs ${family}_${name})
     if(GEMM_NVCC OR GEMM_ON_GPU)
       target_link_libraries(${family}_${name} PRIVATE as_compiled)
     endif()

@@ -7,6 +7,7 @@
 
 #include "common/backend/ceilings.hpp"
 #include "common/backend/device.hpp"
+#include "common/check/properties.hpp"
 #include "common/check/stage_run.hpp"
 #include "common/commands/options.hpp"
 #include "common/commands/program.hpp"
@@ -17,6 +18,7 @@
 #include "common/report/provenance.hpp"
 #include "common/report/result_json.hpp"
 #include "common/report/table.hpp"
+#include "common/report/told.hpp"
 #include "common/report/verdict.hpp"
 
 namespace gemm {
@@ -100,6 +102,7 @@ void prepare(RunOptions& options, const Stage& stage) {
   options.evaluate.time = options.time_asked || (!asked && on_gpu);
   options.evaluate.count = options.count_asked || (!asked && !on_gpu);
   options.evaluate.lines = options.lines_asked;
+  options.evaluate.explain = true;
   options.spec.validate();
   require_kernel_options(options.spec, stage);
   require_writable(options.json);
@@ -113,8 +116,38 @@ void prepare(RunOptions& options, const Stage& stage) {
   }
 }
 
+// Nothing was said of the problem but perhaps its type.
+bool takes_defaults(const RunOptions& options) {
+  const ProblemSpec& spec = options.spec;
+  return !options.m && !options.n && !options.k && spec.batch == 1 && !spec.conjugate &&
+         spec.lda + spec.ldb + spec.ldc == 0 && spec.alpha == 1 && spec.beta == 0 && spec.alpha_imag == 0 &&
+         spec.beta_imag == 0 && spec.offset == 0 && spec.distribution == Distribution::uniform && !spec.kernel.any();
+}
+
+int report_failure(const Result& result, const RunOptions& options, const std::string& command) {
+  show_progress("");
+  if (!options.json.empty()) {
+    Json json = to_json(result, std::nullopt, options.evaluate.timing);
+    json["run"] = provenance(command, std::nullopt);
+    write_text(options.json, json.dump(options.json == "-" ? -1 : 1) + "\n");
+  }
+  tell(options.json, describe(result.spec) + "\n" + table({result}, std::nullopt, colour()));
+  tell(options.json, told(result.verdict.reason, result.verdict.explanation));
+  return 1;
+}
+
 int run_stage(const Stage& stage, RunOptions options, const std::string& command) {
+  const bool by_default = takes_defaults(options);
   prepare(options, stage);
+  std::string right_too;
+  if (by_default && options.evaluate.check) {
+    // Most mistakes don't show on a square of whole tiles.
+    EvaluateOptions check = options.evaluate;
+    check.time = check.count = check.lines = false;
+    const Result result = evaluate({contender(stage)}, ragged(stage, options.spec.type), check, show_progress)[0];
+    if (result.verdict.outcome == Outcome::fail) return report_failure(result, options, command);
+    if (result.verdict.outcome == Outcome::pass) right_too = "right, too: " + describe(result.spec) + "\n";
+  }
   const auto ceilings = options.evaluate.time ? measure_ceilings() : std::nullopt;
   const auto results = evaluate({contender(stage)}, options.spec, options.evaluate, show_progress);
   show_progress("");
@@ -124,6 +157,7 @@ int run_stage(const Stage& stage, RunOptions options, const std::string& command
     write_text(options.json, json.dump(options.json == "-" ? -1 : 1) + "\n");
   }
   tell(options.json, describe(options.spec) + "\n" + table(results, ceilings, colour()));
+  tell(options.json, told(results[0].verdict.reason, results[0].verdict.explanation) + right_too);
   if (!results[0].verdict.policy.empty()) tell(options.json, "taken: " + results[0].verdict.policy + "\n");
   for (const std::string& warning : results[0].verdict.observation.warnings) tell(options.json, warning + "\n");
   if (results[0].counts) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/commands/check.hpp"
 #include "common/commands/ladder.hpp"
 #include "common/commands/program.hpp"
 #include "common/commands/run.hpp"
@@ -21,10 +22,18 @@ int part_of_ladder(const Stage& stage, int argc, char** argv) {
   return run_program(app, argc, argv, [&] { return ladder(options, command_line(argc, argv)); });
 }
 
+int check_program(const Stage& stage, int argc, char** argv) {
+  CLI::App app(stage.id + ": " + std::string(stage.idea));
+  CheckOptions options;
+  add_check_options(app, options);
+  return run_program(app, argc, argv, [&] { return check_stage(stage, options, command_line(argc, argv)); });
+}
+
 }  // namespace
 
 int stage_program(const Stage& stage, int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "ladder") return part_of_ladder(stage, argc - 1, argv + 1);
+  if (argc > 1 && std::string_view(argv[1]) == "check") return check_program(stage, argc - 1, argv + 1);
   CLI::App app(stage.id + ": " + std::string(stage.idea));
   RunOptions options;
   add_run_options(app, options);

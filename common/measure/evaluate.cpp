@@ -6,6 +6,8 @@
 #include <chrono>
 
 #include "common/backend/device.hpp"
+#include "common/check/explain.hpp"
+#include "common/check/properties.hpp"
 #include "common/toolchain/jit.hpp"
 
 namespace gemm {
@@ -34,9 +36,21 @@ void ignore_comparison(Verdict& verdict) {
   verdict.compared = false;
 }
 
+// What was broken off has no result to explain; but that of whole tiles may say what is wrong.
+std::vector<std::string> explain_failure(const ProblemSpec& spec, const Contender& contender, const Verdict& verdict) {
+  std::vector<std::string> sentences = explain(spec, contender);
+  if (!verdict.observation.warnings.empty()) sentences.push_back(verdict.observation.warnings.front());
+  if (!sentences.empty() || verdict.compared || spec.op != Operation::gemm) return sentences;
+  ProblemSpec whole = scaled(box(256, 256, 64), spec.alpha, spec.beta);
+  whole.type = spec.type;
+  sentences = explain(whole, contender);
+  if (!sentences.empty()) sentences.front() = "On whole tiles, 256 x 256 x 64: " + sentences.front();
+  return sentences;
+}
+
 // Returns false once a kernel has faulted: nothing can run on the device after that.
 bool check_all(const std::vector<Contender>& contenders, Workbench& bench, std::vector<Result>& results,
-               const char* what, const Progress& progress) {
+               const char* what, bool explains, const Progress& progress) {
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     Result& result = results[i];
     if (result.verdict.outcome != Outcome::pass) continue;
@@ -52,7 +66,11 @@ bool check_all(const std::vector<Contender>& contenders, Workbench& bench, std::
                               result.spec.distribution != Distribution::integers;
     if (keep_numbers) continue;
     result.verdict = verdict;
-    if (verdict.outcome == Outcome::fail) result.verdict.reason += fmt::format(" [{}]", what);
+    if (verdict.outcome == Outcome::fail) {
+      if (explains && !verdict.device_lost && !verdict.ended)
+        result.verdict.explanation = explain_failure(bench.spec(), contenders[i], verdict);
+      result.verdict.reason += fmt::format(" [{}]", what);
+    }
     if (!verdict.device_lost) continue;
     for (Result& other : results) {
       const bool undecided = &other != &result && other.verdict.outcome == Outcome::pass;
@@ -179,11 +197,11 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
   if (options.check && exact_too) {
     // In its own scope: two problems at once may not fit.
     Workbench bench(with_exact_integers(spec));
-    if (!check_all(contenders, bench, results, "whole numbers", progress)) return results;
+    if (!check_all(contenders, bench, results, "whole numbers", options.explain, progress)) return results;
     keep_to_budget(results, options);
   }
   Workbench bench(spec);
-  if (options.check && !check_all(contenders, bench, results, "random data", progress)) return results;
+  if (options.check && !check_all(contenders, bench, results, "random data", options.explain, progress)) return results;
   keep_to_budget(results, options);
 
   if (options.count) {

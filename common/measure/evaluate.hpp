@@ -15,7 +15,8 @@ namespace gemm {
 
 struct EvaluateOptions {
   bool check = true;
-  bool exact = true;  ///< check on whole numbers, too, which must come out exactly (where K allows)
+  bool exact = true;     ///< check on whole numbers, too, which must come out exactly (where K allows)
+  bool explain = false;  ///< look for what a wrong result comes from (common/check/explain.hpp)
   bool time = true;
   bool yardstick = true;  ///< time the library in turns with each contender
   bool count = false;     ///< on the CPU executor: what the check's run did to memory

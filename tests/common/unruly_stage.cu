@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <vector>
 
@@ -109,8 +110,16 @@ gemm::Status host_product(const gemm::SgemmProblem& p) {
   return gemm::Status::ok();
 }
 
+// What the environment asks for, of the stage itself: it has no variant's name on the command line.
+bool is_asked_for(const char* what) {
+  const char* const asked = std::getenv("UNRULY");
+  return asked && std::strcmp(asked, what) == 0;
+}
+const bool has_left = is_asked_for("exit") && (std::exit(0), true);
+
 template <Way way>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t) {
+  if (is_asked_for("sleep")) usleep(1000 * 1000 * 100);
   const unsigned blocks = way == Way::no_blocks ? 0 : static_cast<unsigned>(gemm::ceil_div(p.n, 32));
   static std::vector<float> kept;
   const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(p.m) * p.ldc;

@@ -19,6 +19,8 @@ import sys
 import tempfile
 import urllib.parse
 
+from tools.repository import read_json
+
 SECTIONS = ("Idea", "Prediction", "Measurement", "What bounds it", "Exercise")
 RUNNABLE = ("list", "run", "compare", "ladder")
 # [text](target "title"), [![alt](image)](target), [name]: target, <img src="target">
@@ -240,11 +242,11 @@ class Check:
         exceptions = json.loads(known.read_text())
         named = {}
         for path in sorted((self.root / "docs" / "measurements").rglob("*.json")):
-            for commit in commits_in(json.loads(path.read_text())):
+            for commit in commits_in(read_json(path)):
                 named.setdefault(commit, path)
         for commit, entry in exceptions.items():
             record = self.root / entry["record"]
-            if not record.exists() or commit not in commits_in(json.loads(record.read_text())):
+            if not record.exists() or commit not in commits_in(read_json(record)):
                 self.problem(known, 1, f"{entry['record']} doesn't name {commit} any more: delete the entry")
         git = ["git", "-C", self.root]
         try:

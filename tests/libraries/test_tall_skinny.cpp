@@ -9,13 +9,13 @@
 #include <optional>
 
 #include "common/backend/device_memory.hpp"
+#include "common/check/properties.hpp"
 #include "common/check/workbench.hpp"
 #include "common/problem/spec.hpp"
 #include "common/report/kernel_options_json.hpp"
 #include "common/toolchain/jit.hpp"
 #include "common/toolchain/process.hpp"
 #include "tests/device_test.hpp"
-#include "tests/stages/tsm_problems.hpp"
 #include "tsm/choice.hpp"
 #include "tsm/tall_skinny.hpp"
 

@@ -8,7 +8,8 @@ the same on every machine. Each is compiled alone, linked with the objects of th
 of its stage, and run with the quick tier's tests of that stage, and if these pass with the full tier's. One that does
 not compile is replaced by the next one drawn.
 
-A tier is what CTest's labels `quick` and `full` say. A build without them has as quick tests those that QUICK names.
+The full tier is all tests of the stage. Quick are those with CTest's label `quick`, and those that QUICK names, which
+are what `./lab check --quick` goes through: the quick tier runs it for every stage.
 """
 
 import argparse
@@ -31,7 +32,7 @@ import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-QUICK = re.compile(r"Representative|InfinityAndNan|EmptyProducts")
+QUICK = re.compile(r"Representative|InfinityAndNan")
 TRIES = 25  # mutants drawn for one that compiles
 # Seconds until a test program counts as one that loops for ever. A header of generated kernels is compiled by the
 # tests.
@@ -509,15 +510,9 @@ class Build:
             if name and program in self.link:
                 labels = next((p["value"] for p in test.get("properties", []) if p["name"] == "LABELS"), [])
                 tests.append((program, name, labels))
-        labelled = any("quick" in labels for _, _, labels in tests)
-        if not labelled:
-            print(f"no test is labelled quick: taking {QUICK.pattern}", file=sys.stderr)
         for program, name, labels in tests:
-            stage = name.rpartition("/")[2]
-            quick = "quick" in labels if labelled else bool(QUICK.search(name))
-            full = quick or "full" in labels or not labelled
-            if full:
-                self.tests.setdefault((program, stage), []).append((name, quick))
+            quick = "quick" in labels or bool(QUICK.search(name))
+            self.tests.setdefault((program, name.rpartition("/")[2]), []).append((name, quick))
 
     def tier(self, stage, quick):
         """The names of a stage's tests, those of the quick tier or the others."""

@@ -7,6 +7,8 @@
 #include <span>
 
 #include "common/backend/device_memory.hpp"
+#include "common/check/far_offsets.hpp"
+#include "common/check/properties.hpp"
 #include "common/commands/run.hpp"
 #include "common/measure/roofline.hpp"
 #include "common/problem/names.hpp"
@@ -17,7 +19,6 @@
 #include "common/toolchain/jit.hpp"
 #include "tests/device_test.hpp"
 #include "tests/stages/tsm_kernels.hpp"
-#include "tests/stages/tsm_problems.hpp"
 #include "tsm/generated/tsmm_model.hpp"
 
 namespace gemm {
@@ -272,38 +273,40 @@ class EveryTsmStage : public DeviceTest, public ::testing::WithParamInterface<st
     EXPECT_NE(result.verdict.outcome, Outcome::fail)
         << form.id << ", " << describe(spec) << ": " << result.verdict.reason;
   }
+  void expect(const Property& property) {
+    for (const auto& [form, spec] : property.trials) expect_right(*form, spec);
+  }
+  void expect(const std::string& name) { expect(property(stage(), name)); }
 };
 
-constexpr int widths[] = {1, 2, 3, 4, 5, 7, 8, 11, 16, 17, 31, 32, 33, 48, 63, 64};
-
 TEST_P(EveryTsmStage, Widths) {
-  const int count = static_cast<int>(std::size(widths));
-  // All of them on a GPU. On the executor each takes a second, and a generated kernel another to compile.
-  const int step = open_device().gpu ? 1 : covered() ? 14 : stage().generated ? 7 : 5;
-  for (const Type type : types) {
-    for (int i = 0; i < count; i += step) {
-      const int m = widths[i], n = widths[(i + 5) % count];
-      expect_right(stage(), tall(stage().op, type, m, m, 130));
-      expect_right(stage(), awkward(tall(stage().op, type, m, n, 77)));
-    }
-  }
+  expect("widths");
+}
+TEST_P(EveryTsmStage, Lengths) {
+  expect("lengths");
+}
+TEST_P(EveryTsmStage, EmptyProducts) {
+  expect("empty");
+}
+TEST_P(EveryTsmStage, AlphaAndBeta) {
+  expect("alpha and beta");
+}
+TEST_P(EveryTsmStage, Distributions) {
+  expect("numbers");
+}
+TEST_P(EveryTsmStage, Variants) {
+  expect("variants");
 }
 
-TEST_P(EveryTsmStage, Lengths) {
-  if (covered()) return;
-  const std::vector<std::int64_t> lengths = open_device().gpu
-                                                ? std::vector<std::int64_t>{1, 2, 31, 33, 128, 257, 4099, 100003}
-                                                : std::vector<std::int64_t>{1, 31, 257, 1027};
-  for (const Type type : types) {
-    for (const std::int64_t k : lengths) {
-      expect_right(stage(), tall(stage().op, type, 4, 6, k));
-      expect_right(stage(), awkward(tall(stage().op, type, 3, 2, k)));
-    }
-    if (stage().generated) continue;
-    // A result of n k elements: a single one, and one more than a block of 256 threads has, along k and along n.
-    for (const auto& [n, k] : {std::pair{1, 1}, {1, 257}, {257, 1}})
-      expect_right(stage(), tall(stage().op, type, 4, n, k));
-  }
+// The quick tier's test: tests/stages/test_mutants.py measures what it misses.
+TEST_P(EveryTsmStage, Representative) {
+  expect(representative(stage()));
+}
+
+TEST_P(EveryTsmStage, FarOffsets) {
+  const std::optional<std::string> wrong = wrong_far_offset(stage());
+  if (!wrong) GTEST_SKIP() << "there are too few addresses, or this is a GPU";
+  EXPECT_EQ(*wrong, "");
 }
 
 // 2^31 elements of A and more: an offset that is an int anywhere ends in another place.
@@ -326,155 +329,6 @@ TEST_P(EveryTsmStage, OffsetsPast31Bits) {
   }();
   if (result.verdict.outcome == Outcome::skip) GTEST_SKIP() << result.verdict.reason;
   EXPECT_EQ(result.verdict.outcome, Outcome::pass) << stage().id << ": " << result.verdict.reason;
-}
-
-TEST_P(EveryTsmStage, EmptyProducts) {
-  for (const Type type : types) {
-    for (const auto& [m, n, k] : {std::array{0, 5, 50}, {5, 0, 50}, {5, 6, 0}, {0, 0, 0}}) {
-      expect_right(stage(), tall(stage().op, type, m, n, k));
-      expect_right(stage(), awkward(tall(stage().op, type, m, n, k)));
-    }
-  }
-}
-
-// The harness's matrices have guard words behind their last row, which hide a read there. Here the memory ends with it;
-// the CPU executor watches.
-TEST_P(EveryTsmStage, ReadsNothingBehindTheLastRow) {
-  if (covered()) return;
-  const auto forms = [&] {
-    std::vector<const Stage*> all = {&stage()};
-    for (const Stage& form : variants(stage())) all.push_back(&form);
-    return all;
-  }();
-  for (const Type type : types) {
-    for (const auto& [m, n, k] :
-         {std::array{1, 1, 40}, {3, 5, 130}, {9, 4, 77}, {8, 7, 64}, {17, 33, 50}, {63, 61, 20}}) {
-      const auto zeros = [type](std::int64_t count) {
-        DeviceArray<unsigned char> memory(count * size_of(type));
-        check_cuda(cudaMemset(memory.data(), 0, memory.size()), "clear");
-        return memory;
-      };
-      Problem p;
-      p.op = stage().op;
-      p.type = type;
-      p.m = m;
-      p.n = n;
-      p.k = k;
-      const auto x = zeros(p.k * m), y = zeros((p.op == Operation::tsmm ? m : p.k) * n), out = zeros(p.rows() * n);
-      p.x = x.data();
-      p.ldx = m;
-      p.y = y.data();
-      p.ldy = p.ldout = n;
-      p.out = out.data();
-      for (const Stage* const form : forms) {
-        const Observation seen = observe([&] {
-          EXPECT_NE(contender(*form).launch(p, nullptr).code, Status::Code::failed) << form->id;
-          check_cuda(cudaDeviceSynchronize(), "run");
-        });
-        EXPECT_TRUE(seen.defects.empty())
-            << form->id << ", " << m << " x " << n << " x " << k << ": " << seen.defects[0];
-      }
-    }
-  }
-}
-
-TEST_P(EveryTsmStage, AlphaAndBeta) {
-  for (const Type type : types) {
-    for (const double alpha : {0.0, 1.0, -2.0}) {
-      for (const double beta : {0.0, 1.0, -0.5}) {
-        if (covered() && (alpha == 1 || beta == 1)) continue;
-        ProblemSpec spec = tall(stage().op, type, 6, 5, 90);
-        spec.alpha = alpha;
-        spec.beta = beta;
-        expect_right(stage(), spec);
-        if (type == Type::f64) continue;
-        spec.alpha_imag = 0.5;
-        spec.beta_imag = beta;
-        spec.conjugate = stage().op == Operation::tsmttsm;
-        expect_right(stage(), spec);
-      }
-    }
-  }
-}
-
-// The quick tier's test (tests/stages/test_mutants.py measures what it misses): few problems, which together take every path.
-// Each pair of widths is another kernel for stages that generate them, and takes them seconds to compile.
-TEST_P(EveryTsmStage, Representative) {
-  const Operation op = stage().op;
-  for (const Type type : types) {
-    std::vector<ProblemSpec> specs = {
-        // Ragged, several blocks; beta is 0, and the result begins as NaN.
-        tall(op, type, 7, 13, 301),
-        awkward(tall(op, type, 7, 13, 130)),
-        tall(op, type, 7, 13, 1),
-        awkward(tall(op, type, 7, 13, 0)),
-    };
-    const auto scaled = [&](int m, int n, std::int64_t k, double beta) {
-      specs.push_back(tall(op, type, m, n, k));
-      specs.back().alpha = -2;
-      specs.back().beta = beta;
-    };
-    scaled(7, 13, 37, 0);
-    scaled(7, 13, 37, 2);
-    specs.push_back(tall(op, type, 0, 5, 50));
-    specs.push_back(tall(op, type, 5, 0, 50));
-    if (!covered()) {
-      scaled(16, 16, 128, 0);
-      specs.push_back(awkward(tall(op, type, 16, 16, 77)));
-    }
-    if (!stage().generated) {
-      for (const auto& [m, n, k] : {std::array{1, 1, 300}, {4, 1, 1}, {4, 257, 1}, {3, 2, 257}, {33, 31, 70}})
-        specs.push_back(tall(op, type, m, n, k));
-      scaled(64, 64, 40, 2);
-      specs.push_back(awkward(tall(op, type, 31, 33, 40)));
-      specs.push_back(awkward(tall(op, type, 2, 3, 1027)));
-    }
-    for (const ProblemSpec& spec : specs) expect_right(stage(), spec);
-    for (const Stage& form : variants(stage())) expect_right(form, awkward(tall(op, type, 7, 11, 100)));
-  }
-  if (!stage().generated || covered()) return;
-  // Options that take the other paths. What a stage can't have is skipped.
-  const std::pair<Type, KernelOptions> of_tsmttsm[] = {
-      {Type::f64,
-       {.tile_m = 2, .tile_n = 5, .transposed = false, .unroll = 2, .reduction = Reduction::local, .threads = 64}},
-      {Type::c64, {.leapfrog = false, .unroll = 1, .reduction = Reduction::atomics}},
-      {Type::c64, {.products = 4}},
-  };
-  const std::pair<Type, KernelOptions> of_tsmm[] = {
-      {Type::f64, {.unroll = 3, .threads = 64, .c_source = CSource::registers, .threads_per_row = 4}},
-      {Type::f64, {.unroll = 1, .c_source = CSource::shared, .threads_per_row = 16}},
-      {Type::c64, {.unroll = 2, .c_source = CSource::global, .threads_per_row = 2}},
-      {Type::c64, {.products = 4}},
-  };
-  const bool tsmm = op == Operation::tsmm;
-  for (const auto& [type, options] : tsmm ? std::span<const std::pair<Type, KernelOptions>>(of_tsmm) : of_tsmttsm) {
-    ProblemSpec spec = awkward(tall(op, type, 7, 13, 130));
-    spec.kernel = options;
-    expect_right(stage(), spec);
-  }
-}
-
-TEST_P(EveryTsmStage, Distributions) {
-  if (covered()) return;
-  for (const auto d : {Distribution::positive, Distribution::normal, Distribution::integers, Distribution::wide,
-                       Distribution::tiny, Distribution::huge}) {
-    for (const Type type : types) {
-      ProblemSpec spec = tall(stage().op, type, 5, 8, 300);
-      spec.distribution = d;
-      expect_right(stage(), spec);
-    }
-  }
-}
-
-TEST_P(EveryTsmStage, Variants) {
-  for (const Stage& form : variants(stage())) {
-    for (const Type type : types) {
-      for (const auto& [m, n, k] : {std::array{1, 1, 300}, {4, 4, 257}, {7, 11, 100}, {33, 64, 40}, {3, 4, 0}}) {
-        expect_right(form, tall(form.op, type, m, n, k));
-        expect_right(form, awkward(tall(form.op, type, m, n, k)));
-      }
-    }
-  }
 }
 
 // Each option of generated kernels, at edges and tails.

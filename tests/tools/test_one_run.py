@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 from tools.pages import data as runs
 from tools.pages.blocks import tsm
 from tools.pages.blocks.ladder import block_ladder, block_measured
+from tools.repository import read_json
 
 
 def without(report, stage):
@@ -26,12 +27,12 @@ class OneRun(unittest.TestCase):
     def changed(self, path, change):
         """A copy of a committed file with a change."""
         copy = self.folder / path.name
-        copy.write_text(json.dumps(change(json.loads(path.read_text()))))
+        copy.write_text(json.dumps(change(read_json(path))))
         return copy
 
     def test_gap_of_the_ladder_stays_one(self):
         stage = "sgemm/18_summit"
-        self.assertTrue(any(r["stage"] == stage for r in json.loads(runs.VARIANTS.read_text())["results"]))
+        self.assertTrue(any(r["stage"] == stage for r in read_json(runs.VARIANTS)["results"]))
         row = next(line for line in block_ladder(runs.Data()) if "18_summit" in line)
         self.assertNotIn("not measured", row)
         ladder = runs.LADDER

@@ -8,6 +8,7 @@ from tools.command_line import fail
 PROGRAMS = {
     "counters": ("tools.measure.counters", "hardware counters of the stages, or of probes, by Nsight Compute"),
     "counts": ("tools.measure.counts", "the CPU executor's counts, alone or beside Nsight Compute's"),
+    "digest": ("tools.measure.digest", "what was measured, as it is committed"),
     "loop": ("tools.measure.loop", "where the time of builds and tests goes"),
     "pairs": ("tools.measure.pairs", "whether tall & skinny kernels are right for every M and N"),
     "sanitizers": ("tools.measure.sanitizers", "everything under compute-sanitizer"),

@@ -17,11 +17,11 @@ from typing import Any
 
 from tools.command_line import parser_of
 from tools.measure.counters import profile_ladder, read_counters
-from tools.repository import Json, read_json
+from tools.repository import Json, read_json, write_digest
 
 SIZE, PROTOTYPE_SIZE, PROTOTYPES = 256, 128, 7
 TSM_SHAPE = "16x16x1024"
-TENSOR_SIZES = (256, 264)  # rows that meet in a bank, and rows that don't
+TENSOR_SIZES = [256, 264]  # rows that meet in a bank, and rows that don't
 
 # Our name: Nsight Compute's metric, and where the executor's JSON has it.
 QUANTITIES = {
@@ -79,7 +79,7 @@ def count(folder: pathlib.Path, out: pathlib.Path, share: str) -> None:
             result.setdefault("compiler", answer["run"]["compiler"])
             result.setdefault("commit", answer["run"]["commit"])
         result["kernels"][name] = {"title": answer.get("title", ""), "counts": answer["counts"]}
-    out.write_text(json.dumps(result, indent=1) + "\n")
+    write_digest(out, result)
 
 
 def profile(folder: pathlib.Path, executor: pathlib.Path, out: pathlib.Path) -> None:
@@ -121,7 +121,7 @@ def profile(folder: pathlib.Path, executor: pathlib.Path, out: pathlib.Path) -> 
         "executor": {key: counted[key] for key in ("compiler", "commit")},
         "kernels": kernels,
     }
-    out.write_text(json.dumps(result, indent=1) + "\n")
+    write_digest(out, result)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -12,13 +12,12 @@ Times are wall times while all cores were busy, so they compare within one state
 CONTRIBUTING.md's tables of the file.
 """
 
-import json
 import os
 import pathlib
 import re
 
 from tools.command_line import parser_of
-from tools.repository import CPU, read_json, read_json_if_there, relative
+from tools.repository import CPU, read_json, read_json_if_there, relative, write_digest
 
 FILE = CPU / "loop.json"
 MOST = 20
@@ -87,5 +86,5 @@ def main(arguments: list[str] | None = None) -> None:
             tests = sorted(read_json(record)["seconds"].items(), key=lambda test: -test[1])
             state["tests"] = {name: seconds for name, seconds in tests[:MOST]}
             state["all_tests"] = {"tests": len(tests), "seconds": round(sum(seconds for _, seconds in tests), 1)}
-    FILE.write_text(json.dumps(report, indent=1) + "\n")
+    write_digest(FILE, report)
     print(f"wrote {relative(FILE)}")

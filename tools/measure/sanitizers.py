@@ -17,8 +17,8 @@ import subprocess
 import sys
 import time
 
-from tools.command_line import parser_of
-from tools.repository import read_json
+from tools.command_line import fail, parser_of
+from tools.repository import Json, read_json
 
 TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 # Every edge: nothing a multiple of the tile, padding, misaligned operands, C read.
@@ -27,6 +27,23 @@ AWKWARD = "--m 131 --n 257 --k 67 --lda 71 --ldb 260 --ldc 259 --offset 1 --alph
 DEEP = "--m 130 --n 140 --k 520".split()
 IN_PARTS = {"17b", "17c", "18", "03b", "10", "11"}
 AWKWARD_TALL = "--m 13 --n 37 --k 1003 --lda 17 --ldb 40 --ldc 39 --offset 1 --alpha 1.5 --beta -0.5 --type z".split()
+
+
+def is_raw(run: Json) -> bool:
+    """Whether this program has written it, and it is no digest."""
+    return {"command", "errors", "seconds"} <= run.keys()
+
+
+def added(committed: Json | None, run: Json) -> Json:
+    """What is committed of all runs: of each what was run, and how many errors a tool has found in all of that. A run
+    takes the place of one with the same command, and a run of all stages that of all others."""
+    names = sorted(run["errors"][TOOLS[0]])
+    if any(sorted(run["errors"][tool]) != names for tool in TOOLS):
+        fail("the run of the sanitizers is not complete: start it again, and it goes on")
+    found = {key: run[key] for key in ("device", "driver", "cuda", "commit", "command")}
+    found |= {"names": names, "errors": {tool: sum(run["errors"][tool].values()) for tool in sorted(TOOLS)}}
+    others = committed["runs"] if committed and "--only" in run["command"] else []
+    return {"runs": [*(other for other in others if other["command"] != run["command"]), found]}
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -13,6 +13,7 @@ BESIDE = GPU / "counts.json"  # the same and Nsight Compute's; may be missing
 SWEEP, COARSE, RANDOM, VARIANTS = (GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random", "variants"))
 MORE_VARIANTS = [GPU / f"variants_{name}.json" for name in ("sizes", "16384")]
 TUNING = GPU / "tuning.json"  # the search of stage 16
+SANITIZERS = GPU / "sanitizers.json"
 HEADLINE = "4096x4096x4096"
 CUBES = ["256", "512", "1000", "1023", "1024", "2047", "2048", "3000", "4095", "4096", "4097", "8192", "16384"]
 # What the ladder's summit is judged by, beside the cubes.
@@ -61,7 +62,7 @@ class Data:
         self.ladder = read_json(LADDER)
         self.counters = read_json(COUNTERS)
         self.calibration = read_json(CALIBRATION)
-        self.sanitizers = [read_json(path) for path in sorted(GPU.glob("sanitizers*.json"))]
+        self.sanitizers = (read_json_if_there(SANITIZERS) or {"runs": []})["runs"]
         self.executor = read_json(COUNTED)
         self.beside = read_json_if_there(BESIDE)
         self.sweep, self.coarse, self.random, self.variants = map(read_json_if_there, (SWEEP, COARSE, RANDOM, VARIANTS))

@@ -91,6 +91,16 @@ def behind_cublas(data: Data, *names: str) -> str:
     return ", ".join(found) or "none"
 
 
+def sanitized(data: Data, what: str) -> str:
+    """Of all runs under compute-sanitizer: how many runs, each of one tool, or how many errors they found."""
+    if not data.sanitizers:
+        raise NotMeasured("")
+    return {
+        "runs": f"{sum(len(run['names']) * len(run['errors']) for run in data.sanitizers):,}",
+        "errors": f"{sum(sum(run['errors'].values()) for run in data.sanitizers):,}",
+    }[what]
+
+
 VALUES: dict[str, Callable[..., str]] = {
     "tflops": lambda d, stage, shape: tflops(d.result(stage, shape)["gflops"]),
     "gflops": lambda d, stage, shape: number(d.result(stage, shape)["gflops"]),
@@ -122,6 +132,7 @@ VALUES: dict[str, Callable[..., str]] = {
     ),
     "cublas_ratio3": lambda d, stage, shape: f"{d.result(stage, shape)['pct_cublas'] / 100:.3f}",
     "behind_cublas": behind_cublas,
+    "sanitized": sanitized,
     "tuning": tuning_spread,
     "tuned": tuned_gain,
     "ffma": lambda d: f"{d.ceilings['ffma_gflops'] / 1e3:.1f}",

@@ -3,8 +3,10 @@
 
 #include "common/backend/ceilings.hpp"
 #include "common/backend/device.hpp"
+#include "common/backend/named_matrix.hpp"
 #include "common/backend/timing.hpp"
 #include "common/check/contender.hpp"
+#include "common/simt/observe/global_memory.hpp"
 #include "common/simt/run/executor.hpp"
 
 namespace gemm {
@@ -40,6 +42,35 @@ TimingRun time_in_turns(const std::vector<Work>&, const TimingOptions&, const st
 }
 double time_launches(const Work&, int) {
   no_clock();
+}
+
+namespace {
+simt::MatrixPlace place_of(const NamedMatrix& matrix, const std::string& why) {
+  const auto first = reinterpret_cast<std::uintptr_t>(matrix.first);
+  return {matrix.name, first, matrix.rows, matrix.cols, matrix.ld, matrix.element_bytes, why.empty() ? "" : ": " + why};
+}
+}  // namespace
+
+void name_matrix(const NamedMatrix& matrix) {
+  simt::GlobalMemory::instance().name(place_of(matrix, ""));
+}
+
+void forbid_reading(const NamedMatrix& matrix, const std::string& why) {
+  auto& memory = simt::GlobalMemory::instance();
+  const simt::MatrixPlace place = place_of(matrix, why);
+  memory.name(place);
+  if (!why.empty()) return memory.mark_unwritten(place.first, place.end() - place.first);
+  const std::size_t row = matrix.cols * matrix.element_bytes,
+                    padding = (matrix.ld - matrix.cols) * matrix.element_bytes;
+  for (std::int64_t r = 0; padding > 0 && r < matrix.rows - 1; ++r)
+    memory.mark_unwritten(place.first + r * (row + padding) + row, padding);
+}
+
+bool allocate_sparse(NamedMatrix& matrix) {
+  simt::MatrixPlace place = place_of(matrix, "");
+  if (!simt::GlobalMemory::instance().allocate_sparse(place)) return false;
+  matrix.first = reinterpret_cast<const void*>(place.first);
+  return true;
 }
 
 std::optional<Ceilings> measure_ceilings() {

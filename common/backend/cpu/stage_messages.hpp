@@ -15,23 +15,54 @@ namespace gemm {
 struct RunRequest {
   std::string stage;  ///< its id
   Problem problem;
-  std::vector<simt::GlobalMemory::Allocation> operands;  ///< that the problem's pointers lead to
+  std::vector<simt::GlobalMemory::Holding> operands;  ///< that the problem's pointers lead to
+  /// Asks who wrote this address last; null: for a StageRun.
+  std::uintptr_t watched = 0;
 };
 
-/// How a launch came out: with a StageRun, or with an exception of this type.
-enum class Answer { run, out_of_device_memory, device_error, usage_error };
+/// How a launch came out: with a StageRun, with who wrote the address (a text, empty if nobody did), or with an exception
+/// of this type.
+enum class Answer { run, writer, out_of_device_memory, device_error, usage_error };
 
 inline void put(wire::Writer& writer, const RunRequest& request) {
   writer.put(request.stage);
   writer.put(request.problem);
-  writer.put(request.operands);
+  writer.put(request.watched);
+  writer.put(request.operands.size());
+  for (const auto& [begin, allocation, matrix] : request.operands) {
+    writer.put(begin);
+    writer.put(allocation.bytes);
+    writer.put(allocation.open);
+    writer.put(allocation.sparse);
+    writer.put(matrix.name);
+    writer.put(matrix.first);
+    writer.put(matrix.rows);
+    writer.put(matrix.cols);
+    writer.put(matrix.ld);
+    writer.put(matrix.element_bytes);
+    writer.put(matrix.untold);
+  }
 }
 
 inline RunRequest get_request(wire::Reader& reader) {
   RunRequest request;
   reader.get(request.stage);
   reader.get(request.problem);
-  reader.get(request.operands);
+  reader.get(request.watched);
+  request.operands.resize(reader.next<std::size_t>());
+  for (auto& [begin, allocation, matrix] : request.operands) {
+    reader.get(begin);
+    reader.get(allocation.bytes);
+    reader.get(allocation.open);
+    reader.get(allocation.sparse);
+    reader.get(matrix.name);
+    reader.get(matrix.first);
+    reader.get(matrix.rows);
+    reader.get(matrix.cols);
+    reader.get(matrix.ld);
+    reader.get(matrix.element_bytes);
+    reader.get(matrix.untold);
+  }
   return request;
 }
 

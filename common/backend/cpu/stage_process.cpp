@@ -96,6 +96,12 @@ std::string answer(const RunRequest& request, std::map<std::string, Contender>& 
     writer.put(std::string(what));
   };
   try {
+    if (request.watched) {
+      const auto writer_of = last_writer_here(timed, request.problem, reinterpret_cast<const void*>(request.watched));
+      writer.put(Answer::writer);
+      writer.put(writer_of.value_or(""));
+      return writer.bytes();
+    }
     const StageRun run = run_here(timed, request.problem);
     writer.put(Answer::run);
     put(writer, run, simt::site_count() != sites);
@@ -153,35 +159,50 @@ class StageProcess {
   StageProcess(const StageProcess&) = delete;
   StageProcess& operator=(const StageProcess&) = delete;
 
-  StageRun run(const Contender& contender, Problem problem) {
+  StageRun run(const Contender& contender, const Problem& problem) {
+    std::optional<wire::Reader> reply = ask(contender, problem, nullptr);
+    if (reply) return get_run(*reply);
+    StageRun lost;
+    lost.ended = how_it_ended();
+    return lost;
+  }
+
+  std::optional<std::string> last_writer(const Contender& contender, const Problem& problem, const void* address) {
+    std::optional<wire::Reader> reply = ask(contender, problem, address);
+    if (!reply) {
+      end();
+      return std::nullopt;
+    }
+    const auto text = reply->next<std::string>();
+    return text.empty() ? std::nullopt : std::optional(text);
+  }
+
+ private:
+  // Nothing if its process has ended, or must be ended. Throws what the launch has thrown.
+  std::optional<wire::Reader> ask(const Contender& contender, Problem problem, const void* watched) {
     // What has been compiled and loaded meanwhile must lie at the same places in both.
     if (child_ && sites_ != simt::site_count()) end();
     if (!child_) start();
     problem.kernel = contender.kernel.value_or(problem.kernel);
     wire::Writer request;
-    put(request, RunRequest{contender.stage->id, problem, operands_of(problem)});
+    put(request, {contender.stage->id, problem, operands_of(problem), reinterpret_cast<std::uintptr_t>(watched)});
     late_ = false;
     std::optional<std::string> reply;
     if (send_message(socket_, request.bytes()) && answers_in_time()) reply = receive_message(socket_);
-    if (!reply) {
-      StageRun lost;
-      lost.ended = how_it_ended();
-      return lost;
-    }
+    if (!reply) return std::nullopt;
     wire::Reader reader(*std::move(reply));
     const auto how = reader.next<Answer>();
-    if (how == Answer::run) return get_run(reader);
     if (how == Answer::out_of_device_memory) throw OutOfDeviceMemory();
     if (how == Answer::usage_error) throw UsageError(reader.next<std::string>());
-    throw DeviceError(reader.next<std::string>());
+    if (how == Answer::device_error) throw DeviceError(reader.next<std::string>());
+    return reader;
   }
 
- private:
-  static std::vector<simt::GlobalMemory::Allocation> operands_of(const Problem& problem) {
-    std::vector<simt::GlobalMemory::Allocation> all;
+  static std::vector<simt::GlobalMemory::Holding> operands_of(const Problem& problem) {
+    std::vector<simt::GlobalMemory::Holding> all;
     for (const void* const pointer : {problem.x, problem.y, static_cast<const void*>(problem.out)}) {
-      const auto found = simt::GlobalMemory::instance().allocation_at(reinterpret_cast<std::uintptr_t>(pointer));
-      if (found.bytes > 0) all.push_back(found);
+      auto found = simt::GlobalMemory::instance().holding_at(reinterpret_cast<std::uintptr_t>(pointer));
+      if (found) all.push_back(*std::move(found));
     }
     return all;
   }
@@ -284,6 +305,11 @@ void set_stages_apart(double timeout_seconds) {
 StageRun run_apart(const Contender& contender, const Problem& problem) {
   if (!process() || !contender.stage) return run_here(contender, problem);
   return process()->run(contender, problem);
+}
+
+std::optional<std::string> last_writer_apart(const Contender& contender, const Problem& problem, const void* address) {
+  if (!process() || !contender.stage) return last_writer_here(contender, problem, address);
+  return process()->last_writer(contender, problem, address);
 }
 
 }  // namespace gemm

@@ -57,9 +57,8 @@ std::optional<ThreadMap> thread_map(const Stage& stage) {
   Watch watch(bench.problem());
   simt::InspectionResult ignored;
   simt::Inspection inspection(ignored);
-  inspection.on_global_write = [&](const simt::ThreadContext& thread, const void* address, std::size_t bytes) {
-    watch.written(thread, address, bytes);
-  };
+  inspection.on_global_write = [&](const simt::ThreadContext& thread, const void* address, std::size_t bytes,
+                                   std::uintptr_t) { watch.written(thread, address, bytes); };
   if (!contender(stage).launch(bench.problem(), nullptr)) return std::nullopt;
   return watch.map();
 }

@@ -1,6 +1,9 @@
 // A GPU build does not look on: Nsight Compute counts, and compute-sanitizer finds mistakes (docs/measurements/).
 #include "common/backend/counts.hpp"
 
+#include "common/backend/last_writer.hpp"
+#include "common/backend/named_matrix.hpp"
+
 namespace gemm {
 
 Observation observe(const std::function<void()>& run) {
@@ -18,6 +21,18 @@ std::optional<Counts> counts_of(const Observation&) {
 
 std::vector<LineCounts> line_counts_of(const Observation&) {
   return {};
+}
+
+std::optional<std::string> last_writer(const std::function<void()>&, const void*) {
+  return std::nullopt;
+}
+
+void name_matrix(const NamedMatrix&) {}
+
+void forbid_reading(const NamedMatrix&, const std::string&) {}
+
+bool allocate_sparse(NamedMatrix&) {
+  return false;
 }
 
 }  // namespace gemm

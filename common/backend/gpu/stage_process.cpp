@@ -9,4 +9,8 @@ StageRun run_apart(const Contender& contender, const Problem& problem) {
   return run_here(contender, problem);
 }
 
+std::optional<std::string> last_writer_apart(const Contender& contender, const Problem& problem, const void* address) {
+  return last_writer_here(contender, problem, address);
+}
+
 }  // namespace gemm

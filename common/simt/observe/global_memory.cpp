@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace simt {
 namespace {
@@ -57,7 +59,7 @@ GlobalMemory::GlobalMemory() {
       continue;
     }
     begin_ = next_ = page_ceil(reinterpret_cast<std::uintptr_t>(range));
-    end_ = begin_ + capacity_ / 2;  // the rest is for a process apart
+    end_ = begin_ + capacity_ / 8 * 7;  // the rest is for a process apart
     states_ = static_cast<std::uint8_t*>(states);
     return;
   }
@@ -74,21 +76,50 @@ void* GlobalMemory::allocate(std::size_t bytes) {
   if (apart_) protect(next_, span, false);
   const std::size_t word = word_of(next_);
   std::memset(states_ + word, untouched, (bytes + 3) / 4);
-  allocations_[next_] = bytes;
+  allocations_[next_] = {bytes, {{next_, next_ + bytes}}};
   next_ += span;
   return memory;
+}
+
+bool GlobalMemory::allocate_sparse(MatrixPlace& matrix) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t limit = std::size_t{1} << 31;
+  const std::size_t lead =
+      static_cast<std::size_t>(matrix.rows * matrix.ld) > limit ? page_ceil(limit * matrix.element_bytes) : 0;
+  matrix.first = next_ + lead;
+  const std::size_t bytes = matrix.end() - matrix.first, span = span_of(bytes);
+  if (lead + span > end_ - next_ || !protect(matrix.first, span, true)) return false;
+  Allocation& allocation = allocations_[matrix.first] = {bytes, {}, true};
+  const std::size_t row = matrix.cols * matrix.element_bytes, stride = matrix.ld * matrix.element_bytes;
+  for (std::int64_t r = 0; r < matrix.rows; ++r) {
+    const std::uintptr_t begin = matrix.first + r * stride;
+    std::memset(reinterpret_cast<void*>(begin), 0xff, row);
+    std::memset(states_ + word_of(begin), untouched, (row + 3) / 4);
+    allocation.open.push_back({begin, begin + row});
+  }
+  matrices_.push_back(matrix);
+  next_ = matrix.first + span;
+  return true;
 }
 
 bool GlobalMemory::release(void* pointer) {
   const std::lock_guard lock(mutex_);
   const auto at = allocations_.find(reinterpret_cast<std::uintptr_t>(pointer));
   if (at == allocations_.end()) return false;
-  const auto [begin, bytes] = *at;
-  std::memset(states_ + word_of(begin), unallocated, (bytes + 3) / 4);
+  const auto begin = at->first;
+  const std::size_t bytes = at->second.bytes;
+  for (const Range& range : at->second.open)
+    std::memset(states_ + word_of(range.begin), unallocated, (range.end - range.begin + 3) / 4);
+  std::erase_if(matrices_, [&](const MatrixPlace& matrix) { return matrix.first - begin <= bytes; });
   if (apart_) protect(begin, span_of(bytes), true);
   give_back(begin, span_of(bytes));
   protect(begin, span_of(bytes), false);  // any further access by the host is a fault
+  const bool sparse = at->second.sparse;
   allocations_.erase(at);
+  if (sparse) {  // a few of them would use up all addresses
+    const auto last = allocations_.rbegin();
+    next_ = last == allocations_.rend() ? begin_ : last->first + span_of(last->second.bytes);
+  }
   return true;
 }
 
@@ -96,62 +127,110 @@ bool GlobalMemory::allocated(std::uintptr_t address, std::size_t bytes) const {
   const std::lock_guard lock(mutex_);
   const auto after = allocations_.upper_bound(address);
   if (after == allocations_.begin()) return false;
-  const auto [begin, size] = *std::prev(after);
-  return address - begin <= size && bytes <= size - (address - begin);
+  const auto& [begin, allocation] = *std::prev(after);
+  const std::size_t offset = address - begin;
+  return offset <= allocation.bytes && bytes <= allocation.bytes - offset;
 }
 
 std::string GlobalMemory::describe(std::uintptr_t address) const {
   const std::lock_guard lock(mutex_);
+  for (const MatrixPlace& matrix : matrices_) {
+    if (std::string text = matrix.cut_off(address); !text.empty()) return text;
+  }
   auto after = allocations_.upper_bound(address);
   if (after != allocations_.begin()) {
-    const auto [begin, bytes] = *std::prev(after);
-    const std::size_t offset = address - begin;
+    const auto begin = std::prev(after)->first;
+    const std::size_t bytes = std::prev(after)->second.bytes, offset = address - begin;
+    const auto matrix = std::ranges::find_if(
+        matrices_, [&](const MatrixPlace& each) { return each.first >= begin && each.first - begin <= bytes; });
+    if (matrix != matrices_.end() && offset < bytes + (1u << 20)) return matrix->describe(address);
     if (offset < bytes) return fmt::format("byte {} of an allocation of {} bytes", offset, bytes);
     if (offset - bytes < (1u << 20) || after == allocations_.end()) {
       return fmt::format("{} bytes past the end of an allocation of {} bytes", offset - bytes, bytes);
     }
   }
   if (after != allocations_.end()) {
-    return fmt::format("{} bytes before an allocation of {} bytes", after->first - address, after->second);
+    return fmt::format("{} bytes before an allocation of {} bytes", after->first - address, after->second.bytes);
   }
   return "device memory that nobody has allocated";
 }
 
-void GlobalMemory::mark_written(std::uintptr_t address, std::size_t bytes) {
+void GlobalMemory::name(const MatrixPlace& matrix) {
+  const std::lock_guard lock(mutex_);
+  const auto after = allocations_.upper_bound(matrix.first);
+  if (after == allocations_.begin()) return;
+  Allocation& allocation = std::prev(after)->second;
+  std::erase_if(matrices_, [&](const MatrixPlace& other) { return other.first == matrix.first; });
+  matrices_.push_back(matrix);
+  // To whole words: a word that holds part of an element is touched with it.
+  const Range open = {matrix.first & ~std::uintptr_t{3}, (matrix.end() + 3) & ~std::uintptr_t{3}};
+  allocation.open = {open};
+  const std::size_t begin = word_of(std::prev(after)->first), all = (allocation.bytes + 3) / 4;
+  std::uint8_t* const states = states_ + begin;
+  const std::size_t first = word_of(open.begin) - begin, last = word_of(open.end) - begin;
+  std::memset(states, unallocated, first);
+  std::memset(states + last, unallocated, all - last);
+}
+
+std::uintptr_t GlobalMemory::first_outside(std::uintptr_t address, std::size_t bytes) const {
+  for (std::uintptr_t at = address; at < address + bytes; at += 4) {
+    const bool inside = status_of(states_[word_of(at)]) != unallocated;
+    if (!inside || outside_of_a_matrix(at, std::min<std::size_t>(bytes, 4))) return at;
+  }
+  return address;
+}
+
+// change(word, which of its bytes).
+template <class Change>
+void GlobalMemory::change_written(std::uintptr_t address, std::size_t bytes, Change change) {
   if (bytes == 0 || !contains(address)) return;
   const std::uintptr_t end = address + bytes;
-  const auto mark = [&](std::size_t word, std::uint8_t which) {
-    // Neighbouring words' states may be marked by other threads, but a byte is written whole.
-    if (states_[word] == unallocated) return;
-    std::atomic_ref(states_[word]).fetch_or(which, std::memory_order_relaxed);
-    std::atomic_ref(states_[word]).fetch_and(not_by_kernel, std::memory_order_relaxed);
-  };
   const std::size_t first = word_of(address), last = word_of(end - 1);
   const unsigned skip = address % 4, keep = (end - 1) % 4 + 1;
   const auto head = static_cast<std::uint8_t>(0xfu << skip & 0xf), tail = static_cast<std::uint8_t>(0xfu >> (4 - keep));
-  if (first == last) return mark(first, head & tail);
-  mark(first, head);
-  for (std::size_t word = first + 1; word < last; ++word) {
-    if (states_[word] != unallocated) states_[word] = (states_[word] | all_written) & not_by_kernel;
+  if (first == last) return change(first, static_cast<std::uint8_t>(head & tail));
+  change(first, head);
+  for (std::size_t word = first + 1; word < last; ++word) change(word, all_written);
+  change(last, tail);
+}
+
+void GlobalMemory::mark_written(std::uintptr_t address, std::size_t bytes) {
+  change_written(address, bytes, [&](std::size_t word, std::uint8_t which) {
+    if (states_[word] == unallocated) return;
+    // Neighbouring words' states may be marked by other threads, but a byte is written whole.
+    if (which == all_written) {
+      states_[word] = (states_[word] | all_written) & not_by_kernel;
+    } else {
+      std::atomic_ref(states_[word]).fetch_or(which, std::memory_order_relaxed);
+      std::atomic_ref(states_[word]).fetch_and(not_by_kernel, std::memory_order_relaxed);
+    }
+  });
+}
+
+void GlobalMemory::mark_unwritten(std::uintptr_t address, std::size_t bytes) {
+  change_written(address, bytes,
+                 [&](std::size_t word, std::uint8_t which) { states_[word] &= static_cast<std::uint8_t>(~which); });
+}
+
+// change(state) gives the new state of each word that kernels may touch.
+template <class Change>
+void GlobalMemory::change_states(Change change) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [start, allocation] : allocations_) {
+    for (const Range& range : allocation.open) {
+      std::uint8_t* const states = states_ + word_of(range.begin);
+      for (std::size_t i = 0; i < (range.end - range.begin + 3) / 4; ++i)
+        states[i] = static_cast<std::uint8_t>(change(states[i]));
+    }
   }
-  mark(last, tail);
 }
 
 void GlobalMemory::start_launch() {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [begin, bytes] : allocations_) {
-    std::uint8_t* state = states_ + word_of(begin);
-    for (std::size_t i = 0; i < (bytes + 3) / 4; ++i)
-      state[i] = static_cast<std::uint8_t>((state[i] & (all_written | by_kernel)) | untouched);
-  }
+  change_states([](std::uint8_t state) { return (state & (all_written | by_kernel)) | untouched; });
 }
 
 void GlobalMemory::start_inspection() {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [begin, bytes] : allocations_) {
-    std::uint8_t* state = states_ + word_of(begin);
-    for (std::size_t i = 0; i < (bytes + 3) / 4; ++i) state[i] &= not_by_kernel;
-  }
+  change_states([](std::uint8_t state) { return state & not_by_kernel; });
 }
 
 std::optional<std::size_t> GlobalMemory::first_not_by_kernel(std::uintptr_t address, std::size_t bytes) const {
@@ -161,39 +240,46 @@ std::optional<std::size_t> GlobalMemory::first_not_by_kernel(std::uintptr_t addr
   return std::nullopt;
 }
 
-GlobalMemory::Allocation GlobalMemory::allocation_at(std::uintptr_t address) const {
+std::optional<GlobalMemory::Holding> GlobalMemory::holding_at(std::uintptr_t address) const {
   const std::lock_guard lock(mutex_);
   const auto after = allocations_.upper_bound(address);
-  if (after == allocations_.begin()) return {address, 0};
-  const auto [begin, bytes] = *std::prev(after);
-  return address - begin < bytes ? Allocation{begin, bytes} : Allocation{address, 0};
+  if (after == allocations_.begin()) return std::nullopt;
+  const auto& [begin, allocation] = *std::prev(after);
+  if (address - begin >= allocation.bytes) return std::nullopt;
+  const auto matrix = std::ranges::find_if(matrices_, [&, begin = begin, bytes = allocation.bytes](const auto& each) {
+    return each.first >= begin && each.first - begin <= bytes;
+  });
+  return Holding{begin, allocation, matrix == matrices_.end() ? MatrixPlace{} : *matrix};
 }
 
 void GlobalMemory::begin_apart() {
   const std::lock_guard lock(mutex_);
-  for (const auto& [begin, bytes] : allocations_) protect(begin, span_of(bytes), false);
+  for (const auto& [begin, allocation] : allocations_) protect(begin, span_of(allocation.bytes), false);
   allocations_.clear();
-  next_ = begin_ + capacity_ / 2;
+  matrices_.clear();
+  next_ = end_;
   end_ = begin_ + capacity_;
   apart_ = true;
   // What a process before this one has left there.
-  give_back(next_, capacity_ / 2);
-  give_back(reinterpret_cast<std::uintptr_t>(states_ + word_of(next_)), capacity_ / 8);
+  give_back(next_, end_ - next_);
+  give_back(reinterpret_cast<std::uintptr_t>(states_ + word_of(next_)), (end_ - next_) / 4);
 }
 
-void GlobalMemory::adopt(const std::vector<Allocation>& others) {
+void GlobalMemory::adopt(const std::vector<Holding>& others) {
   const std::lock_guard lock(mutex_);
   for (const std::uintptr_t begin : std::exchange(adopted_, {})) allocations_.erase(begin);
-  for (const auto& [begin, bytes] : others) {
-    allocations_[begin] = bytes;
+  matrices_.clear();
+  for (const auto& [begin, allocation, matrix] : others) {
+    allocations_[begin] = allocation;
     adopted_.push_back(begin);
+    if (!matrix.name.empty()) matrices_.push_back(matrix);
   }
 }
 
 void GlobalMemory::set_accessible(bool accessible) {
   if (!apart_) return;
   const std::lock_guard lock(mutex_);
-  for (const auto& [begin, bytes] : allocations_) protect(begin, span_of(bytes), accessible);
+  for (const auto& [begin, allocation] : allocations_) protect(begin, span_of(allocation.bytes), accessible);
 }
 
 }  // namespace simt

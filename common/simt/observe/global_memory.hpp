@@ -9,8 +9,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "common/simt/observe/matrix_place.hpp"
 
 namespace simt {
 
@@ -20,14 +21,34 @@ class GlobalMemory {
 
   /// 256-byte aligned, filled with NaN, and followed by a gap that belongs to nobody. Null if there is not enough.
   void* allocate(std::size_t bytes);
+  /// A matrix whose rows may lie gigabytes apart: only they are kernels' to touch, and only they take memory. Before one of more
+  /// than 2^31 elements lie as many that are nobody's, so that an offset that has turned negative ends there. Its addresses are
+  /// handed out again when it is gone. Sets matrix.first; false if there is no room.
+  bool allocate_sparse(MatrixPlace& matrix);
   /// False for what is not the start of an allocation.
   bool release(void* pointer);
 
   bool contains(std::uintptr_t address) const { return address - begin_ < capacity_; }
   /// Whether all of these bytes belong to one allocation.
   bool allocated(std::uintptr_t address, std::size_t bytes) const;
-  /// "byte 4096 of an allocation of 4096 bytes", also for addresses near one
+  /// "A(3, 5)" where a matrix lies, else "byte 4096 of an allocation of 4096 bytes"; also for addresses near one.
   std::string describe(std::uintptr_t address) const;
+
+  /// A matrix lies here, alone in its allocation: kernels may read and write nothing before its first and behind its last
+  /// element, and write nothing between its rows.
+  void name(const MatrixPlace& matrix);
+  /// Whether a matrix lies here, and these bytes are not all elements of it.
+  bool outside_of_a_matrix(std::uintptr_t address, std::size_t bytes) const {
+    const MatrixPlace* const matrix = matrix_at(address);
+    return matrix && !matrix->has(address, bytes);
+  }
+  /// Of an access that is not all inside of one allocation, or of elements: the first word that is not.
+  std::uintptr_t first_outside(std::uintptr_t address, std::size_t bytes) const;
+  /// Why this may not be read before it is written; mostly empty.
+  std::string untold(std::uintptr_t address) const {
+    const MatrixPlace* const matrix = matrix_at(address);
+    return matrix ? matrix->untold : "";
+  }
 
   /// Three bits of a state byte: what is known of a word (four bytes) in the launch under way. The lower half: which of
   /// its bytes hold a value. The highest bit: by_kernel.
@@ -49,6 +70,8 @@ class GlobalMemory {
 
   /// From here on these bytes count as written, and not by an inspected kernel.
   void mark_written(std::uintptr_t address, std::size_t bytes);
+  /// And these no longer, although there are numbers.
+  void mark_unwritten(std::uintptr_t address, std::size_t bytes);
 
   /// Forgets who accessed what: a launch begins.
   void start_launch();
@@ -57,20 +80,31 @@ class GlobalMemory {
   /// The offset of the first of these bytes whose word no kernel of the inspection has written; nothing if all were.
   std::optional<std::size_t> first_not_by_kernel(std::uintptr_t address, std::size_t bytes) const;
 
+  struct Range {
+    std::uintptr_t begin, end;
+  };
+  struct Allocation {
+    std::size_t bytes = 0;
+    std::vector<Range> open = {};  ///< what kernels may touch
+    bool sparse = false;
+  };
+
   // For a process that is forked to run stages apart from those who judge them. What both know of is shared: the memory,
   // and the states.
 
-  struct Allocation {
-    std::uintptr_t begin;
-    std::size_t bytes;
+  /// An allocation, and the matrix that lies there, if one does.
+  struct Holding {
+    std::uintptr_t begin = 0;
+    Allocation allocation;
+    MatrixPlace matrix;  ///< without a name if there is none
   };
-  /// The one that holds this address; no bytes if none does.
-  Allocation allocation_at(std::uintptr_t address) const;
+  /// The one that holds this address.
+  std::optional<Holding> holding_at(std::uintptr_t address) const;
   /// In the new process, once: it forgets all allocations and hands out addresses that the other one never does. From
   /// now on the host's code can't touch device memory: that takes an Opening.
   void begin_apart();
-  /// In the new process: these allocations of the other one are all that it now knows of them.
-  void adopt(const std::vector<Allocation>& others);
+  /// In the new process: these of the other one are all that it now knows of them.
+  void adopt(const std::vector<Holding>& others);
 
   /// While it lives, device memory can be accessed: kernels run, or the runtime copies. One at a time.
   class Opening {
@@ -84,6 +118,17 @@ class GlobalMemory {
  private:
   GlobalMemory();
   void set_accessible(bool accessible);
+  template <class Change>
+  void change_states(Change change);
+  // A handful, and few but writes ask.
+  const MatrixPlace* matrix_at(std::uintptr_t address) const {
+    for (const MatrixPlace& matrix : matrices_) {
+      if (address >= matrix.first && address < matrix.end()) return &matrix;
+    }
+    return nullptr;
+  }
+  template <class Change>
+  void change_written(std::uintptr_t address, std::size_t bytes, Change change);
 
   std::uintptr_t begin_ = 0;
   std::size_t capacity_ = 0;
@@ -93,7 +138,8 @@ class GlobalMemory {
   std::uintptr_t next_ = 0, end_ = 0;  // of the addresses that this process hands out
   bool apart_ = false;
   std::vector<std::uintptr_t> adopted_;
-  std::map<std::uintptr_t, std::size_t> allocations_;  // start, bytes
+  std::map<std::uintptr_t, Allocation> allocations_;
+  std::vector<MatrixPlace> matrices_;  // changes only while no kernel runs
 };
 
 }  // namespace simt

@@ -71,8 +71,8 @@ void Sink::report(Defect defect) {
   result_.defects.push_back(std::move(defect));
 }
 
-void Sink::written(const ThreadContext& thread, const void* address, std::size_t bytes) {
-  on_global_write_(thread, address, bytes);
+void Sink::written(const ThreadContext& thread, const void* address, std::size_t bytes, std::uintptr_t pc) {
+  on_global_write_(thread, address, bytes, pc);
 }
 
 }  // namespace simt

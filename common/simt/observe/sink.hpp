@@ -11,7 +11,8 @@
 
 namespace simt {
 
-using WriteObserver = std::function<void(const ThreadContext&, const void* address, std::size_t bytes)>;
+using WriteObserver =
+    std::function<void(const ThreadContext&, const void* address, std::size_t bytes, std::uintptr_t pc)>;
 
 /// One at a time: while it lives, it is the active one.
 class Sink {
@@ -30,7 +31,7 @@ class Sink {
   void report(Defect defect);
 
   bool watches_writes() const { return static_cast<bool>(on_global_write_); }
-  void written(const ThreadContext& thread, const void* address, std::size_t bytes);
+  void written(const ThreadContext& thread, const void* address, std::size_t bytes, std::uintptr_t pc);
 
  private:
   static constexpr std::size_t most_defects = 64;

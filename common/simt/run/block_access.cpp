@@ -49,18 +49,23 @@ void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site 
   const auto order_use = use == Use::read    ? GlobalOrder::Use::read
                          : use == Use::write ? GlobalOrder::Use::write
                                              : GlobalOrder::Use::atomic;
-  const auto conflict = order_->access(lane, standing_, address, bytes, order_use, site);
+  auto conflict = order_->access(lane, standing_, address, bytes, order_use, site);
+  if (use != Use::read && global_.outside_of_a_matrix(address, bytes)) {
+    conflict = GlobalOrder::Conflict{DefectKind::out_of_bounds};
+  }
   if (use != Use::read && grid_->sink->watches_writes()) {
-    grid_->sink->written(lane.context, reinterpret_cast<const void*>(address), bytes);
+    grid_->sink->written(lane.context, reinterpret_cast<const void*>(address), bytes, place_of(site));
   }
   if (!conflict || !is_news(conflict->kind, site, conflict->site)) return;
   Party other;
   if (conflict->known) {
     other = party(conflict->block, conflict->thread, conflict->site, conflict->other_wrote ? "writes it" : "reads it");
   }
-  report(conflict->kind, global_.describe(address), party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)),
-         other);
-  if (conflict->kind == DefectKind::out_of_bounds) abandon();
+  const bool outside = conflict->kind == DefectKind::out_of_bounds;
+  std::string where = global_.describe(outside ? global_.first_outside(address, bytes) : address);
+  if (conflict->kind == DefectKind::uninitialised_global) where += global_.untold(address);
+  report(conflict->kind, where, party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)), other);
+  if (outside) abandon();
 }
 
 void Block::access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site) {

@@ -135,8 +135,9 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   constexpr std::uintptr_t near = 64 * 1024;
   End end = signal == time_up_signal ? End::time_up : End::signal;
-  if (signal == SIGSEGV && !kernel_here && GlobalMemory::instance().contains(address)) end = End::device_memory;
+  if (signal == SIGSEGV && GlobalMemory::instance().contains(address)) end = End::device_memory;
   if (overflow || (signal == SIGSEGV && address + near > at.sp && address < at.sp + near)) end = End::stack_overflow;
+  words->address = address;
   describe_end(end, signal, at.sp, &at);
   end_process();
 }
@@ -269,6 +270,8 @@ std::string LastWords::reason() const {
       return fmt::format("stack overflow{}{}", place(),
                          in_kernel ? ", a thread's local variables and calls need more than 64 KB" : "");
     case End::device_memory:
+      // In a kernel, memory that is the other process's alone.
+      if (in_kernel) return fmt::format("out of bounds, {},{}", GlobalMemory::instance().describe(address), place());
       return "device memory is read or written" + place() + ": that takes a kernel, or cudaMemcpy";
     case End::exception:
       return fmt::format("exception {}{}", text, place());

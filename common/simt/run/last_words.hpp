@@ -15,6 +15,7 @@ struct LastWords {
 
   End end = End::none;
   int signal = 0;
+  std::uintptr_t address = 0;                  ///< with a signal: what could not be accessed
   bool in_kernel = false, lane_known = false;  ///< else in host code
   uint3 block{}, thread{};
   char kernel[128] = {};

@@ -34,7 +34,7 @@ def block_calibration(data: Data) -> list[str]:
 def block_sanitizers(data: Data) -> list[str]:
     rows = []
     for s in data.sanitizers:
-        stages = sorted({name.split()[0] for runs in s["errors"].values() for name in runs if "/" in name})
+        stages = sorted({name.split()[0] for name in s["names"] if "/" in name})
         families = {}
         for stage in stages:
             families.setdefault(stage.split("/")[0], []).append(stage.split("/")[1])
@@ -43,9 +43,7 @@ def block_sanitizers(data: Data) -> list[str]:
             f"{family}: " + (", ".join(its) if "--only" in s["command"] else f"{its[0]} to {its[-1]}")
             for family, its in families.items()
         )
-        rows += [
-            [tool, what, str(len(runs)), str(sum(runs.values())), s["commit"]] for tool, runs in s["errors"].items()
-        ]
+        rows += [[tool, what, str(len(s["names"])), str(errors), s["commit"]] for tool, errors in s["errors"].items()]
     if not rows:
         raise NotMeasured("")
     return table(["compute-sanitizer", "stages", "runs", "errors", "commit"], rows) + [

@@ -3,8 +3,8 @@ one run."""
 
 from tools.experiments.tsm_cases import PRODUCTS, TYPES
 from tools.pages.data import Data
-from tools.pages.records.tensor_tsm import REPORT, shares
-from tools.repository import read_json
+from tools.pages.records.tensor_tsm import report_path, shares
+from tools.repository import read_json_if_there
 from tools.stats import upper_median
 from tools.tables import table
 
@@ -13,16 +13,16 @@ HOW = ("plain", "Tensor Cores")
 
 
 def block_beside_plain(data: Data, op: str) -> list[str]:
-    if not REPORT.exists():
+    report = read_json_if_there(report_path(op))
+    if not report:
         return ["*Not measured yet: `./lab measure tune-tsm cases --beside` begins it.*"]
-    report = read_json(REPORT)
-    columns = {kind: shares(report, op, kind) for kind in TYPES}
+    columns = {kind: shares(report, kind) for kind in TYPES}
     rows = [
         [str(width), *(f"{share:.1f} %" for kind in TYPES for share in columns[kind].get(width, ()))]
         for width in SHOWN
         if all(width in columns[kind] for kind in TYPES)
     ]
-    lost = [model["first_loses"] for entry in report["sizes"] if entry["op"] == op for model in entry["models"]]
+    lost = [model["first_loses"] for entry in report["sizes"] for model in entry["models"]]
     worst = {kind: min(columns[kind].items(), key=lambda item: max(item[1])) for kind in TYPES}
     notes = "; ".join(
         f"{TYPES[kind]}: the better of both at least {max(both):.1f} %, at {width}"

@@ -1,11 +1,11 @@
 """How all figures look, and how they are written."""
 
 import pathlib
-import re
 from collections.abc import Callable
 from typing import Any
 
 from tools.pages.data import Data
+from tools.pages.figures.svg import shortened
 
 # matplotlib's, which is imported only where something is drawn.
 Axes = Any
@@ -49,19 +49,6 @@ def save(plt: Pyplot, fig: Figure, path: pathlib.Path | str) -> None:
     plt.close(fig)
     if is_svg:
         path.write_text(shortened(path.read_text()))
-
-
-def shortened(svg: str) -> str:
-    """Coordinates with two digits behind the point, a hundredth of a pixel; factors below 1 with four. Text stays."""
-
-    def number(found: re.Match[str]) -> str:
-        value = float(found[0])
-        return f"{value:.{2 if abs(value) >= 1 else 4}f}".rstrip("0").rstrip(".")
-
-    def tag(found: re.Match[str]) -> str:
-        return re.sub(r"(?<![\w.#])-?\d+\.\d{3,}(?![\w.])", number, found[0])
-
-    return re.sub(r"<[^>]+>", tag, svg)
 
 
 def beside(ax: Axes, title: str | None = None) -> None:

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Puts students' mistakes into a stage, one at a time, and demands what `check` and `run` say of each, word for word.
+
+usage: test_mistakes.py BUILD [--write] [NAME...]
+
+BUILD     a configured build for the CPU executor, whose commands compile and link each wrong stage
+--write   take what is said now as what must be said: tests/fixtures/mistakes/expected/
+
+The mistakes are tests/fixtures/mistakes/mistakes.json: a name; what to replace by what in 90_mine.cu, which is right as
+it stands; and whether `run` at its default sizes must find it, too. With GEMM_SHARE=P/N in the environment every N-th
+is tried.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "tests/fixtures/mistakes"
+STAGE = "90_mine"
+MODEL = "07_register_tile"  # whose commands are taken
+
+
+class Workshop:
+    """Compiles and runs wrong stages with the commands of a build."""
+
+    def __init__(self, build: pathlib.Path):
+        self.build = build
+        commands = subprocess.run(
+            ["ninja", "-C", build, "-t", "commands", f"sgemm_{MODEL}"], stdout=subprocess.PIPE, text=True, check=True
+        ).stdout.splitlines()
+        source = f"{ROOT}/stages/{MODEL}.cu"
+        self.compile = next(line for line in commands if line.endswith(source) or f"-c {source}" in line)
+        self.link = next(line for line in reversed(commands) if f"-o bin/sgemm_{MODEL}" in line)
+
+    def run(self, command: str) -> None:
+        done = subprocess.run(
+            command, shell=True, cwd=self.build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        if done.returncode:
+            raise AssertionError(f"{command[:200]}\n{done.stdout[-3000:]}")
+
+    def program(self, folder: pathlib.Path, source: str) -> pathlib.Path:
+        """Of a stage with this text. Messages name it as if it stood in stages/."""
+        file, program = folder / "stages" / f"{STAGE}.cu", folder / f"sgemm_{STAGE}"
+        file.parent.mkdir()
+        file.write_text(source)
+        model_object = re.search(r"-o (\S+\.o)\b", self.compile)[1]
+        command = self.compile.replace(f"{ROOT}/stages/{MODEL}.cu", str(file))
+        command = command.replace(model_object, f"{folder}/stage.o")
+        self.run(command.replace(" -c ", f" -ffile-prefix-map={shlex.quote(str(folder))}={ROOT} -c "))
+        self.run(self.link.replace(model_object, f"{folder}/stage.o").replace(f"-o bin/sgemm_{MODEL}", f"-o {program}"))
+        return program
+
+
+def said(program: pathlib.Path, *arguments: str) -> tuple[int, str]:
+    """Without what differs from run to run."""
+    done = subprocess.run(
+        [program, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    text = re.sub(r"\bin [\d.]+ s\b", "in ... s", done.stdout)
+    return done.returncode, text
+
+
+def verdicts(workshop: Workshop, mistake: dict) -> tuple[str, list[str]]:
+    """What is said of it, and what is wrong with that."""
+    source = (FOLDER / f"{STAGE}.cu").read_text()
+    for before, after in mistake["replace"]:
+        if before not in source:
+            return "", [f"{mistake['name']}: {STAGE}.cu has no '{before}'"]
+        source = source.replace(before, after)
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        program = workshop.program(pathlib.Path(folder), source)
+        status, text = said(program, "check", "--brief")
+        first = "\n".join(line for line in text.splitlines() if line.strip())
+        if status != 1:
+            wrong.append(f"{mistake['name']}: check ends with {status}")
+        run_status, run_text = said(program)
+        if mistake.get("run") and run_status != 1:
+            wrong.append(f"{mistake['name']}: run ends with {run_status}")
+    failures = failures_of(run_text) if run_status else ""
+    return f"{first}\n\n./lab run 90, exit status {run_status}:\n{failures}", wrong
+
+
+def failures_of(text: str) -> str:
+    """Of a run what is not a count."""
+    lines = [line.rstrip() for line in text.splitlines() if re.search(r"fail|^error|^ {2,}\S", line)]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    arguments = [a for a in sys.argv[1:] if a != "--write"]
+    if not arguments:
+        sys.exit(__doc__)
+    workshop = Workshop(pathlib.Path(arguments[0]).resolve())
+    part, parts = map(int, os.environ.get("GEMM_SHARE", "1/1").split("/"))
+    mistakes = json.loads((FOLDER / "mistakes.json").read_text())
+    if arguments[1:]:
+        mistakes = [m for m in mistakes if m["name"] in arguments[1:]]
+    mistakes = mistakes[part - 1 :: parts]
+    problems = []
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for mistake, (text, wrong) in zip(mistakes, pool.map(lambda m: verdicts(workshop, m), mistakes), strict=True):
+            problems += wrong
+            expected = FOLDER / "expected" / f"{mistake['name'].replace(' ', '_')}.txt"
+            if "--write" in sys.argv:
+                expected.parent.mkdir(exist_ok=True)
+                expected.write_text(text)
+            elif not expected.exists() or expected.read_text() != text:
+                problems.append(f"{mistake['name']}: not what {expected.relative_to(ROOT)} has, but:\n{text}")
+    for problem in problems:
+        print(problem)
+    print(f"{len(mistakes)} mistakes, {len(problems)} problems")
+    return 1 if problems or not mistakes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

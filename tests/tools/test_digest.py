@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""That committed measurements are digests, what a digest keeps, and that the repository stays light."""
+
+import contextlib
+import io
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+from tools.digest import digest, expanded, rounded, text_of
+from tools.measure import digest as program
+from tools.measure.sanitizers import TOOLS
+from tools.repository import MEASUREMENTS, NOT_IN_HISTORY, ROOT, read_json
+
+LARGEST_FILE = 200_000  # bytes
+WHOLE_TREE = 11_000_000
+COMMITTED = [path for path in sorted(MEASUREMENTS.rglob("*.json")) if path != NOT_IN_HISTORY]
+RECORDS = [
+    {
+        "stage": "a/01",
+        "family": "a",
+        "problem": {"m": 8, "n": 1234567},
+        "time_ms": {"median": 0.123456789},
+        "launches": [{"grid": [4, 1, 1], "registers": 32}],
+        "options": {},
+        "kinds": {"LDG.32": 2},
+    },
+    {
+        "stage": "a/02",
+        "family": "a",
+        "problem": {"m": 8, "n": 16},
+        "launches": [{"grid": [1, 1, 1], "registers": 1.0}, {"grid": [2, 1, 1], "registers": 64}],
+        "reason": "skipped",
+        "models": [{"stage": "x"}, {"loses": None}],
+    },
+]
+
+
+def digits(number):
+    return len(re.sub(r"e.*|\D", "", f"{number!r}").strip("0"))
+
+
+def floats(value):
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from floats(each)
+
+
+def sanitized(command, commit, errors=0):
+    """A run as tools/measure/sanitizers.py writes it."""
+    of_tools = {tool: {"a/01 awkward": errors, "a/01 and variants": 0} for tool in TOOLS}
+    run = {"device": "a GPU", "driver": "1", "cuda": "2", "commit": commit, "command": command}
+    return run | {"errors": of_tools, "seconds": {tool: {} for tool in TOOLS}}
+
+
+class Digest(unittest.TestCase):
+    def test_records_come_back(self):
+        found = expanded(json.loads(text_of(digest({"commit": "0123", "results": RECORDS}))))
+        expected = rounded(RECORDS)
+        for record in expected:
+            del record["family"]
+        self.assertEqual(found, {"commit": "0123", "results": expected})
+        self.assertEqual(found["results"][0]["time_ms"]["median"], 0.123457)
+
+    def test_shared_fields_stand_once(self):
+        table = digest({"results": RECORDS})["results"]
+        self.assertEqual(table["same"], {"problem.m": 8})
+        self.assertEqual(table["columns"][:4], ["stage", "problem.n", "time_ms.median", "launches[].grid"])
+        self.assertEqual(table["rows"][1][:4], ["a/02", 16, None, [[1, 1, 1], [2, 1, 1]]])
+
+    def test_a_record_is_a_line(self):
+        text = text_of(digest({"results": RECORDS * 9}))
+        self.assertEqual(sum(line.lstrip().startswith('["a/0') for line in text.splitlines()), 18)
+
+    def test_whole_numbers_are_exact(self):
+        self.assertEqual(
+            rounded([1234567, 1234567.0, 1234567.8, 0.1 + 0.2, True]), [1234567, 1234567, 1234570, 0.3, True]
+        )
+
+    def test_digest_of_a_digest_is_the_same(self):
+        once = digest({"results": RECORDS})
+        self.assertEqual(digest(once), once)
+        self.assertEqual(list(digest(once)["results"]["same"]), list(once["results"]["same"]))
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.raw, self.out = pathlib.Path(folder.name, "raw"), pathlib.Path(folder.name, "out")
+        (self.raw / "probes").mkdir(parents=True)
+
+    def write(self, name, run):
+        (self.raw / name).write_text(json.dumps(run))
+        with contextlib.redirect_stdout(io.StringIO()):
+            program.main([str(self.raw), str(self.out)])
+
+    def test_folders_stay(self):
+        self.write("probes/rounding.json", {"results": RECORDS})
+        self.assertEqual(len(read_json(self.out / "probes" / "rounding.json")["results"]), 2)
+        self.assertEqual(json.loads((self.raw / "probes" / "rounding.json").read_text())["results"], RECORDS)
+
+    def test_products_have_a_file_each(self):
+        self.write("tsm_tuning.json", {"commit": "0", "sizes": [{"op": "tsmm", "m": 1}, {"op": "tsmttsm", "m": 2}]})
+        found = {path.name: read_json(path)["sizes"] for path in self.out.glob("*.json")}
+        self.assertEqual(
+            found,
+            {"tsm_tuning_tsmm.json": [{"op": "tsmm", "m": 1}], "tsm_tuning_tsmttsm.json": [{"op": "tsmttsm", "m": 2}]},
+        )
+
+    def test_runs_of_the_sanitizers_add_up(self):
+        for command, commit in (("x", "1"), ("x --only a/01", "2"), ("x --only a/02", "3"), ("x --only a/01", "4")):
+            self.write("sanitizers.json", sanitized(command, commit, errors=2))
+        runs = read_json(self.out / "sanitizers.json")["runs"]
+        self.assertEqual([run["commit"] for run in runs], ["1", "3", "4"])
+        self.assertEqual(runs[0]["names"], ["a/01 and variants", "a/01 awkward"])
+        self.assertEqual(runs[0]["errors"], dict.fromkeys(TOOLS, 2))
+        self.write("sanitizers.json", sanitized("x", "5"))
+        self.assertEqual([run["commit"] for run in read_json(self.out / "sanitizers.json")["runs"]], ["5"])
+
+    def test_unfinished_run_of_the_sanitizers_is_refused(self):
+        run = sanitized("x", "1")
+        del run["errors"]["racecheck"]["a/01 awkward"]
+        with self.assertRaises(SystemExit):
+            self.write("sanitizers.json", run)
+
+
+class Committed(unittest.TestCase):
+    def test_every_file_is_a_digest(self):
+        for path in COMMITTED:
+            run = json.loads(path.read_text())
+            self.assertEqual(digest(run), run, f"{path.name}: ./lab measure digest makes it one")
+
+    def test_numbers_have_six_digits(self):
+        for path in COMMITTED:
+            for number in floats(json.loads(path.read_text())):
+                self.assertLessEqual(digits(number), 6, f"{path.name}: {number}")
+
+    def test_files_are_small(self):
+        for path in MEASUREMENTS.rglob("*"):
+            self.assertLessEqual(path.stat().st_size, LARGEST_FILE, path)
+
+    def test_each_names_its_commit(self):
+        for path in COMMITTED:
+            if path.name not in ("choice.json", "loop.json", "peers.json", "thread_maps.json"):
+                self.assertRegex(path.read_text(), '"commits?"', path.name)
+
+    def test_tracked_tree_is_light(self):
+        git = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+        if git.returncode or not git.stdout:
+            self.skipTest("not a git clone")
+        paths = [ROOT / name for name in git.stdout.split("\0") if name]
+        self.assertLessEqual(sum(path.stat().st_size for path in paths if path.is_file()), WHOLE_TREE)
+
+
+if __name__ == "__main__":
+    unittest.main()

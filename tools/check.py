@@ -1,0 +1,171 @@
+"""./lab check: all that must hold of stages, property by property.
+
+usage: ./lab check ID...|all [options]
+
+ID              a stage, as ./lab list shows it: 07, tsm/03
+all             every stage, or with --family sgemm, tsm or tensorcore those of one family
+--quick         only the few problems that together take every path: seconds for all stages
+--json FILE     the results as one JSON object
+--junit FILE    the results as JUnit XML, for a server that shows tests
+--timeout S     how long a launch may take until it counts as endless (60)
+
+Each stage is a program of its own, and what it says is judged here: one that ends without a verdict has failed. Exit
+status: 0 if all is right, 1 if not, 2 for bad usage.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+
+from tools.command_line import fail, parser_of
+from tools.repository import Json
+
+
+def failed(stage: str, reason: str) -> Json:
+    """A stage that has no verdict of its own."""
+    failure = {"problem": "", "reason": reason, "explanation": []}
+    return {
+        "stage": stage,
+        "status": "fail",
+        "seconds": 0.0,
+        "properties": [{"name": "runs", "problems": 1, "seconds": 0.0, "status": "fail", "failure": failure}],
+    }
+
+
+def ended_how(status: int) -> str:
+    """Of a program that left no verdict."""
+    if status < 0:
+        return f"it was ended by {signal.Signals(-status).name}"
+    return f"it ended by itself, with status {status}, before there was a verdict"
+
+
+class Stage:
+    """One stage's program."""
+
+    def __init__(self, program: str) -> None:
+        self.program = pathlib.Path(program)
+        self.name = self.program.name.replace("_", "/", 1)
+
+    def check(self, options: list[str], alone: bool) -> tuple[Json, str]:
+        """Its results, and what is to be shown. Alone it has the terminal to itself."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "check.json")
+            command = [self.program, "check", *options, "--json", file]
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=None if alone else subprocess.PIPE,
+                text=True,
+            )
+            if done.returncode == 2:  # no device, no memory: says nothing of the stage
+                sys.stderr.write(done.stderr or "")
+                sys.exit(2)
+            try:
+                return json.loads(file.read_text()), done.stdout
+            except (OSError, ValueError):
+                reason = ended_how(done.returncode)
+        said = (done.stderr or "").strip().splitlines()
+        text = f"{self.name}: fail, {reason}\n" + "".join(f"      {line}\n" for line in said[-1:])
+        return failed(self.name, said[-1] if said else reason), text
+
+
+def junit(results: list[Json]) -> xml.ElementTree:
+    """A suite a stage, a case a property."""
+    root = xml.Element("testsuites")
+    for result in results:
+        cases = result["properties"]
+        suite = xml.SubElement(
+            root,
+            "testsuite",
+            name=result["stage"],
+            tests=str(len(cases)),
+            failures=str(sum(case["status"] == "fail" for case in cases)),
+            time=f"{result['seconds']:.3f}",
+        )
+        for case in cases:
+            element = xml.SubElement(
+                suite, "testcase", classname=result["stage"], name=case["name"], time=f"{case['seconds']:.3f}"
+            )
+            if case["status"] == "fail":
+                failure = case["failure"]
+                lines = [failure["problem"], failure["reason"], *failure["explanation"]]
+                xml.SubElement(element, "failure", message=failure["reason"]).text = "\n".join(filter(None, lines))
+    tree = xml.ElementTree(root)
+    xml.indent(tree)
+    return tree
+
+
+def write(path: str, text: str) -> None:
+    """Whole or not at all."""
+    try:
+        if path == "-":
+            sys.stdout.write(text)
+            return
+        part = f"{path}.part"
+        pathlib.Path(part).write_text(text)
+        os.replace(part, path)
+    except OSError as error:
+        fail(f"can't write {path}: {error.strerror}")
+
+
+def main() -> int:
+    parser = parser_of("./lab check", __doc__)
+    parser.add_argument("programs", nargs="*")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--json")
+    parser.add_argument("--junit")
+    parser.add_argument("--timeout")
+    parser.add_argument("--broken", action="append", default=[])
+    parser.add_argument("--only-options", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.timeout is not None and not arguments.timeout.isdecimal():
+        fail(f"--timeout takes seconds, not '{arguments.timeout}'")
+    for path in filter(None, (arguments.json, arguments.junit)):
+        folder = pathlib.Path(path).parent
+        if path != "-" and (pathlib.Path(path).is_dir() or not os.access(folder, os.W_OK)):
+            fail(f"can't write {path}")
+    if arguments.only_options:  # before anything is built
+        return 0
+    options = ["--quick"] if arguments.quick else []
+    if arguments.timeout:
+        options += ["--timeout", arguments.timeout]
+    stages = [Stage(program) for program in arguments.programs]
+    alone = len(stages) == 1 and not arguments.broken
+    results = [failed(*reason.split("\t", 1)) for reason in arguments.broken]
+    # Text for people goes where no JSON or XML goes.
+    out = sys.stderr if "-" in (arguments.json, arguments.junit) else sys.stdout
+    for result in results:
+        print(f"{result['stage']}: fail, {result['properties'][0]['failure']['reason']}", file=out)
+    if not alone:
+        options.append("--brief")
+    with concurrent.futures.ThreadPoolExecutor(1 if alone else os.cpu_count()) as pool:
+        running = [pool.submit(stage.check, options, alone) for stage in stages]
+        for number, future in enumerate(running, 1):
+            if not alone and sys.stderr.isatty():
+                print(f"\r\033[Kchecking {stages[number - 1].name}, {number} of {len(stages)}", end="", file=sys.stderr)
+            result, text = future.result()
+            if not alone and sys.stderr.isatty():
+                print("\r\033[K", end="", file=sys.stderr, flush=True)
+            results.append(result)
+            print(text, end="", file=out, flush=True)
+    wrong = [result["stage"] for result in results if result["status"] != "pass"]
+    if not alone:
+        print(f"{len(results) - len(wrong)} of {len(results)} stages are right", file=out)
+    if arguments.json:
+        write(arguments.json, json.dumps({"stages": results}, indent=1) + "\n")
+    if arguments.junit:
+        write(arguments.junit, xml.tostring(junit(results).getroot(), encoding="unicode") + "\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
