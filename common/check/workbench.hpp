@@ -69,6 +69,7 @@ class Workbench {
  private:
   void fill_with_traps();
   void fill_with_numbers();
+  void guard_operands() const;
 
   ProblemSpec spec_;
   Matrix x_, y_, out_;              // as in Problem

@@ -148,7 +148,7 @@ std::string text_of(const std::vector<Finding>& findings, bool brief) {
   const Failure& failure = *first->failure;
   if (!failure.problem.empty()) text += fmt::format("  at {}:\n", failure.problem);
   text += fmt::format("  {}\n", failure.reason) + told(failure.reason, failure.explanation);
-  if (!others.empty()) text += fmt::format("  Not right either: {}.\n", others);
+  if (brief && !others.empty()) text += fmt::format("  Not right either: {}.\n", others);
   return text;
 }
 
