@@ -20,12 +20,15 @@ struct ThreadContext {
   dim3 grid_dim;
 };
 
-/// What to launch. `kernel` identifies the kernel in reports.
+/// What to launch. `kernel` identifies the kernel in reports, or has this name there.
 struct Launch {
   dim3 grid;
   dim3 block;
   std::size_t dynamic_shared;
   const void* kernel;
+  const char* name = nullptr;
+  /// As gemm::launch does, allows the kernel what it asks for; else cudaFuncSetAttribute() must have, above 48 KB.
+  bool opts_in = true;
 };
 
 /// The kernel's call with its arguments. No std::function: kernel files are compiled so that every access to memory is

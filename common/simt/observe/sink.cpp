@@ -23,13 +23,17 @@ Sink::~Sink() {
   active = nullptr;
 }
 
+std::string kernel_name(const Launch& launch) {
+  return launch.name ? launch.name : function_at(reinterpret_cast<std::uintptr_t>(launch.kernel)).name;
+}
+
 Sink* active_sink() {
   return active;
 }
 
 void Sink::start_launch(const Launch& launch) {
   KernelObservation& kernel = result_.kernels.emplace_back();
-  kernel.kernel = function_at(reinterpret_cast<std::uintptr_t>(launch.kernel)).name;
+  kernel.kernel = kernel_name(launch);
   kernel.grid = launch.grid;
   kernel.block = launch.block;
   kernel.dynamic_shared = launch.dynamic_shared;

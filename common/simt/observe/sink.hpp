@@ -4,6 +4,7 @@
 #include <functional>
 #include <mutex>
 #include <set>
+#include <string>
 #include <tuple>
 
 #include "common/simt/language/grid.hpp"
@@ -41,6 +42,9 @@ class Sink {
   std::mutex mutex_;
   std::set<std::tuple<DefectKind, std::uintptr_t, std::uintptr_t>> seen_;
 };
+
+/// The kernel's name in reports.
+std::string kernel_name(const Launch& launch);
 
 /// That of the inspection under way, null if there is none.
 Sink* active_sink();

@@ -100,7 +100,7 @@ std::string beyond_limits(const Launch& what) {
   return {};
 }
 
-// nvcc refuses more static shared memory than this; more must be asked for dynamically.
+// nvcc refuses more static shared memory than this; more must be asked for dynamically, and be allowed first.
 constexpr std::size_t max_static_shared = 48 * 1024;
 
 std::string beyond_shared_limits(const Launch& what) {
@@ -114,13 +114,19 @@ std::string beyond_shared_limits(const Launch& what) {
   if (statically + what.dynamic_shared > max_dynamic_shared) {
     return fmt::format("{} bytes of shared memory: at most {}", statically + what.dynamic_shared, max_dynamic_shared);
   }
+  if (!what.opts_in && statically + what.dynamic_shared > max_static_shared &&
+      what.dynamic_shared > allowed_dynamic_shared(what.kernel)) {
+    return fmt::format(
+        "{} bytes of shared memory: more than {} need cudaFuncSetAttribute(kernel, "
+        "cudaFuncAttributeMaxDynamicSharedMemorySize, {}) before the launch",
+        statically + what.dynamic_shared, max_static_shared, what.dynamic_shared);
+  }
   return {};
 }
 
 cudaError_t refuse(const Launch& what, const std::string& why, cudaError_t error) {
   if (Sink* const sink = active_sink()) {
-    sink->report(
-        {DefectKind::launch_limit, function_at(reinterpret_cast<std::uintptr_t>(what.kernel)).name, why, {}, {}});
+    sink->report({DefectKind::launch_limit, kernel_name(what), why, {}, {}});
   }
   return set_last_error(error);
 }
