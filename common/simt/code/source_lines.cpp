@@ -33,8 +33,7 @@ SourceLine parse(const std::string& text) {
 // library (std::max takes references) are the author's.
 bool is_shim(const std::string& file) {
   return file.find("/common/simt/") != std::string::npos || file.ends_with("/common/kernel/ptx.cuh") ||
-         file.ends_with("/common/kernel/textbook.hpp") ||
-         file.find("/include/c++/") != std::string::npos;
+         file.ends_with("/common/kernel/textbook.hpp") || file.find("/include/c++/") != std::string::npos;
 }
 
 std::map<std::uintptr_t, SourceLine>& known() {

@@ -28,7 +28,7 @@ namespace simt {
 cudaError_t set_last_error(cudaError_t error);
 /// What cudaFuncSetAttribute() has allowed a kernel, in bytes.
 std::size_t allowed_dynamic_shared(const void* kernel);
-}
+}  // namespace simt
 
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);

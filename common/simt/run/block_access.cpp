@@ -90,7 +90,8 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
   const Lane& lane = *current_;
   if (!aligned && (global_.contains(address) || shared_.contains(address))) {
     report(
-        DefectKind::misaligned, (global_.contains(address) ? global_.describe(address) : shared_.describe(address, site, verb(use))),
+        DefectKind::misaligned,
+        (global_.contains(address) ? global_.describe(address) : shared_.describe(address, site, verb(use))),
         party(lane, site, fmt::format("{} {} bytes at an address that is no multiple of {}", verb(use), bytes, bytes)));
     abandon();
   }
