@@ -56,15 +56,15 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 // For a pointer to anything, as CUDA has them.
 template <class T>
 cudaError_t cudaMalloc(T** pointer, std::size_t bytes) {
-  return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
+  return cudaMalloc(static_cast<void**>(static_cast<void*>(pointer)), bytes);
 }
 template <class T>
 cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes, unsigned flags = cudaMemAttachGlobal) {
-  return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
+  return cudaMallocManaged(static_cast<void**>(static_cast<void*>(pointer)), bytes, flags);
 }
 template <class T>
 cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t stream) {
-  return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
+  return cudaMallocAsync(static_cast<void**>(static_cast<void*>(pointer)), bytes, stream);
 }
 
 /// Allows a kernel more than 48 KB of dynamic shared memory, which kernel<<<...>>> needs. Other attributes are hints.
