@@ -36,11 +36,11 @@ namespace gemm::textbook {
 template <class Call>
 void enqueue(const LaunchShape& shape, const void* kernel, const char* name, const Call& call) {
   const auto thunk = [](const void* data) SIMT_UNOBSERVED { (*static_cast<const Call*>(data))(); };
-  const bool is_known = kernel != nullptr;  // else cudaFuncSetAttribute() was told another address
+  const bool is_known = kernel != nullptr;
   if (!is_known) kernel = reinterpret_cast<const void*>(+thunk);
   if (launch_log) launch_log->push_back({kernel, shape});
   if (launch_nothing) return;
-  simt::launch({shape.grid, shape.block, shape.dynamic_shared, kernel, is_known ? nullptr : name, !is_known},
+  simt::launch({shape.grid, shape.block, shape.dynamic_shared, kernel, is_known ? nullptr : name, true},
                {thunk, &call});
 }
 

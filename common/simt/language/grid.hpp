@@ -27,8 +27,9 @@ struct Launch {
   std::size_t dynamic_shared;
   const void* kernel;
   const char* name = nullptr;
-  /// As gemm::launch does, allows the kernel what it asks for; else cudaFuncSetAttribute() must have, above 48 KB.
-  bool opts_in = true;
+  /// A launch by <<<...>>>: cudaGetLastError() answers for it, and cudaFuncSetAttribute() must allow it more than 48 KB
+  /// of shared memory. gemm::launch answers for itself, and allows the kernel what it asks for.
+  bool as_written = false;
 };
 
 /// The kernel's call with its arguments. No std::function: kernel files are compiled so that every access to memory is

@@ -114,7 +114,8 @@ std::string beyond_shared_limits(const Launch& what) {
   if (statically + what.dynamic_shared > max_dynamic_shared) {
     return fmt::format("{} bytes of shared memory: at most {}", statically + what.dynamic_shared, max_dynamic_shared);
   }
-  if (!what.opts_in && statically + what.dynamic_shared > max_static_shared &&
+  const bool can_be_asked = what.as_written && !what.name;  // else its address is not the kernel's
+  if (can_be_asked && statically + what.dynamic_shared > max_static_shared &&
       what.dynamic_shared > allowed_dynamic_shared(what.kernel)) {
     return fmt::format(
         "{} bytes of shared memory: more than {} need cudaFuncSetAttribute(kernel, "
@@ -128,7 +129,7 @@ cudaError_t refuse(const Launch& what, const std::string& why, cudaError_t error
   if (Sink* const sink = active_sink()) {
     sink->report({DefectKind::launch_limit, kernel_name(what), why, {}, {}});
   }
-  return set_last_error(error);
+  return what.as_written ? set_last_error(error) : error;
 }
 
 }  // namespace
