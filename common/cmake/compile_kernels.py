@@ -1,5 +1,5 @@
-"""Compiles a file with kernels for the CPU executor. Where it, or a header that it includes, has a form that only CUDA's
-compiler takes, g++ gets a rewritten copy (textbook.py) that says which file and line it is made of.
+"""Compiles a file with kernels for the CPU executor. Where it, or a header that it includes, has a form that only nvcc
+takes, g++ gets a rewritten copy (textbook.py) that says which file and line it is made of.
 
 usage: compile_kernels.py COMPILER ARGUMENT...      a launcher: CMake puts it in front of the command
 """

@@ -4,9 +4,9 @@
     extern __shared__ float tile[];               becomes  extern __shared__ float tile[] __asm__("smem");
     the same in a template, of which g++ would forget the last word:  float (&tile)[] = ::simt::dynamic_array;
 
-SIMT_LAUNCH is in common/kernel/textbook.hpp; `smem` is the executor's array, which every such declaration names. Lines stay
-lines, so that g++ reports those of the file that the text was made of. At its end the text tells the executor what each
-function calls its dynamic shared memory (common/simt/code/dynamic_names.hpp).
+SIMT_LAUNCH is in common/kernel/textbook.hpp; `smem` is the executor's array, which every such declaration names. Lines
+stay lines, so that g++ reports those of the file that the text was made of. At its end the text tells the executor what
+each function calls its dynamic shared memory (common/simt/code/dynamic_names.hpp).
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ TOKEN = re.compile(
     """,
     re.S | re.X,
 )
-# A directive ends with its line, but for a comment that goes on. Macros may hold launches: of them only the head is skipped.
+# A directive ends with its line, but for a comment that goes on. Macros may hold launches: of #define only the head is
+# skipped.
 DEFINE = re.compile(r"#[ \t]*define\b")
 DIRECTIVE = re.compile(r"#(?:\\\n|/\*.*?\*/|//[^\n]*|[^\n])*", re.S)
 LOGICAL_LINE = re.compile(r"(?:\\\n|[^\n])*")
+CONDITION = re.compile(r"#[ \t]*(if|ifdef|ifndef|else|endif)\b[ \t]*(\w*)")
 INCLUDE = re.compile(r'#[ \t]*include[ \t]*"([^"\n]+)"')
 OPENS, CLOSES = {"(": ")", "[": "]", "{": "}"}, {")": "(", "]": "[", "}": "{"}
 CONDITIONS = {"if", "while", "for", "switch", "constexpr"}  # with brackets that are no call's
@@ -86,10 +88,26 @@ def tokens(text: str) -> Iterator[Token]:
         at = found.end()
 
 
+def for_executor(all_tokens: Iterator[Token]) -> Iterator[Token]:
+    """Without those that only nvcc reads: it defines __CUDACC__."""
+    hidden: list[bool | None] = []  # of each #if that is open: is its present part? None: it asks for something else
+    for token in all_tokens:
+        if token.kind == "directive" and (found := CONDITION.match(token.text)):
+            word, name = found.groups()
+            if word.startswith("if"):
+                hidden.append(word == "ifdef" if name == "__CUDACC__" and word != "if" else None)
+            elif hidden and word == "else" and hidden[-1] is not None:
+                hidden[-1] = not hidden[-1]
+            elif hidden and word == "endif":
+                hidden.pop()
+        if True not in hidden:
+            yield token
+
+
 class Rewriter:
     def __init__(self, text: str, includes: Mapping[str, str], names: frozenset[str]) -> None:
         self.text = text
-        self.tokens = list(tokens(text))
+        self.tokens = list(for_executor(tokens(text)))
         self.names = set(names)  # declared outside of functions, so far
         self.edits: list[tuple[int, int, str]] = []  # from, to, what stands there instead
         self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
@@ -108,6 +126,9 @@ class Rewriter:
     def sign(self, i: int) -> str:
         """The token's text, if it is neither a literal nor beyond an end."""
         return self.tokens[i].text if 0 <= i < len(self.tokens) and self.tokens[i].kind in ("sign", "name") else ""
+
+    def is_directive(self, i: int) -> bool:
+        return self.tokens[i].kind == "directive"
 
     def is_run(self, i: int, run: str) -> bool:
         """Whether these signs stand here side by side, and no further one beside them."""
@@ -269,7 +290,7 @@ class Rewriter:
     def declaration(self, i: int, first: int, last: int) -> set[str]:
         """Rewrites the declaration that this __shared__ is in, and gives the names that it declares."""
         begin = i
-        while begin > first and self.sign(begin - 1) not in (";", "{", "}") and self.tokens[begin - 1].kind != "directive":
+        while begin > first and not (self.sign(begin - 1) in (";", "{", "}") or self.is_directive(begin - 1)):
             begin -= 1
         words = [each for each in range(begin, i + 2) if self.sign(each) in ("extern", "__shared__")]
         if len(words) != 2:
@@ -308,8 +329,8 @@ class Rewriter:
 def rewrite(
     text: str, path: str, includes: Mapping[str, str] | None = None, names: frozenset[str] = frozenset()
 ) -> Rewritten:
-    """A source file's text for g++, which shall take it for the file at `path`. `includes` has other files for some that
-    it includes, `names` those of dynamic shared memory that they declare."""
+    """A source file's text for g++, which shall take it for the file at `path`. `includes` has other files for some
+    that it includes, `names` those of dynamic shared memory that they declare."""
     made = Rewriter(text, includes or {}, names)
     out: list[str] = []
     at = 0

@@ -35,6 +35,7 @@ LAUNCHES = {
     "k<<<g, b>>>(x), l<<<g, b>>>(x);": "SIMT_LAUNCH(k)(g, b)(x), SIMT_LAUNCH(l)(g, b)(x);",
     "#define RUN(k, n) \\\n  k<<<n, 1>>>(n)\n": "#define RUN(k, n) \\\n  SIMT_LAUNCH(k)(n, 1)(n)\n",
     "#define K k<16>\nvoid f() { K<<<g, b>>>(x); }": "#define K k<16>\nvoid f() { SIMT_LAUNCH(K)(g, b)(x); }",
+    "#ifdef __CUDACC__\n#else\nk<<<g, b>>>(x);\n#endif": "#ifdef __CUDACC__\n#else\nSIMT_LAUNCH(k)(g, b)(x);\n#endif",
     "int n = 1'000; k<<<n, 'a'>>>(x);": "int n = 1'000; SIMT_LAUNCH(k)(n, 'a')(x);",
 }
 UNTOUCHED = [
@@ -52,6 +53,8 @@ UNTOUCHED = [
     "<<<<<<< ours\n=======\n>>>>>>> theirs",
     "#include <k<<<g>>>(x)>\n#error k<<<g, b>>>(x)\n#pragma k<<<g, b>>>(x)\n",
     "#if 0 /* \n k<<<g, b>>>(x) */\n#endif",
+    "#ifdef __CUDACC__\n#if X\n#else\nk<<<g, b>>>(x);\n#endif\n#else\n#endif\n",
+    "#ifndef __CUDACC__\n#else\nextern __shared__ float t[];\n#endif\n",
     "k<<<g, b; k>>>(x); <<<g, b>>>(x); 3<<<g, b>>>(x);",
     "extern float tile[]; __shared__ float t[16]; extern __shared__ float n;",
     "extern __shared__ float smem[];",
@@ -65,7 +68,7 @@ DECLARATIONS = {
     "extern __shared__ __align__(16) unsigned char t[];": f"extern __shared__ __align__(16) unsigned char t[]{ARRAY};",
     "extern __align__(sizeof(int)) __shared__ S t[];": f"extern __align__(sizeof(int)) __shared__ S t[]{ARRAY};",
     "alignas(16) extern __shared__ volatile T t[];": f"alignas(16) extern __shared__ volatile T t[]{ARRAY};",
-    "extern __shared__ std::pair<int, T> t[][4], u[];": f"extern __shared__ std::pair<int, T> t[][4]{ARRAY}, u[]{ARRAY};",
+    "extern __shared__ v<int, T> t[][4], u[];": f"extern __shared__ v<int, T> t[][4]{ARRAY}, u[]{ARRAY};",
     "namespace a { extern __shared__ float smem[]; }": f"namespace a {{ extern __shared__ float smem[]{ARRAY}; }}",
     "template <class T> void f() {\n  extern __shared__ T t[], u[][8];\n}": "template <class T> void f() {\n"
     f"  {'':6} {'':10} T (&t)[] = ::simt::dynamic_array, (&u)[][8] = ::simt::dynamic_array;\n}}",
@@ -121,9 +124,7 @@ class Textbook(unittest.TestCase):
     def compiled(self, source):
         """What the launcher gives to a compiler in the place of the file: by name, the files that it then reads."""
         folder = source.parent
-        (folder / "compiler").write_text(
-            '#!/bin/sh\necho "$@" > arguments\necho "a.o: $6" > a.d\n'
-        )
+        (folder / "compiler").write_text('#!/bin/sh\necho "$@" > arguments\necho "a.o: $6" > a.d\n')
         (folder / "compiler").chmod(0o755)
         command = [sys.executable, "-B", LAUNCHER, "./compiler", "-MF", "a.d", "-o", "a.o", "-c", source]
         subprocess.run(command, cwd=folder, check=True)
