@@ -25,8 +25,9 @@ def may_have_forms(text: str) -> bool:
 class Copies:
     """The rewritten copies of a source file and its headers, in a folder beside the object."""
 
-    def __init__(self, folder: pathlib.Path) -> None:
+    def __init__(self, folder: pathlib.Path, search: list[pathlib.Path]) -> None:
         self.folder = folder
+        self.search = search  # where the compiler looks for headers
         self.of: dict[pathlib.Path, pathlib.Path] = {}
         self.names: dict[pathlib.Path, frozenset[str]] = {}  # of dynamic shared memory; of all files seen
 
@@ -39,8 +40,9 @@ class Copies:
         needed = may_have_forms(text)
         for name in INCLUDE.findall(text):
             near = file.parent / name
-            header = pathlib.Path(os.path.normpath(near if near.is_file() else ROOT / name))
-            if not header.is_file() or HARNESS in header.parents:
+            places = (near, *(folder / name for folder in self.search))
+            header = next((pathlib.Path(os.path.normpath(each)) for each in places if each.is_file()), None)
+            if header is None or HARNESS in header.parents:
                 continue
             if header not in self.names:
                 self.visit(header)
@@ -79,7 +81,8 @@ def main(command: list[str]) -> int:
     source = pathlib.Path(command[command.index("-c") + 1]) if "-c" in command else pathlib.Path()
     if source.suffix == ".cu":
         output = pathlib.Path(command[command.index("-o") + 1])
-        copies = Copies(pathlib.Path(f"{output}.forms").absolute())
+        search = [pathlib.Path(word[2:]) for word in command if word.startswith("-I")]
+        copies = Copies(pathlib.Path(f"{output}.forms").absolute(), search)
         copies.visit(source)
         if source in copies.of:
             # As for kernels compiled at run time: addr2line of binutils 2.40 confuses the files of DWARF 5.
