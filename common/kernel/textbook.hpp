@@ -40,8 +40,8 @@ void enqueue(const LaunchShape& shape, const void* kernel, const char* name, con
   if (!is_known) kernel = reinterpret_cast<const void*>(+thunk);
   if (launch_log) launch_log->push_back({kernel, shape});
   if (launch_nothing) return;
-  simt::launch({shape.grid, shape.block, shape.dynamic_shared, kernel, is_known ? nullptr : name, true},
-               {thunk, &call});
+  simt::launch_as_written({shape.grid, shape.block, shape.dynamic_shared, kernel}, is_known ? nullptr : name,
+                          {thunk, &call});
 }
 
 /// A kernel whose parameters are known.

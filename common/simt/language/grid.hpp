@@ -20,16 +20,12 @@ struct ThreadContext {
   dim3 grid_dim;
 };
 
-/// What to launch. `kernel` identifies the kernel in reports, or has this name there.
+/// What to launch. `kernel` identifies the kernel in reports.
 struct Launch {
   dim3 grid;
   dim3 block;
   std::size_t dynamic_shared;
   const void* kernel;
-  const char* name = nullptr;
-  /// A launch by <<<...>>>: cudaGetLastError() answers for it, and cudaFuncSetAttribute() must allow it more than 48 KB
-  /// of shared memory. gemm::launch answers for itself, and allows the kernel what it asks for.
-  bool as_written = false;
 };
 
 /// The kernel's call with its arguments. No std::function: kernel files are compiled so that every access to memory is

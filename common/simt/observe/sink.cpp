@@ -4,8 +4,6 @@
 #include <map>
 #include <stdexcept>
 
-#include "common/simt/code/symbols.hpp"
-
 namespace simt {
 namespace {
 
@@ -23,17 +21,13 @@ Sink::~Sink() {
   active = nullptr;
 }
 
-std::string kernel_name(const Launch& launch) {
-  return launch.name ? launch.name : function_at(reinterpret_cast<std::uintptr_t>(launch.kernel)).name;
-}
-
 Sink* active_sink() {
   return active;
 }
 
-void Sink::start_launch(const Launch& launch) {
+void Sink::start_launch(const Launch& launch, const std::string& name) {
   KernelObservation& kernel = result_.kernels.emplace_back();
-  kernel.kernel = kernel_name(launch);
+  kernel.kernel = name;
   kernel.grid = launch.grid;
   kernel.block = launch.block;
   kernel.dynamic_shared = launch.dynamic_shared;

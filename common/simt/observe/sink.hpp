@@ -24,7 +24,7 @@ class Sink {
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
 
-  void start_launch(const Launch& launch);
+  void start_launch(const Launch& launch, const std::string& name);
   /// What one worker has counted.
   void add(std::vector<SiteCounts> sites, std::vector<std::pair<std::uintptr_t, std::uint64_t>> block_runs,
            std::uint64_t barriers, std::uint64_t tensor_flops, std::size_t static_shared);
@@ -42,9 +42,6 @@ class Sink {
   std::mutex mutex_;
   std::set<std::tuple<DefectKind, std::uintptr_t, std::uintptr_t>> seen_;
 };
-
-/// The kernel's name in reports.
-std::string kernel_name(const Launch& launch);
 
 /// That of the inspection under way, null if there is none.
 Sink* active_sink();

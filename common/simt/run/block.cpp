@@ -44,7 +44,7 @@ void Block::start_kernel(Grid& grid) {
   barriers_ = tensor_flops_ = 0;
   reported_.clear();
   const auto kernel = reinterpret_cast<std::uintptr_t>(grid.launch.kernel);
-  kernel_name_ = simt::kernel_name(grid.launch);
+  kernel_name_ = grid.kernel;
   code_ = code_of(kernel);
   recorder_.cover_all_images();
   shared_.start_kernel(grid.launch.kernel, grid.launch.dynamic_shared);
