@@ -111,7 +111,8 @@ class Rewriter:
         self.names = set(names)  # declared outside of functions, so far
         self.edits: list[tuple[int, int, str]] = []  # from, to, what stands there instead
         self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
-        self.rows: list[tuple[int, int, str]] = []  # first and last line, the name there
+        # First and last line, the name there. Of names in headers no line: their functions may be all that uses them.
+        self.rows = [(0, 0, name) for name in sorted(names)]
         for i, token in enumerate(self.tokens):
             if token.text == "<" and self.is_run(i, "<<<"):
                 self.launch(i)

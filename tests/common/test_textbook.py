@@ -149,7 +149,7 @@ class Textbook(unittest.TestCase):
             source.write_text('#include "parts/plain.cuh"\n#include "parts/other.cuh"\nvoid f() {\n  tile[0] = 1;\n}\n')
             files = self.compiled(source)
             self.assertEqual(sorted(files), ["0_tile.cuh", "1_plain.cuh", "2_90_a.cu", "other.cuh"])
-            self.assertIn('{__FILE__, {{3, 5, "tile"}}}', files["2_90_a.cu"])
+            self.assertIn('{__FILE__, {{0, 0, "tile"}, {3, 5, "tile"}}}', files["2_90_a.cu"])
             self.assertIn(f'#line 1 "{source}"\n', files["2_90_a.cu"])
             self.assertEqual(files["other.cuh"], "int other;\n")
 

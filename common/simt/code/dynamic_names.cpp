@@ -41,7 +41,7 @@ std::string dynamic_name(std::uintptr_t return_address, const void* kernel) {
   if (names == known().end()) return "";
   std::set<std::string> all;
   for (const DynamicName& name : names->second) all.insert(name.name);
-  return all.size() == 1 ? *all.begin() : "";
+  return all.size() == 1 ? *all.begin() : "dynamic shared memory";
 }
 
 }  // namespace simt

@@ -21,7 +21,7 @@ class DynamicNames {
 };
 
 /// The name at this place in the code; else, as for a function that gets a pointer, in the kernel; else the only one of
-/// the kernel's file. Empty if none is known.
+/// the kernel's file and its headers. Empty if that file is not among those with such names.
 std::string dynamic_name(std::uintptr_t return_address, const void* kernel);
 
 }  // namespace simt
