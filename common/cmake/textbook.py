@@ -111,13 +111,14 @@ class Rewriter:
         self.names = set(names)  # declared outside of functions, so far
         self.edits: list[tuple[int, int, str]] = []  # from, to, what stands there instead
         self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
-        # First and last line, the name there. Of names in headers no line: their functions may be all that uses them.
-        self.rows = [(0, 0, name) for name in sorted(names)]
+        self.rows: list[tuple[int, int, str]] = []  # first and last line, the name there
         for i, token in enumerate(self.tokens):
             if token.text == "<" and self.is_run(i, "<<<"):
                 self.launch(i)
         for first, last in self.definitions():
             self.definition(first, last)
+        # And those that any function may use, by way of another one.
+        self.rows += [(0, 0, name) for name in sorted(self.names)]
         self.has_forms = bool(self.edits)
         self.include(includes)
 

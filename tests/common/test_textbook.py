@@ -76,16 +76,19 @@ DECLARATIONS = {
 }
 # The lines of functions, and what dynamic shared memory is called there.
 NAMES = {
-    "extern __shared__ T t[];\nvoid f() { t[0]; }\n": [(2, 2, "t")],
+    "extern __shared__ T t[];\nvoid f() { t[0]; }\n": [(2, 2, "t"), (0, 0, "t")],
     "void f() {\n  extern __shared__ T t[];\n}\nvoid g() {\n t[0];\n}\n": [(1, 3, "t")],
-    "namespace {\nextern __shared__ T t[];\ntemplate <int N>\nvoid f() {\n  t[0];\n}\nvoid g() {}\n}\n": [(3, 6, "t")],
+    "namespace {\nextern __shared__ T t[];\ntemplate <int N>\nvoid f() {\n  t[0];\n}\nvoid g() {}\n}\n": [
+        (3, 6, "t"),
+        (0, 0, "t"),
+    ],
     "void f() {\n  extern __shared__ T t[];\n  t[0];\n  extern __shared__ U u[];\n  u[0];\n  t[1];\n}\n": [
         (1, 3, "t"),
         (4, 5, "u"),
         (6, 7, "t"),
     ],
-    'extern "C" {\nextern __shared__ T t[];\n#ifdef X\nvoid f() { t[0]; }\n#endif\n}\n': [(4, 4, "t")],
-    "#define BEGIN {\nextern __shared__ T t[];\nint a[] = {1, 2};\nvoid f()\n{ t[0]; }\n": [(4, 5, "t")],
+    'extern "C" {\nextern __shared__ T t[];\n#ifdef X\nvoid f() { t[0]; }\n#endif\n}\n': [(4, 4, "t"), (0, 0, "t")],
+    "#define BEGIN {\nextern __shared__ T t[];\nint a[] = {1, 2};\nvoid f()\n{ t[0]; }\n": [(4, 5, "t"), (0, 0, "t")],
 }
 HEAD = '#line 1 "/a/b.cu"\n#include "common/kernel/textbook.hpp"\n#line 1 "/a/b.cu"\n'
 
@@ -149,7 +152,7 @@ class Textbook(unittest.TestCase):
             source.write_text('#include "parts/plain.cuh"\n#include "parts/other.cuh"\nvoid f() {\n  tile[0] = 1;\n}\n')
             files = self.compiled(source)
             self.assertEqual(sorted(files), ["0_tile.cuh", "1_plain.cuh", "2_90_a.cu", "other.cuh"])
-            self.assertIn('{__FILE__, {{0, 0, "tile"}, {3, 5, "tile"}}}', files["2_90_a.cu"])
+            self.assertIn('{__FILE__, {{3, 5, "tile"}, {0, 0, "tile"}}}', files["2_90_a.cu"])
             self.assertIn(f'#line 1 "{source}"\n', files["2_90_a.cu"])
             self.assertEqual(files["other.cuh"], "int other;\n")
 

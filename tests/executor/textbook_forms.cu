@@ -108,10 +108,20 @@ __global__ void under_two_names(float* out) {
   floats[threadIdx.x] = 1;
   out[threadIdx.x] = static_cast<float>(integers[threadIdx.x + 1]);
 }
+__device__ float4* quad(int i) {
+  return reinterpret_cast<float4*>(bytes) + i;
+}
+__global__ void by_way_of_another(float4* out) {
+  float4* const to = quad(threadIdx.x);
+  *to = out[0];
+}
 TEST_F(SharedNames, WhereItIsUsed) {
   const LaunchShape shape = {.block = 32, .dynamic_shared = 128};
   expect(FINDINGS(gives_it_away, shape, out.data()), DefectKind::out_of_bounds,
          "0 bytes past the end of given (128 bytes)");
+  const auto quads = zeros<float4>(1);
+  const std::string unnamed = FINDINGS(by_way_of_another, {.block = 32}, quads.data()).text();
+  EXPECT_NE(unnamed.find(" bytes of dynamic shared memory: the kernel writes byte "), std::string::npos) << unnamed;
   const std::string text = FINDINGS(under_two_names, shape, out.data()).text();
   EXPECT_NE(text.find("0 bytes past the end of integers (128 bytes)"), std::string::npos) << text;
 }

@@ -1,6 +1,6 @@
 #include "common/simt/code/dynamic_names.hpp"
 
-#include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <vector>
@@ -33,15 +33,19 @@ DynamicNames::DynamicNames(const char* file, std::initializer_list<DynamicName> 
 
 std::string dynamic_name(std::uintptr_t return_address, const void* kernel) {
   if (known().empty()) return "";
-  const SourceLine start = source_line(reinterpret_cast<std::uintptr_t>(kernel) + 1);
-  for (const SourceLine& line : {source_line(return_address), start}) {
+  const std::array lines = {source_line(return_address), source_line(reinterpret_cast<std::uintptr_t>(kernel) + 1)};
+  for (const SourceLine& line : lines) {
     if (const std::string name = name_in(line); !name.empty()) return name;
   }
-  const auto names = known().find(start.file);
-  if (names == known().end()) return "";
-  std::set<std::string> all;
-  for (const DynamicName& name : names->second) all.insert(name.name);
-  return all.size() == 1 ? *all.begin() : "dynamic shared memory";
+  std::set<std::string> anywhere, in_functions;
+  for (const SourceLine& line : lines) {
+    const auto names = known().find(line.file);
+    if (names == known().end()) continue;
+    for (const DynamicName& name : names->second) (name.first == 0 ? anywhere : in_functions).insert(name.name);
+  }
+  const std::set<std::string>& possible = anywhere.empty() ? in_functions : anywhere;
+  if (possible.size() > 1) return "dynamic shared memory";
+  return possible.empty() ? "" : *possible.begin();
 }
 
 }  // namespace simt

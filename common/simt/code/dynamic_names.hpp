@@ -8,7 +8,7 @@
 
 namespace simt {
 
-/// From the first line to the last one, it goes by this name.
+/// From the first line to the last one, it goes by this name. From 0 to 0: any function may use it.
 struct DynamicName {
   int first, last;
   const char* name;
@@ -20,8 +20,8 @@ class DynamicNames {
   DynamicNames(const char* file, std::initializer_list<DynamicName> names);
 };
 
-/// The name at this place in the code; else, as for a function that gets a pointer, in the kernel; else the only one of
-/// the kernel's file and its headers. Empty if that file is not among those with such names.
+/// The name at this place in the code; else, as for a function that gets a pointer, in the kernel; else the only one that
+/// it can be. Empty if their files have no such names.
 std::string dynamic_name(std::uintptr_t return_address, const void* kernel);
 
 }  // namespace simt
