@@ -82,8 +82,8 @@ void Block::access_shared(std::uintptr_t address, unsigned bytes, Use use, Site 
   if (conflict->kind == DefectKind::shared_race) {
     other = party(standing_.number, conflict->thread, conflict->site, conflict->other_wrote ? "writes it" : "reads it");
   }
-  report(conflict->kind, shared_.describe(address), party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)),
-         other);
+  report(conflict->kind, shared_.describe(address, site, verb(use)),
+         party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)), other);
   if (conflict->kind == DefectKind::out_of_bounds) abandon();
 }
 
@@ -92,7 +92,8 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
   const Lane& lane = *current_;
   if (!aligned && (global_.contains(address) || shared_.contains(address))) {
     report(
-        DefectKind::misaligned, (global_.contains(address) ? global_.describe(address) : shared_.describe(address)),
+        DefectKind::misaligned,
+        (global_.contains(address) ? global_.describe(address) : shared_.describe(address, site, verb(use))),
         party(lane, site, fmt::format("{} {} bytes at an address that is no multiple of {}", verb(use), bytes, bytes)));
     abandon();
   }
@@ -185,7 +186,7 @@ void Block::copy_begin(void* to, const void* from, std::size_t bytes, std::size_
           other = party(standing_.number, conflict->thread, conflict->site,
                         conflict->other_wrote ? "writes it" : "reads it");
         }
-        report(conflict->kind, shared_.describe(target),
+        report(conflict->kind, shared_.describe(target, site, "writes"),
                party(lane, site, fmt::format("begins to copy {} bytes there", size)), other);
         if (conflict->kind == DefectKind::out_of_bounds) abandon();
       }

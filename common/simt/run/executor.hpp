@@ -15,6 +15,10 @@ namespace simt {
 /// launch that no device could run.
 cudaError_t launch(const Launch& what, Body body);
 
+/// The same by <<<...>>>: cudaGetLastError() answers for it, and cudaFuncSetAttribute() must allow more than 48 KB of shared
+/// memory. `name`, if there is one, is the kernel's, and what.kernel only what calls it.
+void launch_as_written(const Launch& what, const char* name, Body body);
+
 /// How many blocks run at a time.
 unsigned worker_count();
 
