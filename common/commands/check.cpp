@@ -35,7 +35,7 @@ struct Finding {
   std::string name, says;
   int problems = 0;  ///< that were run, without those that the stage refuses
   double seconds = 0;
-  std::optional<Failure> failure;
+  std::optional<Failure> failure = {};
 };
 
 // Goes through the trials up to the first that fails, which takes a while to explain.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The stage of docs/your_first_stage.md, from its first form to the one that is right: what `check` says of each, word for
-word.
+"""The stage of docs/your_first_stage.md, from its first form to the one that is right, and word for word what `check`
+says of each.
 
 usage: test_first_stage.py BUILD [--write]
 
