@@ -25,7 +25,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
-from tools.command_line import fail, parser_of
+from tools.command_line import fail, parser_of, run
 from tools.repository import Json
 
 
@@ -168,4 +168,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

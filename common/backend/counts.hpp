@@ -80,8 +80,9 @@ struct Observation {
   std::shared_ptr<const Account> account;
 };
 
-/// Runs something that launches kernels, and looks on.
-Observation observe(const std::function<void()>& run);
+/// Runs something that launches kernels, and looks on. With `in_order`, one block after the other, so that of several mistakes the
+/// same is always the first.
+Observation observe(const std::function<void()>& run, bool in_order = false);
 
 /// Of `count` rows of so many bytes each in device memory, `stride` bytes from one to the next: the offset of the first
 /// byte that no kernel has written in the last observation, or somebody else since. Nothing if there is none, and on a

@@ -4,12 +4,14 @@
 
 namespace gemm {
 
-StageRun run_here(const Contender& contender, const Problem& problem) {
+StageRun run_here(const Contender& contender, const Problem& problem, bool in_order) {
   StageRun run;
-  run.observation = observe([&] {
-    const LaunchLogScope scope(run.launches);
-    run.status = contender.launch(problem, nullptr);
-  });
+  run.observation = observe(
+      [&] {
+        const LaunchLogScope scope(run.launches);
+        run.status = contender.launch(problem, nullptr);
+      },
+      in_order);
   if (run.status && run.observation.defects.empty() && contender.policy) run.policy = contender.policy(problem);
   return run;
 }

@@ -21,8 +21,8 @@ struct StageRun {
   std::string ended;
 };
 
-/// In this process. Throws DeviceError, OutOfDeviceMemory among them, and UsageError.
-StageRun run_here(const Contender& contender, const Problem& problem);
+/// In this process, with observe(). Throws DeviceError, OutOfDeviceMemory among them, and UsageError.
+StageRun run_here(const Contender& contender, const Problem& problem, bool in_order = false);
 
 /// From now on run_apart() runs stages in a process of their own, where this back end can (the CPU executor, unless the
 /// program is being debugged), and ends one that has not returned after so many seconds; 0: never.
@@ -30,7 +30,7 @@ void set_stages_apart(double timeout_seconds);
 
 /// As run_here(). Apart from this process are registered stages only, after set_stages_apart(): one process for all
 /// launches until it ends, and with it what stages keep from launch to launch.
-StageRun run_apart(const Contender& contender, const Problem& problem);
+StageRun run_apart(const Contender& contender, const Problem& problem, bool in_order = false);
 
 /// Launches it to see who writes this address last, as last_writer() has it (common/backend/last_writer.hpp). Nothing if
 /// its process ends, too.

@@ -89,14 +89,10 @@ void Workbench::fill_with_traps() {
   if (spec_.reads_operands()) {
     x_.fill(generator(spec_, 0));
     y_.fill(generator(spec_, 1));
-    x_.forbid_reading();
-    y_.forbid_reading();
   } else {
     // Nobody may look at them: whoever does gets NaN.
     x_.poison();
     y_.poison();
-    x_.forbid_reading("alpha is 0, so A must not be read");
-    y_.forbid_reading("alpha is 0, so the other factor must not be read");
   }
   if (!spec_.reads_result()) return;
   original_.emplace(result_matrix(spec_));
@@ -146,12 +142,21 @@ void Workbench::reset_output() {
   }
 }
 
-Verdict Workbench::check(const Contender& contender) {
+// What has been read once is not told again: anew for each launch.
+void Workbench::guard_operands() const {
+  const std::string why = spec_.reads_operands() ? "" : "alpha is 0, so the factors must not be read";
+  for (const Matrix* const operand : {&x_, &y_}) {
+    if (operand->named()) operand->forbid_reading(why);
+  }
+}
+
+Verdict Workbench::check(const Contender& contender, bool in_order) {
   reset_output();
+  guard_operands();
   cudaDeviceSynchronize();  // what is wrong by now is reported by the launch
   const auto begin = std::chrono::steady_clock::now();
   double launch_seconds = 0;
-  StageRun run = run_apart(contender, problem());
+  StageRun run = run_apart(contender, problem(), in_order);
   const Status& launched = run.status;
   const Observation& observation = run.observation;
   const auto verdict = [&] {

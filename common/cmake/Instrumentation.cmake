@@ -53,6 +53,11 @@ set(gemm_instrumentation
   # Where the executor itself is optimised less (the sanitize preset), kernels and so their counts stay the same.
   $<$<CONFIG:RelWithDebInfo>:-O2>)
 
+# Compiles CUDA's own syntax, too: <<<...>>>, and dynamic shared memory of any name.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(gemm_kernel_launcher ${Python3_EXECUTABLE} -E -s -S -B ${CMAKE_CURRENT_LIST_DIR}/compile_kernels.py
+  ${CMAKE_CXX_COMPILER_LAUNCHER})
+
 # gemm_instrument(file): this source holds kernels.
 function(gemm_instrument file)
   set_source_files_properties(${file} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++;-Wno-unknown-pragmas;${gemm_instrumentation}")

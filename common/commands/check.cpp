@@ -38,7 +38,7 @@ struct Finding {
   std::string name, says;
   int problems = 0;  ///< that were run, without those that the stage refuses
   double seconds = 0;
-  std::optional<Failure> failure;
+  std::optional<Failure> failure = {};
 };
 
 // Goes through the trials up to the first that fails, which takes a while to explain.
@@ -160,7 +160,7 @@ std::string text_of(const std::vector<Finding>& findings, bool brief) {
   if (!failure.problem.empty()) text += fmt::format("  at {}:\n", failure.problem);
   text += fmt::format("  {}\n", failure.reason) + told(failure.reason, failure.explanation);
   if (failure.ended) text += "  Nothing else was tried.\n";
-  if (!others.empty()) text += fmt::format("  Not right either: {}.\n", others);
+  if (brief && !others.empty()) text += fmt::format("  Not right either: {}.\n", others);
   return text;
 }
 

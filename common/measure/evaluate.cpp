@@ -67,8 +67,13 @@ bool check_all(const std::vector<Contender>& contenders, Workbench& bench, std::
     if (keep_numbers) continue;
     result.verdict = verdict;
     if (verdict.outcome == Outcome::fail) {
-      if (explains && !verdict.device_lost && !verdict.ended)
-        result.verdict.explanation = explain_failure(bench.spec(), contenders[i], verdict);
+      if (explains && !verdict.device_lost && !verdict.ended) {
+        if (!verdict.observation.defects.empty()) {
+          const Verdict again = bench.check(contenders[i], true);
+          if (again.outcome == Outcome::fail) result.verdict = again;
+        }
+        result.verdict.explanation = explain_failure(bench.spec(), contenders[i], result.verdict);
+      }
       result.verdict.reason += fmt::format(" [{}]", what);
     }
     if (!verdict.device_lost) continue;

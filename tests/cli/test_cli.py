@@ -316,7 +316,8 @@ class WithoutDevice(Case):
         short, whole = self.ok(LAB, "help"), self.ok(LAB, "help", "all")
         self.assertEqual(short, self.ok(LAB, "--help"))
         self.assertEqual(
-            re.findall(r"(?m)^  ([a-z]+)\b", short), ["ladder", "run", "diff", "compare", "bench", "test", "doctor"]
+            re.findall(r"(?m)^  ([a-z]+)\b", short),
+            ["ladder", "run", "check", "diff", "compare", "bench", "test", "doctor"],
         )
         self.assertTrue(whole.startswith(short))
         self.assertEqual(whole, self.ok(LAB, "test", "--help"))

@@ -24,6 +24,7 @@ class Lab(unittest.TestCase):
         self.tree = pathlib.Path(folder.name)
         self.tree.chmod(0o755)
         shutil.copy(ROOT / "lab", self.tree)
+        shutil.copytree(ROOT / "tools/lab", self.tree / "tools/lab")
         (self.tree / "stages").mkdir()
         (self.tree / "stages/01_naive.cu").touch()
         self.log = self.tree / "log"

@@ -51,6 +51,8 @@ DEFINITION = """#include <cstdlib>
 static const int deleted = std::atoi(std::getenv("DELETED_BARRIER"));
 bool is_deleted(int barrier) { return barrier == deleted; }
 """
+# In front of a compiler's command, as in the build: compiles <<<...>>>, too.
+LAUNCHER = [sys.executable, "-B", str(ROOT / "common/cmake/compile_kernels.py")]
 # Copies that g++ leaves to the library are accesses, too, and kernels compiled at run time call the executor
 # (CMakeLists.txt says the same).
 LINK_FLAGS = ["-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", f"-Wl,--dynamic-list={ROOT}/common/simt/exports.txt"]
@@ -83,7 +85,7 @@ class Builder:
         header.write_text(DECLARATION)
         which.write_text(DEFINITION)
         # -O1 compiles in half the time, and finds the same.
-        self.run(words + ["-O1", "-w", "-include", str(header), "-o", f"{output}.o", "-c", str(source)])
+        self.run([*LAUNCHER, *words] + ["-O1", "-w", "-include", str(header), "-o", f"{output}.o", "-c", str(source)])
         # None of the flags again: to link with -fsanitize would bring in the sanitizers' own libraries, and objects are
         # no C++.
         self.run(

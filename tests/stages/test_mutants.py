@@ -32,6 +32,8 @@ import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# In front of a compiler's command, as in the build: compiles <<<...>>>, too.
+LAUNCHER = [sys.executable, "-B", str(ROOT / "common/cmake/compile_kernels.py")]
 QUICK = re.compile(r"Representative|InfinityAndNan")
 TRIES = 25  # mutants drawn for one that compiles
 # Seconds until a test program counts as one that loops for ever. A header of generated kernels is compiled by the
@@ -583,7 +585,7 @@ class Build:
         at = command.index("-c")
         del command[at : at + 2]
         command[1:1] = [f"-I{includes}"]
-        status, said = run([*command, "-O1", "-w", "-o", str(output), "-c", str(source)], self.folder, 600)
+        status, said = run([*LAUNCHER, *command, "-O1", "-w", "-o", str(output), "-c", str(source)], self.folder, 600)
         if status != 0:
             raise DoesNotCompile(said)
         return output

@@ -54,12 +54,13 @@ std::string exception_in(const std::function<void()>& run) {
 
 }  // namespace
 
-Observation observe(const std::function<void()>& run) {
+Observation observe(const std::function<void()>& run, bool in_order) {
   const auto result = std::make_shared<simt::InspectionResult>();
   const auto begin = std::chrono::steady_clock::now();
   Observation observation;
   {
-    const simt::Inspection inspection(*result);
+    simt::Inspection inspection(*result);
+    if (in_order) inspection.on_global_write = [](const auto&...) {};
     if (std::string thrown = exception_in(run); !thrown.empty()) observation.defects.push_back(std::move(thrown));
   }
   const auto end = std::chrono::steady_clock::now();

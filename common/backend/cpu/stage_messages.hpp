@@ -16,6 +16,7 @@ struct RunRequest {
   std::string stage;  ///< its id
   Problem problem;
   std::vector<simt::GlobalMemory::Holding> operands;  ///< that the problem's pointers lead to
+  bool in_order = false;
   /// Asks who wrote this address last; null: for a StageRun.
   std::uintptr_t watched = 0;
 };
@@ -27,6 +28,7 @@ enum class Answer { run, writer, out_of_device_memory, device_error, usage_error
 inline void put(wire::Writer& writer, const RunRequest& request) {
   writer.put(request.stage);
   writer.put(request.problem);
+  writer.put(request.in_order);
   writer.put(request.watched);
   writer.put(request.operands.size());
   for (const auto& [begin, allocation, matrix] : request.operands) {
@@ -48,6 +50,7 @@ inline RunRequest get_request(wire::Reader& reader) {
   RunRequest request;
   reader.get(request.stage);
   reader.get(request.problem);
+  reader.get(request.in_order);
   reader.get(request.watched);
   request.operands.resize(reader.next<std::size_t>());
   for (auto& [begin, allocation, matrix] : request.operands) {

@@ -102,7 +102,7 @@ std::string answer(const RunRequest& request, std::map<std::string, Contender>& 
       writer.put(writer_of.value_or(""));
       return writer.bytes();
     }
-    const StageRun run = run_here(timed, request.problem);
+    const StageRun run = run_here(timed, request.problem, request.in_order);
     writer.put(Answer::run);
     put(writer, run, simt::site_count() != sites);
   } catch (const OutOfDeviceMemory& error) {
@@ -159,8 +159,8 @@ class StageProcess {
   StageProcess(const StageProcess&) = delete;
   StageProcess& operator=(const StageProcess&) = delete;
 
-  StageRun run(const Contender& contender, const Problem& problem) {
-    std::optional<wire::Reader> reply = ask(contender, problem, nullptr);
+  StageRun run(const Contender& contender, const Problem& problem, bool in_order) {
+    std::optional<wire::Reader> reply = ask(contender, problem, in_order, nullptr);
     if (reply) return get_run(*reply);
     StageRun lost;
     lost.ended = how_it_ended();
@@ -168,7 +168,7 @@ class StageProcess {
   }
 
   std::optional<std::string> last_writer(const Contender& contender, const Problem& problem, const void* address) {
-    std::optional<wire::Reader> reply = ask(contender, problem, address);
+    std::optional<wire::Reader> reply = ask(contender, problem, false, address);
     if (!reply) {
       end();
       return std::nullopt;
@@ -179,13 +179,14 @@ class StageProcess {
 
  private:
   // Nothing if its process has ended, or must be ended. Throws what the launch has thrown.
-  std::optional<wire::Reader> ask(const Contender& contender, Problem problem, const void* watched) {
+  std::optional<wire::Reader> ask(const Contender& contender, Problem problem, bool in_order,
+                                  const void* watched) {
     // What has been compiled and loaded meanwhile must lie at the same places in both.
     if (child_ && sites_ != simt::site_count()) end();
     if (!child_) start();
     problem.kernel = contender.kernel.value_or(problem.kernel);
     wire::Writer request;
-    put(request, {contender.stage->id, problem, operands_of(problem), reinterpret_cast<std::uintptr_t>(watched)});
+    put(request, {contender.stage->id, problem, operands_of(problem), in_order, reinterpret_cast<std::uintptr_t>(watched)});
     late_ = false;
     std::optional<std::string> reply;
     if (send_message(socket_, request.bytes()) && answers_in_time()) reply = receive_message(socket_);
@@ -302,9 +303,9 @@ void set_stages_apart(double timeout_seconds) {
   if (!being_debugged()) process().emplace(timeout_seconds);
 }
 
-StageRun run_apart(const Contender& contender, const Problem& problem) {
-  if (!process() || !contender.stage) return run_here(contender, problem);
-  return process()->run(contender, problem);
+StageRun run_apart(const Contender& contender, const Problem& problem, bool in_order) {
+  if (!process() || !contender.stage) return run_here(contender, problem, in_order);
+  return process()->run(contender, problem, in_order);
 }
 
 std::optional<std::string> last_writer_apart(const Contender& contender, const Problem& problem, const void* address) {

@@ -5,8 +5,8 @@ namespace gemm {
 
 void set_stages_apart(double) {}
 
-StageRun run_apart(const Contender& contender, const Problem& problem) {
-  return run_here(contender, problem);
+StageRun run_apart(const Contender& contender, const Problem& problem, bool in_order) {
+  return run_here(contender, problem, in_order);
 }
 
 std::optional<std::string> last_writer_apart(const Contender& contender, const Problem& problem, const void* address) {

@@ -279,7 +279,17 @@ void GlobalMemory::adopt(const std::vector<Holding>& others) {
 void GlobalMemory::set_accessible(bool accessible) {
   if (!apart_) return;
   const std::lock_guard lock(mutex_);
-  for (const auto& [begin, allocation] : allocations_) protect(begin, span_of(allocation.bytes), accessible);
+  for (const auto& [begin, allocation] : allocations_) {
+    if (!allocation.of_host_too) protect(begin, span_of(allocation.bytes), accessible);
+  }
+}
+
+void GlobalMemory::share_with_host(std::uintptr_t begin) {
+  const std::lock_guard lock(mutex_);
+  const auto at = allocations_.find(begin);
+  if (at == allocations_.end()) return;
+  at->second.of_host_too = true;
+  protect(begin, span_of(at->second.bytes), true);
 }
 
 }  // namespace simt

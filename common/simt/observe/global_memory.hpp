@@ -87,6 +87,7 @@ class GlobalMemory {
     std::size_t bytes = 0;
     std::vector<Range> open = {};  ///< what kernels may touch
     bool sparse = false;
+    bool of_host_too = false;
   };
 
   // For a process that is forked to run stages apart from those who judge them. What both know of is shared: the memory,
@@ -101,10 +102,13 @@ class GlobalMemory {
   /// The one that holds this address.
   std::optional<Holding> holding_at(std::uintptr_t address) const;
   /// In the new process, once: it forgets all allocations and hands out addresses that the other one never does. From
-  /// now on the host's code can't touch device memory: that takes an Opening.
+  /// now on the host's code can't touch device memory, unless it is shared with it: that takes an Opening.
   void begin_apart();
   /// In the new process: these of the other one are all that it now knows of them.
   void adopt(const std::vector<Holding>& others);
+
+  /// Of the allocation that begins here: the host's code may access it at any time.
+  void share_with_host(std::uintptr_t begin);
 
   /// While it lives, device memory can be accessed: kernels run, or the runtime copies. One at a time.
   class Opening {

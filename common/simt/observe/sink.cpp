@@ -4,7 +4,6 @@
 #include <map>
 #include <stdexcept>
 
-#include "common/simt/code/symbols.hpp"
 #include "common/simt/observe/global_memory.hpp"
 
 namespace simt {
@@ -29,9 +28,9 @@ Sink* active_sink() {
   return active;
 }
 
-void Sink::start_launch(const Launch& launch) {
+void Sink::start_launch(const Launch& launch, const std::string& name) {
   KernelObservation& kernel = result_.kernels.emplace_back();
-  kernel.kernel = function_at(reinterpret_cast<std::uintptr_t>(launch.kernel)).name;
+  kernel.kernel = name;
   kernel.grid = launch.grid;
   kernel.block = launch.block;
   kernel.dynamic_shared = launch.dynamic_shared;

@@ -44,7 +44,7 @@ void Block::start_kernel(Grid& grid) {
   barriers_ = tensor_flops_ = 0;
   reported_.clear();
   const auto kernel = reinterpret_cast<std::uintptr_t>(grid.launch.kernel);
-  kernel_name_ = function_at(kernel).name;
+  kernel_name_ = grid.kernel;
   code_ = code_of(kernel);
   recorder_.cover_all_images();
   shared_.start_kernel(grid.launch.kernel, grid.launch.dynamic_shared);
@@ -284,7 +284,9 @@ void Block::check_spin(Lane& lane) {
   if (lane.spins == spins_before_clock) since = std::chrono::steady_clock::now();
   if (lane.spins <= spins_before_clock || lane.spins % spins_before_clock != 0) return;
   if (std::chrono::steady_clock::now() - since < longest_spin) return;
-  const std::string where = global_.contains(*first) ? global_.describe(*first) : shared_.describe(*first);
+  const std::string where = global_.contains(*first)
+                                ? global_.describe(*first)
+                                : shared_.describe(*first, tag_site(lane.records->tags[0]), "reads");
   report(DefectKind::deadlock, where,
          party(lane, tag_site(lane.records->tags[0]), "reads it again and again, and nobody changes it"));
   grid_->aborted = true;

@@ -20,6 +20,7 @@ namespace simt {
 /// One launch under way: workers take its blocks in order.
 struct Grid {
   Launch launch;
+  std::string kernel;  ///< its name
   Body body{};
   Sink* sink = nullptr;  ///< null: nobody inspects
   std::uint64_t blocks = 0;

@@ -110,10 +110,10 @@ std::string beyond_limits(const Launch& what) {
   return {};
 }
 
-// nvcc refuses more static shared memory than this; more must be asked for dynamically.
+// nvcc refuses more static shared memory than this; more must be asked for dynamically, and be allowed first.
 constexpr std::size_t max_static_shared = 48 * 1024;
 
-std::string beyond_shared_limits(const Launch& what) {
+std::string beyond_shared_limits(const Launch& what, bool must_be_allowed) {
   std::size_t statically = 0;
   for (const SharedVariable& variable : shared_variables_of(what.kernel)) {
     if (variable.owner_is_kernel) statically += variable.bytes;
@@ -124,15 +124,39 @@ std::string beyond_shared_limits(const Launch& what) {
   if (statically + what.dynamic_shared > max_dynamic_shared) {
     return fmt::format("{} bytes of shared memory: at most {}", statically + what.dynamic_shared, max_dynamic_shared);
   }
+  if (must_be_allowed && statically + what.dynamic_shared > max_static_shared &&
+      what.dynamic_shared > allowed_dynamic_shared(what.kernel)) {
+    return fmt::format(
+        "{} bytes of shared memory: more than {} need cudaFuncSetAttribute(kernel, "
+        "cudaFuncAttributeMaxDynamicSharedMemorySize, {}) before the launch",
+        statically + what.dynamic_shared, max_static_shared, what.dynamic_shared);
+  }
   return {};
 }
 
-cudaError_t refuse(const Launch& what, const std::string& why, cudaError_t error) {
-  if (Sink* const sink = active_sink()) {
-    sink->report(
-        {DefectKind::launch_limit, function_at(reinterpret_cast<std::uintptr_t>(what.kernel)).name, why, {}, {}});
+cudaError_t refuse(const std::string& kernel, const std::string& why, cudaError_t error) {
+  if (Sink* const sink = active_sink()) sink->report({DefectKind::launch_limit, kernel, why, {}, {}});
+  return error;
+}
+
+cudaError_t run(const Launch& what, const std::string& kernel, bool must_be_allowed, Body body) {
+  if (const std::string why = beyond_limits(what); !why.empty())
+    return refuse(kernel, why, cudaErrorInvalidConfiguration);
+  if (const std::string why = beyond_shared_limits(what, must_be_allowed); !why.empty())
+    return refuse(kernel, why, cudaErrorInvalidValue);
+  Grid grid{what, kernel, body, active_sink(), std::uint64_t{what.grid.x} * what.grid.y * what.grid.z};
+  if (grid.sink) {
+    grid.sink->start_launch(what, kernel);
+    global_order().start_launch();
   }
-  return set_last_error(error);
+  const bool alone = grid.blocks == 1 || (grid.sink && grid.sink->watches_writes());
+  const GlobalMemory::Opening opening;
+  Pool::instance().run(grid, alone ? 1 : worker_count());
+  return cudaSuccess;
+}
+
+std::string name_of(const Launch& what) {
+  return function_at(reinterpret_cast<std::uintptr_t>(what.kernel)).name;
 }
 
 }  // namespace
@@ -197,18 +221,12 @@ unsigned worker_count() {
 }
 
 cudaError_t launch(const Launch& what, Body body) {
-  if (const std::string why = beyond_limits(what); !why.empty())
-    return refuse(what, why, cudaErrorInvalidConfiguration);
-  if (const std::string why = beyond_shared_limits(what); !why.empty()) return refuse(what, why, cudaErrorInvalidValue);
-  Grid grid{what, body, active_sink(), std::uint64_t{what.grid.x} * what.grid.y * what.grid.z};
-  if (grid.sink) {
-    grid.sink->start_launch(what);
-    global_order().start_launch();
-  }
-  const bool alone = grid.blocks == 1 || (grid.sink && grid.sink->watches_writes());
-  const GlobalMemory::Opening opening;
-  Pool::instance().run(grid, alone ? 1 : worker_count());
-  return cudaSuccess;
+  return run(what, name_of(what), false, body);
+}
+void launch_as_written(const Launch& what, const char* name, Body body) {
+  // Without the kernel's own address nobody knows what it is allowed.
+  const cudaError_t error = run(what, name ? name : name_of(what), !name, body);
+  if (error != cudaSuccess) set_last_error(error);
 }
 
 }  // namespace simt

@@ -19,7 +19,9 @@ def block_mistakes(_: Data, *words: str) -> list[str]:
     for mistake in read_json(FOLDER / "mistakes.json"):
         if mistake["kind"] != kind:
             continue
-        heading = mistake["name"][0].upper() + mistake["name"][1:]
+        word = mistake["name"].split()[0]
+        is_name = len(word) == 1 or word == "float4"  # of something in the code
+        heading = mistake["name"] if is_name else mistake["name"][0].upper() + mistake["name"][1:]
         found = "" if mistake["run"] else " Only `check` finds it, not `run` at its default sizes."
         lines += [f"**{heading}.**{found}", "", "```diff"]
         for before, after in mistake["replace"]:
