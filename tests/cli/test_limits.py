@@ -97,6 +97,10 @@ class Limits(unittest.TestCase):
         self.assertEqual((done.returncode, result["status"], done.stderr), (0, "pass", ""))
         self.assertEqual(result["counts"]["fma32"], 40 * 50 * 20)
 
+    def test_managed_memory_is_the_hosts_too(self):
+        done = unruly("managed", "--json", "-")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["status"]), (0, "pass"))
+
     def test_what_a_kernel_prints_is_seen(self):
         done = unruly("prints")
         self.assertEqual(done.returncode, 1)

@@ -42,6 +42,7 @@ enum class Way {
   host_corrects,    // a kernel writes C, and the host copies something over an element of it
   old_product,      // the product is kept, and copied to C when the same problem comes again
   no_blocks,        // a grid of 0 blocks
+  managed,          // rightly: host code writes and reads managed memory
   prints,           // a kernel prints, and then never ends
 };
 
@@ -166,6 +167,14 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t) {
     case Way::old_product:
       if (!kept.empty()) return gemm::status_of(cudaMemcpy(p.c, kept.data(), bytes, cudaMemcpyHostToDevice));
       break;
+    case Way::managed: {
+      int* shared = nullptr;
+      cudaMallocManaged(&shared, sizeof *shared);
+      *shared = 0;
+      zero = *shared;
+      cudaFree(shared);
+      break;
+    }
     default:
       break;
   }
@@ -193,7 +202,7 @@ constexpr gemm::Variant variants[] = {
     UNRULY(host_abort),  UNRULY(kernel_abort),  UNRULY(host_divide), UNRULY(kernel_divide), UNRULY(null),
     UNRULY(trap),        UNRULY(host_exit),     UNRULY(kernel_exit), UNRULY(quick),         UNRULY(underscore_exit),
     UNRULY(killed),      UNRULY(host_writes),   UNRULY(host_reads),  UNRULY(host_product),  UNRULY(host_corrects),
-    UNRULY(old_product), UNRULY(no_blocks),     UNRULY(prints),
+    UNRULY(old_product), UNRULY(no_blocks),     UNRULY(managed),     UNRULY(prints),
 };
 
 const gemm::Registration registration{

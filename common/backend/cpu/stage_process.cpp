@@ -179,14 +179,14 @@ class StageProcess {
 
  private:
   // Nothing if its process has ended, or must be ended. Throws what the launch has thrown.
-  std::optional<wire::Reader> ask(const Contender& contender, Problem problem, bool in_order,
-                                  const void* watched) {
+  std::optional<wire::Reader> ask(const Contender& contender, Problem problem, bool in_order, const void* watched) {
     // What has been compiled and loaded meanwhile must lie at the same places in both.
     if (child_ && sites_ != simt::site_count()) end();
     if (!child_) start();
     problem.kernel = contender.kernel.value_or(problem.kernel);
     wire::Writer request;
-    put(request, {contender.stage->id, problem, operands_of(problem), in_order, reinterpret_cast<std::uintptr_t>(watched)});
+    put(request,
+        {contender.stage->id, problem, operands_of(problem), in_order, reinterpret_cast<std::uintptr_t>(watched)});
     late_ = false;
     std::optional<std::string> reply;
     if (send_message(socket_, request.bytes()) && answers_in_time()) reply = receive_message(socket_);
