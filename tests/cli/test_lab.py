@@ -114,7 +114,6 @@ class Lab(unittest.TestCase):
 
     def test_programs_of_python(self):
         """Those of tools/, from anywhere, also where another package has its name."""
-        (self.tree / "tools").mkdir()
         (self.tree / "tools/__init__.py").write_text("raise SystemExit('not this one')")
 
         def lab(*arguments):

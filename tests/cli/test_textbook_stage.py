@@ -51,7 +51,9 @@ class TextbookStage(unittest.TestCase):
         self.compiler = words[0]
         command = [*LAUNCHER, *words, "-O1", "-o", f"{self.source}.o", "-c", str(self.source)]
         done = subprocess.run(command, cwd=BUILD, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
-        return done.returncode, done.stderr
+        # g++ 13 finds the build's precompiled header made at another level.
+        said = [line for line in done.stderr.splitlines(keepends=True) if "[-Winvalid-pch]" not in line]
+        return done.returncode, "".join(said)
 
     def run_stage(self, *arguments):
         """The result of the program."""
