@@ -22,7 +22,7 @@ struct Property {
   std::vector<Trial> trials = {};
 };
 
-/// Few trials that together take every path, as tests/stages/test_mutants.py measures. The first ones are those whose failures
+/// Few trials that together take every path, as ./lab mutate measures. The first ones are those whose failures
 /// say most.
 Property representative(const Stage& stage);
 

@@ -331,6 +331,7 @@ class WithoutDevice(Case):
             "candidates",
             "batch",
             "choice",
+            "mutate",
             "pages",
             "measure",
             "setup",

@@ -130,6 +130,13 @@ class Lab(unittest.TestCase):
             ["diff", "99"],
             ["diff", "01"],  # it changes no other
             ["diff", "04", "--html", "nosuch/diff.html"],
+            ["mutate"],
+            ["mutate", "99"],
+            ["mutate", "tensorcore/05"],  # a probe
+            ["mutate", "01", "--per-stage", "0"],
+            ["mutate", "01", "--seed"],
+            ["mutate", "01", "--json", "nosuch/mutants.json"],
+            ["mutate", "01", "--nosuch"],
         ):
             done = lab(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)

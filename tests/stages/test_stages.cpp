@@ -62,7 +62,7 @@ TEST_P(BatchedStage, Batches) {
   expect("batches");
 }
 
-// The quick tier's test: tests/stages/test_mutants.py measures what it misses.
+// The quick tier's test: ./lab mutate measures what it misses.
 TEST_P(EveryStage, Representative) {
   expect(representative(stage()));
 }

@@ -298,7 +298,7 @@ TEST_P(EveryTsmStage, Variants) {
   expect("variants");
 }
 
-// The quick tier's test: tests/stages/test_mutants.py measures what it misses.
+// The quick tier's test: ./lab mutate measures what it misses.
 TEST_P(EveryTsmStage, Representative) {
   expect(representative(stage()));
 }

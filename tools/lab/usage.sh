@@ -1,7 +1,7 @@
 # What ./lab can do.
 
 commands=(ladder run check diff compare bench test doctor list show probe accuracy experiment map compile candidates batch choice
-  pages measure completion setup help)
+  pages measure mutate completion setup help)
 
 usage() {
   tell << 'TEXT'
@@ -43,6 +43,7 @@ other commands:
   choice [SIZES]         which kernels tsm/14 and 15 take
   pages [--check]        tables, numbers and figures of the documents, anew from docs/measurements/; --check: are they up to date?
   measure WHAT ...       counters, sanitizers, tuning and the like, as JSON; measure --help lists them
+  mutate ID...           small mistakes in stages, one at a time, and how many of them check rejects: ./lab mutate 07 --per-stage 10
   completion bash|zsh    completes commands and stages: eval "$(./lab completion bash)" in ~/.bashrc
   setup                  install what is missing and build, run nothing
 

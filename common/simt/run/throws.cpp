@@ -1,9 +1,7 @@
 // Notes where exceptions are thrown: once one is caught, its stack is gone, and nobody could name the line.
-#include <dlfcn.h>
 #include <execinfo.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <typeinfo>
 
 #include "common/simt/run/last_words.hpp"
@@ -23,13 +21,9 @@ std::string line_of_last_throw() {
 
 }  // namespace simt
 
-// Takes the place of the C++ library's, which it calls. By a label, because to g++ that name is a function of its own.
-extern "C" [[noreturn]] void note_throw(void* object, std::type_info* type,
-                                        void (*destructor)(void*)) asm("__cxa_throw");
-extern "C" void note_throw(void* object, std::type_info* type, void (*destructor)(void*)) {
+// --wrap makes the linker send all calls here, of what is linked with the executor.
+extern "C" [[noreturn]] void __real___cxa_throw(void* object, std::type_info* type, void (*destructor)(void*));
+extern "C" [[noreturn]] void __wrap___cxa_throw(void* object, std::type_info* type, void (*destructor)(void*)) {
   frames = backtrace(frame, static_cast<int>(sizeof frame / sizeof *frame));
-  using Throw = void (*)(void*, std::type_info*, void (*)(void*));
-  static const auto real = reinterpret_cast<Throw>(dlsym(RTLD_NEXT, "__cxa_throw"));
-  real(object, type, destructor);
-  std::abort();
+  __real___cxa_throw(object, type, destructor);
 }

@@ -1,7 +1,9 @@
 """Mistakes that tests put into a stage, and what `./lab check` says of each (tests/stages/test_mistakes.py)."""
 
+from tools.mutate.report import RECORD, Count
 from tools.pages.data import Data
 from tools.repository import ROOT, read_json
+from tools.tables import percent, table
 
 FOLDER = ROOT / "tests/fixtures/mistakes"
 
@@ -28,3 +30,16 @@ def block_mistakes(_: Data, *words: str) -> list[str]:
             lines += [f"{sign}{line}" for sign, text in (("-", before), ("+", after)) for line in text.splitlines()]
         lines += ["```", "", "```text", *message(mistake["name"]), "```", ""]
     return lines[:-1]
+
+
+def block_mutants(_: Data) -> list[str]:
+    """What became of each stage's mutants."""
+    fields = ("drawn", "rejected", "quick", "same_code", "proven", "missed")
+    counts = {each["stage"]: Count(*(each[name] for name in fields)) for each in read_json(RECORD)["stages"]}
+    counts["all"] = Count(*(sum(getattr(of, name) for of in counts.values()) for name in fields))
+    rows = [
+        [f"`{stage}`" if "/" in stage else stage, *(str(getattr(of, name)) for name in fields), percent(of.percent)]
+        for stage, of in counts.items()
+        if of.drawn
+    ]
+    return table(["stage", "drawn", "rejected", "by `--quick`", "same code", "proven", "missed", "rejected, %"], rows)
