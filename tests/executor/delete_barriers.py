@@ -55,7 +55,10 @@ bool is_deleted(int barrier) { return barrier == deleted; }
 LAUNCHER = [sys.executable, "-B", str(ROOT / "common/cmake/compile_kernels.py")]
 # Copies that g++ leaves to the library are accesses, too, and kernels compiled at run time call the executor
 # (CMakeLists.txt says the same).
-LINK_FLAGS = ["-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", f"-Wl,--dynamic-list={ROOT}/common/simt/exports.txt"]
+LINK_FLAGS = [
+    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=__cxa_throw",
+    f"-Wl,--dynamic-list={ROOT}/common/simt/exports.txt",
+]
 # What the program says of a barrier that is missing (common/simt/observe/findings.cpp), and the places it names.
 REASON = re.compile(r"(data race in shared memory|uninitialised shared memory|data race in global memory) in [^\n]*")
 PLACE = re.compile(r" at (\S+):(\d+)")

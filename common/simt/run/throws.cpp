@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <typeinfo>
 
+#include "common/simt/run/block.hpp"
 #include "common/simt/run/last_words.hpp"
 
 namespace {
@@ -24,6 +25,7 @@ std::string line_of_last_throw() {
 // --wrap makes the linker send all calls here, of what is linked with the executor.
 extern "C" [[noreturn]] void __real___cxa_throw(void* object, std::type_info* type, void (*destructor)(void*));
 extern "C" [[noreturn]] void __wrap___cxa_throw(void* object, std::type_info* type, void (*destructor)(void*)) {
+  simt::inspected_block = nullptr;  // what unwinds is none of the kernel's doing
   frames = backtrace(frame, static_cast<int>(sizeof frame / sizeof *frame));
   __real___cxa_throw(object, type, destructor);
 }
