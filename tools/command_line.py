@@ -39,7 +39,8 @@ def run(main: Callable[[], int | None]) -> NoReturn:
             status = main()
         except SystemExit as end:  # --help, too, has printed something
             status = end.code
-        sys.stdout.flush()
+        if not sys.stdout.closed:
+            sys.stdout.flush()
     except OSError as error:
         if error.filename is not None:  # another file: a mistake of ours
             raise

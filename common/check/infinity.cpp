@@ -44,7 +44,7 @@ std::string wrong_infinity(const Stage& stage) {
   set(p.b + 7 * p.ldb + 69, -infinite);
   set(p.b + 40 * p.ldb + 5, 0.0f);  // times infinity
   bench.reset_output();
-  const StageRun run = run_apart(contender(stage), bench.problem());
+  const StageRun run = run_apart(contender(stage), bench.problem(), true);
   const Status& launched = run.status;
   if (!run.ended.empty()) return run.ended;
   if (!launched) return "launch failed: " + launched.reason;

@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
+#include <system_error>
 
 #include "common/kernel/status.hpp"
 
@@ -29,7 +32,10 @@ int complain(std::string message, int status = 2) {
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
   try {
     app.parse(argc, argv);
-    return body();
+    const int status = body();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+      return complain(fmt::format("can't write standard output: {}", std::strerror(errno)));
+    return status;
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
@@ -42,6 +48,8 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
     return complain(error.what(), 1);
   } catch (const std::bad_alloc&) {
     return complain("out of memory");
+  } catch (const std::system_error& error) {  // fmt::print's
+    return complain(fmt::format("can't write standard output: {}", error.code().message()));
   }
 }
 
