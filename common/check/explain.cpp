@@ -109,7 +109,7 @@ std::vector<std::string> line_of(Workbench& bench, const Contender& contender, c
 
 }  // namespace
 
-std::vector<std::string> explain(const ProblemSpec& spec, const Contender& contender) {
+std::vector<std::string> explain(const ProblemSpec& spec, const Contender& contender, bool was_nan) {
   const bool tries = spec.flops() / 2 <= most_products && spec.terms() > 0 && spec.batch == 1 && spec.reads_operands();
   if (!tries || contender.accuracy == Accuracy::tf32) return {};
   Workbench bench(with_exact_integers(spec), Surroundings::numbers);
@@ -120,6 +120,12 @@ std::vector<std::string> explain(const ProblemSpec& spec, const Contender& conte
   if (cudaDeviceSynchronize() != cudaSuccess || !run.ended.empty() || !run.observation.defects.empty()) return {};
   solved.after = bench.out().to_host();
   const std::vector<Element> wrong = wrong_elements(solved);
+  if (wrong.empty() && was_nan) {
+    return {
+        "With numbers in the place of NaN, in the old result and around the matrices, it is right: what must not be "
+        "read is "
+        "read, and multiplied by 0."};
+  }
   if (wrong.size() < least_evidence) return {};
   std::vector<std::string> sentences;
   for (const Hypothesis& hypothesis : hypotheses(solved, wrong)) {
