@@ -16,6 +16,7 @@ status: 0 if all is right, 1 if not, 2 for bad usage.
 from __future__ import annotations
 
 import concurrent.futures
+import io
 import json
 import os
 import pathlib
@@ -25,7 +26,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
-from tools.command_line import fail, parser_of
+from tools.command_line import fail, parser_of, run
 from tools.repository import Json
 
 
@@ -141,8 +142,8 @@ def main() -> int:
     stages = [Stage(program) for program in arguments.programs]
     alone = len(stages) == 1 and not arguments.broken
     results = [failed(*reason.split("\t", 1)) for reason in arguments.broken]
-    # Text for people goes where no JSON or XML goes.
-    out = sys.stderr if "-" in (arguments.json, arguments.junit) else sys.stdout
+    # Text for people, unless that is where the JSON or XML goes.
+    out = io.StringIO() if "-" in (arguments.json, arguments.junit) else sys.stdout
     for result in results:
         print(f"{result['stage']}: fail, {result['properties'][0]['failure']['reason']}", file=out)
     if not alone:
@@ -168,4 +169,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -1,7 +1,10 @@
 """What the programs' command lines have in common."""
 
 import argparse
+import os
+import signal
 import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 
@@ -26,3 +29,21 @@ def parser_of(command: str, description: str | None) -> Parser:
         usage=argparse.SUPPRESS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def run(main: Callable[[], int | None]) -> NoReturn:
+    """Ends the program with main's exit status. Where what it prints can't be written, that is said in one line."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever reads has read enough
+    try:
+        try:
+            status = main()
+        except SystemExit as end:  # --help, too, has printed something
+            status = end.code
+        if not sys.stdout.closed:
+            sys.stdout.flush()
+    except OSError as error:
+        if error.filename is not None:  # another file: a mistake of ours
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains once more at its end
+        fail(f"can't write standard output: {error.strerror}")
+    sys.exit(status)

@@ -16,7 +16,7 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator
 
-from tools.command_line import fail, parser_of
+from tools.command_line import fail, parser_of, run
 from tools.repository import relative
 from tools.rungs import Change, Source, base_of, change, find, matcher_of
 
@@ -158,4 +158,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -18,7 +18,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 
-from tools.command_line import fail
+from tools.command_line import fail, run
 from tools.flat_declarations import IDENTIFIER, Declaration, declarations, for_nvcc, masked, reached
 from tools.repository import ROOT, TUNED, read_json, relative, stage_file, stages
 from tools.rungs import find
@@ -334,4 +334,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run(lambda: main(sys.argv[1:]))

@@ -64,17 +64,31 @@ struct LineCounts {
   Counts counts;
 };
 
+/// What counts_of() and line_counts_of() answer.
+struct Account {
+  std::optional<Counts> counts;
+  std::vector<LineCounts> lines;
+};
+
 /// What the back end saw while something ran.
 struct Observation {
   std::vector<std::string> defects;    ///< mistakes of the kernels: each makes the run a failure
   std::vector<std::string> warnings;   ///< legal, but worth a look
   double seconds = 0;                  ///< wall time of the run
-  std::shared_ptr<const void> detail;  ///< the back end's own account, for the functions below
+  std::shared_ptr<const void> detail;  ///< the back end's own, for the functions below
+  /// In its place, of kernels that were compiled in another process, and that nobody knows here.
+  std::shared_ptr<const Account> account;
 };
 
 /// Runs something that launches kernels, and looks on. With `in_order`, one block after the other, so that of several mistakes the
 /// same is always the first.
 Observation observe(const std::function<void()>& run, bool in_order = false);
+
+/// Of `count` rows of so many bytes each in device memory, `stride` bytes from one to the next: the offset of the first
+/// byte that no kernel has written in the last observation, or somebody else since. Nothing if there is none, and on a
+/// GPU, where nobody looks on.
+std::optional<std::int64_t> first_not_by_kernel(const void* rows, std::int64_t count, std::size_t bytes,
+                                                std::size_t stride);
 
 /// Nothing on a GPU, which has a profiler for this.
 std::optional<Counts> counts_of(const Observation& observation);

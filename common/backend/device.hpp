@@ -19,7 +19,7 @@ struct DeviceInfo {
 };
 
 /// Opens the device that everything runs on. Throws DeviceError with one clear line if there is none, or if this build
-/// holds no code for its architecture.
+/// holds no code for its architecture; StageError if a kernel of this program keeps the executor from running any.
 const DeviceInfo& open_device();
 
 /// What the compiler gave a kernel.

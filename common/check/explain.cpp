@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "common/backend/last_writer.hpp"
 #include "common/check/hypotheses.hpp"
+#include "common/check/stage_run.hpp"
 #include "common/check/workbench.hpp"
 
 namespace gemm {
@@ -102,24 +102,30 @@ std::vector<std::string> line_of(Workbench& bench, const Contender& contender, c
   const std::size_t bytes = size_of(result_of(bench.spec().type));
   const auto* const address =
       bench.out().data<unsigned char>() + (wrong.i * bench.out().ld() + wrong.j) * static_cast<std::int64_t>(bytes);
-  const auto writer = last_writer([&] { contender.launch(bench.problem(), nullptr); }, address);
+  const auto writer = last_writer_apart(contender, bench.problem(), address);
   if (!writer) return {};
   return {fmt::format("{}({}, {}) is written by {}.", result_name(bench.spec()), wrong.i, wrong.j, *writer)};
 }
 
 }  // namespace
 
-std::vector<std::string> explain(const ProblemSpec& spec, const Contender& contender) {
+std::vector<std::string> explain(const ProblemSpec& spec, const Contender& contender, bool was_nan) {
   const bool tries = spec.flops() / 2 <= most_products && spec.terms() > 0 && spec.batch == 1 && spec.reads_operands();
   if (!tries || contender.accuracy == Accuracy::tf32) return {};
   Workbench bench(with_exact_integers(spec), Surroundings::numbers);
   SolvedProblem solved{bench.problem(),   bench.x().to_host(), bench.y().to_host(), bench.out().to_host(), {},
                        expected_of(bench)};
-  const Observation seen = observe([&] { contender.launch(bench.problem(), nullptr); });
+  const StageRun run = run_apart(contender, bench.problem());
   // A race makes the result one of many, and what was broken off is none.
-  if (cudaDeviceSynchronize() != cudaSuccess || !seen.defects.empty()) return {};
+  if (cudaDeviceSynchronize() != cudaSuccess || !run.ended.empty() || !run.observation.defects.empty()) return {};
   solved.after = bench.out().to_host();
   const std::vector<Element> wrong = wrong_elements(solved);
+  if (wrong.empty() && was_nan) {
+    return {
+        "With numbers in the place of NaN, in the old result and around the matrices, it is right: what must not be "
+        "read is "
+        "read, and multiplied by 0."};
+  }
   if (wrong.size() < least_evidence) return {};
   std::vector<std::string> sentences;
   for (const Hypothesis& hypothesis : hypotheses(solved, wrong)) {

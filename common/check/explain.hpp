@@ -13,7 +13,7 @@ namespace gemm {
 
 /// Launches the contender anew, on the same problem with whole numbers everywhere, between rows and around the matrices, too.
 /// Returns sentences; none if no hypothesis fits, if the result is right there, or if the problem is too large to try. Throws
-/// DeviceError.
-std::vector<std::string> explain(const ProblemSpec& spec, const Contender& contender);
+/// DeviceError. `was_nan`: with traps around the matrices the result was NaN.
+std::vector<std::string> explain(const ProblemSpec& spec, const Contender& contender, bool was_nan = false);
 
 }  // namespace gemm

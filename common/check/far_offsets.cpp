@@ -6,9 +6,8 @@
 #include <array>
 #include <utility>
 
-#include "common/backend/counts.hpp"
 #include "common/backend/named_matrix.hpp"
-#include "common/check/contender.hpp"
+#include "common/check/stage_run.hpp"
 
 namespace gemm {
 namespace {
@@ -86,11 +85,12 @@ std::optional<std::string> solve(const Stage& stage, int far) {
                                         far == 0   ? x.ld()
                                         : far == 1 ? y.ld()
                                                    : out.ld());
-  Status launched;
-  const Observation seen = observe([&] { launched = contender(stage).launch(p, nullptr); });
+  const StageRun run = run_apart(contender(stage), p, true);
+  const Status& launched = run.status;
+  if (!run.ended.empty()) return fmt::format("{}: {}", where, run.ended);
   if (launched.code == Status::Code::unsupported) return "";
   if (!launched) return fmt::format("launch failed at {}: {}", where, launched.reason);
-  if (!seen.defects.empty()) return fmt::format("{}: {}", where, seen.defects.front());
+  if (!run.observation.defects.empty()) return fmt::format("{}: {}", where, run.observation.defects.front());
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     for (std::int64_t j = 0; j < p.n; ++j) {
       double sum = 0;

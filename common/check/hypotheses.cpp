@@ -117,6 +117,20 @@ void add_strides(std::vector<Hypothesis>& all, const SolvedProblem& s, const Nam
                      }});
     }
   }
+  // Both, as if no matrix had padding.
+  for (const auto& [x_word, x_stride] : strides(s)) {
+    for (const auto& [y_word, y_stride] : strides(s)) {
+      if (x_stride == s.x.ld || y_stride == s.y.ld) continue;
+      all.push_back(
+          {fmt::format(
+               "{} is read with {} ({}) from row to row, {} with {} ({}): their row strides are {} ({}) and {} ({}).",
+               name.x, x_word, x_stride, name.y, y_word, y_stride, stride_name(s, s.x), s.x.ld, stride_name(s, s.y),
+               s.y.ld),
+           [&s, x_stride = x_stride, y_stride = y_stride](auto i, auto j) {
+             return with_places(s, i, j, strided(s.x, x_stride), strided(s.y, y_stride));
+           }});
+    }
+  }
   // The result, written to another place: what stands where (i, j) should have gone may be another element's, or nobody's.
   for (const auto& [word, stride] : strides(s)) {
     if (stride == s.after.ld || stride == 0) continue;

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "common/check/contender.hpp"
 #include "common/check/properties.hpp"
+#include "common/check/stage_run.hpp"
 #include "common/check/workbench.hpp"
 
 namespace gemm {
@@ -44,10 +44,11 @@ std::string wrong_infinity(const Stage& stage, double alpha, double beta) {
   bench.reset_output();
   if (beta != 0) set(p.c + 3 * p.ldc + 1, infinite);
   const auto before = read(p.c, p.ldc, p.m, p.n);
-  Status launched;
-  const Observation seen = observe([&] { launched = contender(stage).launch(bench.problem(), nullptr); });
+  const StageRun run = run_apart(contender(stage), bench.problem(), true);
+  const Status& launched = run.status;
+  if (!run.ended.empty()) return run.ended;
   if (!launched) return "launch failed: " + launched.reason;
-  if (!seen.defects.empty()) return seen.defects.front();
+  if (!run.observation.defects.empty()) return run.observation.defects.front();
   const auto a = read(p.a, p.lda, p.m, p.k), b = read(p.b, p.ldb, p.k, p.n), c = read(p.c, p.ldc, p.m, p.n);
   for (int i = 0; i < p.m; ++i) {
     for (int j = 0; j < p.n; ++j) {

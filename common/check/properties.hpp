@@ -19,7 +19,7 @@ struct Trial {
 struct Property {
   std::string name;  ///< a word or two, as on the command line and in JUnit
   std::string says;  ///< what holds if all of its trials pass
-  std::vector<Trial> trials;
+  std::vector<Trial> trials = {};
 };
 
 /// Few trials that together take every path, as ./lab mutate measures. The first ones are those whose failures

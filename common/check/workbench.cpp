@@ -89,14 +89,10 @@ void Workbench::fill_with_traps() {
   if (spec_.reads_operands()) {
     x_.fill(generator(spec_, 0));
     y_.fill(generator(spec_, 1));
-    x_.forbid_reading();
-    y_.forbid_reading();
   } else {
     // Nobody may look at them: whoever does gets NaN.
     x_.poison();
     y_.poison();
-    x_.forbid_reading("alpha is 0, so A must not be read");
-    y_.forbid_reading("alpha is 0, so the other factor must not be read");
   }
   if (!spec_.reads_result()) return;
   original_.emplace(result_matrix(spec_));
@@ -146,20 +142,25 @@ void Workbench::reset_output() {
   }
 }
 
+// What has been read once is not told again: anew for each launch.
+void Workbench::guard_operands() const {
+  const std::string why = spec_.reads_operands() ? "" : "alpha is 0, so the factors must not be read";
+  for (const Matrix* const operand : {&x_, &y_}) {
+    if (operand->named()) operand->forbid_reading(why);
+  }
+}
+
 Verdict Workbench::check(const Contender& contender, bool in_order) {
   reset_output();
-  std::vector<LaunchRecord> launches;
-  Status launched;
+  guard_operands();
   cudaDeviceSynchronize();  // what is wrong by now is reported by the launch
   const auto begin = std::chrono::steady_clock::now();
   double launch_seconds = 0;
-  const Observation observation = observe(
-      [&] {
-        const LaunchLogScope scope(launches);
-        launched = contender.launch(problem(), nullptr);
-      },
-      in_order);
+  StageRun run = run_apart(contender, problem(), in_order);
+  const Status& launched = run.status;
+  const Observation& observation = run.observation;
   const auto verdict = [&] {
+    if (!run.ended.empty()) return verdict_without_result(Outcome::fail, run.ended);
     if (launched.code == Status::Code::unsupported) return verdict_without_result(Outcome::skip, launched.reason);
     const std::string defect = observation.defects.empty() ? "" : observation.defects.front();
     if (!launched) {
@@ -173,16 +174,43 @@ Verdict Workbench::check(const Contender& contender, bool in_order) {
       return verdict_without_result(Outcome::fail, std::string("the kernel faulted: ") + cudaGetErrorString(fault),
                                     true);
     }
-    return inspect(contender);
+    Verdict compared = inspect_result(contender.accuracy);
+    compared.policy = run.policy;
+    const std::string cheated = not_by_kernel();
+    // What is wrong with the result says more where nobody wrote it at all, or where it was there before.
+    const bool says_more = compared.error.unwritten > 0 || (spec_.reads_result() && compared.outcome == Outcome::fail);
+    if (cheated.empty() || says_more) return compared;
+    compared.outcome = Outcome::fail;
+    compared.reason = cheated;
+    return compared;
   };
   Verdict result = verdict();
-  result.launches = std::move(launches);
-  result.observation = observation;
+  result.launches = std::move(run.launches);
+  result.observation = std::move(run.observation);
   result.launch_seconds = launch_seconds;
+  result.ended = !run.ended.empty();
   return result;
 }
 
+std::string Workbench::not_by_kernel() const {
+  const Problem p = problem();
+  const bool stays = p.depth() == 0 && p.beta.real == 1 && p.beta.imag == 0;  // there is nothing to do
+  if (stays || p.n == 0) return {};
+  const auto element = static_cast<std::int64_t>(size_of(result_of(p.type)));
+  const auto missing = first_not_by_kernel(p.out, p.all_rows(), static_cast<std::size_t>(p.n * element),
+                                           static_cast<std::size_t>(p.ldout * element));
+  if (!missing) return {};
+  return fmt::format("no kernel wrote {}({}, {}): what stands there is from the host, or from an earlier launch",
+                     result_name(spec_), *missing / (p.ldout * element), *missing % (p.ldout * element) / element);
+}
+
 Verdict Workbench::inspect(const Contender& contender) const {
+  Verdict verdict = inspect_result(contender.accuracy);
+  if (contender.policy) verdict.policy = contender.policy(problem());
+  return verdict;
+}
+
+Verdict Workbench::inspect_result(Accuracy accuracy) const {
   Verdict verdict;
   const auto fail = [&](std::string reason) {
     verdict.outcome = Outcome::fail;
@@ -190,8 +218,7 @@ Verdict Workbench::inspect(const Contender& contender) const {
   };
   const bool exact = is_exact(spec_);
   verdict.compared = true;
-  verdict.error = compare(problem(), reference_, contender.accuracy, exact);
-  if (contender.policy) verdict.policy = contender.policy(problem());
+  verdict.error = compare(problem(), reference_, accuracy, exact);
   if (exact && verdict.error.largest > exact_limit(spec_.type)) {
     throw UsageError(
         fmt::format("integers aren't exact at k = {}: a sum may reach {}", spec_.k, verdict.error.largest));

@@ -12,6 +12,7 @@
 #include "common/check/contender.hpp"
 #include "common/check/matrix.hpp"
 #include "common/check/random.cuh"
+#include "common/check/stage_run.hpp"
 #include "common/kernel/launch_log.hpp"
 #include "common/problem/problem.hpp"
 #include "common/problem/spec.hpp"
@@ -30,6 +31,7 @@ struct Verdict {
   std::vector<LaunchRecord> launches;  ///< what the stage launched
   Observation observation;             ///< what the CPU executor saw of it
   double launch_seconds = 0;           ///< wall time of the launch, to its end
+  bool ended = false;                  ///< the stage's process ended, or was stopped: it would be again
   bool device_lost = false;            ///< a fault inside a kernel: CUDA runs nothing more in this process
 };
 
@@ -67,8 +69,12 @@ class Workbench {
   const Reference& reference() const { return reference_; }
 
  private:
+  Verdict inspect_result(Accuracy accuracy) const;
+  /// Why the result is no work of the kernels that were just observed; empty if it is.
+  std::string not_by_kernel() const;
   void fill_with_traps();
   void fill_with_numbers();
+  void guard_operands() const;
 
   ProblemSpec spec_;
   Matrix x_, y_, out_;              // as in Problem

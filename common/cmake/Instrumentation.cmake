@@ -44,12 +44,19 @@ set(gemm_instrumentation
   --param=max-grow-copy-bb-insns=0
   # With other parameters than in the source, functions forget on whose line they were inlined (tensorcore/03's ldmatrix).
   -fno-ipa-sra
+  # A loop that computes nothing and never ends is stopped, and not left out, as C++ would allow.
+  -fno-finite-loops
   # A thread whose local variables don't fit its stack meets the guard page below it, instead of jumping over.
   -fstack-clash-protection
   # For lines in reports.
   -g
   # Where the executor itself is optimised less (the sanitize preset), kernels and so their counts stay the same.
   $<$<CONFIG:RelWithDebInfo>:-O2>)
+
+# Compiles CUDA's own syntax, too: <<<...>>>, and dynamic shared memory of any name.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(gemm_kernel_launcher ${Python3_EXECUTABLE} -E -s -S -B ${CMAKE_CURRENT_LIST_DIR}/compile_kernels.py
+  ${CMAKE_CXX_COMPILER_LAUNCHER})
 
 # gemm_instrument(file): this source holds kernels.
 function(gemm_instrument file)
@@ -60,4 +67,4 @@ endfunction()
 # `extern` arrays need a constructor.
 set(gemm_kernel_options -fno-extern-tls-init)
 # Copies that g++ leaves to the library are accesses, too (common/simt/run/hooks.cpp).
-set(gemm_kernel_link_options LINKER:--wrap=memcpy,--wrap=memmove,--wrap=memset)
+set(gemm_kernel_link_options LINKER:--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=__cxa_throw)

@@ -14,6 +14,8 @@
 #include "common/check/far_offsets.hpp"
 #include "common/check/infinity.hpp"
 #include "common/check/properties.hpp"
+#include "common/check/stage_run.hpp"
+#include "common/commands/options.hpp"
 #include "common/commands/program.hpp"
 #include "common/measure/declared.hpp"
 #include "common/measure/evaluate.hpp"
@@ -29,13 +31,14 @@ struct Failure {
   std::string problem;  ///< on which; may be empty
   std::string reason;
   std::vector<std::string> explanation;
+  bool ended = false;  ///< the stage's process: it would end, or have to be stopped, again and again
 };
 
 struct Finding {
   std::string name, says;
   int problems = 0;  ///< that were run, without those that the stage refuses
   double seconds = 0;
-  std::optional<Failure> failure;
+  std::optional<Failure> failure = {};
 };
 
 // Goes through the trials up to the first that fails, which takes a while to explain.
@@ -50,7 +53,7 @@ std::optional<Failure> try_all(const Property& property, bool explain, int& prob
     if (result.verdict.outcome == Outcome::pass) continue;
     std::string problem = describe(trial.spec);
     if (trial.form->number.find(':') != std::string::npos) problem = trial.form->id + ", " + problem;
-    return Failure{problem, result.verdict.reason, result.verdict.explanation};
+    return Failure{problem, result.verdict.reason, result.verdict.explanation, result.verdict.ended};
   }
   return std::nullopt;
 }
@@ -66,6 +69,7 @@ class Checker {
 
   std::vector<Finding> run() {
     look(representative(stage_));
+    if (has_ended()) return findings_;
     if (has_infinity(stage_)) {
       look("infinity", "infinity and NaN come out as FP32 arithmetic has them", [&](int& problems) {
         problems = 1;
@@ -73,7 +77,10 @@ class Checker {
       });
     }
     if (options_.quick) return findings_;
-    for (const Property& property : properties(stage_)) look(property);
+    for (const Property& property : properties(stage_)) {
+      look(property);
+      if (has_ended()) return findings_;
+    }
     if (stage_.l1_cycles && !open_device().gpu) {
       look("declared counts", "its l1_cycles are what is counted", [&](int& problems) {
         for (const int size : {256, 255}) {
@@ -112,6 +119,10 @@ class Checker {
     if (finding.problems > 0) findings_.push_back(finding);
   }
 
+  bool has_ended() const {
+    return std::ranges::any_of(findings_, [](const Finding& f) { return f.failure && f.failure->ended; });
+  }
+
   const Stage& stage_;
   CheckOptions options_;
   std::vector<Finding> findings_;
@@ -148,7 +159,8 @@ std::string text_of(const std::vector<Finding>& findings, bool brief) {
   const Failure& failure = *first->failure;
   if (!failure.problem.empty()) text += fmt::format("  at {}:\n", failure.problem);
   text += fmt::format("  {}\n", failure.reason) + told(failure.reason, failure.explanation);
-  if (!others.empty()) text += fmt::format("  Not right either: {}.\n", others);
+  if (failure.ended) text += "  Nothing else was tried.\n";
+  if (brief && !others.empty()) text += fmt::format("  Not right either: {}.\n", others);
   return text;
 }
 
@@ -157,12 +169,14 @@ std::string text_of(const std::vector<Finding>& findings, bool brief) {
 void add_check_options(CLI::App& app, CheckOptions& options) {
   app.add_flag("--quick", options.quick, "only the few problems that together take every path");
   app.add_flag("--brief", options.brief, "one line if all is right");
+  add_timeout_option(app, options.timeout);
   app.add_option("--json", options.json, "write one JSON object to this file (- for standard output)");
 }
 
 int check_stage(const Stage& stage, const CheckOptions& options, const std::string& command) {
   require_writable(options.json);
   open_device();
+  set_stages_apart(options.timeout);
   const std::vector<Finding> findings = Checker(stage, options).run();
   int failures = 0, problems = 0;
   double seconds = 0;

@@ -12,8 +12,9 @@ class App;
 namespace gemm {
 
 struct CheckOptions {
-  bool quick = false;  ///< only the few problems that together take every path
-  bool brief = false;  ///< one line if all is right
+  bool quick = false;   ///< only the few problems that together take every path
+  bool brief = false;   ///< one line if all is right
+  double timeout = 60;  ///< seconds that a launch may take
   std::string json;
 };
 void add_check_options(CLI::App& app, CheckOptions& options);

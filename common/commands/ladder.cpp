@@ -11,6 +11,7 @@
 #include "common/backend/ceilings.hpp"
 #include "common/backend/device.hpp"
 #include "common/backend/device_memory.hpp"
+#include "common/check/stage_run.hpp"
 #include "common/commands/ladder_programs.hpp"
 #include "common/commands/options.hpp"
 #include "common/commands/program.hpp"
@@ -165,6 +166,7 @@ int ladder(LadderOptions options, const std::string& command) {
     if (!options.part) tell(options.json, text);
   };
   const DeviceInfo& device = open_device();
+  set_stages_apart(options.timeout);
   const bool of_programs = options.run_programs != nullptr;
   const ProgramResults others = of_programs ? options.run_programs(options) : ProgramResults{};
   std::vector<Contender> contenders;

@@ -39,6 +39,7 @@ void add_ladder_options(CLI::App& app, LadderOptions& options) {
   app.add_option("--json", options.json, "write the results to this file");
   app.add_flag("--brief", options.brief, "in the JSON, shapes, statuses and times alone");
   add_timing_options(app, options.timing);
+  add_timeout_option(app, options.timeout);
   add_kernel_options(app, options.kernel);
 }
 

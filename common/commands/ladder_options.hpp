@@ -26,6 +26,7 @@ struct LadderOptions {
   TimingOptions timing;
   KernelOptions kernel;
   int batch = 1;
+  double timeout = 60;  ///< seconds
   std::string json;
   bool time = false, no_time = false;
   bool variants = false;

@@ -46,6 +46,12 @@ void set_kind(ProblemSpec& spec, Operation op, std::optional<Type> type) {
     throw UsageError(fmt::format("no {} in {}", operation_name(op), type_name(spec.type)));
 }
 
+void add_timeout_option(CLI::App& app, double& seconds) {
+  app.add_option("--timeout", seconds, "stop a stage that takes longer than so many seconds (CPU build; 0: never)")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+}
+
 void add_timing_options(CLI::App& app, TimingOptions& timing) {
   app.add_option_function<std::string>(
          "--cache", [&timing](const std::string& text) { timing.cold = text == "cold"; },

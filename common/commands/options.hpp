@@ -22,6 +22,9 @@ void add_type_option(CLI::App& app, std::optional<Type>& type);
 /// UsageError if it does not have this one.
 void set_kind(ProblemSpec& spec, Operation op, std::optional<Type> type);
 
+/// --timeout: seconds that a stage may take for a launch, 60 by default; for set_stages_apart().
+void add_timeout_option(CLI::App& app, double& seconds);
+
 /// --cache --seconds
 void add_timing_options(CLI::App& app, TimingOptions& timing);
 

@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
+#include <system_error>
 
 #include "common/kernel/status.hpp"
 
@@ -13,7 +16,7 @@ namespace gemm {
 namespace {
 
 // One line, whatever the user typed into it.
-int complain(std::string message) {
+int complain(std::string message, int status = 2) {
   show_progress("");
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
@@ -21,7 +24,7 @@ int complain(std::string message) {
   constexpr std::size_t longest = 180;
   if (message.size() > longest) message = message.substr(0, longest) + "...";
   fmt::print(stderr, "error: {}\n", message);
-  return 2;
+  return status;
 }
 
 }  // namespace
@@ -29,7 +32,10 @@ int complain(std::string message) {
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
   try {
     app.parse(argc, argv);
-    return body();
+    const int status = body();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+      return complain(fmt::format("can't write standard output: {}", std::strerror(errno)));
+    return status;
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
@@ -38,8 +44,12 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
     return complain(error.what());
   } catch (const DeviceError& error) {
     return complain(error.what());
+  } catch (const StageError& error) {
+    return complain(error.what(), 1);
   } catch (const std::bad_alloc&) {
     return complain("out of memory");
+  } catch (const std::system_error& error) {  // fmt::print's
+    return complain(fmt::format("can't write standard output: {}", error.code().message()));
   }
 }
 

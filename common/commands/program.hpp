@@ -10,7 +10,8 @@ class App;
 
 namespace gemm {
 
-/// Parses and runs: exceptions become one line on standard error and the exit status (2 for bad usage or no device).
+/// Parses and runs: exceptions become one line on standard error and the exit status (2 for bad usage or no device, 1
+/// for a stage that is to blame).
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
 
 /// The command line as the user typed it, without directories.

@@ -8,6 +8,7 @@
 #include "common/backend/ceilings.hpp"
 #include "common/backend/device.hpp"
 #include "common/check/properties.hpp"
+#include "common/check/stage_run.hpp"
 #include "common/commands/options.hpp"
 #include "common/commands/program.hpp"
 #include "common/problem/names.hpp"
@@ -69,6 +70,7 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   add_problem_options(app, options);
   add_kernel_options(app, options.spec.kernel);
   add_timing_options(app, options.evaluate.timing);
+  add_timeout_option(app, options.timeout);
   app.add_flag("--check", options.check_asked,
                "check the result (default: with --time where there is a GPU, else with --count)");
   app.add_flag("--time", options.time_asked, "time it against cuBLAS; without --check the result is not checked");
@@ -105,6 +107,7 @@ void prepare(RunOptions& options, const Stage& stage) {
   require_kernel_options(options.spec, stage);
   require_writable(options.json);
   open_device();
+  set_stages_apart(options.timeout);
   if (options.evaluate.time && !on_gpu) {
     throw DeviceError("no device to time on: the CPU executor checks, and can't tell a GPU's speed");
   }

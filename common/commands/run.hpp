@@ -21,6 +21,7 @@ struct RunOptions {
   std::optional<int> m, n;  ///< not given: what runs in about a second
   std::optional<std::int64_t> k;
   EvaluateOptions evaluate;
+  double timeout = 60;  ///< seconds
   bool check_asked = false, time_asked = false, count_asked = false, lines_asked = false;
   std::string json;
 };

@@ -31,4 +31,9 @@ struct DeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A stage is at fault, in a way that leaves no result to report: one clear line on standard error, exit status 1.
+struct StageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace gemm

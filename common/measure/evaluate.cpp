@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "common/backend/device.hpp"
 #include "common/check/explain.hpp"
@@ -38,7 +39,7 @@ void ignore_comparison(Verdict& verdict) {
 
 // What was broken off has no result to explain; but that of whole tiles may say what is wrong.
 std::vector<std::string> explain_failure(const ProblemSpec& spec, const Contender& contender, const Verdict& verdict) {
-  std::vector<std::string> sentences = explain(spec, contender);
+  std::vector<std::string> sentences = explain(spec, contender, verdict.compared && std::isnan(verdict.error.got));
   if (!verdict.observation.warnings.empty()) sentences.push_back(verdict.observation.warnings.front());
   if (!sentences.empty() || verdict.compared || spec.op != Operation::gemm) return sentences;
   ProblemSpec whole = scaled(box(256, 256, 64), spec.alpha, spec.beta);
@@ -67,7 +68,7 @@ bool check_all(const std::vector<Contender>& contenders, Workbench& bench, std::
     if (keep_numbers) continue;
     result.verdict = verdict;
     if (verdict.outcome == Outcome::fail) {
-      if (explains && !verdict.device_lost) {
+      if (explains && !verdict.device_lost && !verdict.ended) {
         if (!verdict.observation.defects.empty()) {
           const Verdict again = bench.check(contenders[i], true);
           if (again.outcome == Outcome::fail) result.verdict = again;

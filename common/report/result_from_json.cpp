@@ -1,5 +1,6 @@
 #include "common/report/result_from_json.hpp"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -87,8 +88,13 @@ Result result_from_json(const Json& json) {
   result.checked = status != "unchecked";
   if (json.contains("error")) {
     result.verdict.compared = true;
-    result.verdict.error.max_ratio = json["error"].at("max_ratio");
-    result.verdict.error.frobenius_ratio = json["error"].at("frobenius_ratio");
+    // JSON has no infinity and no NaN: such an error is null there.
+    const auto ratio = [&](const char* name) {
+      const Json& value = json["error"].at(name);
+      return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
+    };
+    result.verdict.error.max_ratio = ratio("max_ratio");
+    result.verdict.error.frobenius_ratio = ratio("frobenius_ratio");
   }
   if (json.contains("counts")) result.counts = counts_of(json["counts"], result.spec);
   if (json.contains("predicted")) result.bound = json["predicted"].value("bound", "");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <regex>
 
@@ -14,7 +15,7 @@ std::string quoted_line(const std::string& text) {
   std::smatch found;
   for (std::sregex_iterator it(text.begin(), text.end(), place), end; it != end; ++it) found = *it;
   if (found.empty()) return "";
-  std::ifstream file(std::string(GEMM_SOURCE_DIR "/") + found[1].str());
+  std::ifstream file(std::filesystem::path(GEMM_SOURCE_DIR) / found[1].str());
   std::string line;
   for (int number = std::stoi(found[2]); number > 0 && std::getline(file, line);) --number;
   const std::size_t begin = line.find_first_not_of(' ');

@@ -865,6 +865,23 @@ class WithDevice(Case):
         with open("/dev/full", "w") as full:
             self.refused(self.stage, "--check", *SMALL, "--json", "-", stdout=full)
 
+    def test_full_disk(self):
+        small = ["--m", "33", "--n", "33", "--k", "33"]
+        with open("/dev/full", "w") as full:
+            for command in (
+                [self.gemm, "list"],
+                [self.gemm, "probe"],
+                [self.gemm, "compare", "02", "02", *small],
+                [self.gemm, "ladder", "33", "--only", "02"],
+                [self.stage, "--check", *small],
+                [LAB, "help"],
+                [LAB, "show", "02"],
+                [LAB, "show", "02", "--flat"],
+                [LAB, "diff", "02"],
+                [LAB, "doctor"],
+            ):
+                self.assertIn("can't write standard output", self.refused(*command, stdout=full))
+
     def test_time(self):
         if not gpu:
             for text in BAD_GEMM_WITHOUT_GPU:

@@ -24,6 +24,7 @@ class Lab(unittest.TestCase):
         self.tree = pathlib.Path(folder.name)
         self.tree.chmod(0o755)
         shutil.copy(ROOT / "lab", self.tree)
+        shutil.copytree(ROOT / "tools/lab", self.tree / "tools/lab")
         (self.tree / "stages").mkdir()
         (self.tree / "stages/01_naive.cu").touch()
         self.log = self.tree / "log"
@@ -113,7 +114,6 @@ class Lab(unittest.TestCase):
 
     def test_programs_of_python(self):
         """Those of tools/, from anywhere, also where another package has its name."""
-        (self.tree / "tools").mkdir()
         (self.tree / "tools/__init__.py").write_text("raise SystemExit('not this one')")
 
         def lab(*arguments):

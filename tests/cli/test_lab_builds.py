@@ -14,6 +14,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SMALL = ["--m", "40", "--n", "40", "--k", "40"]
+TEXTBOOK = ROOT / "tests/fixtures/stages/90_textbook.cu"
 BAD = {
     "91_typo": ("float sum = 0.0f;", "float sum = 0.0f"),
     "92_crash": ("return gemm::launch(", "__builtin_trap();\n  return gemm::launch("),
@@ -98,6 +99,37 @@ class LabBuilds(unittest.TestCase):
         finally:
             for name in BAD:
                 (self.old / f"stages/{name}.cu").unlink()
+
+    def test_textbook_stages(self):
+        """<<<...>>> and dynamic shared memory of any name; and what the compiler warns of, while it is so."""
+        file = self.old / "stages/90_textbook.cu"
+        self.addCleanup(file.unlink)
+        warning = "lab: stages/90_textbook.cu:{}: warning: .sum. may be used uninitialized"
+        for before, after, expected in (
+            ("", "", "sgemm/90_textbook +pass"),
+            (
+                "bytes, stream>>>",
+                "0 * bytes, stream>>>",
+                "0 bytes of dynamic shared memory: the kernel writes byte 0 of tiles",
+            ),
+            ("T sum = 0;", "T sum;", warning),
+            (
+                "alpha * ab[i];",
+                "alpha * ab[i]",
+                "90_textbook does not compile.*stages/90_textbook.cu:{}: error: expected .;.",
+            ),
+        ):
+            text = TEXTBOOK.read_text()
+            file.write_text(text.replace(before, after, 1))
+            for _ in (1, 2):  # the second time nothing is compiled
+                status, output = self.lab(self.old, "run", "90", *SMALL)
+                self.assertEqual(status, 0 if not before else 1, output)
+                line = r"\d+:\d+"
+                self.assertRegex(output, expected.format(line))
+                self.assertEqual("warning" in output, "warning" in expected, output)
+        shown = subprocess.run([self.old / "lab", "show", "90", "--flat"], text=True, capture_output=True)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("\n         bytes, stream>>>(p.m", shown.stdout)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# In front of a compiler's command, as in the build: compiles <<<...>>>, too.
+LAUNCHER = [sys.executable, "-B", str(ROOT / "common/cmake/compile_kernels.py")]
 LEVELS = ["-O0", "-O2", "-O3"]
 # Sizes that fit every tile, and some that fit none.
 PROBLEMS = [["128", "128", "64"], ["70", "45", "67"]]
@@ -41,10 +43,10 @@ def compile_and_link(build, commands, source, main, level, folder):
     program = pathlib.Path(folder, source.stem + level)
     if not objects:
         objects = f"{program}.o"
-        run(build, words + [level, "-w", "-o", objects, "-c", str(source)])
+        run(build, [*LAUNCHER, *words] + [level, "-w", "-o", objects, "-c", str(source)])
     link = shlex.split(re.sub(r" -x ?c\+\+| -fsanitize\S*", "", shlex.join(words)))
     as_in_the_build = [
-        "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset",
+        "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=__cxa_throw",
         f"-Wl,--dynamic-list={ROOT}/common/simt/exports.txt",
     ]
     run(

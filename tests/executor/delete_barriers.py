@@ -51,9 +51,14 @@ DEFINITION = """#include <cstdlib>
 static const int deleted = std::atoi(std::getenv("DELETED_BARRIER"));
 bool is_deleted(int barrier) { return barrier == deleted; }
 """
+# In front of a compiler's command, as in the build: compiles <<<...>>>, too.
+LAUNCHER = [sys.executable, "-B", str(ROOT / "common/cmake/compile_kernels.py")]
 # Copies that g++ leaves to the library are accesses, too, and kernels compiled at run time call the executor
 # (CMakeLists.txt says the same).
-LINK_FLAGS = ["-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", f"-Wl,--dynamic-list={ROOT}/common/simt/exports.txt"]
+LINK_FLAGS = [
+    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=__cxa_throw",
+    f"-Wl,--dynamic-list={ROOT}/common/simt/exports.txt",
+]
 # What the program says of a barrier that is missing (common/simt/observe/findings.cpp), and the places it names.
 REASON = re.compile(r"(data race in shared memory|uninitialised shared memory|data race in global memory) in [^\n]*")
 PLACE = re.compile(r" at (\S+):(\d+)")
@@ -83,7 +88,7 @@ class Builder:
         header.write_text(DECLARATION)
         which.write_text(DEFINITION)
         # -O1 compiles in half the time, and finds the same.
-        self.run(words + ["-O1", "-w", "-include", str(header), "-o", f"{output}.o", "-c", str(source)])
+        self.run([*LAUNCHER, *words] + ["-O1", "-w", "-include", str(header), "-o", f"{output}.o", "-c", str(source)])
         # None of the flags again: to link with -fsanitize would bring in the sanitizers' own libraries, and objects are
         # no C++.
         self.run(

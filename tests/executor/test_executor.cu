@@ -149,7 +149,7 @@ TEST(ExecutorDeathTest, StackOverflowIsAClearError) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   std::vector<int> out(64);
   EXPECT_EXIT(
-      (void)launch(overflowing_kernel, {.block = 64}, 0, out.data()), testing::ExitedWithCode(2),
+      (void)launch(overflowing_kernel, {.block = 64}, 0, out.data()), testing::ExitedWithCode(1),
       "error: stack overflow in .*overflowing_kernel: a thread's local variables and calls need more than 64 KB");
 }
 
@@ -163,7 +163,7 @@ TEST(Executor, KernelsMayComeFromHeaders) {
   for (const simt::SharedVariable& variable :
        simt::shared_variables_of(reinterpret_cast<const void*>(shared_by_files_kernel<64>))) {
     found = found || (variable.name == "values" && variable.owner_is_kernel);
-    EXPECT_NE(variable.name, "stack");  // of common/simt/run/stack_guard.cpp
+    EXPECT_NE(variable.name, "stack");  // of common/simt/run/last_words.cpp
   }
   EXPECT_TRUE(found);
 }

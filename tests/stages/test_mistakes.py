@@ -18,56 +18,12 @@ import json
 import os
 import pathlib
 import re
-import shlex
-import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from workshop import ROOT, STAGE, Workshop, said
+
 FOLDER = ROOT / "tests/fixtures/mistakes"
-STAGE = "90_mine"
-MODEL = "07_register_tile"  # whose commands are taken
-
-
-class Workshop:
-    """Compiles and runs wrong stages with the commands of a build."""
-
-    def __init__(self, build: pathlib.Path):
-        self.build = build
-        commands = subprocess.run(
-            ["ninja", "-C", build, "-t", "commands", f"sgemm_{MODEL}"], stdout=subprocess.PIPE, text=True, check=True
-        ).stdout.splitlines()
-        source = f"{ROOT}/stages/{MODEL}.cu"
-        self.compile = next(line for line in commands if line.endswith(source) or f"-c {source}" in line)
-        self.link = next(line for line in reversed(commands) if f"-o bin/sgemm_{MODEL}" in line)
-
-    def run(self, command: str) -> None:
-        done = subprocess.run(
-            command, shell=True, cwd=self.build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        if done.returncode:
-            raise AssertionError(f"{command[:200]}\n{done.stdout[-3000:]}")
-
-    def program(self, folder: pathlib.Path, source: str) -> pathlib.Path:
-        """Of a stage with this text. Messages name it as if it stood in stages/."""
-        file, program = folder / "stages" / f"{STAGE}.cu", folder / f"sgemm_{STAGE}"
-        file.parent.mkdir()
-        file.write_text(source)
-        model_object = re.search(r"-o (\S+\.o)\b", self.compile)[1]
-        command = self.compile.replace(f"{ROOT}/stages/{MODEL}.cu", str(file))
-        command = command.replace(model_object, f"{folder}/stage.o")
-        self.run(command.replace(" -c ", f" -ffile-prefix-map={shlex.quote(str(folder))}={ROOT} -c "))
-        self.run(self.link.replace(model_object, f"{folder}/stage.o").replace(f"-o bin/sgemm_{MODEL}", f"-o {program}"))
-        return program
-
-
-def said(program: pathlib.Path, *arguments: str) -> tuple[int, str]:
-    """Without what differs from run to run."""
-    done = subprocess.run(
-        [program, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    text = re.sub(r"\bin [\d.]+ s\b", "in ... s", done.stdout)
-    return done.returncode, text
 
 
 def verdicts(workshop: Workshop, mistake: dict) -> tuple[str, list[str]]:

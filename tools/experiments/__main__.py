@@ -18,7 +18,7 @@ import shutil
 import sys
 from typing import Any
 
-from tools.command_line import fail, parser_of
+from tools.command_line import fail, parser_of, run
 from tools.experiments import sgemm_run, sgemm_tables, tsm, tsm_run, tsm_tables
 from tools.experiments.sgemm import EXPERIMENTS
 from tools.experiments.sgemm_run import is_executor
@@ -216,4 +216,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-from tools.command_line import fail
+from tools.command_line import fail, run
 
 PROGRAMS = {
     "counters": ("tools.measure.counters", "hardware counters of the stages, or of probes, by Nsight Compute"),
@@ -33,4 +33,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

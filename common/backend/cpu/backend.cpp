@@ -13,6 +13,7 @@ namespace gemm {
 
 const DeviceInfo& open_device() {
   static const DeviceInfo info = [] {
+    if (const std::string why = simt::oversized_shared_variable(); !why.empty()) throw StageError(why);
     DeviceInfo device;
     device.name = fmt::format("CPU executor, {} worker{}", simt::worker_count(), simt::worker_count() == 1 ? "" : "s");
     device.sm_count = static_cast<int>(simt::worker_count());

@@ -1,13 +1,18 @@
 // The executor's account of a run, in the harness' terms.
 #include "common/backend/counts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
 
+#include "common/kernel/status.hpp"
 #include "common/simt/code/source_lines.hpp"
 #include "common/simt/observe/fma_count.hpp"
+#include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/inspection.hpp"
+#include "common/simt/run/last_words.hpp"
 
 namespace gemm {
 namespace {
@@ -33,18 +38,32 @@ std::uint64_t volume(dim3 d) {
   return std::uint64_t{d.x} * d.y * d.z;
 }
 
+// What is thrown in it, but for the harness' own exceptions, is a mistake of the kernels' host code.
+std::string exception_in(const std::function<void()>& run) {
+  try {
+    run();
+    return {};
+  } catch (const DeviceError&) {
+    throw;
+  } catch (const UsageError&) {
+    throw;
+  } catch (...) {
+    return fmt::format("exception {} in host code, at {}", simt::current_exception_text(), simt::line_of_last_throw());
+  }
+}
+
 }  // namespace
 
 Observation observe(const std::function<void()>& run, bool in_order) {
   const auto result = std::make_shared<simt::InspectionResult>();
   const auto begin = std::chrono::steady_clock::now();
+  Observation observation;
   {
     simt::Inspection inspection(*result);
     if (in_order) inspection.on_global_write = [](const auto&...) {};
-    run();
+    if (std::string thrown = exception_in(run); !thrown.empty()) observation.defects.push_back(std::move(thrown));
   }
   const auto end = std::chrono::steady_clock::now();
-  Observation observation;
   // A race explains what a read of unwritten memory only shows.
   std::ranges::stable_partition(result->defects, [](const simt::Defect& defect) {
     return defect.kind != simt::DefectKind::uninitialised_shared &&
@@ -64,7 +83,20 @@ Observation observe(const std::function<void()>& run, bool in_order) {
   return observation;
 }
 
+std::optional<std::int64_t> first_not_by_kernel(const void* rows, std::int64_t count, std::size_t bytes,
+                                                std::size_t stride) {
+  const simt::GlobalMemory& memory = simt::GlobalMemory::instance();
+  const auto begin = reinterpret_cast<std::uintptr_t>(rows);
+  for (std::int64_t row = 0; row < count; ++row) {
+    const std::size_t offset = static_cast<std::size_t>(row) * stride;
+    if (const auto missing = memory.first_not_by_kernel(begin + offset, bytes))
+      return static_cast<std::int64_t>(offset + *missing);
+  }
+  return std::nullopt;
+}
+
 std::optional<Counts> counts_of(const Observation& observation) {
+  if (observation.account) return observation.account->counts;
   if (!observation.detail) return std::nullopt;
   Counts total;
   for (const simt::KernelObservation& kernel : detail_of(observation).kernels) {
@@ -85,6 +117,7 @@ std::optional<Counts> counts_of(const Observation& observation) {
 }
 
 std::vector<LineCounts> line_counts_of(const Observation& observation) {
+  if (observation.account) return observation.account->lines;
   if (!observation.detail) return {};
   std::map<std::pair<std::string, int>, Counts> lines;
   for (const simt::KernelObservation& kernel : detail_of(observation).kernels) {

@@ -11,6 +11,10 @@ Observation observe(const std::function<void()>& run, bool) {
   return {};
 }
 
+std::optional<std::int64_t> first_not_by_kernel(const void*, std::int64_t, std::size_t, std::size_t) {
+  return std::nullopt;
+}
+
 std::optional<Counts> counts_of(const Observation&) {
   return std::nullopt;
 }

@@ -33,14 +33,7 @@ SourceLine parse(const std::string& text) {
 // library (std::max takes references) are the author's.
 bool is_shim(const std::string& file) {
   return file.find("/common/simt/") != std::string::npos || file.ends_with("/common/kernel/ptx.cuh") ||
-         file.find("/include/c++/") != std::string::npos;
-}
-
-std::string relative(const std::string& file) {
-  const std::string root = GEMM_SOURCE_DIR "/";
-  std::error_code ignored;
-  const std::string clean = std::filesystem::path(file).lexically_normal().string();
-  return clean.starts_with(root) ? clean.substr(root.size()) : clean;
+         file.ends_with("/common/kernel/textbook.hpp") || file.find("/include/c++/") != std::string::npos;
 }
 
 std::map<std::uintptr_t, SourceLine>& known() {
@@ -49,6 +42,12 @@ std::map<std::uintptr_t, SourceLine>& known() {
 }
 
 }  // namespace
+
+std::string relative_to_repository(const std::string& file) {
+  const std::string root = GEMM_SOURCE_DIR "/";
+  const std::string clean = std::filesystem::path(file).lexically_normal().string();
+  return clean.starts_with(root) ? clean.substr(root.size()) : clean;
+}
 
 std::string quoted(const std::string& text) {
   std::string result = "'";
@@ -92,7 +91,7 @@ std::vector<SourceLine> source_lines(const std::vector<std::uintptr_t>& return_a
     }
   }
   if (!questions.empty()) {
-    for (auto& [address, line] : known()) line.file = relative(line.file);
+    for (auto& [address, line] : known()) line.file = relative_to_repository(line.file);
   }
   std::vector<SourceLine> lines;
   for (const std::uintptr_t address : return_addresses) lines.push_back(known()[address]);

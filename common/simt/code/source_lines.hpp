@@ -26,6 +26,9 @@ bool same_line(std::uintptr_t one, std::uintptr_t other);
 /// its declaration, for nothing else tells g++'s variables apart.
 bool is_device_variable(std::uintptr_t address);
 
+/// A file's name, relative to the repository if it lies there.
+std::string relative_to_repository(const std::string& file);
+
 /// A word quoted for the shell; what a command prints on standard output.
 std::string quoted(const std::string& text);
 std::string output_of(const std::string& command);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace simt {
 namespace {
@@ -15,13 +16,29 @@ constexpr std::size_t page = 64 * 1024;  // a multiple of every page size in use
 
 // Addresses only: pages are added as they are handed out.
 void* reserve(std::size_t bytes) {
-  void* range = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* range = mmap(nullptr, bytes, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return range == MAP_FAILED ? nullptr : range;
+}
+
+// The memory goes back to the system, and reads as 0 from now on. Older kernels ask for it to be accessible.
+void give_back(std::uintptr_t begin, std::size_t bytes) {
+  madvise(reinterpret_cast<void*>(begin), bytes, MADV_REMOVE);
+}
+
+bool protect(std::uintptr_t begin, std::size_t bytes, bool accessible) {
+  return mprotect(reinterpret_cast<void*>(begin), bytes, accessible ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
 }
 
 std::uintptr_t page_ceil(std::uintptr_t address) {
   return (address + page - 1) / page * page;
 }
+
+// Each allocation has pages of its own, and ends with a gap of at least one granule.
+std::size_t span_of(std::size_t bytes) {
+  return page_ceil(bytes + granule);
+}
+
+constexpr std::uint8_t not_by_kernel = 0xff ^ GlobalMemory::by_kernel;
 
 }  // namespace
 
@@ -36,12 +53,13 @@ GlobalMemory::GlobalMemory() {
     void* range = reserve(capacity_ + page);
     if (!range) continue;
     void* states =
-        mmap(nullptr, capacity_ / 4, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        mmap(nullptr, capacity_ / 4, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (states == MAP_FAILED) {
       munmap(range, capacity_ + page);
       continue;
     }
     begin_ = next_ = page_ceil(reinterpret_cast<std::uintptr_t>(range));
+    end_ = begin_ + capacity_ / 8 * 7;  // the rest is for a process apart
     states_ = static_cast<std::uint8_t*>(states);
     return;
   }
@@ -50,12 +68,12 @@ GlobalMemory::GlobalMemory() {
 
 void* GlobalMemory::allocate(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  // Each allocation has pages of its own, and ends with a gap of at least one granule.
-  const std::size_t span = page_ceil(bytes + granule);
-  if (span < bytes || next_ + span > begin_ + capacity_) return nullptr;
+  const std::size_t span = span_of(bytes);
+  if (span < bytes || next_ + span > end_) return nullptr;
   void* const memory = reinterpret_cast<void*>(next_);
-  if (mprotect(memory, span, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  if (!protect(next_, span, true)) return nullptr;
   std::memset(memory, 0xff, bytes);
+  if (apart_) protect(next_, span, false);
   const std::size_t word = word_of(next_);
   std::memset(states_ + word, untouched, (bytes + 3) / 4);
   allocations_[next_] = {bytes, {{next_, next_ + bytes}}};
@@ -69,9 +87,8 @@ bool GlobalMemory::allocate_sparse(MatrixPlace& matrix) {
   const std::size_t lead =
       static_cast<std::size_t>(matrix.rows * matrix.ld) > limit ? page_ceil(limit * matrix.element_bytes) : 0;
   matrix.first = next_ + lead;
-  const std::size_t bytes = matrix.end() - matrix.first, span = page_ceil(bytes + granule);
-  if (lead + span > begin_ + capacity_ - next_) return false;
-  if (mprotect(reinterpret_cast<void*>(matrix.first), span, PROT_READ | PROT_WRITE) != 0) return false;
+  const std::size_t bytes = matrix.end() - matrix.first, span = span_of(bytes);
+  if (lead + span > end_ - next_ || !protect(matrix.first, span, true)) return false;
   Allocation& allocation = allocations_[matrix.first] = {bytes, {}, true};
   const std::size_t row = matrix.cols * matrix.element_bytes, stride = matrix.ld * matrix.element_bytes;
   for (std::int64_t r = 0; r < matrix.rows; ++r) {
@@ -94,14 +111,14 @@ bool GlobalMemory::release(void* pointer) {
   for (const Range& range : at->second.open)
     std::memset(states_ + word_of(range.begin), unallocated, (range.end - range.begin + 3) / 4);
   std::erase_if(matrices_, [&](const MatrixPlace& matrix) { return matrix.first - begin <= bytes; });
-  const std::size_t span = page_ceil(bytes + granule);
-  // Gives the pages back and makes any further access by the host a fault.
-  mmap(pointer, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (apart_) protect(begin, span_of(bytes), true);
+  give_back(begin, span_of(bytes));
+  protect(begin, span_of(bytes), false);  // any further access by the host is a fault
   const bool sparse = at->second.sparse;
   allocations_.erase(at);
   if (sparse) {  // a few of them would use up all addresses
     const auto last = allocations_.rbegin();
-    next_ = last == allocations_.rend() ? begin_ : last->first + page_ceil(last->second.bytes + granule);
+    next_ = last == allocations_.rend() ? begin_ : last->first + span_of(last->second.bytes);
   }
   return true;
 }
@@ -181,10 +198,12 @@ void GlobalMemory::mark_written(std::uintptr_t address, std::size_t bytes) {
   change_written(address, bytes, [&](std::size_t word, std::uint8_t which) {
     if (states_[word] == unallocated) return;
     // Neighbouring words' states may be marked by other threads, but a byte is written whole.
-    if (which == all_written)
-      states_[word] |= all_written;
-    else
+    if (which == all_written) {
+      states_[word] = (states_[word] | all_written) & not_by_kernel;
+    } else {
       std::atomic_ref(states_[word]).fetch_or(which, std::memory_order_relaxed);
+      std::atomic_ref(states_[word]).fetch_and(not_by_kernel, std::memory_order_relaxed);
+    }
   });
 }
 
@@ -193,15 +212,84 @@ void GlobalMemory::mark_unwritten(std::uintptr_t address, std::size_t bytes) {
                  [&](std::size_t word, std::uint8_t which) { states_[word] &= static_cast<std::uint8_t>(~which); });
 }
 
-void GlobalMemory::start_launch() {
+// change(state) gives the new state of each word that kernels may touch.
+template <class Change>
+void GlobalMemory::change_states(Change change) {
   const std::lock_guard lock(mutex_);
   for (const auto& [start, allocation] : allocations_) {
     for (const Range& range : allocation.open) {
-      std::uint8_t* const state = states_ + word_of(range.begin);
+      std::uint8_t* const states = states_ + word_of(range.begin);
       for (std::size_t i = 0; i < (range.end - range.begin + 3) / 4; ++i)
-        state[i] = static_cast<std::uint8_t>((state[i] & all_written) | untouched);
+        states[i] = static_cast<std::uint8_t>(change(states[i]));
     }
   }
+}
+
+void GlobalMemory::start_launch() {
+  change_states([](std::uint8_t state) { return (state & (all_written | by_kernel)) | untouched; });
+}
+
+void GlobalMemory::start_inspection() {
+  change_states([](std::uint8_t state) { return state & not_by_kernel; });
+}
+
+std::optional<std::size_t> GlobalMemory::first_not_by_kernel(std::uintptr_t address, std::size_t bytes) const {
+  for (std::uintptr_t at = address; at < address + bytes; at = at / 4 * 4 + 4) {
+    if (!(states_[word_of(at)] & by_kernel)) return at - address;
+  }
+  return std::nullopt;
+}
+
+std::optional<GlobalMemory::Holding> GlobalMemory::holding_at(std::uintptr_t address) const {
+  const std::lock_guard lock(mutex_);
+  const auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return std::nullopt;
+  const auto& [begin, allocation] = *std::prev(after);
+  if (address - begin >= allocation.bytes) return std::nullopt;
+  const auto matrix = std::ranges::find_if(matrices_, [&, begin = begin, bytes = allocation.bytes](const auto& each) {
+    return each.first >= begin && each.first - begin <= bytes;
+  });
+  return Holding{begin, allocation, matrix == matrices_.end() ? MatrixPlace{} : *matrix};
+}
+
+void GlobalMemory::begin_apart() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [begin, allocation] : allocations_) protect(begin, span_of(allocation.bytes), false);
+  allocations_.clear();
+  matrices_.clear();
+  next_ = end_;
+  end_ = begin_ + capacity_;
+  apart_ = true;
+  // What a process before this one has left there.
+  give_back(next_, end_ - next_);
+  give_back(reinterpret_cast<std::uintptr_t>(states_ + word_of(next_)), (end_ - next_) / 4);
+}
+
+void GlobalMemory::adopt(const std::vector<Holding>& others) {
+  const std::lock_guard lock(mutex_);
+  for (const std::uintptr_t begin : std::exchange(adopted_, {})) allocations_.erase(begin);
+  matrices_.clear();
+  for (const auto& [begin, allocation, matrix] : others) {
+    allocations_[begin] = allocation;
+    adopted_.push_back(begin);
+    if (!matrix.name.empty()) matrices_.push_back(matrix);
+  }
+}
+
+void GlobalMemory::set_accessible(bool accessible) {
+  if (!apart_) return;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [begin, allocation] : allocations_) {
+    if (!allocation.of_host_too) protect(begin, span_of(allocation.bytes), accessible);
+  }
+}
+
+void GlobalMemory::share_with_host(std::uintptr_t begin) {
+  const std::lock_guard lock(mutex_);
+  const auto at = allocations_.find(begin);
+  if (at == allocations_.end()) return;
+  at->second.of_host_too = true;
+  protect(begin, span_of(at->second.bytes), true);
 }
 
 }  // namespace simt

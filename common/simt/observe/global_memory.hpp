@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,8 +50,8 @@ class GlobalMemory {
     return matrix ? matrix->untold : "";
   }
 
-  /// The upper half of a state byte: what is known of a word (four bytes) in the launch under way. The lower half:
-  /// which of its bytes hold a value.
+  /// Three bits of a state byte: what is known of a word (four bytes) in the launch under way. The lower half: which of
+  /// its bytes hold a value. The highest bit: by_kernel.
   enum Status : std::uint8_t {
     unallocated = 0x00,
     untouched = 0x10,  ///< nobody has accessed it in this launch
@@ -59,31 +60,70 @@ class GlobalMemory {
     split = 0x40,      ///< the same, for its bytes one by one
   };
   static constexpr std::uint8_t all_written = 0x0f;
-  static constexpr std::uint8_t status_of(std::uint8_t state) { return state & 0xf0; }
+  /// A kernel of the inspection under way has written the word, and nobody else has since.
+  static constexpr std::uint8_t by_kernel = 0x80;
+  static constexpr std::uint8_t status_of(std::uint8_t state) { return state & 0x70; }
 
   std::size_t word_of(std::uintptr_t address) const { return (address - begin_) / 4; }
   std::uint8_t* states() const { return states_; }
   std::size_t words() const { return capacity_ / 4; }
 
-  /// From here on these bytes count as written.
+  /// From here on these bytes count as written, and not by an inspected kernel.
   void mark_written(std::uintptr_t address, std::size_t bytes);
   /// And these no longer, although there are numbers.
   void mark_unwritten(std::uintptr_t address, std::size_t bytes);
 
   /// Forgets who accessed what: a launch begins.
   void start_launch();
+  /// Forgets what kernels wrote: an inspection begins.
+  void start_inspection();
+  /// The offset of the first of these bytes whose word no kernel of the inspection has written; nothing if all were.
+  std::optional<std::size_t> first_not_by_kernel(std::uintptr_t address, std::size_t bytes) const;
 
- private:
   struct Range {
     std::uintptr_t begin, end;
   };
   struct Allocation {
-    std::size_t bytes;
-    std::vector<Range> open;  ///< what kernels may touch
+    std::size_t bytes = 0;
+    std::vector<Range> open = {};  ///< what kernels may touch
     bool sparse = false;
+    bool of_host_too = false;
   };
 
+  // For a process that is forked to run stages apart from those who judge them. What both know of is shared: the memory,
+  // and the states.
+
+  /// An allocation, and the matrix that lies there, if one does.
+  struct Holding {
+    std::uintptr_t begin = 0;
+    Allocation allocation;
+    MatrixPlace matrix;  ///< without a name if there is none
+  };
+  /// The one that holds this address.
+  std::optional<Holding> holding_at(std::uintptr_t address) const;
+  /// In the new process, once: it forgets all allocations and hands out addresses that the other one never does. From
+  /// now on the host's code can't touch device memory, unless it is shared with it: that takes an Opening.
+  void begin_apart();
+  /// In the new process: these of the other one are all that it now knows of them.
+  void adopt(const std::vector<Holding>& others);
+
+  /// Of the allocation that begins here: the host's code may access it at any time.
+  void share_with_host(std::uintptr_t begin);
+
+  /// While it lives, device memory can be accessed: kernels run, or the runtime copies. One at a time.
+  class Opening {
+   public:
+    Opening() { instance().set_accessible(true); }
+    ~Opening() { instance().set_accessible(false); }
+    Opening(const Opening&) = delete;
+    Opening& operator=(const Opening&) = delete;
+  };
+
+ private:
   GlobalMemory();
+  void set_accessible(bool accessible);
+  template <class Change>
+  void change_states(Change change);
   // A handful, and few but writes ask.
   const MatrixPlace* matrix_at(std::uintptr_t address) const {
     for (const MatrixPlace& matrix : matrices_) {
@@ -99,7 +139,9 @@ class GlobalMemory {
   std::uint8_t* states_ = nullptr;
 
   mutable std::mutex mutex_;
-  std::uintptr_t next_ = 0;
+  std::uintptr_t next_ = 0, end_ = 0;  // of the addresses that this process hands out
+  bool apart_ = false;
+  std::vector<std::uintptr_t> adopted_;
   std::map<std::uintptr_t, Allocation> allocations_;
   std::vector<MatrixPlace> matrices_;  // changes only while no kernel runs
 };

@@ -215,7 +215,8 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
       next = Memory::tracked;
     }
   }
-  state = static_cast<std::uint8_t>(next | written);
+  const std::uint8_t by_kernel = use == Use::read ? state & Memory::by_kernel : Memory::by_kernel;
+  state = static_cast<std::uint8_t>(next | written | by_kernel);
   return conflict;
 }
 

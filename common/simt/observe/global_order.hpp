@@ -62,20 +62,23 @@ class GlobalOrder {
   /// access().
   bool is_quiet_read(const BlockStanding& block, std::uintptr_t address, unsigned bytes) const {
     const std::size_t word = memory_.word_of(address);
-    constexpr std::uint8_t quiet = GlobalMemory::shared | GlobalMemory::all_written;
-    const std::uint8_t* state = memory_.states() + word;
-    if (*state == (GlobalMemory::tracked | GlobalMemory::all_written) && bytes == 4) {
+    const std::uint8_t* const states = memory_.states() + word;
+    const auto is = [states](std::size_t i, GlobalMemory::Status status) {
+      return (states[i] | GlobalMemory::by_kernel) == (status | GlobalMemory::all_written | GlobalMemory::by_kernel);
+    };
+    const auto quiet = [&is](std::size_t i) { return is(i, GlobalMemory::shared); };
+    if (bytes == 4 && is(0, GlobalMemory::tracked)) {
       const Record& r = records_[word];
       return r.read_block == block.number && r.readers == Record::several_warps && r.read >= block.epoch &&
              !r.write_block;
     }
     switch (bytes) {
       case 16:
-        return state[0] == quiet && state[1] == quiet && state[2] == quiet && state[3] == quiet;
+        return quiet(0) && quiet(1) && quiet(2) && quiet(3);
       case 8:
-        return state[0] == quiet && state[1] == quiet;
+        return quiet(0) && quiet(1);
       default:
-        return state[0] == quiet;
+        return quiet(0);
     }
   }
 

@@ -84,7 +84,7 @@ struct Lane {
   Stamp fence = 0;                       ///< clock of the latest __threadfence()
   std::array<Stamp, warp_lanes> seen{};  ///< for each lane of the warp: up to when its accesses come before mine
 
-  Site wait_site = 0;  ///< where it waits, at a barrier or in a collective
+  Site wait_site = 0;  ///< where it waits or has waited last, at a barrier or in a collective; 0: nowhere
   CollectiveCall call;
   int predicate = 0;  ///< given to __syncthreads_and and its relatives
 

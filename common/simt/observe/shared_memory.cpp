@@ -6,9 +6,11 @@
 #include <bit>
 #include <cstring>
 
+#include "common/simt/code/dynamic_names.hpp"
 #include "common/simt/code/symbols.hpp"
 
-// Dynamic shared memory. A kernel declares it at file scope: extern __shared__ __align__(1024) unsigned char smem[];
+// Dynamic shared memory. A kernel declares it: extern __shared__ float tile[]; of any type. Under another name, or in a
+// namespace or a function, the declaration is rewritten to name this array (common/cmake/textbook.py).
 alignas(1024) thread_local unsigned char smem[simt::max_dynamic_shared];
 
 // A variable whose place in the thread-local segment is known both at run time (its address) and from the symbol table
@@ -217,26 +219,35 @@ std::optional<SharedMemory::Conflict> SharedMemory::announce_write(const Lane& l
   return visit(lane, address, bytes, Use::write, site, true);
 }
 
-std::string SharedMemory::describe(std::uintptr_t address) const {
-  // The variable it lies in, else the nearest one that ends before it.
-  std::string name = "smem";
-  std::uintptr_t begin = dynamic_begin();
-  std::size_t bytes = dynamic_bytes_;
-  const bool in_dynamic = address >= begin && address < begin + max_dynamic_shared && dynamic_bytes_ > 0;
-  if (!in_dynamic) {
-    std::uintptr_t best = 0;
-    for (const SharedVariable& variable : shared_variables_of(kernel_)) {
-      const std::uintptr_t at = anchor() + variable.from_anchor;
-      if (at > address || at < best) continue;
-      best = begin = at;
-      name = variable.name;
-      bytes = variable.bytes;
+std::string SharedMemory::describe(std::uintptr_t address, Site site, std::string_view verb) const {
+  const auto place_in = [&](std::string_view name, std::uintptr_t begin, std::size_t bytes) {
+    const std::size_t offset = address - begin;
+    if (offset < bytes) return fmt::format("byte {} of {} ({} bytes)", offset, name, bytes);
+    return fmt::format("{} bytes past the end of {} ({} bytes)", offset - bytes, name, bytes);
+  };
+  constexpr const char* nothing_asked_for = "the launch asks for 0 bytes of dynamic shared memory";
+  const auto& variables = shared_variables_of(kernel_);
+  const bool in_dynamic = address >= dynamic_begin() && address < dynamic_begin() + max_dynamic_shared;
+  std::string remark;
+  if (in_dynamic) {
+    std::string name = dynamic_name(place_of(site), kernel_);
+    const bool is_known = !name.empty();
+    if (!is_known) name = "smem";  // a file that calls it so is not rewritten
+    if (dynamic_bytes_ > 0) return place_in(name, dynamic_begin(), dynamic_bytes_);
+    // A pointer may have come here from the end of a static array, too.
+    if (is_known || std::ranges::none_of(variables, &SharedVariable::owner_is_kernel)) {
+      return fmt::format("{}: the kernel {} byte {} of {}", nothing_asked_for, verb, address - dynamic_begin(), name);
     }
-    if (best == 0) return "shared memory that is not this kernel's";
+    remark = fmt::format("; {}", nothing_asked_for);
   }
-  const std::size_t offset = address - begin;
-  if (offset < bytes) return fmt::format("byte {} of {} ({} bytes)", offset, name, bytes);
-  return fmt::format("{} bytes past the end of {} ({} bytes)", offset - bytes, name, bytes);
+  // The variable it lies in, else the nearest one that ends before it.
+  const SharedVariable* nearest = nullptr;
+  for (const SharedVariable& variable : variables) {
+    if (anchor() + variable.from_anchor > address) continue;
+    if (!nearest || variable.from_anchor >= nearest->from_anchor) nearest = &variable;
+  }
+  if (!nearest) return "shared memory that is not this kernel's" + remark;
+  return place_in(nearest->name, anchor() + nearest->from_anchor, nearest->bytes) + remark;
 }
 
 }  // namespace simt

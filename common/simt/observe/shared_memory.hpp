@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/simt/observe/findings.hpp"
@@ -62,8 +63,9 @@ class SharedMemory {
   /// As access(write), but what it will write is not there yet (cp.async): only races count.
   std::optional<Conflict> announce_write(const Lane& lane, std::uintptr_t address, unsigned bytes, Site site);
 
-  /// "tile + 132 (of 4096 bytes)"
-  std::string describe(std::uintptr_t address) const;
+  /// "byte 132 of tile (4096 bytes)". The place in the code tells what dynamic memory is called there; `verb` is what
+  /// the kernel does to the word, for a launch that asks for no such memory.
+  std::string describe(std::uintptr_t address, Site site, std::string_view verb) const;
 
  private:
   // Who read and who wrote a word last. Hot: looked at in every access.

@@ -4,7 +4,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "common/simt/code/symbols.hpp"
+#include "common/simt/observe/global_memory.hpp"
 
 namespace simt {
 namespace {
@@ -17,6 +17,7 @@ Sink::Sink(InspectionResult& result, const WriteObserver& on_global_write)
     : result_(result), on_global_write_(on_global_write) {
   if (active) throw std::logic_error("one inspection at a time");
   active = this;
+  GlobalMemory::instance().start_inspection();
 }
 
 Sink::~Sink() {
@@ -27,9 +28,9 @@ Sink* active_sink() {
   return active;
 }
 
-void Sink::start_launch(const Launch& launch) {
+void Sink::start_launch(const Launch& launch, const std::string& name) {
   KernelObservation& kernel = result_.kernels.emplace_back();
-  kernel.kernel = function_at(reinterpret_cast<std::uintptr_t>(launch.kernel)).name;
+  kernel.kernel = name;
   kernel.grid = launch.grid;
   kernel.block = launch.block;
   kernel.dynamic_shared = launch.dynamic_shared;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <mutex>
 #include <set>
+#include <string>
 #include <tuple>
 
 #include "common/simt/language/grid.hpp"
@@ -23,7 +24,7 @@ class Sink {
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
 
-  void start_launch(const Launch& launch);
+  void start_launch(const Launch& launch, const std::string& name);
   /// What one worker has counted.
   void add(std::vector<SiteCounts> sites, std::vector<std::pair<std::uintptr_t, std::uint64_t>> block_runs,
            std::uint64_t barriers, std::uint64_t tensor_flops, std::size_t static_shared);

@@ -44,7 +44,7 @@ void Block::start_kernel(Grid& grid) {
   barriers_ = tensor_flops_ = 0;
   reported_.clear();
   const auto kernel = reinterpret_cast<std::uintptr_t>(grid.launch.kernel);
-  kernel_name_ = function_at(kernel).name;
+  kernel_name_ = grid.kernel;
   code_ = code_of(kernel);
   recorder_.cover_all_images();
   shared_.start_kernel(grid.launch.kernel, grid.launch.dynamic_shared);
@@ -79,6 +79,7 @@ void Block::run(std::uint64_t index) {
     lane.clock = now;
     lane.last_sync = lane.fence = 0;
     lane.recorded = 0;
+    lane.wait_site = 0;
     lane.spins = 0;
     lane.copies.clear();
     lane.copy_group = 0;
@@ -152,6 +153,12 @@ void Block::run_warp(Lane* lanes, unsigned count) {
     recorder_.flush();
     return;
   }
+}
+
+std::uintptr_t Block::last_place(const Lane& lane) const {
+  if (lane.state == LaneState::at_barrier || lane.state == LaneState::in_collective) return place_of(lane.wait_site);
+  if (lane.recorded > 0) return place_of(tag_site(lane.records->tags[lane.recorded - 1]));
+  return lane.wait_site ? place_of(lane.wait_site) : 0;
 }
 
 LaneMask Block::live_lanes() const {
@@ -277,7 +284,9 @@ void Block::check_spin(Lane& lane) {
   if (lane.spins == spins_before_clock) since = std::chrono::steady_clock::now();
   if (lane.spins <= spins_before_clock || lane.spins % spins_before_clock != 0) return;
   if (std::chrono::steady_clock::now() - since < longest_spin) return;
-  const std::string where = global_.contains(*first) ? global_.describe(*first) : shared_.describe(*first);
+  const std::string where = global_.contains(*first)
+                                ? global_.describe(*first)
+                                : shared_.describe(*first, tag_site(lane.records->tags[0]), "reads");
   report(DefectKind::deadlock, where,
          party(lane, tag_site(lane.records->tags[0]), "reads it again and again, and nobody changes it"));
   grid_->aborted = true;

@@ -20,6 +20,7 @@ namespace simt {
 /// One launch under way: workers take its blocks in order.
 struct Grid {
   Launch launch;
+  std::string kernel;  ///< its name
   Body body{};
   Sink* sink = nullptr;  ///< null: nobody inspects
   std::uint64_t blocks = 0;
@@ -41,6 +42,19 @@ class Block {
   bool is_guard_page(const void* address) const { return stacks_.is_guard_page(address); }
   /// Of the kernel under way.
   const char* kernel_name() const { return kernel_name_.c_str(); }
+
+  // For a signal handler on this worker's thread, while a block runs:
+
+  /// The thread of the block on whose stack this address lies; null if it is none of theirs.
+  const Lane* lane_on_stack(const void* address) const {
+    const std::size_t thread = stacks_.index_of(address);
+    return thread < threads_ ? &lanes_[thread] : nullptr;
+  }
+  /// The one that runs or has run last.
+  const Lane* last_lane() const { return current_; }
+  /// Where it waits, or else its last access to memory on record, or where it has waited: a return address, 0 if there
+  /// is none.
+  std::uintptr_t last_place(const Lane& lane) const;
 
   // For the running thread, called from within its kernel:
 

@@ -50,7 +50,9 @@ void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site 
                          : use == Use::write ? GlobalOrder::Use::write
                                              : GlobalOrder::Use::atomic;
   auto conflict = order_->access(lane, standing_, address, bytes, order_use, site);
-  if (use != Use::read && global_.outside_of_a_matrix(address, bytes)) {
+  // Between the rows of a matrix nobody may write; and who reads there what nobody has written reads past a row.
+  const bool checks_rows = use != Use::read || (conflict && conflict->kind == DefectKind::uninitialised_global);
+  if (checks_rows && global_.outside_of_a_matrix(address, bytes)) {
     conflict = GlobalOrder::Conflict{DefectKind::out_of_bounds};
   }
   if (use != Use::read && grid_->sink->watches_writes()) {
@@ -80,8 +82,8 @@ void Block::access_shared(std::uintptr_t address, unsigned bytes, Use use, Site 
   if (conflict->kind == DefectKind::shared_race) {
     other = party(standing_.number, conflict->thread, conflict->site, conflict->other_wrote ? "writes it" : "reads it");
   }
-  report(conflict->kind, shared_.describe(address), party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)),
-         other);
+  report(conflict->kind, shared_.describe(address, site, verb(use)),
+         party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)), other);
   if (conflict->kind == DefectKind::out_of_bounds) abandon();
 }
 
@@ -90,7 +92,8 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
   const Lane& lane = *current_;
   if (!aligned && (global_.contains(address) || shared_.contains(address))) {
     report(
-        DefectKind::misaligned, (global_.contains(address) ? global_.describe(address) : shared_.describe(address)),
+        DefectKind::misaligned,
+        (global_.contains(address) ? global_.describe(address) : shared_.describe(address, site, verb(use))),
         party(lane, site, fmt::format("{} {} bytes at an address that is no multiple of {}", verb(use), bytes, bytes)));
     abandon();
   }
@@ -183,7 +186,7 @@ void Block::copy_begin(void* to, const void* from, std::size_t bytes, std::size_
           other = party(standing_.number, conflict->thread, conflict->site,
                         conflict->other_wrote ? "writes it" : "reads it");
         }
-        report(conflict->kind, shared_.describe(target),
+        report(conflict->kind, shared_.describe(target, site, "writes"),
                party(lane, site, fmt::format("begins to copy {} bytes there", size)), other);
         if (conflict->kind == DefectKind::out_of_bounds) abandon();
       }

@@ -1,18 +1,21 @@
 #include "common/simt/run/executor.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/language/collective.hpp"
+#include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
-#include "common/simt/run/stack_guard.hpp"
+#include "common/simt/run/last_words.hpp"
 
 namespace simt {
 namespace {
@@ -22,8 +25,23 @@ namespace {
 class Pool {
  public:
   static Pool& instance() {
-    static Pool pool;
-    return pool;
+    static std::unique_ptr<Pool> pool;
+    static pid_t owner = 0;
+    if (owner != getpid()) {
+      [[maybe_unused]] Pool* const of_parent = pool.release();  // a forked process has none of its threads
+      owner = getpid();
+      pool.reset(new Pool);
+    }
+    return *pool;
+  }
+
+  ~Pool() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    start_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
   }
 
   void run(Grid& grid, unsigned workers) {
@@ -40,21 +58,13 @@ class Pool {
  private:
   Pool() {
     // A worker maps 2048 regions (stacks and guard pages) and Linux allows a process 65530.
-    const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1u, 24u);
+    const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1u, BusyWorker::most);
     for (unsigned i = 0; i < count; ++i) threads_.emplace_back([this, i] { serve(i); });
   }
 
-  ~Pool() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    start_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
-
-  static void run_blocks(Block& block, Grid& grid) {
+  static void run_blocks(unsigned index, Block& block, Grid& grid) {
     block.start_kernel(grid);
+    const BusyWorker busy(index, block.kernel_name());
     for (std::uint64_t b; !grid.aborted && (b = grid.next_block.fetch_add(1)) < grid.blocks;) block.run(b);
     block.finish_kernel();
   }
@@ -71,7 +81,7 @@ class Pool {
       if (index >= wanted_) continue;
       Grid& grid = *grid_;
       lock.unlock();
-      run_blocks(block, grid);
+      run_blocks(index, block, grid);
       lock.lock();
       if (--busy_ == 0) done_.notify_one();
     }
@@ -100,10 +110,10 @@ std::string beyond_limits(const Launch& what) {
   return {};
 }
 
-// nvcc refuses more static shared memory than this; more must be asked for dynamically.
+// nvcc refuses more static shared memory than this; more must be asked for dynamically, and be allowed first.
 constexpr std::size_t max_static_shared = 48 * 1024;
 
-std::string beyond_shared_limits(const Launch& what) {
+std::string beyond_shared_limits(const Launch& what, bool must_be_allowed) {
   std::size_t statically = 0;
   for (const SharedVariable& variable : shared_variables_of(what.kernel)) {
     if (variable.owner_is_kernel) statically += variable.bytes;
@@ -114,15 +124,39 @@ std::string beyond_shared_limits(const Launch& what) {
   if (statically + what.dynamic_shared > max_dynamic_shared) {
     return fmt::format("{} bytes of shared memory: at most {}", statically + what.dynamic_shared, max_dynamic_shared);
   }
+  if (must_be_allowed && statically + what.dynamic_shared > max_static_shared &&
+      what.dynamic_shared > allowed_dynamic_shared(what.kernel)) {
+    return fmt::format(
+        "{} bytes of shared memory: more than {} need cudaFuncSetAttribute(kernel, "
+        "cudaFuncAttributeMaxDynamicSharedMemorySize, {}) before the launch",
+        statically + what.dynamic_shared, max_static_shared, what.dynamic_shared);
+  }
   return {};
 }
 
-cudaError_t refuse(const Launch& what, const std::string& why, cudaError_t error) {
-  if (Sink* const sink = active_sink()) {
-    sink->report(
-        {DefectKind::launch_limit, function_at(reinterpret_cast<std::uintptr_t>(what.kernel)).name, why, {}, {}});
+cudaError_t refuse(const std::string& kernel, const std::string& why, cudaError_t error) {
+  if (Sink* const sink = active_sink()) sink->report({DefectKind::launch_limit, kernel, why, {}, {}});
+  return error;
+}
+
+cudaError_t run(const Launch& what, const std::string& kernel, bool must_be_allowed, Body body) {
+  if (const std::string why = beyond_limits(what); !why.empty())
+    return refuse(kernel, why, cudaErrorInvalidConfiguration);
+  if (const std::string why = beyond_shared_limits(what, must_be_allowed); !why.empty())
+    return refuse(kernel, why, cudaErrorInvalidValue);
+  Grid grid{what, kernel, body, active_sink(), std::uint64_t{what.grid.x} * what.grid.y * what.grid.z};
+  if (grid.sink) {
+    grid.sink->start_launch(what, kernel);
+    global_order().start_launch();
   }
-  return set_last_error(error);
+  const bool alone = grid.blocks == 1 || (grid.sink && grid.sink->watches_writes());
+  const GlobalMemory::Opening opening;
+  Pool::instance().run(grid, alone ? 1 : worker_count());
+  return cudaSuccess;
+}
+
+std::string name_of(const Launch& what) {
+  return function_at(reinterpret_cast<std::uintptr_t>(what.kernel)).name;
 }
 
 }  // namespace
@@ -172,22 +206,27 @@ void sync_warp(LaneMask mask) {
   running_block->wait_in_collective({mask, "__syncwarp", nullptr, nullptr, true}, __builtin_return_address(0));
 }
 
+std::string oversized_shared_variable() {
+  for (const SharedVariable& variable : shared_variables_of(nullptr)) {
+    if (variable.bytes > max_dynamic_shared) {
+      return fmt::format("the __shared__ variable {} has {} bytes: a block has at most {}, and {} if it asks for them",
+                         variable.name, variable.bytes, max_static_shared, max_dynamic_shared);
+    }
+  }
+  return {};
+}
+
 unsigned worker_count() {
   return Pool::instance().size();
 }
 
 cudaError_t launch(const Launch& what, Body body) {
-  if (const std::string why = beyond_limits(what); !why.empty())
-    return refuse(what, why, cudaErrorInvalidConfiguration);
-  if (const std::string why = beyond_shared_limits(what); !why.empty()) return refuse(what, why, cudaErrorInvalidValue);
-  Grid grid{what, body, active_sink(), std::uint64_t{what.grid.x} * what.grid.y * what.grid.z};
-  if (grid.sink) {
-    grid.sink->start_launch(what);
-    global_order().start_launch();
-  }
-  const bool alone = grid.blocks == 1 || (grid.sink && grid.sink->watches_writes());
-  Pool::instance().run(grid, alone ? 1 : worker_count());
-  return cudaSuccess;
+  return run(what, name_of(what), false, body);
+}
+void launch_as_written(const Launch& what, const char* name, Body body) {
+  // Without the kernel's own address nobody knows what it is allowed.
+  const cudaError_t error = run(what, name ? name : name_of(what), !name, body);
+  if (error != cudaSuccess) set_last_error(error);
 }
 
 }  // namespace simt

@@ -106,6 +106,8 @@ StackPool::StackPool(std::size_t count) : count_(count) {
   void* memory = mmap(nullptr, count_ * slot_bytes_, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
+  // A forked process has none of the threads that run on them, and must not come nearer to Linux' limit of regions.
+  madvise(memory, count_ * slot_bytes_, MADV_DONTFORK);
   memory_ = static_cast<std::byte*>(memory);
   for (std::size_t i = 0; i < count_; ++i) {
     if (mprotect(memory_ + i * slot_bytes_, page, PROT_NONE) != 0) throw std::bad_alloc();

@@ -2,8 +2,10 @@
 
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <string>
 
+#include "common/simt/language/grid.hpp"
 #include "common/simt/observe/global_memory.hpp"
 
 namespace {
@@ -27,11 +29,20 @@ bool accessible(const void* pointer, std::size_t bytes) {
   return !memory.contains(address) || memory.allocated(address, bytes);
 }
 
+std::map<const void*, std::size_t>& allowed_by_kernel() {
+  static std::map<const void*, std::size_t> bytes;
+  return bytes;
+}
+
 }  // namespace
 
 namespace simt {
 cudaError_t set_last_error(cudaError_t error) {
   return last_error = error;
+}
+std::size_t allowed_dynamic_shared(const void* kernel) {
+  const auto at = allowed_by_kernel().find(kernel);
+  return at == allowed_by_kernel().end() ? 0 : at->second;
 }
 }  // namespace simt
 
@@ -39,6 +50,10 @@ cudaError_t cudaGetLastError() {
   const cudaError_t error = last_error;
   last_error = cudaSuccess;
   return error;
+}
+
+cudaError_t cudaPeekAtLastError() {
+  return last_error;
 }
 
 const char* cudaGetErrorName(cudaError_t error) {
@@ -76,14 +91,29 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   return *pointer ? cudaSuccess : simt::set_last_error(cudaErrorMemoryAllocation);
 }
 
+cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
+  const cudaError_t error = cudaMalloc(pointer, bytes);
+  // What the host writes there nobody sees, so all of it counts as written.
+  if (*pointer) simt::GlobalMemory::instance().mark_written(reinterpret_cast<std::uintptr_t>(*pointer), bytes);
+  if (*pointer) simt::GlobalMemory::instance().share_with_host(reinterpret_cast<std::uintptr_t>(*pointer));
+  return error;
+}
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t) {
+  return cudaMalloc(pointer, bytes);
+}
+
 cudaError_t cudaFree(void* pointer) {
   if (!pointer || simt::GlobalMemory::instance().release(pointer)) return cudaSuccess;
   return simt::set_last_error(cudaErrorInvalidValue);
+}
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
+  return cudaFree(pointer);
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   if (bytes == 0) return cudaSuccess;
   if (!accessible(to, bytes) || !accessible(from, bytes)) return simt::set_last_error(cudaErrorInvalidValue);
+  const simt::GlobalMemory::Opening opening;
   std::memcpy(to, from, bytes);
   simt::GlobalMemory::instance().mark_written(reinterpret_cast<std::uintptr_t>(to), bytes);
   return cudaSuccess;
@@ -95,12 +125,21 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
   if (bytes == 0) return cudaSuccess;
   if (!accessible(to, bytes)) return simt::set_last_error(cudaErrorInvalidValue);
+  const simt::GlobalMemory::Opening opening;
   std::memset(to, value, bytes);
   simt::GlobalMemory::instance().mark_written(reinterpret_cast<std::uintptr_t>(to), bytes);
   return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) {
   return cudaMemset(to, value, bytes);
+}
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+  if (value < 0 || static_cast<std::size_t>(value) > simt::max_dynamic_shared)
+    return simt::set_last_error(cudaErrorInvalidValue);
+  allowed_by_kernel()[kernel] = static_cast<std::size_t>(value);
+  return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSynchronize() {

@@ -1,0 +1,159 @@
+// What the process that judges stages and the one that runs them say to each other.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/backend/cpu/wire.hpp"
+#include "common/check/stage_run.hpp"
+#include "common/simt/observe/findings.hpp"
+#include "common/simt/observe/global_memory.hpp"
+
+namespace gemm {
+
+struct RunRequest {
+  std::string stage;  ///< its id
+  Problem problem;
+  std::vector<simt::GlobalMemory::Holding> operands;  ///< that the problem's pointers lead to
+  bool in_order = false;
+  /// Asks who wrote this address last; null: for a StageRun.
+  std::uintptr_t watched = 0;
+};
+
+/// How a launch came out: with a StageRun, with who wrote the address (a text, empty if nobody did), or with an exception
+/// of this type.
+enum class Answer { run, writer, out_of_device_memory, device_error, usage_error };
+
+inline void put(wire::Writer& writer, const RunRequest& request) {
+  writer.put(request.stage);
+  writer.put(request.problem);
+  writer.put(request.in_order);
+  writer.put(request.watched);
+  writer.put(request.operands.size());
+  for (const auto& [begin, allocation, matrix] : request.operands) {
+    writer.put(begin);
+    writer.put(allocation.bytes);
+    writer.put(allocation.open);
+    writer.put(allocation.sparse);
+    writer.put(matrix.name);
+    writer.put(matrix.first);
+    writer.put(matrix.rows);
+    writer.put(matrix.cols);
+    writer.put(matrix.ld);
+    writer.put(matrix.element_bytes);
+    writer.put(matrix.untold);
+  }
+}
+
+inline RunRequest get_request(wire::Reader& reader) {
+  RunRequest request;
+  reader.get(request.stage);
+  reader.get(request.problem);
+  reader.get(request.in_order);
+  reader.get(request.watched);
+  request.operands.resize(reader.next<std::size_t>());
+  for (auto& [begin, allocation, matrix] : request.operands) {
+    reader.get(begin);
+    reader.get(allocation.bytes);
+    reader.get(allocation.open);
+    reader.get(allocation.sparse);
+    reader.get(matrix.name);
+    reader.get(matrix.first);
+    reader.get(matrix.rows);
+    reader.get(matrix.cols);
+    reader.get(matrix.ld);
+    reader.get(matrix.element_bytes);
+    reader.get(matrix.untold);
+  }
+  return request;
+}
+
+inline void put(wire::Writer& writer, const simt::InspectionResult& detail) {
+  writer.put(detail.kernels.size());
+  for (const simt::KernelObservation& kernel : detail.kernels) {
+    writer.put(kernel.kernel);
+    writer.put(kernel.grid);
+    writer.put(kernel.block);
+    writer.put(kernel.dynamic_shared);
+    writer.put(kernel.static_shared);
+    writer.put(kernel.sites);
+    writer.put(kernel.barriers);
+    writer.put(kernel.block_runs);
+    writer.put(kernel.tensor_flops);
+  }
+}
+
+/// Without the defects: those are in the observation, as text.
+inline std::shared_ptr<const simt::InspectionResult> get_detail(wire::Reader& reader) {
+  const auto detail = std::make_shared<simt::InspectionResult>();
+  detail->kernels.resize(reader.next<std::size_t>());
+  for (simt::KernelObservation& kernel : detail->kernels) {
+    reader.get(kernel.kernel);
+    reader.get(kernel.grid);
+    reader.get(kernel.block);
+    reader.get(kernel.dynamic_shared);
+    reader.get(kernel.static_shared);
+    reader.get(kernel.sites);
+    reader.get(kernel.barriers);
+    reader.get(kernel.block_runs);
+    reader.get(kernel.tensor_flops);
+  }
+  return detail;
+}
+
+inline void put(wire::Writer& writer, const Account& account) {
+  writer.put(account.counts);
+  writer.put(account.lines.size());
+  for (const LineCounts& line : account.lines) {
+    writer.put(line.file);
+    writer.put(line.line);
+    writer.put(line.counts);
+  }
+}
+
+inline std::shared_ptr<const Account> get_account(wire::Reader& reader) {
+  const auto account = std::make_shared<Account>();
+  reader.get(account->counts);
+  account->lines.resize(reader.next<std::size_t>());
+  for (LineCounts& line : account->lines) {
+    reader.get(line.file);
+    reader.get(line.line);
+    reader.get(line.counts);
+  }
+  return account;
+}
+
+/// `counted`: the sender counts, because the receiver does not know all of its code.
+inline void put(wire::Writer& writer, const StageRun& run, bool counted) {
+  const Observation& seen = run.observation;
+  writer.put(run.status.code);
+  writer.put(run.status.reason);
+  writer.put(run.launches);
+  writer.put(run.policy);
+  writer.put(seen.defects);
+  writer.put(seen.warnings);
+  writer.put(seen.seconds);
+  writer.put(counted);
+  if (counted) return put(writer, Account{counts_of(seen), line_counts_of(seen)});
+  put(writer, *static_cast<const simt::InspectionResult*>(seen.detail.get()));
+}
+
+inline StageRun get_run(wire::Reader& reader) {
+  StageRun run;
+  Observation& seen = run.observation;
+  reader.get(run.status.code);
+  reader.get(run.status.reason);
+  reader.get(run.launches);
+  reader.get(run.policy);
+  reader.get(seen.defects);
+  reader.get(seen.warnings);
+  reader.get(seen.seconds);
+  if (reader.next<bool>())
+    seen.account = get_account(reader);
+  else
+    seen.detail = get_detail(reader);
+  return run;
+}
+
+}  // namespace gemm

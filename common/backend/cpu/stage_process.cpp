@@ -1,0 +1,316 @@
+// Stages in a process of their own. It is forked from the one that judges them, shares device memory with it
+// (simt/observe/global_memory.hpp) and nothing else, and launches what it is told to. What a stage does to its process,
+// no judge suffers: an endless loop, a crash, exit(). And of host code nothing gets at C.
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "common/backend/cpu/stage_messages.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/simt/code/symbols.hpp"
+#include "common/simt/run/executor.hpp"
+#include "common/simt/run/last_words.hpp"
+
+namespace gemm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What both processes see besides device memory.
+struct Shared {
+  std::atomic<Clock::rep> launched_at{0};  // when a stage's code began to run; 0: none runs
+  simt::LastWords words;
+};
+
+bool send_all(int socket, const char* bytes, std::size_t count) {
+  while (count > 0) {
+    const ssize_t sent = send(socket, bytes, count, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    bytes += sent;
+    count -= static_cast<std::size_t>(sent);
+  }
+  return true;
+}
+
+bool receive_all(int socket, char* bytes, std::size_t count) {
+  while (count > 0) {
+    const ssize_t got = recv(socket, bytes, count, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    bytes += got;
+    count -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+// A message is its length and its bytes.
+bool send_message(int socket, const std::string& message) {
+  const std::size_t size = message.size();
+  return send_all(socket, reinterpret_cast<const char*>(&size), sizeof size) &&
+         send_all(socket, message.data(), message.size());
+}
+
+std::optional<std::string> receive_message(int socket) {
+  std::size_t size = 0;
+  if (!receive_all(socket, reinterpret_cast<char*>(&size), sizeof size)) return std::nullopt;
+  std::string message(size, '\0');
+  if (!receive_all(socket, message.data(), size)) return std::nullopt;
+  return message;
+}
+
+// The answer to one request. `sites`: how much code the judge knows.
+std::string answer(const RunRequest& request, std::map<std::string, Contender>& contenders, Shared& shared,
+                   std::size_t sites) {
+  const auto known = contenders.find(request.stage);
+  Contender timed = known != contenders.end()
+                        ? known->second
+                        : contenders.emplace(request.stage, contender(find_stage(request.stage))).first->second;
+  timed.launch = [launch = std::move(timed.launch), &shared](const Problem& problem, cudaStream_t stream) {
+    struct Watch {
+      std::atomic<Clock::rep>& since;
+      explicit Watch(std::atomic<Clock::rep>& s) : since(s) { since = Clock::now().time_since_epoch().count(); }
+      ~Watch() { since = 0; }
+    } const watch(shared.launched_at);
+    return launch(problem, stream);
+  };
+  wire::Writer writer;
+  const auto failed = [&](Answer how, const char* what) {
+    writer.put(how);
+    writer.put(std::string(what));
+  };
+  try {
+    if (request.watched) {
+      const auto writer_of = last_writer_here(timed, request.problem, reinterpret_cast<const void*>(request.watched));
+      writer.put(Answer::writer);
+      writer.put(writer_of.value_or(""));
+      return writer.bytes();
+    }
+    const StageRun run = run_here(timed, request.problem, request.in_order);
+    writer.put(Answer::run);
+    put(writer, run, simt::site_count() != sites);
+  } catch (const OutOfDeviceMemory& error) {
+    failed(Answer::out_of_device_memory, error.what());
+  } catch (const DeviceError& error) {
+    failed(Answer::device_error, error.what());
+  } catch (const UsageError& error) {
+    failed(Answer::usage_error, error.what());
+  }
+  return writer.bytes();
+}
+
+// The life of the stages' process.
+[[noreturn]] void serve(int socket, Shared& shared, pid_t judge) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // whatever ends the judge, Ctrl-C included
+  if (getppid() != judge) _exit(1);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what kernels print is seen even if the process ends
+  simt::GlobalMemory::instance().begin_apart();
+  simt::worker_count();  // its own threads
+  simt::leave_last_words(shared.words);
+  const std::size_t sites = simt::site_count();
+  std::map<std::string, Contender> contenders;
+  while (const auto message = receive_message(socket)) {
+    wire::Reader reader(*message);
+    const RunRequest request = get_request(reader);
+    simt::GlobalMemory::instance().adopt(request.operands);
+    const std::string text = answer(request, contenders, shared, sites);
+    std::fflush(stdout);
+    if (!send_message(socket, text)) break;
+  }
+  _exit(0);
+}
+
+bool being_debugged() {
+  std::ifstream status("/proc/self/status");
+  std::string key;
+  for (pid_t tracer; status >> key; status.ignore(1 << 16, '\n')) {
+    if (key == "TracerPid:") return status >> tracer && tracer != 0;
+  }
+  return false;
+}
+
+class StageProcess {
+ public:
+  explicit StageProcess(double timeout_seconds) : timeout_(timeout_seconds) {
+    void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    shared_ = new (memory) Shared;
+  }
+  ~StageProcess() {
+    end();
+    munmap(shared_, sizeof(Shared));
+  }
+  StageProcess(const StageProcess&) = delete;
+  StageProcess& operator=(const StageProcess&) = delete;
+
+  StageRun run(const Contender& contender, const Problem& problem, bool in_order) {
+    std::optional<wire::Reader> reply = ask(contender, problem, in_order, nullptr);
+    if (reply) return get_run(*reply);
+    StageRun lost;
+    lost.ended = how_it_ended();
+    return lost;
+  }
+
+  std::optional<std::string> last_writer(const Contender& contender, const Problem& problem, const void* address) {
+    std::optional<wire::Reader> reply = ask(contender, problem, false, address);
+    if (!reply) {
+      end();
+      return std::nullopt;
+    }
+    const auto text = reply->next<std::string>();
+    return text.empty() ? std::nullopt : std::optional(text);
+  }
+
+ private:
+  // Nothing if its process has ended, or must be ended. Throws what the launch has thrown.
+  std::optional<wire::Reader> ask(const Contender& contender, Problem problem, bool in_order, const void* watched) {
+    // What has been compiled and loaded meanwhile must lie at the same places in both.
+    if (child_ && sites_ != simt::site_count()) end();
+    if (!child_) start();
+    problem.kernel = contender.kernel.value_or(problem.kernel);
+    wire::Writer request;
+    put(request,
+        {contender.stage->id, problem, operands_of(problem), in_order, reinterpret_cast<std::uintptr_t>(watched)});
+    late_ = false;
+    std::optional<std::string> reply;
+    if (send_message(socket_, request.bytes()) && answers_in_time()) reply = receive_message(socket_);
+    if (!reply) return std::nullopt;
+    wire::Reader reader(*std::move(reply));
+    const auto how = reader.next<Answer>();
+    if (how == Answer::out_of_device_memory) throw OutOfDeviceMemory();
+    if (how == Answer::usage_error) throw UsageError(reader.next<std::string>());
+    if (how == Answer::device_error) throw DeviceError(reader.next<std::string>());
+    return reader;
+  }
+
+  static std::vector<simt::GlobalMemory::Holding> operands_of(const Problem& problem) {
+    std::vector<simt::GlobalMemory::Holding> all;
+    for (const void* const pointer : {problem.x, problem.y, static_cast<const void*>(problem.out)}) {
+      auto found = simt::GlobalMemory::instance().holding_at(reinterpret_cast<std::uintptr_t>(pointer));
+      if (found) all.push_back(*std::move(found));
+    }
+    return all;
+  }
+
+  void start() {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+      throw DeviceError(fmt::format("no socket for the stages' process: {}", std::strerror(errno)));
+    new (shared_) Shared;
+    sites_ = simt::site_count();
+    std::fflush(nullptr);  // or both would write it
+    const pid_t judge = getpid();
+    child_ = fork();
+    if (child_ == 0) {
+      close(ends[0]);
+      serve(ends[1], *shared_, judge);
+    }
+    close(ends[1]);
+    socket_ = ends[0];
+    if (child_ < 0) {
+      close(socket_);
+      child_ = 0;
+      throw DeviceError(fmt::format("no process for the stages: {}", std::strerror(errno)));
+    }
+  }
+
+  // Returns when there is an answer or its end. False once the stage has run too long; then its process has been told.
+  bool answers_in_time() {
+    for (;;) {
+      if (readable_within(20)) return true;
+      const Clock::rep since = shared_->launched_at;
+      const auto spent = Clock::now().time_since_epoch() - Clock::duration(since);
+      if (timeout_ <= 0 || since == 0 || std::chrono::duration<double>(spent).count() < timeout_) continue;
+      late_ = true;
+      syscall(SYS_tgkill, child_, child_, simt::time_up_signal);  // to its main thread, which runs the host's code
+      readable_within(5000);                                      // it closes the connection when it ends
+      return false;
+    }
+  }
+
+  bool readable_within(int milliseconds) const {
+    pollfd connection{socket_, POLLIN, 0};
+    return poll(&connection, 1, milliseconds) > 0;
+  }
+
+  std::string how_it_ended() {
+    const int status = end();
+    const simt::LastWords& words = shared_->words;
+    if (late_) {
+      const bool told = words.end != simt::LastWords::End::none;
+      return fmt::format("stopped after {:g} s{}", timeout_, told ? words.place() : ", at a place that is not known");
+    }
+    if (words.end != simt::LastWords::End::none) return words.reason();
+    if (WIFSIGNALED(status)) {
+      const char* const name = sigabbrev_np(WTERMSIG(status));
+      return fmt::format("the stage's process was ended by SIG{}", name ? name : "?");
+    }
+    return "the stage ended the program: it called _exit(), or the like";
+  }
+
+  // Its status, as waitpid has it.
+  int end() {
+    if (!child_) return 0;
+    // Its connection is closed, or nobody reads it any more; a moment for what it has begun to end by itself.
+    close(socket_);
+    int status = 0;
+    pid_t ended = 0;
+    for (int i = 0; i < 50 && ended == 0; ++i) {
+      ended = waitpid(child_, &status, WNOHANG);
+      if (ended == 0) usleep(2000);
+    }
+    if (ended == 0) {
+      kill(child_, SIGKILL);
+      waitpid(child_, &status, 0);
+    }
+    child_ = 0;
+    return status;
+  }
+
+  const double timeout_;
+  Shared* shared_;
+  pid_t child_ = 0;
+  int socket_ = -1;
+  std::size_t sites_ = 0;  // as many as there were when it was forked
+  bool late_ = false;
+};
+
+std::optional<StageProcess>& process() {
+  static std::optional<StageProcess> only;
+  return only;
+}
+
+}  // namespace
+
+void set_stages_apart(double timeout_seconds) {
+  process().reset();
+  if (!being_debugged()) process().emplace(timeout_seconds);
+}
+
+StageRun run_apart(const Contender& contender, const Problem& problem, bool in_order) {
+  if (!process() || !contender.stage) return run_here(contender, problem, in_order);
+  return process()->run(contender, problem, in_order);
+}
+
+std::optional<std::string> last_writer_apart(const Contender& contender, const Problem& problem, const void* address) {
+  if (!process() || !contender.stage) return last_writer_here(contender, problem, address);
+  return process()->last_writer(contender, problem, address);
+}
+
+}  // namespace gemm

@@ -1,0 +1,16 @@
+// A CUDA context does not survive a fork: stages run in this process.
+#include "common/check/stage_run.hpp"
+
+namespace gemm {
+
+void set_stages_apart(double) {}
+
+StageRun run_apart(const Contender& contender, const Problem& problem, bool in_order) {
+  return run_here(contender, problem, in_order);
+}
+
+std::optional<std::string> last_writer_apart(const Contender& contender, const Problem& problem, const void* address) {
+  return last_writer_here(contender, problem, address);
+}
+
+}  // namespace gemm

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Stages that never end, crash, leave, or let the host do a kernel's work: each fails with one clear line and exit
+status 1, and what the program writes is whole.
+
+usage: test_limits.py BIN
+BIN: the folder with the built programs unruly_stage and huge_shared (tests/common/)
+"""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SOURCE = "tests/common/unruly_stage.cu"
+PROBLEM = ["--m", "40", "--n", "50", "--k", "20"]
+THREAD = r"thread \(\d+, 0, 0\) of block \(\d+, \d+, 0\)"
+# What is said of each variant. {kernel} and {host} stand for a kernel's thread and for host code, at the line that ends
+# in a comment with the name of the variant.
+EXPECTED = {
+    "loop": r"stopped after 1 s{kernel}",
+    "barriers": r"stopped after 1 s{kernel}",
+    "spin": r"stopped after 1 s{kernel}",
+    "sleep": r"stopped after 1 s{host}",
+    "host_loop": r"stopped after 1 s{host}",
+    "overflow": r"stack overflow{kernel}, a thread's local variables and calls need more than 64 KB",
+    "host_overflow": r"stack overflow{host}",
+    "host_throw": r"exception std::runtime_error \(no way\){host}",
+    "library_throw": r"exception std::out_of_range \(vector::_M_range_check: .*\){host}",
+    "kernel_throw": r"exception std::runtime_error \(no way\){kernel}",
+    "host_abort": r"abort\(\){host}",
+    "kernel_abort": r"abort\(\){kernel}",
+    "host_divide": r"division by zero, or the like \(SIGFPE\){host}",
+    "kernel_divide": r"division by zero, or the like \(SIGFPE\){kernel}",
+    "null": r"signal SIGSEGV{host}",
+    "trap": r"signal SIGILL{kernel}",
+    "host_exit": r"the stage ended the program: it called exit\(\), or the like,{host}",
+    "kernel_exit": r"the stage ended the program: it called exit\(\), or the like,{kernel}",
+    "quick": r"the stage ended the program: it called exit\(\), or the like,{host}",
+    "underscore_exit": r"the stage ended the program: it called _exit\(\), or the like",
+    "killed": r"the stage's process was ended by SIGKILL",
+    "host_writes": r"device memory is read or written{host}: that takes a kernel, or cudaMemcpy",
+    "host_reads": r"device memory is read or written{host}: that takes a kernel, or cudaMemcpy",
+    "host_product": r"no kernel wrote C\(0, 0\): what stands there is from the host, or from an earlier launch",
+    "host_corrects": r"no kernel wrote C\(1, 2\): what stands there is from the host, or from an earlier launch",
+    "old_product": r"no kernel wrote C\(0, 0\): what stands there is from the host, or from an earlier launch",
+    "no_blocks": r"2000 elements of C were never written, C\(0, 0\) among them",
+}
+bin_dir = None
+
+
+def expected(variant: str) -> str:
+    """The reason that a variant's check must give, as a regular expression."""
+    lines = (ROOT / SOURCE).read_text().splitlines()
+    at = [i for i, line in enumerate(lines, 1) if line.endswith(f"// {variant}")]
+    place = rf"at {SOURCE}:{at[0]}" if at else ""
+    kernel = rf" in sgemm<\(Way\)\d+>: {THREAD} {place}"
+    what = "whole numbers" if variant != "old_product" else "random data"
+    return EXPECTED[variant].format(kernel=kernel, host=f" in host code, {place}") + rf" \[{what}\]"
+
+
+def unruly(variant: str, *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [bin_dir / "unruly_stage", "--variant", variant, *PROBLEM, "--timeout", "1", *arguments],
+        text=True,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+    )
+
+
+class Limits(unittest.TestCase):
+    def test_every_way_is_told(self):
+        for variant in EXPECTED:
+            with self.subTest(variant):
+                with tempfile.TemporaryDirectory() as folder:
+                    file = pathlib.Path(folder, "result.json")
+                    done = unruly(variant, "--json", str(file))
+                    result = json.loads(file.read_text())
+                    self.assertEqual([path.name for path in pathlib.Path(folder).iterdir()], ["result.json"])
+                self.assertEqual((done.returncode, done.stderr), (1, ""))
+                self.assertEqual(result["status"], "fail")
+                self.assertRegex(result["reason"], rf"\A{expected(variant)}\Z")
+                self.assertEqual(done.stdout.count(result["reason"]), 1)
+                # Problem, heading, verdict; what is behind them explains the reason.
+                self.assertRegex(done.stdout, r"\A(\S.*\n){3}(  .*\n)*\Z")
+
+    def test_the_stage_itself_is_right(self):
+        done = subprocess.run([bin_dir / "unruly_stage", *PROBLEM, "--json", "-"], text=True, capture_output=True)
+        result = json.loads(done.stdout)
+        self.assertEqual((done.returncode, result["status"], done.stderr), (0, "pass", ""))
+        self.assertEqual(result["counts"]["fma32"], 40 * 50 * 20)
+
+    def test_managed_memory_is_the_hosts_too(self):
+        done = unruly("managed", "--json", "-")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["status"]), (0, "pass"))
+
+    def test_what_a_kernel_prints_is_seen(self):
+        done = unruly("prints")
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stdout.startswith("step 1\n"), done.stdout)
+        self.assertIn("stopped after 1 s in sgemm", done.stdout)
+
+    def test_a_ladder_goes_on(self):
+        """One process ends, and the next variant has another."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "ladder.json")
+            done = subprocess.run(
+                [bin_dir / "unruly_stage", "ladder", "40x50x20", "--variants", "--part", "--timeout", "1"]
+                + ["--only", "broken/01,broken/01:null,broken/01:host_exit", "--json", file],
+                text=True,
+                capture_output=True,
+                timeout=60,
+            )
+            results = json.loads(file.read_text())["results"]
+        self.assertEqual(done.returncode, 1, done.stderr)
+        status = {result["stage"]: result["status"] for result in results}
+        self.assertEqual(status["broken/01_unruly"], "pass")
+        self.assertEqual(status["broken/01_unruly:null"], "fail")
+        self.assertEqual(status["broken/01_unruly:host_exit"], "fail")
+
+    def test_a_check_does_not_wait_again_and_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "check.json")
+            done = subprocess.run(
+                [bin_dir / "unruly_stage", "check", "--timeout", "1", "--json", file],
+                text=True,
+                capture_output=True,
+                timeout=60,
+                env={**os.environ, "UNRULY": "sleep"},
+            )
+            report = json.loads(file.read_text())
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertIn("stopped after 1 s in host code", done.stdout)
+        self.assertIn("Nothing else was tried.", done.stdout)
+        self.assertEqual([property["status"] for property in report["properties"]], ["fail"])
+
+    def test_exit_before_main(self):
+        done = subprocess.run(
+            [bin_dir / "unruly_stage", *PROBLEM],
+            text=True,
+            capture_output=True,
+            timeout=60,
+            env={**os.environ, "UNRULY": "exit"},
+        )
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"\Aerror: the stage ended the program: .*, outside of a launch\n\Z")
+
+    def test_far_too_much_shared_memory(self):
+        done = subprocess.run([bin_dir / "huge_shared", *PROBLEM], text=True, capture_output=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(
+            done.stderr,
+            r"\Aerror: the __shared__ variable tile has 104857600 bytes: a block has at most 49152, [^\n]*\n\Z",
+        )
+
+    def test_signals_end_both_processes(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            program = subprocess.Popen(
+                [bin_dir / "unruly_stage", "--variant", "host_loop", "--timeout", "0"], stdout=subprocess.PIPE
+            )
+            children = pathlib.Path(f"/proc/{program.pid}/task/{program.pid}/children")
+            deadline = time.monotonic() + 30
+            while not children.read_text() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            program.send_signal(number)
+            # The other end of the pipe is closed when no process has it any more.
+            self.assertEqual(program.communicate(timeout=30), (b"", None))
+            self.assertEqual(program.returncode, -number)
+
+    def test_bad_limits(self):
+        for bad in ("-1", "x", "1e9"):
+            done = subprocess.run(
+                [bin_dir / "unruly_stage", *PROBLEM, "--timeout", bad], text=True, capture_output=True, timeout=60
+            )
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertTrue(re.fullmatch(r"error: [^\n]*\n", done.stderr), done.stderr)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    bin_dir = pathlib.Path(sys.argv.pop(1))
+    unittest.main()

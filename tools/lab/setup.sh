@@ -1,0 +1,80 @@
+# What ./lab finds on a machine, and installs.
+
+has_driver() { [[ -e /dev/nvidiactl || -e /proc/driver/nvidia/version ]] || { command -v nvidia-smi > /dev/null && nvidia-smi -L > /dev/null 2>&1; }; }
+
+find_nvcc() {
+  if [[ -n ${CUDACXX:-} ]]; then
+    command -v "$CUDACXX" || die "CUDACXX is '$CUDACXX', which can't be run"
+  elif command -v nvcc; then
+    :
+  elif [[ -x /usr/local/cuda/bin/nvcc ]]; then
+    echo /usr/local/cuda/bin/nvcc
+  elif [[ -f $local_dir/cuda-wheels/installed ]]; then
+    echo "$local_dir/cuda-wheels/cuda/bin/nvcc"
+  fi
+}
+
+# ---- set-up
+
+packages=(g++ cmake ninja-build git python3 libcli11-dev nlohmann-json3-dev libfmt-dev libgtest-dev libbenchmark-dev)
+
+missing_packages() {
+  local package
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f '${Status}' "$package" 2> /dev/null) == *" installed" ]] || echo "$package"
+  done
+}
+
+install_packages() {
+  if ! command -v dpkg-query > /dev/null; then
+    say "this is no Debian or Ubuntu: install what they call ${packages[*]} by hand if the build misses it"
+    return
+  fi
+  local missing as_root=()
+  mapfile -t missing < <(missing_packages "$@")
+  ((${#missing[@]})) || return 0
+  local command="apt-get install --no-install-recommends ${missing[*]}"
+  if ((EUID != 0)); then
+    command -v sudo > /dev/null || die "these packages are missing and there is no sudo; as root: $command"
+    as_root=(sudo)
+    say "packages are missing: sudo $command"
+    # Nobody there to be asked is no consent, but in CI.
+    if [[ -z $yes && -z ${CI:-} ]]; then
+      [[ -t 0 && -t 2 ]] || die "run this first, or lab with --yes: sudo $command"
+      local answer
+      read -r -p "lab: run this? [y/N] " answer
+      [[ $answer == [yY]* ]] || die "not installed; without these packages nothing can be built"
+    fi
+  else
+    say "installing: $command"
+  fi
+  # A fresh container has no package lists.
+  "${as_root[@]}" apt-get update -qq || die "apt-get update failed"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null ||
+    die "apt-get could not install ${missing[*]}"
+}
+
+# What tests of the full tier need from PyPI. Without it they are skipped, and say so.
+set_up_python() {
+  local python=$local_dir/python/bin/python
+  "$python" -c 'import cmarkgfm' 2> /dev/null && return
+  install_packages python3-venv
+  say "fetching what tests need from PyPI into .lab/python"
+  { rm -rf "$local_dir/python" && python3 -m venv "$local_dir/python" &&
+    "$python" -m pip install --quiet --disable-pip-version-check -r "$root/tests/requirements.txt"; } >&2 ||
+    say "could not: tests that need it are skipped"
+}
+
+set_up_cuda() {
+  local nvcc
+  nvcc=$(find_nvcc)
+  if [[ -z $nvcc ]]; then
+    say "no nvcc here: fetching nvcc, NVRTC and cuBLAS from PyPI into .lab/ (0.6 GB, once)"
+    install_packages python3-venv
+    source "$root/tools/cuda_wheels.sh"
+    install_cuda_wheels "$local_dir/cuda-wheels" >&2 || die "could not install CUDA from PyPI"
+    nvcc=$local_dir/cuda-wheels/cuda/bin/nvcc
+  fi
+  export CUDACXX=$nvcc
+  export CUDAToolkit_ROOT=${nvcc%/bin/*}
+}
