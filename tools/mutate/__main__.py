@@ -18,14 +18,13 @@ at least 98 % of the others are rejected and at most 3 % of all are proven, 1 if
 
 from __future__ import annotations
 
-import concurrent.futures
 import json
 import os
 import pathlib
 import signal
 import sys
 
-from tools.command_line import fail, parser_of
+from tools.command_line import fail, parser_of, run
 from tools.mutate.campaign import Campaign
 from tools.mutate.mutants import drawn, stage_of
 from tools.mutate.report import HEADING, MINIMUM, MOST_PROVEN, Count, count, record, row, survivors
@@ -98,7 +97,10 @@ def main() -> int:
                 write(pathlib.Path(arguments.json), campaign)
             if arguments.record:
                 record(seed, {stage: count(verdicts)})
-    except BaseException:  # interrupted, or a stage is not sound: the others' processes would go on for minutes
+    except KeyboardInterrupt:
+        end_running()
+        return 130
+    except BaseException:  # a stage is not sound: the others' processes would go on for minutes
         end_running()
         raise
     total = count_all(campaign)
@@ -108,7 +110,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (KeyboardInterrupt, concurrent.futures.CancelledError):
-        sys.exit(130)
+    run(main)
