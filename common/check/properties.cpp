@@ -61,10 +61,16 @@ Property representative_gemm(const Stage& stage) {
   // Offsets of two elements: FP32 numbers are then aligned to 8 bytes only.
   ProblemSpec by_two = box(34, 66, 34);
   by_two.offset = 2;
-  add(all, stage, {by_two});
+  // Rows aligned for vectors that end within one: a column short of whole tiles, which lies in the padding.
+  ProblemSpec short_by_one = scaled(box(128, 127, 38), -2, 0);
+  short_by_one.lda = 40;
+  short_by_one.ldb = short_by_one.ldc = 128;
+  add(all, stage, {by_two, short_by_one});
   if (stage.workspace_bytes) {  // it may partition k among blocks, or pack operands
     add(all, stage,
-        {box(20, 354, 33), box(22, 411, 36), scaled(box(70, 70, 100), -2, 2), box(30, 30, 400), awkward(20, 235, 163)});
+        {box(20, 354, 33), box(22, 411, 36), scaled(box(70, 70, 100), -2, 2), box(30, 30, 400), awkward(20, 235, 163),
+         // Blocks that end one tile and begin another; sums of a tile's parts by several rows of threads.
+         box(529, 68, 226), box(43, 20, 309)});
   }
   if (stage.batch) add(all, stage, {batched(box(64, 64, 32), 3), batched(awkward(40, 37, 67), 3)});
   // m and n one less than tiles have, k more than a tile has: a guard that lets one row too many pass reads it.
@@ -167,6 +173,9 @@ Property variants_of_gemm(const Stage& stage) {
     add(all, form,
         {scaled(box(64, 64, 64), -2, 2), awkward(131, 67, 35), awkward(127, 95, 72), box(65, 130, 7),
          scaled(box(128, 256, 136), -2, 0), awkward(0, 5, 5)});
+    // Six tiles of 128 x 256, two more than the executor has multiprocessors: a last wave to share among all. Two whole
+    // ones side by side.
+    if (stage.workspace_bytes) add(all, form, {box(257, 260, 65), scaled(box(128, 512, 32), -2, 0)});
     // There are a hundred variants: on the executor no more than that.
     if (on_gpu()) add(all, form, {box(129, 129, 129), awkward(1, 200, 33), awkward(200, 1, 33), box(33, 31, 0)});
   }
@@ -371,9 +380,11 @@ Property representative(const Stage& stage) {
 std::vector<Property> properties(const Stage& stage) {
   std::vector<Property> all;
   if (stage.op == Operation::gemm) {
-    all = {cubes(stage),   padded(stage),          rectangles(stage), thin(stage),
-           deep(stage),    empty(stage),           scalars(stage),    distributions(stage, {box(65, 40, 200)}),
-           batches(stage), variants_of_gemm(stage)};
+    all = {cubes(stage),      padded(stage),
+           rectangles(stage), thin(stage),
+           deep(stage),       empty(stage),
+           scalars(stage),    distributions(stage, {box(65, 40, 200), awkward(33, 40, 200)}),
+           batches(stage),    variants_of_gemm(stage)};
   } else {
     std::vector<ProblemSpec> specs;
     for (const Type type : tall_types) specs.push_back(tall(stage.op, type, 5, 8, 300));

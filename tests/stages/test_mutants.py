@@ -32,7 +32,7 @@ EXAMPLE = """// alpha * 1 in a comment
 __global__ void f(int m, int n, int k, float alpha, const float* a, int lda, float beta, float* c, int ldc) {
   const int row = blockIdx.x * 16 + threadIdx.x, col = threadIdx.y;  // row + 1 < m
   static_assert(1 < 2);
-  __shared__ float tile[16][17];
+  __shared__ float tile[16][17], other[2][16];
   float sum = 0;
   for (int i = 0; i < k; i += 16) {
     gemm::ptx::cp_async_wait<1>();
@@ -74,9 +74,9 @@ class Operators(unittest.TestCase):
         self.assertFalse([line for mutants in self.found.values() for line in mutants if line.line == 5])
 
     def test_of_a_guard_that_leaves_the_condition_is_false(self):
-        text = "__device__ void f(int i, int n) {\n  if (i >= n) return;\n  if (i < n) g();\n}\n"
+        text = "__device__ int f(int i, int n) {\n  if (i >= n) continue;\n  if (i < n) return g();\n}\n"
         lines = {mutant.lines_of(mutant.apply(text), mutant.begin) for mutant in mutants_of("f", text)["guard dropped"]}
-        self.assertEqual(lines, {"if (false) return;", "if (true) g();"})
+        self.assertEqual(lines, {"if (false) continue;", "if (true) return g();"})
 
 
 class Drawing(unittest.TestCase):

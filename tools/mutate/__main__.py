@@ -28,7 +28,7 @@ import sys
 from tools.command_line import fail, parser_of
 from tools.mutate.campaign import Campaign
 from tools.mutate.mutants import drawn, stage_of
-from tools.mutate.report import HEADING, MINIMUM, MOST_PROVEN, count, record, row, survivors
+from tools.mutate.report import HEADING, MINIMUM, MOST_PROVEN, Count, count, record, row, survivors
 from tools.mutate.running import end_running
 from tools.repository import stages
 
@@ -39,6 +39,23 @@ def number(text: str | None, option: str, default: int, least: int = 1) -> int:
     if not text.isdecimal() or int(text) < least:
         fail(f"{option} takes a whole number from {least} on, not '{text}'")
     return int(text)
+
+
+def count_all(campaign: Campaign) -> Count:
+    return count(verdict for verdicts in campaign.verdicts.values() for verdict in verdicts)
+
+
+def write(file: pathlib.Path, campaign: Campaign) -> None:
+    result = {
+        "seed": campaign.seed,
+        "per_stage": campaign.per_stage,
+        "total": count_all(campaign).to_json(),
+        "stages": [
+            {"stage": stage, **count(verdicts).to_json(), "mutants": [each.to_json() for each in verdicts]}
+            for stage, verdicts in campaign.verdicts.items()
+        ],
+    }
+    file.write_text(json.dumps(result, indent=1) + "\n")
 
 
 def main() -> int:
@@ -76,25 +93,17 @@ def main() -> int:
         for stage, verdicts in campaign.run(chosen):
             print(row(stage, count(verdicts)) if verdicts else f"{stage:<34} no kernel of its own", flush=True)
             print(survivors(verdicts), end="", flush=True)
+            # After each stage: all of them take an hour, and may be broken off.
+            if arguments.json:
+                write(pathlib.Path(arguments.json), campaign)
+            if arguments.record:
+                record(seed, {stage: count(verdicts)})
     except BaseException:  # interrupted, or a stage is not sound: the others' processes would go on for minutes
         end_running()
         raise
-    total = count(verdict for verdicts in campaign.verdicts.values() for verdict in verdicts)
+    total = count_all(campaign)
     print(row(f"all, seed {seed}", total))
     print(f"proven: {total.percent_proven:.1f} % of all; {campaign.seconds:.0f} s, {jobs} at a time")
-    if arguments.json:
-        result = {
-            "seed": seed,
-            "per_stage": per_stage,
-            "total": total.to_json(),
-            "stages": [
-                {"stage": stage, **count(verdicts).to_json(), "mutants": [each.to_json() for each in verdicts]}
-                for stage, verdicts in campaign.verdicts.items()
-            ],
-        }
-        pathlib.Path(arguments.json).write_text(json.dumps(result, indent=1) + "\n")
-    if arguments.record:
-        record(seed, {stage: count(verdicts) for stage, verdicts in campaign.verdicts.items()})
     return 0 if total.percent >= MINIMUM and total.percent_proven <= MOST_PROVEN else 1
 
 

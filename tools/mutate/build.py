@@ -5,10 +5,9 @@ from __future__ import annotations
 import pathlib
 import re
 import shlex
-import shutil
 
 from tools.command_line import fail
-from tools.mutate.mutants import Mutant, program_of
+from tools.mutate.mutants import Mutant, parts_of, program_of
 from tools.mutate.running import run
 from tools.repository import ROOT, relative, stage_file
 
@@ -64,40 +63,32 @@ class Build:
                 return source, begin
         return None
 
-    def compile(self, stage: str, source: pathlib.Path, text_file: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
-        """An object from `text_file` in place of `source`; headers are first looked for in `folder`. Optimised as in
-        the build: less, and products would not become FMAs, which are counted."""
+    def compile(self, stage: str, source: pathlib.Path, copy: str, folder: pathlib.Path) -> pathlib.Path:
+        """An object from a copy of `source`, which lies in the folder; headers are first looked for there. Optimised as
+        in the build: less, and products would not become FMAs, which are counted."""
         words = self.compile_command(stage, source)
-        at = words.index("-o")
-        output = folder / f"{text_file.stem}.o"
-        # As if it stood in the repository: the stage's id, and what code says of itself, come from that.
-        command = [*words[:at], f"-ffile-prefix-map={folder}={ROOT}", "-w", "-o", str(output), "-c", str(text_file)]
-        first = next(i for i, word in enumerate(command) if word.startswith("-") and word not in ("-B", "-m"))
-        command[first:first] = [f"-I{folder}"]
-        for option in ("-MT", "-MF"):  # the build's own file of dependencies stays
-            if option in command:
-                place = command.index(option)
-                del command[place : place + 2]
-        if "-MD" in command:
-            command.remove("-MD")
-        status, said = run(command, self.folder, COMPILING_LIMIT)
+        for option, others in (("-o", 1), ("-c", 1), ("-MT", 1), ("-MF", 1), ("-MD", 0)):
+            if option in words:
+                place = words.index(option)
+                del words[place : place + 1 + others]
+        # Relative: the names of files are part of the code, which is compared.
+        output = f"{copy}.o"
+        first = next(i for i, word in enumerate(words) if re.match("-[DI]", word))
+        command = [*words[:first], "-I.", *words[first:], "-w", "-o", output, "-c", copy]
+        status, said = run(command, folder, COMPILING_LIMIT)
         if status != 0:
             raise DoesNotCompile(said)
-        return output
-
-    def sources(self, stage: str, mutant: Mutant | None, folder: pathlib.Path) -> pathlib.Path:
-        """Writes the stage's file, and the header that the mutant changes. Without a mutant as it is."""
-        stage_copy = folder / relative(stage_file(stage))
-        stage_copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(stage_file(stage), stage_copy)
-        if mutant:
-            changed = folder / mutant.file
-            changed.parent.mkdir(parents=True, exist_ok=True)
-            changed.write_text(mutant.apply((ROOT / mutant.file).read_text()))
-        return stage_copy
+        return folder / output
 
     def stage_object(self, stage: str, mutant: Mutant | None, folder: pathlib.Path) -> pathlib.Path:
-        return self.compile(stage, stage_file(stage), self.sources(stage, mutant, folder), folder)
+        """Of the stage with a mutant, or as it is. Its headers with kernels are copied in any case: they must have the
+        same names."""
+        for file in (stage_file(stage), *parts_of(stage_file(stage))):
+            copy = folder / relative(file)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            text = file.read_text()
+            copy.write_text(mutant.apply(text) if mutant and mutant.file == relative(file) else text)
+        return self.compile(stage, stage_file(stage), relative(stage_file(stage)), folder)
 
     def program(
         self, stage: str, mutant: Mutant | None, stage_object: pathlib.Path, folder: pathlib.Path
@@ -110,9 +101,8 @@ class Build:
             text, all_texts = (ROOT / mutant.file).read_text(), source.read_text()
             if begin + text not in all_texts:
                 fail(f"{mutant.file} is newer than the build")
-            copy = folder / source.name
-            copy.write_text(all_texts.replace(begin + text, begin + mutant.apply(text), 1))
-            objects.append(str(self.compile(stage, source, copy, folder)))
+            (folder / source.name).write_text(all_texts.replace(begin + text, begin + mutant.apply(text), 1))
+            objects.append(str(self.compile(stage, source, source.name, folder)))
         words = self.link_command(stage)
         program = folder / program_of(stage)
         words[words.index("-o") + 1] = str(program)

@@ -65,7 +65,7 @@ def guard_dropped(code: str) -> Iterator[Edit]:
     leaving = []
     for match in re.finditer(r"\bif \(", code):
         end = closing(code, match.end() - 1)
-        leaves = re.match(r"\s*(?:return|continue|break)\b", code[end:])
+        leaves = re.match(r"\s*(?:return|continue|break);", code[end:])
         if leaves:
             leaving.append((match.end(), end))
         if not code[: match.start()].endswith("constexpr "):

@@ -65,7 +65,11 @@ def kernel_code(code: str) -> list[tuple[int, int, int]]:
     return spans
 
 
-DECLARATION = re.compile(r"(?!return\b)(?:[\w:]+(?:<[^;]*>)?(?:\(\d+\))?[ *&]+)+[\w:]+(?:\[[^;]*\])*")
+# A type, and names with the sizes of arrays, of which all but the last may have values.
+DECLARATION = re.compile(
+    r"(?!return\b)(?:[\w:]+(?:<[^;]*>)?(?:\([\w ]+\))?[ *&]+)+"
+    r"(?:\w+(?:\[[^;]*?\])*(?: = [^;]*?)?, \*?)*[\w:]+(?:\[[^;]*\])*"
+)
 
 
 def brackets(code: str) -> Iterator[tuple[int, int, bool]]:
