@@ -5,7 +5,7 @@ usage: test_mutants.py --self-test
        test_mutants.py BUILD [--per-stage N] [--seed S]
 
 BUILD     a build for the CPU executor, with the programs of all stages. With GEMM_SHARE=P/N in the environment every
-          N-th stage is tried, from the P-th on. A share is small, and after a change of a stage other mutants are
+          N-th stage of the record is tried, from the P-th on. A share is small, and after a change of a stage other mutants are
           drawn, of which one may be equivalent without a proof yet: a share fails if less than 90 % are rejected.
 """
 
@@ -24,7 +24,8 @@ from tools.mutate.campaign import Campaign
 from tools.mutate.judge import MISSED, PROVEN, REJECTED, SAME_CODE, Verdict
 from tools.mutate.machine_code import fingerprint
 from tools.mutate.mutants import Mutant, drawn, gemm_stages, mutants_in, mutants_of, program_of, text_of
-from tools.mutate.report import count, survivors
+from tools.mutate.report import RECORD, count, survivors
+from tools.repository import read_json
 
 MINIMUM = 90
 
@@ -155,8 +156,12 @@ def main():
     options = parser.parse_args()
     part, parts = map(int, os.environ.get("GEMM_SHARE", "1/1").split("/"))
     campaign = Campaign(options.build, options.seed, options.per_stage, os.cpu_count() or 1)
-    built = [stage for stage in gemm_stages() if (options.build / "bin" / program_of(stage)).exists()]
-    for _, verdicts in campaign.run(built[part - 1 :: parts]):
+    # Of the others nobody has looked at the survivors yet.
+    recorded = {each["stage"] for each in read_json(RECORD)["stages"]}
+
+    programs = {file.name for file in (options.build / "bin").iterdir()}
+    tried = [each for each in gemm_stages() if each in recorded and program_of(each) in programs]
+    for _, verdicts in campaign.run(tried[part - 1 :: parts]):
         for verdict in verdicts:
             print(f"{verdict.stage}: {verdict.mutant.describe()}\n    {verdict.outcome} {verdict.by} {verdict.reason}")
     counted = count(verdict for verdicts in campaign.verdicts.values() for verdict in verdicts)
