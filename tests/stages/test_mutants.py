@@ -5,8 +5,9 @@ usage: test_mutants.py --self-test
        test_mutants.py BUILD [--per-stage N] [--seed S]
 
 BUILD     a build for the CPU executor, with the programs of all stages. With GEMM_SHARE=P/N in the environment every
-          N-th stage of the record is tried, from the P-th on. A share is small, and after a change of a stage other mutants are
-          drawn, of which one may be equivalent without a proof yet: a share fails if less than 90 % are rejected.
+          N-th stage of the record is tried, from the P-th on. A share is small, and after a change of a stage other
+          mutants are drawn, of which one may be equivalent without a proof yet: a share fails if less than 90 % are
+          rejected.
 """
 
 import argparse
@@ -158,7 +159,6 @@ def main():
     campaign = Campaign(options.build, options.seed, options.per_stage, os.cpu_count() or 1)
     # Of the others nobody has looked at the survivors yet.
     recorded = {each["stage"] for each in read_json(RECORD)["stages"]}
-
     programs = {file.name for file in (options.build / "bin").iterdir()}
     tried = [each for each in gemm_stages() if each in recorded and program_of(each) in programs]
     for _, verdicts in campaign.run(tried[part - 1 :: parts]):
