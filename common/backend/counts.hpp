@@ -84,9 +84,9 @@ struct Observation {
 /// same is always the first.
 Observation observe(const std::function<void()>& run, bool in_order = false);
 
-/// Of `count` rows of so many bytes each in device memory, `stride` bytes from one to the next: the offset of the first
-/// byte that no kernel has written in the last observation, or somebody else since. Nothing if there is none, and on a
-/// GPU, where nobody looks on.
+/// Of `count` rows in device memory, each of `bytes` bytes and `stride` bytes behind the one before: the offset of the
+/// first byte that no kernel wrote in the last observation, or that the host has written since. Nothing if there is none,
+/// and on a GPU, which does not record it.
 std::optional<std::int64_t> first_not_by_kernel(const void* rows, std::int64_t count, std::size_t bytes,
                                                 std::size_t stride);
 

@@ -151,7 +151,7 @@ std::string text_of(const std::vector<Finding>& findings, bool brief) {
       if (!brief) text += fmt::format("  pass  {:<15}  {}\n", finding.name, finding.says);
       continue;
     }
-    if (!brief) text += fmt::format("  FAIL  {:<15}  not {}\n", finding.name, finding.says);
+    if (!brief) text += fmt::format("  FAIL  {:<15}  {}\n", finding.name, finding.says);
     if (first) others += (others.empty() ? "" : ", ") + finding.name;
     if (!first) first = &finding;
   }
