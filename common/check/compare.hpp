@@ -53,7 +53,8 @@ struct Comparison {
   double largest = 0;            ///< the largest magnitude, to see that integers stay exact
   std::int64_t worst_row = 0, worst_col = 0;
   double got = 0, expected = 0;
-  int digits = 9;  ///< that tell them apart
+  int digits = 9;            ///< that tell them apart
+  const char* result = "C";  ///< the name of the matrix
 
   /// False for NaN, too.
   bool passed() const { return wrong == 0 && max_ratio <= 1.0 && frobenius_ratio <= 1.0; }

@@ -16,14 +16,15 @@ double tolerance(Accuracy accuracy, std::int64_t k) {
 std::string Comparison::reason() const {
   if (passed()) return {};
   if (unwritten > 0)
-    return fmt::format("{} elements of C were never written, C({}, {}) among them", unwritten, worst_row, worst_col);
+    return fmt::format("{0} elements of {1} were never written, {1}({2}, {3}) among them", unwritten, result, worst_row,
+                       worst_col);
   if (wrong > 0 && exact) {
-    return fmt::format("C({}, {}) is {:.{}g}, should be {:.{}g}; {} of {} elements are wrong", worst_row, worst_col,
-                       got, digits, expected, digits, wrong, elements);
+    return fmt::format("{}({}, {}) is {:.{}g}, should be {:.{}g}; {} of {} elements are wrong", result, worst_row,
+                       worst_col, got, digits, expected, digits, wrong, elements);
   }
   if (wrong > 0 || !(max_ratio <= 1.0)) {
-    return fmt::format("C({}, {}) is {:.{}g}, should be {:.{}g} ({:.3g} times its bound); {} wrong in all", worst_row,
-                       worst_col, got, digits, expected, digits, max_ratio, wrong);
+    return fmt::format("{}({}, {}) is {:.{}g}, should be {:.{}g} ({:.3g} times its bound); {} wrong in all", result,
+                       worst_row, worst_col, got, digits, expected, digits, max_ratio, wrong);
   }
   return fmt::format("Frobenius residual {:.3g} is {:.3g} times its bound", frobenius, frobenius_ratio);
 }

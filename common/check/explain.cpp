@@ -7,6 +7,7 @@
 #include "common/check/hypotheses.hpp"
 #include "common/check/stage_run.hpp"
 #include "common/check/workbench.hpp"
+#include "common/problem/names.hpp"
 
 namespace gemm {
 namespace {
@@ -92,10 +93,6 @@ std::string region(const SolvedProblem& solved, const std::vector<Element>& wron
                      span("column", left, right));
 }
 
-const char* result_name(const ProblemSpec& spec) {
-  return spec.op == Operation::tsmm ? "B" : "C";
-}
-
 // The place where a wrong element is written.
 std::vector<std::string> line_of(Workbench& bench, const Contender& contender, const Element& wrong) {
   bench.reset_output();
@@ -104,7 +101,7 @@ std::vector<std::string> line_of(Workbench& bench, const Contender& contender, c
       bench.out().data<unsigned char>() + (wrong.i * bench.out().ld() + wrong.j) * static_cast<std::int64_t>(bytes);
   const auto writer = last_writer_apart(contender, bench.problem(), address);
   if (!writer) return {};
-  return {fmt::format("{}({}, {}) is written by {}.", result_name(bench.spec()), wrong.i, wrong.j, *writer)};
+  return {fmt::format("{}({}, {}) is written by {}.", result_name(bench.spec().op), wrong.i, wrong.j, *writer)};
 }
 
 }  // namespace

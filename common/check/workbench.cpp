@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "common/problem/names.hpp"
+
 namespace gemm {
 namespace {
 
@@ -47,10 +49,6 @@ Matrix result_matrix(const ProblemSpec& spec) {
   return spec.op == Operation::tsmm ? matrix_b(spec) : matrix_c(spec);
 }
 
-const char* result_name(const ProblemSpec& spec) {
-  return spec.op == Operation::tsmm ? "B" : "C";
-}
-
 const ProblemSpec& validated(const ProblemSpec& spec) {
   spec.validate();
   return spec;
@@ -85,7 +83,7 @@ Workbench::Workbench(const ProblemSpec& spec, Surroundings surroundings)
 void Workbench::fill_with_traps() {
   x_.name("A");
   y_.name(spec_.op == Operation::tsmm ? "C" : "B");
-  out_.name(result_name(spec_));
+  out_.name(result_name(spec_.op));
   if (spec_.reads_operands()) {
     x_.fill(generator(spec_, 0));
     y_.fill(generator(spec_, 1));
@@ -138,7 +136,7 @@ void Workbench::reset_output() {
     if (out_.named()) out_.forbid_reading();
   } else {
     out_.poison();
-    out_.forbid_reading(fmt::format("beta is 0, so {} must not be read", result_name(spec_)));
+    out_.forbid_reading(fmt::format("beta is 0, so {} must not be read", result_name(spec_.op)));
   }
 }
 
@@ -201,7 +199,7 @@ std::string Workbench::not_by_kernel() const {
                                            static_cast<std::size_t>(p.ldout * element));
   if (!missing) return {};
   return fmt::format("no kernel wrote {}({}, {}): what stands there is from the host, or from an earlier launch",
-                     result_name(spec_), *missing / (p.ldout * element), *missing % (p.ldout * element) / element);
+                     result_name(spec_.op), *missing / (p.ldout * element), *missing % (p.ldout * element) / element);
 }
 
 Verdict Workbench::inspect(const Contender& contender) const {
@@ -219,6 +217,7 @@ Verdict Workbench::inspect_result(Accuracy accuracy) const {
   const bool exact = is_exact(spec_);
   verdict.compared = true;
   verdict.error = compare(problem(), reference_, accuracy, exact);
+  verdict.error.result = result_name(spec_.op);
   if (exact && verdict.error.largest > exact_limit(spec_.type)) {
     throw UsageError(
         fmt::format("integers aren't exact at k = {}: a sum may reach {}", spec_.k, verdict.error.largest));
@@ -227,7 +226,7 @@ Verdict Workbench::inspect_result(Accuracy accuracy) const {
     fail(verdict.error.reason());
   } else if (const std::int64_t words = out_.damaged_words(); words > 0) {
     fail(fmt::format("wrote {} words outside {} (padding of its rows, or before or behind it)", words,
-                     result_name(spec_)));
+                     result_name(spec_.op)));
   } else if (x_.fingerprint() != fingerprint_x_ || y_.fingerprint() != fingerprint_y_) {
     fail("changed its inputs");
   }

@@ -34,6 +34,10 @@ Distribution distribution_of(const std::string& name) {
 const char* operation_name(Operation op) {
   return op == Operation::gemm ? "gemm" : op == Operation::tsmttsm ? "tsmttsm" : "tsmm";
 }
+const char* result_name(Operation op) {
+  return op == Operation::tsmm ? "B" : "C";
+}
+
 const char* type_name(Type type) {
   return type == Type::f16 ? "half" : type == Type::f32 ? "float" : type == Type::f64 ? "double" : "double complex";
 }

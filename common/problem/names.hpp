@@ -12,6 +12,7 @@ const char* distribution_name(Distribution distribution);
 Distribution distribution_of(const std::string& name);  ///< throws UsageError if there is none
 const char* operation_name(Operation op);
 const char* type_name(Type type);
+const char* result_name(Operation op);  ///< the matrix that is written: C, of TSMM B
 
 Type type_of(const std::string& letter);  ///< s, h, d or z; throws UsageError for others
 
