@@ -32,6 +32,9 @@ struct KernelResources {
 /// Nothing on the CPU executor, which has no registers to count.
 std::optional<KernelResources> kernel_resources(const void* kernel);
 
+/// As reports call it: "sgemm<4>". Empty on a GPU, where the launch log has an address alone.
+std::string kernel_name(const void* kernel);
+
 /// Whether machine code built for `architectures` (as in CMAKE_CUDA_ARCHITECTURES, but separated by commas:
 /// "75-real,90a-real") runs on a device of this compute capability: same major version, minor not above; with a suffix
 /// (90a), exactly that one.

@@ -9,6 +9,7 @@
 #include "common/backend/device.hpp"
 #include "common/check/explain.hpp"
 #include "common/check/properties.hpp"
+#include "common/measure/reference_gpu.hpp"
 #include "common/toolchain/jit.hpp"
 
 namespace gemm {
@@ -218,6 +219,10 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
       if (result.counts) {
         result.counts->assumed_fmas = static_cast<std::uint64_t>(spec.flops() / 2);
         result.counts->is_double = spec.type == Type::f64 || spec.type == Type::c64;
+        if (result.stage) {
+          result.code = recorded_code(*result.stage, spec);
+          result.predicted = predicted_on_reference(*result.stage, spec, *result.counts);
+        }
       }
       if (options.lines) result.lines = line_counts_of(result.verdict.observation);
     }

@@ -9,6 +9,7 @@
 #include "common/backend/timing.hpp"
 #include "common/check/contender.hpp"
 #include "common/check/workbench.hpp"
+#include "common/measure/reference_gpu.hpp"
 #include "common/measure/roofline.hpp"
 
 namespace gemm {
@@ -45,6 +46,8 @@ struct Result {
   std::optional<TimedResult> timed;  ///< only if asked for, and only if the check passed
   std::optional<Counts> counts;      ///< only if asked for, and only if the check passed
   std::vector<LineCounts> lines;
+  std::optional<RecordedCode> code;     ///< if its machine code is on record
+  std::optional<Prediction> predicted;  ///< on the reference GPU, from the counts (reference_gpu.hpp)
   /// Of another program's stage (common/commands/ladder_programs.hpp): what it says of its bound, and of the roofline.
   std::string bound;
   std::optional<double> told_percent_of_roofline;
@@ -62,6 +65,10 @@ struct Result {
   /// problem's, which has another roofline.
   /// With `tensor_cores`, of that with FP64 on the Tensor Cores.
   std::optional<double> percent_of_roofline(const std::optional<Ceilings>& ceilings, bool tensor_cores = false) const;
+  /// What the counts and the machine code say; only with counts.
+  CountedBound counted_bound() const {
+    return gemm::counted_bound(*counts, code ? std::optional(code->instructions) : std::nullopt);
+  }
   /// Blocks of the launch with the most.
   unsigned blocks() const;
 };

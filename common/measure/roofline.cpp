@@ -71,25 +71,37 @@ Floor stage_prediction(const Stage& stage, const ProblemSpec& spec, const Ceilin
   return floor;
 }
 
-CountedBound counted_bound(const Counts& counts) {
+CountedBound counted_bound(const Counts& counts, std::optional<double> instructions) {
   const double steps = counts.steps();
-  if (steps == 0) return {.by = "no FMAs"};
+  CountedBound bound;
+  if (steps == 0) {
+    bound.by = "no FMAs";
+    return bound;
+  }
+  if (counts.on_tensor_cores() && counts.is_double) {
+    bound.units = {{"Tensor Cores", cycles_per_tensor_fma64}};
+    bound.peak = "FP64 Tensor Core";
+  } else if (counts.on_tensor_cores()) {
+    bound.units = {{"Tensor Cores", cycles_per_mma}};
+    bound.peak = "Tensor Core";
+    bound.step = "mma";
+  } else if (counts.fma64.value_or(0) > counts.fma32.value_or(0)) {
+    bound.units = {{"FP64 cores", cycles_per_warp_fma64}};
+    bound.peak = "FP64";
+  } else {
+    bound.units = {{"FP32 cores", cycles_per_warp_fma}};
+  }
+  bound.at_peak = bound.units.front().cycles;
   const double shared = static_cast<double>(counts.shared_load.wavefronts + counts.shared_store.wavefronts);
-  CountedBound bound{"FP32 cores", cycles_per_warp_fma, 1, cycles_per_warp_fma, "FP32", "FMA"};
-  if (counts.on_tensor_cores() && counts.is_double)
-    bound = {"Tensor Cores", cycles_per_tensor_fma64, 1, cycles_per_tensor_fma64, "FP64 Tensor Core", "FMA"};
-  else if (counts.on_tensor_cores())
-    bound = {"Tensor Cores", cycles_per_mma, 1, cycles_per_mma, "Tensor Core", "mma"};
-  else if (counts.fma64.value_or(0) > counts.fma32.value_or(0))
-    bound = {"FP64 cores", cycles_per_warp_fma64, 1, cycles_per_warp_fma64, "FP64", "FMA"};
-  const auto consider = [&](double cycles, const char* by) {
-    if (cycles <= bound.cycles) return;
-    bound.by = by;
-    bound.cycles = cycles;
-    bound.share_of_peak = bound.at_peak / cycles;
-  };
-  consider(counts.data_cycles() / steps, shared >= counts.data_cycles() / 2 ? "shared memory" : "L1 cache");
-  consider(counts.tag_cycles() / steps, "L1 tags");
+  const bool is_shared = counts.data_cycles() > 0 && shared >= counts.data_cycles() / 2;
+  bound.units.push_back({is_shared ? "shared memory" : "L1 cache", counts.data_cycles() / steps});
+  bound.units.push_back({"L1 tags", counts.tag_cycles() / steps});
+  if (instructions) bound.units.push_back({"issue slots", *instructions / issue_slots});
+  const BusyUnit& busiest =
+      *std::ranges::max_element(bound.units, {}, [](const BusyUnit& unit) { return unit.cycles; });
+  bound.by = busiest.name;
+  bound.cycles = busiest.cycles;
+  bound.share_of_peak = bound.at_peak / bound.cycles;
   return bound;
 }
 

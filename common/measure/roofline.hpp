@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/backend/ceilings.hpp"
 #include "common/check/workbench.hpp"
@@ -42,17 +43,29 @@ inline constexpr double cycles_per_mma = 1.0;
 /// Cycles that 32 multiply-adds in double take there: an instruction of 16 x 8 x 4 is 16 times as many, in 4 cycles.
 inline constexpr double cycles_per_tensor_fma64 = 0.25;
 
-/// What keeps an SM busy longest, from what the CPU executor has counted.
+/// A warp-wide instruction of each of an SM's four schedulers a cycle.
+inline constexpr double issue_slots = 4;
+
+/// For how long a unit of an SM is busy with one of Counts::steps().
+struct BusyUnit {
+  std::string
+      name;  ///< "shared memory" or "L1 cache" (the data banks), "L1 tags", "issue slots", "FP32 cores", "FP64 cores" or
+             ///< "Tensor Cores"
+  double cycles = 0;
+};
+
+/// What keeps an SM busy longest, from what the CPU executor has counted and from the machine code.
 struct CountedBound {
-  std::string by;                        ///< "shared memory", "L1 cache", "L1 tags", "FP32 cores", "FP64 cores" or
-                                         ///< "Tensor Cores"
-  double cycles = 0;                     ///< for one of Counts::steps()
+  std::vector<BusyUnit> units;           ///< the cores first
+  std::string by;                        ///< the busiest
+  double cycles = 0;                     ///< its own
   double share_of_peak = 0;              ///< the most of the peak that this allows, 0 to 1
   double at_peak = cycles_per_warp_fma;  ///< cycles, at the peak
   std::string peak = "FP32";             ///< which: FP64 where most FMAs are; or "Tensor Core"
   std::string step = "FMA";              ///< or "mma"
 };
-CountedBound counted_bound(const Counts& counts);
+/// `instructions` of a warp for each step, where they are known (machine_code.hpp).
+CountedBound counted_bound(const Counts& counts, std::optional<double> instructions = std::nullopt);
 
 /// The same without a device: which resource of an SM a warp-wide FMA of this stage keeps busy longest.
 std::string predicted_bound(const Stage& stage, const ProblemSpec& spec);

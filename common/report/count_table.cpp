@@ -6,7 +6,9 @@
 #include <cmath>
 #include <fstream>
 
+#include "common/measure/reference_gpu.hpp"
 #include "common/measure/roofline.hpp"
+#include "common/report/text_table.hpp"
 #include "common/report/verdict.hpp"
 
 namespace gemm {
@@ -41,18 +43,29 @@ std::string factor(double now, double before) {
 // Of the counted ones; all are of one type.
 CountedBound first_bound(const std::vector<Result>& results) {
   for (const Result& result : results) {
-    if (result.counts) return counted_bound(*result.counts);
+    if (result.counts) return result.counted_bound();
   }
   return {};
 }
 
-// The counts of the stage that this one changes, if they are among the results.
-const Counts* counts_of_base(const Result& result, const std::vector<Result>& results) {
+// The stage that this one changes, if it is among the results and was counted.
+const Result* base_of(const Result& result, const std::vector<Result>& results) {
   if (result.base.empty()) return nullptr;
   const auto base = std::ranges::find_if(results, [&](const Result& other) {
     return other.id.starts_with(result.base + "_") && other.id.find(':') == std::string::npos;
   });
-  return base != results.end() && base->counts ? &*base->counts : nullptr;
+  return base != results.end() && base->counts ? &*base : nullptr;
+}
+
+std::string speed(double tflops) {
+  return fmt::format("{:.{}f}", tflops, tflops < 10 ? 2 : tflops < 100 ? 1 : 0);
+}
+
+// "40.1-58.3": if nothing overlaps, and if everything does.
+std::string speeds(const ProblemSpec& problem, const Prediction& prediction) {
+  const std::string least = speed(problem.flops() / (prediction.most_ms * 1e9)),
+                    most = speed(problem.flops() / (prediction.least_ms * 1e9));
+  return least == most ? least : least + "-" + most;
 }
 
 const char* step_name(const CountedBound& bound) {
@@ -60,7 +73,7 @@ const char* step_name(const CountedBound& bound) {
 }
 
 std::string status_cell(const Result& result, bool colour) {
-  const std::string text = fmt::format("{:<4}", status_of(result));
+  const std::string text = status_of(result);
   if (!colour) return text;
   const bool good = result.verdict.outcome == Outcome::pass;
   return fmt::format("\033[{}m{}\033[0m", good ? "32" : result.verdict.outcome == Outcome::skip ? "33" : "31", text);
@@ -69,48 +82,82 @@ std::string status_cell(const Result& result, bool colour) {
 }  // namespace
 
 std::string count_table(const std::vector<Result>& results, bool colour) {
-  std::size_t width = 5;
-  for (const Result& result : results) width = std::max(width, result.id.size());
-  std::string text = fmt::format("{:<{}}  {:<7}  {:<6}{:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "stage", width,
-                                 "correct", "since", "global", "global", "shared", "L1, shared", "bank",
-                                 fmt::format("% of {}", first_bound(results).peak), "predicted");
-  text += fmt::format("{:<{}}  {:<7}  {:<6}{:<12}{:<12}{:<12}{:<12}{:<12}{:<12}{}\n", "", width, "", "", "loads",
-                      "sectors", "loads", "wavefronts", "conflicts", "peak", "bound, at most");
+  const auto any = [&](const auto& has) { return std::ranges::any_of(results, has); };
+  const bool referred = any([](const Result& r) { return r.predicted.has_value(); });
+  const std::string peak = first_bound(results).peak;
+  TextTable table({{{"stage"}},
+                   {{"correct"}},
+                   {{"since"}, false, 4},
+                   {{"global", "loads"}, false, 6},
+                   {{"global", "sectors"}, false, 5},
+                   {{"shared", "loads"}, false, 6},
+                   {{"as com-", "piled"}, false, 6},
+                   {{"L1, shared", "wavefronts"}, false, 3},
+                   {{"bank", "conflicts"}, false, 7},
+                   {{"instruc-", "tions"}, false, 4},
+                   {{fmt::format("% of {}", peak), "peak"}, false, referred ? 2 : 0},
+                   {{"predicted", referred ? "bound" : "bound, at most"}},
+                   {{"predicted", "TFLOP/s"}, true, 1},
+                   {{"measured", "TFLOP/s"}, true, 1},
+                   {{"% of", "cuBLAS"}, true, 1}});
   for (const Result& result : results) {
-    text += fmt::format("{:<{}}  {}     ", result.id, width, status_cell(result, colour));
     if (result.verdict.outcome != Outcome::pass || !result.counts) {
-      text += result.verdict.reason + "\n";
+      table.add({result.id, status_cell(result, colour), result.verdict.reason});
       continue;
     }
     const Counts& c = *result.counts;
-    const Counts* const before = counts_of_base(result, results);
-    const std::string since = before ? result.base.substr(result.base.find('/') + 1) : "";
-    text += fmt::format("{:<6}", since);
-    const auto cell = [&](auto value) {
-      const double steps = c.steps(), steps_before = before ? before->steps() : 0;
-      const double now = steps ? value(c) / steps : 0;
-      const std::string change = steps_before ? factor(now, value(*before) / steps_before) : "";
-      text += fmt::format("{:<12}", number(now) + (change.empty() ? "" : " " + change));
+    const Result* const before = base_of(result, results);
+    const CountedBound bound = result.counted_bound();
+    std::vector<std::string> cells = {result.id, status_cell(result, colour),
+                                      before ? result.base.substr(result.base.find('/') + 1) : ""};
+    const auto cell = [&](double now, double then) {
+      const std::string change = before ? factor(now, then) : "";
+      cells.push_back(number(now) + (change.empty() ? "" : " " + change));
     };
-    cell([](const Counts& x) { return static_cast<double>(x.global_load.requests); });
-    cell([](const Counts& x) { return static_cast<double>(x.global_load.sectors + x.global_store.sectors); });
-    cell([](const Counts& x) { return static_cast<double>(x.shared_load.requests); });
-    cell([](const Counts& x) { return x.data_cycles(); });
-    cell([](const Counts& x) { return static_cast<double>(x.shared_load.conflicts + x.shared_store.conflicts); });
-    const CountedBound bound = counted_bound(c);
-    const std::string change = before ? factor(bound.share_of_peak, counted_bound(*before).share_of_peak) : "";
-    text +=
-        fmt::format("{:<12}{}\n", number(100 * bound.share_of_peak) + (change.empty() ? "" : " " + change), bound.by);
+    const auto counted = [&](auto value) {
+      const double steps = c.steps(), steps_before = before ? before->counts->steps() : 0;
+      cell(steps ? value(c) / steps : 0, steps_before ? value(*before->counts) / steps_before : 0);
+    };
+    counted([](const Counts& x) { return static_cast<double>(x.global_load.requests); });
+    counted([](const Counts& x) { return static_cast<double>(x.global_load.sectors + x.global_store.sectors); });
+    counted([](const Counts& x) { return static_cast<double>(x.shared_load.requests); });
+    cells.push_back(result.code ? number(result.code->shared_loads) : "");
+    counted([](const Counts& x) { return x.data_cycles(); });
+    counted([](const Counts& x) { return static_cast<double>(x.shared_load.conflicts + x.shared_store.conflicts); });
+    if (result.code) {
+      cell(result.code->instructions, before && before->code ? before->code->instructions : 0);
+    } else {
+      cells.push_back("");
+    }
+    cell(100 * bound.share_of_peak, before ? 100 * before->counted_bound().share_of_peak : 0);
+    cells.push_back(result.predicted ? result.predicted->by : bound.by);
+    const auto measured = measured_on_reference(result.id, result.spec);
+    const auto problem = reference_problem(result.id, result.spec);
+    cells.push_back(result.predicted ? speeds(*problem, *result.predicted) : "");
+    cells.push_back(measured ? speed(measured->gflops * 1e-3) : "");
+    cells.push_back(measured && measured->percent_of_library ? fmt::format("{:.1f}", *measured->percent_of_library)
+                                                             : "");
+    table.add(std::move(cells));
   }
-  return text +
-         fmt::format("each per {}; beside it the change since that stage: x2 twice as many, /2 half, = the same\n",
-                     step_name(first_bound(results)));
+  std::string text = table.text() + fmt::format(
+                                        "counts are for each {}; beside them the change since that stage:\n"
+                                        "x2 twice as many, /2 half, = the same\n",
+                                        step_name(first_bound(results)));
+  if (!referred) return text;
+  if (any([](const Result& r) { return r.counts && !r.code; }))
+    text += "no instructions: no machine code of this stage is on record, or its file has changed\n";
+  const Result& referring = *std::ranges::find_if(results, [](const Result& r) { return r.predicted.has_value(); });
+  const auto problem = reference_problem(referring.id, referring.spec);
+  return text + fmt::format(
+                    "TFLOP/s: on an {} with {}, {} x {} x {}, predicted from the counts\n"
+                    "(if nothing overlaps - if everything does), and as it was measured\n",
+                    reference_gpu()->device, reference_gpu()->library, problem->m, problem->n, problem->k);
 }
 
 std::string count_details(const Result& result) {
   const Counts& c = *result.counts;
   const double steps = c.steps();
-  const CountedBound bound = counted_bound(c);
+  const CountedBound bound = result.counted_bound();
   std::string text = fmt::format("\ncounted by the CPU executor, as the source is written ({:.2f} s)\n",
                                  result.verdict.observation.seconds);
   text += fmt::format("  {:<14} {:>13} {:>8} {:>13} {:>8} {:>13} {:>13} {:>15}\n", "", "requests", "per " + bound.step,
@@ -140,11 +187,23 @@ std::string count_details(const Result& result) {
       "\n  flop per byte: {} from global memory (sectors), {} from shared memory (wavefronts), {} into registers\n",
       number(c.intensity_global()), number(c.intensity_shared()), number(c.intensity_register()));
   if (steps) {
-    text +=
-        fmt::format("  per {}: data banks {} cycles, tags {}, {} cores {}: bound by {}, at most {} % of the {} peak\n",
-                    step_name(bound), number(c.data_cycles() / steps), number(c.tag_cycles() / steps),
-                    bound.step == "mma" ? "Tensor" : bound.peak, number(bound.at_peak), bound.by,
-                    number(100 * bound.share_of_peak), bound.peak);
+    text += fmt::format("  cycles of an SM for each {}:", step_name(bound));
+    const char* separator = " ";
+    for (const BusyUnit& unit : bound.units) {
+      text += fmt::format("{}{} {}", separator, unit.name, number(unit.cycles));
+      separator = ", ";
+    }
+    text += fmt::format("\n  bound by {}, at most {} % of the {} peak\n", bound.by, number(100 * bound.share_of_peak),
+                        bound.peak);
+  }
+  if (const auto problem = reference_problem(result.id, result.spec); problem && result.predicted) {
+    const auto measured = measured_on_reference(result.id, result.spec);
+    text += fmt::format("  on an {} at {} x {} x {}: {} TFLOP/s predicted, bound by {}", reference_gpu()->device,
+                        problem->m, problem->n, problem->k, speeds(*problem, *result.predicted), result.predicted->by);
+    if (measured) text += fmt::format("; {} measured", speed(measured->gflops * 1e-3));
+    if (measured && measured->percent_of_library)
+      text += fmt::format(", {:.1f} % of {}", *measured->percent_of_library, reference_gpu()->library);
+    text += "\n";
   }
   return text;
 }
@@ -167,7 +226,7 @@ std::string line_table(const std::vector<LineCounts>& lines) {
     std::string code =
         line.line > 0 && static_cast<std::size_t>(line.line) <= source.size() ? source[line.line - 1] : "";
     code.erase(0, std::min(code.find_first_not_of(' '), code.size()));
-    constexpr std::size_t room = 120 - 75;
+    const std::size_t width = line_width(), room = width > 75 + 20 ? width - 75 : 20;
     if (code.size() > room) code = code.substr(0, room - 3) + "...";
     const auto global = c.global_load.requests + c.global_store.requests + c.global_atomic.requests;
     const auto shared = c.shared_load.requests + c.shared_store.requests + c.shared_atomic.requests;

@@ -9,13 +9,14 @@
 
 namespace gemm {
 
-/// The ladder's counts, each stage beside the one before it; lines of at most 120 columns.
+/// The ladder's counts, each stage beside its base, and what they predict for the reference GPU beside what was measured
+/// there. As wide as the terminal.
 std::string count_table(const std::vector<Result>& results, bool colour);
 
 /// All that was counted of one run, then what the numbers say: bound and intensities.
 std::string count_details(const Result& result);
 
-/// Line by line, with the source. At most 120 columns.
+/// Line by line, with the source; as wide as the terminal.
 std::string line_table(const std::vector<LineCounts>& lines);
 
 /// What changed from one to the other.

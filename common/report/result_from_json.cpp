@@ -97,7 +97,14 @@ Result result_from_json(const Json& json) {
     result.verdict.error.frobenius_ratio = ratio("frobenius_ratio");
   }
   if (json.contains("counts")) result.counts = counts_of(json["counts"], result.spec);
-  if (json.contains("predicted")) result.bound = json["predicted"].value("bound", "");
+  if (json.contains("predicted")) {
+    result.bound = json["predicted"].value("bound", "");
+    if (const Json& predicted = json["predicted"]; predicted.contains("instructions"))
+      result.code = RecordedCode{predicted["instructions"], predicted["shared_loads_as_compiled"]};
+  }
+  if (json.contains("reference") && json["reference"].contains("predicted_ms"))
+    result.predicted = Prediction{
+        {}, json["reference"]["predicted_ms"][0], json["reference"]["predicted_ms"][1], json["reference"]["bound"]};
   if (json.contains("time_ms")) {
     // Of the samples a table shows the median alone.
     const auto median = [](const Json& times) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/backend/device.hpp"
+#include "common/measure/reference_gpu.hpp"
 #include "common/measure/roofline.hpp"
 #include "common/problem/names.hpp"
 #include "common/report/count_json.hpp"
@@ -20,6 +21,7 @@ Json to_json(const LaunchRecord& launch) {
   Json json = {{"grid", triple(launch.shape.grid)},
                {"block", triple(launch.shape.block)},
                {"dynamic_shared_bytes", launch.shape.dynamic_shared}};
+  if (const std::string name = kernel_name(launch.kernel); !name.empty()) json["kernel"] = name;
   if (const auto resources = kernel_resources(launch.kernel)) {
     json["registers"] = resources->registers;
     json["local_bytes"] = resources->spill_bytes;
@@ -98,13 +100,34 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
     if (!result.lines.empty()) json["counts"]["lines"] = to_json(result.lines);
   }
   if (result.stage && result.counts) {
-    const CountedBound bound = counted_bound(*result.counts);
+    const CountedBound bound = result.counted_bound();
     json["predicted"] = {{bound.step == "mma" ? "cycles_per_mma" : "cycles_per_warp_fma", bound.cycles},
                          {bound.peak == "FP32"   ? "share_of_fp32_peak"
                           : bound.peak == "FP64" ? "share_of_fp64_peak"
                                                  : "share_of_tensor_peak",
                           bound.share_of_peak},
                          {"bound", bound.by}};
+    for (const BusyUnit& unit : bound.units) json["predicted"]["cycles"][unit.name] = unit.cycles;
+    if (result.code) {
+      json["predicted"]["instructions"] = result.code->instructions;
+      json["predicted"]["shared_loads_as_compiled"] = result.code->shared_loads;
+    }
+    if (const auto problem = reference_problem(result.id, spec)) {
+      Json& reference = json["reference"] = {{"device", reference_gpu()->device},
+                                             {"library", reference_gpu()->library},
+                                             {"problem", {problem->m, problem->n, problem->k}}};
+      if (result.predicted) {
+        reference["predicted_ms"] = {result.predicted->least_ms, result.predicted->most_ms};
+        reference["predicted_gflops"] = {problem->flops() / (result.predicted->most_ms * 1e6),
+                                         problem->flops() / (result.predicted->least_ms * 1e6)};
+        reference["bound"] = result.predicted->by;
+        for (const Prediction::Part& part : result.predicted->parts) reference["parts_ms"][part.name] = part.ms;
+      }
+      if (const auto measured = measured_on_reference(result.id, spec)) {
+        reference["measured_gflops"] = measured->gflops;
+        if (measured->percent_of_library) reference["pct_cublas"] = *measured->percent_of_library;
+      }
+    }
   } else if (result.stage && result.stage->l1_cycles) {
     const L1Cycles l1 = l1_cycles(*result.stage, spec);
     json["predicted"] = {{"l1_cycles_per_warp_fma", {{"global", l1.global}, {"shared", l1.shared}}},

@@ -6,6 +6,7 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
+from tools import sass
 from tools.measure import scoreboards
 
 
@@ -47,9 +48,9 @@ class Scoreboards(unittest.TestCase):
         self.assertEqual(scoreboards.control(encoded(15, waits=(0, 5))), (15, None, None, [0, 5]))
 
     def test_loop(self):
-        ((name, (instructions, labels)),) = scoreboards.parse(LOOP).items()
+        ((name, (instructions, labels)),) = sass.parse(LOOP).items()
         self.assertEqual((name, len(instructions)), ("kernel", 7))
-        loop = scoreboards.hot_loop(instructions, labels)
+        loop = sass.hot_loop(instructions, labels)
         self.assertEqual(loop, (1, 6))
         shown = [line.split() for line in scoreboards.show(instructions, loop, False)[1:]]
         self.assertEqual(
@@ -63,8 +64,8 @@ class Scoreboards(unittest.TestCase):
         self.assertEqual(len(scoreboards.show(instructions, loop, True)), 6)
 
     def test_no_multiplying_loop(self):
-        ((instructions, labels),) = scoreboards.parse(disassembly(".L_x_1", ("BRA `(.L_x_1)", encoded(0)))).values()
-        self.assertIsNone(scoreboards.hot_loop(instructions, labels))
+        ((instructions, labels),) = sass.parse(disassembly(".L_x_1", ("BRA `(.L_x_1)", encoded(0)))).values()
+        self.assertIsNone(sass.hot_loop(instructions, labels))
 
     def test_no_such_file(self):
         done = subprocess.run(

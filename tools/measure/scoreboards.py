@@ -14,63 +14,13 @@ Where the bits lie: Jia, Maggioni, Staiger, Scarpazza, "Dissecting the NVIDIA Vo
 Microbenchmarking" (2018); it is the same up to sm_90.
 """
 
-import os
 import pathlib
 import re
-import shutil
-import subprocess
-import tempfile
-from typing import Any
 
 from tools.command_line import fail, parser_of
-from tools.repository import CUDA_WHEELS, ROOT
+from tools.sass import GUARD, MULTIPLIES, Instruction, Loop, compile_kernels, hot_loop
 
-Instruction = list[Any]  # its text and its upper 64 bits
-Loop = tuple[int, int]  # the first instruction, and the one behind the last
-
-GUARD = r"(@!?U?P\w+ )?"
-MULTIPLIES = re.compile(GUARD + r"(HMMA|DMMA|IMMA|FFMA|DFMA)\b")
 TAKES_TIME = re.compile(GUARD + r"(LD|ST|BAR|DEPBAR|BRA|RED|ATOM)\w*")
-INSTRUCTION = re.compile(r"\s+/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;.*/\* 0x[0-9a-f]{16} \*/")
-UPPER_HALF = re.compile(r"\s+/\* 0x([0-9a-f]{16}) \*/")
-LABEL = re.compile(r"(\.L_x_\d+):")
-BRANCH = re.compile(r"\bBRA\b.*`\((\.L_x_\d+)\)")
-
-
-def parse(disassembly: str) -> dict[str, tuple[list[Instruction], dict[str, int]]]:
-    """name: (instructions, labels) of each kernel in what `nvdisasm -c -hex` prints; an instruction is its text and its
-    upper 64 bits."""
-    kernels = {}
-    for section in disassembly.split("\t.section\t.text.")[1:]:
-        instructions, labels = [], {}
-        for line in section.splitlines():
-            if match := LABEL.match(line):
-                labels[match[1]] = len(instructions)
-            elif match := INSTRUCTION.match(line):
-                instructions.append([match[1], None])
-            elif (match := UPPER_HALF.match(line)) and instructions and instructions[-1][1] is None:
-                instructions[-1][1] = int(match[1], 16)
-        kernels[section.split(",")[0]] = instructions, labels
-    return kernels
-
-
-def hot_loop(instructions: list[Instruction], labels: dict[str, int]) -> Loop | None:
-    """The innermost loop with the most multiply-adds, from its first instruction to behind its branch; None if none
-    multiplies."""
-    loops = {
-        (labels[match[1]], at + 1)
-        for at, (text, _) in enumerate(instructions)
-        if (match := BRANCH.search(text)) and labels.get(match[1], at + 1) <= at
-    }
-    counts = {loop: sum(bool(MULTIPLIES.match(text)) for text, _ in instructions[slice(*loop)]) for loop in loops}
-
-    def within(a: Loop, b: Loop) -> bool:
-        return a != b and b[0] <= a[0] and a[1] <= b[1]
-
-    inner = [
-        loop for loop in loops if counts[loop] and not any(counts[other] and within(other, loop) for other in loops)
-    ]
-    return max(inner, key=counts.get, default=None)
 
 
 def control(upper: int) -> tuple[int, int | None, int | None, list[int]]:
@@ -98,24 +48,6 @@ def show(instructions: list[Instruction], loop: Loop, everything: bool) -> list[
     return lines
 
 
-def find_tools() -> tuple[str, str]:
-    wheels = str(CUDA_WHEELS)
-    nvcc = os.environ.get("CUDACXX") or shutil.which("nvcc") or shutil.which("nvcc", path=wheels)
-    if not nvcc:
-        fail("no nvcc: set $CUDACXX, or PATH")
-    nvdisasm = (
-        shutil.which("nvdisasm", path=pathlib.Path(nvcc).resolve().parent)
-        or shutil.which("nvdisasm")
-        or shutil.which("nvdisasm", path=wheels)
-    )
-    if not nvdisasm:
-        fail(
-            "no nvdisasm beside nvcc or in PATH: it comes with the CUDA toolkit, or with `pip install "
-            "nvidia-cuda-nvdisasm`"
-        )
-    return nvcc, nvdisasm
-
-
 def main(arguments: list[str] | None = None) -> None:
     parser = parser_of("./lab measure scoreboards", __doc__)
     parser.add_argument("source", type=pathlib.Path)
@@ -125,30 +57,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if not options.source.is_file():
         fail(f"no file {options.source}")
-    nvcc, nvdisasm = find_tools()
-    with tempfile.TemporaryDirectory() as folder:
-        cubin = pathlib.Path(folder, "kernels.cubin")
-        made = subprocess.run(
-            [
-                nvcc,
-                "-std=c++20",
-                "-O3",
-                "--expt-relaxed-constexpr",
-                f"-arch={options.arch}",
-                f"-I{ROOT}",
-                "-cubin",
-                "-o",
-                cubin,
-                options.source,
-            ],
-            text=True,
-            capture_output=True,
-        )
-        if made.returncode:
-            fail("nvcc: " + next((line for line in made.stderr.splitlines() if "error" in line), made.stderr.strip()))
-        kernels = parse(
-            subprocess.run([nvdisasm, "-c", "-hex", cubin], check=True, stdout=subprocess.PIPE, text=True).stdout
-        )
+    kernels = compile_kernels(options.source, options.arch)
     shown = 0
     for name, (instructions, labels) in kernels.items():
         loop = hot_loop(instructions, labels) if options.kernel in name else None

@@ -6,6 +6,7 @@
 #include "common/backend/named_matrix.hpp"
 #include "common/backend/timing.hpp"
 #include "common/check/contender.hpp"
+#include "common/simt/code/symbols.hpp"
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/run/executor.hpp"
 
@@ -24,6 +25,10 @@ const DeviceInfo& open_device() {
 
 std::optional<KernelResources> kernel_resources(const void*) {
   return std::nullopt;
+}
+
+std::string kernel_name(const void* kernel) {
+  return simt::function_at(reinterpret_cast<std::uintptr_t>(kernel)).name;
 }
 
 const std::vector<Contender>& baselines(Type) {

@@ -64,6 +64,10 @@ const DeviceInfo& open_device() {
   return info;
 }
 
+std::string kernel_name(const void*) {
+  return {};
+}
+
 std::optional<KernelResources> kernel_resources(const void* kernel) {
   cudaFuncAttributes attributes{};
   if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) {

@@ -1,0 +1,237 @@
+"""What bounds each stage: for how long the units of an SM are busy with a step of its work, by the CPU executor's
+counts, and how many instructions a warp is issued for it, by the machine code that nvcc makes. Without a GPU.
+
+usage: ./lab measure bounds --out FILE [--only LADDER,...] [--arch sm_90a] BIN
+       BIN: the folder of a CPU build's programs. LADDER: one of those below. What FILE has of other ladders stays
+
+A step is a warp-wide FMA; in FP16, and where Tensor Cores emulate FP32, a product of 16 x 8 x 16. Instructions are
+those of the innermost loop that multiplies most, and of the loop around it if blocks wait at a barrier there: the
+executor counts barriers and FMAs, so how often the inner loop runs between two barriers is known. What is done once for
+a tile of C is left out. A loop's instructions are counted as if all of them were executed, code for ragged edges, too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from tools.command_line import fail, parser_of
+from tools.repository import Json, read_json_if_there, stage_file, write_digest
+from tools.sass import MULTIPLIES, Kernels, Loop, compile_kernels, disassemble, find_tools, hot_loop, loops_of, within
+
+LANES = 32
+FLOPS_OF_A_PRODUCT = 2 * 16 * 8 * 16
+
+
+@dataclasses.dataclass(frozen=True)
+class Ladder:
+    shape: str  # that is counted: large enough that edges and beginnings are few, small enough for the executor
+    options: tuple[str, ...]
+
+
+LADDERS = {
+    "sgemm": Ladder("1024", ("--family", "sgemm")),
+    "hgemm": Ladder("1024", ("--type", "h")),
+    "emulated": Ladder("1024", ("--family", "tensorcore", "--type", "s")),
+    **{
+        f"{op}_{width}": Ladder(f"{width}x{width}x{words // width}", ("--op", op, "--type", "d"))
+        for op in ("tsmttsm", "tsmm")
+        for width, words in ((4, 1 << 24), (16, 1 << 22), (64, 1 << 20))
+    },
+}
+
+
+def fingerprint(source: pathlib.Path) -> str:
+    """FNV-1a, as common/measure/reference_gpu.cpp has it."""
+    value = 14695981039346656037
+    for byte in source.read_bytes():
+        value = (value ^ byte) * 1099511628211 % 2**64
+    return f"{value:016x}"
+
+
+def flops_of(opcode: str) -> int:
+    """Of a warp's instruction."""
+    base, *words = opcode.split(".")
+    if base in ("FFMA", "DFMA"):
+        return 2 * LANES
+    for word in words:
+        # 16816, 1684 and 16x8x4 are shapes, each of three extents.
+        if match := re.fullmatch(r"(16|8)x?(8)x?(32|16|8|4)", word):
+            return 2 * int(match[1]) * int(match[2]) * int(match[3])
+    return 0
+
+
+def opcode_of(text: str) -> str:
+    return re.sub(r"^@!?U?P\w+ ", "", text).split(" ")[0]
+
+
+@dataclasses.dataclass
+class Code:
+    """Of a loop, or what is in one outside of another."""
+
+    instructions: int = 0
+    flops: int = 0
+    barriers: int = 0
+    shared_loads: int = 0
+
+    def add(self, text: str) -> None:
+        if text.startswith("@!PT "):
+            return  # never executed: nvcc puts such an LDS before cp.async
+        opcode = opcode_of(text)
+        self.instructions += 1
+        self.flops += flops_of(opcode) if MULTIPLIES.match(text) else 0
+        self.barriers += opcode.startswith("BAR.SYNC")
+        self.shared_loads += re.match(r"LDSM?\b", opcode) is not None
+
+
+def per_flop(kernel: tuple, flops_per_barrier: float | None) -> tuple[float, float] | None:
+    """Instructions and loads from shared memory of a warp; None if no loop multiplies. flops_per_barrier: of a warp,
+    counted."""
+    instructions, labels = kernel
+    hot = hot_loop(instructions, labels)
+    if not hot:
+        return None
+    inner = Code()
+    for text, _ in instructions[slice(*hot)]:
+        inner.add(text)
+    around = [loop for loop in loops_of(instructions, labels) if within(hot, loop)]
+    if inner.barriers == 0 and around and flops_per_barrier:
+        outer: Loop = min(around, key=lambda loop: loop[1] - loop[0])
+        own = Code()
+        for at in range(*outer):
+            if not hot[0] <= at < hot[1]:
+                own.add(instructions[at][0])
+        flops = flops_per_barrier * own.barriers
+        if own.barriers and flops >= inner.flops:
+            turns = (flops - own.flops) / inner.flops
+            return (
+                (own.instructions + turns * inner.instructions) / flops,
+                (own.shared_loads + turns * inner.shared_loads) / flops,
+            )
+    return inner.instructions / inner.flops, inner.shared_loads / inner.flops
+
+
+def plain_name(mangled: str) -> str:
+    """As the executor calls a kernel: "sgemm<4>"."""
+    name = subprocess.run(["c++filt", mangled], capture_output=True, text=True, check=True).stdout.strip()
+    name = name.replace("(anonymous namespace)::", "")
+    depth, begin = 0, 0
+    for at, letter in enumerate(name):
+        depth += (letter == "<") - (letter == ">")
+        if letter == "(" and depth == 0:
+            name = name[:at]
+            break
+        if letter == " " and depth == 0:
+            begin = at + 1
+    return name[begin:]
+
+
+class MachineCode:
+    """Of stages, each compiled once."""
+
+    def __init__(self, folder: pathlib.Path, architecture: str) -> None:
+        self.folder, self.architecture = folder, architecture
+        self.compiled: dict[str, Kernels] = {}
+
+    def of_file(self, source: pathlib.Path) -> Kernels:
+        key = str(source)
+        if key not in self.compiled:
+            found = compile_kernels(source, self.architecture)
+            self.compiled[key] = {plain_name(name): kernel for name, kernel in found.items()}
+        return self.compiled[key]
+
+    def generated(self, stage: str, m: int, n: int) -> Kernels:
+        with tempfile.TemporaryDirectory() as cache:
+            command = [self.folder / "gemm", "compile", stage, f"{m}x{n}", "--type", "d", "--arch", self.architecture]
+            done = subprocess.run(command, capture_output=True, text=True, env={"GEMM_KERNEL_CACHE": cache})
+            cubins = sorted(pathlib.Path(cache).rglob("*.cubin"))
+            if done.returncode or not cubins:
+                print(f"note: {stage}, {m} x {n}: not compiled: {(done.stderr or done.stdout).strip()[-200:]}")
+                return {}
+            return {name: k for cubin in cubins for name, k in disassemble(find_tools()[1], cubin).items()}
+
+
+def instructions_of(result: Json, steps: float, flops: float, code: MachineCode, source: pathlib.Path) -> Json:
+    """What is recorded of a stage's machine code; empty if nothing is known."""
+    counts, problem = result["counts"], result["problem"]
+    if "generated::kernels_of<" in source.read_text():
+        kernels = code.generated(result["stage"], problem["m"], problem["n"])
+    else:
+        launched = {launch.get("kernel") for launch in result["launches"]}
+        kernels = {name: kernel for name, kernel in code.of_file(source).items() if name in launched}
+    per_barrier = None
+    if counts["barriers"]:
+        barriers_of_a_block = counts["barriers"] / counts["blocks"]
+        per_barrier = flops / (counts["threads"] / LANES) / barriers_of_a_block
+    best: tuple[int, str, tuple[float, float]] | None = None
+    for name, kernel in kernels.items():
+        loop = hot_loop(*kernel)
+        ratio = per_flop(kernel, per_barrier)
+        work = sum(flops_of(opcode_of(t)) for t, _ in kernel[0][slice(*loop)] if MULTIPLIES.match(t)) if loop else 0
+        if ratio and (best is None or work > best[0]):
+            best = (work, name, ratio)
+    if not best:
+        return {}
+    instructions, shared_loads = (each * flops / steps for each in best[2])
+    return {
+        "kernel": best[1],
+        "instructions": instructions,
+        "shared_loads": shared_loads,
+        "source": fingerprint(source),
+    }
+
+
+def measure(folder: pathlib.Path, ladder: Ladder, code: MachineCode) -> Json:
+    with tempfile.TemporaryDirectory() as place:
+        out = pathlib.Path(place, "ladder.json")
+        command = [folder / "gemm", "ladder", ladder.shape, *ladder.options, "--json", out]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            fail(f"{' '.join(map(str, command))}: {(done.stdout + done.stderr).strip()[-300:]}")
+        report = json.loads(out.read_text())
+    found: Json = {"shape": ladder.shape, "compiler": report["compiler"], "commit": report["commit"], "stages": []}
+    for result in report["results"]:
+        counts = result["counts"]
+        tensor = counts["tensor_flops"] > 2 * ((counts["fma32"] or 0) + (counts["fma64"] or 0))
+        flops = counts["tensor_flops"] + 2 * ((counts["fma32"] or 0) + (counts["fma64"] or 0))
+        is_double = result["problem"]["type"] == "double"
+        steps = flops / (FLOPS_OF_A_PRODUCT if tensor and not is_double else 2 * LANES)
+        entry = {"stage": result["stage"], **instructions_of(result, steps, flops, code, stage_file(result["stage"]))}
+        entry["cycles"] = {name: each for name, each in result["predicted"]["cycles"].items() if name != "issue slots"}
+        if "reference" in result:
+            # How long each part takes of the reference problem; issue slots follow from the record's own instructions.
+            parts = result["reference"]["parts_ms"]
+            entry["parts_ms"] = {name: ms for name, ms in parts.items() if name != "issue slots"}
+        found["stages"].append(entry)
+        print(
+            f"{result['stage']:<32} {entry.get('instructions', 0):8.3f} instructions a step, {entry['cycles']}",
+            flush=True,
+        )
+    return found
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = parser_of("./lab measure bounds", __doc__)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--arch", default="sm_90a")
+    parser.add_argument("folder", type=pathlib.Path)
+    options = parser.parse_args(arguments)
+    chosen = options.only.split(",") if options.only else list(LADDERS)
+    for name in chosen:
+        if name not in LADDERS:
+            fail(f"no ladder '{name}': {', '.join(LADDERS)}")
+    code = MachineCode(options.folder, options.arch)
+    record = read_json_if_there(options.out) or {"architecture": options.arch, "ladders": {}}
+    for name in chosen:
+        record["ladders"][name] = measure(options.folder, LADDERS[name], code)
+        write_digest(options.out, record)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

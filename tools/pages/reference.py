@@ -1,0 +1,79 @@
+"""docs/measurements/reference.json: what the CPU executor tells of the GPU that the documents measure on. Of each ladder
+a problem large enough to fill that GPU, how fast each stage was on it, and what its machine code is."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+from tools.digest import rounded
+from tools.pages.data import by_stage_and_shape
+from tools.repository import CPU, GPU, MEASUREMENTS, Json, read_json, read_json_if_there
+
+REFERENCE = MEASUREMENTS / "reference.json"
+BOUNDS = CPU / "bounds.json"  # by ./lab measure bounds
+
+
+@dataclasses.dataclass(frozen=True)
+class Ladder:
+    """Where a ladder of bounds.json was measured."""
+
+    title: str
+    file: str  # of docs/measurements/nvidia-h200/
+    shape: str
+
+    def measured(self) -> Json:
+        """The stages' results on the reference problem, without the libraries'."""
+        results = by_stage_and_shape(read_json(GPU / f"{self.file}.json"))
+        return {
+            stage: result
+            for (stage, shape), result in results.items()
+            if shape == self.shape and "gflops" in result and not stage.startswith("cublas/") and ":" not in stage
+        }
+
+
+LADDERS = {
+    "sgemm": Ladder("SGEMM", "sgemm", "4096x4096x4096"),
+    "hgemm": Ladder("FP16", "tensor_h", "4096x4096x4096"),
+    "emulated": Ladder("FP32 on Tensor Cores", "tensor_s", "4096x4096x4096"),
+    **{
+        f"{op}_{width}": Ladder(f"{op.upper()}, {width} wide", file, f"{width}x{width}x{(1 << 29) // width}")
+        for op, file in (("tsmttsm", "tsm_d"), ("tsmm", "tsmm_d"))
+        for width in (4, 16, 64)
+    },
+}
+CEILINGS = "read_gbs copy_gbs scale_gbs ffma_gflops dfma_gflops dmma_gflops hmma_gflops tmma_gflops shared_gbs launch_us latency_ns"
+
+
+def reference() -> Json:
+    bounds = (read_json_if_there(BOUNDS) or {"ladders": {}})["ladders"]
+    run = read_json(GPU / "tensor_s.json")  # the ceilings of all kinds of cores
+    ladders = []
+    for name, ladder in LADDERS.items():
+        of_code = {each["stage"]: each for each in bounds.get(name, {"stages": []})["stages"]}
+        entries = {}
+        for stage, result in ladder.measured().items():
+            entry = {"gflops": result["gflops"]}
+            if "pct_cublas" in result:
+                entry["pct_cublas"] = result["pct_cublas"]
+            entry |= {
+                key: of_code[stage][key]
+                for key in ("instructions", "shared_loads", "source")
+                if key in of_code.get(stage, {})
+            }
+            entries[stage] = entry
+        problem = next(iter(ladder.measured().values()))["problem"]
+        ladders.append({key: problem[key] for key in ("op", "type", "m", "n", "k")} | {"stages": entries})
+    return rounded(
+        {
+            "device": run["device"],
+            "library": f"cuBLAS {run['cublas']}",
+            "sm_count": run["sm_count"],
+            "ceilings": {key: run["ceilings"][key] for key in CEILINGS.split()},
+            "ladders": ladders,
+        }
+    )
+
+
+def reference_text() -> str:
+    return json.dumps(reference(), indent=1) + "\n"
