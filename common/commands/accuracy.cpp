@@ -17,6 +17,7 @@
 #include "common/report/files.hpp"
 #include "common/report/provenance.hpp"
 #include "common/report/result_json.hpp"
+#include "common/report/text_table.hpp"
 
 namespace gemm {
 namespace {
@@ -103,20 +104,23 @@ int run_accuracy(AccuracyOptions options, const std::string& command) {
       const double allowed = std::max(least_residual, results[0].verdict.error.residual);
       tell(options.json, fmt::format("\n{} x {} x {}, {}; FP32 if the residual is at most {:.2g}\n", spec.m, spec.n, k,
                                      name, allowed));
-      tell(options.json,
-           fmt::format("{:<44} {:>10} {:>16} {:>14}\n", "stage", "residual", "max dC/(|A||B|)", "max relative"));
+      TextTable table(
+          {{{"stage"}}, {{"residual"}, true}, {{"max dC/(|A||B|)"}, true}, {{"max relative"}, true}, {{""}, false, 1}});
       for (const Result& result : results) {
         if (result.verdict.device_lost) throw DeviceError(result.id + " crashed the device: " + result.verdict.reason);
         const Json row = row_of(result, spec, allowed);
         report["results"].push_back(row);
         const Comparison& error = result.verdict.error;
-        tell(options.json, row["status"] == "skip"
-                               ? fmt::format("{:<44} skip: {}\n", result.id, result.verdict.reason)
-                               : fmt::format("{:<44} {:>10.2e} {:>16.2e} {:>14.2e}{}{}\n", result.id, error.residual,
-                                             error.max_of_magnitudes, error.max_relative,
-                                             row["status"] == "fp32" ? "" : "   less than FP32",
-                                             result.verdict.policy.empty() ? "" : "   " + result.verdict.policy));
+        if (row["status"] == "skip") {
+          table.add({result.id, "skip: " + result.verdict.reason});
+          continue;
+        }
+        std::string remark = row["status"] == "fp32" ? "" : "less than FP32";
+        if (!result.verdict.policy.empty()) remark += (remark.empty() ? "" : "; ") + result.verdict.policy;
+        table.add({result.id, fmt::format("{:.2e}", error.residual), fmt::format("{:.2e}", error.max_of_magnitudes),
+                   fmt::format("{:.2e}", error.max_relative), remark});
       }
+      tell(options.json, table.text());
     }
   }
   if (!options.json.empty()) write_text(options.json, report_text(report));

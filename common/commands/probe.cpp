@@ -14,25 +14,22 @@
 #include "common/report/probe_report.hpp"
 #include "common/report/provenance.hpp"
 #include "common/report/result_json.hpp"
+#include "common/report/text_table.hpp"
 
 namespace gemm {
 namespace {
 
+// The first row is the head.
 std::string text_table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i)
-      line += i == 0 ? fmt::format("{:<{}}", row[i], widths[i]) : fmt::format("  {:>{}}", row[i], widths[i]);
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
+  if (rows.empty()) return {};
+  std::size_t most = 0;
+  for (const auto& row : rows) most = std::max(most, row.size());
+  std::vector<Column> columns(most);
+  for (std::size_t i = 0; i < most; ++i)
+    columns[i] = {{i < rows.front().size() ? rows.front()[i] : std::string()}, i > 0};
+  TextTable table(std::move(columns));
+  for (std::size_t i = 1; i < rows.size(); ++i) table.add(rows[i]);
+  return table.text();
 }
 
 }  // namespace

@@ -160,15 +160,20 @@ std::string count_details(const Result& result) {
   const CountedBound bound = result.counted_bound();
   std::string text = fmt::format("\ncounted by the CPU executor, as the source is written ({:.2f} s)\n",
                                  result.verdict.observation.seconds);
-  text += fmt::format("  {:<14} {:>13} {:>8} {:>13} {:>8} {:>13} {:>13} {:>15}\n", "", "requests", "per " + bound.step,
-                      "sectors", "per req.", "wavefronts", "conflicts", "threads' bytes");
+  TextTable table({{{""}},
+                   {{"requests"}, true},
+                   {{"per " + bound.step}, true, 2},
+                   {{"sectors"}, true},
+                   {{"per req."}, true, 2},
+                   {{"wavefronts"}, true},
+                   {{"conflicts"}, true},
+                   {{"threads' bytes"}, true, 1}});
   const auto row = [&](const char* name, const AccessCounts& a) {
     if (a.requests == 0) return;
     const auto requests = static_cast<double>(a.requests);
-    text += fmt::format("  {:<14} {:>13} {:>8} {:>13} {:>8} {:>13} {:>13} {:>15}\n", name, whole(a.requests),
-                        steps ? number(requests / steps) : "-", whole(a.sectors),
-                        a.sectors ? number(static_cast<double>(a.sectors) / requests) : "-", whole(a.wavefronts),
-                        whole(a.conflicts), whole(a.bytes));
+    table.add({std::string("  ") + name, whole(a.requests), steps ? number(requests / steps) : "-", whole(a.sectors),
+               a.sectors ? number(static_cast<double>(a.sectors) / requests) : "-", whole(a.wavefronts),
+               whole(a.conflicts), whole(a.bytes)});
   };
   row("global loads", c.global_load);
   row("global stores", c.global_store);
@@ -176,6 +181,7 @@ std::string count_details(const Result& result) {
   row("shared stores", c.shared_store);
   row("global atomics", c.global_atomic);
   row("shared atomics", c.shared_atomic);
+  text += table.text();
   text += fmt::format("  {} blocks, {} threads, {} bytes of shared memory a block, {} barriers\n", whole(c.blocks),
                       whole(c.threads), whole(c.shared_bytes), whole(c.barriers));
   const auto fma = [&](const std::optional<std::uint64_t>& n) {
@@ -209,15 +215,20 @@ std::string count_details(const Result& result) {
 }
 
 std::string line_table(const std::vector<LineCounts>& lines) {
-  std::string text =
-      fmt::format("\n{:>5}  {:>9} {:>10} {:>9} {:>10} {:>10} {:>11}  {}\n", "line", "global", "sectors", "shared",
-                  "wavefronts", "conflicts", "FMAs", "source (loads and stores together, requests of warps)");
+  TextTable table({{{"line"}, true},
+                   {{"global"}, true},
+                   {{"sectors"}, true},
+                   {{"shared"}, true},
+                   {{"wavefronts"}, true},
+                   {{"conflicts"}, true},
+                   {{"FMAs"}, true},
+                   {{"source"}}});
   std::string file;
   std::vector<std::string> source;
   for (const LineCounts& line : lines) {
     if (line.file != file) {
       file = line.file;
-      text += (file.empty() ? "unknown file" : file) + "\n";
+      table.add({file.empty() ? "unknown file" : file});
       source.clear();
       std::ifstream stream(std::string(GEMM_SOURCE_DIR "/") + file);
       for (std::string row; std::getline(stream, row);) source.push_back(row);
@@ -226,17 +237,15 @@ std::string line_table(const std::vector<LineCounts>& lines) {
     std::string code =
         line.line > 0 && static_cast<std::size_t>(line.line) <= source.size() ? source[line.line - 1] : "";
     code.erase(0, std::min(code.find_first_not_of(' '), code.size()));
-    const std::size_t width = line_width(), room = width > 75 + 20 ? width - 75 : 20;
-    if (code.size() > room) code = code.substr(0, room - 3) + "...";
     const auto global = c.global_load.requests + c.global_store.requests + c.global_atomic.requests;
     const auto shared = c.shared_load.requests + c.shared_store.requests + c.shared_atomic.requests;
-    text += fmt::format("{:>5}  {:>9} {:>10} {:>9} {:>10} {:>10} {:>11}  {}\n", line.line, whole(global),
-                        whole(c.global_load.sectors + c.global_store.sectors + c.global_atomic.sectors), whole(shared),
-                        whole(c.shared_load.wavefronts + c.shared_store.wavefronts + c.shared_atomic.wavefronts),
-                        whole(c.shared_load.conflicts + c.shared_store.conflicts),
-                        whole(c.fma32.value_or(0) + c.fma64.value_or(0)), code);
+    table.add({std::to_string(line.line), whole(global),
+               whole(c.global_load.sectors + c.global_store.sectors + c.global_atomic.sectors), whole(shared),
+               whole(c.shared_load.wavefronts + c.shared_store.wavefronts + c.shared_atomic.wavefronts),
+               whole(c.shared_load.conflicts + c.shared_store.conflicts),
+               whole(c.fma32.value_or(0) + c.fma64.value_or(0)), code});
   }
-  return text;
+  return "\nline by line: loads and stores together, requests of warps\n" + table.text();
 }
 
 std::string count_changes(const Counts& before, const Counts& after) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/measure/roofline.hpp"
+#include "common/report/text_table.hpp"
 #include "common/report/verdict.hpp"
 
 namespace gemm {
@@ -24,19 +25,25 @@ std::string table(const std::vector<Result>& results, const std::optional<Ceilin
                                                                  : "31";
     return fmt::format("\033[{}m{}\033[0m", code, text);
   };
-  std::size_t width = 5;
-  for (const Result& result : results) width = std::max(width, result.id.size());
-
   const bool timed = std::ranges::any_of(results, [](const Result& r) { return r.timed.has_value(); });
-  std::string text = timed
-                         ? fmt::format("{:<{}}  {:>9}  {:>9}  {:>8}  {:>10}  {:>9}  {:<4}  {}\n", "stage", width, "ms",
-                                       "GFLOP/s", "% cuBLAS", "% roofline", "max error", "", "bound by, as written")
-                         : fmt::format("{:<{}}  {:<9}  {:>9}  {:>10}  {:>8}  {}\n", "stage", width, "correct",
-                                       "max error", "blocks", "threads", "predicted bound, at most");
+  TextTable table(timed ? std::vector<Column>{{{"stage"}},
+                                              {{"ms"}, true},
+                                              {{"GFLOP/s"}, true},
+                                              {{"% cuBLAS"}, true},
+                                              {{"% roofline"}, true},
+                                              {{"max error"}, true, 2},
+                                              {{""}},
+                                              {{"bound by, as written"}, false, 1}}
+                        : std::vector<Column>{{{"stage"}},
+                                              {{"correct"}},
+                                              {{"max error"}, true},
+                                              {{"blocks"}, true, 1},
+                                              {{"threads"}, true, 1},
+                                              {{"predicted bound, at most"}, false, 2}});
   for (const Result& result : results) {
-    const std::string status = paint(result, fmt::format("{:<4}", status_of(result)));
+    const std::string status = paint(result, status_of(result));
     if (result.verdict.outcome != Outcome::pass) {
-      text += fmt::format("{:<{}}  {}  {}\n", result.id, width, status, result.verdict.reason);
+      table.add({result.id, status, result.verdict.reason});
       continue;
     }
     const std::string error =
@@ -46,26 +53,26 @@ std::string table(const std::vector<Result>& results, const std::optional<Ceilin
     if (timed && result.timed) {
       const auto percent = result.percent_of_yardstick();
       const auto roofline = result.percent_of_roofline(ceilings);
-      text += fmt::format("{:<{}}  {:>9.4f}  {:>9}  {:>8}  {:>10}  {:>9}  {}  {}{}\n", result.id, width,
-                          result.timed->own.median(), speed(result.gflops()),
-                          percent ? fmt::format("{:.1f}", *percent) : "100",
-                          roofline ? fmt::format("{:.1f}", *roofline) : "-", error, status, bound_of(result, ceilings),
-                          result.timed->own.throttled ? " [throttled]" : "");
+      table.add({result.id, fmt::format("{:.4f}", result.timed->own.median()), speed(result.gflops()),
+                 percent ? fmt::format("{:.1f}", *percent) : "100", roofline ? fmt::format("{:.1f}", *roofline) : "-",
+                 error, status, bound_of(result, ceilings) + (result.timed->own.throttled ? " [throttled]" : "")});
     } else {
       unsigned threads = 0;
       for (const LaunchRecord& l : result.verdict.launches)
         threads = std::max(threads, l.shape.block.x * l.shape.block.y * l.shape.block.z);
       std::string bound;
       if (result.counts) {
-        const CountedBound counted = counted_bound(*result.counts);
+        const CountedBound counted = result.counted_bound();
         bound = fmt::format("{}: {:.3g} cycles/{}, {:.3g} % of {} peak", counted.by, counted.cycles, counted.step,
                             100 * counted.share_of_peak, counted.peak);
       }
-      text += fmt::format("{:<{}}  {}       {:>9}  {:>10}  {:>8}  {}\n", result.id, width, status, error,
-                          result.blocks(), threads, bound);
+      std::vector<std::string> cells = {
+          result.id, status, error, std::to_string(result.blocks()), std::to_string(threads), bound};
+      if (timed) cells = {result.id, status, "not timed"};
+      table.add(std::move(cells));
     }
   }
-  return text;
+  return table.text();
 }
 
 }  // namespace gemm

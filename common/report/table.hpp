@@ -9,7 +9,7 @@
 
 namespace gemm {
 
-/// A table over results of one problem, each line at most 120 columns wide. On the CPU executor it shows what was
+/// A table over results of one problem, as wide as the terminal. On the CPU executor it shows what was
 /// checked and the predicted bound instead of times.
 std::string table(const std::vector<Result>& results, const std::optional<Ceilings>& ceilings, bool colour);
 

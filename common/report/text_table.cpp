@@ -5,11 +5,19 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 namespace gemm {
 namespace {
 
 constexpr std::size_t gap = 2;
+
+std::string cut(std::string text, std::size_t width) {
+  constexpr std::string_view rest = "...";
+  if (width_of(text) <= width) return text;
+  while (!text.empty() && width_of(text) + rest.size() > width) text.pop_back();
+  return text + std::string(rest);
+}
 
 std::string padded(const std::string& text, std::size_t width, bool to_the_right) {
   const std::string blanks(width - std::min(width, width_of(text)), ' ');
@@ -63,9 +71,13 @@ std::string TextTable::text(std::size_t width) const {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       if (shown[c] && columns_[c].dispensable > (most < columns_.size() ? columns_[most].dispensable : 0)) most = c;
     }
-    if (most == columns_.size()) break;  // the rest is needed, and the terminal wraps it
+    if (most == columns_.size()) break;  // the rest is needed
     shown[most] = false;
   }
+  // A text in the last column is cut; of numbers none is lost, and the terminal wraps the line.
+  constexpr std::size_t least = 20;
+  if (!columns_.back().to_the_right && total() > width && wide.back() > total() - width + least)
+    wide.back() -= total() - width;
 
   std::string result;
   const auto append = [&](const auto& cell_of, std::size_t cells) {
@@ -74,7 +86,7 @@ std::string TextTable::text(std::size_t width) const {
       const bool remark = cells < columns_.size() && c + 1 == cells;
       if (!remark && !shown[c]) continue;
       const std::string cell = cell_of(c);
-      line += remark ? cell : padded(cell, wide[c], columns_[c].to_the_right);
+      line += remark ? cell : padded(cut(cell, wide[c]), wide[c], columns_[c].to_the_right);
       line += std::string(gap, ' ');
     }
     line.resize(line.find_last_not_of(' ') + 1);

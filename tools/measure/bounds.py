@@ -208,10 +208,8 @@ def measure(folder: pathlib.Path, ladder: Ladder, code: MachineCode) -> Json:
             parts = result["reference"]["parts_ms"]
             entry["parts_ms"] = {name: ms for name, ms in parts.items() if name != "issue slots"}
         found["stages"].append(entry)
-        print(
-            f"{result['stage']:<32} {entry.get('instructions', 0):8.3f} instructions a step, {entry['cycles']}",
-            flush=True,
-        )
+        issued = f"{entry['instructions']:.3f}" if "instructions" in entry else "-"
+        print(f"{result['stage']:<32} {issued:>8} instructions a step, {entry['cycles']}", flush=True)
     return found
 
 

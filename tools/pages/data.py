@@ -12,6 +12,7 @@ BESIDE = GPU / "counts.json"  # the same and Nsight Compute's; may be missing
 # These may be missing.
 SWEEP, COARSE, RANDOM, VARIANTS = (GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random", "variants"))
 MORE_VARIANTS = [GPU / f"variants_{name}.json" for name in ("sizes", "16384")]
+BOUNDS = CPU / "bounds.json"  # by ./lab measure bounds
 TUNING = GPU / "tuning.json"  # the search of stage 16
 SANITIZERS = GPU / "sanitizers.json"
 HEADLINE = "4096x4096x4096"
@@ -68,6 +69,7 @@ class Data:
         self.sweep, self.coarse, self.random, self.variants = map(read_json_if_there, (SWEEP, COARSE, RANDOM, VARIANTS))
         self.more_variants = [run for run in map(read_json_if_there, MORE_VARIANTS) if run]
         self.tuning = read_json_if_there(TUNING)
+        self.bounds = read_json_if_there(BOUNDS)
         self.loop = read_json_if_there(CPU / "loop.json")
         # One table, one run: what the ladder's run does not have is not measured, whatever other runs have of it.
         self.results = by_stage_and_shape(self.ladder)

@@ -20,6 +20,7 @@ from tools.command_line import parser_of
 from tools.pages.data import Data
 from tools.pages.figures import figures
 from tools.pages.marks import fill
+from tools.pages.reference import REFERENCE, reference_text
 from tools.repository import DOCS, FIGURES, ROOT, Json, read_json_if_there, relative
 
 MANIFEST = FIGURES / "manifest.json"  # of each figure its sources, with their digests
@@ -64,7 +65,13 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 if anything is out of date")
     check = parser.parse_args().check
     data = Data()
-    stale = stale_pages(data, write=not check)
+    text = reference_text()
+    stale = []
+    if not REFERENCE.exists() or REFERENCE.read_text() != text:
+        stale.append(relative(REFERENCE))
+        if not check:
+            REFERENCE.write_text(text)
+    stale += stale_pages(data, write=not check)
     plan = figures(data)
     wanted = {
         name: {"sources": {relative(source): sha256(source) for source in sources}}

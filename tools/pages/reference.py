@@ -1,5 +1,5 @@
-"""docs/measurements/reference.json: what the CPU executor tells of the GPU that the documents measure on. Of each ladder
-a problem large enough to fill that GPU, how fast each stage was on it, and what its machine code is."""
+"""docs/measurements/reference.json: what the CPU executor tells of the GPU that the documents measure on. Of each
+ladder a problem large enough to fill that GPU, how fast each stage was on it, and what its machine code is."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import dataclasses
 import json
 
 from tools.digest import rounded
-from tools.pages.data import by_stage_and_shape
-from tools.repository import CPU, GPU, MEASUREMENTS, Json, read_json, read_json_if_there
+from tools.pages.data import BOUNDS, by_stage_and_shape
+from tools.repository import GPU, MEASUREMENTS, Json, read_json, read_json_if_there
 
 REFERENCE = MEASUREMENTS / "reference.json"
-BOUNDS = CPU / "bounds.json"  # by ./lab measure bounds
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +41,12 @@ LADDERS = {
         for width in (4, 16, 64)
     },
 }
-CEILINGS = "read_gbs copy_gbs scale_gbs ffma_gflops dfma_gflops dmma_gflops hmma_gflops tmma_gflops shared_gbs launch_us latency_ns"
+CEILINGS = (
+    *(f"{kind}_gbs" for kind in ("read", "copy", "scale", "shared")),
+    *(f"{kind}_gflops" for kind in ("ffma", "dfma", "dmma", "hmma", "tmma")),
+    "launch_us",
+    "latency_ns",
+)
 
 
 def reference() -> Json:
@@ -69,7 +73,7 @@ def reference() -> Json:
             "device": run["device"],
             "library": f"cuBLAS {run['cublas']}",
             "sm_count": run["sm_count"],
-            "ceilings": {key: run["ceilings"][key] for key in CEILINGS.split()},
+            "ceilings": {key: run["ceilings"][key] for key in CEILINGS},
             "ladders": ladders,
         }
     )

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from tools.pages.blocks import (
+    bounds,
     checks,
     counts,
     experiments,
@@ -24,6 +25,7 @@ from tools.pages.blocks import (
 )
 
 MODULES = (
+    bounds,
     checks,
     counts,
     experiments,
