@@ -7,14 +7,14 @@ STAGE           only these: 07, tsm/03, as ./lab list shows them (all that compu
 --full          all of `check`, not only what --quick tries
 --compilers C   of these (g++-12,g++-13,g++); what is not installed is left out, and one version is tried once
 --levels L      at these (0,1,2,3)
---build DIR     where the builds go, one for each compiler and level; they are kept (build/no_false_alarms)
+--build DIR     where the builds go, one for each compiler; they are kept (build/no_false_alarms)
 --jobs J        how many compile at a time (one for each processor)
---timeout S     how long a launch may take until it counts as endless (300: at -O0 all is slow)
+--timeout S     how long a launch may take until it counts as endless (300: -O0 is slow)
 --json FILE     the results as one JSON object, anew after each build
 
-Run by hand: eight builds of all stages take long. It needs what the build needs, and no ./lab. The executor is of the
-same level as the stages, and so are kernels that are compiled at run time. Exit status: 1 if a stage does not pass or
-does not compile, 2 for bad usage, or if nothing could be built.
+Run by hand: it takes long. It needs what the build needs, and no ./lab. Stages have the level, and so have the kernels
+that are compiled at run time (GEMM_KERNEL_LEVEL); the rest is as ever. Exit status: 1 if a stage does not pass or does
+not compile, 2 for bad usage, or if nothing could be built.
 """
 
 from __future__ import annotations
@@ -65,23 +65,21 @@ def stages_named(names: list[str]) -> list[str]:
     return chosen
 
 
-def configuration(level: str) -> list[str]:
-    """Below -O2 g++ makes no FMAs of a * b + c, and only a Debug build does not count any."""
-    kind = "Debug" if level in "01" else "Release"
-    return [f"-DCMAKE_BUILD_TYPE={kind}", f"-DCMAKE_CXX_FLAGS_{kind.upper()}=-O{level} -DNDEBUG"]
+def log_of(folder: pathlib.Path, level: str) -> pathlib.Path:
+    return folder / f"build-O{level}.log"
 
 
 def build(folder: pathlib.Path, compiler: str, level: str, programs: list[str], jobs: int) -> None:
-    """As far as it goes: what is missing afterwards did not compile. Its log is build.log."""
+    """As far as it goes: what is missing afterwards did not compile. Its log is build-OLEVEL.log."""
     folder.mkdir(parents=True, exist_ok=True)
     for program in programs:  # of an earlier build
         (folder / "bin" / program).unlink(missing_ok=True)
     configure = ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={compiler}"]
-    configure += ["-DGEMM_ON_GPU=OFF", *configuration(level)]
+    configure += ["-DGEMM_ON_GPU=OFF", "-DCMAKE_BUILD_TYPE=Release", f"-DGEMM_KERNEL_LEVEL=-O{level}"]
     make = ["cmake", "--build", folder, "--target", *programs, "--", "-k", "0", f"-j{jobs}"]
-    with (folder / "build.log").open("w") as log:
+    with log_of(folder, level).open("w") as log:
         if subprocess.run(configure, stdout=log, stderr=subprocess.STDOUT).returncode:
-            fail(f"configuring failed: {folder / 'build.log'}")
+            fail(f"configuring failed: {log_of(folder, level)}")
         subprocess.run(make, stdout=log, stderr=subprocess.STDOUT)
 
 
@@ -115,7 +113,7 @@ def try_one(folder: pathlib.Path, version: str, compiler: str, level: str, stage
     built = [program for program in programs if (folder / "bin" / program).exists()]
     middle = time.monotonic()
     alarms = [
-        {"stage": stage, "property": "compiles", "reason": f"see {folder.name}/build.log"}
+        {"stage": stage, "property": "compiles", "reason": f"see {log_of(folder, level).name}"}
         for stage in stages
         if program_of(stage) not in built
     ]
@@ -154,7 +152,7 @@ def main() -> int:
     runs = []
     for version, compiler in found.items():
         for level in levels:
-            folder = arguments.build.resolve() / f"g++-{version}-O{level}"
+            folder = arguments.build.resolve() / f"g++-{version}"
             one = try_one(folder, version, compiler, level, stages, arguments)
             runs.append(one)
             print(
