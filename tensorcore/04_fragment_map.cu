@@ -9,6 +9,7 @@
 // Map       Lanes form 8 groups of 4: g = lane / 4 counts rows (of B columns), t = lane % 4 along them.
 // Page      docs/tensorcore/04_fragment_map.md
 // Source    Ootomo and Yokota (2023), section 2.3 and Code 2; PTX ISA, "Warp Level Matrix Multiply-Accumulate".
+#include "common/backend/counts.hpp"
 #include "common/backend/device_memory.hpp"
 #include "common/kernel/launch.cuh"
 #include "tensorcore/documented_layouts.hpp"
@@ -95,8 +96,13 @@ __global__ void multiply_by_tiles(const Half* a, const Half* b, float* c) {
 
 using Places = std::vector<Place>;  // of LANES times the elements of x[]
 
-void require(const gemm::Status& status) {
+// One warp. What the executor sees a kernel do wrong is told, even if the result is right.
+template <class Kernel, class... Args>
+void launch(Kernel kernel, Args... args) {
+  gemm::Status status = gemm::Status::ok();
+  const gemm::Observation seen = gemm::observe([&] { status = gemm::launch(kernel, {.block = LANES}, args...); });
   if (!status) throw gemm::DeviceError("a launch failed: " + status.reason);
+  if (!seen.defects.empty()) throw gemm::StageError(seen.defects.front());
 }
 template <class T>
 gemm::DeviceArray<T> to_device(const std::vector<T>& host) {
@@ -118,8 +124,7 @@ std::vector<int> loaded(const Number& number) {
   const auto on_device = to_device(matrix);
   const gemm::DeviceArray<float> x(LANES * 16);  // not all of it is written
   gemm::check_cuda(cudaMemset(x.data(), 0, x.size() * sizeof(float)), "clear");
-  require(gemm::launch(load_numbers<F>, {.block = LANES}, on_device.data(),
-                       reinterpret_cast<float(*)[LANES][16]>(x.data())));
+  launch(load_numbers<F>, on_device.data(), reinterpret_cast<float(*)[LANES][16]>(x.data()));
   const std::vector<float> host = x.to_host();
   std::vector<int> numbers;
   for (int lane = 0; lane < LANES; ++lane) {
@@ -172,11 +177,16 @@ Product discover_product() {
   Places b = written_down<B>(gemm::documented::place<B>), a(fragment_traits<A>::held * LANES, {UNKNOWN, UNKNOWN});
   for (Place& place : b) place.col = UNKNOWN;
   const gemm::DeviceArray<float> met(a.size() * of_c);
-  require(gemm::launch(multiply_places<A, B, C>, {.block = LANES}, met.data()));
+  launch(multiply_places<A, B, C>, met.data());
   const std::vector<float> numbers = met.to_host();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (numbers[i] == 0) continue;
-    Place &in_a = a[i / of_c], &in_b = b.at(static_cast<std::size_t>(numbers[i]) - 1);
+    // A sum of several products may be the number of no place.
+    if (!(numbers[i] >= 1 && numbers[i] <= static_cast<float>(b.size()))) {
+      a[i / of_c] = {CONTRADICTED, CONTRADICTED};
+      continue;
+    }
+    Place &in_a = a[i / of_c], &in_b = b[static_cast<std::size_t>(numbers[i]) - 1];
     agree(in_a.row, c[i % of_c].row);
     agree(in_a.col, in_b.row);
     agree(in_b.col, c[i % of_c].col);
@@ -205,7 +215,7 @@ std::string check_tiles() {
   }
   const auto on_a = to_device(a), on_b = to_device(b);
   const gemm::DeviceArray<float> c(256);
-  require(gemm::launch(multiply_by_tiles, {.block = LANES}, on_a.data(), on_b.data(), c.data()));
+  launch(multiply_by_tiles, on_a.data(), on_b.data(), c.data());
   const std::vector<float> products = c.to_host();
   for (int i = 0; i < 256; ++i) {
     int sum = 0;

@@ -1,4 +1,4 @@
-// Which thread writes which element: found by watching a stage's own kernel run, for the figures in docs/.
+// Which thread writes which element: found by watching a stage's own kernel run, for `map` and the figures in docs/.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,11 +12,14 @@ namespace gemm {
 
 struct ThreadMap {
   dim3 block;
-  std::vector<std::vector<int>> rows;  ///< of what block 0 writes of C: the linear index of each element's thread
+  std::vector<std::vector<int>>
+      rows;               ///< of what block 0 writes of the result: the linear index of each element's thread
+  int launches = 1;       ///< of the stage, for the whole problem
+  bool in_turns = false;  ///< several threads of the block wrote one element; `rows` has the last of them
 };
 
-/// Of a stage of the SGEMM ladder; nothing for another or one that can't run. Needs the CPU executor; throws
-/// DeviceError on a GPU build.
+/// Of a small problem of a stage's kind; nothing if the stage refuses it. Needs the CPU executor; throws DeviceError on
+/// a GPU build.
 std::optional<ThreadMap> thread_map(const Stage& stage);
 
 }  // namespace gemm

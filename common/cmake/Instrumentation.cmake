@@ -16,9 +16,11 @@ else()
   set(GEMM_HAVE_FMA ON)
 endif()
 
+set(GEMM_KERNEL_LEVEL "" CACHE STRING "How far g++ optimises kernels, and only these, such as -O1 (empty: as all else)")
+
 # g++ contracts a * b + c to an FMA when it optimises, and only then.
 set(GEMM_COUNTS_FMAS ${GEMM_HAVE_FMA})
-if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR GEMM_KERNEL_LEVEL MATCHES "^-O[01g]$")
   set(GEMM_COUNTS_FMAS OFF)
 endif()
 
@@ -51,7 +53,8 @@ set(gemm_instrumentation
   # For lines in reports.
   -g
   # Where the executor itself is optimised less (the sanitize preset), kernels and so their counts stay the same.
-  $<$<CONFIG:RelWithDebInfo>:-O2>)
+  $<$<CONFIG:RelWithDebInfo>:-O2>
+  ${GEMM_KERNEL_LEVEL})
 
 # Compiles CUDA's own syntax, too: <<<...>>>, and dynamic shared memory of any name.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)

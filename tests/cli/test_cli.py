@@ -77,6 +77,10 @@ BAD_GEMM = [
     "ladder --family nosuch",
     "--bogus",
     "list extra",
+    "map",
+    "map 77",
+    "map 02 77",
+    "map 02 --json .",
     "run",
     "run 77",
     "run tsm/77",
@@ -521,6 +525,29 @@ class WithDevice(Case):
             self.ok(self.gemm, "compare", "03", "04", *SMALL), r"(?m)^  shared loads, bank conflicts +[\d,]+ -> -"
         )
         self.assertRegex(self.ok(self.gemm, "ladder", "64"), r"(?m)^sgemm/04_conflict_free +pass +[\d.]+ =? ")
+
+    def test_map(self):
+        """A picture for people, in 80 columns; JSON where it is asked for."""
+        if gpu:
+            return self.assertIn("cpu", self.refused(self.gemm, "map", "07"))
+        if stages:
+            self.skipTest(f"built with GEMM_STAGES={stages}")
+        text = self.ok(self.gemm, "map", "07", "02")
+        lines = text.splitlines()
+        self.assertEqual(lines[0], "sgemm/07_register_tile")
+        self.assertEqual(lines[1], "which of a block's 128 threads writes which element of its 64 x 64 tile of C")
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertNotIn("\033", text)
+        digits = "0123456789abcdefghijklmnopqrstuv"
+        # Of 02 a warp is a row.
+        self.assertIn(f"\n   9 {'9' * 32}     9 {digits}\n", text)
+        self.assertIn("no picture: several threads", self.ok(self.gemm, "map", "tsm/02"))
+        self.assertIn("tile of B\n", self.ok(self.gemm, "map", "tsm/11"))
+        maps = json.loads(self.ok(self.gemm, "map", "02", "tensorcore/01", "--json", "-"))
+        self.assertEqual(list(maps), ["sgemm/02_coalesced", "tensorcore/01_wmma"])
+        found = maps["sgemm/02_coalesced"]
+        self.assertEqual((found["block"], found["rows"]), ([32, 32, 1], list(range(32))))
+        self.assertEqual([thread for kind in found["kinds"] for thread in kind], list(range(1024)))
 
     def test_generated_kernels(self):
         if "tsm/09" not in self.ok(self.gemm, "list"):

@@ -115,7 +115,7 @@ class Lines:
             "show": lambda: [self.stage(), *self.some([["--flat"], ["--nope"], [self.stage()]])],
             "list": lambda: self.some([["--variants"], self.file(), ["--nope"], ["extra"]]),
             "probe": lambda: self.some([["nope"], ["--nope"]]),
-            "map": lambda: self.some([["--nope"], ["extra"]]) + ["--json", self.one(["m.json"], NO_FILES), "--nope"],
+            "map": lambda: [self.stage(), *self.some([self.file(), ["--nope"], [self.stage()]])],
             "compile": lambda: [self.stage(), self.one(["4"], NO_SHAPES), "--nope"],
             "candidates": lambda: [
                 self.one(["tsm/09", "tsm/12"], NO_STAGES),

@@ -20,6 +20,7 @@
 #include "common/report/files.hpp"
 #include "common/report/json.hpp"
 #include "common/report/kernel_options_json.hpp"
+#include "common/report/thread_drawing.hpp"
 #include "common/report/verdict.hpp"
 #include "tsm/generated/model.hpp"
 #include "tsm/generated/tsmm_model.hpp"
@@ -379,6 +380,49 @@ TEST(Report, WritesWholeFilesOrNone) {
 }
 
 // The model of generated kernels: for each size a kernel that can be launched, and its line of registers.
+TEST(ThreadDrawing, Ranges) {
+  EXPECT_EQ(ranges({}), "");
+  EXPECT_EQ(ranges({3}), "3");
+  EXPECT_EQ(ranges({0, 1, 2, 3, 16, 17, 20}), "0-3, 16-17, 20");
+  EXPECT_EQ(ranges({0, 2, 4, 6, 8, 10, 12, 14, 16}), "0, 2, 4, ..., 16");
+}
+
+// 64 threads, 8 in a row, and each writes 2 x 4 elements.
+TEST(ThreadDrawing, WarpsBesideLanes) {
+  ThreadMap map{{8, 8, 1}, {}};
+  for (int row = 0; row < 16; ++row) {
+    map.rows.emplace_back();
+    for (int col = 0; col < 32; ++col) map.rows.back().push_back(row / 2 * 8 + col / 4);
+  }
+  const std::string text = drawing(map, false);
+  EXPECT_NE(text.find("a character is an element              a character is an element\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n   7 00000000000000000000000000000000     7 oooo"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n   8 11111111111111111111111111111111     8 00001111"), std::string::npos) << text;
+  EXPECT_NE(text.find("Thread 0 writes 8 elements:\n  rows 0-1\n  columns 0-3\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\033'), std::string::npos);
+  EXPECT_NE(drawing(map, true).find("\033[1;7;31m0"), std::string::npos);
+}
+
+// What is too large is scaled down, each picture as far as it must; what does not fit even so is cut off, and that is said.
+TEST(ThreadDrawing, FitsATerminal) {
+  ThreadMap map{{128, 1, 1}, {}};
+  for (int row = 0; row < 128; ++row) {
+    map.rows.emplace_back();
+    for (int col = 0; col < 128; ++col)
+      map.rows.back().push_back(row / 64 * 64 + col / 64 * 32 + row % 4 * 8 + col / 2 % 8);
+  }
+  const std::string text = drawing(map, false);
+  EXPECT_NE(text.find("a character is 4 x 4 elements          a character is 1 x 2 elements\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find(" rows 0-31, columns 0-63\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n 124 22222222222222223333333333333333    31 opqrstuvopqr"), std::string::npos) << text;
+  std::size_t length = 0;
+  for (const char c : text) {
+    length = c == '\n' ? 0 : length + 1;
+    EXPECT_LE(length, 80u);
+  }
+}
+
 TEST(GeneratedKernels, EverySizeHasOne) {
   for (const bool is_complex : {false, true}) {
     for (int m = 1; m <= 64; m += 7) {

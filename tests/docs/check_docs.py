@@ -280,12 +280,14 @@ class Check:
     def check_thread_maps(self):
         """The figures of the threads' maps are drawn from a file, which must be what the stages do now."""
         path = self.root / "docs" / "measurements" / "cpu" / "thread_maps.json"
-        done = subprocess.run([self.bin / "gemm", "map"], text=True, capture_output=True)
+        done = subprocess.run([self.bin / "gemm", "map", "--json", "-"], text=True, capture_output=True)
         now = json.loads(done.stdout) if done.returncode == 0 else {}
         for stage, committed in (json.loads(path.read_text()) if path.exists() else {"no file": None}).items():
             self.count["maps"] += 1
             if now.get(stage) != committed:
-                self.problem(path, 1, f"{stage}: not what the stage does now; ./lab map --cpu --json writes it anew")
+                self.problem(
+                    path, 1, f"{stage}: not what the stage does now; ./lab map --cpu --json FILE writes it anew"
+                )
 
     def check_choices(self):
         """The same for the stages that tsm/14 and 15 choose: of the squares, which take a second and not twenty."""

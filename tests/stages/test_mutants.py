@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 
 from tools.mutate import operators, proofs
 from tools.mutate.campaign import Campaign
-from tools.mutate.judge import MISSED, PROVEN, REJECTED, SAME_CODE, Verdict
+from tools.mutate.judge import MISSED, PROVEN, REJECTED, SAME_CODE, Verdict, check
 from tools.mutate.machine_code import fingerprint
 from tools.mutate.mutants import Mutant, drawn, gemm_stages, mutants_in, mutants_of, program_of, text_of
 from tools.mutate.report import RECORD, count, survivors
@@ -71,6 +71,11 @@ class Operators(unittest.TestCase):
         rest = " c[row * ldc + col] = beta == 0.0f ? alpha * sum : alpha * sum + beta * c[row * ldc + col];"
         for guard in ("if (true)", "if ( col < n)", "if (row < m)"):
             self.assertIn(guard + rest, self.lines("guard dropped"))
+
+    def test_what_only_nvcc_compiles_stays(self):
+        text = "__global__ void f(int* x) {\n#ifdef __CUDACC__\n  x[1 + 2] = 3;\n#endif\n  x[4] = 5;\n}\n"
+        found = [mutant for mutants in mutants_of("f", text).values() for mutant in mutants]
+        self.assertEqual({mutant.line for mutant in found}, {5})
 
     def test_arrays_keep_their_sizes(self):
         self.assertFalse([line for mutants in self.found.values() for line in mutants if line.line == 5])
@@ -136,6 +141,18 @@ class Equivalence(unittest.TestCase):
                 codes[what] = fingerprint(pathlib.Path(f"{source}.o"))
         self.assertEqual(codes.pop("other lines and words"), codes["as it is"])
         self.assertEqual(len(set(codes.values())), len(codes), codes)
+
+    def test_the_program_of_a_probe_is_judged_by_how_it_ends(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            program = folder / "program"
+            for ends, passes in (("exit 0", True), ("echo wrong >&2; exit 1", False), ("kill -SEGV $$", False)):
+                # It has no command `check`.
+                program.write_text(f'#!/bin/sh\n[ "$1" = --check ] || exit 2\n{ends}\n')
+                program.chmod(0o755)
+                self.assertEqual(check(program, "probe", folder, 10)[0], passes, ends)
+            program.write_text("#!/bin/sh\necho no device >&2; exit 2\n")
+            self.assertEqual(check(program, "probe", folder, 10), (True, "not judged: no device"))
 
     def test_what_is_neither_rejected_nor_equivalent_is_missed(self):
         mutant = Mutant("stages/01_naive.cu", 1, "off by one", 0, 1, "")

@@ -1,19 +1,19 @@
 # For zsh: eval "$(./lab completion zsh)"
-autoload -Uz compinit bashcompinit && compinit && bashcompinit
+(($+functions[compdef])) || { autoload -Uz compinit && compinit }
 _lab() {
-  local root words
-  root=$(cd "$(dirname "${COMP_WORDS[1]}")" 2> /dev/null && pwd) || return
-  if ((COMP_CWORD == 1)); then
-    words=$(sed -n '/^commands=(/,/)/{s/commands=(//;s/)//;p}' "$root/tools/lab/usage.sh")
+  local lab=${(Q)~words[1]} root
+  root=${${commands[$lab]:-$lab}:A:h}
+  local -a known
+  if ((CURRENT == 2)); then
+    known=($(sed -n '/^commands=(/,/)/{s/commands=(//;s/)//;p}' "$root/tools/lab/usage.sh" 2> /dev/null))
   else
-    case ${COMP_WORDS[2]} in
-      run | check | diff | compare | show | mutate)
-        words=$(cd "$root" && print -l stages/[0-9][0-9]*_*.cu tsm/[0-9][0-9]*_*.cu tensorcore/[0-9][0-9]*_*.cu |
-          sed 's/\.cu$//;s/^stages\///')
+    case $words[2] in
+      run | check | diff | compare | show | map | mutate)
+        known=($root/(stages|tsm|tensorcore)/[0-9][0-9]*_*.cu(N:r))
+        known=(${${known#$root/}#stages/})
         ;;
-      *) return ;;
     esac
   fi
-  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD + 1]}"))
+  compadd -a known || _files
 }
-complete -o default -F _lab lab ./lab
+compdef _lab lab

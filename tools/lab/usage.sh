@@ -36,7 +36,7 @@ other commands:
   probe [NAME]           small kernels that measure the hardware, beside what is predicted; without NAME: the list
   accuracy [options]     how near FP32 stages come to FP64's results, over depths and kinds of numbers
   experiment [NAME]      a table or plot of the sources, again, beside their figures; without NAME: the list
-  map [options]          which thread writes which element, found by running
+  map ID...              which thread of a block writes which element, drawn, found by running; --json FILE: of all stages
   compile ID SIZES       generated kernels ahead of time, for a machine with a GPU too: ./lab compile tsm/09 1-64 --arch sm_90a
   candidates ID SIZES    the kernels that a generating stage could make, as cases for batch: ./lab candidates tsm/09 16 --most 10
   batch FILE --out FILE  many cases of stages, sizes and options from a file, in one process (docs/concepts/batch.md)

@@ -12,6 +12,8 @@ all              every stage, or with --family sgemm, tsm or tensorcore those of
 --list           only print what is drawn; some of it may not compile, and is replaced then
 
 Each is compiled into the stage's own program for the executor. `check --quick` judges it, and `check` if that passes.
+A stage that solves no GEMM, such as tensorcore/04, is not among `all`, and has no check: how its program ends, as
+./lab probe runs it, is the verdict.
 Equivalent is only what has the same machine code, or a proof in tests/stages/equivalent_mutants.json. Exit status: 0 if
 at least 98 % of the others are rejected and at most 3 % of all are proven, 1 if not, 2 for bad usage.
 """

@@ -14,15 +14,18 @@ import time
 from tools.command_line import fail
 from tools.mutate.build import Build, DoesNotCompile
 from tools.mutate.machine_code import fingerprint, fingerprints
-from tools.mutate.mutants import Mutant
+from tools.mutate.mutants import Mutant, is_probe
 from tools.mutate.proofs import proof_of
 from tools.mutate.running import run
 from tools.repository import Json
 
 # Seconds until a program counts as one that has no end, and how many times as long as without a mutant, where that is
 # more.
-LIMITS = {"quick": 60, "full": 120}
+LIMITS = {"quick": 60, "full": 120, "probe": 60}
 TIMES = 6
+# A stage that solves no GEMM has no check: its program compares what it computes with a reference, or with what is
+# written down, whenever it runs.
+PRODUCT, PROBE = ("quick", "full"), ("probe",)
 
 REJECTED, SAME_CODE, PROVEN, MISSED = "rejected", "same code", "proven", "missed"
 
@@ -32,7 +35,7 @@ class Verdict:
     stage: str
     mutant: Mutant
     outcome: str  # one of the four above
-    by: str  # quick or full, if rejected
+    by: str  # quick, full or probe, if rejected
     reason: str
     seconds: float
 
@@ -55,6 +58,7 @@ class Subject:
 
     def __init__(self, build: Build, stage: str, folder: pathlib.Path) -> None:
         self.build, self.stage, self.folder = build, stage, folder
+        self.tiers = PROBE if is_probe(stage) else PRODUCT
         self.lock = threading.Lock()
         self.took: dict[str, float] = {}
         try:
@@ -70,23 +74,23 @@ class Subject:
             if tier not in self.took:
                 begin = time.monotonic()
                 passes, why = check(self.program, tier, self.folder, 10 * LIMITS[tier])
-                if not passes:
-                    fail(f"{self.stage} as it is does not pass check: {why}")
+                if not passes or why:
+                    fail(f"{self.stage} as it is does not pass: {why}")
                 self.took[tier] = time.monotonic() - begin
             return max(LIMITS[tier], TIMES * self.took[tier])
 
     def kernels(self) -> list[str]:
         """Those that it compiles at run time, while it is checked in full."""
-        self.limit("full")
+        self.limit(self.tiers[-1])
         return fingerprints(self.folder / "kernels")
 
 
 def check(program: pathlib.Path, tier: str, folder: pathlib.Path, limit: float) -> tuple[bool, str]:
-    """Whether a program passes its check, and if not why."""
+    """Whether a program passes, and if not why. A reason in spite of passing: it was not judged."""
     result = folder / f"{tier}.json"
-    options = ["--quick"] if tier == "quick" else []
+    options = {"quick": ["check", "--quick", "--brief"], "full": ["check", "--brief"], "probe": ["--check"]}[tier]
     environment = {**os.environ, "GEMM_KERNEL_CACHE": str(folder / "kernels")}
-    command = [str(program), "check", *options, "--brief", "--json", str(result)]
+    command = [str(program), *options, "--json", str(result)]
     status, said = run(command, folder, limit, environment)
     if status is None:
         return False, f"no end after {limit:.0f} s"
@@ -97,6 +101,8 @@ def check(program: pathlib.Path, tier: str, folder: pathlib.Path, limit: float) 
         return True, f"not judged: {last}"
     if status < 0:
         return False, f"ended by {signal.Signals(-status).name}"
+    if tier == "probe":
+        return False, last
     try:
         failed = [each for each in json.loads(result.read_text())["properties"] if each["status"] == "fail"]
         return False, f"{failed[0]['name']}: {failed[0]['failure']['reason']}"
@@ -125,7 +131,7 @@ def verdict(subject: Subject, mutant: Mutant) -> Verdict | None:
         except DoesNotCompile:
             return None
         why = ""
-        for tier in LIMITS:
+        for tier in subject.tiers:
             passes, why = check(program, tier, folder, subject.limit(tier))
             if not passes:
                 return says(REJECTED, tier, why)

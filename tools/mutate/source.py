@@ -14,7 +14,14 @@ def spaces(text: str) -> str:
 
 
 def blanked(text: str) -> str:
-    """The text with comments, strings, preprocessor lines and static_asserts as spaces: offsets and lines stay."""
+    """The text with comments, strings, preprocessor lines, static_asserts and what only nvcc compiles (there g++ would
+    make the same code of each mutant) as spaces: offsets and lines stay."""
+    text = re.sub(
+        r"^#ifdef __CUDACC__\n(?:(?!#if).*\n)*?(?=#(?:else|endif)\b)",
+        lambda match: spaces(match.group()),
+        text,
+        flags=re.M,
+    )
     text = re.sub(
         r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*',
         lambda match: spaces(match.group()),

@@ -56,7 +56,7 @@ class Data:
 
     def __init__(self) -> None:
         writers = dict.fromkeys((LADDER, COUNTERS, CALIBRATION), "docs/measurements/measure")
-        writers |= {COUNTED: "./lab measure counts --count", MAPS: "./lab map"}
+        writers |= {COUNTED: "./lab measure counts --count", MAPS: "./lab map --json"}
         for path, writer in writers.items():
             if not path.exists():
                 sys.exit(f"error: {relative(path)} is missing: {writer} writes it")
