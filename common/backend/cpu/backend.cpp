@@ -9,6 +9,7 @@
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/run/executor.hpp"
+#include "common/simt/run/shared_limits.hpp"
 
 namespace gemm {
 

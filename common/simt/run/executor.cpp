@@ -16,6 +16,7 @@
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
 #include "common/simt/run/last_words.hpp"
+#include "common/simt/run/shared_limits.hpp"
 
 namespace simt {
 namespace {
@@ -110,30 +111,6 @@ std::string beyond_limits(const Launch& what) {
   return {};
 }
 
-// nvcc refuses more static shared memory than this; more must be asked for dynamically, and be allowed first.
-constexpr std::size_t max_static_shared = 48 * 1024;
-
-std::string beyond_shared_limits(const Launch& what, bool must_be_allowed) {
-  std::size_t statically = 0;
-  for (const SharedVariable& variable : shared_variables_of(what.kernel)) {
-    if (variable.owner_is_kernel) statically += variable.bytes;
-  }
-  if (statically > max_static_shared) {
-    return fmt::format("{} bytes of static shared memory: at most {}", statically, max_static_shared);
-  }
-  if (statically + what.dynamic_shared > max_dynamic_shared) {
-    return fmt::format("{} bytes of shared memory: at most {}", statically + what.dynamic_shared, max_dynamic_shared);
-  }
-  if (must_be_allowed && statically + what.dynamic_shared > max_static_shared &&
-      what.dynamic_shared > allowed_dynamic_shared(what.kernel)) {
-    return fmt::format(
-        "{} bytes of shared memory: more than {} need cudaFuncSetAttribute(kernel, "
-        "cudaFuncAttributeMaxDynamicSharedMemorySize, {}) before the launch",
-        statically + what.dynamic_shared, max_static_shared, what.dynamic_shared);
-  }
-  return {};
-}
-
 cudaError_t refuse(const std::string& kernel, const std::string& why, cudaError_t error) {
   if (Sink* const sink = active_sink()) sink->report({DefectKind::launch_limit, kernel, why, {}, {}});
   return error;
@@ -204,16 +181,6 @@ void whole_warp(const char* operation, void* mine, void (*combine)(void* const*,
 }
 void sync_warp(LaneMask mask) {
   running_block->wait_in_collective({mask, "__syncwarp", nullptr, nullptr, true}, __builtin_return_address(0));
-}
-
-std::string oversized_shared_variable() {
-  for (const SharedVariable& variable : shared_variables_of(nullptr)) {
-    if (variable.bytes > max_dynamic_shared) {
-      return fmt::format("the __shared__ variable {} has {} bytes: a block has at most {}, and {} if it asks for them",
-                         variable.name, variable.bytes, max_static_shared, max_dynamic_shared);
-    }
-  }
-  return {};
 }
 
 unsigned worker_count() {

@@ -2,9 +2,6 @@
 // in parallel on all cores. docs/concepts/cpu_executor.md tells how.
 #pragma once
 
-#include <cstddef>
-#include <string>
-
 #include "common/simt/language/grid.hpp"
 #include "common/simt/language/runtime.hpp"
 
@@ -19,10 +16,6 @@ cudaError_t launch(const Launch& what, Body body);
 /// The same by <<<...>>>: cudaGetLastError() answers for it, and cudaFuncSetAttribute() must allow more than 48 KB of shared
 /// memory. `name`, if there is one, is the kernel's, and what.kernel only what calls it.
 void launch_as_written(const Launch& what, const char* name, Body body);
-
-/// Why kernels of this program can't run at all, on one line: with a __shared__ variable larger than any block's shared
-/// memory there may be no room for a thread. Empty if there is none; launch() refuses what is merely too large.
-std::string oversized_shared_variable();
 
 /// How many blocks run at a time.
 unsigned worker_count();
