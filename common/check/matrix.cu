@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -102,10 +103,20 @@ std::uint64_t sum_of(const DeviceArray<std::uint64_t>& partial) {
   return std::accumulate(host.begin(), host.end(), std::uint64_t{0});
 }
 
+// Kernels stride over all words. On the CPU executor a thread costs more than the words that it adds up: there are as many as keep
+// some cores busy.
+unsigned blocks_for(std::int64_t words) {
+#ifdef __CUDACC__
+  return reduce_blocks(words);
+#else
+  return std::min(reduce_blocks(words), 8u);
+#endif
+}
+
 // Calls work(words as __half*, float* or double*, launch shape).
 template <class Work>
 void over_words(Type type, unsigned char* bytes, std::int64_t words, Work work) {
-  const LaunchShape shape{reduce_blocks(words), reduce_threads};
+  const LaunchShape shape{blocks_for(words), reduce_threads};
   if (type == Type::f16)
     run(work(reinterpret_cast<__half*>(bytes), shape));
   else if (type == Type::f32)
@@ -185,7 +196,7 @@ void Matrix::copy_from(const Matrix& other) {
 }
 
 std::int64_t Matrix::damaged_words() const {
-  const DeviceArray<std::uint64_t> partial(reduce_blocks(layout().words));
+  const DeviceArray<std::uint64_t> partial(blocks_for(layout().words));
   over_words(type_, bytes_.data(), layout().words, [&]<class Real>(const Real* words, const LaunchShape& shape) {
     return launch(damage_kernel<Real, Layout>, shape, words, layout(), partial.data());
   });
@@ -193,7 +204,7 @@ std::int64_t Matrix::damaged_words() const {
 }
 
 std::uint64_t Matrix::fingerprint() const {
-  const DeviceArray<std::uint64_t> partial(reduce_blocks(layout().words));
+  const DeviceArray<std::uint64_t> partial(blocks_for(layout().words));
   over_words(type_, bytes_.data(), layout().words, [&]<class Real>(const Real* words, const LaunchShape& shape) {
     return launch(fingerprint_kernel<Real, Layout>, shape, words, layout(), partial.data());
   });
