@@ -66,22 +66,37 @@ __half rounded<__half>(double x) {
   return __double2half(x);
 }
 
-// c + sum of a[i] * b[i] as sm_90's Tensor Cores have it (tensor.hpp). b in steps of `stride`.
-template <int K, int stride>
-double block_sum(double c, const double* a, const double* b) {
+// 2^exponent, for those that float's products have.
+double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
+// K numbers, a row of A or a column of B, and their exponents: each is needed for several elements of the product.
+template <int K>
+struct Factors {
+  double number[K];
+  int exponent[K];
+
+  void find_exponents() {
+    for (int k = 0; k < K; ++k) exponent[k] = exponent_of(number[k]);
+  }
+};
+
+// c + sum of a[i] * b[i] as sm_90's Tensor Cores have it (tensor.hpp).
+template <int K>
+double block_sum(double c, const Factors<K>& a, const Factors<K>& b) {
   constexpr int fraction = 23, extra_bits = 2;
   double products[K];
   double exact = c;
   int largest = exponent_of(c);
   for (int k = 0; k < K; ++k) {
-    const double x = a[k], y = b[k * stride];
-    products[k] = x * y;
+    products[k] = a.number[k] * b.number[k];
     exact += products[k];
     // The hardware doesn't look whether the product of the significands is 2 or more.
-    if (products[k] != 0) largest = std::max(largest, exponent_of(x) + exponent_of(y));
+    largest = std::max(largest, a.exponent[k] + b.exponent[k]);
   }
-  if (largest == no_exponent || !std::isfinite(exact)) return exact;
-  const double units = std::ldexp(1.0, fraction + extra_bits - largest);
+  if (largest < no_exponent / 2 || !std::isfinite(exact)) return exact;
+  const double units = power_of_two(fraction + extra_bits - largest);
   std::int64_t sum = static_cast<std::int64_t>(c * units);
   for (const double product : products) sum += static_cast<std::int64_t>(product * units);
   return static_cast<double>(sum) / units;
@@ -91,25 +106,29 @@ double block_sum(double c, const double* a, const double* b) {
 template <int M, int N, int K, class Operand, class Result, PlaceFunction place_a, PlaceFunction place_b>
 void multiply(const MmaRegisters* const (&lanes)[warp]) {
   note_tensor_flops(2 * M * N * K);
-  double a[M][K], b[K][N];
+  Factors<K> a[M], b[N];
   for (int lane = 0; lane < warp; ++lane) {
     for (int i = 0; i < M * K / warp; ++i) {
       const Place p = place_a(lane, i);
-      a[p.row][p.col] = element<Operand>(lanes[lane]->a, i);
+      a[p.row].number[p.col] = element<Operand>(lanes[lane]->a, i);
     }
     for (int i = 0; i < K * N / warp; ++i) {
       const Place p = place_b(lane, i);
-      b[p.row][p.col] = element<Operand>(lanes[lane]->b, i);
+      b[p.col].number[p.row] = element<Operand>(lanes[lane]->b, i);
     }
+  }
+  if constexpr (!std::is_same_v<Result, double>) {
+    for (Factors<K>& row : a) row.find_exponents();
+    for (Factors<K>& column : b) column.find_exponents();
   }
   for (int lane = 0; lane < warp; ++lane) {
     for (int i = 0; i < M * N / warp; ++i) {
       const Place p = place_in_c(lane, i);
       double sum = element<Result>(lanes[lane]->c, i);
       if constexpr (std::is_same_v<Result, double>) {
-        for (int k = 0; k < K; ++k) sum = std::fma(a[p.row][k], b[k][p.col], sum);
+        for (int k = 0; k < K; ++k) sum = std::fma(a[p.row].number[k], b[p.col].number[k], sum);
       } else {
-        sum = block_sum<K, N>(sum, a[p.row], &b[0][p.col]);
+        sum = block_sum(sum, a[p.row], b[p.col]);
       }
       static_cast<Result*>(lanes[lane]->d)[i] = rounded<Result>(sum);
     }
