@@ -29,6 +29,12 @@ import xml.etree.ElementTree as xml
 from tools.command_line import fail, parser_of, run
 from tools.repository import Json
 
+MOST_PROCESSES = 8  # a stage has a few hundred trials, and each process as many threads as there are cores
+
+
+def cores() -> int:
+    return os.cpu_count() or 1
+
 
 def failed(stage: str, reason: str) -> Json:
     """A stage that has no verdict of its own."""
@@ -148,7 +154,11 @@ def main() -> int:
         print(f"{result['stage']}: fail, {result['properties'][0]['failure']['reason']}", file=out)
     if not alone:
         options.append("--brief")
-    with concurrent.futures.ThreadPoolExecutor(1 if alone else os.cpu_count()) as pool:
+    # Cores that would have no stage: a stage's program shares its trials out among processes.
+    each = min(cores() // max(len(stages), 1), MOST_PROCESSES)
+    if each > 1:
+        options += ["--processes", str(each)]
+    with concurrent.futures.ThreadPoolExecutor(1 if alone else cores()) as pool:
         running = [pool.submit(stage.check, options, alone) for stage in stages]
         for number, future in enumerate(running, 1):
             if not alone and sys.stderr.isatty():

@@ -14,6 +14,7 @@ namespace gemm {
 struct CheckOptions {
   bool quick = false;   ///< only the few problems that together take every path
   bool brief = false;   ///< one line if all is right
+  int processes = 1;    ///< that share the trials
   double timeout = 60;  ///< seconds that a launch may take
   std::string json;
 };

@@ -62,6 +62,17 @@ class Check(unittest.TestCase):
         status, out, err = self.check(self.verdict("sgemm_01_right", RIGHT, 0))
         self.assertEqual((status, out, err), (0, "said\n", ""))
 
+    def test_cores_that_have_no_stage_help_the_others(self):
+        say = "import json\nprint(json.dumps(sys.argv[1:-1]))\n" + (
+            f"pathlib.Path(sys.argv[-1]).write_text({json.dumps(RIGHT)!r})\n"
+        )
+        stages = [self.program(f"sgemm_{number:02}_right", say) for number in range(1, os.cpu_count() + 2)]
+        for count in (1, 2, len(stages)):
+            each = min(os.cpu_count() // count, 8)
+            expected = ["--brief"] * (count > 1) + ["--processes", str(each)] * (each > 1) + ["--json"]
+            _, out, _ = self.check(*stages[:count])
+            self.assertEqual(json.loads(out.splitlines()[0]), ["check", *expected])
+
     def test_json_and_junit(self):
         programs = self.verdict("sgemm_01_right", RIGHT, 0), self.verdict("tsm_02_wrong", WRONG, 1)
         status, out, _ = self.check("--json", "all.json", "--junit", "all.xml", *programs)

@@ -55,6 +55,15 @@ EXPECTED = {
 bin_dir = None
 
 
+def first_child(process: int) -> int:
+    """The first process that it starts."""
+    children = pathlib.Path(f"/proc/{process}/task/{process}/children")
+    deadline = time.monotonic() + 30
+    while not (found := children.read_text().split()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return int(found[0])
+
+
 def expected(variant: str) -> str:
     """The reason that a variant's check must give, as a regular expression."""
     lines = (ROOT / SOURCE).read_text().splitlines()
@@ -140,6 +149,36 @@ class Limits(unittest.TestCase):
         self.assertIn("stopped after 1 s in host code", done.stdout)
         self.assertIn("Nothing else was tried.", done.stdout)
         self.assertEqual([property["status"] for property in report["properties"]], ["fail"])
+
+    def check_by(self, processes: int, how: str, wrecked: bool = False) -> tuple[int, str, list]:
+        """Status, text and properties, without times and without the thread that happened to be seen."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "check.json")
+            program = subprocess.Popen(
+                [bin_dir / "unruly_stage", "check", "--timeout", "1", "--processes", str(processes), "--json", file],
+                text=True,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "UNRULY": how},
+            )
+            if wrecked:
+                os.kill(first_child(program.pid), signal.SIGKILL)
+            out, _ = program.communicate(timeout=120)
+            properties = json.loads(file.read_text())["properties"]
+        some = r"thread \(\d+, 0, 0\) of block \(\d+, \d+, 0\)"
+        for each in properties:
+            del each["seconds"]
+            each["failure"]["reason"] = re.sub(some, "a thread", each["failure"]["reason"])
+        return program.returncode, re.sub(some, "a thread", re.sub(r"in \S+ s\n", "\n", out)), properties
+
+    def test_processes_that_share_trials_find_what_one_finds(self):
+        for how in ("", "sleep"):
+            alone = self.check_by(1, how)
+            self.assertEqual(alone[0], 1)
+            for processes in (2, 5):
+                self.assertEqual(self.check_by(processes, how), alone)
+
+    def test_one_of_the_processes_is_lost(self):
+        self.assertEqual(self.check_by(2, "", wrecked=True), self.check_by(1, ""))
 
     def test_exit_before_main(self):
         done = subprocess.run(

@@ -147,14 +147,10 @@ bool being_debugged() {
 
 class StageProcess {
  public:
-  explicit StageProcess(double timeout_seconds) : timeout_(timeout_seconds) {
-    void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
-    shared_ = new (memory) Shared;
-  }
+  explicit StageProcess(double timeout_seconds) : timeout_(timeout_seconds) {}
   ~StageProcess() {
     end();
-    munmap(shared_, sizeof(Shared));
+    if (shared_) munmap(shared_, sizeof(Shared));
   }
   StageProcess(const StageProcess&) = delete;
   StageProcess& operator=(const StageProcess&) = delete;
@@ -208,11 +204,20 @@ class StageProcess {
     return all;
   }
 
+  // With the process to come, and with no other: a judge that has been forked from this one (shares.cpp) has its own.
+  void share_anew() {
+    if (shared_) munmap(shared_, sizeof(Shared));
+    shared_ = nullptr;
+    void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    shared_ = new (memory) Shared;
+  }
+
   void start() {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
       throw DeviceError(fmt::format("no socket for the stages' process: {}", std::strerror(errno)));
-    new (shared_) Shared;
+    share_anew();
     sites_ = simt::site_count();
     std::fflush(nullptr);  // or both would write it
     const pid_t judge = getpid();
@@ -284,7 +289,7 @@ class StageProcess {
   }
 
   const double timeout_;
-  Shared* shared_;
+  Shared* shared_ = nullptr;
   pid_t child_ = 0;
   int socket_ = -1;
   std::size_t sites_ = 0;  // as many as there were when it was forked

@@ -265,6 +265,20 @@ void GlobalMemory::begin_apart() {
   give_back(reinterpret_cast<std::uintptr_t>(states_ + word_of(next_)), (end_ - next_) / 4);
 }
 
+void GlobalMemory::begin_anew() {
+  const std::lock_guard lock(mutex_);
+  // In place of what is shared, so that nobody has to learn of other addresses.
+  const auto replace = [](void* range, std::size_t bytes, int access) {
+    constexpr int how = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    if (mmap(range, bytes, access, how, -1, 0) == MAP_FAILED) throw std::bad_alloc();
+  };
+  replace(reinterpret_cast<void*>(begin_), capacity_, PROT_NONE);
+  replace(states_, capacity_ / 4, PROT_READ | PROT_WRITE);
+  allocations_.clear();
+  matrices_.clear();
+  next_ = begin_;
+}
+
 void GlobalMemory::adopt(const std::vector<Holding>& others) {
   const std::lock_guard lock(mutex_);
   for (const std::uintptr_t begin : std::exchange(adopted_, {})) allocations_.erase(begin);

@@ -107,6 +107,10 @@ class GlobalMemory {
   /// In the new process: these of the other one are all that it now knows of them.
   void adopt(const std::vector<Holding>& others);
 
+  /// In a process that is forked to judge, too: it forgets all allocations, and from now on its memory is its own. Throws
+  /// std::bad_alloc.
+  void begin_anew();
+
   /// Of the allocation that begins here: the host's code may access it at any time.
   void share_with_host(std::uintptr_t begin);
 
