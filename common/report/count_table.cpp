@@ -91,10 +91,10 @@ std::string count_table(const std::vector<Result>& results, bool colour) {
                    {{"global", "loads"}, false, 6},
                    {{"global", "sectors"}, false, 5},
                    {{"shared", "loads"}, false, 6},
-                   {{"as com-", "piled"}, false, 6},
+                   {{"loads as", "compiled"}, false, 6},
                    {{"L1, shared", "wavefronts"}, false, 3},
                    {{"bank", "conflicts"}, false, 7},
-                   {{"instruc-", "tions"}, false, 4},
+                   {{"issued", "instr."}, false, 4},
                    {{fmt::format("% of {}", peak), "peak"}, false, referred ? 2 : 0},
                    {{"predicted", referred ? "bound" : "bound, at most"}},
                    {{"predicted", "TFLOP/s"}, true, 1},
@@ -217,10 +217,10 @@ std::string count_details(const Result& result) {
 std::string line_table(const std::vector<LineCounts>& lines) {
   TextTable table({{{"line"}, true},
                    {{"global"}, true},
-                   {{"sectors"}, true},
+                   {{"sectors"}, true, 2},
                    {{"shared"}, true},
                    {{"wavefronts"}, true},
-                   {{"conflicts"}, true},
+                   {{"conflicts"}, true, 1},
                    {{"FMAs"}, true},
                    {{"source"}}});
   std::string file;

@@ -66,7 +66,11 @@ std::string TextTable::text(std::size_t width) const {
     for (std::size_t c = 0; c < columns_.size(); ++c) sum += shown[c] ? wide[c] + gap : 0;
     return sum - std::min(sum, gap);
   };
-  while (total() > width) {
+  // A text in the last column may be cut; of numbers none is lost, and the terminal wraps the line.
+  constexpr std::size_t least = 20;
+  const bool last_is_text = !columns_.back().to_the_right && columns_.back().dispensable == 0;
+  const std::size_t to_cut = last_is_text ? wide.back() - std::min(wide.back(), least) : 0;
+  while (total() - to_cut > width) {
     std::size_t most = columns_.size();
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       if (shown[c] && columns_[c].dispensable > (most < columns_.size() ? columns_[most].dispensable : 0)) most = c;
@@ -74,10 +78,7 @@ std::string TextTable::text(std::size_t width) const {
     if (most == columns_.size()) break;  // the rest is needed
     shown[most] = false;
   }
-  // A text in the last column is cut; of numbers none is lost, and the terminal wraps the line.
-  constexpr std::size_t least = 20;
-  if (!columns_.back().to_the_right && total() > width && wide.back() > total() - width + least)
-    wide.back() -= total() - width;
+  if (total() > width) wide.back() -= std::min(to_cut, total() - width);
 
   std::string result;
   const auto append = [&](const auto& cell_of, std::size_t cells) {

@@ -132,7 +132,6 @@ class Lab(unittest.TestCase):
             ["diff", "04", "--html", "nosuch/diff.html"],
             ["mutate"],
             ["mutate", "99"],
-            ["mutate", "tensorcore/05"],  # a probe
             ["mutate", "01", "--per-stage", "0"],
             ["mutate", "01", "--seed"],
             ["mutate", "01", "--json", "nosuch/mutants.json"],

@@ -4,6 +4,7 @@ ladder a problem large enough to fill that GPU, how fast each stage was on it, a
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 
 from tools.digest import rounded
@@ -11,6 +12,11 @@ from tools.pages.data import BOUNDS, by_stage_and_shape
 from tools.repository import GPU, MEASUREMENTS, Json, read_json, read_json_if_there
 
 REFERENCE = MEASUREMENTS / "reference.json"
+
+
+@functools.cache
+def results_of(file: str) -> Json:
+    return by_stage_and_shape(read_json(GPU / f"{file}.json"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,10 +29,9 @@ class Ladder:
 
     def measured(self) -> Json:
         """The stages' results on the reference problem, without the libraries'."""
-        results = by_stage_and_shape(read_json(GPU / f"{self.file}.json"))
         return {
             stage: result
-            for (stage, shape), result in results.items()
+            for (stage, shape), result in results_of(self.file).items()
             if shape == self.shape and "gflops" in result and not stage.startswith("cublas/") and ":" not in stage
         }
 

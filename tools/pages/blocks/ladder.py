@@ -1,7 +1,9 @@
 """The ladder's tables: all stages, the ceilings, a stage at all sizes."""
 
 from tools.pages.data import CUBES, HEADLINE, SKEWED, Data, NotMeasured, full_shape, shape_of
+from tools.pages.records.bounds import ladder_of, predicted
 from tools.pages.records.launches import product_launch, shared_bytes
+from tools.repository import Json
 from tools.rungs import base_of, number_of
 from tools.tables import table, tflops
 
@@ -60,6 +62,19 @@ def block_ceilings(data: Data) -> list[str]:
     )
 
 
+def counted_range(data: Data, result: Json) -> str:
+    """GFLOP/s of the reference problem by bounds.json, on as many SMs as have a block of this one."""
+    found = ladder_of(result["stage"], data.bounds) if data.bounds else None
+    if not found:
+        return "-"
+    ladder, bounds = found
+    reference = ladder.measured()[result["stage"]]
+    flops = reference["gflops"] * reference["time_ms"]["median"]  # / 1e6
+    busy = result["predicted"]["gflops"] / reference["predicted"]["gflops"]
+    prediction = predicted(bounds)
+    return f"{flops / prediction.most_ms * busy:,.0f} to {flops / prediction.least_ms * busy:,.0f}"
+
+
 def block_measured(data: Data, stage: str) -> list[str]:
     rows, last = [], None
     for size in CUBES:
@@ -68,7 +83,7 @@ def block_measured(data: Data, stage: str) -> list[str]:
         try:
             r = data.result(stage, size)
         except NotMeasured as why:
-            rows.append([size, str(why), "", "", "", "", ""])
+            rows.append([size, str(why), *[""] * 6])
             continue
         last = (size, r) if last is None or int(size) <= 4096 else last
         rows.append(
@@ -76,6 +91,7 @@ def block_measured(data: Data, stage: str) -> list[str]:
                 size,
                 f"{r['time_ms']['median']:.4g}",
                 f"{r['predicted']['gflops']:,.0f}",
+                counted_range(data, r),
                 f"{r['gflops']:,.0f}",
                 f"{r['gflops'] / r['predicted']['gflops']:.2f}",
                 f"{r['pct_cublas']:.1f} %",
@@ -88,7 +104,17 @@ def block_measured(data: Data, stage: str) -> list[str]:
     launch, state = product_launch(r), r["state"]
     kernels = f" (of {len(r['launches'])} kernels, the one with most registers)" if len(r["launches"]) > 1 else ""
     return table(
-        ["M = N = K", "ms", "predicted, as written", "measured GFLOP/s", "ratio", "of cuBLAS", "of the roofline"], rows
+        [
+            "M = N = K",
+            "ms",
+            "predicted, as written",
+            "predicted, as counted",
+            "measured GFLOP/s",
+            "measured / as written",
+            "of cuBLAS",
+            "of the roofline",
+        ],
+        rows,
     ) + [
         "",
         f"{data.ladder['device']}, commit {data.ladder['commit']}; {launch['registers']} registers a thread, "
