@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tables for people: at any width of the terminal no two cells touch, and what the CPU executor predicts for the reference
-GPU is what ./lab pages has in its tables.
+"""Tables for people: at any width of the terminal no two cells touch, and what the CPU executor predicts for the
+reference GPU is what ./lab pages has in its tables.
 
 usage: test_tables.py BIN
 BIN: the folder with the programs of a CPU build
