@@ -60,7 +60,9 @@ __global__ void fill_kernel(Real* words, Layout layout, Generator generator, boo
     if (element < 0 || poison_elements) {
       *reinterpret_cast<typename Bits<Real>::Word*>(words + w) = Bits<Real>::poison;
     } else {
-      words[w] = generator.number<Real>(static_cast<std::uint64_t>(element));
+      // Unoptimised, g++ would not see a store in the assignment of what a call returns.
+      const Real number = generator.number<Real>(static_cast<std::uint64_t>(element));
+      words[w] = number;
     }
   }
 }
@@ -68,7 +70,9 @@ __global__ void fill_kernel(Real* words, Layout layout, Generator generator, boo
 template <class Real, class Layout>
 __global__ void fill_around_kernel(Real* words, Layout layout, Generator generator) {
   for (std::int64_t w = global_thread(); w < layout.words; w += grid_threads()) {
-    if (layout.element_at(w) < 0) words[w] = generator.number<Real>(static_cast<std::uint64_t>(w));
+    if (layout.element_at(w) >= 0) continue;
+    const Real number = generator.number<Real>(static_cast<std::uint64_t>(w));
+    words[w] = number;
   }
 }
 
