@@ -20,6 +20,7 @@
 #include "common/report/files.hpp"
 #include "common/report/json.hpp"
 #include "common/report/kernel_options_json.hpp"
+#include "common/report/text_table.hpp"
 #include "common/report/thread_drawing.hpp"
 #include "common/report/verdict.hpp"
 #include "tsm/generated/model.hpp"
@@ -27,6 +28,45 @@
 
 namespace gemm {
 namespace {
+
+TEST(TextTable, ColumnsAreAsWideAsWhatIsInThem) {
+  TextTable table({{{"stage"}}, {{"ms", "median"}, true}, {{"", "remark"}}});
+  table.add({"a/01_long_name", "1.5", "\033[31mé\033[0m"});
+  table.add({"b", "1234567.5", ""});
+  table.add({"c", "skip: a remark over all that is left"});
+  EXPECT_EQ(table.text(80),
+            "stage                  ms\n"
+            "                   median  remark\n"
+            "a/01_long_name        1.5  \033[31mé\033[0m\n"
+            "b               1234567.5\n"
+            "c               skip: a remark over all that is left\n");
+}
+
+TEST(TextTable, LeavesOutWhatIsNeededLeastWhereItIsNarrow) {
+  TextTable table({{{"stage"}}, {{"second"}, true, 2}, {{"first"}, true, 1}, {{"source"}}});
+  table.add({"a/01", "2", "1", "for (int i = 0; i < n; ++i) sum += a[i];"});
+  EXPECT_EQ(table.text(200),
+            "stage  second  first  source\n"
+            "a/01        2      1  for (int i = 0; i < n; ++i) sum += a[i];\n");
+  // The text is cut first, down to 20 letters; numbers are left out, and never cut.
+  EXPECT_EQ(table.text(46).substr(0, 28), "stage  second  first  source");
+  for (std::size_t width : {46, 40, 33}) {
+    const std::string text = table.text(width);
+    for (std::size_t at = 0, end; at < text.size(); at = end + 1) {
+      end = text.find('\n', at);
+      EXPECT_LE(end - at, width) << text;
+    }
+  }
+  EXPECT_EQ(table.text(40).find("second"), std::string::npos);
+  EXPECT_NE(table.text(40).find("first"), std::string::npos);
+  EXPECT_EQ(table.text(33).find("first"), std::string::npos);
+}
+
+TEST(TextTable, AColumnWithNothingInItIsNotShownIfItCanBeSpared) {
+  TextTable table({{{"stage"}}, {{"needed"}}, {{"spared"}, false, 1}});
+  table.add({"a", "", ""});
+  EXPECT_EQ(table.text(80), "stage  needed\na\n");
+}
 
 TEST(Registry, IdComesFromThePath) {
   EXPECT_EQ(stage_id_from_path("/somewhere/stages/02_coalesced.cu"), "sgemm/02_coalesced");
