@@ -61,7 +61,7 @@ std::string speed(double tflops) {
   return fmt::format("{:.{}f}", tflops, tflops < 10 ? 2 : tflops < 100 ? 1 : 0);
 }
 
-// "40.1-58.3": if nothing overlaps, and if everything does.
+// "40.1-58.3": if loads and FMAs take turns, and if everything overlaps.
 std::string speeds(const ProblemSpec& problem, const Prediction& prediction) {
   const std::string least = speed(problem.flops() / (prediction.most_ms * 1e9)),
                     most = speed(problem.flops() / (prediction.least_ms * 1e9));
@@ -150,7 +150,7 @@ std::string count_table(const std::vector<Result>& results, bool colour) {
   const auto problem = reference_problem(referring.id, referring.spec);
   return text + fmt::format(
                     "TFLOP/s: on an {} with {}, {} x {} x {}, predicted from the counts\n"
-                    "(if nothing overlaps - if everything does), and as it was measured\n",
+                    "(if loads and FMAs take turns - if all overlaps), and as it was measured\n",
                     reference_gpu()->device, reference_gpu()->library, problem->m, problem->n, problem->k);
 }
 
