@@ -11,10 +11,12 @@ run time it costs more.
 """
 
 import concurrent.futures
+import pathlib
 import re
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "executor"))
 from fragment_layouts import Tools, available, kinds_of_library, types_of
 
 ARCHITECTURES = ("90a",)
