@@ -2,15 +2,16 @@
 //
 // Idea      A batch has blocks enough for all SMs whatever the size of its matrices, so a block needs no large tile, and k
 //           no slices. What is left to choose is the blocking: tiles of C for a block and for a warp, steps of k between
-//           two barriers. The paper's is 128 x 128 x 32 and 32 x 32; the variants are a grid around it.
+//           two barriers, k of a fragment. The paper's is (128, 128, 32) and (32, 32, 32); the variants vary it.
 // Base      08_split_in_registers
-// Change    08 with a third coordinate of a block, tiles copied asynchronously, one ahead, and sums of 32 products.
+// Change    08 with a third coordinate of a block, tiles copied asynchronously, one ahead, and fragments of WARP_K
+//           steps of k: so many products are summed in Tensor Cores before plain cores add them to the sum.
 // Limit     Issue slots, as in 08: each warp splits for itself. A warp tile of WARP_M x WARP_N splits (WARP_M + WARP_N)
 //           numbers a step of k for WARP_M * WARP_N products of them: large warp tiles split less, and need registers.
 // Number    smsp__issue_active; TFLOP/s over k = 2^7 .. 2^14 beside cuBLAS's batched SGEMM, and 11's.
 // Map       TILE_M / WARP_M x TILE_N / WARP_N warps, each WARP_M x WARP_N of C.
 // Page      docs/tensorcore/12_batched.md
-// Source    Ootomo and Yokota (2023), section 5.3, Figure 8: the blocking, the batch of 256 and the sizes.
+// Source    Ootomo and Yokota (2023), section 4.4.2, Figure 8: the blocking, the batch of 256 and the sizes.
 #include <algorithm>
 
 #include "common/kernel/ptx.cuh"
@@ -25,9 +26,10 @@ namespace tcec = wmma_ext::tcec;
 
 constexpr int LANES = 32, STAGES = 2;
 
-template <int TILE_M_, int TILE_N_, int TILE_K_, int WARP_M_, int WARP_N_>
+template <int TILE_M_, int TILE_N_, int TILE_K_, int WARP_M_, int WARP_N_, int WARP_K_>
 struct Blocking {
-  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_, TILE_K = TILE_K_, WARP_M = WARP_M_, WARP_N = WARP_N_;
+  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_, TILE_K = TILE_K_;
+  static constexpr int WARP_M = WARP_M_, WARP_N = WARP_N_, WARP_K = WARP_K_;  // of a fragment
   static constexpr int WARPS_N = TILE_N / WARP_N, THREADS = TILE_M / WARP_M * WARPS_N * LANES;
   // Lane 4 g + t loads A's pair (g, 2 t) and B's elements (2 t, g) and (2 t + 1, g): with rows so far apart, modulo 32
   // banks, a request meets each bank once (A: half a warp; a pair is two words).
@@ -61,11 +63,10 @@ __global__ void __launch_bounds__(S::THREADS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, std::int64_t stride_a,
           const float* __restrict__ b, std::int64_t ldb, std::int64_t stride_b, float beta, float* __restrict__ c,
           std::int64_t ldc, std::int64_t stride_c, int blocks_n, bool vectors_a, bool vectors_b) {
-  constexpr int STEP = 16;
-  static_assert(S::TILE_K % STEP == 0);
-  using A = tcec::fragment<wmma_ext::matrix_a, S::WARP_M, S::WARP_N, STEP, __half, wmma_ext::row_major>;
-  using B = tcec::fragment<wmma_ext::matrix_b, S::WARP_M, S::WARP_N, STEP, __half, wmma_ext::row_major>;
-  using Sum = tcec::fragment<wmma_ext::accumulator, S::WARP_M, S::WARP_N, STEP, __half>;
+  static_assert(S::TILE_K % S::WARP_K == 0);
+  using A = tcec::fragment<wmma_ext::matrix_a, S::WARP_M, S::WARP_N, S::WARP_K, __half, wmma_ext::row_major>;
+  using B = tcec::fragment<wmma_ext::matrix_b, S::WARP_M, S::WARP_N, S::WARP_K, __half, wmma_ext::row_major>;
+  using Sum = tcec::fragment<wmma_ext::accumulator, S::WARP_M, S::WARP_N, S::WARP_K, __half>;
   float* const tiles = reinterpret_cast<float*>(smem);
   const int warp = threadIdx.x / LANES;
   const int tile_row = blockIdx.x / blocks_n * S::TILE_M, tile_col = blockIdx.x % blocks_n * S::TILE_N;
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(S::THREADS)
     const float* const as = tiles + k0 / S::TILE_K % STAGES * S::TILE;
     const float* const bs = as + S::A_TILE;
 #pragma unroll
-    for (int step = 0; step < S::TILE_K; step += STEP) {
+    for (int step = 0; step < S::TILE_K; step += S::WARP_K) {
       A x;
       B y;
       tcec::load_matrix_sync(x, as + warp_row * S::A_ROW + step, S::A_ROW);
@@ -137,17 +138,22 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   return gemm::Status::ok();
 }
 
-using Papers = Blocking<128, 128, 32, 32, 32>;
+using Papers = Blocking<128, 128, 32, 32, 32, 32>;
 
 constexpr gemm::Variant variants[] = {
-    {.name = "64x64x32-32x32", .idea = "08's blocking", .launch = launch<Blocking<64, 64, 32, 32, 32>>},
-    {.name = "128x64x32-32x32", .idea = "a block of 8 warps", .launch = launch<Blocking<128, 64, 32, 32, 32>>},
-    {.name = "128x128x16-32x32", .idea = "half of k at a time", .launch = launch<Blocking<128, 128, 16, 32, 32>>},
-    {.name = "64x64x32-32x64", .idea = "two warps, larger", .launch = launch<Blocking<64, 64, 32, 32, 64>>},
-    {.name = "128x64x32-64x32", .idea = "four of 64 x 32", .launch = launch<Blocking<128, 64, 32, 64, 32>>},
-    {.name = "128x128x32-64x32", .idea = "eight of 64 x 32", .launch = launch<Blocking<128, 128, 32, 64, 32>>},
-    {.name = "128x128x32-32x64", .idea = "eight of 32 x 64", .launch = launch<Blocking<128, 128, 32, 32, 64>>},
-    {.name = "128x128x32-64x64", .idea = "four of 64 x 64", .launch = launch<Blocking<128, 128, 32, 64, 64>>},
+    {.name = "128x128x32-32x32x16",
+     .idea = "fragments of half the k",
+     .launch = launch<Blocking<128, 128, 32, 32, 32, 16>>},
+    {.name = "64x64x32-32x32x16", .idea = "08's blocking", .launch = launch<Blocking<64, 64, 32, 32, 32, 16>>},
+    {.name = "128x64x32-32x32x16", .idea = "a block of 8 warps", .launch = launch<Blocking<128, 64, 32, 32, 32, 16>>},
+    {.name = "128x128x16-32x32x16",
+     .idea = "half of k at a time",
+     .launch = launch<Blocking<128, 128, 16, 32, 32, 16>>},
+    {.name = "64x64x32-32x64x16", .idea = "two warps, larger", .launch = launch<Blocking<64, 64, 32, 32, 64, 16>>},
+    {.name = "128x64x32-64x32x16", .idea = "four of 64 x 32", .launch = launch<Blocking<128, 64, 32, 64, 32, 16>>},
+    {.name = "128x128x32-64x32x16", .idea = "eight of 64 x 32", .launch = launch<Blocking<128, 128, 32, 64, 32, 16>>},
+    {.name = "128x128x32-32x64x16", .idea = "eight of 32 x 64", .launch = launch<Blocking<128, 128, 32, 32, 64, 16>>},
+    {.name = "128x128x32-64x64x16", .idea = "four of 64 x 64", .launch = launch<Blocking<128, 128, 32, 64, 64, 16>>},
 };
 constexpr gemm::StageInfo info = {
     .idea = "a batch in one launch, fragments split in registers, in the paper's blocking",

@@ -4,15 +4,15 @@
 //           stores its part of C, and a second kernel adds the parts as it always does. It also scales C, which took a
 //           kernel before.
 // Base      07_leap_frog
-// Change    `reduction`, with both atomic ways as variants; finish(). And a slice has at least ROWS rows: a short K
+// Change    `reduction`, with three atomic ways as variants; finish(). And a slice has at least ROWS rows: a short K
 //           gets fewer blocks, and so fewer parts to add.
 // Limit     As 07 for long K. For short K the launches and a few waits for the memory, one after the other.
 // Number    ms against K; the same checksum twice.
 // Map       As 06. In finish() ELEMENTS threads side by side have neighbours in C, and THREADS / ELEMENTS slices of the
 //           parts.
 // Page      docs/tsm/08_reductions.md
-// Source    Ernst et al. (2020), section 3.2: atomic additions in global memory, or in a block first, and fewer threads
-//           for short K. The fixed order is not the paper's.
+// Source    Ernst et al. (2020), section 3.2: atomic additions in global memory, or in shared memory first (`local
+//           atomic`), and fewer threads for short K. The tree and the fixed order are not the paper's.
 #include <algorithm>
 
 #include "common/kernel/accumulate.cuh"
@@ -27,9 +27,10 @@ constexpr int ROWS = 4;        // of K, the fewest for a slice
 constexpr int ELEMENTS = 8;    // of C, the most for a block that adds up parts: of double 64 bytes, two sectors
 
 enum class Reduction {
-  ordered,        // each block stores its part, a second kernel adds them
-  block_atomics,  // a block adds its slices, and the sum to C
-  global_atomics  // each slice adds to C
+  ordered,         // each block stores its part, a second kernel adds them
+  block_atomics,   // a block adds its slices by a tree, and the sum to C
+  shared_atomics,  // a block's slices add to one another atomically in shared memory, and the sum goes to C
+  global_atomics   // each slice adds to C
 };
 
 // Of an SM, whose registers bound them: sums, the words of two rows, and 38 more.
@@ -98,8 +99,16 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
 #pragma unroll
       for (int j = 1; j < TM; ++j) sum[j - 1][s] = sum[j][s];
     }
+    if (reduction == Reduction::shared_atomics) {
+      __syncthreads();
 #pragma unroll 1
-    for (int rest = reduction == Reduction::global_atomics ? 1 : slices; rest > 1; rest = (rest + 1) / 2) {
+      for (int s = 0; s < TN && 0 < slice && slice < slices; ++s)
+        gemm::add_to(&parts[s][thread % threads], parts[s][thread]);
+      __syncthreads();
+    }
+    const bool tree = reduction == Reduction::ordered || reduction == Reduction::block_atomics;
+#pragma unroll 1
+    for (int rest = tree ? slices : 1; rest > 1; rest = (rest + 1) / 2) {
       const int half = (rest + 1) / 2;
       __syncthreads();
       if (slice + half >= rest) continue;
@@ -226,8 +235,11 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
 
 constexpr gemm::Variant variants[] = {
     {"block-atomics",
-     "a block adds its slices in shared memory, then to C",
+     "a block adds its slices by a tree in shared memory, then to C",
      {launch<Reduction::block_atomics, double>, launch<Reduction::block_atomics, double2>}},
+    {"shared-atomics",
+     "a block's slices add up atomically in shared memory, then to C",
+     {launch<Reduction::shared_atomics, double>, launch<Reduction::shared_atomics, double2>}},
     {"global-atomics",
      "each slice adds to C",
      {launch<Reduction::global_atomics, double>, launch<Reduction::global_atomics, double2>}},

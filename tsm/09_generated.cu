@@ -34,16 +34,19 @@ bool keeps_sums(const KernelOptions& o) {
 gemm::JitRequest request(const generated::Form& f) {
   const KernelOptions& o = f.options;
   return {generated::instance("tsmttsm", f.is_complex, f.m, f.n, o.tile_m, o.tile_n, f.conjugate && f.is_complex,
-                              *o.transposed, *o.leapfrog, o.unroll, o.reduction != Reduction::atomics, keeps_sums(o),
+                              *o.transposed, *o.leapfrog, o.unroll, keeps_sums(o) ? Reduction::ordered : *o.reduction,
                               o.threads, generated::resident_blocks(o, f.is_complex)),
           gemm::kernel_headers("tsm/generated/kernel.cuh")};
 }
 
 generated::BlockNeeds needs(const generated::Form& f) {
   const KernelOptions& o = f.options;
-  const auto slices = generated::slices_of(f.is_complex ? 16 : 8, f.m, f.n, o.tile_m, o.tile_n, o.threads);
-  generated::BlockNeeds needs{slices.count * LEAST_ROWS,
-                              o.reduction == Reduction::atomics ? 0 : static_cast<int>(slices.shared_bytes)};
+  const int element = f.is_complex ? 16 : 8;
+  const auto slices = generated::slices_of(element, f.m, f.n, o.tile_m, o.tile_n, o.threads);
+  const int shared_bytes = o.reduction == Reduction::atomics          ? 0
+                           : o.reduction == Reduction::shared_atomics ? f.m * f.n * element  // a copy of C
+                                                                      : slices.shared_bytes;
+  generated::BlockNeeds needs{slices.count * LEAST_ROWS, shared_bytes};
   if (keeps_sums(o)) needs.most_on_a_multiprocessor = MOST_KEPT;
   return needs;
 }

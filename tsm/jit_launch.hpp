@@ -160,6 +160,11 @@ inline std::string argument(bool yes) {
 inline std::string argument(const char* name) {
   return name;
 }
+inline std::string argument(Reduction reduction) {
+  std::string name = reduction_name(reduction);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return "gemm::Reduction::" + name;
+}
 inline std::string argument(Rows rows) {
   return std::string("gemm::generated::Rows::") + (rows == Rows::flat ? "flat" : rows == Rows::wide ? "wide" : "any");
 }

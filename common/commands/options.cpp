@@ -78,12 +78,13 @@ void add_kernel_options(CLI::App& app, KernelOptions& options) {
   app.add_option_function<std::string>(
          "--reduction",
          [&options](const std::string& name) {
-           for (const Reduction each : {Reduction::atomics, Reduction::local, Reduction::ordered}) {
+           for (const Reduction each : reductions) {
              if (name == reduction_name(each)) options.reduction = each;
            }
          },
-         "atomics: each thread adds to C; local: each block; ordered: a second kernel, the same bits every time")
-      ->check(CLI::IsMember({"atomics", "local", "ordered"}));
+         "of TSMTTSM: atomics: each thread adds to C; shared-atomics: to its block's copy of C, and the block to C; local: "
+         "a block's tree in shared memory adds to C; ordered: a second kernel, the same bits every time")
+      ->check(CLI::IsMember({"atomics", "shared-atomics", "local", "ordered"}));
   app.add_option("--products", options.products, "of real numbers for one of complex ones: 3 or 4")
       ->check(CLI::IsMember({"3", "4"}));
   app.add_option_function<std::string>(

@@ -6,19 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace gemm {
+#include "common/problem/reduction.hpp"
 
-/// How partial sums become the result: each thread's added to it atomically; a block's first added up in shared memory;
-/// or then kept and added up by another kernel in an order that never changes, which gives the same bits every time. Or
-/// none, to measure what the others cost: blocks' sums are kept and never added up, C is not written, the result is
-/// wrong.
-enum class Reduction { atomics, local, ordered, none };
-constexpr const char* reduction_name(Reduction reduction) {
-  return reduction == Reduction::atomics   ? "atomics"
-         : reduction == Reduction::local   ? "local"
-         : reduction == Reduction::ordered ? "ordered"
-                                           : "none";
-}
+namespace gemm {
 
 /// Where a thread of TSMM has the elements of C from that it needs for each row: its registers, device memory (that is,
 /// the L1 cache), or its block's copy in shared memory.

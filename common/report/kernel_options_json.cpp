@@ -58,7 +58,6 @@ Json to_json(const KernelOptions& options) {
 }
 
 KernelOptions kernel_options_from_json(const Json& json) {
-  static constexpr Reduction reductions[] = {Reduction::atomics, Reduction::local, Reduction::ordered};
   static constexpr CSource sources[] = {CSource::registers, CSource::global, CSource::shared};
   if (!json.is_object()) throw UsageError("options of a kernel are an object, not " + json.dump());
   KernelOptions options;

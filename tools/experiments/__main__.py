@@ -94,6 +94,11 @@ def parse_arguments() -> argparse.Namespace:
         help="of E2 to E14: run nothing, write what would be run on a GPU, for gemm batch; - is standard output",
     )
     parser.add_argument(
+        "--raw",
+        metavar="DIR",
+        help="of E2 to E14: keep single results in this folder, and go on from those that are there",
+    )
+    parser.add_argument(
         "--ncu",
         action="store_true",
         help="of E9: the clock, and what is busy; of E13: bytes of device memory; read with Nsight Compute, to "
@@ -132,6 +137,8 @@ def parse_arguments() -> argparse.Namespace:
         target = pathlib.Path(path) if path and path != "-" else None
         if target and (target.is_dir() or not os.access(target.parent, os.W_OK)):
             fail(f"can't write '{path}'")  # before the work, not after
+    if options.raw:
+        pathlib.Path(options.raw).mkdir(exist_ok=True)
     if options.out and not os.access(pathlib.Path(options.out).absolute().parent, os.W_OK):
         fail(f"can't write into '{options.out}'")
     return options
@@ -197,8 +204,8 @@ def main() -> int:
     for name in options.names:
         why = left_out(name, options.gemm, executor)
         if not why:
-            run = tsm_run.perform if name in tsm.EXPERIMENTS else sgemm_run.perform
-            code, record = run(options.gemm, name, options.sizes, options.seconds, executor)
+            how = options.gemm, name, options.sizes, options.seconds, executor
+            code, record = tsm_run.perform(*how, options.raw) if name in tsm.EXPERIMENTS else sgemm_run.perform(*how)
             status = max(status, code)
             if not record["results"]:
                 why = f"{name}: none of its stages is in this build"

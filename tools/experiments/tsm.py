@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterable
 
 from tools.experiments.tsm_cases import (
-    COARSE,
     DIAGONAL,
     GRID,
     LIBRARIES,
@@ -46,8 +45,6 @@ class Experiment:
     source: str = PAPER
 
 
-SOURCES, UNROLLS, ROW_THREADS = ("registers", "global", "shared"), (1, 2, 3, 4), (1, 2, 4, 8, 16)
-
 EXPERIMENTS = {
     "E2": Experiment(
         "TSMTTSM: cuBLAS, of the roofline",
@@ -63,7 +60,7 @@ EXPERIMENTS = {
         "leapfrogging clearly faster; transposed a little with it, the slowest without; "
         "at most 4700 GFLOP/s, two thirds of the peak (figure 14)",
         cases_of_order,
-        COARSE,
+        DIAGONAL,
         squares(8),
         best=True,
     ),
@@ -97,8 +94,8 @@ EXPERIMENTS = {
         "TSMM: where C comes from",
         "registers for small M only; shared memory a little better than the L1 cache, most where 4 does not divide M "
         "(figure 19)",
-        cases_of_option("c-source", SOURCES),
-        COARSE,
+        cases_of_option("c_source"),
+        DIAGONAL,
         squares(8),
         best=True,
         legend="C from",
@@ -106,8 +103,8 @@ EXPERIMENTS = {
     "E11": Experiment(
         "TSMM: rows at a time",
         "2 are clearly better than 1, more add little (figure 20)",
-        cases_of_option("unroll", UNROLLS),
-        COARSE,
+        cases_of_option("unroll"),
+        DIAGONAL,
         squares(8),
         best=True,
         legend="rows at a time",
@@ -115,8 +112,8 @@ EXPERIMENTS = {
     "E12": Experiment(
         "TSMM: threads for a row",
         "1 and 2 the slowest; 4, 8 and 16 alike, the larger the steadier (figure 21)",
-        cases_of_option("threads-per-row", ROW_THREADS),
-        COARSE,
+        cases_of_option("threads_per_row"),
+        DIAGONAL,
         squares(8),
         best=True,
         legend="threads a row",

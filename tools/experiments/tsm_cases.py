@@ -4,7 +4,7 @@ import itertools
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tools.repository import Json, generating_stages
@@ -33,6 +33,12 @@ LENGTHS = (1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 1
 MOST_BYTES = 1 << 34  # of A and B, for the longest of them
 MOST_BYTES_OF_BEST = 103 * 10**9  # the same for our best and cuBLAS: K = 1e8 at M = N = 64
 EXECUTOR_LENGTH = 200  # K on the executor
+TRIED = 4  # kernels for each value of an option: those that the model takes for the best
+TSMM_OPTIONS: dict[str, tuple[str | int, ...]] = {
+    "c_source": ("registers", "global", "shared"),
+    "unroll": (1, 2, 3, 4),
+    "threads_per_row": (1, 2, 4, 8, 16),
+}
 
 
 class Work:
@@ -105,9 +111,9 @@ def cases_of_order(work: Work) -> list[Json]:
     """Leapfrogging and interleaved columns, each on and off."""
     return [
         c
-        for ahead, apart in itertools.product(("on", "off"), repeat=2)
+        for kind, ahead, apart in itertools.product("dz", ("on", "off"), ("on", "off"))
         for c in tagged(
-            work.candidates("tsm/09", "d", 2, "--leapfrog", ahead, "--transposed", apart),
+            work.candidates("tsm/09", kind, TRIED, "--leapfrog", ahead, "--transposed", apart),
             f"leapfrog {ahead}, transposed {apart}",
         )
     ]
@@ -119,12 +125,12 @@ def register_line(tm: int, tn: int, kind: str) -> int:
 
 
 def cases_of_tiles(work: Work) -> list[Json]:
-    """All tiles whose registers by the line are not twice as many as there are."""
+    """All tiles whose registers by the line are not twice as many as there are, up to all of C."""
     cases = []
     # A quarter of the paper's K: what spills takes long.
     problems = [(kind, *problem) for kind in "dz" for problem in work.problems(kind, lambda m, n: 4 * max(m, n))]
     for kind, m, n, k in problems:
-        for tm, tn in itertools.product(range(1, min(m, 16) + 1), range(1, min(n, 16) + 1)):
+        for tm, tn in itertools.product(range(1, m + 1), range(1, n + 1)):
             threads = next((t for t in (256, 512, 1024) if -(-m // tm) * -(-n // tn) <= t), None)
             if not threads or register_line(tm, tn, kind) > 512 or (work.executor and (tm & (tm - 1) or tn & (tn - 1))):
                 continue
@@ -155,7 +161,7 @@ def cases_of_reductions(work: Work) -> list[Json]:
             if k or size <= MOST_BYTES:
                 cases += [
                     case("tsm/09", "d", m, n, rows, name, reduction=name)
-                    for name in (NO_REDUCTION, "atomics", "local", "ordered")
+                    for name in (NO_REDUCTION, "atomics", "shared-atomics", "local", "ordered")
                 ]
             if k or size <= MOST_BYTES_OF_BEST:
                 cases += [case(stage, "d", m, n, rows, OURS) for stage in work.ours("tsmttsm")]
@@ -178,11 +184,22 @@ def cases_beside_libraries(work: Work) -> list[Json]:
     return cases
 
 
-def cases_of_option(option: str, values: Iterable[Any]) -> Callable[[Work], list[Json]]:
+def tsmm_pool(work: Work) -> list[Json]:
+    """Of tsm/12, for each value of each option the kernels that the model takes for the best with it."""
+    pool: dict[str, Json] = {}
+    for kind, (option, values) in itertools.product("dz", TSMM_OPTIONS.items()):
+        for value in values:
+            for c in work.candidates("tsm/12", kind, TRIED, f"--{option.replace('_', '-')}", value):
+                pool.setdefault(json.dumps({**c, "tag": None}), c)
+    return list(pool.values())
+
+
+def cases_of_option(option: str) -> Callable[[Work], list[Json]]:
+    """All of tsmm_pool(), by the value of an option: E10, E11 and E12 ask three questions of the same kernels."""
+
     def cases(work: Work) -> list[Json]:
-        return [
-            c for value in values for c in tagged(work.candidates("tsm/12", "d", 2, f"--{option}", value), str(value))
-        ]
+        pool = sorted(tsmm_pool(work), key=lambda c: TSMM_OPTIONS[option].index(c["options"][option]))
+        return [each for c in pool for each in tagged([c], str(c["options"][option]))]
 
     return cases
 

@@ -37,12 +37,21 @@ class Counted:
 
 
 def counted_of_dram(work: Work) -> list[Json]:
-    """The stages that generate TSMM's kernels, a gigabyte of A."""
+    """The stages that generate TSMM's kernels, a gigabyte of A; and with a thread for each row, as in the paper."""
+    problems = work.problems("d", lambda m, n: 4 * max(m, n))
+    stages = [stage for stage in GENERATED["tsmm"] if stage in work.known]
+    alone = {"threads_per_row": 1}
     return [
-        case(stage, "d", m, n, k, stage)
-        for m, n, k in work.problems("d", lambda m, n: 4 * max(m, n))
-        for stage in GENERATED["tsmm"]
-        if stage in work.known
+        c
+        for m, n, k in problems
+        for c in (
+            *(case(stage, "d", m, n, k, stage) for stage in stages),
+            *(
+                case(stage, "d", m, n, k, f"{stage}, a thread for a row", **alone)
+                for stage in stages
+                if stage == "tsm/12"
+            ),
+        )
     ]
 
 
@@ -126,11 +135,11 @@ def table_busy(record: Json) -> Table:
 
 def table_dram(record: Json) -> Table:
     """Bytes read of A's and written of B's, by width."""
-    stages, rows = list(dict.fromkeys(r["stage"] for r in record["results"])), []
+    series, rows = list(dict.fromkeys(r["series"] for r in record["results"])), []
     for m, n in sorted({(r["m"], r["n"]) for r in record["results"]}):
         row = [size_text(m, n), str(m % 4)]
-        for stage in stages:
-            r = next((r for r in record["results"] if (r["stage"], r["m"], r["n"]) == (stage, m, n)), None)
+        for each in series:
+            r = next((r for r in record["results"] if (r["series"], r["m"], r["n"]) == (each, m, n)), None)
             row += (
                 [f"{r['dram_read_bytes'] / (8 * m * r['k']):.2f}", f"{r['dram_written_bytes'] / (8 * n * r['k']):.2f}"]
                 if r
@@ -140,7 +149,7 @@ def table_dram(record: Json) -> Table:
     head = [
         "M = N",
         "M mod 4",
-        *(f"{stage}: {what}" for stage in stages for what in ("read, of A's bytes", "written, of B's bytes")),
+        *(f"{each}: {what}" for each in series for what in ("read, of A's bytes", "written, of B's bytes")),
     ]
     return head, rows
 

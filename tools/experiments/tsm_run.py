@@ -1,5 +1,6 @@
 """Runs one of E2 to E14 with `gemm batch`."""
 
+import hashlib
 import json
 import pathlib
 import subprocess
@@ -68,7 +69,39 @@ def provenance(run: Json) -> Json:
     }
 
 
-def perform(gemm: str, name: str, sizes: Sizes, seconds: float | None, executor: bool) -> tuple[int, Json]:
+def canonical(c: Json) -> str:
+    return json.dumps(c, sort_keys=True)
+
+
+def run_batch(gemm: str, cases: list[Json], how: list[str], raw: str | None) -> tuple[int, Json, list[Json]]:
+    """(exit status, the run, results with the cases' tags). With a folder `raw` they are kept there and not run again:
+    the same kernels may be asked for by several experiments, or a run may have been cut off."""
+    bare = text_of({key: value for key, value in c.items() if key != "tag"} for c in cases)
+    tags = dict(zip(map(canonical, map(json.loads, bare.splitlines())), (c["tag"] for c in cases), strict=True))
+    if len(tags) < len(cases):
+        sys.exit("error: two cases of an experiment are the same")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(raw or temporary)
+        stem = hashlib.sha256((bare + str(how)).encode()).hexdigest()[:16]
+        listed, out = folder / f"{stem}.cases", folder / f"{stem}.results"
+        listed.write_text(bare)
+        had, status = -1, 0
+        lines: list[Json] = []
+        while had < len(lines) < len(cases):  # again, behind a kernel that has crashed the device
+            had = len(lines)
+            done = subprocess.run([gemm, "batch", listed, "--out", out, "--no-exact", *how], stdout=subprocess.DEVNULL)
+            if not out.exists():
+                sys.exit(done.returncode or 1)  # it has said why
+            status = max(status, done.returncode)
+            first, *lines = map(json.loads, out.read_text().splitlines())
+    for line in lines:
+        line["case"]["tag"] = tags[canonical(line["case"])]
+    return status, first["run"], lines
+
+
+def perform(
+    gemm: str, name: str, sizes: Sizes, seconds: float | None, executor: bool, raw: str | None = None
+) -> tuple[int, Json]:
     """(exit status, record)"""
     experiment = EXPERIMENTS[name]
     cases, missing = cases_of(name, gemm, sizes, executor)
@@ -84,20 +117,10 @@ def perform(gemm: str, name: str, sizes: Sizes, seconds: float | None, executor:
     }
     if not cases:
         return 0, record
-    with tempfile.TemporaryDirectory() as folder:
-        listed, out = pathlib.Path(folder, "cases.jsonl"), pathlib.Path(folder, "results.jsonl")
-        listed.write_text(text_of(cases))
-        how = ["--no-time"] if executor else ["--seconds", str(seconds or 0.01)]
-        lines, had, status = [], -1, 0
-        while had < len(lines) < len(cases):  # again, behind a kernel that has crashed the device
-            had = len(lines)
-            done = subprocess.run([gemm, "batch", listed, "--out", out, "--no-exact", *how], stdout=subprocess.DEVNULL)
-            if not out.exists():
-                sys.exit(done.returncode or 1)  # it has said why
-            status = max(status, done.returncode)
-            first, *lines = map(json.loads, out.read_text().splitlines())
+    how = ["--no-time"] if executor else ["--seconds", str(seconds or 0.01)]
+    status, run, lines = run_batch(gemm, cases, how, raw)
     results = [short(line) for line in lines]
-    record = {**record, **provenance(first["run"]), "results": best_of(results) if experiment.best else results}
+    record = {**record, **provenance(run), "results": best_of(results) if experiment.best else results}
     return status, record
 
 

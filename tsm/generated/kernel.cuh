@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "common/kernel/complex.cuh"
+#include "common/problem/reduction.hpp"
 #include "tsm/generated/block_sum.cuh"
 #include "tsm/generated/slices.cuh"
 
@@ -108,19 +109,20 @@ using Tsmttsm = void(std::int64_t k, T alpha, const T* a, std::int64_t lda, cons
                      std::int64_t ldc, T* partial);
 
 /// A and B, both read by rows; a block's slices take rows in turns, `unroll` of them at a time. With `leapfrog`, the
-/// next rows are on their way, in a second set of registers, while these are multiplied. local: the sums of a block's
-/// slices are added up first, in shared memory (slices_of() says how much). ordered: they then go to `partial`, M x N
-/// for each block; else alpha times the sums is added to C, atomically. `threads` is the block's size; `resident`: so
-/// many blocks must fit an SM.
-template <class T, int M, int N, int TM, int TN, bool conjugate, bool transposed, bool leapfrog, int unroll, bool local,
-          bool ordered, int threads, int resident>
+/// next rows are on their way, in a second set of registers, while these are multiplied. `reduction` says where sums go:
+/// with `ordered` a block's to `partial`, M x N for each block; else alpha times the sums is added to C, atomically.
+/// In shared memory are the sums that the tree adds up (slices_of() says how much), or with `shared_atomics` a copy of C.
+/// `threads` is the block's size; `resident` is how many blocks must fit an SM.
+template <class T, int M, int N, int TM, int TN, bool conjugate, bool transposed, bool leapfrog, int unroll,
+          Reduction reduction, int threads, int resident>
 __global__ void __launch_bounds__(threads, resident)
     tsmttsm(std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b,
             std::int64_t ldb, T* __restrict__ c, std::int64_t ldc, T* __restrict__ partial) {
   using ColumnsA = Columns<M, TM, transposed>;
   using ColumnsB = Columns<N, TN, transposed>;
   constexpr Slices slices = slices_of(sizeof(T), M, N, TM, TN, threads);
-  static_assert(slices.count >= 1 && (local || !ordered));
+  static_assert(slices.count >= 1 && reduction != Reduction::none);
+  constexpr bool tree = reduction == Reduction::local || reduction == Reduction::ordered;
   const int slice = threadIdx.x / slices.threads, place = threadIdx.x % slices.threads;
   const ColumnsA mine_a(place / ColumnsB::threads);
   const ColumnsB mine_b(place % ColumnsB::threads);
@@ -166,17 +168,35 @@ __global__ void __launch_bounds__(threads, resident)
     }
   }
 
-  if constexpr (local && slices.count > 1)
+  if constexpr (tree && slices.count > 1)
     add_up_slices<slices.threads, slices.count, slices.stored>(sum, slice, place, reinterpret_cast<T*>(smem));
+  if constexpr (reduction == Reduction::shared_atomics) {
+    T* const copy = reinterpret_cast<T*>(smem);  // of C, M x N
+    for (int i = threadIdx.x; i < M * N; i += threads) copy[i] = T{};
+    __syncthreads();
+    if (slice < slices.count) {
+#pragma unroll
+      for (int i = 0; i < TM; ++i) {
+#pragma unroll
+        for (int j = 0; j < TN; ++j) {
+          if (mine_a.is_mine(i) && mine_b.is_mine(j)) add_to(copy + mine_a[i] * N + mine_b[j], sum[i][j]);
+        }
+      }
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < M * N; i += threads)
+      add_to(c + i / N * ldc + i % N, multiply_add(alpha, copy[i], T{}));
+    return;
+  }
 
-  if (slice >= (local ? 1 : slices.count)) return;
+  if (slice >= (tree ? 1 : slices.count)) return;
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
 #pragma unroll
     for (int j = 0; j < TN; ++j) {
       if (!mine_a.is_mine(i) || !mine_b.is_mine(j)) continue;
       const int row = mine_a[i], col = mine_b[j];
-      if constexpr (ordered)
+      if constexpr (reduction == Reduction::ordered)
         partial[(static_cast<std::int64_t>(blockIdx.x) * M + row) * N + col] = sum[i][j];
       else
         add_to(c + row * ldc + col, multiply_add(alpha, sum[i][j], T{}));

@@ -30,15 +30,33 @@ constexpr int LEAST_ROUNDS = 16;  // of a thread
 constexpr int CHECKED_WARPS = 8;  // of an SM, at most: the executor's threads are fibers
 constexpr int CHECKED_ROUNDS = 2;
 
-__device__ double total(double x) {
-  return x;
+__device__ double plus(double sum, double word) {
+  return sum + word;
 }
-__device__ double total(double2 x) {
-  return x.x + x.y;
+__device__ double plus(double sum, double2 word) {
+  return sum + word.x + word.y;
+}
+
+__device__ long long bits(double x) {
+  return __double_as_longlong(x);
+}
+__device__ long long bits(double2 x) {
+  return __double_as_longlong(x.x) | __double_as_longlong(x.y);
+}
+
+// sum, but not before all words have arrived: `zero` is 0, which the compiler doesn't know. Without it nvcc puts the
+// fourth load behind the addition of the first one's word, to save registers, and fewer than ILP are in flight.
+template <class Word, int ILP>
+__device__ double after(const Word (&word)[ILP], double sum, long long zero) {
+  long long any = 0;
+#pragma unroll
+  for (int i = 0; i < ILP; ++i) any |= bits(word[i]);
+  return __longlong_as_double(__double_as_longlong(sum) ^ (any & zero));
 }
 
 template <class Word, int ILP>
-__global__ void __launch_bounds__(32 * MOST_WARPS) read_words(const double* words, int rounds, double* sums) {
+__global__ void __launch_bounds__(32 * MOST_WARPS) read_words(const double* words, int rounds, long long zero,
+                                                              double* sums) {
   const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   const int thread = blockIdx.x * blockDim.x + threadIdx.x;
   const Word* at = reinterpret_cast<const Word*>(words) + thread;
@@ -50,7 +68,9 @@ __global__ void __launch_bounds__(32 * MOST_WARPS) read_words(const double* word
     for (int i = 0; i < ILP; ++i) word[i] = at[i * threads];
     at += ILP * threads;
 #pragma unroll
-    for (int i = 0; i < ILP; ++i) sum[i % CHAINS] += total(word[i]);
+    for (int chain = 0; chain < CHAINS; ++chain) sum[chain] = after(word, sum[chain], zero);
+#pragma unroll
+    for (int i = 0; i < ILP; ++i) sum[i % CHAINS] = plus(sum[i % CHAINS], word[i]);
   }
   sums[thread] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
@@ -87,7 +107,7 @@ std::size_t shared_for(int blocks_of_sm) {
 }
 
 // One place in the table: `warps` of an SM, or of the whole GPU if `alone`.
-using Kernel = void(const double*, int, double*);
+using Kernel = void(const double*, int, long long, double*);
 Json measure(const gemm::ProbeRun& run, Data& data, Kernel* kernel, int doubles, int ilp, int warps, bool alone) {
   const int block_warps = std::min(warps, MOST_WARPS), of_sm = warps / block_warps;
   const int blocks = alone ? 1 : of_sm * run.sm_count;
@@ -134,7 +154,7 @@ Json measure(const gemm::ProbeRun& run, Data& data, Kernel* kernel, int doubles,
                         {.grid = static_cast<unsigned>(blocks),
                          .block = static_cast<unsigned>(32 * block_warps),
                          .dynamic_shared = alone ? 0 : shared_for(of_sm)},
-                        data.words.data() + first, rounds, data.sums.data());
+                        data.words.data() + first, rounds, 0LL, data.sums.data());
   };
   result["bytes"] = count * static_cast<std::int64_t>(sizeof(double));
   if (run.time) {
