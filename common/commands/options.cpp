@@ -82,7 +82,8 @@ void add_kernel_options(CLI::App& app, KernelOptions& options) {
              if (name == reduction_name(each)) options.reduction = each;
            }
          },
-         "of TSMTTSM: atomics: each thread adds to C; shared-atomics: to its block's copy of C, and the block to C; local: "
+         "of TSMTTSM: atomics: each thread adds to C; shared-atomics: to its block's copy of C, and the block to C; "
+         "local: "
          "a block's tree in shared memory adds to C; ordered: a second kernel, the same bits every time")
       ->check(CLI::IsMember({"atomics", "shared-atomics", "local", "ordered"}));
   app.add_option("--products", options.products, "of real numbers for one of complex ones: 3 or 4")

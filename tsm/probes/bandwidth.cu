@@ -55,8 +55,8 @@ __device__ double after(const Word (&word)[ILP], double sum, long long zero) {
 }
 
 template <class Word, int ILP>
-__global__ void __launch_bounds__(32 * MOST_WARPS) read_words(const double* words, int rounds, long long zero,
-                                                              double* sums) {
+__global__ void __launch_bounds__(32 * MOST_WARPS)
+    read_words(const double* words, int rounds, long long zero, double* sums) {
   const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   const int thread = blockIdx.x * blockDim.x + threadIdx.x;
   const Word* at = reinterpret_cast<const Word*>(words) + thread;
