@@ -46,7 +46,7 @@ struct Choice {
   using T = T_;
   using Policy = Policy_;
   static constexpr int STEP = Policy::k;
-  static constexpr bool PAIRS = sizeof(wmma_ext::storage_t<T>) == 2;
+  static constexpr bool PAIRS = sizeof(wmma_ext::storage_t<tcec::operand_t<T, Policy>>) == 2;
   static constexpr int A_ROW = TILE_K + (PAIRS ? 8 : 4), B_ROW = TILE_N + (PAIRS ? 4 : 8);
   using A = tcec::fragment<wmma_ext::matrix_a, N, N, STEP, T, wmma_ext::row_major, Policy>;
   using B = tcec::fragment<wmma_ext::matrix_b, N, N, STEP, T, wmma_ext::row_major, Policy>;
@@ -159,6 +159,7 @@ namespace precision = wmma_ext::precision;
 using tcec::with_correction;
 using tcec::without_correction;
 using Wmma = tcec::op::wmma;
+using Simt = tcec::op::simt;
 using Bf16 = __nv_bfloat16;
 using gemm::Accuracy;
 
@@ -177,7 +178,8 @@ constexpr gemm::Variant variants[] = {
     {"bf16", "three bfloat16's, six products", launch_policy<Bf16>, nullptr, CUT_OFF, SIX_PRODUCTS},
     {"bf16-wmma", "the same by nvcuda::wmma", launch_policy<Bf16, with_correction, Wmma>, nullptr, CUT_OFF,
      SIX_PRODUCTS},
-    {"shuffles", "plain cores, operands by shuffles", launch_policy<float>, nullptr, Accuracy::fp32, NONE},
+    {"shuffles", "plain cores, operands by shuffles", launch_policy<__half, with_correction, Simt>, nullptr,
+     Accuracy::fp32, NONE},
     {"loop", "plain cores, operands from shared memory", launch<sgemm_loop>, nullptr, Accuracy::fp32, NONE},
 };
 constexpr gemm::StageInfo info = {

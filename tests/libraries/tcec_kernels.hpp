@@ -19,7 +19,7 @@ struct Kind {
 
   std::string name() const;
   /// Tensor Cores of compute capability 8.0, else 7.5 will do.
-  bool needs_sm_80() const { return number != Number::single && !(number == Number::half && by == By::wmma); }
+  bool needs_sm_80() const { return by != By::plain_cores && !(number == Number::half && by == By::wmma); }
 };
 
 /// Every kind that has a kernel.
