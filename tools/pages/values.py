@@ -3,9 +3,12 @@
 from collections.abc import Callable
 
 from tools.experiments.tsm_cases import TYPES
-from tools.pages.data import Data, NotMeasured
+from tools.pages.data import Data, NotMeasured, full_shape, shape_of
 from tools.pages.records.counts import counted_cycles
 from tools.pages.records.experiments import record_file
+from tools.pages.records.tcec import best_batched, bounds_of
+from tools.pages.records.tensor import measured, measured_chip
+from tools.pages.records.tensor_probes import probe_run, task_series
 from tools.pages.records.tuning import timed_points, tuned_shape
 from tools.repository import read_json
 from tools.stats import rank_correlation
@@ -101,6 +104,63 @@ def sanitized(data: Data, what: str) -> str:
     }[what]
 
 
+def of_chip(data: Data, what: str) -> str:
+    """Of the pages' GPU as measured: a ratio of the block tensor_specifications, or one of its numbers (fp32)."""
+    if not (ours := measured_chip()):
+        raise NotMeasured("")
+    found = ours[1].ratios[what] if what in ours[1].ratios else getattr(ours[1], what)
+    if found is None:
+        raise NotMeasured("")
+    return number(found)
+
+
+def tensor_speed(data: Data, which: str, size: str) -> float:
+    """TFLOP/s of an FP32 stage of tensorcore/, or of its variant (08:cut-off), at M = N = K = size."""
+    name, colon, variant = which.partition(":")
+    stage = data.stage(f"tensorcore/{name}") + colon + variant
+    for run in (measured("tcec_variants" if variant else "s"), measured("tcec_variants")):
+        for r in run["results"] if run else []:
+            if r["stage"] == stage and shape_of(r["problem"]) == full_shape(size) and "gflops" in r:
+                return r["gflops"] / 1e3
+    raise NotMeasured("")
+
+
+def tcec_bound(data: Data, which: str) -> str:
+    """With n = 32 on the pages' GPU: wmma, in_registers, registers or tensor, as Bounds has them; reached (by stage
+    12); share (reached of registers)."""
+    ours, reached = measured_chip(), best_batched("12")
+    if not ours or (which in ("reached", "share") and reached is None):
+        raise NotMeasured("")
+    bounds = bounds_of(ours[1])
+    if which == "share":
+        return f"{100 * reached / bounds.registers:.0f} %"
+    return number(reached if which == "reached" else getattr(bounds, which))
+
+
+def batch_gain(data: Data, probe: str, form: str, base: str, least: str, most: str = "") -> str:
+    """Of 06a and 06b: how much faster or slower a form is than another, least to most over batches of at least `least`
+    (and at most `most`) matrices: "9 to 14 % faster". Forms without their blanks: registers,embedded; a task in front:
+    m=16:registers."""
+    run = probe_run(probe, "measured")
+    if not run:
+        raise NotMeasured("")
+    task, _, form = form.rpartition(":")
+    series = {name.replace(" ", ""): by for name, by in task_series(run).items()}
+    batches = series[task] if task else next(iter(series.values()))
+    found = []
+    for batch, by_form in batches.items():
+        by_name = {name.replace(" ", ""): r for name, r in by_form.items()}
+        if not int(least) <= batch <= int(most or batch):
+            continue
+        if form not in by_name or base not in by_name:
+            raise NotMeasured("")
+        found.append(100 * (by_name[form]["gbs"] / by_name[base]["gbs"] - 1))
+    low, high = sorted((f"{abs(x):.0f}" for x in (min(found), max(found))), key=int)
+    if min(found) < 0 < max(found):
+        return f"{abs(min(found)):.0f} % slower to {max(found):.0f} % faster"
+    return f"{low}{'' if low == high else f' to {high}'} % {'faster' if max(found) > 0 else 'slower'}"
+
+
 VALUES: dict[str, Callable[..., str]] = {
     "tflops": lambda d, stage, shape: tflops(d.result(stage, shape)["gflops"]),
     "gflops": lambda d, stage, shape: number(d.result(stage, shape)["gflops"]),
@@ -135,6 +195,12 @@ VALUES: dict[str, Callable[..., str]] = {
     "sanitized": sanitized,
     "tuning": tuning_spread,
     "tuned": tuned_gain,
+    "chip": of_chip,
+    "tensor_speed": lambda d, which, size: f"{tensor_speed(d, which, size):.1f}",
+    # Of the second to the first, as ratio.
+    "tensor_ratio": lambda d, a, b, size: f"{tensor_speed(d, b, size) / tensor_speed(d, a, size):.2f}",
+    "tcec_bound": tcec_bound,
+    "batch_gain": batch_gain,
     "ffma": lambda d: f"{d.ceilings['ffma_gflops'] / 1e3:.1f}",
     # Of the CPU executor: a count (global_load requests), cycles per warp-wide FMA (sum, data, tags), requests and the
     # like per FMA.
