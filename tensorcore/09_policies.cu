@@ -158,8 +158,7 @@ constexpr auto launch_policy = launch<sgemm<Choice<T, tcec::default_policy<T, Er
 namespace precision = wmma_ext::precision;
 using tcec::with_correction;
 using tcec::without_correction;
-using Wmma = tcec::op::wmma;
-using Simt = tcec::op::simt;
+namespace op = tcec::op;
 using Bf16 = __nv_bfloat16;
 using gemm::Accuracy;
 
@@ -168,17 +167,17 @@ constexpr gemm::Emulation FP16_PLAIN = {.fp16_products = 1, .fp16_range = true},
 constexpr Accuracy ROUNDED = Accuracy::tf32, CUT_OFF = Accuracy::tensor_fp32;
 
 constexpr gemm::Variant variants[] = {
-    {"half-wmma", "FP16 by nvcuda::wmma", launch_policy<__half, with_correction, Wmma>},
+    {"half-wmma", "FP16 by nvcuda::wmma", launch_policy<__half, with_correction, op::wmma>},
     {"half-plain", "FP16 without correction", launch_policy<__half, without_correction>, nullptr, ROUNDED, FP16_PLAIN},
     {"tf32", "TF32", launch_policy<precision::tf32>, nullptr, CUT_OFF, SIX_PRODUCTS},
-    {"tf32-wmma", "TF32 by nvcuda::wmma", launch_policy<precision::tf32, with_correction, Wmma>, nullptr, CUT_OFF,
+    {"tf32-wmma", "TF32 by nvcuda::wmma", launch_policy<precision::tf32, with_correction, op::wmma>, nullptr, CUT_OFF,
      SIX_PRODUCTS},
     {"tf32-plain", "TF32 without correction", launch_policy<precision::tf32, without_correction>, nullptr, ROUNDED,
      TF32_PLAIN},
     {"bf16", "three bfloat16's, six products", launch_policy<Bf16>, nullptr, CUT_OFF, SIX_PRODUCTS},
-    {"bf16-wmma", "the same by nvcuda::wmma", launch_policy<Bf16, with_correction, Wmma>, nullptr, CUT_OFF,
+    {"bf16-wmma", "the same by nvcuda::wmma", launch_policy<Bf16, with_correction, op::wmma>, nullptr, CUT_OFF,
      SIX_PRODUCTS},
-    {"shuffles", "plain cores, operands by shuffles", launch_policy<__half, with_correction, Simt>, nullptr,
+    {"shuffles", "plain cores, operands by shuffles", launch_policy<__half, with_correction, op::simt>, nullptr,
      Accuracy::fp32, NONE},
     {"loop", "plain cores, operands from shared memory", launch<sgemm_loop>, nullptr, Accuracy::fp32, NONE},
 };

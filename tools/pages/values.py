@@ -8,9 +8,9 @@ from tools.pages.records.counts import counted_cycles
 from tools.pages.records.experiments import record_file
 from tools.pages.records.tcec import best_batched, bounds_of
 from tools.pages.records.tensor import measured, measured_chip
-from tools.pages.records.tensor_probes import probe_run, task_series
+from tools.pages.records.tensor_probes import part, probe_run, task_series
 from tools.pages.records.tuning import timed_points, tuned_shape
-from tools.repository import read_json
+from tools.repository import Json, read_json
 from tools.stats import rank_correlation
 from tools.tables import number, tflops
 from tools.tune.sgemm import FIELDS
@@ -137,28 +137,54 @@ def tcec_bound(data: Data, which: str) -> str:
     return number(reached if which == "reached" else getattr(bounds, which))
 
 
-def batch_gain(data: Data, probe: str, form: str, base: str, least: str, most: str = "") -> str:
-    """Of 06a and 06b: how much faster or slower a form is than another, least to most over batches of at least `least`
-    (and at most `most`) matrices: "9 to 14 % faster". Forms without their blanks: registers,embedded; a task in front:
-    m=16:registers."""
+def batches_of(probe: str, task: str, least: str, most: str) -> list[dict[str, Json]]:
+    """Of 06a and 06b, the results by form of each batch from `least` to `most` (all if empty) matrices; names without
+    their blanks."""
     run = probe_run(probe, "measured")
     if not run:
         raise NotMeasured("")
-    task, _, form = form.rpartition(":")
     series = {name.replace(" ", ""): by for name, by in task_series(run).items()}
     batches = series[task] if task else next(iter(series.values()))
-    found = []
-    for batch, by_form in batches.items():
-        by_name = {name.replace(" ", ""): r for name, r in by_form.items()}
-        if not int(least) <= batch <= int(most or batch):
-            continue
-        if form not in by_name or base not in by_name:
-            raise NotMeasured("")
-        found.append(100 * (by_name[form]["gbs"] / by_name[base]["gbs"] - 1))
-    low, high = sorted((f"{abs(x):.0f}" for x in (min(found), max(found))), key=int)
-    if min(found) < 0 < max(found):
-        return f"{abs(min(found)):.0f} % slower to {max(found):.0f} % faster"
-    return f"{low}{'' if low == high else f' to {high}'} % {'faster' if max(found) > 0 else 'slower'}"
+    return [
+        {name.replace(" ", ""): r for name, r in by_form.items()}
+        for batch, by_form in batches.items()
+        if int(least) <= batch <= int(most or batch)
+    ]
+
+
+def spread(least: float, most: float) -> str:
+    low, high = f"{least:.0f}", f"{most:.0f}"
+    return f"{low} %" if low == high else f"{low} to {high} %"
+
+
+def batch_gain(data: Data, probe: str, form: str, base: str, least: str, most: str = "") -> str:
+    """How much faster or slower a form is than another, over batches: "9 to 14 % faster". Forms without their blanks:
+    registers,embedded; a task in front: m=16:registers."""
+    task, _, form = form.rpartition(":")
+    its = batches_of(probe, task, least, most)
+    if not all(form in of and base in of for of in its):
+        raise NotMeasured("")
+    gains = [100 * (of[form]["gbs"] / of[base]["gbs"] - 1) for of in its]
+    if min(gains) < 0 < max(gains):
+        return f"{-min(gains):.0f} % slower to {max(gains):.0f} % faster"
+    return f"{spread(*sorted(map(abs, (min(gains), max(gains)))))} {'faster' if max(gains) > 0 else 'slower'}"
+
+
+def batch_share(data: Data, probe: str, forms: str, least: str, most: str = "") -> str:
+    """What forms (with + between them) reach of a copy's speed, over batches: "75 to 89 %"."""
+    task, _, forms = forms.rpartition(":")
+    its = batches_of(probe, task, least, most)
+    names = forms.split("+")
+    if not all(name in of for of in its for name in names):
+        raise NotMeasured("")
+    shares = [of[name]["pct_copy"] for of in its for name in names]
+    return spread(min(shares), max(shares))
+
+
+def probe_code(data: Data, probe: str, kernel: str, what: str) -> str:
+    """Of what nvcc makes of a probe's kernel: instructions, local (bytes), ... Its name without blanks."""
+    run = probe_run(probe, "counted")
+    return f"{next(r[what] for r in part(run, 'code') if r['kernel'].replace(' ', '') == kernel):,}"
 
 
 VALUES: dict[str, Callable[..., str]] = {
@@ -201,6 +227,8 @@ VALUES: dict[str, Callable[..., str]] = {
     "tensor_ratio": lambda d, a, b, size: f"{tensor_speed(d, b, size) / tensor_speed(d, a, size):.2f}",
     "tcec_bound": tcec_bound,
     "batch_gain": batch_gain,
+    "batch_share": batch_share,
+    "probe_code": probe_code,
     "ffma": lambda d: f"{d.ceilings['ffma_gflops'] / 1e3:.1f}",
     # Of the CPU executor: a count (global_load requests), cycles per warp-wide FMA (sum, data, tags), requests and the
     # like per FMA.
