@@ -254,6 +254,15 @@ Shape shape_of(const Kind& kind) {
   return shape;
 }
 
+int registers_of(const Kind& kind) {
+  std::size_t bytes = 0;
+  with(kind, [&](auto s) {
+    using S = decltype(s);
+    bytes = sizeof(typename S::A) + sizeof(typename S::B) + sizeof(typename S::C);
+  });
+  return static_cast<int>(bytes / 4);
+}
+
 std::vector<float> product(const Kind& kind, const std::vector<float>& a, const std::vector<float>& b,
                            const std::vector<float>& c, int steps, bool c_by_rows, Rounding rounding) {
   std::vector<float> result;

@@ -30,6 +30,9 @@ struct Shape {
 };
 Shape shape_of(const Kind& kind);
 
+/// 32-bit registers of a lane that fragments of A, B and C take.
+int registers_of(const Kind& kind);
+
 /// C + A B, row by row: A is m x (steps k), B (steps k) x n, multiplied in `steps` calls. c_by_rows: how the kernel loads and
 /// stores C. In memory rows (or columns) have four elements of padding, which must be as before: throws if not.
 std::vector<float> product(const Kind& kind, const std::vector<float>& a, const std::vector<float>& b,

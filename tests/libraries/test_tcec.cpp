@@ -127,6 +127,13 @@ TEST_F(Tcec, PartsHoldWhatTheySay) {
   }
 }
 
+// Section 4.4.1 of the paper: fragments of (32, 32, 32) take 128 registers, n^2 / 8, half of a thread's. nvcuda::wmma's
+// hold FP16 operands twice.
+TEST_F(Tcec, FragmentsOfThePaperTakeHalfOfTheRegisters) {
+  EXPECT_EQ(registers_of({Number::half, By::mma}), 32 * 32 / 8);
+  EXPECT_EQ(registers_of({Number::half, By::wmma}), 192);
+}
+
 // Section 4.4 of the paper: Tensor Core or software systolic array, by the policy alone. Fragments of any T are then those
 // of floats, bit for bit, and no number is cut to T.
 TEST_F(Tcec, ThePolicyAloneBringsPlainCores) {
