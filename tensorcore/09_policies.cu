@@ -164,7 +164,7 @@ using gemm::Accuracy;
 
 constexpr gemm::Emulation FP16_PLAIN = {.fp16_products = 1, .fp16_range = true}, TF32_PLAIN = {.fp16_products = 2},
                           SIX_PRODUCTS = {.fp16_products = 6}, NONE = {};
-constexpr Accuracy ROUNDED = Accuracy::tf32, CUT_OFF = Accuracy::tensor_fp32;
+constexpr Accuracy ROUNDED = Accuracy::tf32, CUT_OFF = Accuracy::tensor_fp32, FP32 = Accuracy::fp32;
 
 constexpr gemm::Variant variants[] = {
     {"half-wmma", "FP16 by nvcuda::wmma", launch_policy<__half, with_correction, op::wmma>},
@@ -177,9 +177,8 @@ constexpr gemm::Variant variants[] = {
     {"bf16", "three bfloat16's, six products", launch_policy<Bf16>, nullptr, CUT_OFF, SIX_PRODUCTS},
     {"bf16-wmma", "the same by nvcuda::wmma", launch_policy<Bf16, with_correction, op::wmma>, nullptr, CUT_OFF,
      SIX_PRODUCTS},
-    {"shuffles", "plain cores, operands by shuffles", launch_policy<__half, with_correction, op::simt>, nullptr,
-     Accuracy::fp32, NONE},
-    {"loop", "plain cores, operands from shared memory", launch<sgemm_loop>, nullptr, Accuracy::fp32, NONE},
+    {"shuffles", "plain cores, fed by shuffles", launch_policy<__half, with_correction, op::simt>, nullptr, FP32, NONE},
+    {"loop", "plain cores, operands from shared memory", launch<sgemm_loop>, nullptr, FP32, NONE},
 };
 constexpr gemm::StageInfo info = {
     .idea = "a policy says what multiplies, and what numbers are parted into: FP16, TF32, bfloat16, FP32",

@@ -19,8 +19,7 @@
 #include <type_traits>
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 750
-#error \
-    "wmma_ext needs compute capability 7.5 or later: on sm_70 and sm_72 several lanes hold one element, and CUDA 13 compiles nothing for them (tensorcore/README.md, sm_70)"
+#error "wmma_ext needs sm_75: on sm_70 several lanes hold one element, and CUDA 13 has no sm_70 (tensorcore/README.md)"
 #endif
 
 // For kernels that are compiled for sm_75 CUDA's header doesn't declare it.

@@ -31,13 +31,11 @@ struct Policy {
   using operation = Op;
   using error_correction = ErrorCorrection;
   static constexpr int m = fm, n = fn, k = fk;
-  static constexpr bool corrects = std::is_same_v<ErrorCorrection, with_correction>;
+  static constexpr bool on_plain_cores = std::is_same_v<Op, op::simt>;  // which leave nothing to correct
+  static constexpr bool corrects = std::is_same_v<ErrorCorrection, with_correction> && !on_plain_cores;
 };
 
 namespace detail {
-
-template <class Policy>
-inline constexpr bool on_plain_cores = std::is_same_v<typename Policy::operation, op::simt>;
 
 template <class T>
 inline constexpr bool is_operand_type = std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16> ||
@@ -57,13 +55,12 @@ struct default_policy {
 /// either word: a kernel moves to them and back by Op alone.
 template <class T, class ErrorCorrection = with_correction, class Op = op::mma>
 using default_policy =
-    typename detail::default_policy<T,
-                                    std::conditional_t<std::is_same_v<T, float>, without_correction, ErrorCorrection>,
+    typename detail::default_policy<T, ErrorCorrection,
                                     std::conditional_t<std::is_same_v<T, float>, op::simt, Op>>::type;
 
 /// What a lane holds of an operand: T for Tensor Cores, FP32 numbers for plain cores.
 template <class T, class Policy>
-using operand_t = std::conditional_t<detail::on_plain_cores<Policy>, float, T>;
+using operand_t = std::conditional_t<Policy::on_plain_cores, float, T>;
 
 namespace detail {
 
@@ -71,13 +68,10 @@ namespace detail {
 /// they are less than 2^-22 of the whole (of three bfloat16's: 2^-24).
 template <class T, class Policy>
 struct numbers {
-  static_assert(!std::is_same_v<T, float> || on_plain_cores<Policy>,
-                "Tensor Cores multiply no floats: T = float goes with op::simt only (default_policy<float> has it)");
-  static_assert(!on_plain_cores<Policy> || (Policy::m == 16 && Policy::n == 8 && Policy::k == 8),
-                "op::simt multiplies 16 x 8 x 8");
-  static constexpr int parts = !Policy::corrects || on_plain_cores<Policy> ? 1
-                               : std::is_same_v<T, __nv_bfloat16>          ? 3
-                                                                           : 2;
+  static_assert(!std::is_same_v<T, float> || Policy::on_plain_cores, "T = float goes with op::simt only");
+  static_assert(!Policy::on_plain_cores || (Policy::m == 16 && Policy::n == 8 && Policy::k == 8), "simt: 16 x 8 x 8");
+  using type = storage_t<operand_t<T, Policy>>;
+  static constexpr int parts = !Policy::corrects ? 1 : std::is_same_v<T, __nv_bfloat16> ? 3 : 2;
   /// FP16 has no smaller numbers than 2^-24, and what is left of v lies 2^-11 below it.
   static constexpr int shift = std::is_same_v<operand_t<T, Policy>, __half> ? 11 : 0;
   static constexpr float up = static_cast<float>(1 << shift), down = 1.0f / up;
@@ -86,8 +80,8 @@ struct numbers {
 /// The fragments that a product of the policy takes.
 template <class Use, class T, class Layout, class Policy>
 struct part {
-  using element =
-      std::conditional_t<on_plain_cores<Policy>, precision::tf32, T>;  // plain cores: a float lies as a tf32 does
+  // Plain cores: a float lies as a tf32 does.
+  using element = std::conditional_t<Policy::on_plain_cores, precision::tf32, T>;
   using type = mma::fragment<Use, Policy::m, Policy::n, Policy::k,
                              std::conditional_t<std::is_same_v<Use, accumulator>, float, element>, Layout>;
 };

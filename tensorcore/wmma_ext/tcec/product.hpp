@@ -50,7 +50,7 @@ __device__ __forceinline__ void multiply_add(fragment<accumulator, m, n, k, T, v
   using Op = typename Policy::operation;
   constexpr int steps = k / Policy::k, parts = numbers<T, Policy>::parts;
   // Plain cores round to nearest anyway.
-  constexpr bool promoted = rounding == Rounding::nearest && !on_plain_cores<Policy>;
+  constexpr bool promoted = rounding == Rounding::nearest && !Policy::on_plain_cores;
 #pragma unroll
   for (int i = 0; i < D::down; ++i) {
 #pragma unroll
@@ -126,8 +126,7 @@ __device__ __forceinline__ void promote(fragment<accumulator, m, n, k, T, void, 
 #pragma unroll
       for (int e = 0; e < C::part_type::num_elements; ++e) {
         sum.x.main[i][j].x[e] += part.x.main[i][j].x[e];
-        if constexpr (detail::numbers<T, Policy>::parts > 1)
-          sum.x.correction[i][j].x[e] += part.x.correction[i][j].x[e];
+        if constexpr (Policy::corrects) sum.x.correction[i][j].x[e] += part.x.correction[i][j].x[e];
       }
     }
   }

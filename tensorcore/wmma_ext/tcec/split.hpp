@@ -44,17 +44,13 @@ __device__ __forceinline__ float to_float(float x) {
   return x;
 }
 
-/// What a part is stored as.
-template <class T, class Policy>
-using part_t = storage_t<operand_t<T, Policy>>;
-
 /// v as numbers<T, Policy>::parts numbers.
 template <class T, class Policy>
-__device__ __forceinline__ void split(float v, part_t<T, Policy> (&parts)[numbers<T, Policy>::parts]) {
+__device__ __forceinline__ void split(float v, typename numbers<T, Policy>::type (&parts)[numbers<T, Policy>::parts]) {
   using numbers = detail::numbers<T, Policy>;
 #pragma unroll
   for (int p = 0; p < numbers::parts; ++p) {
-    if constexpr (on_plain_cores<Policy>)
+    if constexpr (Policy::on_plain_cores)
       parts[p] = v;
     else if constexpr (std::is_same_v<T, precision::tf32>)
       parts[p] = rounded_to_tf32(v);
@@ -67,7 +63,7 @@ __device__ __forceinline__ void split(float v, part_t<T, Policy> (&parts)[number
 
 /// What the parts add up to.
 template <class T, class Policy>
-__device__ __forceinline__ float sum(const part_t<T, Policy> (&parts)[numbers<T, Policy>::parts]) {
+__device__ __forceinline__ float sum(const typename numbers<T, Policy>::type (&parts)[numbers<T, Policy>::parts]) {
   using numbers = detail::numbers<T, Policy>;
   float rest = 0.0f;
 #pragma unroll
