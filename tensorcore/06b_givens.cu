@@ -2,9 +2,11 @@
 // four elements, which the lanes that hold them set: in registers, where CUDA's own way takes shared memory.
 //
 // Idea      Rows i and j are the same for all matrices, theta is not. Known when nvcc compiles, (i, j) says at once
-//           which lane sets which register; known at run time, it must be compared with all that a lane holds.
+//           which lane sets which register; known at run time, it must be compared with all that a lane holds. Or map()
+//           finds the index at run time: then x[] must lie in local memory, because registers have no addresses.
 // Limit     Device memory: A is read and B written, 1,028 bytes with cos(theta) and sin(theta), for 8,192 flops.
-// Number    Shared memory of the forms in registers: 0 bytes, 0 requests. Instructions of each form: --sass.
+// Number    Shared memory of the forms in registers: 0 bytes, 0 requests. Instructions of each form, and its local memory:
+//           --sass.
 // Map       A warp has a matrix, and makes G for that. FP16 in and out, sums in FP32.
 // Page      docs/tensorcore/06b_givens.md
 // Source    Ootomo and Yokota (2023), section 4.3, Code 6 and Figure 5.
@@ -48,6 +50,21 @@ __device__ void set_rotation(G& g, Embedded, __half c, __half s) {
   wmma_ext::set_element<J, J>(g, c);
 }
 
+// The paper's Code 6, element by element: the lane and the indices in x[] are calculated at run time.
+__device__ void set_by_map(G& g, int i, int j, __half value) {
+  const auto at = wmma_ext::map<G>(i, j);
+  if (at.lane != wmma_ext::lane_id()) return;
+#pragma unroll
+  for (const unsigned index : at.indices) g.x[index] = value;
+}
+__device__ void set_rotation_by_map(G& g, Arguments rows, __half c, __half s) {
+  wmma_ext::make_identity(g);
+  set_by_map(g, rows.i, rows.i, c);
+  set_by_map(g, rows.i, rows.j, __hneg(s));
+  set_by_map(g, rows.j, rows.i, s);
+  set_by_map(g, rows.j, rows.j, c);
+}
+
 // B = G A of a warp.
 __device__ void multiply(const G& g, const __half* a, __half* b) {
   A operand;
@@ -74,6 +91,18 @@ __global__ void __launch_bounds__(THREADS)
   const __half2 rotation = rotations[matrix];
   G g;
   set_rotation(g, rows, __low2half(rotation), __high2half(rotation));
+  multiply(g, a + matrix * ELEMENTS, b + matrix * ELEMENTS);
+}
+
+// The same by map() at run time.
+__global__ void __launch_bounds__(THREADS)
+    givens_map(const __half2* __restrict__ rotations, const __half* __restrict__ a, __half* __restrict__ b,
+               std::int64_t count, Arguments rows) {
+  const std::int64_t matrix = matrix_of_warp();
+  if (matrix >= count) return;
+  const __half2 rotation = rotations[matrix];
+  G g;
+  set_rotation_by_map(g, rows, __low2half(rotation), __high2half(rotation));
   multiply(g, a + matrix * ELEMENTS, b + matrix * ELEMENTS);
 }
 
@@ -130,10 +159,12 @@ gemm::ProbeReport probe(const gemm::ProbeRun& run) {
   Matrices matrices = Matrices::givens(i, j);
   std::vector<Form> forms = {form("registers, arguments", givens_registers<Arguments>, matrices, Arguments{i, j}),
                              form("registers, embedded", givens_registers<Embedded>, matrices, Embedded{}),
+                             form("map, arguments", givens_map, matrices, Arguments{i, j}),
                              form("shared, arguments", givens_shared<Arguments>, matrices, Arguments{i, j}),
                              form("shared, embedded", givens_shared<Embedded>, matrices, Embedded{})};
   if (i != Embedded::i || j != Embedded::j) {
-    for (Form& of_others : {std::ref(forms[1]), std::ref(forms[3])}) {
+    for (Form& of_others : forms) {
+      if (!of_others.name.ends_with("embedded")) continue;
       of_others.launch = {};
       of_others.reason = "compiled for the rows 3 and 12";
     }

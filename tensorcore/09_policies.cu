@@ -46,7 +46,7 @@ struct Choice {
   using T = T_;
   using Policy = Policy_;
   static constexpr int STEP = Policy::k;
-  static constexpr bool PAIRS = sizeof(wmma_ext::storage_t<T>) == 2;
+  static constexpr bool PAIRS = sizeof(wmma_ext::storage_t<tcec::operand_t<T, Policy>>) == 2;
   static constexpr int A_ROW = TILE_K + (PAIRS ? 8 : 4), B_ROW = TILE_N + (PAIRS ? 4 : 8);
   using A = tcec::fragment<wmma_ext::matrix_a, N, N, STEP, T, wmma_ext::row_major, Policy>;
   using B = tcec::fragment<wmma_ext::matrix_b, N, N, STEP, T, wmma_ext::row_major, Policy>;
@@ -158,27 +158,27 @@ constexpr auto launch_policy = launch<sgemm<Choice<T, tcec::default_policy<T, Er
 namespace precision = wmma_ext::precision;
 using tcec::with_correction;
 using tcec::without_correction;
-using Wmma = tcec::op::wmma;
+namespace op = tcec::op;
 using Bf16 = __nv_bfloat16;
 using gemm::Accuracy;
 
 constexpr gemm::Emulation FP16_PLAIN = {.fp16_products = 1, .fp16_range = true}, TF32_PLAIN = {.fp16_products = 2},
                           SIX_PRODUCTS = {.fp16_products = 6}, NONE = {};
-constexpr Accuracy ROUNDED = Accuracy::tf32, CUT_OFF = Accuracy::tensor_fp32;
+constexpr Accuracy ROUNDED = Accuracy::tf32, CUT_OFF = Accuracy::tensor_fp32, FP32 = Accuracy::fp32;
 
 constexpr gemm::Variant variants[] = {
-    {"half-wmma", "FP16 by nvcuda::wmma", launch_policy<__half, with_correction, Wmma>},
+    {"half-wmma", "FP16 by nvcuda::wmma", launch_policy<__half, with_correction, op::wmma>},
     {"half-plain", "FP16 without correction", launch_policy<__half, without_correction>, nullptr, ROUNDED, FP16_PLAIN},
     {"tf32", "TF32", launch_policy<precision::tf32>, nullptr, CUT_OFF, SIX_PRODUCTS},
-    {"tf32-wmma", "TF32 by nvcuda::wmma", launch_policy<precision::tf32, with_correction, Wmma>, nullptr, CUT_OFF,
+    {"tf32-wmma", "TF32 by nvcuda::wmma", launch_policy<precision::tf32, with_correction, op::wmma>, nullptr, CUT_OFF,
      SIX_PRODUCTS},
     {"tf32-plain", "TF32 without correction", launch_policy<precision::tf32, without_correction>, nullptr, ROUNDED,
      TF32_PLAIN},
     {"bf16", "three bfloat16's, six products", launch_policy<Bf16>, nullptr, CUT_OFF, SIX_PRODUCTS},
-    {"bf16-wmma", "the same by nvcuda::wmma", launch_policy<Bf16, with_correction, Wmma>, nullptr, CUT_OFF,
+    {"bf16-wmma", "the same by nvcuda::wmma", launch_policy<Bf16, with_correction, op::wmma>, nullptr, CUT_OFF,
      SIX_PRODUCTS},
-    {"shuffles", "plain cores, operands by shuffles", launch_policy<float>, nullptr, Accuracy::fp32, NONE},
-    {"loop", "plain cores, operands from shared memory", launch<sgemm_loop>, nullptr, Accuracy::fp32, NONE},
+    {"shuffles", "plain cores, fed by shuffles", launch_policy<__half, with_correction, op::simt>, nullptr, FP32, NONE},
+    {"loop", "plain cores, operands from shared memory", launch<sgemm_loop>, nullptr, FP32, NONE},
 };
 constexpr gemm::StageInfo info = {
     .idea = "a policy says what multiplies, and what numbers are parted into: FP16, TF32, bfloat16, FP32",

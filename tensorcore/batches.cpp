@@ -137,7 +137,7 @@ void measure(const ProbeRun& run, const std::vector<Task>& tasks, const std::vec
 
 void add_code(const std::string& file, const std::string& prefix, ProbeReport& report) {
   report.table.push_back(
-      {"nvcc for sm_90a", "instructions", "registers", "spilled", "shared, bytes", "memory instructions"});
+      {"nvcc for sm_90a", "instructions", "registers", "local, bytes", "shared, bytes", "memory instructions"});
   for (const CompiledKernel& kernel : compile_probe(file)) {
     if (!kernel.name.starts_with(prefix)) continue;
     InstructionCounts accesses;
@@ -154,6 +154,7 @@ void add_code(const std::string& file, const std::string& prefix, ProbeReport& r
                               {"kernel", name},
                               {"registers", kernel.registers},
                               {"spilled", kernel.spill_store_bytes},
+                              {"local", kernel.stack_bytes},
                               {"shared", kernel.static_shared_bytes},
                               {"instructions", kernel.instructions},
                               {"loop_instructions", kernel.loop ? kernel.loop->instructions : 0},
@@ -161,8 +162,7 @@ void add_code(const std::string& file, const std::string& prefix, ProbeReport& r
                               {"status", "pass"},
                               {"reason", ""}});
     report.table.push_back({name, std::to_string(kernel.instructions), std::to_string(kernel.registers),
-                            std::to_string(kernel.spill_store_bytes), std::to_string(kernel.static_shared_bytes),
-                            text});
+                            std::to_string(kernel.stack_bytes), std::to_string(kernel.static_shared_bytes), text});
   }
 }
 

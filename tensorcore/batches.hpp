@@ -40,8 +40,9 @@ void measure(const ProbeRun& run, const std::vector<Task>& tasks, const std::vec
              ProbeReport& report);
 
 /// What nvcc makes of the kernels in a file whose names begin with `prefix`: a result for each with part "code", kernel,
-/// registers, spilled (bytes), shared (bytes of a block), instructions (of the kernel), loop_instructions (of the loop
-/// that multiplies, 0 if none does) and accesses: memory instructions by class. Throws UsageError where there is no nvcc or no nvdisasm.
+/// registers, spilled (bytes), local (bytes of a thread: arrays and spilled registers), shared (bytes of a block),
+/// instructions (of the kernel), loop_instructions (of the loop that multiplies, 0 if none does) and accesses: shared
+/// and global memory instructions by class. Throws UsageError where there is no nvcc or no nvdisasm.
 void add_code(const std::string& file, const std::string& prefix, ProbeReport& report);
 
 }  // namespace gemm::batches

@@ -18,8 +18,6 @@ WIDTH = 120  # of a line, unless it is a record
 # Fields of records that no page shows, that are no parameters, and that say nothing of the noise.
 DROPPED = {
     "family",  # the stage's name begins with it
-    "error.frobenius",  # its ratio to the bound stays
-    "max_relative",  # of elements that cancel to almost nothing
     "time_ms.launches_per_sample",
     "cublas_time_ms.samples",
     "cublas_time_ms.launches_per_sample",

@@ -11,6 +11,7 @@ struct Ceilings {
   double copy_gbs = 0;     ///< device memory, read + write, both counted
   double scale_gbs = 0;    ///< device memory, by a kernel that reads an array and writes one, both counted
   double ffma_gflops = 0;  ///< FP32 FMA on the plain cores, 1e9 flop/s
+  double hfma_gflops = 0;  ///< FP16 FMA on the plain cores, two of them a lane and instruction
   double dfma_gflops = 0;  ///< FP64 FMA on the plain cores
   double dmma_gflops = 0;  ///< FP64 FMA on the Tensor Cores; 0: it has none for them
   double hmma_gflops = 0;  ///< FP16 products with FP32 sums on the Tensor Cores, by mma.sync (wgmma has more on sm_90)

@@ -14,6 +14,7 @@ struct DeviceInfo {
   int sm_count = 0;            ///< streaming multiprocessors, or OS threads of the executor
   std::size_t l2_bytes = 0;
   std::size_t memory_bytes = 0;
+  std::size_t sm_shared_bytes = 0;  ///< shared memory of an SM, at most
   std::string pci_bus_id;
   std::string driver, cuda, cublas;  ///< versions; empty where there is none
 };

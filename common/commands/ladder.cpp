@@ -197,13 +197,15 @@ int ladder(LadderOptions options, const std::string& command) {
     show_progress("measuring the ceilings");
     ceilings = measure_ceilings();
     show_progress("");
-    say(fmt::format(
-        "measured here: read {:.0f} GB/s, scale {:.0f} GB/s, copy {:.0f} GB/s, FFMA {:.1f} TFLOP/s, DFMA "
-        "{:.1f} TFLOP/s, DMMA {:.1f} TFLOP/s, FP16 mma {:.0f} TFLOP/s, TF32 mma {:.0f} TFLOP/s, shared memory {:.1f} "
-        "TB/s, launch {:.1f} us, latency {:.0f} ns\n",
-        ceilings->read_gbs, ceilings->scale_gbs, ceilings->copy_gbs, ceilings->ffma_gflops * 1e-3,
-        ceilings->dfma_gflops * 1e-3, ceilings->dmma_gflops * 1e-3, ceilings->hmma_gflops * 1e-3,
-        ceilings->tmma_gflops * 1e-3, ceilings->shared_gbs * 1e-3, ceilings->launch_us, ceilings->latency_ns));
+    say(
+        fmt::format("measured here: read {:.0f} GB/s, scale {:.0f} GB/s, copy {:.0f} GB/s, FFMA {:.1f} TFLOP/s, HFMA "
+                    "{:.1f} TFLOP/s, DFMA {:.1f} TFLOP/s, DMMA {:.1f} TFLOP/s, FP16 mma {:.0f} TFLOP/s, TF32 mma "
+                    "{:.0f} TFLOP/s, shared memory {:.1f} "
+                    "TB/s, launch {:.1f} us, latency {:.0f} ns\n",
+                    ceilings->read_gbs, ceilings->scale_gbs, ceilings->copy_gbs, ceilings->ffma_gflops * 1e-3,
+                    ceilings->hfma_gflops * 1e-3, ceilings->dfma_gflops * 1e-3, ceilings->dmma_gflops * 1e-3,
+                    ceilings->hmma_gflops * 1e-3, ceilings->tmma_gflops * 1e-3, ceilings->shared_gbs * 1e-3,
+                    ceilings->launch_us, ceilings->latency_ns));
   } else if (!device.gpu) {
     say("no GPU: every stage's own kernel runs and is checked, one fiber for each CUDA thread; speeds need a GPU\n");
   }

@@ -22,13 +22,17 @@ Json provenance(const std::string& command, const std::optional<Ceilings>& ceili
                {"compiler", GEMM_COMPILER},
                {"commit", build_commit()},
                {"command", command}};
+  if (device.gpu) {
+    json["memory_bytes"] = device.memory_bytes;
+    json["sm_shared_bytes"] = device.sm_shared_bytes;
+  }
   if (ceilings) {
     json["ceilings"] = {{"read_gbs", ceilings->read_gbs},       {"copy_gbs", ceilings->copy_gbs},
                         {"scale_gbs", ceilings->scale_gbs},     {"ffma_gflops", ceilings->ffma_gflops},
-                        {"dfma_gflops", ceilings->dfma_gflops}, {"dmma_gflops", ceilings->dmma_gflops},
-                        {"hmma_gflops", ceilings->hmma_gflops}, {"tmma_gflops", ceilings->tmma_gflops},
-                        {"shared_gbs", ceilings->shared_gbs},   {"launch_us", ceilings->launch_us},
-                        {"latency_ns", ceilings->latency_ns}};
+                        {"hfma_gflops", ceilings->hfma_gflops}, {"dfma_gflops", ceilings->dfma_gflops},
+                        {"dmma_gflops", ceilings->dmma_gflops}, {"hmma_gflops", ceilings->hmma_gflops},
+                        {"tmma_gflops", ceilings->tmma_gflops}, {"shared_gbs", ceilings->shared_gbs},
+                        {"launch_us", ceilings->launch_us},     {"latency_ns", ceilings->latency_ns}};
   }
   return json;
 }

@@ -87,7 +87,8 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
   if (result.checked && result.verdict.compared) {
     json["error"] = {{"max_ratio", result.verdict.error.max_ratio},
                      {"frobenius", result.verdict.error.frobenius},
-                     {"frobenius_ratio", result.verdict.error.frobenius_ratio}};
+                     {"frobenius_ratio", result.verdict.error.frobenius_ratio},
+                     {"max_relative", result.verdict.error.max_relative}};
   }
   if (!result.verdict.launches.empty()) {
     json["launches"] = Json::array();

@@ -7,7 +7,8 @@
 // Sources. mma.sync: PTX ISA, "Matrix Fragments for mma.m16n8k16" and its neighbours. nvcuda::wmma: CUDA leaves it
 // open; compilers make 16x16 of two instructions side by side, 32x8 of two one below the other, and 8x32 of the
 // transposed product. tests/executor/fragment_layouts.py reads that in the machine code which nvcc makes for sm_75, 80, 86, 89,
-// 90, 100 and 120, and self_test() on the GPU. sm_70 lays fragments out differently: not supported.
+// 90, 100 and 120, and self_test() on the GPU. sm_70 is refused: several lanes hold one element there (tensorcore/README.md
+// has its layouts), and CUDA 13 compiles nothing for it, so that no test could be run.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -18,7 +19,7 @@
 #include <type_traits>
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 750
-#error "wmma_ext needs compute capability 7.5 or later: sm_70 and sm_72 lay out fragments differently"
+#error "wmma_ext needs sm_75: on sm_70 several lanes hold one element, and CUDA 13 has no sm_70 (tensorcore/README.md)"
 #endif
 
 // For kernels that are compiled for sm_75 CUDA's header doesn't declare it.

@@ -239,6 +239,7 @@ TEST_F(Check, JsonHoldsWhatTheDesignPromises) {
   EXPECT_EQ(json["problem"]["lda"], 33);
   EXPECT_EQ(json["problem"]["beta"], -0.5);
   EXPECT_LE(json["error"]["max_ratio"].get<double>(), 1.0);
+  EXPECT_GE(json["error"]["max_relative"].get<double>(), json["error"]["frobenius"].get<double>());
   EXPECT_TRUE(json.contains("device"));
   EXPECT_FALSE(json.contains("gflops")) << "not timed";
   EXPECT_EQ(json["launches"][0]["block"][0], 32);

@@ -48,6 +48,7 @@ TEST_F(Gpu, CeilingsArePlausible) {
   EXPECT_GT(c.copy_gbs, 50);
   EXPECT_LT(c.copy_gbs, 1.3 * c.read_gbs);
   EXPECT_GT(c.ffma_gflops, 500);
+  EXPECT_GT(c.hfma_gflops, 0.9 * c.ffma_gflops);
   EXPECT_GT(c.shared_gbs, c.read_gbs);
   EXPECT_GT(c.launch_us, 0.5);
   EXPECT_LT(c.launch_us, 50);

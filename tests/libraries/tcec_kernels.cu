@@ -1,10 +1,9 @@
-#include "tests/libraries/tcec_kernels.hpp"
-
 #include <stdexcept>
 
 #include "common/backend/device_memory.hpp"
 #include "common/stage.cuh"
 #include "tensorcore/wmma_ext/tcec/tcec.hpp"
+#include "tests/libraries/tcec_kernels.hpp"
 
 // Kernels of TF32 and bfloat16 have no body where there is no such thing.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -28,9 +27,11 @@ struct Static {
       std::conditional_t<number == Number::half, __half,
                          std::conditional_t<number == Number::tf32, wmma_ext::precision::tf32,
                                             std::conditional_t<number == Number::bfloat16, __nv_bfloat16, float>>>;
-  using Policy = tcec::default_policy<T, std::conditional_t<corrected, tcec::with_correction, tcec::without_correction>,
-                                      std::conditional_t<by == By::mma, tcec::op::mma, tcec::op::wmma>>;
-  static constexpr bool needs_80 = number != Number::single && !(number == Number::half && by == By::wmma);
+  using Policy =
+      tcec::default_policy<T, std::conditional_t<corrected, tcec::with_correction, tcec::without_correction>,
+                           std::conditional_t<by == By::mma, tcec::op::mma,
+                                              std::conditional_t<by == By::wmma, tcec::op::wmma, tcec::op::simt>>>;
+  static constexpr bool needs_80 = by != By::plain_cores && !(number == Number::half && by == By::wmma);
   static constexpr int m = large ? 32 : Policy::m, n = large ? 32 : Policy::n, k = large ? 32 : Policy::k;
   using Order = std::conditional_t<col_major, wmma_ext::col_major, wmma_ext::row_major>;
   using A = tcec::fragment<wmma_ext::matrix_a, m, n, k, T, Order, Policy>;
@@ -51,7 +52,10 @@ void with(const Kind& kind, Function f) {
     kind.corrected ? ordered.template operator()<number, by, true>() : ordered.template operator()<number, by, false>();
   };
   const auto of_type = [&]<Number number>() {
-    kind.by == By::mma ? chosen.template operator()<number, By::mma>() : chosen.template operator()<number, By::wmma>();
+    if (kind.by == By::mma) return chosen.template operator()<number, By::mma>();
+    if (kind.by == By::wmma) return chosen.template operator()<number, By::wmma>();
+    if (kind.corrected) return ordered.template operator()<number, By::plain_cores, true>();
+    throw std::logic_error("no such kind");
   };
   switch (kind.number) {
     case Number::half:
@@ -238,6 +242,7 @@ std::vector<Kind> all_kinds() {
   for (const Number number : {Number::half, Number::tf32, Number::bfloat16}) {
     for (const By by : {By::mma, By::wmma})
       for (const bool corrected : {true, false}) add(number, by, corrected);
+    add(number, By::plain_cores, true);  // by the policy alone
   }
   add(Number::single, By::plain_cores, false);
   return kinds;
@@ -247,6 +252,15 @@ Shape shape_of(const Kind& kind) {
   Shape shape;
   with(kind, [&](auto s) { shape = {s.m, s.n, s.k}; });
   return shape;
+}
+
+int registers_of(const Kind& kind) {
+  std::size_t bytes = 0;
+  with(kind, [&](auto s) {
+    using S = decltype(s);
+    bytes = sizeof(typename S::A) + sizeof(typename S::B) + sizeof(typename S::C);
+  });
+  return static_cast<int>(bytes / 4);
 }
 
 std::vector<float> product(const Kind& kind, const std::vector<float>& a, const std::vector<float>& b,

@@ -19,7 +19,7 @@ struct Kind {
 
   std::string name() const;
   /// Tensor Cores of compute capability 8.0, else 7.5 will do.
-  bool needs_sm_80() const { return number != Number::single && !(number == Number::half && by == By::wmma); }
+  bool needs_sm_80() const { return by != By::plain_cores && !(number == Number::half && by == By::wmma); }
 };
 
 /// Every kind that has a kernel.
@@ -29,6 +29,9 @@ struct Shape {
   int m = 0, n = 0, k = 0;
 };
 Shape shape_of(const Kind& kind);
+
+/// 32-bit registers of a lane that fragments of A, B and C take.
+int registers_of(const Kind& kind);
 
 /// C + A B, row by row: A is m x (steps k), B (steps k) x n, multiplied in `steps` calls. c_by_rows: how the kernel loads and
 /// stores C. In memory rows (or columns) have four elements of padding, which must be as before: throws if not.

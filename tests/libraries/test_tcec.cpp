@@ -66,7 +66,7 @@ double worst(const Matrix& got, const Exact& expected) {
 
 // Of a product: what may be lost of both factors, and what is left out. Uncorrected: of one factor.
 double precision_of(const Kind& kind) {
-  if (kind.number == Number::single) return 0;
+  if (kind.by == By::plain_cores) return 0;
   if (kind.corrected) return kind.number == Number::bfloat16 ? 0x1p-22 : 0x1p-20;
   return kind.number == Number::bfloat16 ? 0x1p-8 : 0x1p-11;
 }
@@ -98,7 +98,7 @@ TEST_F(Tcec, IsAsPreciseAsItsParts) {
       const double error = worst(product(kind, a, b, c), expected);
       EXPECT_LE(error, precision_of(kind) * (kind.corrected ? 1 : 2) + sums) << kind.name();
       // Without correction it is not FP32: a test that can't tell would be none.
-      if (!kind.corrected && kind.number != Number::single) {
+      if (!kind.corrected && kind.by != By::plain_cores) {
         EXPECT_GE(error, precision_of(kind) / 16) << kind.name();
       }
     }
@@ -112,7 +112,7 @@ TEST_F(Tcec, PartsHoldWhatTheySay) {
     Matrix a(shape.m * shape.k), b(shape.k * shape.n), c(shape.m * shape.n);
     for (int i = 0; i < shape.m; ++i) a[i * shape.k + i % shape.k] = 1;  // picks rows of B
     const Matrix data = numbers(shape.k * shape.n, 5);
-    const double bound = kind.number == Number::single     ? 0
+    const double bound = kind.by == By::plain_cores        ? 0
                          : !kind.corrected                 ? precision_of(kind)
                          : kind.number == Number::half     ? 0x1p-22
                          : kind.number == Number::bfloat16 ? 0x1p-24
@@ -125,6 +125,33 @@ TEST_F(Tcec, PartsHoldWhatTheySay) {
       }
     }
   }
+}
+
+// Section 4.4.1 of the paper: fragments of (32, 32, 32) take 128 registers, n^2 / 8, half of a thread's. nvcuda::wmma's
+// hold FP16 operands twice.
+TEST_F(Tcec, FragmentsOfThePaperTakeHalfOfTheRegisters) {
+  EXPECT_EQ(registers_of({Number::half, By::mma}), 32 * 32 / 8);
+  EXPECT_EQ(registers_of({Number::half, By::wmma}), 192);
+}
+
+// Section 4.4 of the paper: Tensor Core or software systolic array, by the policy alone. Fragments of any T are then those
+// of floats, bit for bit, and no number is cut to T.
+TEST_F(Tcec, ThePolicyAloneBringsPlainCores) {
+  int compared = 0;
+  for (const Kind& kind : kinds()) {
+    if (kind.by != By::plain_cores || kind.number == Number::single) continue;
+    const Kind floats = {Number::single, By::plain_cores, false, kind.large, kind.col_major};
+    const Shape shape = shape_of(kind);
+    EXPECT_EQ(shape_of(floats).k, shape.k);
+    // Beyond FP16's range, and with 24 bits.
+    const Matrix a = numbers(shape.m * shape.k, 1, Distribution::wide), b = numbers(shape.k * shape.n, 2);
+    const Matrix c = numbers(shape.m * shape.n, 3);
+    for (const Rounding rounding : {Rounding::as_policy, Rounding::nearest, Rounding::towards_zero}) {
+      EXPECT_EQ(product(kind, a, b, c, 1, true, rounding), product(floats, a, b, c)) << kind.name();
+      ++compared;
+    }
+  }
+  EXPECT_EQ(compared, 3 * 3 * 3);
 }
 
 // Many calls: rounding to nearest outside the Tensor Core against its own cutting off.

@@ -3,7 +3,7 @@
 the library installed (find_package), and as a folder of its own (add_subdirectory). Without CUDA: the example on the
 executor's headers.
 
-And find_package() finds the installed version, and none that does not fit it.
+And find_package() finds the installed version, and none that does not fit it. And a GPU before sm_75 is refused.
 
 usage: test_wmma_ext_package.py --build BUILD (--nvcc NVCC | --cxx COMPILER)
 """
@@ -42,6 +42,23 @@ def run(*command):
     done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}")
+
+
+def check_refusal(cxx, folder):
+    """A GPU before sm_75 is refused when compiled, with the reason. CUDA 13's nvcc has none; __CUDA_ARCH__ will do."""
+    source = folder / "refused.cu"
+    source.write_text('#include "tensorcore/wmma_ext/wmma_ext.hpp"\n')
+    for architecture, refused in ((700, True), (720, True), (750, False)):
+        includes = [f"-I{ROOT}/common/simt/include", f"-I{ROOT}"]
+        done = subprocess.run(
+            [cxx, "-std=c++20", "-xc++", "-E", f"-D__CUDA_ARCH__={architecture}", *includes, source],
+            text=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        said = "on sm_70 several lanes hold one element" in done.stderr
+        if (done.returncode != 0) != refused or said != refused:
+            sys.exit(f"sm_{architecture // 10}, refused or not: {done.stderr}")
 
 
 def check_versions(folder):
@@ -103,6 +120,7 @@ def main():
         run("cmake", "--install", options.build, "--component", "wmma_ext", "--prefix", folder / "prefix")
         check_versions(folder)
         if options.cxx:
+            check_refusal(options.cxx, folder)
             return
         (folder / "CMakeLists.txt").write_text(PROJECT)
         for way, use in {

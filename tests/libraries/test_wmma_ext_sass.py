@@ -7,9 +7,11 @@ usage: test_wmma_ext_sass.py NVCC [ARCHITECTURE...]
 for each of them on each kind of fragment, but for kinds whose code is that of another one. The same search must find
 both where they are: in the way through shared memory that the primitives replace, and in map() of a place that is known
 only at run time. 2. set_element<i, j>() costs a comparison of lanes and the setting itself; with i and j known only at
-run time it costs more.
+run time it costs more. 3. tcec: a policy's op alone says what multiplies. With op::mma it is HMMA; with op::simt the
+same kernel has FFMA and shuffles, no HMMA, and the same code for every T.
 """
 
+import collections
 import concurrent.futures
 import pathlib
 import re
@@ -79,6 +81,37 @@ __device__ __forceinline__ void store(const F& f, ext::value_t<F>* out) {
   for (int e = 0; e < elements; ++e) out[threadIdx.x * elements + e] = f.x[e];
 }
 """
+
+
+# A product by tcec's fragments: TCEC names the kernels, by T and op.
+TCEC = {
+    f"{name}_{op}": (t, op)
+    for name, t in {"half": "__half", "tf32": "ext::precision::tf32"}.items()
+    for op in ("mma", "simt")
+}
+TCEC |= {"bfloat16_simt": ("__nv_bfloat16", "simt"), "float_simt": ("float", "simt")}
+TCEC_SOURCE = r"""
+#include "tensorcore/wmma_ext/tcec/tcec.hpp"
+namespace ext = wmma_ext;
+namespace tcec = wmma_ext::tcec;
+
+template <class T, class Op>
+__device__ __forceinline__ void product(const float* a, const float* b, float* c) {
+  using Policy = tcec::default_policy<T, tcec::with_correction, Op>;
+  tcec::fragment<ext::matrix_a, 16, 16, 16, T, ext::row_major, Policy> x;
+  tcec::fragment<ext::matrix_b, 16, 16, 16, T, ext::col_major, Policy> y;
+  tcec::fragment<ext::accumulator, 16, 16, 16, T, void, Policy> sum;
+  tcec::load_matrix_sync(x, a, 16);
+  tcec::load_matrix_sync(y, b, 16);
+  tcec::fill_fragment(sum, 0.0f);
+  tcec::mma_sync(sum, x, y, sum);
+  tcec::store_matrix_sync(c, sum, 16, tcec::mem_row_major);
+}
+""" + "".join(
+    f'extern "C" __global__ void {name}(const float* a, const float* b, float* c) '
+    f"{{ product<{t}, tcec::op::{op}>(a, b, c); }}\n"
+    for name, (t, op) in TCEC.items()
+)
 
 
 def primitives_of(kinds):
@@ -166,6 +199,25 @@ def check(architecture, kinds, code):
     return [f"sm_{architecture}: {line}" for line in wrong]
 
 
+def check_tcec(architecture, code):
+    """What is wrong, in lines."""
+    wrong = []
+    for name, (_, op) in TCEC.items():
+        counts = collections.Counter(opcode.split(".")[0] for opcode, _ in code[name])
+        # 16 x 16 x 16 are four products of 16 x 8 x 8. Each takes 32 FFMA of a lane, and as many shuffles; but what two
+        # of them need is brought once.
+        least = {"HMMA": 1} if op == "mma" else {"FFMA": 4 * 32, "SHFL": 2 * 32}
+        none = {"SHFL"} if op == "mma" else {"HMMA"}
+        wrong += [f"{name}: {counts[opcode]} {opcode}" for opcode, n in least.items() if counts[opcode] < n]
+        wrong += [f"{name}: {counts[opcode]} {opcode}" for opcode in none if counts[opcode]]
+        wrong += [f"{name}: {', '.join(used)}" for used in [memory_used(code[name])] if used]
+        same, its = (code[kernel][: instructions(code[kernel])] for kernel in ("float_simt", name))
+        if op == "simt" and its != same:
+            wrong.append(f"{name}: its code is not that of float_simt")
+    print(f"sm_{architecture}: {len(TCEC)} products by tcec")
+    return [f"sm_{architecture}: {line}" for line in wrong]
+
+
 def main():
     nvcc, architectures = sys.argv[1], sys.argv[2:] or ARCHITECTURES
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -177,12 +229,12 @@ def main():
 
         def checked(architecture):
             have = [kind for kind in kinds if available(kind, architecture)]
-            return check(
-                architecture,
-                have,
-                tools.disassemble(
-                    tools.compile(f"sm_{architecture}", source(have), f"-arch=sm_{architecture}", "-cubin")
-                ),
+
+            def code_of(name, text):
+                return tools.disassemble(tools.compile(name, text, f"-arch=sm_{architecture}", "-cubin"))
+
+            return check(architecture, have, code_of(f"sm_{architecture}", source(have))) + check_tcec(
+                architecture, code_of(f"tcec_sm_{architecture}", TCEC_SOURCE)
             )
 
         wrong = sum(pool.map(checked, architectures), [])

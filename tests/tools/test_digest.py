@@ -31,6 +31,7 @@ RECORDS = [
         "launches": [{"grid": [4, 1, 1], "registers": 32}],
         "options": {},
         "kinds": {"LDG.32": 2},
+        "error": {"max_ratio": 0.5, "frobenius": 1.23456789e-07, "max_relative": 0.0123456789},
     },
     {
         "stage": "a/02",
@@ -70,6 +71,11 @@ class Digest(unittest.TestCase):
             del record["family"]
         self.assertEqual(found, {"commit": "0123", "results": expected})
         self.assertEqual(found["results"][0]["time_ms"]["median"], 0.123457)
+
+    def test_accuracy_stays(self):
+        """The paper's Figure 8 has both: the residual and the largest relative error."""
+        error = expanded(digest({"results": RECORDS}))["results"][0]["error"]
+        self.assertEqual((error["frobenius"], error["max_relative"]), (1.23457e-07, 0.0123457))
 
     def test_shared_fields_stand_once(self):
         table = digest({"results": RECORDS})["results"]

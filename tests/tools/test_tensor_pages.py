@@ -14,7 +14,9 @@ import unittest
 import unittest.mock
 
 sys.dont_write_bytecode = True
+from tools.pages import values
 from tools.pages.blocks import tcec, tensor, tensor_probes
+from tools.pages.data import NotMeasured
 from tools.pages.figures import tcec as tcec_figures
 from tools.pages.figures import tensor_probes as probe_figures
 from tools.pages.figures.style import Unable, plot_style
@@ -267,9 +269,110 @@ class Case(unittest.TestCase):
     def test_rotations(self):
         self.check_transforms(
             "06b_givens",
-            "| 37 | 0.038 | 4.04 | 3,000 (75 %) | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | 1.50 | 1.50 |",
+            "| 37 | 0.038 | 4.04 | 3,000 (75 %) | 3,000 (75 %) | 2,000 (50 %) | 2,000 (50 %) | 2,000 (50 %) | 1.50 | "
+            "1.50 | 1.00 |",
             "| `givens_registers<Embedded>` |",
         )
+        self.assertEqual(probes.not_timed("06b_givens"), [])
+        share = values.VALUES["batch_share"](None, "06b_givens", "map,arguments+registers,embedded", "1")
+        self.assertEqual(share, "50 to 75 %")
+        gain = values.VALUES["batch_gain"]
+        self.assertEqual(gain(None, "06b_givens", "registers,embedded", "map,arguments", "1"), "50 % faster")
+        self.assertEqual(gain(None, "06b_givens", "shared,embedded", "registers,arguments", "1"), "33 % slower")
+
+    def test_a_form_without_times_says_so(self):
+        run = run_probe("06b_givens")
+        run["results"] = [r for r in run["results"] if not r["form"].startswith("map")]
+        for r in run["results"]:
+            r.update(gbs=3000.0, pct_copy=75.0)
+        self.put("06b_givens", run | GPU)
+        lines = tensor_probes.block_transform_measured(None, "06b_givens")
+        self.assertIn(
+            "Not measured yet: *map, arguments*. `./lab probe tensorcore/06b --time --json FILE` does it.", lines
+        )
+        with self.assertRaises(NotMeasured):
+            values.VALUES["batch_gain"](None, "06b_givens", "map,arguments", "shared,arguments", "1")
+
+    def test_machine_code_of_probes(self):
+        """map() at run time puts x[] into local memory, 16 FP16 numbers."""
+        self.assertEqual(values.VALUES["probe_code"](None, "06b_givens", "givens_map", "local"), "32")
+        self.assertEqual(values.VALUES["probe_code"](None, "06b_givens", "givens_registers<Arguments>", "local"), "0")
+
+    def measure_chip(self, **more):
+        """A run of FP16 products on a GPU with 100 SMs."""
+        ceilings = {"read_gbs": 4000, "shared_gbs": 30000, "ffma_gflops": 60e3, "hmma_gflops": 600e3}
+        results = [
+            {"stage": "tensorcore/01_wmma", "state": {"sm_mhz_max": 1500}},
+            {"stage": "cublas/fp16", "gflops": 750e3, "state": {"sm_mhz_max": 1400}},
+        ]
+        run = {"device": "NVIDIA X", "commit": "c", "sm_count": 100, "results": results}
+        self.put("h", run | {"ceilings": ceilings | {"tmma_gflops": 300e3} | more.pop("ceilings", {})} | more)
+        patch = unittest.mock.patch.object(runs, "MEASURED", self.folder / "tensor_h.json")
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_specifications(self):
+        self.measure_chip()
+        lines = tensor.block_tensor_specifications(None)
+        self.check_table(lines)
+        self.assertEqual(lines[0], "| | V100 (SXM2) | V100S (PCIe) | A100, 40 GB | A100, 80 GB | X, measured |")
+        for line in (
+            "| SMs | 80 | 80 | 108 | 108 | 100 |",
+            "| clock, MHz | 1,380 | 1,597 | 1,410 | 1,410 | 1,500 |",
+            "| device memory, GB | 16 or 32 | 32 | 40 | 80 | not measured |",
+            "| FP16 without Tensor Cores, TFLOP/s | 31.4 | 32.8 | 39.0 | 39.0 | not measured |",
+            "| TF32 on Tensor Cores, TFLOP/s |  |  | 156 | 156 | 300 |",
+            "| shared memory's bandwidth over device memory's | 15.7 | 14.4 | 12.5 | 9.6 | 7.5 |",
+            "| bytes of device memory per flop, FP32 cores | 0.057 | 0.069 | 0.080 | 0.105 | 0.067 |",
+            "| bytes of shared memory per flop, Tensor Cores | 0.126 | 0.131 | 0.062 | 0.062 | 0.050 |",
+        ):
+            self.assertIn(line, lines)
+        self.assertEqual(values.VALUES["chip"](None, "times"), "7.5")
+        self.measure_chip(memory_bytes=141e9, sm_shared_bytes=228 * 1024, ceilings={"hfma_gflops": 120e3})
+        lines = tensor.block_tensor_specifications(None)
+        self.assertIn("| device memory, GB | 16 or 32 | 32 | 40 | 80 | 141 |", lines)
+        self.assertIn("| shared memory, KB per SM | about 96 | about 96 | about 164 | about 164 | 228 |", lines)
+        self.assertIn("| FP16 without Tensor Cores, TFLOP/s | 31.4 | 32.8 | 39.0 | 39.0 | 120.0 |", lines)
+
+    def test_bounds(self):
+        """The paper's 52.0 and 104.0 TFLOP/s, and its 52 %, come out of its Table 1."""
+        self.measure_chip()
+        lines = tcec.block_tcec_bounds(None)
+        self.check_table(lines)
+        for line in (
+            "| shared memory, n/12 flops per byte (split through it) | 52.0 | 80.0 |",
+            "| shared memory, n/4 flops per byte (split in registers) | 155.9 | 240.0 |",
+            "| **so at most, through shared memory** | **52.0** | **80.0** |",
+            "| **so at most, in registers** | **104.0** | **200.0** |",
+            "| of the bound in registers | 52 % | not measured |",
+        ):
+            self.assertIn(line, lines)
+        with self.assertRaises(NotMeasured):
+            values.VALUES["tcec_bound"](None, "share")
+        results = [{"stage": "tensorcore/12_batched", "problem": {"k": 128}, "gflops": 50e3}]
+        self.put("batched", {"device": "a GPU", "commit": "c", "results": results})
+        self.assertIn("| of the bound in registers | 52 % | 25 % |", tcec.block_tcec_bounds(None))
+        self.assertEqual(values.VALUES["tcec_bound"](None, "share"), "25 %")
+
+    def test_accuracy_of_batches(self):
+        self.assertEqual(tcec.block_tensor_batched_accuracy(None), runs.NOT_MEASURED)
+        results = [
+            {"stage": stage, "problem": {"k": k}, "error": {"frobenius": k * 1e-9}}
+            for stage in ("tensorcore/12_batched", "cublas/fp32_pedantic")
+            for k in (128, 256)
+        ]
+        run = {"device": "a GPU", "commit": "c", "results": results}
+        self.put("batched", run)
+        lines = tcec.block_tensor_batched_accuracy(None)
+        self.check_table(lines)
+        self.assertIn("| 12_batched | 1.3e-07 | 2.6e-07 |", lines)
+        self.assertTrue(any("largest relative error of an element: not measured" in line for line in lines))
+        for r in results:
+            r["error"]["max_relative"] = 0.5
+        self.put("batched", run)
+        lines = tcec.block_tensor_batched_accuracy(None)
+        self.assertIn("| cuBLAS FP32 | 5.0e-01 | 5.0e-01 |", lines)
+        self.assertFalse(any("not measured" in line for line in lines))
 
     def test_maps(self):
         run = probes.probe_run("04_fragment_map", "counted")

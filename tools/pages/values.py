@@ -3,11 +3,14 @@
 from collections.abc import Callable
 
 from tools.experiments.tsm_cases import TYPES
-from tools.pages.data import Data, NotMeasured
+from tools.pages.data import Data, NotMeasured, full_shape, shape_of
 from tools.pages.records.counts import counted_cycles
 from tools.pages.records.experiments import record_file
+from tools.pages.records.tcec import best_batched, bounds_of
+from tools.pages.records.tensor import measured, measured_chip
+from tools.pages.records.tensor_probes import part, probe_run, task_series
 from tools.pages.records.tuning import timed_points, tuned_shape
-from tools.repository import read_json
+from tools.repository import Json, read_json
 from tools.stats import rank_correlation
 from tools.tables import number, tflops
 from tools.tune.sgemm import FIELDS
@@ -101,6 +104,89 @@ def sanitized(data: Data, what: str) -> str:
     }[what]
 
 
+def of_chip(data: Data, what: str) -> str:
+    """Of the pages' GPU as measured: a ratio of the block tensor_specifications, or one of its numbers (fp32)."""
+    if not (ours := measured_chip()):
+        raise NotMeasured("")
+    found = ours[1].ratios[what] if what in ours[1].ratios else getattr(ours[1], what)
+    if found is None:
+        raise NotMeasured("")
+    return number(found)
+
+
+def tensor_speed(data: Data, which: str, size: str) -> float:
+    """TFLOP/s of an FP32 stage of tensorcore/, or of its variant (08:cut-off), at M = N = K = size."""
+    name, colon, variant = which.partition(":")
+    stage = data.stage(f"tensorcore/{name}") + colon + variant
+    for run in (measured("tcec_variants" if variant else "s"), measured("tcec_variants")):
+        for r in run["results"] if run else []:
+            if r["stage"] == stage and shape_of(r["problem"]) == full_shape(size) and "gflops" in r:
+                return r["gflops"] / 1e3
+    raise NotMeasured("")
+
+
+def tcec_bound(data: Data, which: str) -> str:
+    """With n = 32 on the pages' GPU: wmma, in_registers, registers or tensor, as Bounds has them; reached (by stage
+    12); share (reached of registers)."""
+    ours, reached = measured_chip(), best_batched("12")
+    if not ours or (which in ("reached", "share") and reached is None):
+        raise NotMeasured("")
+    bounds = bounds_of(ours[1])
+    if which == "share":
+        return f"{100 * reached / bounds.registers:.0f} %"
+    return number(reached if which == "reached" else getattr(bounds, which))
+
+
+def batches_of(probe: str, task: str, least: str, most: str) -> list[dict[str, Json]]:
+    """Of 06a and 06b, the results by form of each batch from `least` to `most` (all if empty) matrices; names without
+    their blanks."""
+    run = probe_run(probe, "measured")
+    if not run:
+        raise NotMeasured("")
+    series = {name.replace(" ", ""): by for name, by in task_series(run).items()}
+    batches = series[task] if task else next(iter(series.values()))
+    return [
+        {name.replace(" ", ""): r for name, r in by_form.items()}
+        for batch, by_form in batches.items()
+        if int(least) <= batch <= int(most or batch)
+    ]
+
+
+def spread(least: float, most: float) -> str:
+    low, high = f"{least:.0f}", f"{most:.0f}"
+    return f"{low} %" if low == high else f"{low} to {high} %"
+
+
+def batch_gain(data: Data, probe: str, form: str, base: str, least: str, most: str = "") -> str:
+    """How much faster or slower a form is than another, over batches: "9 to 14 % faster". Forms without their blanks:
+    registers,embedded; a task in front: m=16:registers."""
+    task, _, form = form.rpartition(":")
+    its = batches_of(probe, task, least, most)
+    if not all(form in of and base in of for of in its):
+        raise NotMeasured("")
+    gains = [100 * (of[form]["gbs"] / of[base]["gbs"] - 1) for of in its]
+    if min(gains) < 0 < max(gains):
+        return f"{-min(gains):.0f} % slower to {max(gains):.0f} % faster"
+    return f"{spread(*sorted(map(abs, (min(gains), max(gains)))))} {'faster' if max(gains) > 0 else 'slower'}"
+
+
+def batch_share(data: Data, probe: str, forms: str, least: str, most: str = "") -> str:
+    """What forms (with + between them) reach of a copy's speed, over batches: "75 to 89 %"."""
+    task, _, forms = forms.rpartition(":")
+    its = batches_of(probe, task, least, most)
+    names = forms.split("+")
+    if not all(name in of for of in its for name in names):
+        raise NotMeasured("")
+    shares = [of[name]["pct_copy"] for of in its for name in names]
+    return spread(min(shares), max(shares))
+
+
+def probe_code(data: Data, probe: str, kernel: str, what: str) -> str:
+    """Of what nvcc makes of a probe's kernel: instructions, local (bytes), ... Its name without blanks."""
+    run = probe_run(probe, "counted")
+    return f"{next(r[what] for r in part(run, 'code') if r['kernel'].replace(' ', '') == kernel):,}"
+
+
 VALUES: dict[str, Callable[..., str]] = {
     "tflops": lambda d, stage, shape: tflops(d.result(stage, shape)["gflops"]),
     "gflops": lambda d, stage, shape: number(d.result(stage, shape)["gflops"]),
@@ -135,6 +221,14 @@ VALUES: dict[str, Callable[..., str]] = {
     "sanitized": sanitized,
     "tuning": tuning_spread,
     "tuned": tuned_gain,
+    "chip": of_chip,
+    "tensor_speed": lambda d, which, size: f"{tensor_speed(d, which, size):.1f}",
+    # Of the second to the first, as ratio.
+    "tensor_ratio": lambda d, a, b, size: f"{tensor_speed(d, b, size) / tensor_speed(d, a, size):.2f}",
+    "tcec_bound": tcec_bound,
+    "batch_gain": batch_gain,
+    "batch_share": batch_share,
+    "probe_code": probe_code,
     "ffma": lambda d: f"{d.ceilings['ffma_gflops'] / 1e3:.1f}",
     # Of the CPU executor: a count (global_load requests), cycles per warp-wide FMA (sum, data, tags), requests and the
     # like per FMA.

@@ -1,4 +1,6 @@
 // The measured ceilings of the roofline. Each is the best of several runs: a ceiling is what can be had.
+#include <cuda_fp16.h>
+
 #include <algorithm>
 
 #include "common/backend/ceilings.hpp"
@@ -56,6 +58,21 @@ __global__ void __launch_bounds__(threads) fma_kernel(Real x, Real y, float* sin
   Real total = 0;
   for (int c = 0; c < chains; ++c) total += sum[c];
   if (total == static_cast<Real>(1.2345e-33)) *sink = static_cast<float>(total);
+}
+
+// FP16: an HFMA2 does two.
+__global__ void __launch_bounds__(threads) half_fma_kernel(float x, float y, float* sink) {
+  const __half2 by = __float2half2_rn(x), plus = __float2half2_rn(y);
+  __half2 sum[chains];
+  for (int c = 0; c < chains; ++c) sum[c] = __float2half2_rn(static_cast<float>(threadIdx.x + c));
+#pragma unroll 32
+  for (int step = 0; step < fma_steps; ++step) {
+#pragma unroll
+    for (int c = 0; c < chains; ++c) sum[c] = __hfma2(sum[c], by, plus);
+  }
+  float total = 0;
+  for (int c = 0; c < chains; ++c) total += __low2float(sum[c]) + __high2float(sum[c]);
+  if (total == 1.2345e-33f) *sink = total;
 }
 
 // m16n8k4, of which each thread of a warp has two words of A, one of B, four sums. (m8n8k4, all that sm_80 has, runs at
@@ -167,6 +184,8 @@ Ceilings measure() {
   best_ms(fma);
   const double fma_flops = 2.0 * all_threads * fma_steps * chains;
   ceilings.ffma_gflops = fma_flops / (best_ms(fma) * 1e6);
+  const Work half_fma = [&] { return launch(half_fma_kernel, shape, 0.999f, 0.001f, sink.data()); };
+  ceilings.hfma_gflops = 2 * fma_flops / (best_ms(half_fma) * 1e6);
   const Work fma64 = [&] { return launch(fma_kernel<double>, shape, 0.999, 0.001, sink.data()); };
   ceilings.dfma_gflops = fma_flops / (best_ms(fma64) * 1e6);
   // sm_90, sm_100 and their like; elsewhere there are no such instructions, or too few units to gain by them.

@@ -31,6 +31,7 @@ DeviceInfo describe() {
   info.sm_count = properties.multiProcessorCount;
   info.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
   info.memory_bytes = properties.totalGlobalMem;
+  info.sm_shared_bytes = properties.sharedMemPerMultiprocessor;
 
   // Asked before anything is launched: the runtime would answer "no kernel image", or worse, run code made for another
   // chip through the driver's compiler and report its speed as this chip's.

@@ -33,14 +33,14 @@ struct operand_elements {
   Part part[parts][down][across];
 
   __device__ __forceinline__ void set(int i, float v) {
-    storage_t<T> values[parts];
+    typename numbers<T, Policy>::type values[parts];
     split<T, Policy>(v, values);
 #pragma unroll
     for (int p = 0; p < parts; ++p)
       wmma_ext::detail::set(part[p][i / held / across][i / held % across], i % held, values[p]);
   }
   __device__ __forceinline__ float get(int i) const {
-    storage_t<T> values[parts];
+    typename numbers<T, Policy>::type values[parts];
 #pragma unroll
     for (int p = 0; p < parts; ++p) values[p] = part[p][i / held / across][i / held % across].x[i % held];
     return sum<T, Policy>(values);
@@ -79,9 +79,9 @@ struct accumulator_elements {
 }  // namespace detail
 
 /// A lane's part of an FP32 matrix: m x k (matrix_a), k x n (matrix_b) or m x n (accumulator), multiples of the
-/// policy's shape. T: what Tensor Cores multiply, __half, precision::tf32 or __nv_bfloat16, or float for plain cores; of
-/// an accumulator, too, unlike nvcuda::wmma's. Layout: row_major or col_major, how load_matrix_sync finds an operand in
-/// memory; void for accumulators.
+/// policy's shape. T: what Tensor Cores multiply, __half, precision::tf32 or __nv_bfloat16, or float for plain cores (to
+/// which the policy's op::simt brings any T); of an accumulator, too, unlike nvcuda::wmma's. Layout: row_major or
+/// col_major, how load_matrix_sync finds an operand in memory; void for accumulators.
 template <class Use, int m, int n, int k, class T, class Layout = void, class Policy = default_policy<T>>
 class fragment {
   using part = typename detail::part<Use, T, Layout, Policy>::type;

@@ -50,7 +50,7 @@ __device__ __forceinline__ void multiply_add(fragment<accumulator, m, n, k, T, v
   using Op = typename Policy::operation;
   constexpr int steps = k / Policy::k, parts = numbers<T, Policy>::parts;
   // Plain cores round to nearest anyway.
-  constexpr bool promoted = rounding == Rounding::nearest && !std::is_same_v<Op, op::simt>;
+  constexpr bool promoted = rounding == Rounding::nearest && !Policy::on_plain_cores;
 #pragma unroll
   for (int i = 0; i < D::down; ++i) {
 #pragma unroll

@@ -19,7 +19,7 @@ __device__ __forceinline__ void to_part(float v, __half& part) {
 __device__ __forceinline__ void to_part(float v, __nv_bfloat16& part) {
   part = __float2bfloat16_rn(v);
 }
-/// Of tf32: 11 bits of significand, rounded to nearest. (T = float has one part, v.)
+/// Of tf32: 11 bits of significand, rounded to nearest. (An operand of plain cores has one part, v.)
 __device__ __forceinline__ float rounded_to_tf32(float v) {
 #ifdef __CUDACC__
   std::uint32_t bits = 0;
@@ -46,11 +46,11 @@ __device__ __forceinline__ float to_float(float x) {
 
 /// v as numbers<T, Policy>::parts numbers.
 template <class T, class Policy>
-__device__ __forceinline__ void split(float v, storage_t<T> (&parts)[numbers<T, Policy>::parts]) {
+__device__ __forceinline__ void split(float v, typename numbers<T, Policy>::type (&parts)[numbers<T, Policy>::parts]) {
   using numbers = detail::numbers<T, Policy>;
 #pragma unroll
   for (int p = 0; p < numbers::parts; ++p) {
-    if constexpr (std::is_same_v<T, float>)
+    if constexpr (Policy::on_plain_cores)
       parts[p] = v;
     else if constexpr (std::is_same_v<T, precision::tf32>)
       parts[p] = rounded_to_tf32(v);
@@ -63,7 +63,7 @@ __device__ __forceinline__ void split(float v, storage_t<T> (&parts)[numbers<T, 
 
 /// What the parts add up to.
 template <class T, class Policy>
-__device__ __forceinline__ float sum(const storage_t<T> (&parts)[numbers<T, Policy>::parts]) {
+__device__ __forceinline__ float sum(const typename numbers<T, Policy>::type (&parts)[numbers<T, Policy>::parts]) {
   using numbers = detail::numbers<T, Policy>;
   float rest = 0.0f;
 #pragma unroll

@@ -5,8 +5,21 @@ from collections.abc import Callable
 from tools.pages.data import Data
 from tools.pages.notes import measured_on
 from tools.pages.records.launches import shared_bytes
-from tools.pages.records.tcec import accuracy_path, batched_name, batched_speeds, papers_library, residuals, short_name
-from tools.pages.records.tensor import NOT_MEASURED, measured
+from tools.pages.records.tcec import (
+    PAPERS_BATCH,
+    PAPERS_CUTLASS,
+    PAPERS_N,
+    accuracy_path,
+    batched_errors,
+    batched_name,
+    batched_speeds,
+    best_batched,
+    bounds_of,
+    papers_library,
+    residuals,
+    short_name,
+)
+from tools.pages.records.tensor import NOT_MEASURED, SPECIFIED, measured, measured_chip
 from tools.repository import Json, read_json
 from tools.tables import table
 
@@ -42,6 +55,57 @@ def block_tensor_batched(data: Data) -> list[str]:
         "",
         f"{measured_on(run)}, all checked; FP32 cores have {run['ceilings']['ffma_gflops'] / 1e3:.1f} TFLOP/s. "
         "The paper's library was measured on another H200, before.",
+    ]
+
+
+def block_tensor_batched_accuracy(data: Data) -> list[str]:
+    """The other half of Figure 8: the residual and the largest relative error of the same batches, beside cuBLAS."""
+    run, lines = measured("batched"), []
+    if not run:
+        return NOT_MEASURED
+    for title, which in (("relative Frobenius residual", "frobenius"), ("largest relative error", "max_relative")):
+        if not (found := batched_errors(which)):
+            lines += [
+                f"The {title} of an element: not measured. `docs/measurements/measure --steps tensor` does it.",
+                "",
+            ]
+            continue
+        depths = sorted({k for of in found.values() for k in of})
+        rows = [[batched_name(s), *(f"{of[k]:.1e}" if k in of else "" for k in depths)] for s, of in found.items()]
+        lines += [*table([title, *(f"k = {k:,}" for k in depths)], rows), ""]
+    return [*lines, f"256 x (1,024 x 1,024 x k), uniform numbers, against FP64. {measured_on(run)}."]
+
+
+def block_tcec_bounds(data: Data) -> list[str]:
+    """What shared memory and Tensor Cores allow FP32 products with n = 32: the paper's 52.0 and 104.0 TFLOP/s, and
+    ours; beside what was reached."""
+    if not (ours := measured_chip()):
+        return NOT_MEASURED
+    name, chip = ours
+    a100 = SPECIFIED["A100, 40 GB"]
+    chips = {"A100, specified": a100, f"{name}, measured": chip}
+    bounds, reached = [bounds_of(each) for each in chips.values()], [PAPERS_BATCH, best_batched("12")]
+
+    def cell(x: float | None) -> str:
+        return "not measured" if x is None else f"{x:.1f}"
+
+    rows = [
+        ["shared memory, n/12 flops per byte (split through it)", *(cell(b.through_shared) for b in bounds)],
+        ["shared memory, n/4 flops per byte (split in registers)", *(cell(b.in_registers) for b in bounds)],
+        ["Tensor Cores, a third of their FP16 peak", *(cell(b.tensor) for b in bounds)],
+        ["**so at most, through shared memory**", *(f"**{cell(b.wmma)}**" for b in bounds)],
+        ["**so at most, in registers**", *(f"**{cell(b.registers)}**" for b in bounds)],
+        ["FP32 cores", cell(a100.fp32), cell(chip.fp32)],
+        ["reached in batches of 256: the paper's kernel, stage 12", *map(cell, reached)],
+        [
+            "of the bound in registers",
+            *(f"{100 * x / b.registers:.0f} %" if x else "not measured" for x, b in zip(reached, bounds)),
+        ],
+        ["CUTLASS's emulation, by the paper", f"{PAPERS_CUTLASS}", "not measured"],
+    ]
+    return table([f"TFLOP/s of FP32 products, n = {PAPERS_N}", *chips], rows) + [
+        "",
+        f"A100: the paper's Table 1 and section 4.4.2. {measured_on(measured('h'))}; Tensor Cores by `mma.sync`.",
     ]
 
 

@@ -4,7 +4,16 @@ from collections.abc import Callable
 
 from tools.pages.data import Data
 from tools.pages.notes import NOT_COUNTED, counted_by, measured_on
-from tools.pages.records.tensor import FOLDERS, NOT_MEASURED, measured, rate_run, specifications
+from tools.pages.records.tensor import (
+    FOLDERS,
+    NOT_MEASURED,
+    SPECIFIED,
+    Chip,
+    best_of_cublas,
+    measured,
+    measured_chip,
+    rate_run,
+)
 from tools.repository import Json, read_json_if_there
 from tools.tables import table
 
@@ -135,28 +144,52 @@ def block_tensor_pipe(data: Data, stage: str) -> list[str]:
 
 
 def block_tensor_specifications(data: Data) -> list[str]:
-    """GPUs as specified and as measured, and the ratios that decide what bounds a kernel."""
-    rows = []
-    for name, (device, shared, fp32, half, tf32) in specifications().items():
-        rates = [
-            f"{device:,.0f}",
-            f"{shared:,.0f}",
-            f"{fp32:.1f}",
-            f"{half:.0f}",
-            "" if tf32 is None else f"{tf32:.0f}",
-        ]
-        ratios = [f"{device / half / 1e3:.4f}", f"{shared / half / 1e3:.3f}", f"{half * 1e3 / shared:.1f}"]
-        rows.append([name, *rates, *ratios])
-    head = [
-        "device memory, GB/s",
-        "shared memory, GB/s",
-        "FP32, TFLOP/s",
-        "FP16 Tensor Cores, TFLOP/s",
-        "TF32, TFLOP/s",
+    """The paper's Table 1 with the GPU of the pages, as measured, beside it; and the ratios that the paper argues
+    with."""
+    chips = dict(SPECIFIED)
+    if ours := measured_chip():
+        chips[f"{ours[0]}, measured"] = ours[1]
+
+    def row(title: str, value: Callable[[Chip], str | float | None], form: str = ",.0f") -> list[str]:
+        cells = [title]
+        for chip in chips.values():
+            found = value(chip)
+            missing = "not measured" if chip.measured else ""
+            cells.append(missing if found is None else found if isinstance(found, str) else format(found, form))
+        return cells
+
+    def ratio(title: str, name: str, form: str) -> list[str]:
+        return row(title, lambda chip: chip.ratios[name], form)
+
+    rows = [
+        row("SMs", lambda chip: chip.sms),
+        row("clock, MHz", lambda chip: chip.mhz),
+        row("device memory, GB", lambda chip: chip.memory),
+        row("its bandwidth, GB/s", lambda chip: chip.memory_gbs),
+        row("shared memory, KB per SM", lambda chip: chip.shared),
+        row("its bandwidth, all SMs, GB/s", lambda chip: chip.shared_gbs),
+        row("FP32, TFLOP/s", lambda chip: chip.fp32, ".1f"),
+        row("FP16 without Tensor Cores, TFLOP/s", lambda chip: chip.fp16, ".1f"),
+        row("FP16 on Tensor Cores, TFLOP/s", lambda chip: chip.fp16_tensor),
+        row("TF32 on Tensor Cores, TFLOP/s", lambda chip: chip.tf32_tensor),
+        ratio("shared memory's bandwidth over device memory's", "times", ".1f"),
+        ratio("bytes of device memory per flop, FP32 cores", "memory_per_fp32", ".3f"),
+        ratio("bytes of device memory per flop, Tensor Cores", "memory_per_tensor", ".4f"),
+        ratio("bytes of shared memory per flop, Tensor Cores", "shared_per_tensor", ".3f"),
+        ratio("flops of Tensor Cores per byte of shared memory", "tensor_per_shared", ".1f"),
     ]
-    head += ["device bytes a flop", "shared bytes a flop", "flops a shared byte"]
-    first, *lines = table(["", *head], rows)
-    return [first.replace("|  |", "| |", 1), *lines]
+    first, *lines = table(["", *chips], rows)
+    lines = [first.replace("|  |", "| |", 1), *lines, ""]
+    if not ours:
+        return [*lines[:-1], "", *NOT_MEASURED]
+    name, chip = ours
+    cublas = best_of_cublas()
+    return [
+        *lines,
+        f"{measured_on(measured('h'))}: the clock is the highest that was seen, Tensor Cores are `mma.sync`. cuBLAS, "
+        f"which has `wgmma`, reaches {cublas:.0f} TFLOP/s in FP16: {chip.shared_gbs / cublas / 1e3:.3f} bytes of "
+        f"shared memory per flop, {cublas * 1e3 / chip.shared_gbs:.1f} flops per byte.",
+    ]
 
 
 def block_tensor_rounding(data: Data) -> list[str]:

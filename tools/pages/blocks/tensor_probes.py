@@ -3,7 +3,16 @@
 from tools.pages.data import Data
 from tools.pages.notes import counted_by, measured_on
 from tools.pages.records.tensor import NOT_MEASURED, measured
-from tools.pages.records.tensor_probes import figure_of, map_path, pairs_of, part, probe_run, ratio_of, task_series
+from tools.pages.records.tensor_probes import (
+    figure_of,
+    map_path,
+    not_timed,
+    pairs_of,
+    part,
+    probe_run,
+    ratio_of,
+    task_series,
+)
 from tools.repository import Json, read_json
 from tools.tables import table
 
@@ -98,7 +107,7 @@ def block_transform_counted(data: Data, name: str) -> list[str]:
     code = []
     for r in part(run, "code"):
         accesses = ", ".join(f"{n} {kind}" for kind, n in r["accesses"].items())
-        of_kernel = [str(r[key]) for key in ("shared", "registers", "spilled")]
+        of_kernel = [str(r[key]) for key in ("shared", "registers", "local")]
         code.append([f"`{r['kernel']}`", str(r["instructions"]), accesses, *of_kernel])
     return [
         *table(
@@ -125,7 +134,7 @@ def block_transform_counted(data: Data, name: str) -> list[str]:
                 "memory instructions",
                 "shared memory, bytes",
                 "registers",
-                "bytes spilled",
+                "local memory of a thread, bytes",
             ],
             code,
             left=["nvcc, for sm_90a", "memory instructions"],
@@ -180,7 +189,12 @@ def block_transform_measured(data: Data, name: str) -> list[str]:
     run = probe_run(name, "measured")
     if not run:
         return NOT_MEASURED
-    return [*batch_tables(run, None, ("; ", ": ")), f"![speed-up over the batch](../figures/{figure_of(name)})"]
+    lines = batch_tables(run, None, ("; ", ": "))
+    if missing := not_timed(name):
+        probe = f"tensorcore/{name.split('_')[0]}"
+        forms = ", ".join(f"*{form}*" for form in missing)
+        lines += [f"Not measured yet: {forms}. `./lab probe {probe} --time --json FILE` does it.", ""]
+    return [*lines, f"![speed-up over the batch](../figures/{figure_of(name)})"]
 
 
 def block_scan_measured(data: Data) -> list[str]:

@@ -4,7 +4,7 @@ import pathlib
 
 from tools.pages.data import COUNTED, Data
 from tools.pages.figures.style import Plan, plot_style, save
-from tools.pages.records.tensor import FOLDERS, MEASURED, measured, rate_run, specifications
+from tools.pages.records.tensor import FOLDERS, MEASURED, measured, rate_run, rooflines
 from tools.repository import GPU, ROOT
 
 
@@ -14,7 +14,7 @@ def draw_shared_roofline(path: pathlib.Path) -> None:
     plt = plot_style()
     fig, ax = plt.subplots(figsize=(8.5, 4.8))
     intensity = [2 ** (e / 8) for e in range(0, 49)]
-    for (name, (_, shared, _, half, _)), style in zip(specifications().items(), (":", "--", "-", "-.")):
+    for (name, (shared, half)), style in zip(rooflines().items(), (":", "--", "-", "-.")):
         ax.loglog(intensity, [min(half, shared * x / 1e3) for x in intensity], style, label=name)
     for n in (16, 32, 64):
         for x, words, y in ((n / 6, f"n = {n},\nC too", 12), (n / 2, f"n = {n}", 900)):

@@ -1,8 +1,9 @@
 """Runs of the stages for FP32 products on Tensor Cores."""
 
+import dataclasses
 import pathlib
 
-from tools.pages.records.tensor import FOLDERS, measured
+from tools.pages.records.tensor import FOLDERS, Chip, measured
 from tools.repository import Json, read_json
 
 
@@ -43,6 +44,49 @@ def batched_speeds() -> tuple[dict[str, dict[int, float]], Json] | tuple[None, N
         if "gflops" in r:
             speeds.setdefault(r["stage"], {})[r["problem"]["k"]] = r["gflops"] / 1e3
     return speeds, run
+
+
+def batched_errors(which: str) -> dict[str, dict[int, float]]:
+    """{stage: {k: error}} of the same run; which: frobenius (the residual) or max_relative. Empty where the run has
+    none."""
+    run, found = measured("batched"), {}
+    for r in run["results"] if run else []:
+        if which in r.get("error", {}):
+            found.setdefault(r["stage"], {})[r["problem"]["k"]] = r["error"][which]
+    return found
+
+
+# Ootomo and Yokota (2023), section 4.4.2: TFLOP/s of their batch of 256 on an A100, with fragments of (32, 32, 32); and
+# of the SGEMM emulation in CUTLASS, from their paper of 2022.
+PAPERS_BATCH, PAPERS_CUTLASS, PAPERS_N = 54.2, 51, 32
+
+
+@dataclasses.dataclass(frozen=True)
+class Bounds:
+    """TFLOP/s of FP32 products by three FP16 ones, at most, of warps with n x n of C (the paper's section 4.4.1)."""
+
+    through_shared: float  # by shared memory, through which the split numbers pass: n/12 flops per byte
+    in_registers: float  # by shared memory, where numbers are split in registers: n/4
+    tensor: float  # by Tensor Cores: a third of their peak in FP16
+
+    @property
+    def wmma(self) -> float:
+        return min(self.through_shared, self.tensor)
+
+    @property
+    def registers(self) -> float:
+        return min(self.in_registers, self.tensor)
+
+
+def bounds_of(chip: Chip, n: int = PAPERS_N) -> Bounds:
+    return Bounds(chip.shared_gbs * n / 12e3, chip.shared_gbs * n / 4e3, chip.fp16_tensor / 3)
+
+
+def best_batched(number: str) -> float | None:
+    """The most TFLOP/s of tensorcore/`number` in the batches of Figure 8."""
+    speeds, _ = batched_speeds()
+    its = [of for stage, of in (speeds or {}).items() if stage.startswith(f"tensorcore/{number}_")]
+    return max(its[0].values()) if its else None
 
 
 def batched_name(stage: str) -> str:

@@ -14,6 +14,7 @@ PAIRS = (
     ("direct", "shared"),
     ("registers, arguments", "shared, arguments"),
     ("registers, embedded", "shared, embedded"),
+    ("map, arguments", "shared, arguments"),
 )
 PAPER = {
     "06a_householder": (
@@ -71,6 +72,13 @@ def ratio_of(by_form: dict[str, Json], pair: tuple[str, str]) -> float | None:
     """How many times as fast the first form is as the second; None where one has no time."""
     both = [by_form[form].get("gbs") for form in pair]
     return both[0] / both[1] if all(both) else None
+
+
+def not_timed(name: str) -> list[str]:
+    """The forms of a probe that the CPU executor ran and that have no times yet."""
+    counted, run = probe_run(name, "counted"), probe_run(name, "measured")
+    timed = {r["form"] for r in part(run, "batch")} if run else set()
+    return [form for form in dict.fromkeys(r["form"] for r in part(counted, "batch")) if form not in timed]
 
 
 def figure_of(name: str) -> str:
