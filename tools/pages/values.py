@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 
+from tools.experiments import sgemm_tables
 from tools.experiments.tsm_cases import TYPES
+from tools.measure.counters import METRICS
 from tools.pages.data import Data, NotMeasured
 from tools.pages.records.counts import counted_cycles
 from tools.pages.records.experiments import record_file
@@ -101,11 +103,29 @@ def sanitized(data: Data, what: str) -> str:
     }[what]
 
 
+def counter(data: Data, stage: str, size: str, name: str) -> str:
+    found = data.counter(stage, size)
+    if name not in found and name in METRICS.values():  # read since that run
+        raise NotMeasured("")
+    return number(found[name])
+
+
+def blas_curve(data: Data) -> str:
+    """The experiment pa2-dips: what the CPU's curve does, as the end of a sentence."""
+    path = record_file("pa2-dips")
+    if not path:
+        raise NotMeasured("")
+    record = read_json(path)
+    if not sgemm_tables.blas_speeds(record):
+        raise NotMeasured("")
+    return sgemm_tables.curve_in_words(record)
+
+
 VALUES: dict[str, Callable[..., str]] = {
     "tflops": lambda d, stage, shape: tflops(d.result(stage, shape)["gflops"]),
     "gflops": lambda d, stage, shape: number(d.result(stage, shape)["gflops"]),
     "per_fma": lambda d, stage, size, counter: f"{d.per_fma(stage, size, counter):.2f}",
-    "counter": lambda d, stage, size, counter: number(d.counter(stage, size)[counter]),
+    "counter": counter,
     "gain": lambda d, a, b, shape: f"{d.result(b, shape)['gflops'] / d.result(a, shape)['gflops']:.1f}",
     # Of the second to the first; each may be a variant, as 06a:unroll=1.
     "ratio": lambda d, a, b, shape: f"{d.speed(b, shape) / d.speed(a, shape):.2f}",
@@ -132,6 +152,7 @@ VALUES: dict[str, Callable[..., str]] = {
     ),
     "cublas_ratio3": lambda d, stage, shape: f"{d.result(stage, shape)['pct_cublas'] / 100:.3f}",
     "behind_cublas": behind_cublas,
+    "blas_curve": blas_curve,
     "sanitized": sanitized,
     "tuning": tuning_spread,
     "tuned": tuned_gain,
