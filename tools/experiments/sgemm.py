@@ -143,10 +143,15 @@ EXPERIMENTS: dict[str, Experiment] = {
         "the roofline, at the device's bandwidth and at a reduced one", REPORT, [([BEST], (4096,))], kind="roofline"
     ),
     "pa2-rectangular": Experiment(
-        "A 2048 x 1024 times B 1024 x 2048",
+        "A 2048 x 1024 times B 1024 x 2048, and other rectangles",
         REPORT,
-        [([BEST, "10:16x8_64x64x64", "10:32x8_128x128x128"], ("2048x2048x1024",))],
-        small=("256x256x128", "512x512x256"),
+        [
+            (
+                [BEST, "10:16x8_64x64x64", "10:16x16_128x64x64", "10:8x32_128x64x64", "10:32x8_128x128x128"],
+                ("2048x2048x1024", "8192x512x1024", "512x8192x1024", "2112x2048x1024"),
+            )
+        ],
+        small=("256x256x128", "320x256x128"),
         kind="rectangular",
     ),
     "case-study": Experiment(

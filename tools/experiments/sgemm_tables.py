@@ -207,12 +207,12 @@ def largest_fall(speeds: dict[int, float]) -> tuple[float, int, int]:
 
 
 def curve_in_words(record: Json) -> str:
-    """What the CPU's curve does, beside the GPU's, as the end of a sentence that begins with "OpenBLAS"."""
+    """What the CPU's curve does, beside the GPU's, as the end of a sentence."""
     speeds, blas = blas_speeds(record), record["blas"]
     if blas["in_doubt"]:
         n = len(blas["in_doubt"])
         return (
-            f"is not judged by this run: {n} of its {len(speeds)} sizes are in doubt, because their rounds differ or "
+            f"not judged by this run, because {n} of its {len(speeds)} sizes are in doubt: their rounds differ, or "
             "other programs used the cores"
         )
     first, last = min(speeds), max(speeds)
@@ -221,8 +221,8 @@ def curve_in_words(record: Json) -> str:
     rises = rank_correlation(list(speeds), list(speeds.values())) or 0
     verdict = "as the report found" if lost < SMALL_DIP and rises > 0.5 else "unlike the report's curve"
     words = (
-        f"goes from {rounded(speeds[first])} GFLOP/s at {first} to {rounded(speeds[last])} at {last} (rank correlation "
-        f"with the size {rises:.2f}), and from one size to the next it loses {100 * lost:.0f} % at most, from {a} to "
+        f"from {rounded(speeds[first])} GFLOP/s at {first} to {rounded(speeds[last])} at {last} (rank correlation "
+        f"with the size {rises:.2f}), and from one size to the next it loses {100 * lost:.1f} % at most, from {a} to "
         f"{b}"
     )
     if len(ours) == len(speeds):
@@ -321,6 +321,9 @@ def table_roofline(view: View, experiment: Experiment) -> Tables:
     )
 
 
+THEIR_RECTANGLE = "2048x2048x1024"
+
+
 def table_rectangular(view: View, experiment: Experiment) -> Tables:
     rows = []
     for size in view.sizes:
@@ -333,8 +336,7 @@ def table_rectangular(view: View, experiment: Experiment) -> Tables:
                     r["status"] + (f": {r['reason']}" if "reason" in r else ""),
                     f"{r['max_ratio']:.3f}" if "max_ratio" in r else "-",
                     view.cell(s, size),
-                    "wrong: 915375 differences",
-                    "3464.4",
+                    *(("wrong: 915375 differences", "3464.4") if size == THEIR_RECTANGLE else ("-", "-")),
                 ]
             )
     return [

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from tools.experiments import sgemm_tables
 from tools.experiments.tsm_cases import TYPES
 from tools.measure.counters import METRICS
-from tools.pages.data import Data, NotMeasured
+from tools.pages.data import Data, NotMeasured, full_shape, shape_of
 from tools.pages.records.counts import counted_cycles
 from tools.pages.records.experiments import record_file
+from tools.pages.records.tensor import MEASURED
 from tools.pages.records.tuning import timed_points, tuned_shape
-from tools.repository import read_json
+from tools.repository import read_json, read_json_if_there
+from tools.rungs import find
 from tools.stats import rank_correlation
 from tools.tables import number, tflops
 from tools.tune.sgemm import FIELDS
@@ -121,6 +123,16 @@ def blas_curve(data: Data) -> str:
     return sgemm_tables.curve_in_words(record)
 
 
+def tensor_ratio(data: Data, stage: str, base: str, size: str) -> str:
+    """The speed of a stage with FP16 operands, of an SGEMM stage's."""
+    run = read_json_if_there(MEASURED)
+    wanted = find(stage)
+    for r in run["results"] if run else []:
+        if r["stage"] == wanted and shape_of(r["problem"]) == full_shape(size) and "gflops" in r:
+            return f"{r['gflops'] / data.result(base, size)['gflops']:.2f}"
+    raise NotMeasured("")
+
+
 VALUES: dict[str, Callable[..., str]] = {
     "tflops": lambda d, stage, shape: tflops(d.result(stage, shape)["gflops"]),
     "gflops": lambda d, stage, shape: number(d.result(stage, shape)["gflops"]),
@@ -154,6 +166,7 @@ VALUES: dict[str, Callable[..., str]] = {
     "behind_cublas": behind_cublas,
     "blas_curve": blas_curve,
     "sanitized": sanitized,
+    "tensor_ratio": tensor_ratio,
     "tuning": tuning_spread,
     "tuned": tuned_gain,
     "ffma": lambda d: f"{d.ceilings['ffma_gflops'] / 1e3:.1f}",
