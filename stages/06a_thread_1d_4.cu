@@ -10,6 +10,7 @@
 // Map       block (32, 8); threadIdx.x is the column, threadIdx.y the first row; the others are THREADS_Y = 8 apart.
 // Page      docs/stages/06a_thread_1d_4.md
 // Source    "SGEMM on Pascal", kernel 5: its text, which has 4 elements a thread (its title has 8: 06b).
+#include "common/kernel/pad.cuh"
 #include "common/stage.cuh"
 
 namespace {
@@ -68,16 +69,6 @@ __global__ void __launch_bounds__(TILE* THREADS_Y)
   }
 }
 
-// Copies a matrix of rows x cols words to `to`, whose rows are tiles_n tiles long, with zeros right of it and below.
-__global__ void __launch_bounds__(TILE* THREADS_Y)
-    pad(int rows, int cols, const float* __restrict__ from, std::int64_t ld, float* __restrict__ to, int tiles_n) {
-  const std::int64_t tile_row = blockIdx.x / tiles_n * TILE, ld_to = tiles_n * TILE;
-  const int col = blockIdx.x % tiles_n * TILE + threadIdx.x;
-  for (int y = threadIdx.y; y < TILE; y += THREADS_Y) {
-    to[(tile_row + y) * ld_to + col] = tile_row + y < rows && col < cols ? from[(tile_row + y) * ld + col] : 0.0f;
-  }
-}
-
 template <Guard GUARD, int UNROLL>
 gemm::Status multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // The grid is one-dimensional because gridDim.y stops at 65535 blocks.
@@ -87,41 +78,35 @@ gemm::Status multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
                       p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
 }
 
-gemm::Status copy_padded(int rows, int cols, const float* from, std::int64_t ld, float* to, int padded_rows,
-                         int padded_cols, cudaStream_t stream) {
-  const int tiles_n = padded_cols / TILE;
-  return gemm::launch(
-      pad, {.grid = static_cast<unsigned>(padded_rows / TILE) * tiles_n, .block = {TILE, THREADS_Y}, .stream = stream},
-      rows, cols, from, ld, to, tiles_n);
-}
-
-constexpr int up(int size, int multiple) {
-  return gemm::ceil_div(size, multiple) * multiple;
-}
-
 // A's copy has whole tiles of TILE_M x TILE, B's of TILE x TILE; B's begins where A's ends.
-template <int UNROLL, bool ALWAYS = false>
+template <int UNROLL>
 gemm::Status pad_and_multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const int m = up(p.m, TILE_M), n = up(p.n, TILE), k = up(p.depth(), TILE);  // k = 0 if alpha = 0: nothing is copied
+  const int m = gemm::round_up(p.m, TILE_M), n = gemm::round_up(p.n, TILE),
+            k = gemm::round_up(p.depth(), TILE);  // k = 0 if alpha = 0: nothing is copied
   gemm::SgemmProblem padded = p;
   padded.k = k;
-  if (ALWAYS || m != p.m || k != p.depth()) {
+  if (m != p.m || k != p.depth()) {
     padded.a = p.workspace, padded.lda = k;
-    const auto status = copy_padded(p.m, p.depth(), p.a, p.lda, p.workspace, m, k, stream);
+    const auto status = gemm::copy_padded(p.m, p.depth(), p.a, p.lda, p.workspace, m, k, stream);
     if (!status) return status;
   }
-  if (ALWAYS || k != p.depth() || n != p.n) {
+  if (k != p.depth() || n != p.n) {
     float* const copy = p.workspace + static_cast<std::size_t>(m) * k;
     padded.b = copy, padded.ldb = n;
-    const auto status = copy_padded(p.depth(), p.n, p.b, p.ldb, copy, k, n, stream);
+    const auto status = gemm::copy_padded(p.depth(), p.n, p.b, p.ldb, copy, k, n, stream);
     if (!status) return status;
   }
   return multiply<Guard::none, UNROLL>(padded, stream);
 }
 
+// As the source does, whether or not there are edges: A, B and C are copied with zeros, and C is copied back.
+gemm::Status pad_all_and_multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  return gemm::multiply_padded(p, TILE_M, TILE, TILE, multiply<Guard::none, TILE>, stream);
+}
+
 constexpr gemm::Variant variants[] = {
-    {"always_padded", "copies the inputs whether or not they have edges, as its source does",
-     pad_and_multiply<TILE, true>},
+    {"always_padded", "pads A, B and C whether or not they have edges, and copies C back, as its source does",
+     pad_all_and_multiply},
     {"guarded", "no copies; each load has its guard, as in 05", multiply<Guard::load, TILE>},
     {"guarded_divergent", "guards where a thread's words are not all inside: the lanes of a warp part there",
      multiply<Guard::thread, TILE>},
@@ -139,11 +124,7 @@ constexpr gemm::StageInfo info = {
     .base = "05",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = (ROWS + 1.0) / ROWS}; },
     .launch = pad_and_multiply<TILE>,
-    .workspace_bytes =
-        [](const gemm::Problem& p) {
-          const std::size_t m = up(p.m, TILE_M), n = up(p.n, TILE), k = up(p.depth(), TILE);
-          return (m * k + k * n) * sizeof(float);
-        },
+    .workspace_bytes = [](const gemm::Problem& p) { return gemm::padded_bytes(p, TILE_M, TILE, TILE); },
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

@@ -78,18 +78,18 @@ gemm::Status multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
 }
 
 // A's copy has whole tiles of TILE_M x TILE, B's of TILE x TILE; B's begins where A's ends.
-template <int UNROLL, bool ALWAYS = false>
+template <int UNROLL>
 gemm::Status pad_and_multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int m = gemm::round_up(p.m, TILE_M), n = gemm::round_up(p.n, TILE),
             k = gemm::round_up(p.depth(), TILE);  // k = 0 if alpha = 0: nothing is copied
   gemm::SgemmProblem padded = p;
   padded.k = k;
-  if (ALWAYS || m != p.m || k != p.depth()) {
+  if (m != p.m || k != p.depth()) {
     padded.a = p.workspace, padded.lda = k;
     const auto status = gemm::copy_padded(p.m, p.depth(), p.a, p.lda, p.workspace, m, k, stream);
     if (!status) return status;
   }
-  if (ALWAYS || k != p.depth() || n != p.n) {
+  if (k != p.depth() || n != p.n) {
     float* const copy = p.workspace + static_cast<std::size_t>(m) * k;
     padded.b = copy, padded.ldb = n;
     const auto status = gemm::copy_padded(p.depth(), p.n, p.b, p.ldb, copy, k, n, stream);
@@ -98,9 +98,14 @@ gemm::Status pad_and_multiply(const gemm::SgemmProblem& p, cudaStream_t stream) 
   return multiply<Guard::none, UNROLL>(padded, stream);
 }
 
+// As the source does, whether or not there are edges: A, B and C are copied with zeros, and C is copied back.
+gemm::Status pad_all_and_multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  return gemm::multiply_padded(p, TILE_M, TILE, TILE, multiply<Guard::none, TILE>, stream);
+}
+
 constexpr gemm::Variant variants[] = {
-    {"always_padded", "copies the inputs whether or not they have edges, as its source does",
-     pad_and_multiply<TILE, true>},
+    {"always_padded", "pads A, B and C whether or not they have edges, and copies C back, as its source does",
+     pad_all_and_multiply},
     {"guarded", "no copies; each load has its guard, as in 05", multiply<Guard::load, TILE>},
     {"guarded_divergent", "guards where a thread's words are not all inside: the lanes of a warp part there",
      multiply<Guard::thread, TILE>},
@@ -118,12 +123,7 @@ constexpr gemm::StageInfo info = {
     .base = "06a",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = (ROWS + 1.0) / ROWS}; },
     .launch = pad_and_multiply<TILE>,
-    .workspace_bytes =
-        [](const gemm::Problem& p) {
-          const std::size_t m = gemm::round_up(p.m, TILE_M), n = gemm::round_up(p.n, TILE),
-                            k = gemm::round_up(p.depth(), TILE);
-          return (m * k + k * n) * sizeof(float);
-        },
+    .workspace_bytes = [](const gemm::Problem& p) { return gemm::padded_bytes(p, TILE_M, TILE, TILE); },
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

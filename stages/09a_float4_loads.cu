@@ -91,43 +91,44 @@ __device__ float4 fetch4(const float* from, int inside) {
 }
 
 template <Fetch FETCH>
-gemm::Status launch_sgemm(const gemm::SgemmProblem& p, int depth, cudaStream_t stream) {
+gemm::Status launch_sgemm(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
   return gemm::launch(sgemm<FETCH>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {SIDE, SIDE}, .stream = stream}, p.m,
-                      p.n, depth, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
+                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
+}
+
+bool has_float4s(const gemm::SgemmProblem& p) {
+  const auto aligned = [](const float* matrix, std::int64_t ld) {
+    return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float4) == 0 && ld % 4 == 0;
+  };
+  return aligned(p.a, p.lda) && aligned(p.b, p.ldb);
 }
 
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const auto of_float4s = [](const float* matrix, std::int64_t ld) {
-    return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float4) == 0 && ld % 4 == 0;
-  };
-  return of_float4s(p.a, p.lda) && of_float4s(p.b, p.ldb) ? launch_sgemm<Fetch::vector>(p, p.depth(), stream)
-                                                          : launch_sgemm<Fetch::scalar>(p, p.depth(), stream);
+  return has_float4s(p) ? launch_sgemm<Fetch::vector>(p, stream) : launch_sgemm<Fetch::scalar>(p, stream);
 }
 
-// Kernel 8 as published: A and B are copied with zeros up to whole tiles, after which no load needs a guard. C is not
-// padded, since its guards are outside of the loop.
+// Kernel 8 as published: A, B and C are copied with zeros up to whole tiles, after which no load needs a guard, and C is
+// copied back. The guards of C's stores stay, since they are outside of the loop.
 gemm::Status launch_padded(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const int m = gemm::round_up(p.m, TILE_M), n = gemm::round_up(p.n, TILE_N), k = gemm::round_up(p.depth(), TILE_K);
-  float* const a = p.workspace;
-  float* const b = p.workspace + std::int64_t{m} * k;
-  gemm::SgemmProblem padded = p;
-  padded.a = a, padded.lda = k;
-  padded.b = b, padded.ldb = n;
-  if (const auto status = gemm::copy_padded(p.m, p.depth(), p.a, p.lda, a, m, k, stream); !status) return status;
-  if (const auto status = gemm::copy_padded(p.depth(), p.n, p.b, p.ldb, b, k, n, stream); !status) return status;
-  return launch_sgemm<Fetch::unguarded>(padded, k, stream);
+  return gemm::multiply_padded(p, TILE_M, TILE_N, TILE_K, launch_sgemm<Fetch::unguarded>, stream);
 }
 
-std::size_t workspace_bytes(const gemm::SgemmProblem& p) {
-  return sizeof(float) * gemm::round_up(p.k, TILE_K) * (gemm::round_up(p.m, TILE_M) + gemm::round_up(p.n, TILE_N));
+// What launch_padded() does between its copies: beside it, this shows what the copies cost.
+gemm::Status launch_product(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  if (p.m % TILE_M != 0 || p.n % TILE_N != 0 || p.depth() % TILE_K != 0 || !has_float4s(p))
+    return gemm::Status::unsupported("the product alone needs whole tiles, and rows that begin at a float4");
+  return launch_sgemm<Fetch::unguarded>(p, stream);
 }
 
 constexpr gemm::Variant variants[] = {
     {.name = "padded",
-     .idea = "kernel 8 as published: a pass pads A and B with zeros, no guards",
+     .idea = "kernel 8 as published: A, B and C are padded with zeros, and C is copied back; no guards",
      .launch = launch_padded},
+    {.name = "product",
+     .idea = "`padded` without its copies, for sizes that are whole tiles: the product alone",
+     .launch = launch_product},
 };
 
 constexpr gemm::StageInfo info = {
@@ -135,7 +136,7 @@ constexpr gemm::StageInfo info = {
     .base = "08",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 0.25}; },
     .launch = launch,
-    .workspace_bytes = [](const gemm::Problem& p) { return workspace_bytes(p); },
+    .workspace_bytes = [](const gemm::Problem& p) { return gemm::padded_bytes(p, TILE_M, TILE_N, TILE_K); },
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

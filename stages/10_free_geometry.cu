@@ -1,4 +1,4 @@
-// 10 free geometry: the block and the tiles are template parameters, so one text is every kernel of the PA2 report.
+// 10 free geometry: the block and the tiles are template parameters, so one text is every tiled kernel of the PA2 report.
 //
 // Idea      Which shape? BX x BY threads fill tiles of TILE_M x TILE_K and TILE_K x TILE_N; a thread
 //           computes every BY-th row and every BX-th column of the block's part of C. Five numbers decide reuse, bank

@@ -33,6 +33,15 @@ __global__ void vote_kernel(unsigned mask, const int* in, Vote* out) {
   }
 }
 
+__device__ float quad_perm(float word, int p0, int p1, int p2, int p3) {
+  const int lane = threadIdx.x % 4;
+  return __shfl_sync(0xffffffff, word, lane == 0 ? p0 : lane == 1 ? p1 : lane == 2 ? p2 : p3, 4);
+}
+
+__global__ void quad_perm_kernel(int p0, int p1, int p2, int p3, const float* in, float* out) {
+  out[threadIdx.x] = quad_perm(in[threadIdx.x], p0, p1, p2, p3);
+}
+
 template <class T>
 __global__ void match_kernel(unsigned mask, const T* in, Match* out) {
   const unsigned i = threadIdx.x, lane = i % 32;
@@ -220,6 +229,11 @@ std::vector<int> neighbours_after_syncwarp() {
 
 std::vector<unsigned> active_masks(int threads) {
   return run<unsigned>(active_mask_kernel, threads);
+}
+
+std::vector<float> quad_perm(const std::vector<float>& words, const std::array<int, 4>& permutation) {
+  const auto [p0, p1, p2, p3] = permutation;
+  return run<float>(quad_perm_kernel, words.size(), p0, p1, p2, p3, upload(words).data());
 }
 
 std::vector<Bits> bits(const std::vector<unsigned long long>& values) {

@@ -2,6 +2,7 @@
 // hand back what each thread got. tests/executor/test_intrinsics.cpp knows what they must return.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -47,6 +48,10 @@ std::vector<Reduction<T>> reduce(unsigned mask, const std::vector<T>& values);
 /// Each lane writes to shared memory, passes __syncwarp(), and reads its neighbour's word; the odd lanes end before.
 std::vector<int> neighbours_after_syncwarp();
 std::vector<unsigned> active_masks(int threads);
+
+/// AMD's quad_perm by a shuffle, as the exercise of docs/stages/11a_share_b.md has it: lane i of each four lanes gets the
+/// word of lane permutation[i] of the four. A word for each of 32 lanes.
+std::vector<float> quad_perm(const std::vector<float>& words, const std::array<int, 4>& permutation);
 
 struct Bits {
   int popc, popcll, clz, clzll, ffs, ffsll;

@@ -190,6 +190,18 @@ TEST_F(Intrinsics, ActiveMask) {
   EXPECT_EQ(active_masks(20), std::vector<unsigned>(20, 0xfffffu));
 }
 
+// The table of "Decreasing LDS Memory Requests", and the permutations by which its lanes share B.
+TEST_F(Intrinsics, QuadPermByAShuffle) {
+  std::vector<float> words(32);
+  for (int i = 0; i < 32; ++i) words[i] = static_cast<float>(i / 4 * 10 + i % 4 + 1);  // 1 2 3 4, 11 12 13 14, ...
+  for (const std::array permutation : {std::array{2, 2, 0, 1}, {0, 0, 2, 2}, {1, 1, 3, 3}, {0, 1, 2, 3}}) {
+    const std::vector<float> got = quad_perm(words, permutation);
+    for (int i = 0; i < 32; ++i) EXPECT_EQ(got[i], words[i / 4 * 4 + permutation[i % 4]]) << i;
+  }
+  const std::vector<float> got = quad_perm(words, {2, 2, 0, 1});
+  EXPECT_EQ(std::vector<float>(got.begin(), got.begin() + 4), (std::vector<float>{3, 3, 1, 2}));
+}
+
 TEST_F(Intrinsics, Bits) {
   std::vector<unsigned long long> values = {
       0, 1, ~0ull, 0x80000000, 0x8000000000000000, 0x100000000, 0x123456789abcdef};

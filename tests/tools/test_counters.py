@@ -60,6 +60,13 @@ class Counters(unittest.TestCase):
         product = {"gpu__time_duration.sum": 900.0, "sm__inst_executed_pipe_tensor_op_hmma.sum": 192}
         self.assertEqual(counters.merge([split, product]), {"ns": 900.0, "hmma": 192, "kernels": 2, "other_ns": 100.0})
 
+    def test_stages_and_variants_by_name(self):
+        stages = ["sgemm/10_free_geometry", "sgemm/11a_share_b"]
+        self.assertEqual(
+            counters.forms_of(stages, "10,12,11a:unshared"), ["sgemm/10_free_geometry", "sgemm/11a_share_b:unshared"]
+        )
+        self.assertEqual(counters.forms_of(stages, ""), [])
+
 
 if __name__ == "__main__":
     unittest.main()

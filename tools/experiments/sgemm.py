@@ -38,7 +38,25 @@ PEAKS: dict[int | str, tuple[float, str]] = {
     4096: (3575.40, "32x8"),
 }
 NAIVE: dict[int | str, float] = {256: 87.41, 512: 157.09, 1024: 246.77, 2048: 277.39}
-KERNELS = {"01": 186, "03": 202, "04": 1001, "05": 1801, "06a": 2375, "06b": 2375, "07": 3102, "08": 3280, "09a": 4807}
+# Stage: kernel, form, and the source's GFLOP/s at 8192, if it gives them. From kernel 5 on it pads all three matrices
+# and copies C back. Of kernel 8 it gives the speed with these copies and without them.
+KERNELS: dict[str, tuple[str, str, float | None]] = {
+    "01": ("1", "", 186),
+    "03": ("2", "", 202),
+    "04": ("3", "", 1001),
+    "05": ("4", "", 1801),
+    "06a:always_padded": ("5, its text", "with its copies", 2375),
+    "06a": ("5, its text", "no copies", None),
+    "06b:always_padded": ("5, its title", "with its copies", 2375),
+    "06b": ("5, its title", "no copies", None),
+    "07": ("6", "", 3102),
+    "08": ("7", "", 3280),
+    "09a:padded": ("8", "with its copies", 4807),
+    "09a:product": ("8", "the product alone", 5280),
+    "09a": ("8", "guards, no copies", None),
+}
+PADDED, PRODUCT, GUARDED = "09a:padded", "09a:product", "09a"  # kernel 8
+PASCAL_GBS = 256  # theoretical
 KERNEL_8: dict[int | str, float] = {
     1024: 925,
     2048: 2546,
@@ -125,16 +143,25 @@ EXPERIMENTS: dict[str, Experiment] = {
         "the roofline, at the device's bandwidth and at a reduced one", REPORT, [([BEST], (4096,))], kind="roofline"
     ),
     "pa2-rectangular": Experiment(
-        "A 2048 x 1024 times B 1024 x 2048",
+        "A 2048 x 1024 times B 1024 x 2048, and other rectangles",
         REPORT,
-        [([BEST, "10:16x8_64x64x64", "10:32x8_128x128x128"], ("2048x2048x1024",))],
-        small=("256x256x128", "512x512x256"),
+        [
+            (
+                [BEST, "10:16x8_64x64x64", "10:16x16_128x64x64", "10:8x32_128x64x64", "10:32x8_128x128x128"],
+                ("2048x2048x1024", "8192x512x1024", "512x8192x1024", "2112x2048x1024"),
+            )
+        ],
+        small=("256x256x128", "320x256x128"),
         kind="rectangular",
     ),
     "case-study": Experiment(
         "kernels 1 to 8, and kernel 8 beside cuBLAS",
         CASE_STUDY,
-        [(["09a"], tuple(KERNEL_8)), ([s for s in KERNELS if s != "09a"], (8192,))],
+        [
+            ([PADDED, PRODUCT, GUARDED], tuple(KERNEL_8)),
+            ([s for s in KERNELS if s not in (PADDED, PRODUCT, GUARDED)], (8192,)),
+        ],
+        small=(127, 128),
         kind="kernels",
     ),
     "article": Experiment(

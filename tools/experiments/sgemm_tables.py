@@ -1,24 +1,31 @@
 """The tables of SGEMM's sources: head and rows of text, and sentences below them."""
 
+from tools.experiments.blas import IDLE, STEADY
 from tools.experiments.sgemm import (
     BEST,
     EXPERIMENTS,
+    GUARDED,
     KERNEL_8,
     KERNELS,
     LABELS,
     NAIVE,
+    PADDED,
     PASCAL_CUBLAS,
+    PASCAL_GBS,
     PASCAL_PEAK,
     PEAKS,
+    PRODUCT,
     REQUESTS,
     T4_PEAK,
     Experiment,
     label,
 )
 from tools.repository import Json
-from tools.tables import Tables, rounded
+from tools.stats import rank_correlation
+from tools.tables import Tables, number, rounded
 
 Size = int | str  # 1024, or 128x128x8
+SMALL_DIP = 0.1  # what counts as one of the report's "minuscule" dips
 
 
 class View:
@@ -168,28 +175,81 @@ def useful_share(n: int, tile: tuple[int, ...] = (128, 64, 64)) -> float:
     return n**3 / made
 
 
+def blas_speeds(record: Json) -> dict[int, float]:
+    """GFLOP/s of the CPU's BLAS by size. None of a run that did not measure their spread, too."""
+    blas = record.get("blas", {})
+    return {int(n): speed for n, speed in blas["gflops"].items()} if "spread" in blas else {}
+
+
+def blas_in_words(blas: Json, sizes: int) -> str:
+    if "missing" in blas:
+        return f"SKIPPED, the CPU's BLAS: {blas['missing']}."
+    if "spread" not in blas:
+        return (
+            "The CPU's BLAS: not measured. This run recorded no spread, and sizes side by side differ by a factor of "
+            "10 and more, so it is not shown; `./lab experiment pa2-dips` measures medians and spreads."
+        )
+    again, doubt = len(blas["again"]), len(blas["in_doubt"])
+    low, high = (100 * share for share in (min(blas["share"].values()), max(blas["share"].values())))
+    return (
+        f"CPU: {blas['version']}, {blas['threads']} threads{', each on a core of its own,' if blas['pinned'] else ''} "
+        f"on {blas['cores']} cores of {blas['cpu']}; medians of {blas['rounds']} rounds. Spread: from the fastest "
+        f"round to the slowest, of the median. The threads had {low:.0f} to {high:.0f} % of these cores' time. "
+        f"{again or 'None'} of {sizes} sizes {'was' if again == 1 else 'were'} measured again, because the spread was "
+        f"above {100 * STEADY:.0f} % or the share below {100 * IDLE:.0f} %; of {doubt or 'none'} this is still so (?)."
+    )
+
+
+def largest_fall(speeds: dict[int, float]) -> tuple[float, int, int]:
+    """From one size to the next: the share that is lost where that is most, and the two sizes."""
+    sizes = sorted(speeds)
+    return max((1 - speeds[b] / speeds[a], a, b) for a, b in zip(sizes, sizes[1:]))
+
+
+def curve_in_words(record: Json) -> str:
+    """What the CPU's curve does, beside the GPU's, as the end of a sentence."""
+    speeds, blas = blas_speeds(record), record["blas"]
+    if blas["in_doubt"]:
+        n = len(blas["in_doubt"])
+        return (
+            f"not judged by this run, because {n} of its {len(speeds)} sizes are in doubt: their rounds differ, or "
+            "other programs used the cores"
+        )
+    first, last = min(speeds), max(speeds)
+    lost, a, b = largest_fall(speeds)
+    ours = {n: speed for n in speeds if (speed := View(record).gflops(BEST, n))}
+    rises = rank_correlation(list(speeds), list(speeds.values())) or 0
+    verdict = "as the report found" if lost < SMALL_DIP and rises > 0.5 else "unlike the report's curve"
+    words = (
+        f"from {rounded(speeds[first])} GFLOP/s at {first} to {rounded(speeds[last])} at {last} (rank correlation "
+        f"with the size {rises:.2f}), and from one size to the next it loses {100 * lost:.1f} % at most, from {a} to "
+        f"{b}"
+    )
+    if len(ours) == len(speeds):
+        lost, a, b = largest_fall(ours)
+        words += f", where our kernel loses {100 * lost:.0f} % from {a} to {b}"
+    return f"{words}: {verdict}"
+
+
 def table_dips(view: View, experiment: Experiment) -> Tables:
-    rows, blas = [], view.record["blas"].get("gflops", {})
+    rows, blas, speeds = [], view.record["blas"], blas_speeds(view.record)
     for size in view.sizes:
         r = view.found[BEST, size]
+        doubt = " ?" if size in blas.get("in_doubt", []) else ""
         rows.append(
             [
                 str(size),
                 view.cell(BEST, size),
                 f"{100 * useful_share(int(size)):.0f} %",
                 rounded(r.get("cublas_gflops")),
-                rounded(blas.get(str(size))),
+                rounded(speeds.get(int(size))) + doubt,
+                f"{100 * blas['spread'][str(size)]:.1f} %" if speeds else "-",
             ]
         )
-    b = view.record["blas"]
-    cpu = (
-        f"SKIPPED, the CPU's BLAS: {b['missing']}."
-        if "missing" in b
-        else f"CPU: {b['library']}, {b['cores']} cores of {b['cpu']}."
-    )
-    return [(["M = N = K", label(BEST), "of its work, useful", "cuBLAS", "OpenBLAS, CPU"], rows)], below(
+    head = ["M = N = K", label(BEST), "of its work, useful", "cuBLAS", "OpenBLAS, CPU", "its spread"]
+    return [(head, rows)], below(
         view.record,
-        cpu,
+        blas_in_words(blas, len(view.sizes)),
         "Useful: N^3 over the product of N rounded up to 128, 64 and 64; the report draws its two curves and gives "
         "no numbers.",
     )
@@ -261,6 +321,9 @@ def table_roofline(view: View, experiment: Experiment) -> Tables:
     )
 
 
+THEIR_RECTANGLE = "2048x2048x1024"
+
+
 def table_rectangular(view: View, experiment: Experiment) -> Tables:
     rows = []
     for size in view.sizes:
@@ -273,8 +336,7 @@ def table_rectangular(view: View, experiment: Experiment) -> Tables:
                     r["status"] + (f": {r['reason']}" if "reason" in r else ""),
                     f"{r['max_ratio']:.3f}" if "max_ratio" in r else "-",
                     view.cell(s, size),
-                    "wrong: 915375 differences",
-                    "3464.4",
+                    *(("wrong: 915375 differences", "3464.4") if size == THEIR_RECTANGLE else ("-", "-")),
                 ]
             )
     return [
@@ -282,51 +344,115 @@ def table_rectangular(view: View, experiment: Experiment) -> Tables:
     ], below(view.record)
 
 
+def percent_of(part: float | None, whole: float | None, digits: int = 1) -> str:
+    return f"{100 * part / whole:.{digits}f} %" if part and whole else "-"
+
+
+def rows_of_kernels(view: View, sizes: list[Size]) -> list[list[str]]:
+    """All kernels at the largest size."""
+    peak, largest = view.record.get("ceilings", {}).get("ffma_gflops"), sizes[-1]
+    return [
+        [
+            kernel,
+            form,
+            s,
+            str(largest),
+            view.cell(s, largest) if s in view.stages else "not measured",
+            percent_of(view.gflops(s, largest), peak),
+            rounded(theirs) if theirs else "not given",
+            percent_of(theirs, PASCAL_PEAK),
+        ]
+        for s, (kernel, form, theirs) in KERNELS.items()
+    ]
+
+
+def rows_beside_cublas(view: View, sizes: list[Size]) -> list[list[str]]:
+    """Kernel 8 at all sizes, each form beside cuBLAS as it was timed alternately with it."""
+    rows = []
+    for size in sizes:
+        row = [str(size), rounded(view.found.get((GUARDED, size), {}).get("cublas_gflops"))]
+        for s in (PADDED, PRODUCT, GUARDED):
+            cublas = view.found.get((s, size), {}).get("cublas_gflops")
+            measured = s in view.stages
+            row += [view.cell(s, size) if measured else "not measured", percent_of(view.gflops(s, size), cublas)]
+        theirs, their_cublas = KERNEL_8.get(size), PASCAL_CUBLAS.get(size)
+        rows.append([*row, rounded(their_cublas), rounded(theirs), percent_of(theirs, their_cublas, 2)])
+    return rows
+
+
+def copied_gbytes(n: int) -> float:
+    """Read and written where A, B and C are copied once, which is what padding takes, and C's way back, at beta = 0."""
+    return 6 * 4e-9 * n**2
+
+
+def rows_of_copies(view: View, sizes: list[Size]) -> list[list[str]]:
+    """Of kernel 8: the product, and the copies before and behind it."""
+
+    def row(n: int, product: float, padded: float, gbytes_s: float) -> list[str]:
+        copies = padded - product
+        by_bytes = 1e3 * copied_gbytes(n) / gbytes_s
+        return [*map(three_digits, (product, padded, copies)), f"{100 * copies / padded:.1f} %", three_digits(by_bytes)]
+
+    rows = []
+    for size in sizes:
+        product, padded = (view.found.get((s, size), {}).get("ms") for s in (PRODUCT, PADDED))
+        if product and padded and isinstance(size, int):
+            rows.append([f"{size}, here", *row(size, product, padded, view.record["ceilings"]["copy_gbs"])])
+    if not rows:
+        rows = [["here", *["not measured"] * 5]]
+    product, padded = (2e-6 * 8192**3 / theirs for s in (PRODUCT, PADDED) if (theirs := KERNELS[s][2]))
+    return [*rows, ["8192, there", *row(8192, product, padded, PASCAL_GBS)]]
+
+
+def three_digits(ms: float) -> str:
+    return number(ms, whole_from=100)
+
+
 def table_kernels(view: View, experiment: Experiment) -> Tables:
-    eighth = [size for size in view.sizes if ("09a", size) in view.found]
-    found = [s for s in KERNELS if s in view.stages]
-    first = []
-    for size in eighth:
-        r = view.found["09a", size]
-        cublas, theirs, their_cublas = r.get("cublas_gflops"), KERNEL_8.get(size), PASCAL_CUBLAS.get(size)
-        first.append(
+    sizes = [size for size in view.sizes if any((s, size) in view.found for s in (PADDED, PRODUCT, GUARDED))]
+    sizes = sizes or view.sizes  # of a build without stage 09a
+    tables = [
+        (
+            ["kernel", "form", "stage", "M = N = K", "GFLOP/s", "of FP32", "there, at 8192", "of FP32 there"],
+            rows_of_kernels(view, sizes),
+        ),
+        (
             [
-                str(size),
-                rounded(cublas),
-                view.cell("09a", size),
-                f"{100 * r['gflops'] / cublas:.1f} %" if cublas else "-",
-                rounded(their_cublas),
-                rounded(theirs),
-                f"{100 * theirs / their_cublas:.2f} %" if theirs else "-",
-            ]
-        )
-    peak = view.record.get("ceilings", {}).get("ffma_gflops")
-    second = []
-    for s in found:
-        size = max(
-            (size for size in view.sizes if (s, size) in view.found), key=lambda x: x if isinstance(x, int) else 0
-        )
-        ours = view.gflops(s, size)
-        kernel = str(list(dict.fromkeys(k.rstrip("ab") for k in KERNELS)).index(s.rstrip("ab")) + 1)
-        second.append(
-            [
-                kernel,
-                s,
-                str(size),
-                view.cell(s, size),
-                f"{100 * ours / peak:.1f} %" if ours and peak else "-",
-                rounded(KERNELS[s]),
-                f"{100 * KERNELS[s] / PASCAL_PEAK:.1f} %",
-            ]
-        )
-    tables = [(["kernel", "stage", "M = N = K", "GFLOP/s", "of FP32", "there, at 8192", "of FP32 there"], second)]
-    if first:
+                "M = N = K",
+                "cuBLAS",
+                "kernel 8 (09a:padded)",
+                "ratio",
+                "its product (09a:product)",
+                "ratio",
+                "09a, guards",
+                "ratio",
+                "cuBLAS there",
+                "kernel 8 there",
+                "ratio there",
+            ],
+            rows_beside_cublas(view, sizes),
+        ),
+    ]
+    if not view.record["executor"]:
         tables.append(
-            (["M = N = K", "cuBLAS", "kernel 8 (09a)", "ratio", "cuBLAS there", "kernel 8 there", "ratio there"], first)
+            (
+                [
+                    "kernel 8, M = N = K",
+                    "product, ms",
+                    "with its copies, ms",
+                    "copies, ms",
+                    "of the time",
+                    "copies by their bytes, ms",
+                ],
+                rows_of_copies(view, sizes),
+            )
         )
     return tables, below(
         view.record,
-        "The source's kernel 8 is timed with its padding pass; without it, 5280 GFLOP/s. Its cuBLAS at 8192: 7044.",
+        "The copies pad A, B and C with zeros and take C's padding off again. At these sizes there is no padding to "
+        "add; the source's kernel and ours copy all the same. The time of the copies is the difference of the two "
+        "times before it. By their bytes: 24 n^2, here at the measured speed of a copy, there at the theoretical "
+        "256 GB/s. The source gives kernel 8 at 8192 with 4807 GFLOP/s, and 5280 without the time of padding.",
     )
 
 

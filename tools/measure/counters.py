@@ -1,6 +1,6 @@
 """Reads each stage's hardware counters with Nsight Compute and writes them as JSON.
 
-usage: ./lab measure counters --out FILE [--sizes N,N] [--more N,N:STAGE,STAGE] [--variants NN:NAME,NN:NAME]
+usage: ./lab measure counters --out FILE [--sizes N,N] [--more N,N:NN,NN+N:NN:NAME] [--variants NN:NAME,NN:NAME]
                               -- LAB [options]
        ./lab measure counters --out FILE --probes NAME,NAME -- LAB [options]
        LAB: the lab script and options such as --prebuilt DIR
@@ -65,7 +65,10 @@ METRICS = {
     "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio": "stall_lg_throttle",
     "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio": "stall_mio_throttle",
     "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio": "stall_barrier",
+    "smsp__average_warps_issue_stalled_no_instruction_per_issue_active.ratio": "stall_no_instruction",
 }
+# At 2047 and 1000 rows meet in other banks of the L1; at 256 the PA2 report compares the blocks of its kernel.
+MORE = "2047,1000:01,02,03,04+256:10,10:8x8_64x32x32,10:16x8_64x64x64,10:16x16_128x64x64"
 # The kernels of the stages and of tests/prototype_kernels.cu, and not those of the harness.
 KERNELS = (
     "regex:^(sgemm|hgemm|split_operands|multiply_tiles|finish_products|pack_chunks|pad|reduce|naive|shared_tile|block_)"
@@ -213,15 +216,22 @@ def merge(launches: list[Json]) -> dict[str, float]:
     return counters
 
 
+def forms_of(stages: list[str], names: str) -> list[str]:
+    """Ids of those among the stages that "NN,NN:NAME" names, and of their variants."""
+    by_number = {stage.split("/")[1].split("_")[0]: stage for stage in stages}
+    named = [name.partition(":") for name in names.split(",") if name]
+    return [by_number[number] + colon + form for number, colon, form in named if number in by_number]
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = parser_of("./lab measure counters", __doc__)
     parser.add_argument("--out", required=True)
     # The distance of rows modulo 32 words decides what meets in a bank of the L1 cache: a multiple, an odd one, one
     # between.
     parser.add_argument("--sizes", default="2048", help="of every stage")
-    parser.add_argument("--more", default="2047,1000:01,02,03,04", help="further sizes of some stages")
-    # What 13a and 13b, which differ from it in nothing else, are compared with.
-    parser.add_argument("--variants", default="12:k=16", help="these, too, at the sizes of every stage")
+    parser.add_argument("--more", default=MORE, help="further sizes of some stages and variants")
+    # What 13a and 13b, which differ from it in nothing else, are compared with; and 11a.
+    parser.add_argument("--variants", default="12:k=16,11a:unshared", help="these, too, at the sizes of every stage")
     parser.add_argument("--family", choices=["sgemm", "tensorcore"], default="sgemm")
     parser.add_argument("--type", choices=["h", "s"], default="h", help="of tensorcore's operands")
     parser.add_argument("--probes", help="these instead of stages")
@@ -294,19 +304,17 @@ def main(arguments: list[str] | None = None) -> None:
                 )
         del result["sizes"]
         options.sizes = options.more = ""
-    more_sizes, _, more_stages = options.more.partition(":")
-    by_number = {stage.split("/")[1].split("_")[0]: stage for stage in stages}
-    forms = [form.partition(":") for form in options.variants.split(",") if form]
-    of_all = stages + [by_number[number] + ":" + name for number, _, name in forms if number in by_number]
+    of_all = stages + forms_of(stages, options.variants)
     work = [(size, of_all) for size in options.sizes.split(",") if size]
-    some = [stage for number, stage in by_number.items() if number in more_stages.split(",")]
-    work += [(size, some) for size in more_sizes.split(",") if size and some]
+    for group in filter(None, options.more.split("+")):
+        sizes, _, some = group.partition(":")
+        work += [(size, wanted) for size in sizes.split(",") if (wanted := forms_of(stages, some))]
     for size, wanted in work:
         found = {
             stage: merge(launches)
             for stage, launches in profile_ladder(options.lab, wanted, size, list(METRICS)).items()
         }
-        result["sizes"][size] = found
+        result["sizes"].setdefault(size, {}).update(found)
         for stage in wanted:
             counters = found.get(stage)
             missing = set(METRICS.values()) - set(counters or {})

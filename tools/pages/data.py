@@ -11,7 +11,7 @@ COUNTED = CPU / "counts.json"  # by the CPU executor, on any machine
 BESIDE = GPU / "counts.json"  # the same and Nsight Compute's; may be missing
 # These may be missing.
 SWEEP, COARSE, RANDOM, VARIANTS = (GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random", "variants"))
-MORE_VARIANTS = [GPU / f"variants_{name}.json" for name in ("sizes", "16384")]
+MORE_VARIANTS = [GPU / f"variants_{name}.json" for name in ("sizes", "16384", "thin")]
 BOUNDS = CPU / "bounds.json"  # by ./lab measure bounds
 TUNING = GPU / "tuning.json"  # the search of stage 16
 SANITIZERS = GPU / "sanitizers.json"

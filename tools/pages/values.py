@@ -2,15 +2,18 @@
 
 from collections.abc import Callable
 
+from tools.experiments import sgemm_tables
 from tools.experiments.tsm_cases import TYPES
+from tools.measure.counters import METRICS
 from tools.pages.data import Data, NotMeasured, full_shape, shape_of
 from tools.pages.records.counts import counted_cycles
 from tools.pages.records.experiments import record_file
 from tools.pages.records.tcec import best_batched, bounds_of
-from tools.pages.records.tensor import measured, measured_chip
+from tools.pages.records.tensor import MEASURED, measured, measured_chip
 from tools.pages.records.tensor_probes import part, probe_run, task_series
 from tools.pages.records.tuning import timed_points, tuned_shape
-from tools.repository import Json, read_json
+from tools.repository import Json, read_json, read_json_if_there
+from tools.rungs import find
 from tools.stats import rank_correlation
 from tools.tables import number, tflops
 from tools.tune.sgemm import FIELDS
@@ -187,11 +190,39 @@ def probe_code(data: Data, probe: str, kernel: str, what: str) -> str:
     return f"{next(r[what] for r in part(run, 'code') if r['kernel'].replace(' ', '') == kernel):,}"
 
 
+def counter(data: Data, stage: str, size: str, name: str) -> str:
+    found = data.counter(stage, size)
+    if name not in found and name in METRICS.values():  # read since that run
+        raise NotMeasured("")
+    return number(found[name])
+
+
+def blas_curve(data: Data) -> str:
+    """The experiment pa2-dips: what the CPU's curve does, as the end of a sentence."""
+    path = record_file("pa2-dips")
+    if not path:
+        raise NotMeasured("")
+    record = read_json(path)
+    if not sgemm_tables.blas_speeds(record):
+        raise NotMeasured("")
+    return sgemm_tables.curve_in_words(record)
+
+
+def fp16_of_sgemm(data: Data, stage: str, base: str, size: str) -> str:
+    """The speed of a stage with FP16 operands, of an SGEMM stage's."""
+    run = read_json_if_there(MEASURED)
+    wanted = find(stage)
+    for r in run["results"] if run else []:
+        if r["stage"] == wanted and shape_of(r["problem"]) == full_shape(size) and "gflops" in r:
+            return f"{r['gflops'] / data.result(base, size)['gflops']:.2f}"
+    raise NotMeasured("")
+
+
 VALUES: dict[str, Callable[..., str]] = {
     "tflops": lambda d, stage, shape: tflops(d.result(stage, shape)["gflops"]),
     "gflops": lambda d, stage, shape: number(d.result(stage, shape)["gflops"]),
     "per_fma": lambda d, stage, size, counter: f"{d.per_fma(stage, size, counter):.2f}",
-    "counter": lambda d, stage, size, counter: number(d.counter(stage, size)[counter]),
+    "counter": counter,
     "gain": lambda d, a, b, shape: f"{d.result(b, shape)['gflops'] / d.result(a, shape)['gflops']:.1f}",
     # Of the second to the first; each may be a variant, as 06a:unroll=1.
     "ratio": lambda d, a, b, shape: f"{d.speed(b, shape) / d.speed(a, shape):.2f}",
@@ -218,7 +249,9 @@ VALUES: dict[str, Callable[..., str]] = {
     ),
     "cublas_ratio3": lambda d, stage, shape: f"{d.result(stage, shape)['pct_cublas'] / 100:.3f}",
     "behind_cublas": behind_cublas,
+    "blas_curve": blas_curve,
     "sanitized": sanitized,
+    "fp16_of_sgemm": fp16_of_sgemm,
     "tuning": tuning_spread,
     "tuned": tuned_gain,
     "chip": of_chip,

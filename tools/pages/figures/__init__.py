@@ -10,6 +10,7 @@ from tools.pages.figures import (
     maps,
     prediction,
     probes,
+    quad_perm,
     roofline,
     sources,
     summit,
@@ -39,6 +40,7 @@ MODULES = (
     tsmm_row,
     choice,
     probes,
+    quad_perm,
 )
 
 

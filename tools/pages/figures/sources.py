@@ -42,14 +42,14 @@ def draw_dips(ax: Axes, record: Json) -> None:
     points = [(size, view.found[sgemm.BEST, size].get("cublas_gflops")) for size in view.sizes]
     if all(speed for _, speed in points):
         ax.plot(*zip(*points), marker=".", color="black", linestyle="--", label="cuBLAS")
-    blas = record["blas"].get("gflops")
+    blas = sgemm_tables.blas_speeds(record)
     if blas:
         ax.plot(
-            [int(n) for n in blas],
+            list(blas),
             list(blas.values()),
             marker=".",
             color="darkorange",
-            label=f"OpenBLAS, {record['blas']['cores']} CPU cores",
+            label=f"OpenBLAS, {record['blas']['threads']} CPU threads",
         )
     for size in view.sizes:
         if size % 128 == 0:
@@ -84,16 +84,19 @@ def draw_roofline(ax: Axes, record: Json) -> None:
 def draw_kernels(ax: Axes, record: Json) -> None:
     view = sgemm_tables.View(record)
     stages = [s for s in sgemm.KERNELS if view.gflops(s, 8192)]
-    ax.plot(stages, [view.gflops(s, 8192) for s in stages], marker="o", label=record["device"])
+    names = {s: s.replace(":", "\n") for s in stages}
+    ax.plot(list(names.values()), [view.gflops(s, 8192) for s in stages], marker="o", label=record["device"])
+    theirs = {names[s]: sgemm.KERNELS[s][2] for s in stages if sgemm.KERNELS[s][2]}
     ax.plot(
-        stages,
-        [sgemm.KERNELS[s] for s in stages],
+        list(theirs),
+        list(theirs.values()),
         marker="s",
         linestyle="--",
         color="grey",
         label="GTX 1070, the case study's",
     )
     ax.set_yscale("log")
+    ax.tick_params(axis="x", labelsize=7, labelrotation=45)
     ax.set_xlabel("stage (kernels 1 to 8)")
     ax.set_ylabel("GFLOP/s at 8192")
     beside(ax)
