@@ -138,7 +138,10 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   return gemm::Status::ok();
 }
 
-using Papers = Blocking<128, 128, 32, 32, 32, 32>;
+#ifdef GEMM_BLOCKING  // tools/tune/blockings.py compiles a grid, a point at a time
+using Chosen = Blocking<GEMM_BLOCKING>;
+#else
+using Chosen = Blocking<128, 128, 32, 32, 32, 32>;  // the paper's
 
 constexpr gemm::Variant variants[] = {
     {.name = "128x128x32-32x32x16",
@@ -155,15 +158,19 @@ constexpr gemm::Variant variants[] = {
     {.name = "128x128x32-32x64x16", .idea = "eight of 32 x 64", .launch = launch<Blocking<128, 128, 32, 32, 64, 16>>},
     {.name = "128x128x32-64x64x16", .idea = "four of 64 x 64", .launch = launch<Blocking<128, 128, 32, 64, 64, 16>>},
 };
+#endif
+
 constexpr gemm::StageInfo info = {
     .idea = "a batch in one launch, fragments split in registers, in the paper's blocking",
     .base = "08",
     .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 80,
-    .launch = launch<Papers>,
+    .launch = launch<Chosen>,
     .emulation = {.fp16_products = 3, .fp16_range = true},
     .batch = true,
+#ifndef GEMM_BLOCKING
     .variants = variants,
+#endif
 };
 const gemm::Registration registration{__FILE__, info};
 

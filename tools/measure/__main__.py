@@ -15,6 +15,7 @@ PROGRAMS = {
     "sanitizers": ("tools.measure.sanitizers", "everything under compute-sanitizer"),
     "scoreboards": ("tools.measure.scoreboards", "when a kernel's hot loop waits, from its machine code"),
     "tune": ("tools.tune.sgemm", "the search behind stage 16"),
+    "blockings": ("tools.tune.blockings", "the grid of blockings around tensorcore/12"),
     "tune-tsm": ("tools.tune.tsm", "the autotuner of the tall & skinny products"),
 }
 

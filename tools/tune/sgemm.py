@@ -14,15 +14,12 @@ Points that FILE already has from the same program on the same machine are not t
 """
 
 import collections
-import concurrent.futures
 import hashlib
 import itertools
 import json
 import math
-import os
 import pathlib
 import re
-import shlex
 import socket
 import subprocess
 import sys
@@ -31,6 +28,7 @@ from typing import Any, NamedTuple
 
 from tools.command_line import parser_of
 from tools.repository import GPU, ROOT, Json, read_json
+from tools.tune.copies import compile_copies, link_ladder, say
 
 STAGE = ROOT / "stages" / "16_tuned.cu"
 OUT = GPU / "tuning.json"
@@ -273,61 +271,19 @@ def describe(point: Point) -> Json:
     }
 
 
-def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
-def run(command: list[Any], cwd: pathlib.Path) -> str:
-    done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"error: {shlex.join(map(str, command))}\n{done.stdout}{done.stderr}")
-    return done.stdout + done.stderr
-
-
 def compile_points(
     points: list[Point], funnel: list[tuple[str, int]], folder: pathlib.Path, build: pathlib.Path, arch: str
 ) -> None:
     """One program of all points that do not spill: the ladder's, with these instead of the stages."""
-    build = build.resolve()
-    work = build.parent / "tune" / "tuning"
-    work.mkdir(parents=True, exist_ok=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    main = "CMakeFiles/gemm.dir/common/main_gemm.cpp.o"
-    run(["ninja", "as_compiled", "gemm_tools", main], build)
-    commands = read_json(build / "compile_commands.json")
-    flags = shlex.split(next(c["command"] for c in commands if c["file"].endswith("/" + STAGE.name)))
-    flags = [f for f in flags[: flags.index("-c")] if not f.startswith("--generate-code")]
+    stems = {f"16_{point.name}": point for point in points}  # a stage's file starts with a number
     text = STAGE.read_text()
-
-    def compile_one(point: Point) -> tuple[Json, pathlib.Path]:
-        stem = f"16_{point.name}"  # a stage's file starts with a number
-        source, target, log = (work / f"{stem}{end}" for end in (".cu", ".o", ".log"))
-        # A copy, because a stage is called as its file is.
-        wanted = f"#define GEMM_TUNED Shape<{', '.join(map(str, point))}>\n{text}"
-        if not (log.exists() and source.exists() and source.read_text() == wanted):
-            source.write_text(wanted)
-            log.unlink(missing_ok=True)
-            log.write_text(run([*flags, f"-arch=sm_{arch}", "-Xptxas", "-v", "-c", source, "-o", target], build))
-        said = log.read_text()
-        entry = {
-            "id": f"tuning/{stem}",
-            **describe(point),
-            "registers": int(re.search(r"Used (\d+) registers", said)[1]),
-            "spill_bytes": sum(map(int, re.findall(r"(\d+) bytes spill", said))),
-        }
-        say(f"{stem}: {entry['registers']} registers, {entry['spill_bytes']} bytes spilled")
-        return entry, target
-
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        done = list(pool.map(compile_one, points))
-    entries = [entry for entry, _ in done]
-    good = [target for entry, target in done if entry["spill_bytes"] == 0]
+    texts = {stem: f"#define GEMM_TUNED Shape<{', '.join(map(str, point))}>\n{text}" for stem, point in stems.items()}
+    done = compile_copies(STAGE, texts, build, arch)
+    entries = [{"id": f"tuning/{stem}", **describe(point), **done[stem].resources} for stem, point in stems.items()]
+    good = [done[stem].target for stem, entry in zip(stems, entries) if entry["spill_bytes"] == 0]
     funnel = [*funnel, ("compiled without spilling", len(good))]
-    link = shlex.split(run(["ninja", "-t", "commands", "bin/gemm"], build).strip().splitlines()[-1])
-    link = [w for w in link if w not in (":", "&&") and not re.search(r"stage_.*\.o$", w)]
-    at = link.index("-o")
-    link[at : at + 2] = [*map(str, good), "-s", "-o", str((folder / "tuned").resolve())]
-    run(link, build)
+    folder.mkdir(parents=True, exist_ok=True)
+    link_ladder(good, build, folder / "tuned")
     (folder / "points.json").write_text(json.dumps({"funnel": funnel, "points": entries}, indent=1) + "\n")
     say(
         f"wrote {folder / 'tuned'}, {(folder / 'tuned').stat().st_size / 1e6:.1f} MB, with {len(good)} of "

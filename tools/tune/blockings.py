@@ -1,0 +1,96 @@
+"""The grid of blockings around tensorcore/12_batched.cu: tiles of a block, of a warp, steps of k of a fragment.
+
+usage: ./lab measure blockings --plan
+           the points
+       ./lab measure blockings [--build build/gpu] [--out FILE]
+           compile them all into one program, check and time each on this machine's GPU
+"""
+
+import itertools
+import json
+import pathlib
+import subprocess
+import sys
+from typing import NamedTuple
+
+from tools.command_line import parser_of
+from tools.repository import ROOT, read_json
+from tools.tune.copies import compile_copies, link_ladder
+
+STAGE = ROOT / "tensorcore" / "12_batched.cu"
+DEPTHS = (128, 512, 2048, 8192)
+MOST_WARPS, MOST_SHARED = 16, 227 * 1024
+
+
+class Blocking(NamedTuple):
+    """The arguments of Blocking in the stage."""
+
+    TILE_M: int
+    TILE_N: int
+    TILE_K: int
+    WARP_M: int
+    WARP_N: int
+    WARP_K: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.TILE_M}x{self.TILE_N}x{self.TILE_K}-{self.WARP_M}x{self.WARP_N}x{self.WARP_K}"
+
+    @property
+    def warps(self) -> int:
+        return self.TILE_M // self.WARP_M * (self.TILE_N // self.WARP_N)
+
+    @property
+    def shared_bytes(self) -> int:
+        return 2 * 4 * (self.TILE_M * (self.TILE_K + 8) + self.TILE_K * (self.TILE_N + 4))
+
+    def builds(self) -> bool:
+        """The stage's static_asserts, and what a block can have."""
+        chunks = self.TILE_M * self.TILE_K // 4, self.TILE_K * self.TILE_N // 4  # float4s of a tile of A, of B
+        return (
+            self.TILE_M % self.WARP_M == self.TILE_N % self.WARP_N == self.TILE_K % self.WARP_K == 0
+            and self.warps <= MOST_WARPS
+            and self.shared_bytes <= MOST_SHARED
+            and all(count % (32 * self.warps) == 0 for count in chunks)
+        )
+
+
+def grid() -> list[Blocking]:
+    """Square and oblong tiles of up to 128; warps of up to 64 x 64, whose sums no longer fit the registers."""
+    tiles, warps = ((64, 64), (64, 128), (128, 64), (128, 128)), ((32, 32), (32, 64), (64, 32), (64, 64))
+    return [
+        point
+        for (m, n), k, (warp_m, warp_n), warp_k in itertools.product(tiles, (16, 32, 64), warps, (16, 32))
+        if (point := Blocking(m, n, k, warp_m, warp_n, warp_k)).builds()
+    ]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = parser_of("./lab measure blockings", __doc__)
+    parser.add_argument("--plan", action="store_true")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "gpu", help="a GPU build, of Ninja")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "tune" / "tensor_blockings.json")
+    parser.add_argument("--arch", default="90a")
+    parser.add_argument("--seconds", default="0.03", help="of sampling, a point and a depth")
+    options = parser.parse_args(arguments)
+    points = {f"12_{point.name}": point for point in grid()}
+    if options.plan:
+        print("\n".join(points))
+        return
+    text = STAGE.read_text()
+    texts = {stem: f"#define GEMM_BLOCKING {', '.join(map(str, point))}\n{text}" for stem, point in points.items()}
+    copies = compile_copies(STAGE, texts, options.build, options.arch)
+    program = options.build.resolve().parent / "tune" / "blockings"
+    link_ladder([copy.target for copy in copies.values()], options.build, program)
+    shapes = [f"1024x1024x{k}" for k in DEPTHS]
+    only = ",".join(f"tuning/{stem}" for stem in points)
+    how = ["--only", only, "--type", "s", "--batch", "256", "--seconds", options.seconds, "--json", options.out]
+    done = subprocess.run([str(word) for word in (program, "ladder", *shapes, *how)], stdout=subprocess.DEVNULL)
+    if not options.out.exists():
+        sys.exit(done.returncode or 1)  # it has said why
+    record = read_json(options.out)
+    record["copies"] = {
+        stem: {**copy.resources, "shared_bytes": points[stem].shared_bytes} for stem, copy in copies.items()
+    }
+    options.out.write_text(json.dumps(record) + "\n")
+    sys.exit(done.returncode)
