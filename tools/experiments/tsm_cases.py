@@ -62,12 +62,13 @@ class Work:
         ]
 
     def candidates(self, stage: str, kind: str, most: int, *options: object) -> list[Json]:
-        """The kernels that its model takes for the best, at this work's sizes."""
+        """The kernels that its model takes for the best, at this work's sizes; a quarter of the paper's K, for there are
+        thousands of them."""
         if stage not in self.known:
             return []
         if self.executor:
             most = 1  # to compile one takes seconds there
-        found = [(f"{m}x{n}", k) for m, n, k in self.problems(kind)]
+        found = [(f"{m}x{n}", k) for m, n, k in self.problems(kind, lambda m, n: 4 * max(m, n))]
         cases = []
         for k, group in itertools.groupby(found, key=lambda each: each[1]):
             command = [
