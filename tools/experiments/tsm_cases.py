@@ -62,8 +62,8 @@ class Work:
         ]
 
     def candidates(self, stage: str, kind: str, most: int, *options: object) -> list[Json]:
-        """The kernels that its model takes for the best, at this work's sizes; a quarter of the paper's K, for there are
-        thousands of them."""
+        """The kernels that its model takes for the best, at this work's sizes; a quarter of the paper's K, since there
+        are thousands of them."""
         if stage not in self.known:
             return []
         if self.executor:

@@ -37,7 +37,7 @@ def compile_copies(stage: pathlib.Path, texts: Mapping[str, str], build: pathlib
     build = build.resolve()
     work = build.parent / "tune" / "tuning"
     work.mkdir(parents=True, exist_ok=True)
-    run(["ninja", "as_compiled", "gemm_tools", "CMakeFiles/gemm.dir/common/main_gemm.cpp.o"], build)
+    run(["ninja", "bin/gemm"], build)
     commands = read_json(build / "compile_commands.json")
     flags = shlex.split(next(c["command"] for c in commands if c["file"].endswith("/" + stage.name)))
     flags = [f for f in flags[: flags.index("-c")] if not f.startswith("--generate-code")]
