@@ -342,6 +342,10 @@ TEST_P(EveryTsmStage, KernelOptions) {
       {.leapfrog = false, .unroll = 1, .reduction = Reduction::atomics},
       {.tile_m = 7, .tile_n = 11, .unroll = 4, .reduction = Reduction::local, .threads = 32},
       {.tile_m = 2, .tile_n = 2, .reduction = Reduction::atomics, .threads = 1024},
+      // Slices that overlap at the edges; threads without a slice; a single slice.
+      {.tile_m = 3, .tile_n = 2, .transposed = false, .reduction = Reduction::shared_atomics, .threads = 64},
+      {.tile_m = 2, .tile_n = 5, .reduction = Reduction::shared_atomics, .threads = 96},
+      {.tile_m = 1, .tile_n = 1, .reduction = Reduction::shared_atomics, .threads = 128},
       {.tile_m = 4, .tile_n = 6, .unroll = 4, .threads = 96},
       {.tile_m = 16, .tile_n = 8, .threads = 64},  // of Tensor Cores
       {.tile_n = 16, .unroll = 4, .threads = 384},
