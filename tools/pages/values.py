@@ -7,6 +7,7 @@ from tools.pages.data import Data, NotMeasured
 from tools.pages.records.counts import counted_cycles
 from tools.pages.records.experiments import record_file
 from tools.pages.records.tuning import timed_points, tuned_shape
+from tools.pages.tsm_values import TSM_VALUES
 from tools.repository import read_json
 from tools.stats import rank_correlation
 from tools.tables import number, tflops
@@ -144,4 +145,5 @@ VALUES: dict[str, Callable[..., str]] = {
         d.counted(stage)[kind][what] / (d.counted(stage)["fma32"] / 32)
     ),
     "intensity": lambda d, stage, which: number(d.counted(stage)["flop_per_byte"][which], "none"),
+    **TSM_VALUES,
 }
