@@ -7,6 +7,7 @@ import pathlib
 import tempfile
 import unittest
 
+from tools.pages import tsm_values as values
 from tools.pages.blocks import tsm as blocks
 from tools.pages.data import Data, NotMeasured
 from tools.pages.figures import tsm as figures
@@ -152,6 +153,41 @@ class Values(unittest.TestCase):
         self.assertEqual(self.value("best_behind 16"), "1.20 to 1.50 times as long at K = 3,000 to 10,000")
         self.write("E8", {"executor": True, "results": E8})
         self.assertRaises(NotMeasured, self.value, "best_behind 16")
+
+    def test_searches(self):
+        tiles = [
+            series(f"{tm} x {tn}", 32, 0, kind=kind, options={"tile_m": tm, "tile_n": tn})
+            for kind, tm, tn in (("d", 32, 1), ("d", 8, 8), ("z", 4, 8), ("d", 16, 16))
+        ]
+        self.write("E4", {"executor": False, "results": tiles})
+        # 16 x 16 has more than twice the registers that there are; the paper's M x 1 of figure 8 is one of the others.
+        self.assertEqual(self.value("tiles_tried E4"), "3 of 728")
+        models = [{"stage": "tsm/12_tsmm_generated", "pruned_loses": loses} for loses in (0.2, 0.014)]
+        sizes = [{"models": [model]} for model in models]
+        before = values.GPU
+        self.addCleanup(setattr, values, "GPU", before)
+        values.GPU = self.folder
+        self.assertRaises(NotMeasured, self.value, "model_loses tsm/12")
+        self.write("tsm_exhaustive", {"sizes": sizes})
+        self.assertEqual(self.value("model_loses tsm/12"), "1.4 to 20.0 %")
+        self.write("tsm_exhaustive", {"sizes": sizes[:1]})
+        self.assertEqual(self.value("model_loses tsm/12"), "20.0 %")
+        rows = [(1, 1, 1), (6, 6, 1), (4, 4, 1), (8, 8, 4), (3, 4, 1)]
+        kernels = [
+            {
+                "op": "tsmm",
+                "type": "d",
+                "m": m,
+                "n": n,
+                "stage": "tsm/12_tsmm_generated",
+                "options": {"threads_per_row": t},
+            }
+            for m, n, t in rows
+        ]
+        self.write("tuned", {"kernels": kernels})
+        self.addCleanup(setattr, values, "TUNED", values.TUNED)
+        values.TUNED = self.folder / "tuned.json"
+        self.assertEqual(self.value("tuned_alone d"), "1, 4 and 6")
 
     def test_one_set_of_rows_is_in_flight(self):
         """Tiles of 8 x 4 are 128 threads for C, so two slices a block, and 200 blocks are two for each SM: four slices

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 
+from tools.experiments.tsm_cases import TYPES, register_line
 from tools.pages.data import Data, NotMeasured
 from tools.pages.records import probes
 from tools.pages.records.bounds import predicted
 from tools.pages.records.tsm import experiment, memory, registers, result, two_warps_shares
 from tools.pages.reference import LADDERS
-from tools.repository import Json
+from tools.repository import GPU, TUNED, Json, read_json, read_json_if_there
 from tools.tables import number, percent, tflops
 
 
@@ -131,6 +132,43 @@ def tile(data: Data, name: str, kind: str, tm: str, tn: str, what: str) -> str:
     raise NotMeasured("")
 
 
+def tiles_tried(data: Data, name: str) -> str:
+    """How many of E4's tiles a record has: all up to 32 x 32 whose registers by the line are not twice as many as there
+    are."""
+    sides = range(1, 33)
+    allowed = {(kind, tm, tn) for kind in TYPES for tm in sides for tn in sides if register_line(tm, tn, kind) <= 512}
+    found = {(r["type"], r["options"]["tile_m"], r["options"]["tile_n"]) for r in experiment(name)}
+    return f"{len(found & allowed)} of {len(allowed)}"
+
+
+def model_loses(data: Data, stage: str) -> str:
+    """Where all kernels were tried: what the best of those that a stage's model keeps loses, over the sizes."""
+    report = read_json_if_there(GPU / "tsm_exhaustive.json")
+    loses = [
+        100 * model["pruned_loses"]
+        for size in (report or {"sizes": []})["sizes"]
+        for model in size["models"]
+        if model["stage"] == data.stage(stage)
+    ]
+    if not loses:
+        raise NotMeasured("")
+    least, most = f"{min(loses):.1f}", f"{max(loses):.1f}"
+    return f"{most} %" if least == most else f"{least} to {most} %"
+
+
+def tuned_alone(data: Data, kind: str) -> str:
+    """The widths M = N at which the tuned table has tsm/12 with a thread for each row."""
+    widths = sorted(
+        k["m"]
+        for k in read_json(TUNED)["kernels"]
+        if (k["op"], k["type"], k["stage"]) == ("tsmm", kind, data.stage("tsm/12"))
+        and k["m"] == k["n"]
+        and k["options"]["threads_per_row"] == 1
+    )
+    *first, last = map(str, widths)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def fma_latency_most(data: Data, what: str = "") -> str:
     """Of the probe `incorrect`, with one warp for each scheduler, all rows from the L1 and two sums: a row's cycles
     (row), or those of each FMA on one of the sums."""
@@ -225,4 +263,7 @@ TSM_VALUES: dict[str, Callable[..., str]] = {
     "bound": bound,
     "bound_ms": bound_ms,
     "slowest_by": slowest_by,
+    "tiles_tried": tiles_tried,
+    "model_loses": model_loses,
+    "tuned_alone": tuned_alone,
 }
