@@ -10,6 +10,18 @@
 
 namespace gemm {
 
+/// Those that give a right result.
+inline constexpr Reduction reductions[] = {Reduction::atomics, Reduction::shared_atomics, Reduction::local,
+                                           Reduction::ordered};
+
+constexpr const char* reduction_name(Reduction reduction) {
+  return reduction == Reduction::atomics          ? "atomics"
+         : reduction == Reduction::shared_atomics ? "shared-atomics"
+         : reduction == Reduction::local          ? "local"
+         : reduction == Reduction::ordered        ? "ordered"
+                                                  : "none";
+}
+
 /// Where a thread of TSMM has the elements of C from that it needs for each row: its registers, device memory (that is,
 /// the L1 cache), or its block's copy in shared memory.
 enum class CSource { registers, global, shared };

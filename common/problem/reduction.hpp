@@ -10,16 +10,4 @@ namespace gemm {
 /// measure what the others cost: blocks' sums are kept and never added up, C is not written, the result is wrong.
 enum class Reduction { atomics, shared_atomics, local, ordered, none };
 
-/// Those that give a right result.
-inline constexpr Reduction reductions[] = {Reduction::atomics, Reduction::shared_atomics, Reduction::local,
-                                           Reduction::ordered};
-
-constexpr const char* reduction_name(Reduction reduction) {
-  return reduction == Reduction::atomics          ? "atomics"
-         : reduction == Reduction::shared_atomics ? "shared-atomics"
-         : reduction == Reduction::local          ? "local"
-         : reduction == Reduction::ordered        ? "ordered"
-                                                  : "none";
-}
-
 }  // namespace gemm
