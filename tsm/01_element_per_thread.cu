@@ -3,12 +3,12 @@
 // Idea      The definition, as stage 01 of the SGEMM ladder. There it keeps a GPU busy; here C has at most 64 x 64
 //           elements and K millions of steps, so that most SMs have nothing to do.
 // Limit     Latency. A warp waits for each batch of its loads before it can ask for more, and M * N / 32 warps cannot
-//           have many bytes on the way. Little's law: bytes in flight = latency * bandwidth, 600 ns * 4.4 TB/s = 2.6
+//           have many bytes on the way. Little's law: bytes in flight = latency * bandwidth, 540 ns * 4.5 TB/s = 2.4
 //           MB.
 // Number    GB/s of A and B, against the read bandwidth that `ladder` measures.
 // Map       thread i of the grid is element (i / n, i % n): lanes side by side read a row of B, and share words of A.
 // Page      docs/tsm/01_element_per_thread.md
-// Source    Ernst et al. (2020), section 1.3 and its listing of three loops.
+// Source    Ernst et al. (2020), section 2.2, listing 1: the three loops.
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
 

@@ -7,7 +7,7 @@
 //           only guarded if M or N is no multiple of the tile's: bool template parameters, so that the other kernels
 //           have no predicate.
 // Limit     Latency, for wide C: all threads of a slice wait for the same row, and they are the more, the wider C is.
-// Number    Bytes in flight of an SM, against 600 ns * 4.4 TB/s / 132 SMs = 20 KB; wavefronts per FMA.
+// Number    Bytes in flight of an SM, against 540 ns * 4.5 TB/s / 132 SMs = 18 KB; wavefronts per FMA.
 // Map       Thread t of a block has slice t / threads of K and tile t % threads, in rows of tiles: rows TM i .. TM i +
 //           TM - 1 of C, columns TN j .. TN j + TN - 1.
 // Page      docs/tsm/05_tiles.md

@@ -9,7 +9,7 @@
 // Number    GB/s and TFLOP/s as a share of the roofline, beside those of 09, 10 and 13b with their own models' options.
 // Map       the chosen stage's.
 // Page      docs/tsm/14_best.md
-// Source    ours; Ernst et al. (2020), section 5.2: search through all tiles for each size.
+// Source    ours; Ernst et al. (2020), section 5.1: search through all tiles for each size.
 #include "common/stage.cuh"
 #include "tsm/choice.hpp"
 

@@ -161,9 +161,8 @@ inline std::string argument(const char* name) {
   return name;
 }
 inline std::string argument(Reduction reduction) {
-  std::string name = reduction_name(reduction);
-  std::replace(name.begin(), name.end(), '-', '_');
-  return "gemm::Reduction::" + name;
+  constexpr const char* names[] = {"atomics", "shared_atomics", "local", "ordered", "none"};  // in the enum's order
+  return std::string("gemm::Reduction::") + names[static_cast<int>(reduction)];
 }
 inline std::string argument(Rows rows) {
   return std::string("gemm::generated::Rows::") + (rows == Rows::flat ? "flat" : rows == Rows::wide ? "wide" : "any");

@@ -490,8 +490,9 @@ TEST_F(JitOnExecutor, EachBarrierOfTheGeneratedKernelsIsNeeded) {
   const JitHeader sums = kernel_headers("tsm/generated/block_sum.cuh").front();
   const std::string barrier = "__syncthreads();";
   const auto run = [&](const JitHeader& header) {
-    const JitRequest request = {"gemm::generated::tsmttsm<double, 2, 2, 1, 1, false, true, true, 1, true, true, 64, 1>",
-                                with(header, kernel_headers("tsm/generated/kernel.cuh"))};
+    const JitRequest request = {
+        "gemm::generated::tsmttsm<double, 2, 2, 1, 1, false, true, true, 1, gemm::Reduction::ordered, 64, 1>",
+        with(header, kernel_headers("tsm/generated/kernel.cuh"))};
     const JitResult found = find_kernel(request);
     EXPECT_TRUE(found.status) << found.status.reason;
     if (!found.kernel) return Observation{};

@@ -73,10 +73,13 @@ TEST_F(Probes, ChainsAndLoadsOfLatencyAreRight) {
   const ProbeReport report = checked("latency");
   expect_all(report, "pass");
   std::map<std::string, std::vector<double>> cycles;
+  std::vector<std::string> dependent;
   for (const Json& r : report.results) {
+    if (r["part"] == "dependent") dependent.push_back(r["what"]);
     if (r["part"] == "lines")
       cycles[r["memory"].get<std::string>() + " " + r["pattern"].get<std::string>()].push_back(r["predicted_cycles"]);
   }
+  EXPECT_EQ(dependent, (std::vector<std::string>{"shared", "dfma"}));
   // 1 to 32 lines. Side by side, 32 words of 8 bytes take two cycles, and from 16 lines on the tags take longer; in one
   // pair of banks each line is a cycle.
   EXPECT_EQ(cycles["shared spread"], (std::vector<double>{1, 2, 2, 2, 2, 2}));
@@ -223,7 +226,25 @@ TEST_F(ProbeCode, LatencyLoadsEachTime) {
   auto found = accesses("latency");
   EXPECT_EQ(found["load_lines<false"]["LDG.64"], 8);
   EXPECT_EQ(found["load_lines<true"]["LDS.64"], 8);
-  EXPECT_GT(found["chase<"]["LDG.32"], 4);  // the warm-up, and four in a row
+  EXPECT_GT(found["chase<"]["LDG.32"], 4);         // the warm-up, and four in a row
+  EXPECT_EQ(found["chase_shared<"]["LDS.32"], 5);  // four in a row, and those that are left
+}
+
+// A chain is one only if each needs the result of the one before, and nothing stands between them.
+TEST_F(ProbeCode, LatencyAddsToOneSum) {
+  const auto kernels = compile_probe(find_probe("latency").file);
+  const auto kernel = std::ranges::find(kernels, "add_up", &CompiledKernel::name);
+  ASSERT_NE(kernel, kernels.end());
+  ASSERT_TRUE(kernel->loop) << kernel->no_loop_why;
+  std::map<std::string, int> sums;
+  for (const std::string& line : kernel->loop->code) {
+    if (line.starts_with("DFMA")) ++sums[line.substr(0, line.find(',')) + " =" + line.substr(line.rfind(',') + 1)];
+  }
+  ASSERT_EQ(sums.size(), 1u) << "more than one sum";
+  const auto& [text, count] = *sums.begin();
+  EXPECT_EQ(count, 64);
+  EXPECT_EQ(text.substr(text.find(' ') + 1, text.find(" =") - 5), text.substr(text.rfind(' ') + 1)) << text;
+  EXPECT_LE(kernel->loop->instructions, 64 + 3);
 }
 
 }  // namespace

@@ -342,6 +342,10 @@ TEST_P(EveryTsmStage, KernelOptions) {
       {.leapfrog = false, .unroll = 1, .reduction = Reduction::atomics},
       {.tile_m = 7, .tile_n = 11, .unroll = 4, .reduction = Reduction::local, .threads = 32},
       {.tile_m = 2, .tile_n = 2, .reduction = Reduction::atomics, .threads = 1024},
+      // Slices that overlap at the edges; threads without a slice; a single slice.
+      {.tile_m = 3, .tile_n = 2, .transposed = false, .reduction = Reduction::shared_atomics, .threads = 64},
+      {.tile_m = 2, .tile_n = 5, .reduction = Reduction::shared_atomics, .threads = 96},
+      {.tile_m = 1, .tile_n = 1, .reduction = Reduction::shared_atomics, .threads = 128},
       {.tile_m = 4, .tile_n = 6, .unroll = 4, .threads = 96},
       {.tile_m = 16, .tile_n = 8, .threads = 64},  // of Tensor Cores
       {.tile_n = 16, .unroll = 4, .threads = 384},
@@ -666,6 +670,29 @@ TEST_F(Tsm, OrderedReductionRepeatsItsBits) {
       for (int i = 0; i < 3; ++i) EXPECT_TRUE(run() == first) << describe(spec) << ", run " << i;
     }
   }
+}
+
+// Ernst et al., section 5.3: at M = N = 64 their best tile without leapfrogging is 11 x 8. Its 88 FMAs are 352 cycles of a
+// V100's scheduler, and two warps fit, of which one waits for 664 cycles. The same by this GPU's model, as on the page of
+// tsm/07.
+TEST(TsmModel, PapersExampleOfTwoWarps) {
+  constexpr int m = 64, schedulers = 4, cycles_of_v100 = 4;  // of a scheduler, for an FMA of a warp
+  KernelOptions o = {.tile_m = 11, .tile_n = 8, .transposed = false, .leapfrog = false, .unroll = 1, .threads = 256};
+  const int fmas = o.tile_m * o.tile_n, warps = generated::resident_blocks(o, false) * o.threads / 32 / schedulers;
+  EXPECT_EQ(fmas * cycles_of_v100, 352);
+  EXPECT_EQ(warps, 2);
+  EXPECT_EQ(generated::register_line(o, false), 230);
+  const double work = fmas * schedulers * generated::fma_cycles;
+  EXPECT_EQ(work, 176);
+  // Each of the 48 threads of a slice has a tile, five slices fit a block, and all warps together multiply their rows in
+  // the time of a scheduler's two.
+  const generated::RowCycles row = generated::row_cycles(m, m, false, o);
+  const int slices = o.threads / 48;
+  EXPECT_DOUBLE_EQ(slices * row.fma, warps * work);
+  EXPECT_DOUBLE_EQ(slices * row.latency, generated::latency);
+  // Leapfrogging has no registers left with this tile.
+  o.leapfrog = true;
+  EXPECT_GT(generated::register_line(o, false), generated::most_registers);
 }
 
 // The model of the generated TSMM kernels against what the executor counts, where all rows are there.

@@ -14,7 +14,7 @@ import unittest
 import unittest.mock
 
 sys.dont_write_bytecode = True
-from tools.pages.blocks.probes import TABLES, block_probe, table_loops
+from tools.pages.blocks.probes import TABLES, block_probe, table_dependent, table_loops
 from tools.pages.figures import probes as figures
 from tools.pages.figures.style import Unable, plot_style
 from tools.pages.records import probes
@@ -67,6 +67,7 @@ class Case(unittest.TestCase):
             )
         )
         self.check_ports(json.loads((self.folder / "tiles.json").read_text()))
+        self.check_dependent(json.loads((self.folder / "latency.json").read_text()))
         plan = figures.plan(None)
         self.assertEqual(len(plan), len(TABLES))
         try:
@@ -77,6 +78,13 @@ class Case(unittest.TestCase):
             draw(None, self.folder / file)
             self.assertIn("<svg", (self.folder / file).read_text(), file)
             self.assertTrue(all(source.exists() for source in sources))
+
+    def check_dependent(self, run):
+        """Chains of FMAs and in shared memory, which runs before them did not have."""
+        rows = table_dependent(run)[2:]
+        self.assertEqual(rows, ["| loads from shared memory | 19 | 24 (24) |", "| FP64 FMAs on one sum | 8 | 8 (8) |"])
+        before = {**run, "results": [r for r in run["results"] if r["part"] != "dependent"]}
+        self.assertEqual({row.split("|")[3].strip() for row in table_dependent(before)[2:]}, {"not measured"})
 
     def check_ports(self, run):
         """What the machine code says of the loops stands beside what was measured, if there is any."""

@@ -174,7 +174,7 @@ class Cases(unittest.TestCase):
             {len(by_name["E2"]), sum(c["stage"] == "library" for c in by_name["E2"])}, {2 * len(LIBRARIES)}
         )
         self.assertEqual(len(series["E3"]), 4)
-        self.assertEqual(series["E8"], ["none", "atomics", "local", "ordered", "our best", "cuBLAS"])
+        self.assertEqual(series["E8"], ["none", "atomics", "shared-atomics", "local", "ordered", "our best", "cuBLAS"])
         self.assertEqual(
             {(c["type"], c["m"], c["k"]) for c in by_name["E9"]} & {("d", 64, 2**23), ("z", 64, 2**22)},
             {("d", 64, 2**23), ("z", 64, 2**22)},
@@ -201,11 +201,16 @@ class Cases(unittest.TestCase):
         results = {r["series"]: r for r in found["results"]}
         self.assertEqual(
             {name: r["status"] for name, r in results.items()},
-            {"none": "incorrect on purpose", "atomics": "pass", "local": "pass", "ordered": "pass", "our best": "pass"},
+            {
+                "none": "incorrect on purpose",
+                **dict.fromkeys(("atomics", "shared-atomics", "local", "ordered", "our best"), "pass"),
+            },
         )
         self.assertIn("no result", results["none"]["reason"])
         self.assertEqual((results["none"]["atomics"], results["ordered"]["atomics"]), (0, 0))
         self.assertGreater(results["atomics"]["atomics"], results["local"]["atomics"])
+        # Neighbouring threads add the block's copy of C, all four elements of it in one request.
+        self.assertEqual(results["shared-atomics"]["atomics"], 1)
         # C and alpha, which the second pass writes and reads: here it is 2 x 2, a sector.
         self.assertEqual(results["ordered"]["store_sectors"] - results["none"]["store_sectors"], 1)
         self.assertFalse(any("ms" in r or "gflops" in r or "pct_roofline" in r for r in found["results"]))
@@ -230,8 +235,12 @@ class Cases(unittest.TestCase):
         with mock.patch.object(counters, "read_launches", read_launches):
             found = tsm_ncu.perform_ncu(gemm(), "E13", [(5, 5, 20)])
         self.assertEqual(len(batches), 1)
-        self.assertEqual([r["stage"] for r in found["results"]], ["tsm/12", "tsm/13", "tsm/13c"])
-        self.assertEqual(tsm_ncu.table_dram(found)[1], [["5", "1", *["1.50", "1.00"] * 3]])
+        series = ["tsm/12", "tsm/13", "tsm/13c", "tsm/12, a thread for a row"]
+        self.assertEqual([r["series"] for r in found["results"]], series)
+        self.assertEqual([r["options"]["threads_per_row"] for r in found["results"]][-1], 1)
+        head, rows = tsm_ncu.table_dram(found)
+        self.assertEqual(head[2::2], [f"{each}: read, of A's bytes" for each in series])
+        self.assertEqual(rows, [["5", "1", *["1.50", "1.00"] * 4]])
 
     def test_what_is_busy(self):
         answer = {

@@ -12,6 +12,7 @@ from tools.pages.records.tcec import best_batched, bounds_of
 from tools.pages.records.tensor import MEASURED, measured, measured_chip
 from tools.pages.records.tensor_probes import part, probe_run, task_series
 from tools.pages.records.tuning import timed_points, tuned_shape
+from tools.pages.tsm_values import TSM_VALUES
 from tools.repository import Json, read_json, read_json_if_there
 from tools.rungs import find
 from tools.stats import rank_correlation
@@ -271,4 +272,5 @@ VALUES: dict[str, Callable[..., str]] = {
         d.counted(stage)[kind][what] / (d.counted(stage)["fma32"] / 32)
     ),
     "intensity": lambda d, stage, which: number(d.counted(stage)["flop_per_byte"][which], "none"),
+    **TSM_VALUES,
 }

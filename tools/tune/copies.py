@@ -61,8 +61,9 @@ def compile_copies(stage: pathlib.Path, texts: Mapping[str, str], build: pathlib
 def link_ladder(copies: Sequence[pathlib.Path], build: pathlib.Path, program: pathlib.Path) -> None:
     """`gemm` with these copies in the place of the stages."""
     build = build.resolve()
-    link = shlex.split(run(["ninja", "-t", "commands", "bin/gemm"], build).strip().splitlines()[-1])
-    link = [w for w in link if w not in (":", "&&") and not re.search(r"stage_.*\.o$", w)]
+    # ": && the link && what copies libraries beside the program"
+    command = run(["ninja", "-t", "commands", "bin/gemm"], build).strip().splitlines()[-1].split("&&")[1]
+    link = [word for word in shlex.split(command) if not re.search(r"stage_.*\.o$", word)]
     at = link.index("-o")
     link[at : at + 2] = [*map(str, copies), "-s", "-o", str(program.resolve())]
     run(link, build)

@@ -14,7 +14,7 @@ namespace gemm::generated {
 
 inline constexpr int registers_of_sm = 65536, most_threads_of_sm = 2048, most_registers = 255;
 inline constexpr double bytes_a_cycle = 17.4;  // 4.54 TB/s over 132 SMs at 1.98 GHz
-inline constexpr double latency = 1050;        // 600 ns
+inline constexpr double latency = 1050;        // 530 ns: under load (docs/tsm/probes.md#bandwidth)
 inline constexpr double fma_cycles = 0.5;      // of a warp: 64 lanes a cycle
 
 inline int words(bool is_complex) {

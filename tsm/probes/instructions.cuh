@@ -86,6 +86,34 @@ __device__ __forceinline__ void load_shared(double& x, double& y, const double* 
 #endif
 }
 
+/// A place in the array `words` of shared memory as a load takes it, and which of its words that is. On the executor it
+/// is the number of the word.
+__device__ __forceinline__ std::uint32_t shared_place([[maybe_unused]] const std::uint32_t* words,
+                                                      std::uint32_t number) {
+#ifdef __CUDACC__
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(words + number));
+#else
+  return number;
+#endif
+}
+__device__ __forceinline__ std::uint32_t shared_number([[maybe_unused]] const std::uint32_t* words,
+                                                       std::uint32_t place) {
+#ifdef __CUDACC__
+  return (place - static_cast<std::uint32_t>(__cvta_generic_to_shared(words))) / sizeof(std::uint32_t);
+#else
+  return place;
+#endif
+}
+
+/// place = what the word there says. One LDS.32 and nothing else: its result is the next one's address.
+__device__ __forceinline__ void follow_shared(std::uint32_t& place, [[maybe_unused]] const std::uint32_t* words) {
+#ifdef __CUDACC__
+  asm volatile("ld.volatile.shared.u32 %0, [%0];" : "+r"(place));
+#else
+  place = words[place];
+#endif
+}
+
 /// Loads from device memory, by way of the L1 cache. LDG.64. (Not volatile: such loads would pass the L1 by. So the
 ///       address must
 /// be one that the compiler can't know to be an earlier one.)

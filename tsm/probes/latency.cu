@@ -1,12 +1,13 @@
-// latency: how long a load takes, from the L1 cache, the L2 cache and device memory; and how many of them an SM takes
-// in a cycle.
+// latency: how long a load takes, from the L1 cache, the L2 cache, device memory and shared memory, and how long an FP64
+// FMA; and how many loads an SM takes in a cycle.
 //
 // Idea      A thread that has nothing else to do follows a chain of addresses, each of which the last load gave. Where
-//           the chain fits a cache, the time of a step is that cache's latency. Many warps that load at once show the
-//           throughput.
-// Kernels   chase: one thread. load_lines: 32 warps of each SM, whose loads touch 1 to 32 lines of 128 bytes.
+//           the chain fits a cache, the time of a step is that cache's latency. FMAs that add to one sum are a chain,
+//           too. Many warps that load at once show the throughput.
+// Kernels   chase, chase_shared, add_up: one thread. load_lines: 32 warps of each SM, whose loads touch 1 to 32 lines
+//           of 128 bytes.
 // Predicted Device memory: the ceiling that `ladder` measures. Throughput: the wavefronts of the banks, or of the L1
-//           four lines a cycle, whichever is more (docs/concepts/counts.md).
+//           four lines a cycle, whichever is more (docs/concepts/counts.md). The others are guesses.
 // Page      docs/tsm/probes.md#latency
 // Source    Ernst et al. (2020), sections 1.6 and 5.3; the order of the chain: Hull and Dobell (1962).
 #include <algorithm>
@@ -29,7 +30,10 @@ constexpr int LINE_DOUBLES = 16;  // the same
 constexpr int LINES = 32;         // of one load at most
 constexpr int LOADS = 8;          // of a thread in a round, each from lines of its own: 32 KiB for all
 constexpr int THREADS = 1024;
+constexpr int SHARED_WORDS = 4096;  // of the chain in shared memory: 16 KiB
+constexpr int FMAS = 64;            // of a round: the loop's own instructions are issued while these wait
 constexpr double GUESSED_L1 = 35, GUESSED_L2 = 250;  // cycles
+constexpr double GUESSED_SHARED = 24, GUESSED_FMA = 8;
 
 // Each line holds the number of the next. A linear congruential generator modulo a power of two passes through all
 // lines, in an order that nobody guesses, if a % 4 is 1 and c is odd.
@@ -53,6 +57,31 @@ __global__ void chase(const unsigned* words, int warm, int steps, unsigned* at, 
 #pragma unroll 4
   for (int step = 0; step < steps; ++step) line = __ldca(words + static_cast<std::size_t>(line) * LINE_WORDS);
   *at = line;
+  *cycles = probes::sm_clock() - begin;
+}
+
+// The same in shared memory, where a word holds the address of the next: a step is nothing but the load.
+__global__ void chase_shared(int steps, std::uint32_t* at, long long* cycles) {
+  __shared__ std::uint32_t words[SHARED_WORDS];
+  for (unsigned i = 0; i < SHARED_WORDS; ++i) words[i] = probes::shared_place(words, next_line(i, SHARED_WORDS));
+  std::uint32_t place = probes::shared_place(words, 0);
+  const long long begin = probes::sm_clock();
+#pragma unroll 4
+  for (int step = 0; step < steps; ++step) probes::follow_shared(place, words);
+  *at = probes::shared_number(words, place);  // the clock waits for it
+  *cycles = probes::sm_clock() - begin;
+}
+
+// Each FMA waits for the sum that the one before has left.
+__global__ void add_up(double x, double y, int rounds, double* sum, long long* cycles) {
+  double total = 0;
+  const long long begin = probes::sm_clock();
+#pragma unroll 1
+  for (int round = 0; round < rounds; ++round) {
+#pragma unroll
+    for (int i = 0; i < FMAS; ++i) probes::fused_multiply_add(total, x, y);
+  }
+  *sum = total;
   *cycles = probes::sm_clock() - begin;
 }
 
@@ -135,6 +164,46 @@ Json measure_chain(const gemm::ProbeRun& run, const gemm::DeviceArray<unsigned>&
   result["ns"] = (timed.samples[0].median() - timed.samples[1].median()) * 1e6 / steps;
   launch(work(steps)());
   result["cycles"] = static_cast<double>(cycles.to_host()[0]) / steps;
+  return result;
+}
+
+// ---- shared memory, FMAs
+
+Json measure_shared_chain(const gemm::ProbeRun& run) {
+  Json result = {{"part", "dependent"},
+                 {"what", "shared"},
+                 {"predicted_cycles", GUESSED_SHARED},
+                 {"status", "pass"},
+                 {"reason", ""}};
+  const int steps = run.time ? 1 << 13 : 64;
+  gemm::DeviceArray<std::uint32_t> at(1);
+  gemm::DeviceArray<long long> cycles(1);
+  const gemm::Status status = gemm::launch(chase_shared, {}, steps, at.data(), cycles.data());
+  if (!status) throw gemm::DeviceError("a launch failed: " + status.reason);
+  unsigned word = 0;
+  for (int i = 0; i < steps; ++i) word = next_line(word, SHARED_WORDS);
+  if (at.to_host()[0] != word) {
+    result["status"] = "fail";
+    result["reason"] = "the chain ends elsewhere";
+  }
+  if (run.time) result["cycles"] = static_cast<double>(cycles.to_host()[0]) / steps;
+  return result;
+}
+
+Json measure_fmas(const gemm::ProbeRun& run) {
+  Json result = {
+      {"part", "dependent"}, {"what", "dfma"}, {"predicted_cycles", GUESSED_FMA}, {"status", "pass"}, {"reason", ""}};
+  const int rounds = run.time ? 128 : 2;
+  constexpr double x = 1.5, y = 2;  // each of their products is 3, and all sums are exact
+  gemm::DeviceArray<double> sum(1);
+  gemm::DeviceArray<long long> cycles(1);
+  const gemm::Status status = gemm::launch(add_up, {}, x, y, rounds, sum.data(), cycles.data());
+  if (!status) throw gemm::DeviceError("a launch failed: " + status.reason);
+  if (const double found = sum.to_host()[0], right = x * y * FMAS * rounds; found != right) {
+    result["status"] = "fail";
+    result["reason"] = "the sum is " + gemm::significant(found, 17) + ", not " + gemm::significant(right, 17);
+  }
+  if (run.time) result["cycles"] = static_cast<double>(cycles.to_host()[0]) / (FMAS * rounds);
   return result;
 }
 
@@ -236,6 +305,15 @@ gemm::ProbeReport probe(const gemm::ProbeRun& run) {
     }
   }
 
+  report.table.push_back({"one after another", "", "", "predicted cycles", "cycles"});
+  constexpr std::pair<const char*, Json (*)(const gemm::ProbeRun&)> chains[] = {
+      {"loads from shared memory", measure_shared_chain}, {"FP64 FMAs on one sum", measure_fmas}};
+  for (const auto& [title, measure] : chains) {
+    Json result = measure(run);
+    report.table.push_back({title, "", "", cell(result, "predicted_cycles"), cell(result, "cycles")});
+    report.results.push_back(std::move(result));
+  }
+
   std::vector<double> values(LOADS * LINES * LINE_DOUBLES);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i);
   const gemm::DeviceArray<double> data(values.size());
@@ -266,7 +344,8 @@ gemm::ProbeReport probe(const gemm::ProbeRun& run) {
 
 const gemm::ProbeRegistration registration{
     __FILE__,
-    {.idea = "latency of L1, L2 and device memory; cycles of a load against the cache lines that it touches",
+    {.idea = "latency of L1, L2, device and shared memory, and of FP64 FMAs; cycles of a load against the cache lines "
+             "that it touches",
      .options = {{.name = "--mib",
                   .description = "MiB of the longest chain, beyond the L2 cache",
                   .number = &most_mib,

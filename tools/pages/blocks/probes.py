@@ -17,6 +17,8 @@ from tools.repository import Json
 from tools.tables import number, table
 
 WARPS = ("4", "8", "16")
+# What it is, and a V100's cycles: by Jia et al., and by Ernst et al., section 1.6.
+DEPENDENT = {"shared": ("loads from shared memory", "19"), "dfma": ("FP64 FMAs on one sum", "8")}
 
 
 def both(result: Json, measured: str, predicted: str) -> str:
@@ -45,12 +47,22 @@ def size(bytes: int) -> str:
     return f"{bytes >> 10} KiB" if bytes < 1 << 20 else f"{bytes >> 20} MiB"
 
 
+def table_dependent(run: Json) -> list[str]:
+    """What a thread waits for between two steps of which the second needs the first one's result."""
+    found = {r["what"]: both(r, "cycles", "predicted_cycles") for r in run["results"] if r["part"] == "dependent"}
+    return table(
+        ["each waits for the one before", "a V100", "cycles (predicted)"],
+        [[title, v100, found.get(what, "not measured")] for what, (title, v100) in DEPENDENT.items()],
+    )
+
+
 def table_latency(run: Json) -> list[str]:
     chains = [r for r in run["results"] if r["part"] == "chain"]
     lines = table(
         ["chain", "ns (predicted)", "cycles (predicted)"],
         [[size(r["bytes"]), both(r, "ns", "predicted_ns"), both(r, "cycles", "predicted_cycles")] for r in chains],
     )
+    lines += ["", *table_dependent(run)]
     series = line_series(run)
     titles = {"l1": "L1", "shared": "shared memory"}
     rows = [

@@ -3,10 +3,11 @@
 import sys
 
 from tools.experiments.tsm_cases import TYPES
-from tools.pages.data import Data
+from tools.pages.data import Data, NotMeasured
 from tools.pages.notes import NOT_COUNTED, counted_by, measured_on, not_measured
+from tools.pages.records import tsm as records
 from tools.repository import GPU, Json, read_json_if_there
-from tools.tables import table
+from tools.tables import number, percent, table
 
 MEASURED = [GPU / f"{product}_{type}.json" for product in ("tsm", "tsmm") for type in "dz"]
 
@@ -78,3 +79,81 @@ def block_tsm_measured(data: Data, stage: str) -> list[str]:
         return not_measured("docs/measurements/measure")
     head = ["type", "M = N", "K", "ms", "GB/s", "GFLOP/s", "of the roofline", "of cuBLAS"]
     return table(head, rows) + ["", f"{measured_on(of)}."]
+
+
+def block_tsm_in_flight(data: Data, stage: str) -> list[str]:
+    """Of generated kernels: what the bytes in flight would give by the probe of bandwidth, and what came."""
+    memory, rows = records.memory(), []
+    for kind, title in TYPES.items():
+        for r in records.results(data.stage(stage), kind):
+            p, o = r["problem"], r["kernel_options"]
+            if p["k"] < records.MANY:
+                continue
+            in_flight = records.in_flight(r, memory.sms)
+            allowed = memory.gbs(in_flight)
+            rows.append(
+                [
+                    title,
+                    str(p["m"]),
+                    f"{o['tile_m']} x {o['tile_n']}, {o['unroll']}",
+                    f"{in_flight / 1024:.0f} KB",
+                    number(allowed),
+                    number(r["gbytes_s"]),
+                    f"{r['gbytes_s'] / allowed:.2f}",
+                ]
+            )
+    if not rows:
+        raise NotMeasured("")
+    head = ["type", "M = N", "tile, U", "in flight of an SM", "GB/s, the probe with as many", "GB/s", "of it"]
+    return table(head, rows)
+
+
+def block_tsm_two_warps(data: Data) -> list[str]:
+    """The paper's example of two warps, and the same arithmetic for this GPU."""
+    tm, tn = records.EXAMPLE_TILE
+    gpus, warps = records.two_warps_gpus(), records.EXAMPLE_WARPS
+
+    def shares(leapfrogging: bool) -> list[str]:
+        return [f"{100 * share:.0f} %" for share in records.two_warps_shares(leapfrogging)]
+
+    best = {
+        ahead: max(
+            (
+                r["pct_roofline"]
+                for r in records.experiment("E3")
+                if (r["type"], r["m"], r["n"]) == ("d", records.EXAMPLE_WIDTH, records.EXAMPLE_WIDTH)
+                and r["series"].startswith(f"leapfrog {ahead}")
+            ),
+            default=None,
+        )
+        for ahead in ("on", "off")
+    }
+    return table(
+        [
+            f"a tile of {tm} x {tn} at M = N = {records.EXAMPLE_WIDTH}, double",
+            "V100, the paper",
+            data.ladder["device"].removeprefix("NVIDIA "),
+        ],
+        [
+            ["FMAs of a thread for a row", *[str(tm * tn)] * 2],
+            ["cycles of a scheduler for an FMA of a warp", *(str(cycles) for cycles, _ in gpus)],
+            ["so a warp multiplies for, cycles", *(str(tm * tn * cycles) for cycles, _ in gpus)],
+            ["and waits for, cycles", *(f"{wait:.0f}" for _, wait in gpus)],
+            ["registers of a thread, at least", *[str(records.example_registers(1))] * 2],
+            ["warps of a scheduler", *[str(warps)] * 2],
+            ["share of the FP64 peak, by turns", *shares(False)],
+            ["measured, the best without leapfrogging", "-", percent(best["off"])],
+            ["share if waiting and multiplying overlap", *shares(True)],
+            ["measured, the best with leapfrogging", percent(100 * 4766 / 7066), percent(best["on"])],
+        ],
+    )
+
+
+def block_tsm_loaded(data: Data) -> list[str]:
+    """The latency of a load from device memory, by how many bytes are in flight."""
+    memory = records.memory()
+    rows = [
+        [f"{in_flight:,.0f}", number(gbs), f"{memory.ns(in_flight):.0f}", f"{memory.ns(in_flight) * memory.ghz:.0f}"]
+        for in_flight, gbs in memory.points
+    ]
+    return table(["bytes in flight of an SM", "GB/s", "latency, ns", f"cycles at {memory.ghz:.2f} GHz"], rows)

@@ -1,15 +1,17 @@
 """What the tall & skinny stages have in flight, and how their tiles lie."""
 
+import dataclasses
 import pathlib
 import re
+from collections.abc import Callable
 
 from tools.experiments.tsm_cases import TYPES
-from tools.pages.data import LADDER, Data
-from tools.pages.figures.style import Plan, plot_style, save
+from tools.pages.data import Data, NotMeasured
+from tools.pages.figures.style import Axes, Plan, Pyplot, plot_style, save
+from tools.pages.records.probes import record_path
+from tools.pages.records.tsm import memory
 from tools.repository import ROOT
 
-# Of a load from device memory, in seconds, until a run has measured it on the GPU.
-ASSUMED_LATENCY = 600e-9
 # Rows of A and B of which a thread has asked for words before it waits for the first, as compiled (nvdisasm, sm_90a:
 # LDGs before a DFMA). nvcc unrolls by four, and then mixes loads and FMAs as it likes. Of real numbers as AHEAD in the
 # sources.
@@ -32,27 +34,24 @@ def rows_in_flight(stage: str, source: str, width: int, type: str, sms: int) -> 
     return ahead * max(sms * blocks // tiles, 1) * (threads // elements)
 
 
-def latency(data: Data) -> float:
-    """In seconds."""
-    return data.ceilings["latency_ns"] * 1e-9 if "latency_ns" in data.ceilings else ASSUMED_LATENCY
-
-
-def predicted_gbs(stage: str, source: str, width: int, type: str, data: Data) -> float:
-    """By Little's law, up to the bandwidth."""
-    in_flight = rows_in_flight(stage, source, width, type, data.ladder["sm_count"]) * 2 * width * size(type)
-    return min(in_flight / latency(data) / 1e9, data.ceilings["read_gbs"])
+def predicted_gbs(stage: str, source: str, width: int, type: str) -> float:
+    """By Little's law, with the latency that so many bytes in flight have."""
+    found = memory()
+    rows = rows_in_flight(stage, source, width, type, found.sms)
+    return found.gbs(rows * 2 * width * size(type) / found.sms)
 
 
 def draw_prediction(sources: dict[str, str], data: Data, path: pathlib.Path) -> None:
     """Bandwidth by Little's law against the width, for each stage."""
     plt = plot_style()
     fig, ax = plt.subplots(figsize=(8, 4.2))
-    most, widths = data.ceilings["read_gbs"], range(1, 65)
+    found = memory()
+    most, widths = found.ceiling, range(1, 65)
     for stage, source in sources.items():
         for type, dashes in (("d", "-"), ("z", "--")):
             ax.plot(
                 widths,
-                [predicted_gbs(stage, source, w, type, data) for w in widths],
+                [predicted_gbs(stage, source, w, type) for w in widths],
                 dashes,
                 color={"01": "C0", "02": "C1"}[stage],
                 label=f"{stage}, {TYPES[type]}",
@@ -63,7 +62,10 @@ def draw_prediction(sources: dict[str, str], data: Data, path: pathlib.Path) -> 
     ax.set_ylim(0.05, 3 * most)
     ax.set_xlabel("M = N")
     ax.set_ylabel("GB/s of A and B")
-    ax.set_title(f"Bytes on their way over a latency of {latency(data) * 1e9:.0f} ns", fontsize=10)
+    ax.set_title(
+        f"Bytes in flight / latency: {found.ns(256):.0f} ns where they are few, {found.full_ns():.0f} ns where many",
+        fontsize=10,
+    )
     ax.legend(loc="lower right", fontsize=8)
     save(plt, fig, path)
 
@@ -104,6 +106,112 @@ def draw_maps(path: pathlib.Path) -> None:
     save(plt, fig, path)
 
 
+Point = tuple[float, float]
+Corner = tuple[float, float, float]
+# How far a step along each axis of a cuboid goes on paper: along the front to the right, down, and to the back.
+DEPTH = (0.62, 0.42)
+COLOURS = ("#2c6fbb", "#f2b134", "#6aa84f", "#c05a4e", "#8e7cc3", "#76a5af", "#d9d2c3", "#b8b8b8")
+
+
+@dataclasses.dataclass(frozen=True)
+class Cuboid:
+    """The M x N x K cells of a product, an FMA each. The front is what the product leaves: sums run to the back."""
+
+    title: str
+    across: tuple[str, int]  # the front's axes, and how many cells there are
+    down: tuple[str, int]
+    back: tuple[str, int]
+    faces: tuple[str, str, str]  # the matrices on the front, on the top and on the right side
+    owner: Callable[[int, int, int], int]  # thread of a cell: across, down, back
+
+
+def cuboid_cell(corner: Corner, first: Corner, second: Corner) -> list[Point]:
+    """The outline on paper of a cell's face, from one corner along two axes."""
+
+    def place(across: float, down: float, back: float) -> Point:
+        return across + DEPTH[0] * back, -down + DEPTH[1] * back
+
+    ends = [corner]
+    for steps in ((first,), (first, second), (second,)):
+        ends.append(tuple(sum(values) for values in zip(corner, *steps)))
+    return [place(*end) for end in ends]
+
+
+def draw_cuboid(ax: Axes, plt: Pyplot, cuboid: Cuboid) -> None:
+    across, down, back = (axis[1] for axis in (cuboid.across, cuboid.down, cuboid.back))
+    right, below, behind = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+    faces = [
+        *(((x, y, 0), right, below, (x, y, 0)) for x in range(across) for y in range(down)),
+        *(((x, 0, z), right, behind, (x, 0, z)) for x in range(across) for z in range(back)),
+        *(((across, y, z), below, behind, (across - 1, y, z)) for y in range(down) for z in range(back)),
+    ]
+    for corner, first, second, cell in faces:
+        owner = cuboid.owner(*cell)
+        outline = cuboid_cell(corner, first, second)
+        colour = COLOURS[owner % len(COLOURS)]
+        ax.add_patch(plt.Polygon(outline, facecolor=colour, edgecolor="white", linewidth=0.6))
+        x, y = (sum(values) / 4 for values in zip(*outline))
+        ax.text(x, y, str(owner), ha="center", va="center", fontsize=6, color="black")
+    front, top, side = cuboid.faces
+    ax.text(across / 2, -down - 0.35, f"{front}: {cuboid.across[0]} to the right", ha="center", va="top", fontsize=8)
+    ax.text(-0.25, -down / 2, f"{cuboid.down[0]} down", ha="right", va="center", rotation=90, fontsize=8)
+    far = DEPTH[0] * back, DEPTH[1] * back
+    title = f"{top}, {cuboid.back[0]} to the back"
+    ax.text(across / 2 + far[0], far[1] + 0.2, title, ha="center", va="bottom", fontsize=8)
+    ax.text(across + far[0] + 0.2, far[1] - down / 2, side, ha="left", va="center", fontsize=8)
+    ax.set_title(cuboid.title, fontsize=9)
+    ax.set_xlim(-1.2, across + far[0] + 1.4)
+    ax.set_ylim(-down - 1.4, far[1] + 1.3)
+    ax.set_aspect("equal")
+    ax.axis("off")
+
+
+def tsmttsm_cuboids() -> list[Cuboid]:
+    """C is M x N, in front; K runs to the back, and A^T and B lie on the sides."""
+
+    def cuboid(title: str, tm: int, tn: int) -> Cuboid:
+        owners = element_owners("tiles", 4, 4, tm, tn)
+        slice_threads = 16 // (tm * tn)
+        return Cuboid(
+            title,
+            ("N", 4),
+            ("M", 4),
+            ("K", 6),
+            ("C", "B", "A"),
+            lambda x, y, z: z * slice_threads + owners[y][x],
+        )
+
+    return [
+        cuboid("03: K only, all of C a thread", 4, 4),
+        cuboid("04: K and N, a column a thread", 4, 1),
+        cuboid("05: tiles of 2 x 2", 2, 2),
+    ]
+
+
+def tsmm_cuboids() -> list[Cuboid]:
+    """B is K x N, in front, of which K is long; M runs to the back, and A and C lie on the sides."""
+
+    def cuboid(title: str, owner: Callable[[int, int], int]) -> Cuboid:
+        return Cuboid(title, ("N", 4), ("K", 6), ("M", 3), ("B", "C", "A"), lambda x, y, z: owner(x, y))
+
+    return [
+        cuboid("a thread for a row of B", lambda x, y: y),
+        cuboid("11: a thread for each element", lambda x, y: 4 * y + x),
+        cuboid("12: 2 threads a row, interleaved", lambda x, y: 2 * y + x % 2),
+        cuboid("12: the same with 2 rows at a time", lambda x, y: 2 * (y % 3) + x % 2),
+    ]
+
+
+def draw_cuboids(cuboids: list[Cuboid], path: pathlib.Path) -> None:
+    """Which thread has which FMAs; the number and the colour are the thread's."""
+    plt = plot_style()
+    fig, axes = plt.subplots(1, len(cuboids), figsize=(3.4 * len(cuboids), 3.6))
+    for ax, cuboid in zip(axes, cuboids):
+        draw_cuboid(ax, plt, cuboid)
+    fig.tight_layout()
+    save(plt, fig, path)
+
+
 def tile_rows(source: str, tm: int, tn: int, width: int, rows_of_words: int, size: int) -> int:
     """Rows of K that an SM works on at a time with tiles of TM x TN: blocks() and Cut of tsm/05 to 08."""
     threads = int(re.search(r"constexpr int THREADS = (\d+)", source).group(1))
@@ -129,7 +237,7 @@ def draw_tiles(sources: dict[str, str], data: Data, path: pathlib.Path) -> None:
                 linewidth=1.2,
                 label=f"{tm} x {tn}",
             )
-        needed = latency(data) * data.ceilings["read_gbs"] * 1e9 / data.ladder["sm_count"] / 1000
+        needed = memory().needed() / 1000
         ax.axhline(needed, color="black", linewidth=1)
         ax.annotate("latency x bandwidth", (64, needed), ha="right", va="bottom", fontsize=8)
         ax.set_yscale("log")
@@ -147,11 +255,21 @@ def plan(data: Data) -> Plan:
     first, maps, tiles = (
         [files[stage] for stage in stages] for stages in (("01", "02"), ("03", "04", "05", "06"), ("05", "07"))
     )
-    return {
+    of_k, of_rows = [files[s] for s in ("03", "04", "05")], [ROOT / "tsm/generated/row_threads.cuh"]
+    always = {
+        "tsm_maps.svg": (maps, lambda data, path: draw_maps(path)),
+        "tsm_cuboid.svg": (of_k, lambda data, path: draw_cuboids(tsmttsm_cuboids(), path)),
+        "tsmm_cuboid.svg": (of_rows, lambda data, path: draw_cuboids(tsmm_cuboids(), path)),
+    }
+    try:
+        memory()
+    except NotMeasured:
+        return always
+    probe = record_path("bandwidth")
+    return always | {
         "tsm_latency.svg": (
-            [*first, LADDER],
+            [*first, probe],
             lambda data, path: draw_prediction({s: texts[s] for s in ("01", "02")}, data, path),
         ),
-        "tsm_maps.svg": (maps, lambda data, path: draw_maps(path)),
-        "tsm_tiles.svg": ([*tiles, LADDER], lambda data, path: draw_tiles(texts, data, path)),
+        "tsm_tiles.svg": ([*tiles, probe], lambda data, path: draw_tiles(texts, data, path)),
     }

@@ -1,0 +1,269 @@
+"""The marked numbers of the tall & skinny pages: as those of tools/pages/values.py."""
+
+from collections.abc import Callable
+
+from tools.experiments.tsm_cases import TYPES, register_line
+from tools.pages.data import Data, NotMeasured
+from tools.pages.records import probes
+from tools.pages.records.bounds import predicted
+from tools.pages.records.tsm import experiment, memory, registers, result, two_warps_shares
+from tools.pages.reference import LADDERS
+from tools.repository import GPU, TUNED, Json, read_json, read_json_if_there
+from tools.tables import number, percent, tflops
+
+
+def measured(data: Data, stage: str, kind: str, m: str, what: str, k: str = "") -> str:
+    """Of a stage at M = N and a long K, or this one."""
+    r = result(data, stage, kind, int(m), int(k or 0) or None)
+    return {
+        "gbs": lambda: number(r["gbytes_s"]),
+        "tflops": lambda: tflops(r["gflops"]),
+        "roofline": lambda: percent(r["pct_roofline"]),
+        "bandwidth": lambda: percent(100 * r["gbytes_s"] / r["read_gbs"]),
+        "us": lambda: number(1e3 * r["time_ms"]["median"]),
+        "ms": lambda: number(r["time_ms"]["median"]),
+        "registers": lambda: str(registers(r)),
+    }[what]()
+
+
+def ratio(data: Data, first: str, second: str, kind: str, m: str, k: str = "") -> str:
+    """How many times as fast the second stage is as the first."""
+    of = (result(data, stage, kind, int(m), int(k or 0) or None) for stage in (first, second))
+    before, after = (r["time_ms"]["median"] for r in of)
+    return f"{before / after:.2f}"
+
+
+def turn(data: Data, stage: str, kind: str, m: str, in_flight: str) -> str:
+    """Nanoseconds in which so many bytes of A and B pass through each SM: from one request of the same thread to its
+    next, if these are the bytes that are in flight."""
+    r = result(data, stage, kind, int(m))
+    return f"{float(in_flight) * memory().sms / r['gbytes_s']:,.0f}"
+
+
+def under_load(data: Data, in_flight: str, what: str) -> str:
+    """What the probe of bandwidth has with so many bytes in flight of an SM; `full`: near the ceiling."""
+    found = memory()
+    if in_flight == "full":
+        return {"ns": lambda: f"{found.full_ns():.0f}", "kb": lambda: f"{found.needed() / 1e3:.1f}"}[what]()
+    ns = found.ns(float(in_flight))
+    return {
+        "ns": lambda: f"{ns:.0f}",
+        "gbs": lambda: number(found.gbs(float(in_flight))),
+        "cycles": lambda: f"{ns * found.ghz:.0f}",
+    }[what]()
+
+
+def with_work(data: Data, in_flight: str, cycles: str, share: str = "1") -> str:
+    """GB/s with so many bytes in flight of an SM that computes for so many cycles before it asks for the next, or for
+    longer if it has only this share of its rate."""
+    found = memory()
+    busy = float(cycles) / float(share) / found.ghz
+    return number(float(in_flight) * found.sms / (found.ns(float(in_flight)) + busy))
+
+
+def wait(data: Data, stage: str, kind: str, m: str, k: str, rows: str) -> str:
+    """Nanoseconds for so many rows of K, one group of them after the other."""
+    r = result(data, stage, kind, int(m), int(k))
+    return f"{1e6 * r['time_ms']['median'] / int(k) * int(rows):.0f}"
+
+
+def of_series(name: str, kind: str, series: str) -> dict[int, Json]:
+    """The results of an experiment's series by M = N."""
+    found = [r for r in experiment(name) if (r["type"], r["series"]) == (kind, series)]
+    return {r["m"]: r for r in found if r["m"] == r["n"]}
+
+
+def share(data: Data, name: str, kind: str, m: str, *series: str) -> str:
+    """Of an experiment, a series' share of the roofline at M = N."""
+    found = of_series(name, kind, " ".join(series))
+    if not found:
+        raise KeyError(" ".join(series))
+    if int(m) not in found:
+        raise NotMeasured("")
+    return percent(found[int(m)]["pct_roofline"])
+
+
+def behind(name: str, kind: str, of: str) -> list[float]:
+    """By how many points of the roofline a series of an experiment is behind the next slower one, by widths."""
+    widths: dict[int, dict[str, float]] = {}
+    for r in experiment(name):
+        if r["type"] == kind and r["m"] == r["n"]:
+            widths.setdefault(r["m"], {})[r["series"]] = r["pct_roofline"]
+    complete = [shares for shares in widths.values() if of in shares and len(shares) > 1]
+    if not complete:
+        raise KeyError(of)
+    return [min(v for s, v in shares.items() if s != of) - shares[of] for shares in complete]
+
+
+def slowest(data: Data, name: str, kind: str, margin: str, *series: str) -> str:
+    """At how many widths of an experiment a series is the slowest, by at least so many points of the roofline."""
+    points = behind(name, kind, " ".join(series))
+    return f"{sum(p >= float(margin) for p in points)} of {len(points)}"
+
+
+def slowest_by(data: Data, name: str, kind: str, *series: str) -> str:
+    """The most of these points."""
+    return f"{max(behind(name, kind, ' '.join(series))):.0f}"
+
+
+def best_behind(data: Data, m: str) -> str:
+    """Of E8, where our best takes longer than the plain kernel with an ordered reduction, by 5 % or more."""
+    times: dict[int, dict[str, float]] = {}
+    for r in experiment("E8"):
+        if r["m"] == r["n"] == int(m):
+            times.setdefault(r["k"], {})[r["series"]] = r["ms"]
+    both = {k: t["our best"] / t["ordered"] for k, t in times.items() if {"our best", "ordered"} <= set(t)}
+    slow = {k: factor for k, factor in both.items() if factor >= 1.05}
+    if not both:
+        raise KeyError(m)
+    if not slow:
+        return "nowhere"
+    times_as_long = f"{min(slow.values()):.2f} to {max(slow.values()):.2f} times as long"
+    if len(slow) == 1:
+        return f"{max(slow.values()):.2f} times as long at K = {min(slow):,}"
+    return f"{times_as_long} at K = {min(slow):,} to {max(slow):,}"
+
+
+def tile(data: Data, name: str, kind: str, tm: str, tn: str, what: str) -> str:
+    """Of an experiment's kernel with this tile (E4)."""
+    for r in experiment(name):
+        if (r["type"], r["options"]["tile_m"], r["options"]["tile_n"]) == (kind, int(tm), int(tn)):
+            return {"tflops": tflops(r["gflops"]), "spilled": str(r["local_bytes"])}[what]
+    raise NotMeasured("")
+
+
+def tiles_tried(data: Data, name: str) -> str:
+    """How many of E4's tiles a record has: all up to 32 x 32 whose registers by the line are not twice as many as there
+    are."""
+    sides = range(1, 33)
+    allowed = {(kind, tm, tn) for kind in TYPES for tm in sides for tn in sides if register_line(tm, tn, kind) <= 512}
+    found = {(r["type"], r["options"]["tile_m"], r["options"]["tile_n"]) for r in experiment(name)}
+    return f"{len(found & allowed)} of {len(allowed)}"
+
+
+def model_loses(data: Data, stage: str) -> str:
+    """Where all kernels were tried: what the best of those that a stage's model keeps loses, over the sizes."""
+    report = read_json_if_there(GPU / "tsm_exhaustive.json")
+    loses = [
+        100 * model["pruned_loses"]
+        for size in (report or {"sizes": []})["sizes"]
+        for model in size["models"]
+        if model["stage"] == data.stage(stage)
+    ]
+    if not loses:
+        raise NotMeasured("")
+    least, most = f"{min(loses):.1f}", f"{max(loses):.1f}"
+    return f"{most} %" if least == most else f"{least} to {most} %"
+
+
+def tuned_alone(data: Data, kind: str) -> str:
+    """The widths M = N at which the tuned table has tsm/12 with a thread for each row."""
+    widths = sorted(
+        k["m"]
+        for k in read_json(TUNED)["kernels"]
+        if (k["op"], k["type"], k["stage"]) == ("tsmm", kind, data.stage("tsm/12"))
+        and k["m"] == k["n"]
+        and k["options"]["threads_per_row"] == 1
+    )
+    *first, last = map(str, widths)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def fma_latency_most(data: Data, what: str = "") -> str:
+    """Of the probe `incorrect`, with one warp for each scheduler, all rows from the L1 and two sums: a row's cycles
+    (row), or those of each FMA on one of the sums."""
+    run = probes.record("incorrect")
+    if not run or not run["timed"]:
+        raise NotMeasured("")
+    r = next(
+        r
+        for r in run["results"]
+        if (r["kernel"], r["type"], r["tile_m"], r["tile_n"], r["blocks"])
+        == ("fake_l1", "double", 8, 8, run["sm_count"])
+    )
+    fmas = r["tile_m"] * r["tile_n"]
+    cycles = 2 * fmas * run["ceilings"]["dfma_gflops"] / r["gflops"]  # two of a scheduler for each
+    return f"{cycles:.0f}" if what == "row" else f"{cycles / (fmas / 2):.1f}"
+
+
+def bound_of(data: Data, ladder: str, stage: str) -> Json:
+    if not data.bounds:
+        raise NotMeasured("")
+    found = data.bounds["ladders"][ladder]
+    each = next((s for s in found["stages"] if s["stage"] == data.stage(stage)), None)
+    if not each or "parts_ms" not in each:
+        raise NotMeasured("")
+    return each
+
+
+def bound(data: Data, ladder: str, stage: str, which: str) -> str:
+    """TFLOP/s that the counts predict for the reference problem: at most (all parts overlap: fastest), and at least."""
+    times = predicted(bound_of(data, ladder, stage))
+    m, n, k = map(int, LADDERS[ladder].shape.split("x"))
+    return tflops(2e-6 * m * n * k / {"fastest": times.least_ms, "slowest": times.most_ms}[which])
+
+
+def bound_ms(data: Data, ladder: str, stage: str, *part: str) -> str:
+    """Milliseconds that a part of the GPU has work for, by the counts."""
+    return f"{bound_of(data, ladder, stage)['parts_ms'][' '.join(part)]:.1f}"
+
+
+def latencies(data: Data, in_flight: str, count: str) -> str:
+    """Nanoseconds of so many latencies, one after the other."""
+    return f"{memory().ns(float(in_flight)) * int(count):,.0f}"
+
+
+def waits(data: Data, count: str, in_flight: str) -> str:
+    """The same in microseconds."""
+    return number(memory().ns(float(in_flight)) * int(count) / 1e3, whole_from=100)
+
+
+def twice(data: Data, in_flight: str) -> str:
+    """GB/s of TSMM with so many bytes of A in flight of an SM, if as much of B is written meanwhile."""
+    return number(2 * memory().gbs(float(in_flight)))
+
+
+def twice_share(data: Data, in_flight: str) -> str:
+    """The same as a share of TSMM's ceiling."""
+    return f"{min(100.0, 200 * memory().gbs(float(in_flight)) / data.ceilings['scale_gbs']):.0f} %"
+
+
+def two_warps(data: Data, which: str) -> str:
+    """Of the paper's example on this GPU, the share of the FP64 peak: with waiting and multiplying by turns or not."""
+    return f"{100 * two_warps_shares({'turns': False, 'overlap': True}[which])[-1]:.0f} %"
+
+
+def chain(data: Data, mib: str) -> str:
+    """Nanoseconds of a step of the probe of latency's chain with this length."""
+    run = probes.record("latency")
+    if not run or not run["timed"]:
+        raise NotMeasured("")
+    r = next(r for r in run["results"] if r["part"] == "chain" and r["bytes"] == int(mib) << 20)
+    return number(r["ns"])
+
+
+TSM_VALUES: dict[str, Callable[..., str]] = {
+    "tsm": measured,
+    "tsm_ratio": ratio,
+    "turn": turn,
+    "under_load": under_load,
+    "with_work": with_work,
+    "wait": wait,
+    "latencies": latencies,
+    "waits": waits,
+    "twice": twice,
+    "twice_share": twice_share,
+    "two_warps": two_warps,
+    "chain": chain,
+    "share": share,
+    "slowest": slowest,
+    "best_behind": best_behind,
+    "tile": tile,
+    "fma_latency_most": fma_latency_most,
+    "bound": bound,
+    "bound_ms": bound_ms,
+    "slowest_by": slowest_by,
+    "tiles_tried": tiles_tried,
+    "model_loses": model_loses,
+    "tuned_alone": tuned_alone,
+}
