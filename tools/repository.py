@@ -15,6 +15,9 @@ MEASUREMENTS = DOCS / "measurements"
 CPU = MEASUREMENTS / "cpu"  # what any machine can find out: the executor's counts, compiled code
 GPU_NAME = "nvidia-h200"  # of the GPU that the pages show
 GPU = MEASUREMENTS / GPU_NAME
+# What was measured anew on another GPU since. Such a file is shown in place of the first GPU's and says whose it is; it
+# goes when the first GPU has been asked again.
+SINCE = MEASUREMENTS / "nvidia-h100-80gb-hbm3"
 TUNED = ROOT / "tsm" / "tuned" / f"{GPU_NAME}.json"
 NOT_IN_HISTORY = MEASUREMENTS / "not_in_history.json"  # commits named by records, and how to measure anew
 FAMILIES = {"sgemm": "stages", "tsm": "tsm", "tensorcore": "tensorcore"}  # family: its folder
@@ -24,6 +27,11 @@ CUDA_WHEELS = ROOT / ".lab" / "cuda-wheels" / "cuda" / "bin"  # where ./lab puts
 def relative(path: pathlib.Path) -> str:
     """As pages and messages name a file."""
     return path.relative_to(ROOT).as_posix()
+
+
+def measured_file(name: str) -> pathlib.Path:
+    """The newest measurement of this name on a GPU; of the pages' GPU if there is none."""
+    return SINCE / name if (SINCE / name).exists() else GPU / name
 
 
 def read_json(path: pathlib.Path) -> Any:

@@ -98,29 +98,37 @@ def table_shares(view: View) -> Tables:
     )
 
 
+SHOWN = (1, 2, 4, 7, 8, 13, 16, 17, 24, 31, 32, 33, 40, 47, 48, 57, 64)  # of all widths, on a page
+
+
 def table_curves(view: View) -> Tables:
-    """A column for each series, and which was the best with which options."""
-    rows = []
-    for m, n in view.sizes:
-        found = [view.at(series, "d", m, n) for series in view.series]
-        best = max((r for r in found if r and merit(r) > 0), key=merit, default=None)
-        rows.append(
-            [
-                size_text(m, n),
-                *map(view.cell, found),
-                best["series"] if best else "-",
-                options_text(best) if best else "-",
-                rounded(best.get("gflops")) if best else "-",
-            ]
-        )
+    """For each type a column for each series, and which was the best with which options."""
     legend = EXPERIMENTS[view.record["experiment"]].legend
     names = [f"{legend} {view.series[0]}" if legend else view.series[0], *view.series[1:]]
-    return [(["M = N", *names, "best", "its kernel", "GFLOP/s"], rows)], below(
-        view.record,
-        ""
-        if view.executor
-        else "Of each, the best of the kernels that the model takes for the best, as a share of the roofline.",
-    )
+    sizes = [(m, n) for m, n in view.sizes if m in SHOWN] if len(view.sizes) > 2 * len(SHOWN) else view.sizes
+    tables = []
+    for kind in view.types:
+        rows = []
+        for m, n in sizes:
+            found = [view.at(series, kind, m, n) for series in view.series]
+            best = max((r for r in found if r and merit(r) > 0), key=merit, default=None)
+            rows.append(
+                [
+                    size_text(m, n),
+                    *map(view.cell, found),
+                    best["series"] if best else "-",
+                    options_text(best) if best else "-",
+                    rounded(best.get("gflops")) if best else "-",
+                ]
+            )
+        tables.append(([f"{TYPES[kind]}: M = N", *names, "best", "its kernel", "GFLOP/s"], rows))
+    tried = sum(r.get("tried", 1) for r in view.results)
+    notes = []
+    if not view.executor:
+        notes.append(f"Of each, the best of the kernels that were tried, {tried:,} in all, as a share of the roofline.")
+    if sizes is not view.sizes:
+        notes.append(f"{len(sizes)} of {len(view.sizes)} widths; the figure has all of them.")
+    return tables, below(view.record, *notes)
 
 
 def table_tiles(view: View) -> Tables:

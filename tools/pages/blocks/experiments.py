@@ -7,7 +7,7 @@ from tools.experiments.tsm_cases import PRODUCTS, TYPES
 from tools.experiments.tsm_ncu import TABLES_OF_COUNTED
 from tools.pages.data import Data
 from tools.pages.notes import not_measured
-from tools.pages.records.experiments import FOLDERS, drawn, record_file
+from tools.pages.records.experiments import drawn, gpu_file, record_file
 from tools.repository import GPU, read_json
 from tools.tables import table
 
@@ -32,9 +32,9 @@ def block_source(data: Data, name: str) -> list[str]:
     return lines
 
 
-def block_experiment(data: Data, name: str, folder: pathlib.Path = FOLDERS[0]) -> list[str]:
+def block_experiment(data: Data, name: str, folder: pathlib.Path | None = None) -> list[str]:
     """The tables and the figure of one of E2 to E14, on a GPU."""
-    path = folder / f"{name}.json"
+    path = folder / f"{name}.json" if folder else gpu_file(name)
     if not path.exists():
         return not_measured(f"./lab experiment {name}")
     record = read_json(path)
@@ -43,9 +43,9 @@ def block_experiment(data: Data, name: str, folder: pathlib.Path = FOLDERS[0]) -
     return [*lines, " ".join(notes), "", f"![{record['title']}](../figures/experiment_{name}.svg)"]
 
 
-def block_experiment_ncu(data: Data, name: str, folder: pathlib.Path = FOLDERS[0]) -> list[str]:
+def block_experiment_ncu(data: Data, name: str, folder: pathlib.Path | None = None) -> list[str]:
     """What an experiment's --ncu has read."""
-    path = folder / f"{name}_ncu.json"
+    path = folder / f"{name}_ncu.json" if folder else gpu_file(f"{name}_ncu")
     if not path.exists():
         return not_measured(f"./lab experiment {name} --ncu")
     record = read_json(path)

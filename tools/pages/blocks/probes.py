@@ -13,7 +13,7 @@ from tools.pages.records.probes import (
     record,
     unique,
 )
-from tools.repository import Json
+from tools.repository import SINCE, Json
 from tools.tables import number, table
 
 WARPS = ("4", "8", "16")
@@ -131,12 +131,12 @@ def block_probe(data: Data, name: str) -> list[str]:
     run = record(name)
     if not run and name in TABLES:
         return not_measured("docs/measurements/measure --steps probes")
-    return TABLES[name](run) + [
-        "",
-        f"{run['device']}, commit {run['commit']}, `./lab {run['command'].split(' ', 1)[1].split(' --json')[0]}`.",
-        "",
-        f"![{name}](../figures/probe_{name}.svg)",
-    ]
+    lines = []
+    for each in (run, record(name, SINCE / "probes")):
+        if each:
+            command = each["command"].split(" ", 1)[1].split(" --json")[0]
+            lines += [*TABLES[name](each), "", f"{each['device']}, commit {each['commit']}, `./lab {command}`.", ""]
+    return [*lines, f"![{name}](../figures/probe_{name}.svg)"]
 
 
 def block_probe_code(data: Data, name: str) -> list[str]:

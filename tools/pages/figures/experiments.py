@@ -8,15 +8,8 @@ from tools.experiments.tsm_cases import TYPES, register_line
 from tools.experiments.tsm_tables import View
 from tools.pages.data import Data
 from tools.pages.figures.style import Draw, Figure, Plan, Pyplot, beside, plot_style, save
-from tools.pages.records.experiments import FOLDERS
+from tools.pages.records.experiments import gpu_file
 from tools.repository import Json, read_json
-
-
-def roofline_gflops(record: Json, width: int, kind: str, op: str) -> float:
-    """Of M = N, in 1e9 flop/s: as common/measure/roofline.cpp has it, with the plain FP64 cores."""
-    c = record["ceilings"]
-    flop_per_byte = width / (8 if kind == "d" else 4)  # 2 M N over (M + N) 8, four times the flops and twice the bytes
-    return min(c["dfma_gflops"], flop_per_byte * c["scale_gbs" if op == "tsmm" else "read_gbs"])
 
 
 def dash(kind: str) -> str:
@@ -51,18 +44,19 @@ def draw_shares(plt: Pyplot, record: Json) -> Figure:
 
 
 def draw_curves(plt: Pyplot, record: Json) -> Figure:
-    """TFLOP/s against M = N, a line for each value of an option, below the roofline."""
+    """The share of the roofline against M = N, a line for each value of an option, a panel for each type."""
     view = tsm_tables.View(record)
-    fig, ax = plt.subplots(figsize=(8, 4.4))
-    for i, series in enumerate(view.series):
-        widths, speeds = square_curve(view, series, "d", "gflops")
-        ax.plot(widths, [speed / 1e3 for speed in speeds], color=f"C{i}", marker=".", markersize=4, label=series)
-    widths, op = range(1, 65), record["results"][0]["op"]
-    ax.plot(widths, [roofline_gflops(record, m, "d", op) / 1e3 for m in widths], "k--", linewidth=1, label="roofline")
-    ax.set_xlabel("M = N, double")
-    ax.set_ylabel("TFLOP/s")
-    ax.set_ylim(bottom=0)
-    beside(ax, tsm.EXPERIMENTS[record["experiment"]].legend or None)
+    fig, axes = plt.subplots(len(view.types), 1, figsize=(8, 3.2 * len(view.types)), sharex=True, squeeze=False)
+    for ax, kind in zip(axes[:, 0], view.types):
+        for i, series in enumerate(view.series):
+            widths, shares = square_curve(view, series, kind, "pct_roofline")
+            ax.plot(widths, shares, color=f"C{i}", marker=".", markersize=3, linewidth=1, label=series)
+        ax.axhline(100, color="k", linestyle="--", linewidth=1)
+        ax.set_xlabel(f"M = N, {TYPES[kind]}")
+        ax.set_ylabel("% of the roofline")
+        ax.set_ylim(0, 108)
+        ax.xaxis.set_major_locator(plt.MultipleLocator(8))
+    beside(axes[0, 0], tsm.EXPERIMENTS[record["experiment"]].legend or None)
     return fig
 
 
@@ -182,7 +176,7 @@ def plan(data: Data) -> Plan:
     def function(source: pathlib.Path) -> Draw:
         return lambda data, path: draw_experiment(read_json(source), path)
 
-    paths = {name: FOLDERS[0] / f"{name}.json" for name in tsm.EXPERIMENTS}
+    paths = {name: gpu_file(name) for name in tsm.EXPERIMENTS}
     return {
         f"experiment_{name}.svg": ([path, pathlib.Path(tsm.__file__)], function(path))
         for name, path in paths.items()

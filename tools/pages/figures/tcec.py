@@ -6,7 +6,7 @@ from tools.pages.data import Data
 from tools.pages.figures.style import Plan, plot_style, save
 from tools.pages.records.tcec import accuracy_path, batched_name, batched_speeds, papers_library, residuals, short_name
 from tools.pages.records.tensor import FOLDERS, MEASURED, measured
-from tools.repository import GPU, read_json
+from tools.repository import GPU, measured_file, read_json
 
 
 def draw_tcec_roofline(path: pathlib.Path) -> None:
@@ -146,7 +146,7 @@ def plan(data: Data) -> Plan:
         "tcec_promotion.svg": ([accuracy_path()], lambda data, path: draw_tcec_promotion(path)),
         "tcec_policies.svg": ([accuracy_path()], lambda data, path: draw_tcec_policies(path)),
     }
-    batched = GPU / "tensor_batched.json"
+    batched = measured_file("tensor_batched.json")
     if batched.exists():
         found["tcec_batched.svg"] = ([batched, GPU / "peers.json"], lambda data, path: draw_batched(path))
     return found

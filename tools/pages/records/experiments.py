@@ -3,14 +3,19 @@
 import pathlib
 
 from tools.experiments.sgemm import EXPERIMENTS
-from tools.repository import CPU, GPU, read_json
+from tools.repository import CPU, GPU, SINCE, measured_file, read_json
 
 # A GPU's before the executor's.
-FOLDERS = [GPU / "experiments", CPU / "experiments"]
+FOLDERS = [folder / "experiments" for folder in (SINCE, GPU, CPU)]
 
 
 def record_file(name: str) -> pathlib.Path | None:
     return next((folder / f"{name}.json" for folder in FOLDERS if (folder / f"{name}.json").exists()), None)
+
+
+def gpu_file(name: str) -> pathlib.Path:
+    """Of an experiment that needs a GPU; may be missing."""
+    return measured_file(f"experiments/{name}.json")
 
 
 def drawn() -> dict[str, pathlib.Path]:
