@@ -29,9 +29,10 @@ def relative(path: pathlib.Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def measured_file(name: str) -> pathlib.Path:
-    """The newest measurement of this name on a GPU; of the pages' GPU if there is none."""
-    return SINCE / name if (SINCE / name).exists() else GPU / name
+def newest(path: pathlib.Path) -> pathlib.Path:
+    """Of a measurement on the pages' GPU the one that was made since, if there is one."""
+    since = SINCE / path.relative_to(GPU) if path.is_relative_to(GPU) else path
+    return since if since.exists() else path
 
 
 def read_json(path: pathlib.Path) -> Any:

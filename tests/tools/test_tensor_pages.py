@@ -182,7 +182,7 @@ class Case(unittest.TestCase):
 
     def test_batches(self):
         self.assertEqual(tcec.block_tensor_batched(None), runs.NOT_MEASURED)
-        (self.folder / "peers.json").write_text(json.dumps({"ootomo_batched_sgemm_tflops": {"128": 50.0}}))
+        (self.folder / "peers.json").write_text(json.dumps({"ootomo": {"tflops": {"128": 50.0}}}))
         speeds = {
             "tensorcore/10_presplit": (60e3, 90e3),
             "tensorcore/11_any": (55e3, None),

@@ -1,5 +1,6 @@
 """The marked numbers of the tall & skinny pages: as those of tools/pages/values.py."""
 
+import statistics
 from collections.abc import Callable
 
 from tools.experiments.tsm_cases import TYPES, register_line
@@ -242,6 +243,52 @@ def chain(data: Data, mib: str) -> str:
     return number(r["ns"])
 
 
+def shares_of(name: str, kind: str, series: str) -> dict[int, float]:
+    """A series' shares of the roofline by M = N."""
+    found = {m: r["pct_roofline"] for m, r in of_series(name, kind, series).items()}
+    if not found:
+        raise NotMeasured("")
+    return found
+
+
+def lead(data: Data, name: str, kind: str, first: str, last: str, rest: str, one: str, other: str) -> str:
+    """By how many points of the roofline one series leads another, on average over widths with M mod 4 in `rest`
+    (13: 1 and 3)."""
+    ours, theirs = shares_of(name, kind, one), shares_of(name, kind, other)
+    widths = [m for m in range(int(first), int(last) + 1) if m in ours and m in theirs and str(m % 4) in rest]
+    return f"{statistics.mean(ours[m] - theirs[m] for m in widths):.1f}"
+
+
+def wins(data: Data, name: str, kind: str, first: str, last: str) -> str:
+    """How often each series is the fastest, by widths: "1: 4, 2: 20"."""
+    series = list(dict.fromkeys(r["series"] for r in experiment(name)))
+    shares = {s: shares_of(name, kind, s) for s in series}
+    best = [
+        max((s for s in series if m in shares[s]), key=lambda s: shares[s][m]) for m in range(int(first), int(last) + 1)
+    ]
+    return ", ".join(f"{s}: {best.count(s)}" for s in series if s in best)
+
+
+def steps(data: Data, name: str, kind: str, first: str, series: str) -> str:
+    """By how many per cent a series' share changes from a width to the next, on average."""
+    shares = shares_of(name, kind, series)
+    pairs = [(shares[m], shares[m + 1]) for m in range(int(first), 64) if m in shares and m + 1 in shares]
+    return f"{statistics.mean(100 * abs(b - a) / a for a, b in pairs):.0f} %"
+
+
+def reduction(data: Data, m: str, k: str, series: str) -> str:
+    """Of E8, the speed as a share of that without a reduction."""
+    times = {r["series"]: r["ms"] for r in experiment("E8") if (r["m"], r["n"], r["k"]) == (int(m), int(m), int(k))}
+    return f"{100 * times['none'] / times[series]:.0f} %"
+
+
+def length_gbs(data: Data, m: str, k: str, *series: str) -> str:
+    """Of E8, GB/s of A and B by one of its series."""
+    name = " ".join(series)
+    found = next(r for r in experiment("E8") if (r["m"], r["n"], r["k"], r["series"]) == (int(m), int(m), int(k), name))
+    return f"{8 * 2 * int(m) * int(k) / found['ms'] / 1e6:,.0f}"
+
+
 TSM_VALUES: dict[str, Callable[..., str]] = {
     "tsm": measured,
     "tsm_ratio": ratio,
@@ -257,6 +304,11 @@ TSM_VALUES: dict[str, Callable[..., str]] = {
     "chain": chain,
     "share": share,
     "slowest": slowest,
+    "lead": lead,
+    "wins": wins,
+    "steps": steps,
+    "reduction": reduction,
+    "length_gbs": length_gbs,
     "best_behind": best_behind,
     "tile": tile,
     "fma_latency_most": fma_latency_most,

@@ -124,26 +124,26 @@ inline std::string tsmm_refusal(int m, int n, bool is_complex, const KernelOptio
   return {};
 }
 
-/// An SM's cycles for a row, by what would bound it alone. What each is weighted with was fitted to 3,214 kernels on an
+/// An SM's cycles for a row, by what would bound it alone. What each is weighted with was fitted to 3,961 kernels on an
 /// H100 (docs/tsm/12_tsmm_generated.md#prediction): the latency is that of a lone load rather than of one under load,
-/// C costs three times as much through the L1 cache, which holds A's rows at the same time, as from shared memory.
+/// C costs four times as much through the L1 cache, which holds A's rows at the same time, as from shared memory.
 inline RowCycles tsmm_cycles(int m, int n, bool is_complex, const KernelOptions& o) {
   const int number = words(is_complex), count = ceil_div(n, o.threads_per_row);
   const TsmmAccess access = tsmm_access(m, n, number, o.threads_per_row);
   const double rows = 32.0 / o.threads_per_row * o.unroll;  // of a warp at a time
   const double on_their_way = tsmm_resident(m, n, is_complex, o) * o.threads / 32.0 * rows;
-  const double each_c = *o.c_source == CSource::registers ? 0 : *o.c_source == CSource::shared ? 0.84 : 2.7;
-  const double loads_of_a = 1.4 * m * o.unroll * access.load_a, loads_of_c = each_c * m * count * access.load_c;
-  const double stores = 0.45 * count * o.unroll * access.sectors;
-  return {.memory = 1.1 * (m + n) * 8.0 * number / bytes_a_cycle_both_ways,
-          .latency = 0.6 * ceil_div(m, columns_ahead(8 * number, m, o.unroll)) * latency / on_their_way,
+  const double each_c = *o.c_source == CSource::registers ? 0 : *o.c_source == CSource::shared ? 1 : 3.9;
+  const double loads_of_a = 1.1 * m * o.unroll * access.load_a, loads_of_c = each_c * m * count * access.load_c;
+  const double stores = 0.52 * count * o.unroll * access.sectors;
+  return {.memory = 1.4 * (m + n) * 8.0 * number / bytes_a_cycle_both_ways,
+          .latency = 0.63 * ceil_div(m, columns_ahead(8 * number, m, o.unroll)) * latency / on_their_way,
           .fma = 2 * (m + 1) * count * o.unroll * number * number * fma_cycles / rows,
           .l1 = (loads_of_a + loads_of_c + stores) / rows};
 }
 
 /// The time of a row: between the longest of them and their sum.
 inline double tsmm_time(const RowCycles& cycles) {
-  constexpr double power = 3.4;
+  constexpr double power = 2.9;
   double sum = 0;
   for (const double each : {cycles.memory, cycles.latency, cycles.fma, cycles.l1}) sum += std::pow(each, power);
   return std::pow(sum, 1 / power);

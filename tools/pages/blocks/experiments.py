@@ -3,11 +3,12 @@
 import pathlib
 
 from tools.experiments import sgemm, sgemm_tables, tsm_tables
-from tools.experiments.tsm_cases import PRODUCTS, TYPES
+from tools.experiments.tsm_cases import ELEMENT, PRODUCTS, TYPES
 from tools.experiments.tsm_ncu import TABLES_OF_COUNTED
 from tools.pages.data import Data
 from tools.pages.notes import not_measured
 from tools.pages.records.experiments import drawn, gpu_file, record_file
+from tools.pages.records.tcec import peers
 from tools.repository import GPU, read_json
 from tools.tables import table
 
@@ -53,6 +54,30 @@ def block_experiment_ncu(data: Data, name: str, folder: pathlib.Path | None = No
         *table(*TABLES_OF_COUNTED[name](record), left=()),
         "",
         f"{record['device']}, commit {record['commit']}, Nsight Compute.",
+    ]
+
+
+def block_cutlass(data: Data) -> list[str]:
+    """CUTLASS's split-K product by M = N, beside stage 09 of E3 on the same kind of GPU."""
+    found, rows = peers(), []
+    peer, ours = found["cutlass_splitk"], read_json(gpu_file("E3"))
+    best: dict[tuple[str, int], float] = {}
+    for r in ours["results"]:
+        best[r["type"], r["m"]] = max(best.get((r["type"], r["m"]), 0), r.get("gbytes_s", 0))
+    for r in peer["results"]:
+        element = ELEMENT[r["type"]]
+        gbs = 2 * r["m"] * r["k"] * element / r["ms"] / 1e6
+        flop_per_byte = r["m"] / (8 if r["type"] == "d" else 4)
+        roof = min(peer["ceilings"]["read_gbs"], peer["ceilings"]["dfma_gflops"] / flop_per_byte)
+        ratio = best[r["type"], r["m"]] / gbs
+        rows.append(
+            [TYPES[r["type"]], str(r["m"]), f"{gbs:,.0f}", f"{100 * gbs / roof:.1f} %", r["config"], f"{ratio:.1f}"]
+        )
+    head = ["type", "M = N", "CUTLASS, GB/s", "of the roofline", "its tile", "09 is faster, times"]
+    return [
+        *table(head, rows, left=(0, 4)),
+        "",
+        f"{found['device']}, CUTLASS {peer['commit'][:12]} ({peer['source']}). Tried: {peer['tried']}.",
     ]
 
 

@@ -11,9 +11,10 @@ from tools.pages.records.probes import (
     port_misses,
     port_shares,
     record,
+    record_path,
     unique,
 )
-from tools.repository import SINCE, Json
+from tools.repository import Json, newest, read_json_if_there
 from tools.tables import number, table
 
 WARPS = ("4", "8", "16")
@@ -132,8 +133,8 @@ def block_probe(data: Data, name: str) -> list[str]:
     if not run and name in TABLES:
         return not_measured("docs/measurements/measure --steps probes")
     lines = []
-    for each in (run, record(name, SINCE / "probes")):
-        if each:
+    for path in dict.fromkeys((record_path(name), newest(record_path(name)))):
+        if each := read_json_if_there(path):
             command = each["command"].split(" ", 1)[1].split(" --json")[0]
             lines += [*TABLES[name](each), "", f"{each['device']}, commit {each['commit']}, `./lab {command}`.", ""]
     return [*lines, f"![{name}](../figures/probe_{name}.svg)"]

@@ -16,6 +16,7 @@ from tools.pages.records.tcec import (
     best_batched,
     bounds_of,
     papers_library,
+    peers,
     residuals,
     short_name,
 )
@@ -54,8 +55,26 @@ def block_tensor_batched(data: Data) -> list[str]:
     return table(["TFLOP/s, 256 x (1,024 x 1,024 x k)", *(f"k = {k:,}" for k in depths)], rows) + [
         "",
         f"{measured_on(run)}, all checked; FP32 cores have {run['ceilings']['ffma_gflops'] / 1e3:.1f} TFLOP/s. "
-        "The paper's library was measured on another H200, before.",
+        + peer_named(peers(), "ootomo"),
     ]
+
+
+def peer_named(found: Json, name: str) -> str:
+    """Where a library's figures come from."""
+    peer = found[name]
+    where = f" on an {found['device']}" if "device" in found else ""
+    return f"The library: {peer['source']}, commit {peer['commit'][:12]}{where}." if "source" in peer else ""
+
+
+def block_tensor_instructions(data: Data) -> list[str]:
+    """What the paper's library and stage 12 execute for a Tensor Core instruction."""
+    found = peers()["instructions_of_1024"]
+    rows = [
+        [name, str(of["threads"]), str(of["registers"]), f"{of['all'] / found['hmma']:.1f}"]
+        for name, of in (("12_batched:papers", found["tensorcore/12:papers"]), ("the paper's library", found["ootomo"]))
+    ]
+    head = ["256 x (1,024 x 1,024 x 1,024)", "threads per block", "registers per thread", "instructions per HMMA"]
+    return [*table(head, rows), "", f"{peers()['device']}, Nsight Compute."]
 
 
 def block_tensor_batched_accuracy(data: Data) -> list[str]:

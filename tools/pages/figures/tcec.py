@@ -6,7 +6,7 @@ from tools.pages.data import Data
 from tools.pages.figures.style import Plan, plot_style, save
 from tools.pages.records.tcec import accuracy_path, batched_name, batched_speeds, papers_library, residuals, short_name
 from tools.pages.records.tensor import FOLDERS, MEASURED, measured
-from tools.repository import GPU, measured_file, read_json
+from tools.repository import GPU, newest, read_json
 
 
 def draw_tcec_roofline(path: pathlib.Path) -> None:
@@ -119,7 +119,7 @@ def draw_batched(path: pathlib.Path) -> None:
     for (stage, of), marker in zip(speeds.items(), "osD^v"):
         if stage != "cublas/tf32":
             ax.plot(*zip(*sorted(of.items())), marker=marker, ms=4, lw=1, label=batched_name(stage))
-    ax.plot(*zip(*papers_library().items()), "k:", marker="x", ms=5, lw=1, label="the paper's library, on another H200")
+    ax.plot(*zip(*papers_library().items()), "k:", marker="x", ms=5, lw=1, label="the paper's library")
     ax.axhline(run["ceilings"]["ffma_gflops"] / 1e3, color="tab:red", lw=0.8)
     ax.text(
         2**14,
@@ -146,7 +146,7 @@ def plan(data: Data) -> Plan:
         "tcec_promotion.svg": ([accuracy_path()], lambda data, path: draw_tcec_promotion(path)),
         "tcec_policies.svg": ([accuracy_path()], lambda data, path: draw_tcec_policies(path)),
     }
-    batched = measured_file("tensor_batched.json")
+    batched = newest(GPU / "tensor_batched.json")
     if batched.exists():
-        found["tcec_batched.svg"] = ([batched, GPU / "peers.json"], lambda data, path: draw_batched(path))
+        found["tcec_batched.svg"] = ([batched, newest(GPU / "peers.json")], lambda data, path: draw_batched(path))
     return found

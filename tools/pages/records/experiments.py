@@ -3,7 +3,7 @@
 import pathlib
 
 from tools.experiments.sgemm import EXPERIMENTS
-from tools.repository import CPU, GPU, SINCE, measured_file, read_json
+from tools.repository import CPU, GPU, SINCE, newest, read_json
 
 # A GPU's before the executor's.
 FOLDERS = [folder / "experiments" for folder in (SINCE, GPU, CPU)]
@@ -15,7 +15,7 @@ def record_file(name: str) -> pathlib.Path | None:
 
 def gpu_file(name: str) -> pathlib.Path:
     """Of an experiment that needs a GPU; may be missing."""
-    return measured_file(f"experiments/{name}.json")
+    return newest(GPU / "experiments" / f"{name}.json")
 
 
 def drawn() -> dict[str, pathlib.Path]:

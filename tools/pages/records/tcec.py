@@ -4,7 +4,7 @@ import dataclasses
 import pathlib
 
 from tools.pages.records.tensor import FOLDERS, Chip, measured
-from tools.repository import Json, read_json
+from tools.repository import Json, newest, read_json
 
 
 def accuracy_path() -> pathlib.Path:
@@ -28,10 +28,14 @@ def short_name(stage: str) -> str:
     return stage.split("/")[1]
 
 
+def peers() -> Json:
+    """Other libraries, measured beside ours and not part of the repository."""
+    return read_json(newest(FOLDERS["measured"] / "peers.json"))
+
+
 def papers_library() -> dict[int, float]:
     """{k: TFLOP/s} of the paper's own library on batches of 256 x (1024 x 1024 x k)."""
-    peers = read_json(FOLDERS["measured"] / "peers.json")
-    return {int(k): speed for k, speed in peers["ootomo_batched_sgemm_tflops"].items()}
+    return {int(k): speed for k, speed in peers()["ootomo"]["tflops"].items()}
 
 
 def batched_speeds() -> tuple[dict[str, dict[int, float]], Json] | tuple[None, None]:

@@ -3,7 +3,7 @@
 import dataclasses
 
 from tools.pages.notes import not_measured
-from tools.repository import CPU, GPU, Json, measured_file, read_json, read_json_if_there
+from tools.repository import CPU, GPU, Json, newest, read_json, read_json_if_there
 
 MEASURED = GPU / "tensor_h.json"
 FOLDERS = {"measured": GPU, "counted": CPU}
@@ -12,7 +12,7 @@ NOT_MEASURED = not_measured("docs/measurements/measure --steps tensor")
 
 
 def measured(name: str) -> Json | None:
-    return read_json_if_there(measured_file(f"tensor_{name}.json"))
+    return read_json_if_there(newest(FOLDERS["measured"] / f"tensor_{name}.json"))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,7 +4,7 @@ import pathlib
 from collections.abc import Iterable
 
 from tools.pages.records.tensor import FOLDERS
-from tools.repository import Json, measured_file, read_json_if_there
+from tools.repository import Json, newest, read_json_if_there
 
 # Of 06a and 06b: whose speeds are compared; and what the paper says of its own, in words, for it prints no number.
 PAIRS = (
@@ -36,8 +36,7 @@ PAPER = {
 
 
 def probe_path(name: str, folder: str) -> pathlib.Path:
-    file = f"tensor_{name}.json"
-    return measured_file(file) if folder == "measured" else FOLDERS[folder] / file
+    return newest(FOLDERS[folder] / f"tensor_{name}.json")
 
 
 def probe_run(name: str, folder: str) -> Json | None:

@@ -6,7 +6,7 @@ import pathlib
 from tools.experiments.tsm_cases import TYPES
 from tools.pages.data import Data, NotMeasured
 from tools.pages.records import probes
-from tools.repository import GPU, Json, measured_file, read_json_if_there
+from tools.repository import GPU, Json, newest, read_json_if_there
 
 RESULTS = GPU  # tsm_d.json and so on
 EXPERIMENTS = GPU / "experiments"
@@ -97,7 +97,7 @@ def in_flight(found: Json, sms: int) -> float:
 
 def experiment(name: str) -> list[Json]:
     """The results of one of E2 to E14 that have a time; NotMeasured if it has not run on a GPU."""
-    record = read_json_if_there(measured_file(f"experiments/{name}.json"))
+    record = read_json_if_there(newest(EXPERIMENTS / f"{name}.json"))
     if not record or record["executor"]:
         raise NotMeasured("")
     return [r for r in record["results"] if "ms" in r]
