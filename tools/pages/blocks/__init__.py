@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from tools.pages.blocks import (
+    audit,
     bounds,
     checks,
     counts,
@@ -26,6 +27,7 @@ from tools.pages.blocks import (
 )
 
 MODULES = (
+    audit,
     bounds,
     checks,
     counts,
