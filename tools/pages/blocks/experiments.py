@@ -77,7 +77,7 @@ def block_cutlass(data: Data) -> list[str]:
     return [
         *table(head, rows, left=(0, 4)),
         "",
-        f"{found['device']}, CUTLASS {peer['commit'][:12]} ({peer['source']}). Tried: {peer['tried']}.",
+        f"{found['device']}, CUTLASS {peer['revision'][:12]} ({peer['source']}). Tried: {peer['tried']}.",
     ]
 
 

@@ -63,7 +63,7 @@ def peer_named(found: Json, name: str) -> str:
     """Where a library's figures come from."""
     peer = found[name]
     where = f" on an {found['device']}" if "device" in found else ""
-    return f"The library: {peer['source']}, commit {peer['commit'][:12]}{where}." if "source" in peer else ""
+    return f"The library: {peer['source']}, commit {peer['revision'][:12]}{where}." if "source" in peer else ""
 
 
 def block_tensor_instructions(data: Data) -> list[str]:
