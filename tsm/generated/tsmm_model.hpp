@@ -142,11 +142,9 @@ inline RowCycles tsmm_cycles(int m, int n, bool is_complex, const KernelOptions&
 }
 
 /// The time of a row: between the longest of them and their sum.
-inline double tsmm_time(const RowCycles& cycles) {
-  constexpr double power = 2.9;
-  double sum = 0;
-  for (const double each : {cycles.memory, cycles.latency, cycles.fma, cycles.l1}) sum += std::pow(each, power);
-  return std::pow(sum, 1 / power);
+inline double tsmm_time(const RowCycles& c) {
+  const auto power = [](double x) { return std::pow(x, 2.9); };
+  return std::pow(power(c.memory) + power(c.latency) + power(c.fma) + power(c.l1), 1 / 2.9);
 }
 
 /// Visits kernels with the options that are asked for and all values of the others.
