@@ -354,12 +354,6 @@ class Records(unittest.TestCase):
                 }[kind]:
                     self.assertIn(word, text, kind)
 
-    def test_roofline_of_figures(self):
-        found = RECORDS["curves"]
-        self.assertEqual(figures.roofline_gflops(found, 8, "d", "tsmm"), 3000)  # a flop for a byte
-        self.assertEqual(figures.roofline_gflops(found, 8, "z", "tsmttsm"), 8000)
-        self.assertEqual(figures.roofline_gflops(found, 64, "z", "tsmttsm"), 30000)
-
 
 if __name__ == "__main__":
     bin_dir = pathlib.Path(sys.argv.pop(1)).resolve()

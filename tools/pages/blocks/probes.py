@@ -129,14 +129,14 @@ TABLES = {
 
 def block_probe(data: Data, name: str) -> list[str]:
     """What a probe measured, and its figure."""
-    run = record(name)
-    if not run and name in TABLES:
+    run, table_of = record(name), TABLES[name]
+    if not run:
         return not_measured("docs/measurements/measure --steps probes")
     lines = []
     for path in dict.fromkeys((record_path(name), newest(record_path(name)))):
         if each := read_json_if_there(path):
             command = each["command"].split(" ", 1)[1].split(" --json")[0]
-            lines += [*TABLES[name](each), "", f"{each['device']}, commit {each['commit']}, `./lab {command}`.", ""]
+            lines += [*table_of(each), "", f"{each['device']}, commit {each['commit']}, `./lab {command}`.", ""]
     return [*lines, f"![{name}](../figures/probe_{name}.svg)"]
 
 
