@@ -33,9 +33,9 @@ def block_sources_audit(data: Data) -> list[str]:
         holds = collections.Counter(item["holds"] for item in items[name])
         rows.append([title, str(len(items[name])), *(str(holds[each]) for each in ("works", "partial", "missing"))])
     rows.append(["all", *(str(sum(int(r[i]) for r in rows)) for i in range(1, 5))])
-    lines = table(["document", "items", "here", "in part", "missing"], rows, left=(0,))
+    lines = table(["document", "items", "here", "in part", "missing"], rows, left=("document",))
     for name, title in audit["documents"].items():
         lines += ["", f"<details><summary>{title}: {len(items[name])} items</summary>", ""]
-        head = ["", "what the document has", "where", "command", "behind it"]
-        lines += [*table(head, [row(item) for item in items[name]], left=(1, 2, 3, 4)), "", "</details>"]
+        head = ["item", "what the document has", "where", "command", "behind it"]
+        lines += [*table(head, [row(item) for item in items[name]], left=head[1:]), "", "</details>"]
     return lines

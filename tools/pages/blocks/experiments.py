@@ -75,7 +75,7 @@ def block_cutlass(data: Data) -> list[str]:
         )
     head = ["type", "M = N", "CUTLASS, GB/s", "of the roofline", "its tile", "09 is faster, times"]
     return [
-        *table(head, rows, left=(0, 4)),
+        *table(head, rows, left=("type", "its tile")),
         "",
         f"{found['device']}, CUTLASS {peer['revision'][:12]} ({peer['source']}). Tried: {peer['tried']}.",
     ]
