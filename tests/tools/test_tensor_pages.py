@@ -180,6 +180,21 @@ class Case(unittest.TestCase):
         self.assertEqual(lines[2:4], ["| `scan_registers` | 0 | 0 | 0 |", "| `scan_shared` | 4,096 | 12 | 5,001 |"])
         self.assertEqual(tensor_probes.block_probe_shared(None, "tensorcore/06a"), runs.NOT_MEASURED)
 
+    def test_grid_of_blockings(self):
+        self.assertIn("blockings", tcec.block_tensor_blocking_grid(None)[0])
+        names = [f"12_{i}x64x16-32x32x16" for i in range(1, 16)] + ["12_128x128x32-32x32x32"]
+        results = [
+            {"stage": f"tuning/{name}", "problem": {"k": 128}, "gflops": 1e3 * (20 - i), "status": "pass"}
+            for i, name in enumerate(names)
+        ]
+        copies = {name: {"registers": 128, "spill_bytes": 4, "shared_bytes": 2048} for name in names}
+        self.put("blocking_grid", {"device": "a GPU", "commit": "c", "results": results, "copies": copies})
+        lines = tcec.block_tensor_blocking_grid(None)
+        self.assertEqual(len(lines), 2 + 12 + 1 + 2)  # the paper's is the last, and shown all the same
+        self.assertEqual(lines[2], "| 1: `1x64x16-32x32x16` | 20.0 | 128 | 4 | 2 KB |")
+        self.assertEqual(lines[14], "| 16: `128x128x32-32x32x32`, the paper's | 5.0 | 128 | 4 | 2 KB |")
+        self.assertIn("16 blockings, none wrong", lines[-1])
+
     def test_batches(self):
         self.assertEqual(tcec.block_tensor_batched(None), runs.NOT_MEASURED)
         (self.folder / "peers.json").write_text(json.dumps({"ootomo": {"tflops": {"128": 50.0}}}))

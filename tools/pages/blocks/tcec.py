@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tools.pages.data import Data
-from tools.pages.notes import measured_on
+from tools.pages.notes import measured_on, not_measured
 from tools.pages.records.launches import shared_bytes
 from tools.pages.records.tcec import (
     PAPERS_BATCH,
@@ -64,6 +64,46 @@ def peer_named(found: Json, name: str) -> str:
     peer = found[name]
     where = f" on an {found['device']}" if "device" in found else ""
     return f"The library: {peer['source']}, commit {peer['revision'][:12]}{where}." if "source" in peer else ""
+
+
+SHOWN, PAPERS = 12, "128x128x32-32x32x32"  # of the grid: the best, and the paper's
+
+
+def block_tensor_blocking_grid(data: Data) -> list[str]:
+    """The best of the grid of ./lab measure blockings, and the paper's blocking among them."""
+    run = measured("blocking_grid")
+    if not run:
+        return not_measured("./lab measure blockings")
+    speeds: dict[str, dict[int, float]] = {}
+    for r in run["results"]:
+        if r["stage"].startswith("tuning/12_") and "gflops" in r:
+            speeds.setdefault(r["stage"].removeprefix("tuning/"), {})[r["problem"]["k"]] = r["gflops"] / 1e3
+    depths = sorted({k for of in speeds.values() for k in of})
+    ranked = sorted(speeds, key=lambda s: -speeds[s].get(depths[-1], 0))
+    rows = []
+    for place, stem in enumerate(ranked, 1):
+        if place > SHOWN and not stem.endswith(PAPERS):
+            continue
+        copy = run["copies"][stem]
+        rows.append(
+            [
+                f"{place}: `{stem.removeprefix('12_')}`" + (", the paper's" if stem.endswith(PAPERS) else ""),
+                *(f"{speeds[stem][k]:.1f}" if k in speeds[stem] else "-" for k in depths),
+                str(copy["registers"]),
+                str(copy["spill_bytes"]),
+                f"{copy['shared_bytes'] / 1024:.0f} KB",
+            ]
+        )
+    head = [
+        "place: block tile - fragment",
+        *(f"TFLOP/s at k = {k:,}" for k in depths),
+        "registers",
+        "bytes spilled",
+        "shared memory",
+    ]
+    wrong = sum(r.get("status") == "fail" for r in run["results"])
+    note = f"256 x (1,024 x 1,024 x k), {len(ranked)} blockings, {wrong or 'none'} wrong. {measured_on(run)}."
+    return [*table(head, rows), "", note]
 
 
 def block_tensor_instructions(data: Data) -> list[str]:
