@@ -110,7 +110,7 @@ def draw_reductions(plt: Pyplot, record: Json) -> Figure:
         ax.set_title(f"M x N = {m} x {n}", fontsize=10)
         ax.set_xlabel("K")
     axes[0][0].set_ylabel("% of the speed without a reduction")
-    axes[0][0].legend(frameon=False, fontsize=8, loc="lower right")
+    axes[0][-1].legend(frameon=False, fontsize=8, loc="lower right")
     return fig
 
 
