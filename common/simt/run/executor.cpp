@@ -61,6 +61,9 @@ class Pool {
     // A worker maps 2048 regions (stacks and guard pages) and Linux allows a process 65530.
     const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1u, BusyWorker::most);
     for (unsigned i = 0; i < count; ++i) threads_.emplace_back([this, i] { serve(i); });
+    // A process that forks while a thread begins copies the locks that this one holds, and nobody ever gives them back.
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return begun_ == count; });
   }
 
   static void run_blocks(unsigned index, Block& block, Grid& grid) {
@@ -75,6 +78,8 @@ class Pool {
     Block block;
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
+    ++begun_;
+    done_.notify_one();
     for (;;) {
       start_.wait(lock, [&] { return stopping_ || generation_ != seen; });
       if (stopping_) return;
@@ -92,6 +97,7 @@ class Pool {
   std::condition_variable start_, done_;
   std::vector<std::thread> threads_;
   Grid* grid_ = nullptr;
+  unsigned begun_ = 0;  // threads that have all they need
   unsigned wanted_ = 0;
   unsigned busy_ = 0;
   std::uint64_t generation_ = 0;
