@@ -3,15 +3,17 @@
 import re
 import sys
 
-from tools.repository import CPU, GPU, Json, read_json, read_json_if_there, relative, stage_file, stages
+from tools.repository import CPU, GPU, Json, newest, read_json, read_json_if_there, relative, stage_file, stages
 
-LADDER, COUNTERS, CALIBRATION = (GPU / f"{name}.json" for name in ("sgemm", "counters", "calibration"))
+LADDER, CALIBRATION = (GPU / f"{name}.json" for name in ("sgemm", "calibration"))
+COUNTERS = newest(GPU / "counters.json")
 MAPS = CPU / "thread_maps.json"
 COUNTED = CPU / "counts.json"  # by the CPU executor, on any machine
 BESIDE = GPU / "counts.json"  # the same and Nsight Compute's; may be missing
 # These may be missing.
-SWEEP, COARSE, RANDOM, VARIANTS = (GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random", "variants"))
-MORE_VARIANTS = [GPU / f"variants_{name}.json" for name in ("sizes", "16384", "thin")]
+SWEEP, COARSE, RANDOM = (GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random"))
+VARIANTS = newest(GPU / "variants.json")
+MORE_VARIANTS = [newest(GPU / f"variants_{name}.json") for name in ("sizes", "16384", "thin")]
 BOUNDS = CPU / "bounds.json"  # by ./lab measure bounds
 TUNING = GPU / "tuning.json"  # the search of stage 16
 SANITIZERS = GPU / "sanitizers.json"
