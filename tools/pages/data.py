@@ -113,9 +113,8 @@ class Data:
                 return r
         raise NotMeasured("")
 
-    def speed(self, which: str, shape: str) -> float:
-        number, _, name = which.partition(":")
-        return (self.variant(number, name, shape) if name else self.result(number, shape))["gflops"]
+    def speed(self, stage: str, shape: str) -> float:
+        return self.result(stage, shape)["gflops"]
 
     def variant_speed(self, which: str, shape: str) -> float:
         number, _, name = which.partition(":")

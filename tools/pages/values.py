@@ -191,6 +191,12 @@ def probe_code(data: Data, probe: str, kernel: str, what: str) -> str:
     return f"{next(r[what] for r in part(run, 'code') if r['kernel'].replace(' ', '') == kernel):,}"
 
 
+def ratio(data: Data, a: str, b: str, shape: str) -> str:
+    """Of b's speed to a's. Where one is a variant, both come from the run of the variants, so that the card is one."""
+    speed = data.variant_speed if ":" in a + b else data.speed
+    return f"{speed(b, shape) / speed(a, shape):.2f}"
+
+
 def counter(data: Data, stage: str, size: str, name: str) -> str:
     found = data.counter(stage, size)
     if name not in found and name in METRICS.values():  # read since that run
@@ -225,10 +231,8 @@ VALUES: dict[str, Callable[..., str]] = {
     "per_fma": lambda d, stage, size, counter: f"{d.per_fma(stage, size, counter):.2f}",
     "counter": counter,
     "gain": lambda d, a, b, shape: f"{d.result(b, shape)['gflops'] / d.result(a, shape)['gflops']:.1f}",
-    # Of the second to the first; each may be a variant, as 06a:unroll=1.
-    "ratio": lambda d, a, b, shape: f"{d.speed(b, shape) / d.speed(a, shape):.2f}",
-    # The same where one is a variant, and both from the run of the variants.
-    "variant_ratio": lambda d, a, b, shape: f"{d.variant_speed(b, shape) / d.variant_speed(a, shape):.2f}",
+    # Of the second to the first; each may be a variant, as 06a:unroll=1. Both are of one run.
+    "ratio": ratio,
     "variant": lambda d, stage, name, shape: tflops(d.variant(stage, name, shape)["gflops"]),
     # Of a variant to its stage, in the same run, as in the block "variants".
     "variant_gain": lambda d, stage, name, shape: (

@@ -35,6 +35,26 @@ def block_diff(data: Data, stage: str) -> list[str]:
     ]
 
 
+def block_excerpt(data: Data, stage: str, *phrase: str) -> list[str]:
+    """Of a stage's code the first line that has the phrase in it, and what is indented below it to the closing brace."""
+    lines = (ROOT / FAMILIES[stage.split("/")[0]] / f"{stage.split('/')[1]}.cu").read_text().splitlines()
+    text = " ".join(phrase)
+    begin = next((i for i, line in enumerate(lines) if text in line and not line.startswith("//")), None)
+    if begin is None:
+        raise KeyError(f"{stage} has no line with '{text}'")
+
+    def indent(line: str) -> int:
+        return len(line) - len(line.lstrip())
+
+    end, margin = begin + 1, indent(lines[begin])
+    while end < len(lines) and (not lines[end] or indent(lines[end]) > margin or lines[end].startswith("#pragma")):
+        end += 1
+    end += end < len(lines) and lines[end].strip() == "}"
+    while not lines[end - 1]:
+        end -= 1
+    return ["```cuda", *(line[margin:] if not line.startswith("#") else line for line in lines[begin:end]), "```"]
+
+
 def block_stage_index(data: Data, family: str, folder: str) -> list[str]:
     """A family's stages, from whose pages the titles are; `folder`: where the page lies that the links start from."""
     rows = []

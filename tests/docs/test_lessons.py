@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Checks that pages can be read: a lesson's length and parts, sentences, house words, numbers that are typed.
+
+usage: test_lessons.py [--pages PART]   of pages whose path has PART in it also the figures, sentence by sentence
+
+A page of a stage is a lesson. What was tried beside it and what the profiler said stands in NN_name.log.md, which no
+rule here binds but that of words. WAITING names the pages that were not rewritten yet; a page that keeps the rules must
+not be on it.
+"""
+
+import argparse
+import pathlib
+import re
+import statistics
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+WAITING = pathlib.Path(__file__).with_name("lessons_waiting.txt")
+FAMILIES = ("stages", "tsm", "tensorcore")
+SECTIONS = ("Idea", "By hand", "Prediction", "Measurement", "What bounds it", "Exercise")
+WORDS = 900  # of a lesson, without tables, code, figures, generated parts and exercises
+MEDIAN, NINTH = 18, 28  # words of a sentence, and of nine in ten
+HOUSE_WORDS = re.compile(
+    r"on (?:its|their) way|for nothing|in vain|so.manieth|so many\b|said aloud|says? aloud|of no account"
+    r"|dealt out|in turns\b|in the flesh|stands? in .{1,30}'s way|not traced|the weather",
+    re.I,
+)
+# Measured quantities; a plain percentage is one, too.
+UNIT = r"(?:[KMGTP]?FLOP/s|[kKMGT]i?B/s|m[sW]|[uµ]s|ns|MHz|GHz|watts?|W|%|percent|times (?:as|faster|slower))"
+QUANTITY = re.compile(rf"(?<![\w.])\d[\d,.]*\s*{UNIT}(?!\w)")
+# A number that was not measured here: predicted, exact by construction, or a source's.
+NOT_OURS = re.compile(
+    r"predict|expect|allow|at most|at least|peak|ceiling|paper|article|case study|report|source|exactly|by hand", re.I
+)
+
+
+def parts(text):
+    """A page by its sections, without what is not prose. Numbers' marks become ⟨1⟩."""
+    text = re.sub(r"<!-- = .*?-->.*?<!-- / -->", "⟨1⟩", text, flags=re.S)
+    text = re.sub(r"^<!-- generated:.*?<!-- end generated -->$", "", text, flags=re.S | re.M)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
+    text = re.sub(r"^(\s*)(`{3,}|~{3,}).*?^\1\2\s*$", "", text, flags=re.S | re.M)
+    text = re.sub(r"^\s*\|.*$", "", text, flags=re.M)
+    text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", text)
+    text = re.sub(r"<[^>]+>", "", text)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"(`+).+?\1", "code", text, flags=re.S)
+    found, heading = {}, ""
+    for line in text.splitlines():
+        if match := re.match(r"#{1,6} +(.*)", line):
+            heading = match[1].strip() if line.startswith("## ") or line.startswith("# ") else heading
+        else:
+            found.setdefault(heading, []).append(line)
+    return {heading: "\n".join(lines) for heading, lines in found.items()}
+
+
+def paragraphs(text):
+    """Also each item of a list."""
+    text = re.sub(r"^\s*(?:[-*+]|\d+\.) +", "\n\n", text, flags=re.M)
+    return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
+
+
+def sentences(text):
+    """A colon before a capital ends one, too; a full stop in a number or an abbreviation does not."""
+    found = []
+    for paragraph in paragraphs(text):
+        paragraph = re.sub(r"[*_]{1,2}", "", paragraph)
+        paragraph = re.sub(r"\b(e\.g|i\.e|cf|vs|Sec|Fig|No)\.", r"\1", paragraph)
+        found += [s for s in re.split(r"(?<=[.!?])[\")]?\s+(?=[\"(⟨A-Z0-9])|:\s+(?=[A-Z])|;\s", paragraph) if s.strip()]
+    return found
+
+
+def words(text):
+    return [word for word in re.split(r"\s+", text) if re.search(r"[\w⟨]", word)]
+
+
+def is_stage(path):
+    return path.parent.name in FAMILIES and re.match(r"\d\d", path.name) and not path.name.endswith(".log.md")
+
+
+def faults(path):
+    text = path.read_text()
+    by_heading = parts(text)
+    # A page's head is links; a log is a log.
+    bodies = {h: t for h, t in by_heading.items() if h not in ("", "Log", "Source")}
+    first = re.match(r"# (.*)", text)
+    if is_stage(path) and first:
+        bodies.pop(first[1].strip(), None)
+    found = []
+    prose = "\n\n".join(bodies.values())
+    for match in HOUSE_WORDS.finditer(" ".join(prose.split())):
+        found.append(f"house word: '{match[0]}'")
+    if path.name.endswith(".log.md"):
+        return found
+    for sentence in sentences(prose):
+        if re.match(r"(?:Of|Who|So many) ", sentence):
+            found.append(f"a sentence that begins with '{sentence.split()[0]}': {sentence[:60]}")
+    lengths = sorted(len(words(sentence)) for sentence in sentences(prose))
+    if len(lengths) >= 10:
+        median, ninth = statistics.median(lengths), lengths[int(0.9 * len(lengths))]
+        if median > MEDIAN or ninth > NINTH:
+            found.append(
+                f"sentences of {median:g} words (at most {MEDIAN}), of {ninth} in the long tenth (at most {NINTH})"
+            )
+    if is_stage(path):
+        for section in SECTIONS:
+            if section not in by_heading:
+                found.append(f"no section '## {section}'")
+        lesson = "\n\n".join(t for h, t in bodies.items() if not h.startswith("Exercise"))
+        if (length := len(words(lesson))) > WORDS:
+            found.append(f"a lesson of {length} words (at most {WORDS})")
+        for heading in ("Measurement", "What bounds it"):
+            for sentence in sentences(by_heading.get(heading, "")):
+                if not NOT_OURS.search(sentence) and (match := QUANTITY.search(sentence)):
+                    found.append(f"'{match[0]}' is typed, not generated: {sentence[:80]}")
+    return found
+
+
+def pages():
+    found = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+    return [path for path in found if path != DOCS / "sources.md"]  # a table of the sources' own words
+
+
+class Lessons(unittest.TestCase):
+    def setUp(self):
+        self.waiting = set(WAITING.read_text().split())
+
+    def test_pages_can_be_read(self):
+        for path in pages():
+            name = path.relative_to(ROOT).as_posix()
+            if name not in self.waiting:
+                with self.subTest(name):
+                    self.assertEqual(faults(path), [])
+
+    def test_waiting_pages_exist_and_have_faults(self):
+        for name in self.waiting:
+            with self.subTest(name):
+                self.assertTrue((ROOT / name).exists(), "is no page")
+                self.assertTrue(faults(ROOT / name), "keeps all rules: take it off the list")
+
+    def test_a_log_has_its_page(self):
+        for path in DOCS.rglob("*.log.md"):
+            page = path.with_name(path.name.replace(".log.md", ".md"))
+            self.assertTrue(page.exists(), path)
+            self.assertIn(path.name, page.read_text(), f"{page} does not lead to its log")
+
+    def test_the_rules_find_what_they_are_for(self):
+        """Each of them, in a text made for it."""
+        page = DOCS / "stages" / "99_made_up.md"
+        good = "\n".join(f"## {section}\n\nA warp reads a row. It is short." for section in SECTIONS)
+
+        class Text:
+            name, parent = page.name, page.parent
+
+            def __init__(self, text):
+                self.text = text
+
+            def read_text(self):
+                return self.text
+
+        self.assertEqual(faults(Text("# 99\n\n" + good)), [])
+        wrong = {
+            "house word": "The loads are on their way.",
+            "begins with": "Of these it reads two.",
+            "sentences of": " ".join(["It " + "reads one word after another " * 6 + "."] * 12),
+            "a lesson of": "A warp reads a row of the tile. " * 150,
+            "typed": "It reaches 31.5 TFLOP/s.",
+        }
+        for what, text in wrong.items():
+            changed = good.replace("## Measurement\n", f"## Measurement\n\n{text}\n", 1)
+            self.assertTrue(any(what in fault for fault in faults(Text("# 99\n\n" + changed))), what)
+        self.assertTrue(
+            any("no section" in fault for fault in faults(Text("# 99\n\n" + good.replace("## By hand", "##"))))
+        )
+        marked = good.replace("## Measurement\n", "## Measurement\n\nIt reaches <!-- = x -->31.5<!-- / --> TFLOP/s.\n")
+        self.assertEqual(faults(Text("# 99\n\n" + marked)), [])
+
+
+def show(part):
+    bad = 0
+    for path in pages():
+        name = path.relative_to(ROOT).as_posix()
+        if part not in name:
+            continue
+        found = faults(path)
+        bad += bool(found)
+        bodies = {h: t for h, t in parts(path.read_text()).items() if h not in ("", "Log", "Source")}
+        print(f"{name}: " + ", ".join(f"{h} {len(words(t))}" for h, t in bodies.items()) + " words")
+        for fault in found:
+            print(f"  {fault}")
+        for sentence in sentences("\n\n".join(bodies.values())):
+            if len(words(sentence)) > NINTH:
+                print(f"  {len(words(sentence))} words: {sentence[:150]}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
+    parser.add_argument("--pages")
+    options, rest = parser.parse_known_args()
+    if options.pages is not None:
+        sys.exit(show(options.pages))
+    unittest.main(argv=[sys.argv[0], *rest])
