@@ -1,16 +1,15 @@
 // 12 batched: many products of one size in one launch, with 08's fragments: the kernel of the paper's Figure 8.
 //
-// Idea      A batch has blocks enough for all SMs whatever the size of its matrices, so a block needs no large tile, and k
-//           no slices. What is left to choose is the blocking: tiles of C for a block and for a warp, steps of k between
-//           two barriers, k of a fragment. The paper's is (128, 128, 32) and (32, 32, 32), variant `papers`; the default
-//           has fragments of half the k, the other variants are around that.
+// Idea      A batch has enough blocks for all SMs whatever the size of its matrices, so a block needs no large tile of C
+//           and no slices of k. What remains is the blocking: the block's tile, the warp's tile, how many k-tiles are in
+//           flight, and how many steps of k a fragment has. The paper's blocking is variant `papers`.
 // Base      08_split_in_registers
-// Change    08 with a third coordinate of a block, tiles copied asynchronously, one ahead, and fragments of WARP_K
-//           steps of k: so many products are summed in Tensor Cores before plain cores add them to the sum.
-// Limit     Issue slots, as in 08: each warp splits for itself. A warp tile of WARP_M x WARP_N splits (WARP_M + WARP_N)
-//           numbers a step of k for WARP_M * WARP_N products of them: large warp tiles split less, and need registers.
-// Number    smsp__issue_active; TFLOP/s over k = 2^7 .. 2^14 beside cuBLAS's batched SGEMM, and 11's.
-// Map       TILE_M / WARP_M x TILE_N / WARP_N warps, each WARP_M x WARP_N of C.
+// Change    08 with the matrix of the batch as the grid's second coordinate. Tiles are copied asynchronously, two ahead.
+//           A fragment has WARP_K steps of k: Tensor Cores sum that many products before FP32 cores round the sum.
+// Limit     Issue slots, as in 08, because each warp splits its own operands. A warp tile splits WARP_M + WARP_N numbers
+//           per step of k for WARP_M * WARP_N products, so a larger warp tile splits less and needs more registers.
+// Number    Instructions per HMMA in the loop; TFLOP/s for k = 2^7 .. 2^14 beside cuBLAS's batched SGEMM, and 11's.
+// Map       TILE_M / WARP_M x TILE_N / WARP_N warps; each computes WARP_M x WARP_N elements of C.
 // Page      docs/tensorcore/12_batched.md
 // Source    Ootomo and Yokota (2023), section 4.4.2, Figure 8: the blocking, the batch of 256 and the sizes.
 #include <algorithm>
@@ -25,11 +24,12 @@ namespace {
 
 namespace tcec = wmma_ext::tcec;
 
-constexpr int LANES = 32, STAGES = 2;
+constexpr int LANES = 32;
 
-template <int TILE_M_, int TILE_N_, int TILE_K_, int WARP_M_, int WARP_N_, int WARP_K_>
+template <int TILE_M_, int TILE_N_, int TILE_K_, int WARP_M_, int WARP_N_, int WARP_K_, int STAGES_>
 struct Blocking {
   static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_, TILE_K = TILE_K_;
+  static constexpr int STAGES = STAGES_;                                      // tiles of A and B in shared memory
   static constexpr int WARP_M = WARP_M_, WARP_N = WARP_N_, WARP_K = WARP_K_;  // of a fragment
   static constexpr int WARPS_N = TILE_N / WARP_N, THREADS = TILE_M / WARP_M * WARPS_N * LANES;
   // Lane 4 g + t loads A's pair (g, 2 t) and B's elements (2 t, g) and (2 t + 1, g): with rows so far apart, modulo 32
@@ -39,22 +39,29 @@ struct Blocking {
   static constexpr unsigned SHARED_BYTES = STAGES * TILE * sizeof(float);
 };
 
-// Starts copying a tile, 16 bytes a thread at a time if rows begin at multiples of them; zeros for what doesn't exist.
+// Starts copying a tile, 16 bytes at a time if rows begin at multiples of them. Only tiles at the matrix's edges are
+// checked, because checks take issue slots; zeros fill the rest of such a tile.
 template <class S, int ROWS, int COLS, int STRIDE>
-__device__ void copy_tile(float* to, const float* from, std::int64_t ld, int rows, int cols, bool vectors) {
-  constexpr int ROW_CHUNKS = COLS / 4;
-  static_assert(ROWS * ROW_CHUNKS % S::THREADS == 0 && STRIDE % 4 == 0);
+__device__ void copy_tile(float* tile, const float* matrix, std::int64_t ld, int rows, int cols, bool vectors) {
+  constexpr int ROW_CHUNKS = COLS / 4, STEP = S::THREADS / ROW_CHUNKS;
+  static_assert(S::THREADS % ROW_CHUNKS == 0 && ROWS % STEP == 0 && STRIDE % 4 == 0);
+  const int first = threadIdx.x / ROW_CHUNKS, col = threadIdx.x % ROW_CHUNKS * 4;
+  float* const to = tile + first * STRIDE + col;
+  const float* const from = matrix + first * ld + col;
+  if (vectors && rows >= ROWS && cols >= COLS) {
 #pragma unroll
-  for (int i = 0; i < ROWS * ROW_CHUNKS; i += S::THREADS) {
-    const int row = (i + threadIdx.x) / ROW_CHUNKS, col = (i + threadIdx.x) % ROW_CHUNKS * 4;
-    const int exist = row < rows ? min(max(cols - col, 0), 4) : 0;  // of these four
-    const float* const source = from + (exist > 0 ? row * ld + col : 0);
+    for (int row = 0; row < ROWS; row += STEP) gemm::ptx::cp_async_cg(to + row * STRIDE, from + row * ld);
+    return;
+  }
+#pragma unroll 1
+  for (int row = 0; row < ROWS; row += STEP) {
+    const int exist = first + row < rows ? min(max(cols - col, 0), 4) : 0;  // of these four
     if (vectors) {
-      gemm::ptx::cp_async_cg(to + row * STRIDE + col, source, 4 * exist);
+      gemm::ptx::cp_async_cg(to + row * STRIDE, exist > 0 ? from + row * ld : matrix, 4 * exist);
       continue;
     }
     for (int e = 0; e < 4; ++e)
-      gemm::ptx::cp_async_ca<4>(to + row * STRIDE + col + e, source + (e < exist ? e : 0), e < exist ? 4 : 0);
+      gemm::ptx::cp_async_ca<4>(to + row * STRIDE + e, e < exist ? from + row * ld + e : matrix, e < exist ? 4 : 0);
   }
 }
 
@@ -75,7 +82,7 @@ __global__ void __launch_bounds__(S::THREADS)
   a += blockIdx.y * stride_a + tile_row * lda;
   b += blockIdx.y * stride_b + tile_col;
   const auto copy = [&](int k0) {
-    float* const to = tiles + k0 / S::TILE_K % STAGES * S::TILE;
+    float* const to = tiles + k0 / S::TILE_K % S::STAGES * S::TILE;
     if (k0 < k) {
       const std::int64_t first = k0;
       copy_tile<S, S::TILE_M, S::TILE_K, S::A_ROW>(to, a + first, lda, m - tile_row, k - k0, vectors_a);
@@ -87,12 +94,12 @@ __global__ void __launch_bounds__(S::THREADS)
 
   Sum sum;
   tcec::fill_fragment(sum, 0.0f);
-  copy(0);
+  for (int ahead = 0; ahead < S::STAGES - 1; ++ahead) copy(ahead * S::TILE_K);
   for (int k0 = 0; k0 < k; k0 += S::TILE_K) {
-    copy(k0 + S::TILE_K);
-    gemm::ptx::cp_async_wait<1>();
-    __syncthreads();
-    const float* const as = tiles + k0 / S::TILE_K % STAGES * S::TILE;
+    gemm::ptx::cp_async_wait<S::STAGES - 2>();
+    __syncthreads();  // this tile has arrived; all warps have read the last one, which the next copy overwrites
+    copy(k0 + (S::STAGES - 1) * S::TILE_K);
+    const float* const as = tiles + k0 / S::TILE_K % S::STAGES * S::TILE;
     const float* const bs = as + S::A_TILE;
 #pragma unroll
     for (int step = 0; step < S::TILE_K; step += S::WARP_K) {
@@ -102,7 +109,6 @@ __global__ void __launch_bounds__(S::THREADS)
       tcec::load_matrix_sync(y, bs + step * S::B_ROW + warp_col, S::B_ROW);
       tcec::mma_rn_sync(sum, x, y, sum);
     }
-    __syncthreads();
   }
 
   float* const out = c + blockIdx.y * stride_c + (tile_row + warp_row) * ldc + tile_col + warp_col;
@@ -142,25 +148,30 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 #ifdef GEMM_BLOCKING  // tools/tune/blockings.py compiles a grid, a point at a time
 using Chosen = Blocking<GEMM_BLOCKING>;
 #else
-using Chosen = Blocking<128, 128, 32, 32, 32, 16>;
+using Chosen = Blocking<128, 64, 32, 64, 32, 32, 3>;
 
 constexpr gemm::Variant variants[] = {
     {.name = "papers",
-     .idea = "the paper's own blocking: fragments of (32, 32, 32)",
-     .launch = launch<Blocking<128, 128, 32, 32, 32, 32>>},
-    {.name = "64x64x32-32x32", .idea = "08's blocking", .launch = launch<Blocking<64, 64, 32, 32, 32, 16>>},
-    {.name = "128x64x32-32x32", .idea = "a block of 8 warps", .launch = launch<Blocking<128, 64, 32, 32, 32, 16>>},
-    {.name = "128x128x16-32x32", .idea = "half of k at a time", .launch = launch<Blocking<128, 128, 16, 32, 32, 16>>},
-    {.name = "64x64x32-32x64", .idea = "two warps, larger", .launch = launch<Blocking<64, 64, 32, 32, 64, 16>>},
-    {.name = "128x64x32-64x32", .idea = "four of 64 x 32", .launch = launch<Blocking<128, 64, 32, 64, 32, 16>>},
-    {.name = "128x128x32-64x32", .idea = "eight of 64 x 32", .launch = launch<Blocking<128, 128, 32, 64, 32, 16>>},
-    {.name = "128x128x32-32x64", .idea = "eight of 32 x 64", .launch = launch<Blocking<128, 128, 32, 32, 64, 16>>},
-    {.name = "128x128x32-64x64", .idea = "four of 64 x 64", .launch = launch<Blocking<128, 128, 32, 64, 64, 16>>},
+     .idea = "the paper's own blocking: tiles of (128, 128, 32), fragments of (32, 32, 32)",
+     .launch = launch<Blocking<128, 128, 32, 32, 32, 32, 2> >},
+    {.name = "papers-k16",
+     .idea = "fragments of half the k: the registers suffice",
+     .launch = launch<Blocking<128, 128, 32, 32, 32, 16, 2> >},
+    {.name = "128x128x32-64x32",
+     .idea = "the paper's block, half of the warps, larger",
+     .launch = launch<Blocking<128, 128, 32, 64, 32, 32, 2> >},
+    {.name = "128x64x32-32x32",
+     .idea = "as the stage, twice the warps, smaller",
+     .launch = launch<Blocking<128, 64, 32, 32, 32, 32, 3> >},
+    {.name = "one-ahead",
+     .idea = "as the stage, one tile ahead",
+     .launch = launch<Blocking<128, 64, 32, 64, 32, 32, 2> >},
+    {.name = "64x64x32-32x32", .idea = "08's blocking", .launch = launch<Blocking<64, 64, 32, 32, 32, 32, 2> >},
 };
 #endif
 
 constexpr gemm::StageInfo info = {
-    .idea = "a batch in one launch, fragments split in registers, in the paper's blocking",
+    .idea = "a batch in one launch, fragments split in registers, tiles copied two ahead",
     .base = "08",
     .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 80,

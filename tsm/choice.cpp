@@ -27,6 +27,14 @@ const Stage& by_rule(std::span<const Stage* const> candidates, Operation op, int
   return *candidates[std::min(wanted, candidates.size() - 1)];
 }
 
+// Whether the long side is so short that the tuned kernels, tuned with 4 GB of A and B, are not the fastest ones: in
+// narrow sums whose A and B are about as large as the L2 cache a pipeline of copies has no latency to hide that 09's
+// loads have not hidden, and begins later.
+bool is_short(Operation op, Type type, int m, int n, std::int64_t k) {
+  constexpr double bytes = 100e6;
+  return op == Operation::tsmttsm && m <= 16 && n <= 16 && static_cast<double>(k) * (m + n) * size_of(type) <= bytes;
+}
+
 std::vector<std::string> words(std::string_view text) {
   std::istringstream stream{std::string(text)};
   std::vector<std::string> all;
@@ -68,7 +76,7 @@ std::vector<const Stage*> generating_stages(Operation op) {
   std::vector<const Stage*> found;
   const std::optional<int> capability = this_device().compute_capability;
   for (const Stage& stage : stages()) {
-    const bool own = stage.op == op && stage.generated && !stage.generated.stage;
+    const bool own = stage.op == op && stage.generated && !stage.generated.chosen;
     if (own && (!capability || *capability >= stage.min_compute_capability)) found.push_back(&stage);
   }
   return found;
@@ -93,8 +101,9 @@ TunedKernel parse_kernel(const Json& json) {
 
 template <Operation op>
 GeneratedKernels chosen() {
-  static constexpr auto choose = [](int m, int n, bool is_complex, const KernelOptions& asked) {
-    return choose_kernel(op, is_complex ? Type::c64 : Type::f64, m, n, asked);
+  static constexpr auto choose = [](int m, int n, bool is_complex, const KernelOptions& asked,
+                                    std::int64_t k = any_long_side) {
+    return choose_kernel(op, is_complex ? Type::c64 : Type::f64, m, n, asked, k);
   };
   return {
       .choose =
@@ -111,11 +120,11 @@ GeneratedKernels chosen() {
             return choice.stage->generated.request(m, n, is_complex, conjugate, choice.options);
           },
       .find = find_kernel,
-      .stage =
-          [](int m, int n, bool is_complex, const KernelOptions& asked) {
-            const Choice choice = choose(m, n, is_complex, asked);
-            return choice.stage ? choice.stage->id : std::string();
-          },
+      .chosen = [](int m, int n, std::int64_t k, bool is_complex, const KernelOptions& asked) -> ChosenKernel {
+        const Choice choice = choose(m, n, is_complex, asked, k);
+        if (!choice.stage) return {.stage = "", .options = asked};
+        return {.stage = choice.stage->id, .options = choice.options};
+      },
   };
 }
 
@@ -162,7 +171,7 @@ const TunedTable* nearest_table(std::span<const TunedTable> tables, std::string_
 }
 
 Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* const> candidates, Operation op,
-                     Type type, int m, int n, const KernelOptions& asked) {
+                     Type type, int m, int n, const KernelOptions& asked, std::int64_t k) {
   const bool is_complex = type == Type::c64;
   Choice choice;
   if (candidates.empty()) {
@@ -182,6 +191,7 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
     return true;
   };
 
+  if (!asked.any() && is_short(op, type, m, n, k) && take(*candidates.front(), {})) return choice;
   const Stage* preferred = nullptr;
   const TunedKernel* nearest = nullptr;
   double least = 0;
@@ -210,11 +220,11 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
   return choice;
 }
 
-Choice choose_kernel(Operation op, Type type, int m, int n, const KernelOptions& asked) {
+Choice choose_kernel(Operation op, Type type, int m, int n, const KernelOptions& asked, std::int64_t k) {
   static const TunedTable* const table = nearest_table(tuned_tables(), this_device().name);
   const std::vector<const Stage*> candidates = generating_stages(op);
   return choose_kernel(table ? std::span<const TunedKernel>(table->kernels) : std::span<const TunedKernel>(),
-                       candidates, op, type, m, n, asked);
+                       candidates, op, type, m, n, asked, k);
 }
 
 std::size_t most_workspace(const Problem& problem) {
@@ -233,13 +243,14 @@ GeneratedKernels chosen_tsmm() {
 }
 
 const Choice& known_choice(const Problem& problem) {
-  static std::map<std::tuple<Operation, Type, std::int64_t, std::int64_t, KernelOptions>, Choice> known;
-  const auto key = std::tuple(problem.op, problem.type, problem.m, problem.n, problem.kernel);
-  if (const auto found = known.find(key); found != known.end()) return found->second;
   // Without columns there is nothing to multiply, but a result to scale.
   const int m = static_cast<int>(std::max<std::int64_t>(problem.m, 1));
   const int n = static_cast<int>(std::max<std::int64_t>(problem.n, 1));
-  return known[key] = choose_kernel(problem.op, problem.type, m, n, problem.kernel);
+  static std::map<std::tuple<Operation, Type, int, int, KernelOptions, bool>, Choice> known;
+  const auto key =
+      std::tuple(problem.op, problem.type, m, n, problem.kernel, is_short(problem.op, problem.type, m, n, problem.k));
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  return known[key] = choose_kernel(problem.op, problem.type, m, n, problem.kernel, problem.k);
 }
 
 Status launch_chosen(const Problem& problem, cudaStream_t stream) {

@@ -1,6 +1,6 @@
 // Which of the generated kernels to launch for a tall & skinny product: what was tuned on a GPU like this one, else
-// what was tuned for a size like this one, else a rule. K does not matter here: stages deal it out to as many blocks as
-// it needs.
+// what was tuned for a size like this one, else a rule. K matters only where it is so short that A and B are about as
+// large as the L2 cache: tables are tuned with far more.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,8 @@ struct Choice {
   std::string reason;
 };
 
-/// For m, n >= 1, among `candidates` in the order of their numbers:
+/// For m, n >= 1, among `candidates` in the order of their numbers, the first one with its model's options where a
+/// narrow TSMTTSM's long side of k rows is short (docs/tsm/14_best.md); else:
 /// (a) the stage and options of the table for this very size;
 /// (b) else those of the tuned size nearest by the logarithms of m and n, or that stage with its model's options, if a
 /// kernel of this size can't have the tuned ones, or would be 5 % slower with them, by the model;
@@ -61,11 +62,12 @@ struct Choice {
 /// candidate where C is narrow and the last, a pipeline, where it is wide.
 /// With options that are asked for, the stage's model chooses the rest. A stage that refuses gives way to the others.
 Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* const> candidates, Operation op,
-                     Type type, int m, int n, const KernelOptions& asked);
+                     Type type, int m, int n, const KernelOptions& asked, std::int64_t k = any_long_side);
 
 /// The same for this device (without one, for an H200), from its table, among all stages that generate kernels for the
 /// product.
-Choice choose_kernel(Operation op, Type type, int m, int n, const KernelOptions& asked = {});
+Choice choose_kernel(Operation op, Type type, int m, int n, const KernelOptions& asked = {},
+                     std::int64_t k = any_long_side);
 
 /// The most workspace that a stage of choose_kernel() asks for, in bytes.
 std::size_t most_workspace(const Problem& problem);
@@ -74,7 +76,7 @@ std::size_t most_workspace(const Problem& problem);
 GeneratedKernels chosen_tsmttsm();
 GeneratedKernels chosen_tsmm();
 
-/// What is chosen for a problem's op, type, m, n and options: after the first time a look into a map. Not for several
+/// What is chosen for a problem: after the first time a look into a map. Not for several
 /// threads at a time. The reference stays valid.
 const Choice& known_choice(const Problem& problem);
 

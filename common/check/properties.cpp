@@ -190,7 +190,7 @@ constexpr int widths[] = {1, 2, 3, 4, 5, 7, 8, 11, 16, 17, 31, 32, 33, 48, 63, 6
 
 // A stage that launches others' kernels, which are tried with those: on the executor that is enough.
 bool covered(const Stage& stage) {
-  return stage.generated.stage && !on_gpu();
+  return stage.generated.chosen && !on_gpu();
 }
 
 // Options that take the other paths of generated kernels. What a stage can't have is skipped.

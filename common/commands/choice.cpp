@@ -28,13 +28,13 @@ struct ChoiceOptions {
 Json choice_maps(const std::vector<Type>& types, int widest) {
   Json maps = Json::object();
   for (const Stage& stage : stages()) {
-    if (!stage.generated.stage) continue;
+    if (!stage.generated.chosen) continue;
     for (const Type type : types) {
       std::vector<std::string> chosen, lines;
       for (int m = 1; m <= widest; ++m) {
         std::string line;
         for (int n = 1; n <= widest; ++n) {
-          const std::string id = stage.generated.stage(m, n, type == Type::c64, {});
+          const std::string id = stage.generated.chosen(m, n, any_long_side, type == Type::c64, {}).stage;
           auto found = std::ranges::find(chosen, id);
           if (found == chosen.end()) found = chosen.insert(found, id);
           line += static_cast<char>('A' + (found - chosen.begin()));
@@ -61,14 +61,14 @@ int choices(const ChoiceOptions& options) {
     for (const int width : {1, 2, 4, 8, 12, 16, 24, 32, 48, 64}) sizes.emplace_back(width, width);
   }
   for (const Stage& stage : stages()) {
-    if (!stage.generated.stage) continue;
+    if (!stage.generated.chosen) continue;
     fmt::print("{}: {}\n", stage.id, stage.idea);
     for (const Type type : options.types) {
       const bool is_complex = type == Type::c64;
       for (const auto& [m, n] : sizes) {
-        const std::string id = stage.generated.stage(m, n, is_complex, {});
+        const auto [id, used] = stage.generated.chosen(m, n, any_long_side, is_complex, {});
         fmt::print("  {:<7} {:>9}  {:<24} {}\n", is_complex ? "complex" : "real", fmt::format("{} x {}", m, n),
-                   id.empty() ? "none" : id, to_json(stage.generated.choose(m, n, is_complex, {})).dump());
+                   id.empty() ? "none" : id, to_json(used).dump());
       }
     }
   }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,6 +66,14 @@ struct Candidate {
 };
 enum class Search { promising, exhaustive };
 
+/// A kernel of another stage's.
+struct ChosenKernel {
+  std::string stage;      ///< id; empty if no stage has a kernel
+  KernelOptions options;  ///< complete
+};
+/// Rows of the long side, where it is longer than anything that depends on it.
+constexpr std::int64_t any_long_side = std::numeric_limits<std::int64_t>::max();
+
 /// What a stage says whose kernels are compiled for each m and n, of real or complex numbers.
 struct GeneratedKernels {
   /// All options: those that are asked for, and its own choice of the rest.
@@ -79,8 +89,8 @@ struct GeneratedKernels {
   /// Compiles and keeps it: gemm::find_kernel(), named here so that programs without such stages need no compiler.
   JitResult (*find)(const JitRequest& request) = nullptr;
 
-  /// Of a stage that launches other stages' kernels: the id of the one that has this kernel; empty if none can.
-  std::string (*stage)(int m, int n, bool is_complex, const KernelOptions& asked) = nullptr;
+  /// Of a stage that launches other stages' kernels: which one, for a long side of k rows.
+  ChosenKernel (*chosen)(int m, int n, std::int64_t k, bool is_complex, const KernelOptions& asked) = nullptr;
 
   explicit operator bool() const { return choose != nullptr; }
 };

@@ -72,10 +72,14 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
                      {"seed", spec.seed}};
   if (spec.conjugate) json["problem"]["conjugate"] = true;
   if (result.stage && result.stage->generated && spec.m > 0 && spec.n > 0) {
-    const KernelOptions used = result.stage->generated.choose(spec.m, spec.n, spec.type == Type::c64, spec.kernel);
-    json["kernel_options"] = to_json(used);
-    if (result.stage->generated.stage) {
-      json["kernel_stage"] = result.stage->generated.stage(spec.m, spec.n, spec.type == Type::c64, spec.kernel);
+    const GeneratedKernels& generated = result.stage->generated;
+    const bool is_complex = spec.type == Type::c64;
+    if (generated.chosen) {
+      const ChosenKernel used = generated.chosen(spec.m, spec.n, spec.k, is_complex, spec.kernel);
+      json["kernel_options"] = to_json(used.options);
+      json["kernel_stage"] = used.stage;
+    } else {
+      json["kernel_options"] = to_json(generated.choose(spec.m, spec.n, is_complex, spec.kernel));
     }
   }
   json["device"] = open_device().name;

@@ -284,7 +284,7 @@ TEST_F(TallSkinny, ThreadsMayCallAtTheSameTime) {
 std::vector<const Stage*> generating(Operation op) {
   std::vector<const Stage*> found;
   for (const Stage& stage : stages()) {
-    if (stage.op == op && stage.generated && !stage.generated.stage) found.push_back(&stage);
+    if (stage.op == op && stage.generated && !stage.generated.chosen) found.push_back(&stage);
   }
   return found;
 }
@@ -345,6 +345,14 @@ TEST(Choice, TunedThenNeighbourThenRule) {
   EXPECT_EQ(narrower.stage->id, "tsm/09_generated");
   EXPECT_EQ(narrower.from, ChoiceFrom::neighbour);
   EXPECT_EQ(narrower.options, narrower.stage->generated.choose(2, 3, false, {}));
+  // Where K is short and C narrow it is 09, whatever was tuned for long K.
+  const auto short_choice = [&](int width, std::int64_t k) {
+    return choose_kernel(table.kernels, candidates, Operation::tsmttsm, Type::f64, width, width, {}, k);
+  };
+  EXPECT_EQ(short_choice(16, 390'000).stage->id, "tsm/09_generated");
+  EXPECT_EQ(short_choice(16, 390'000).options, candidates.front()->generated.choose(16, 16, false, {}));
+  EXPECT_EQ(short_choice(16, 391'000).stage->id, "tsm/10_pipeline");
+  EXPECT_EQ(short_choice(17, 1'000).stage->id, "tsm/10_pipeline");
   // What is asked for has precedence, if need be with another stage.
   const Choice atomics = choose(Type::f64, 16, 16, {.reduction = Reduction::atomics});
   EXPECT_EQ(atomics.stage->id, "tsm/09_generated");

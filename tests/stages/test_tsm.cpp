@@ -266,7 +266,7 @@ class EveryTsmStage : public DeviceTest, public ::testing::WithParamInterface<st
   const Stage& stage() { return find_stage(GetParam()); }
 
   // A stage that launches others' kernels, which are tested with those: on the executor that is enough.
-  bool covered() { return stage().generated.stage && !open_device().gpu; }
+  bool covered() { return stage().generated.chosen && !open_device().gpu; }
 
   void expect_right(const Stage& form, const ProblemSpec& spec) {
     const Result result = evaluated(contender(form), spec);

@@ -1,14 +1,15 @@
 """The grid of blockings around tensorcore/12_batched.cu: tiles of a block, of a warp, steps of k of a fragment.
 
-usage: ./lab measure blockings --plan
+usage: ./lab measure blockings --plan [--match RE]
            the points
-       ./lab measure blockings [--build build/gpu] [--out FILE]
+       ./lab measure blockings [--build build/gpu] [--match RE] [--out FILE]
            compile them all into one program, check and time each on this machine's GPU
 """
 
 import itertools
 import json
 import pathlib
+import re
 import subprocess
 import sys
 from typing import NamedTuple
@@ -31,10 +32,12 @@ class Blocking(NamedTuple):
     WARP_M: int
     WARP_N: int
     WARP_K: int
+    STAGES: int
 
     @property
     def name(self) -> str:
-        return f"{self.TILE_M}x{self.TILE_N}x{self.TILE_K}-{self.WARP_M}x{self.WARP_N}x{self.WARP_K}"
+        tile, fragment = (self.TILE_M, self.TILE_N, self.TILE_K), (self.WARP_M, self.WARP_N, self.WARP_K)
+        return f"{'x'.join(map(str, tile))}-{'x'.join(map(str, fragment))}-{self.STAGES}"
 
     @property
     def warps(self) -> int:
@@ -42,7 +45,7 @@ class Blocking(NamedTuple):
 
     @property
     def shared_bytes(self) -> int:
-        return 2 * 4 * (self.TILE_M * (self.TILE_K + 8) + self.TILE_K * (self.TILE_N + 4))
+        return self.STAGES * 4 * (self.TILE_M * (self.TILE_K + 8) + self.TILE_K * (self.TILE_N + 4))
 
     def builds(self) -> bool:
         """The stage's static_asserts, and what a block can have."""
@@ -60,20 +63,23 @@ def grid() -> list[Blocking]:
     tiles, warps = ((64, 64), (64, 128), (128, 64), (128, 128)), ((32, 32), (32, 64), (64, 32), (64, 64))
     return [
         point
-        for (m, n), k, (warp_m, warp_n), warp_k in itertools.product(tiles, (16, 32, 64), warps, (16, 32))
-        if (point := Blocking(m, n, k, warp_m, warp_n, warp_k)).builds()
+        for (m, n), k, (warp_m, warp_n), (warp_k, stages) in itertools.product(
+            tiles, (16, 32, 64), warps, ((16, 2), (32, 2), (32, 3))
+        )
+        if (point := Blocking(m, n, k, warp_m, warp_n, warp_k, stages)).builds()
     ]
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = parser_of("./lab measure blockings", __doc__)
     parser.add_argument("--plan", action="store_true")
+    parser.add_argument("--match", default="", help="a regular expression: only points whose name has it")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "gpu", help="a GPU build, of Ninja")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "tune" / "tensor_blockings.json")
     parser.add_argument("--arch", default="90a")
     parser.add_argument("--seconds", default="0.03", help="of sampling, a point and a depth")
     options = parser.parse_args(arguments)
-    points = {f"12_{point.name}": point for point in grid()}
+    points = {f"12_{point.name}": point for point in grid() if re.search(options.match, point.name)}
     if options.plan:
         print("\n".join(points))
         return

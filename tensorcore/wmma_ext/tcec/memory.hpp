@@ -24,15 +24,12 @@ __device__ __forceinline__ void in_memory(unsigned ldm, bool by_rows, Pair pair,
 
 template <any_fragment F>
 __device__ __forceinline__ void load(F& fragment, const float* p, unsigned ldm, bool by_rows) {
+  float v[F::num_elements];
   in_memory<F>(
-      ldm, by_rows,
-      [&](int i, std::size_t offset) {
-        float two[2];
-        wmma_ext::detail::load_pair(two, p + offset);
-        fragment.x.set(i, two[0]);
-        fragment.x.set(i + 1, two[1]);
-      },
-      [&](int i, std::size_t offset) { fragment.x.set(i, p[offset]); });
+      ldm, by_rows, [&](int i, std::size_t offset) { wmma_ext::detail::load_pair(v + i, p + offset); },
+      [&](int i, std::size_t offset) { v[i] = p[offset]; });
+#pragma unroll
+  for (int i = 0; i < F::num_elements; ++i) fragment.x.set(i, v[i]);
 }
 
 }  // namespace detail
