@@ -6,6 +6,7 @@ from tools.pages.figures import (
     banks,
     choice,
     experiments,
+    gpu,
     ladder,
     maps,
     prediction,
@@ -41,6 +42,7 @@ MODULES = (
     choice,
     probes,
     quad_perm,
+    gpu,
 )
 
 
