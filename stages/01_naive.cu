@@ -1,17 +1,17 @@
-// 01 naive: one thread computes one element of C, straight from global memory, and the lanes of a warp walk down a
-// column.
+// 01 naive: one thread computes one element of C and reads both operands from global memory. The lanes of a warp walk
+// down a column.
 //
-// Idea      The definition of the product, one element per thread. Everything that follows improves on this.
-// Limit     The L1 cache. For one step of k the 32 lanes of a warp read 32 rows of A. If lda is a multiple of 32, as in
-//           the usual sizes, all 32 words lie in the same one of its 32 banks, which gives one word a cycle: 32 cycles.
-//           B is the same word for all lanes: 1. Together 33 cycles for a warp-wide FMA, of which an SM's FP32 cores
-//           could do four in each: 0.25 / 33 = 0.76 % of the FP32 peak. (An odd lda spreads the banks; then looking up
-//           33 lines, four a cycle, takes 8.25 cycles.)
+// Idea      The definition of the product, one element per thread. All later stages improve on it.
+// Limit     The L1 cache. For one step of k the 32 lanes of a warp read 32 rows of A. If lda is a multiple of 32, as it
+//           often is, all 32 words lie in the same one of the L1's 32 banks. A bank delivers one word per cycle: 32
+//           cycles. B is the same word for all lanes: 1. A warp-wide FMA thus needs 33 cycles of the L1 and 0.25 cycles
+//           of the SM's FP32 cores, so the kernel reaches at most 0.25 / 33 = 0.76 % of the FP32 peak. (An odd lda uses
+//           all banks. Then the look-up of 33 lines, four per cycle, takes 8.25 cycles.)
 // Number    l1tex__data_pipe_lsu_wavefronts over smsp__sass_thread_inst_executed_op_ffma / 32: 33 at 2048.
 // Map       block (32, 32); threadIdx.x is the row, threadIdx.y the column, of a 32 x 32 tile of C.
 // Page      docs/stages/01_naive.md
-// Source    "SGEMM on Pascal", kernel 1; PA2 report, naive version. Both leave the order of lanes open; this is the bad
-//           one.
+// Source    "SGEMM on Pascal", kernel 1; PA2 report, naive version. Neither says which way the lanes go; this is the
+//           slow way.
 #include <algorithm>
 #include <numeric>
 

@@ -1,13 +1,13 @@
-// 02 coalesced: as 01, with the roles of threadIdx.x and threadIdx.y swapped, so that the lanes of a warp walk along a
-// row.
+// 02 coalesced: stage 01 with threadIdx.x and threadIdx.y swapped. The lanes of a warp now lie side by side in a row
+// of C.
 //
-// Idea      Neighbouring threads should touch neighbouring addresses: a warp's 32 loads then fall into one line of
+// Idea      Neighbouring threads should read neighbouring addresses: the 32 loads of a warp then touch one line of
 //           128 bytes.
 // Base      01_naive
 // Change    Two lines: which of x and y is the row.
-// Limit     The L1 cache, still. For one step of k a warp reads one word of A (the same for all lanes: one cycle) and
-//           32 neighbouring words of B (one from each bank: one cycle): 2 for a warp-wide FMA, 0.25 / 2 = 12.5 % of the
-//           FP32 peak.
+// Limit     Still the L1 cache. For one step of k a warp reads one word of A (the same for all lanes: one cycle) and 32
+//           neighbouring words of B (one from each bank: one cycle). That is 2 cycles per warp-wide FMA, so the kernel
+//           reaches at most 0.25 / 2 = 12.5 % of the FP32 peak.
 // Number    l1tex__data_pipe_lsu_wavefronts over smsp__sass_thread_inst_executed_op_ffma / 32: 2.
 // Map       block (32, 32); threadIdx.x is the column, threadIdx.y the row, of a 32 x 32 tile of C.
 // Page      docs/stages/02_coalesced.md

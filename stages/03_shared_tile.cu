@@ -1,13 +1,13 @@
-// 03 shared tile: the block fetches a tile of A and of B into shared memory once and all its threads read them there.
-// B's tile is stored transposed, as a CPU programmer would, and that is a mistake: bank conflicts.
+// 03 shared tile: the block copies a tile of A and one of B into shared memory, and all its threads read them there.
+// B's tile is stored transposed, as a CPU programmer would store it. That is a mistake: bank conflicts.
 //
-// Idea      Reuse. A block of 32 x 32 threads needs 32 rows of A and 32 columns of B; from global memory each word is
-//           now fetched once per block instead of once per warp, a 32nd of the traffic for B.
+// Idea      Reuse. A block of 32 x 32 threads needs 32 rows of A and 32 columns of B. It now requests each word from
+//           global memory once per block, not once per warp: a 32nd of the requests, a 20th of the sectors.
 // Base      02_coalesced
 // Change    The loop over k goes in steps of TILE: fill two tiles, barrier, multiply them, barrier.
-// Limit     Shared memory. Lane x reads bs[x][i]: neighbouring lanes are 32 words apart, and 32 words apart is the same
-//           bank, which gives one word a cycle. 32 cycles for B and 1 for A (same word for all lanes): 33, no better
-//           than 01.
+// Limit     Shared memory. Lane x reads bs[x][i]. Neighbouring lanes read words that are 32 apart, which lie in the
+//           same bank, and a bank delivers one word per cycle. 32 cycles for B and 1 for A (the same word for all
+//           lanes): 33, no better than 01.
 // Number    l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld is not zero. (nvcc reads four steps of i with one
 //           128-bit load, so the device needs fewer cycles than the source asks for: the page has both.)
 // Map       block (32, 32); threadIdx.x is the column, threadIdx.y the row, of a 32 x 32 tile of C.

@@ -1,14 +1,14 @@
-// 04 conflict-free: as 03, with B's tile stored the way it comes. Lanes that read neighbouring words use different
-// banks.
+// 04 conflict-free: stage 03 with B's tile not transposed. The lanes of a warp read neighbouring words, which lie in
+// different banks.
 //
 // Idea      Shared memory has 32 banks of 4 bytes; word w lies in bank w mod 32. A warp's read takes as many cycles as
-//           the busiest bank has different words to give. Along a row: one word each, one cycle.
+//           the busiest bank has different words to deliver. Along a row each bank delivers one word: one cycle.
 // Base      03_shared_tile
 // Change    bs[tx][ty] becomes bs[ty][tx] where it is filled, bs[tx][i] becomes bs[i][tx] where it is read.
-// Limit     Shared memory, now as little as one element per thread allows: 1 cycle for A (same word for all lanes), 1
-//           for B, for a warp-wide FMA: 0.25 / 2 = 12.5 % of the FP32 peak, the same as 02, but without its traffic
-//           beyond the SM.
-// Number    l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld per warp-wide FMA: none, against 7 in 03 on an H200.
+// Limit     Shared memory. With one element per thread it can do no better: 1 cycle for A (the same word for all lanes)
+//           and 1 for B per warp-wide FMA, so at most 0.25 / 2 = 12.5 % of the FP32 peak. Stage 02 has the same bound,
+//           but issues twice as many instructions.
+// Number    l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld per warp-wide FMA: almost none; 7 in 03 on an H100.
 // Map       block (32, 32); threadIdx.x is the column, threadIdx.y the row, of a 32 x 32 tile of C.
 // Page      docs/stages/04_conflict_free.md
 // Source    "SGEMM on Pascal", kernel 3.

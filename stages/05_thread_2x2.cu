@@ -1,10 +1,10 @@
-// 05 thread 2x2: four elements of C per thread. Each word that a thread reads from shared memory is now used twice.
+// 05 thread 2x2: four elements of C per thread. A thread uses each word that it reads from shared memory twice.
 //
-// Idea      Reuse in registers. Two words of A and two of B make four products; one element per thread, as in 04, needs
-//           two words for each.
+// Idea      Reuse in registers. Two words of A and two of B give four products. With one element per thread, as in 04,
+//           each product needs two words.
 // Base      04_conflict_free
 // Change    A block is 16 x 16 threads, still on a 32 x 32 tile of C: thread (tx, ty) computes the elements (ty, tx),
-//           (ty + 16, tx), (ty, tx + 16) and (ty + 16, tx + 16). The tiles are filled by whole warps, a row each.
+//           (ty + 16, tx), (ty, tx + 16) and (ty + 16, tx + 16). To fill the tiles, each warp copies whole rows.
 // Limit     Shared memory. A warp is now two rows of 16 threads. bs[i][tx]: 16 neighbouring words, 1 cycle.
 //           as[ty][i]: two words, 32 apart, so in one bank: 2 cycles. 2 * 2 + 2 * 1 = 6 cycles for 4 warp-wide FMAs,
 //           1.5 for one: 0.25 / 1.5 = 16.7 % of the FP32 peak.
@@ -24,7 +24,7 @@ constexpr int FILL = THREADS / TILE;  // rows of a tile that the block fills at 
 static_assert(TILE % 2 == 0 && THREADS <= 1024, "2 x 2 elements per thread, and a block of at most 1024 threads");
 static_assert(THREADS % TILE == 0 && TILE % FILL == 0, "the block fills whole rows, and a tile is a multiple of them");
 
-// PAD: unused words behind each row of A's tile, for the variants.
+// PAD: unused words after each row of A's tile, for the variants.
 template <int PAD>
 __global__ void __launch_bounds__(THREADS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(THREADS)
   __shared__ float bs[TILE][TILE];
   const int tx = threadIdx.x, ty = threadIdx.y;
   const int tile_row = blockIdx.x / tiles_n * TILE, tile_col = blockIdx.x % tiles_n * TILE;
-  // To fill the tiles, the threads line up anew: a warp takes 32 neighbouring words.
+  // To fill the tiles, threads are numbered anew: a warp copies 32 neighbouring words.
   const int fill_col = (ty * HALF + tx) % TILE, fill_row = (ty * HALF + tx) / TILE;
 
   float sum[2][2] = {};

@@ -1,15 +1,15 @@
-// 06a 1-D thread tile, 4 elements: a thread computes a strip of a column of C and reads each word of B once for all of
-// it. Inputs whose sizes are no multiples of the tile are copied first, with zeros around them: no guards in the loop.
+// 06a 1-D thread tile, 4 elements: a thread computes four elements of a column of C and reads each word of B once for
+// all four. Inputs that do not fill whole tiles are first copied and zero-padded, so the loop needs no bounds checks.
 //
 // Idea      One word of B stays in a register and meets ROWS words of A: ROWS + 1 words for ROWS FMAs.
 // Base      05_thread_2x2
-// Change    From 2 x 2 elements a thread to 4 x 1; padded inputs in place of guards; the unrolling is said aloud.
+// Change    4 x 1 elements per thread, not 2 x 2; zero-padded inputs, no bounds checks; `#pragma unroll` in full.
 // Limit     Shared memory. A step of k: 1 cycle for B, 4 for A (each word the same for all lanes): 5 for 4 FMAs, 1.25.
-//           nvcc merges A's loads along k, two or four steps in one, and half a cycle of each remains: 3 for 4, 0.75.
+//           nvcc merges two or four steps of A into one load, which leaves half a cycle of each: 3 for 4 FMAs, 0.75.
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld per warp-wide FMA: 0.75, and 1.25 in the variant unroll=1.
 // Map       block (32, 8); threadIdx.x is the column, threadIdx.y the first row; the others are THREADS_Y = 8 apart.
 // Page      docs/stages/06a_thread_1d_4.md
-// Source    "SGEMM on Pascal", kernel 5: its text, which has 4 elements a thread (its title has 8: 06b).
+// Source    "SGEMM on Pascal", kernel 5: its text, which has 4 elements per thread (its title has 8: 06b).
 #include "common/kernel/pad.cuh"
 #include "common/stage.cuh"
 
@@ -22,8 +22,8 @@ constexpr int TILE_M = THREADS_Y * ROWS;  // rows of C per block
 static_assert(TILE == 32, "a warp is one row of the tile");
 static_assert(TILE % THREADS_Y == 0, "the threads fill B's tile in whole rounds");
 
-// Who asks whether words lie inside the matrices: nobody, because the inputs are padded; each load, as in 05; a thread
-// once for all its loads, so that the lanes of a warp may differ; a block once for all its threads, which may not.
+// Where bounds are checked: nowhere, because the inputs are padded; at each load, as in 05; once per thread for all its
+// loads, so that the lanes of a warp may branch differently; once per block, so that all its threads branch alike.
 enum class Guard { none, load, thread, block };
 
 template <Guard GUARD, int UNROLL>
