@@ -109,8 +109,8 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   return has_float4s(p) ? launch_sgemm<Fetch::vector>(p, stream) : launch_sgemm<Fetch::scalar>(p, stream);
 }
 
-// Kernel 8 as published: A, B and C are copied with zeros up to whole tiles, after which no load needs a guard, and C is
-// copied back. The guards of C's stores stay, since they are outside of the loop.
+// Kernel 8 as published: A, B and C are copied with zeros up to whole tiles, so that no load needs a guard. C is copied
+// back. The guards of C's stores stay, because they are outside the loop.
 gemm::Status launch_padded(const gemm::SgemmProblem& p, cudaStream_t stream) {
   return gemm::multiply_padded(p, TILE_M, TILE_N, TILE_K, launch_sgemm<Fetch::unguarded>, stream);
 }
