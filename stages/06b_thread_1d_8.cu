@@ -1,10 +1,10 @@
 // 06b 1-D thread tile, 8 elements: 06a with strips twice as long, so a block's tile of C is 64 x 32.
 //
-// Idea      The longer the strip, the more FMAs for each word of B. A's words are still used once each.
+// Idea      A longer strip uses each word of B for more FMAs. Each word of A is still used once per thread.
 // Base      06a_thread_1d_4
 // Change    ROWS = 8 in place of 4, and nothing else.
-// Limit     Shared memory. A step of k: 1 cycle for B, 8 for A: 9 for 8 FMAs, 1.125. Merged along k, A takes half a
-//           cycle a word: 5 for 8, 0.625. However long the strip, it stays above 1, or 0.5 merged: A's share.
+// Limit     Shared memory. One step of k takes 1 cycle for B and 8 for A: 9 for 8 FMAs, 1.125. Where nvcc merges loads
+//           along k, a word of A takes half a cycle: 5 for 8, 0.625. No strip can go below 1 (merged: 0.5), A's share.
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld per warp-wide FMA: 0.625, and 1.125 in unroll=1.
 // Map       block (32, 8); threadIdx.x is the column, threadIdx.y the first row; the others are THREADS_Y = 8 apart.
 // Page      docs/stages/06b_thread_1d_8.md
@@ -21,8 +21,8 @@ constexpr int TILE_M = THREADS_Y * ROWS;  // rows of C per block
 static_assert(TILE == 32, "a warp is one row of the tile");
 static_assert(TILE % THREADS_Y == 0, "the threads fill B's tile in whole rounds");
 
-// Who asks whether words lie inside the matrices: nobody, because the inputs are padded; each load, as in 05; a thread
-// once for all its loads, so that the lanes of a warp may differ; a block once for all its threads, which may not.
+// Where the bounds checks are: nowhere, because the inputs are padded; at each load, as in 05; once per thread for all
+// its loads, so that the lanes of a warp may differ; once per block for all its threads, which cannot differ.
 enum class Guard { none, load, thread, block };
 
 template <Guard GUARD, int UNROLL>

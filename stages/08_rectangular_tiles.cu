@@ -1,14 +1,14 @@
 // 08 rectangular tiles: as 07, with tiles in shared memory that are long in m and n and short in k.
 //
-// Idea      How deep a tile is in k decides how often the block waits at a barrier, and nothing about reuse. A tile of
-//           8 steps in place of 64 leaves room for 128 x 128 elements of C per block and 8 x 8 per thread.
+// Idea      The size of a tile in k sets how often the block waits at a barrier. It does not change the reuse. With 8
+//           steps in place of 64 there is room for 128 x 128 elements of C per block and 8 x 8 per thread.
 // Base      07_register_tile
-// Change    TILE becomes TILE_M, TILE_N and TILE_K. A's tile is filled 8 columns wide, so A and B are filled apart.
+// Change    TILE becomes TILE_M, TILE_N and TILE_K. A's tile is 8 words wide, so A and B are filled by separate loops.
 // Limit     The FP32 cores, for the first time. 16 words for 64 FMAs; bs[i][tx + 16 s]: 1 cycle. as[ty + 16 r][i]: two
-//           words, now only 8 apart, so in two banks: 1 cycle, too. 16 cycles for 64 warp-wide FMAs: 0.25 for one,
-//           which is what the FMA itself takes.
+//           words, now only 8 apart, so in two banks: 1 cycle, too. These 16 cycles for 64 warp-wide FMAs are 0.25 per
+//           FMA, which is what the FMA itself takes.
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld per warp-wide FMA: 0.25, and 0.19 as compiled. Then issue
-//           slots decide (smsp__inst_executed): each instruction that is no FFMA takes one from an FFMA.
+//           slots decide (smsp__inst_executed), because every instruction but an FFMA takes a slot from an FFMA.
 // Map       block (16, 16); 8 rows by 8 columns, 16 apart in each direction, of a 128 x 128 tile of C.
 // Page      docs/stages/08_rectangular_tiles.md
 // Source    "SGEMM on Pascal", kernel 7.
@@ -22,8 +22,8 @@ constexpr int ROWS = TILE_M / SIDE, COLS = TILE_N / SIDE;  // outputs of a threa
 constexpr int THREADS = SIDE * SIDE;
 static_assert(TILE_M % SIDE == 0 && TILE_N % SIDE == 0 && THREADS <= 1024, "every thread has the same work");
 
-// TILE_K: steps of k between barriers. Two blocks have to fit an SM, so that one computes while the other waits: no
-// more than 128 registers a thread.
+// TILE_K: steps of k between barriers. Two blocks have to fit an SM, so that one computes while the other waits: at
+// most 128 registers per thread.
 template <int TILE_K>
 __global__ void __launch_bounds__(THREADS, 2)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,

@@ -1,5 +1,5 @@
-// 09a float4 loads: as 08, but each thread fetches its part of a tile with one 16-byte load instead of four. Four words
-// of A's row belong to four rows of the transposed tile: scattering them is a bank conflict.
+// 09a float4 loads: as 08, but each thread fetches its part of a tile with one 16-byte load instead of four. The four
+// words of a row of A go to four rows of the transposed tile: storing them causes bank conflicts.
 //
 // Idea      Fewer instructions for the same bytes. A tile of 128 x 8 words is one float4 for each of 256 threads.
 // Base      08_rectangular_tiles
@@ -7,9 +7,9 @@
 //           tile is stored transposed, as[k][row], in four scalar stores.
 // Limit     Shared memory, for one step of k and a warp: 8 loads of A (two words each, for 16 lanes each) and 8 of B
 //           (16 words, two lanes each), 16 cycles for 64 FMAs: 0.25, exactly what the FP32 cores take. Filling the
-//           tiles comes on top (0.06 where lda is a multiple of 32): 80 % of the FP32 peak.
-// Number    Bank conflicts of shared stores: 4 for each warp and tile of 8 steps of k. Lanes 2 q and 2 q + 1 hold four
-//           words each of the same row, so they store into the same column, four tile rows apart: 512 words, one bank.
+//           tiles adds 0.06 (where lda is a multiple of 32). That allows 80 % of the FP32 peak.
+// Number    Bank conflicts of shared stores: 4 per warp and k-tile of 8 steps. Lanes 2 q and 2 q + 1 hold four words
+//           each of one row of A, so they store into one column, four tile rows apart: 512 words, the same bank.
 // Map       block (16, 16); thread (tx, ty) computes rows ty + 16 r and columns tx + 16 s of a 128 x 128 tile of C.
 // Page      docs/stages/09a_float4_loads.md
 // Source    "SGEMM on Pascal", kernel 8.
@@ -25,7 +25,7 @@ constexpr int ROWS = TILE_M / SIDE, COLS = TILE_N / SIDE;  // outputs of a threa
 static_assert(TILE_M * TILE_K == 4 * SIDE * SIDE && TILE_N * TILE_K == 4 * SIDE * SIDE, "a float4 per thread and tile");
 static_assert(TILE_K % 4 == 0 && TILE_N % 4 == 0, "a float4 lies in one row of the tile");
 
-// How a kernel may fetch four words: one by one, as a float4 where all four exist, or as a float4 without asking.
+// How a kernel may fetch four words: one by one, as a float4 where all four exist, or as a float4 without a check.
 enum class Fetch { scalar, vector, unguarded };
 
 template <Fetch FETCH>
@@ -109,13 +109,13 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   return has_float4s(p) ? launch_sgemm<Fetch::vector>(p, stream) : launch_sgemm<Fetch::scalar>(p, stream);
 }
 
-// Kernel 8 as published: A, B and C are copied with zeros up to whole tiles, after which no load needs a guard, and C is
-// copied back. The guards of C's stores stay, since they are outside of the loop.
+// Kernel 8 as published: A, B and C are copied with zeros up to whole tiles, so that no load needs a guard. C is copied
+// back. The guards of C's stores stay, because they are outside the loop.
 gemm::Status launch_padded(const gemm::SgemmProblem& p, cudaStream_t stream) {
   return gemm::multiply_padded(p, TILE_M, TILE_N, TILE_K, launch_sgemm<Fetch::unguarded>, stream);
 }
 
-// What launch_padded() does between its copies: beside it, this shows what the copies cost.
+// What launch_padded() does between its copies: the difference of the two is the cost of the copies.
 gemm::Status launch_product(const gemm::SgemmProblem& p, cudaStream_t stream) {
   if (p.m % TILE_M != 0 || p.n % TILE_N != 0 || p.depth() % TILE_K != 0 || !has_float4s(p))
     return gemm::Status::unsupported("the product alone needs whole tiles, and rows that begin at a float4");
