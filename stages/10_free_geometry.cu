@@ -1,18 +1,18 @@
-// 10 free geometry: the block and the tiles are template parameters, so one text is every tiled kernel of the PA2 report.
+// 10 free geometry: block and tiles are template parameters, so one text is every tiled kernel of the PA2 report.
 //
-// Idea      Which shape? BX x BY threads fill tiles of TILE_M x TILE_K and TILE_K x TILE_N; a thread
-//           computes every BY-th row and every BX-th column of the block's part of C. Five numbers decide reuse, bank
-//           conflicts, registers, shared memory and how many blocks fit an SM.
+// Idea      Which shape is best? A block of BX x BY threads fills tiles of TILE_M x TILE_K and TILE_K x TILE_N. A
+//           thread computes every BY-th row and every BX-th column of the block's tile of C. These five numbers decide
+//           the reuse, the bank conflicts, the registers, the shared memory and how many blocks are resident on an SM.
 // Base      09b_vector_shared_loads
-// Change    Constants become template parameters, and three choices become switches. The tiles lie in dynamic shared
-//           memory, because more than 48 KB of it must be asked for at the launch.
-// Limit     Shared memory. One step of k, 16 rows and 2 columns a thread, BX = 32: 16 loads from A (one word for all
-//           lanes) and 2 from B for 32 FMAs: 18 / 32 = 0.5625 cycles, 44 % of the FP32 peak. With BX < 32 a warp covers
-//           32 / BX rows of A's tile, all in one bank. (nvcc reads four steps of A at once: fewer, see the page.)
-// Number    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld per warp-wide FMA: 0.5625 as written,
-//           0.3125 as compiled.
+// Change    Constants become template parameters, and three choices become switches. The tiles are in dynamic shared
+//           memory, because more than 48 KB must be asked for at the launch.
+// Limit     Shared memory. In one step of k a thread has 16 rows and 2 columns. With BX = 32 it needs 16 loads of A
+//           (broadcasts) and 2 of B for 32 FMAs: 18 / 32 = 0.5625 cycles, 44 % of the FP32 peak. With BX < 32 a warp
+//           covers 32 / BX rows of A's tile, all in one bank. (nvcc reads four steps of A at once: see the page.)
+// Number    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld per warp-wide FMA: 0.5625 as written. As compiled we
+//           predicted 0.3125; the page has the measured number.
 // Map       block (BX, BY); a thread has rows threadIdx.y + BY * i and columns threadIdx.x + BX * j of a TILE_M x
-//           TILE_N tile of C. Here (32, 8) and 128 x 64: 16 rows, 2 columns, 32 outputs a thread.
+//           TILE_N tile of C. Here (32, 8) and 128 x 64: 16 rows, 2 columns, 32 outputs per thread.
 // Page      docs/stages/10_free_geometry.md
 // Source    PA2 report, optimisations 1 to 4 and its section 2; "SGEMM on Pascal" fixes these numbers.
 #include "common/stage.cuh"
@@ -21,12 +21,12 @@ extern __shared__ float smem[];
 
 namespace {
 
-/// Copies a TILE_ROWS x TILE_COLS tile, of which `rows` and `columns` are there; the rest becomes zero.
+/// Copies a TILE_ROWS x TILE_COLS tile. Only `rows` and `columns` of it exist; the rest is filled with zeros.
 template <int BX, int BY, int TILE_ROWS, int TILE_COLS, bool COALESCED, bool NEAR_ORDER>
 __device__ void fill(float* tile, const float* __restrict__ from, std::int64_t ld, int rows, int columns);
 
-/// By registers: 24 warps of 80 a thread, or 16 of 128 where a thread has 64 outputs. Left free, nvcc takes up to 128
-/// for some forms, and they would differ in occupancy, too.
+/// Registers allow 24 warps with 80 per thread, or 16 with 128 if a thread has 64 outputs. Without this limit nvcc
+/// takes up to 128 for some forms, and the forms would also differ in occupancy.
 constexpr int blocks_per_sm(int threads, int outputs) {
   return (outputs / threads <= 32 ? 768 : 512) / threads;
 }
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(BX* BY, blocks_per_sm(BX* BY, TILE_M* TILE_N))
         const float a_word = as[(ty + BY * y) * TILE_K + i];
 #pragma unroll
         for (int x = 0; x < COLS; ++x) {
-          // Without `volatile` nvcc would keep the word in a register all the same, and nothing would be switched.
+          // Without `volatile` nvcc would keep the word in a register anyway, so the switch would do nothing.
           if constexpr (!REGISTER_REUSE) b_part[x] = static_cast<volatile float*>(bs)[i * TILE_N + tx + BX * x];
           sum[y][x] += a_word * b_part[x];
         }
@@ -107,8 +107,8 @@ __device__ void fill(float* tile, const float* __restrict__ from, std::int64_t l
   }
 }
 
-/// One geometry, with the shared memory that it takes. gemm::launch opts in to more than 48 KB, and where a GPU has not
-/// as much, says so.
+/// One geometry, with the shared memory that it takes. gemm::launch opts in to more than 48 KB, and reports an error if
+/// the GPU has less.
 template <int BX, int BY, int TILE_M, int TILE_N, int TILE_K, bool COALESCED, bool REGISTER_REUSE, bool NEAR_ORDER>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
@@ -119,8 +119,8 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
       p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
 }
 
-/// Wavefronts of the inner loop's loads per warp-wide FMA. A warp covers 32 / BX rows of A's tile, and they are
-/// TILE_K words apart, a multiple of 32: all in one bank.
+/// Wavefronts of the inner loop's loads per warp-wide FMA. A warp covers 32 / BX rows of A's tile. These rows are
+/// TILE_K words apart, a multiple of 32, so all are in one bank.
 template <int BX, int BY, int TILE_M, int TILE_N, int TILE_K, bool REGISTER_REUSE>
 gemm::L1Cycles l1_cycles(const gemm::SgemmProblem&) {
   static_assert(TILE_K % 32 == 0 && (BX < 32 ? 32 % BX : BX % 32) == 0);

@@ -1,13 +1,13 @@
-// 11a B shared between lanes: as 09b, but each lane reads half of its eight words of B and gets the rest from its
-// neighbour.
+// 11a B shared between lanes: as 09b, but each lane reads half of its eight words of B and gets the others from its
+// neighbour, by a shuffle.
 //
 // Idea      Two neighbouring lanes that work on the same columns need the same two float4s of B. So the even lane reads
-//           the first, the odd lane the second, and they exchange them, register to register.
+//           the first, the odd lane the second, and they exchange them from register to register.
 // Base      09b_vector_shared_loads
-// Change    Lanes go along A, so that neighbours share columns. One LDS.128 a step of k becomes four SHFL.
-// Limit     The pipe of shared memory, because a SHFL passes through it, too: for a warp's step of k 10 wavefronts of
-//           LDS, 4 of SHFL, 4 for filling the tiles, so 72 cycles for four warps. Issue slots say almost the same: 64
-//           FFMA, 3 LDS and 4 SHFL are 71. Without the idea 64 and 68. (On AMD's GPUs the exchange is part of the FMA.)
+// Change    Lanes go along A, so that neighbours share columns. One LDS.128 per step of k becomes four SHFL.
+// Limit     The pipe of shared memory, because a SHFL passes through it, too. One step of k of a warp needs 10
+//           wavefronts of LDS, 4 of SHFL and 4 for filling the tiles: 72 cycles for four warps. Issue slots are almost
+//           as many: 64 FFMA, 3 LDS and 4 SHFL are 71. Without the idea: 64 and 68. (On AMD it is part of the FMA.)
 // Number    smsp__inst_executed_op_shared_ld: 192 for each tile of 128 x 128 x 8, against 256.
 // Map       256 threads as 16 x 16, ty = thread mod 16; each has rows 4 ty + {0..3, 64..67} and columns 4 tx + the same
 //           of a 128 x 128 tile of C.
@@ -19,13 +19,13 @@
 namespace {
 
 constexpr int TILE = 128, TILE_K = 8, THREADS = 256;
-constexpr int HALF = TILE / 2;  // a thread's second four rows or columns lie so far behind the first four
+constexpr int HALF = TILE / 2;  // distance from a thread's first four rows or columns to its second four
 constexpr int PAD = 8;          // shifts B's second half by 8 banks: neighbouring lanes read both halves at once
 static_assert(TILE * TILE_K == 4 * THREADS, "each thread brings one float4 of A and one of B");
 __device__ float4 fetch(const float* from, int count, bool vector);
 __device__ void put(float* c, const float* sum, int count, float alpha, float beta, bool vector);
 
-// SHARE: the idea; without it both halves are read. EXTRA: so many words pass through a SHFL that changes nothing.
+// SHARE: the idea; without it both halves are read. EXTRA: words per step that pass through a SHFL without change.
 template <bool SHARE, int EXTRA>
 __global__ void __launch_bounds__(THREADS, 2)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   }
 }
 
-// The first `count` of four neighbours, and zeros, which add nothing. One load where the alignment allows it.
+// Loads the first `count` of four neighbours; the others become zeros. One load if the alignment allows it.
 __device__ __forceinline__ float4 fetch(const float* from, int count, bool vector) {
   if (vector && count >= 4) return *reinterpret_cast<const float4*>(from);
   return {count > 0 ? from[0] : 0.0f, count > 1 ? from[1] : 0.0f, count > 2 ? from[2] : 0.0f,
@@ -116,7 +116,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
                       p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n, vector);
 }
 
-// Wavefronts for a warp's 64 FMAs: 4 for each float4 of A, 2 for one of B, which only two columns of threads ask for.
+// Wavefronts per 64 FMAs of a warp: 4 for each float4 of A, and 2 for one of B, which only two columns of threads need.
 gemm::L1Cycles unshared(const gemm::SgemmProblem&) {
   return {.shared = (2 * 4 + 2 * 2) / 64.0};
 }

@@ -1,13 +1,13 @@
-// 11b two rows a load: as 11a, but four lanes share two rows of B, so that one load a lane serves two steps of k.
+// 11b two rows a load: as 11a, but four lanes share two rows of B, so one load per lane serves two steps of k.
 //
-// Idea      The sixteen words of B that a thread multiplies in two steps of k are four float4s. The four lanes of a
-//           quad work on the same columns: each reads one, and three exchanges give every lane the other three.
+// Idea      In two steps of k a thread multiplies sixteen words of B, which are four float4s. The four lanes of a quad
+//           work on the same columns. Each lane reads one float4, and three exchanges give it the other three.
 // Base      11a_share_b
-// Change    One LDS.128 for B in two steps of k, not in each; 12 SHFL in two steps, not 8. Each lane takes the
-//           row first that it has read itself, which only changes the addresses of A.
-// Limit     The pipe of shared memory. Wavefronts for a warp's step of k: 10 of LDS as in 11a (a quad reads four
-//           addresses now, so a load takes 4), 6 of SHFL, 4 for filling: 80 cycles for four warps, against 72 in 11a.
-//           Issue slots: 64 FFMA, 2.5 LDS, 6 SHFL, 72.5 against 71.
+// Change    One LDS.128 of B for two steps of k, not for each step; 12 SHFL for two steps, not 8. Each lane starts with
+//           the row that it has read itself, which changes only the addresses of A.
+// Limit     The pipe of shared memory. One step of k of a warp needs 10 wavefronts of LDS as in 11a (a quad now reads
+//           four addresses, so a load takes 4), 6 of SHFL and 4 for filling: 80 cycles for four warps, against 72 in
+//           11a. Issue slots: 64 FFMA, 2.5 LDS and 6 SHFL are 72.5, against 71.
 // Number    smsp__inst_executed_op_shared_ld: 160 for each tile of 128 x 128 x 8, against 192 in 11a.
 // Map       as 11a: ty = thread mod 16; rows 4 ty + {0..3, 64..67}, columns 4 tx + the same of a 128 x 128 tile of C.
 // Page      docs/stages/11b_two_rows.md
@@ -18,14 +18,14 @@
 namespace {
 
 constexpr int TILE = 128, TILE_K = 8, THREADS = 256;
-constexpr int HALF = TILE / 2;  // a thread's second four rows or columns lie so far behind the first four
+constexpr int HALF = TILE / 2;  // distance from a thread's first four rows or columns to its second four
 constexpr int PAD = 8;          // a quad reads both halves of two rows of B at once: 8 banks from each to the next
 static_assert(TILE * TILE_K == 4 * THREADS, "each thread brings one float4 of A and one of B");
 static_assert(TILE_K % 2 == 0, "k goes in steps of two");
 __device__ float4 fetch(const float* from, int count, bool vector);
 __device__ void put(float* c, const float* sum, int count, float alpha, float beta, bool vector);
 
-// UNROLL: how many of the TILE_K / 2 double steps the compiler writes out one after the other.
+// UNROLL: how many of the TILE_K / 2 double steps the compiler unrolls.
 template <int UNROLL>
 __global__ void __launch_bounds__(THREADS, 2)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     __syncthreads();  // the tiles are complete
 #pragma unroll UNROLL
     for (int i = 0; i < TILE_K; i += 2) {
-      // A's words of one step; B's of two: in b_part[0] the row that this lane reads.
+      // A's words of one step, B's of two; b_part[0] is the row that this lane reads.
       alignas(16) float a_part[8], b_part[2][8];
       *reinterpret_cast<float4*>(b_part[0]) = *reinterpret_cast<const float4*>(&bs[i + first][mine][4 * tx]);
       for (int j = 0; j < 4; ++j) {
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   }
 }
 
-// The first `count` of four neighbours, and zeros, which add nothing. One load where the alignment allows it.
+// Loads the first `count` of four neighbours; the others become zeros. One load if the alignment allows it.
 __device__ __forceinline__ float4 fetch(const float* from, int count, bool vector) {
   if (vector && count >= 4) return *reinterpret_cast<const float4*>(from);
   return {count > 0 ? from[0] : 0.0f, count > 1 ? from[1] : 0.0f, count > 2 ? from[2] : 0.0f,
@@ -116,7 +116,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
                       p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n, vector);
 }
 
-// Wavefronts for a warp's 64 FMAs: 4 for each float4 of A, and 4 for one of B in two steps.
+// Wavefronts per 64 FMAs of a warp: 4 for each float4 of A, and 4 for one of B in two steps.
 gemm::L1Cycles cycles(const gemm::SgemmProblem&) {
   return {.shared = (2 * 4 + 4 / 2.0) / 64};
 }

@@ -1,14 +1,14 @@
 // 11c A shared, too: as 11b, and the two lanes of a warp that work on the same rows of C read one float4 of A each.
 //
-// Idea      A warp is 16 threads along A and 2 along B, so each word of A has two takers, lanes l and l + 16. Lanes 0
-//           to 15 read the first float4 of their rows, the others the second, and they exchange them.
+// Idea      A warp is 16 threads along A and 2 along B. So lanes l and l + 16 need the same words of A. Lanes 0 to 15
+//           read the first float4 of their rows, the others the second, and they exchange them.
 // Base      11b_two_rows
-// Change    One LDS.128 a step of k becomes four SHFL, once more.
-// Limit     The pipe of shared memory. For a warp's step of k it is asked for 6 wavefronts, half as many as without
-//           sharing, but 10 SHFL pass through it, too, and 4 for filling: 80 cycles for four warps, as in 11b. Issue
-//           slots: 64 FFMA, 1.5 LDS, 10 SHFL, 75.5 against 72.5.
-// Number    smsp__inst_executed_op_shared_ld: 96 for each tile of 128 x 128 x 8, the article's "around 3 thousand" for
-//           single threads.
+// Change    One LDS.128 per step of k becomes four SHFL, once more.
+// Limit     The pipe of shared memory. One step of k of a warp needs 6 wavefronts of LDS, half as many as without
+//           sharing, but 10 SHFL pass through the pipe, too, and 4 wavefronts are for filling: 80 cycles for four
+//           warps, as in 11b. Issue slots: 64 FFMA, 1.5 LDS and 10 SHFL are 75.5, against 72.5.
+// Number    smsp__inst_executed_op_shared_ld: 96 for each tile of 128 x 128 x 8. In reads of single threads that is
+//           3072, the article's "around 3 thousand".
 // Map       as 11a: ty = thread mod 16; rows 4 ty + {0..3, 64..67}, columns 4 tx + the same of a 128 x 128 tile of C.
 // Page      docs/stages/11c_share_ab.md
 // Source    A. Atluri, "Decreasing LDS Memory Requests": its introduction; the article itself stops at 11b.
@@ -18,7 +18,7 @@
 namespace {
 
 constexpr int TILE = 128, TILE_K = 8, THREADS = 256;
-constexpr int HALF = TILE / 2;  // a thread's second four rows or columns lie so far behind the first four
+constexpr int HALF = TILE / 2;  // distance from a thread's first four rows or columns to its second four
 constexpr int PAD = 8;          // a quad reads both halves of two rows of B at once: 8 banks from each to the next
 static_assert(TILE * TILE_K == 4 * THREADS, "each thread brings one float4 of A and one of B");
 static_assert(TILE_K % 2 == 0, "k goes in steps of two");
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     __syncthreads();  // the tiles are complete
 #pragma unroll
     for (int i = 0; i < TILE_K; i += 2) {
-      // A's words of one step; B's of two: in b_part[0] the row that this lane reads.
+      // A's words of one step, B's of two; b_part[0] is the row that this lane reads.
       alignas(16) float a_part[8], b_part[2][8];
       *reinterpret_cast<float4*>(b_part[0]) = *reinterpret_cast<const float4*>(&bs[i + first][mine][4 * tx]);
       for (int j = 0; j < 4; ++j) {
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   }
 }
 
-// The first `count` of four neighbours, and zeros, which add nothing. One load where the alignment allows it.
+// Loads the first `count` of four neighbours; the others become zeros. One load if the alignment allows it.
 __device__ __forceinline__ float4 fetch(const float* from, int count, bool vector) {
   if (vector && count >= 4) return *reinterpret_cast<const float4*>(from);
   return {count > 0 ? from[0] : 0.0f, count > 1 ? from[1] : 0.0f, count > 2 ? from[2] : 0.0f,
@@ -116,7 +116,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 constexpr gemm::StageInfo info = {
     .idea = "as 11b, and lanes l and l + 16 each read half of A's words",
     .base = "11b",
-    // Wavefronts for a warp's 64 FMAs: 4 for a float4 of A, and 4 for one of B in two steps.
+    // Wavefronts per 64 FMAs of a warp: 4 for a float4 of A, and 4 for one of B in two steps.
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = (4 + 4 / 2.0) / 64}; },
     .launch = launch,
 };
