@@ -1,14 +1,14 @@
-// 12 warp tiles: as 09b, with a third tile between the block's and the thread's: the warp's, 64 x 64 and not 16 x 128.
+// 12 warp tiles: as 09b, with a tile for the warp between the block's and the thread's: 64 x 64 instead of 16 x 128.
 //
-// Idea      What a warp reads from shared memory for a step of k is rows plus columns of what it computes: the nearer
-//           to a square, the less. And the larger a thread's part, the fewer loads for an FMA.
+// Idea      For a step of k, a warp reads the rows plus the columns of its tile from shared memory. A square tile has
+//           the smallest sum. And the larger a thread's tile is, the fewer loads it needs per FMA.
 // Base      09b_vector_shared_loads
-// Change    128 threads: four warps of 64 x 64, 8 x 16 outputs a thread. That takes up to 255 registers, and two blocks
-//           still fit an SM. 8 steps of k between barriers, as in 09b, because there is no padding here: with 16 (the
-//           variant k=16) the scatter conflicts 4-fold and not 2-fold. Stage 13 comes back to both.
+// Change    128 threads: four warps of 64 x 64, 8 x 16 outputs per thread. It may use up to 255 registers, and two
+//           blocks still fit an SM. 8 steps of k between barriers, as in 09b, because there is no padding here: with 16
+//           (the variant k=16) the stores of A conflict 4-fold instead of 2-fold. Stages 13a and 13b take up both.
 // Limit     Issue slots: 128 FFMA + 6 LDS.128 for a step, 95.5 % of the FP32 peak, less what filling the tiles takes.
 //           Shared memory, for a step and a warp: 2 cycles for each of 6 float4s, because lanes n and n^1 want the same
-//           words of A, n and n^2 the same of B: 12 for 128 FMAs, half of 09b's 0.1875.
+//           words of A, n and n^2 the same of B. That is 12 cycles for 128 FMAs, half of 09b's 0.1875.
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld per warp-wide FMA: 0.094; instructions for it: 0.047.
 // Map       warp w computes 64 x 64 outputs from row 64 (w / 2) and column 64 (w mod 2) of the block's 128 x 128. Lane
 //           bits 1 to 3 are y, bits 0 and 4 are x: rows 32 g + 4 y + 0..3 for 2 g, columns 16 h + 4 x + 0..3 for 4 h.

@@ -1,14 +1,14 @@
-// 13a padding: as 12:k=16, with rows of A's tile that are four words longer, so that scattering conflicts less.
+// 13a padding: as 12:k=16, with rows of A's tile that are four words longer, so that its stores conflict less.
 //
-// Idea      16 steps of k between barriers halve their number, but a warp then scatters to four steps at a time, 4 rows
-//           of `as` apart. If a row has 128 words, all four fall into one bank; stage 12 has 8 steps for that reason.
-//           Each word of padding moves the next of the four 4 banks on.
+// Idea      16 steps of k between barriers halve the number of barriers. But then a warp stores to four steps of k at a
+//           time, 4 rows of `as` apart. If a row has 128 words, all four are in one bank; so stage 12 has 8 steps.
+//           One word of padding per row moves each of the four by 4 banks from the one before.
 // Base      12_warp_tiles
-// Change    as[k][row] has 132 words in a row. Nothing else, against the variant 12:k=16.
-// Limit     2 words would be right: 0, 8, 16 and 24 banks further, no conflict. But then rows would not start at a
-//           float4, and to read them 16 bytes at a time would be illegal. With 4: 0, 16, 0 and 16, two in a bank.
+// Change    as[k][row] has 132 words in a row. Nothing else, compared with the variant 12:k=16.
+// Limit     2 words would be right: banks 0, 8, 16 and 24, no conflict. But then not every row would start at a
+//           float4, and 16-byte loads from it would be illegal. With 4: banks 0, 16, 0 and 16, two words in a bank.
 // Number    Cycles of shared stores, for a warp and a tile: 16 x 2 for A and 4 x 4 for B, 48 instead of 80; conflicts
-//           16 instead of 48. (12 itself has 24 and 8, for a tile half as deep.) Shared memory: 16,640 bytes a block,
+//           16 instead of 48. (12 itself has 24 and 8, for a tile half as deep.) Shared memory: 16,640 bytes per block,
 //           256 more.
 // Map       as 12.
 // Page      docs/stages/13a_padding.md

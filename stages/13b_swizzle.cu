@@ -1,14 +1,14 @@
-// 13b swizzle: as 12:k=16, with A's tile in an order that changes with k, so that scattering does not conflict at all.
+// 13b swizzle: as 12:k=16, with A's tile in an order that changes with k, so that its stores do not conflict at all.
 //
-// Idea      Don't move the rows of `as` apart (13a), turn what is in them: row r of step k lies at r ^ 8 (k / 4). XOR
-//           with a number is a permutation: no word is lost, and none is added.
+// Idea      The rows of `as` stay where they are, unlike in 13a. The order inside them changes: row r of step k lies at
+//           r ^ 8 (k / 4). XOR with a constant is a permutation: no word is lost, and no memory is added.
 // Base      13a_padding
 // Change    as[k][row] becomes as[k][row ^ swizzle(k)], where it is written and where it is read.
-// Limit     The four steps of k to which a warp scatters at a time get 8 banks each: 32 banks, one cycle. A float4
+// Limit     The four steps of k to which a warp stores at a time get 8 banks each: 32 banks, one cycle. A float4
 //           stays whole, and what a warp reads at once is still 128 neighbouring bytes, in another order: 2 cycles,
 //           as before. It costs five instructions for eight steps of k.
 // Number    Cycles of shared stores, for a warp and a tile: 16 x 1 for A and 4 x 4 for B, 32 instead of 80; conflicts
-//           none. Shared memory: 16,384 bytes a block, as 12:k=16.
+//           none. Shared memory: 16,384 bytes per block, as 12:k=16.
 // Map       as 12.
 // Page      docs/stages/13b_swizzle.md
 // Source    swizzled layouts are CUTLASS's; this one is ours.

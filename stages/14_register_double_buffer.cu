@@ -1,13 +1,13 @@
-// 14 register double buffer: as 13b, and what a thread will need is on its way while it multiplies: the words of the
-// next step from shared memory, those of the next tile from global memory.
+// 14 register double buffer: as 13b, with loads in flight while a thread multiplies: the next step's words from shared
+// memory, and the next tile's from global memory.
 //
-// Idea      A load takes one issue slot, to wait for it takes hundreds. So ask early, into registers of their own: a
-//           thread holds the words of two steps of k, and its eight float4s of the next tile.
+// Idea      A load takes one issue slot, but its answer takes hundreds of cycles. So load early, into spare registers:
+//           a thread holds the words of two steps of k, and its eight float4s of the next tile.
 // Base      13b_swizzle
-// Change    Two halves of shared memory, 32 KB, hold this tile and the next, and one barrier a tile is enough. read()
-//           runs one step ahead of the FFMAs, fetch() one tile. 13b is the base: no padding to double.
-// Limit     Issue slots, as before: 128 FFMA + 6 LDS.128 for a step. What should go are 13b's waits: for global memory
-//           once a tile, for shared memory every eight steps, for the other warps once instead of twice a tile.
+// Change    Two halves of shared memory, 32 KB, hold this tile and the next, so one barrier per tile is enough. read()
+//           runs one step ahead of the FFMAs, fetch() one tile. 13b is the base because it has no padding to double.
+// Limit     Issue slots, as before: 128 FFMA + 6 LDS.128 for a step. The waits of 13b should go: for global memory
+//           once per tile, for shared memory every eight steps, for the other warps once instead of twice per tile.
 // Number    Stall reasons long_scoreboard, short_scoreboard and barrier. Counts as 13b's, half as many barriers.
 // Map       as 12.
 // Page      docs/stages/14_register_double_buffer.md
