@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
       for (int i = 0; i < TILE_K; i += B_STEP, from += static_cast<std::size_t>(ldb) * B_STEP)
         copy(b_to + i * TILE_N, from, WORDS);
-    } else if (left > 0) {  // the last k-tile, if it is partial: zeros behind the end of k
+    } else if (left > 0) {  // the last tile, if it is not complete: zeros behind the end of k
       const int a_words = max(min(left - a_k, WORDS), 0);
 #pragma unroll 4
       for (int i = 0; i < TILE_M; i += A_STEP) {
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 
   fetch(0);
   fetch(1);
-  gemm::ptx::cp_async_wait<1>();  // all but the newest group has arrived
+  gemm::ptx::cp_async_wait<1>();  // for all but the latest
   __syncthreads();
   const float *a_at = a_lane, *b_at = b_lane;
   if (k > 0) {
