@@ -1,13 +1,13 @@
-// 15 asynchronous copies: tiles go from global to shared memory past the registers, two tiles ahead, while another is
-// multiplied. What a copy cannot do is transpose, so A's tile stays as it comes, and is read four steps of k at a time.
+// 15 asynchronous copies: k-tiles go from global to shared memory without passing through registers. Two k-tiles are in
+// flight while a third is multiplied. A copy cannot transpose, so A is stored by rows and read in quads of four steps.
 //
-// Idea      cp.async names a source and a target and waits for nothing: no registers for words under way, no stores.
+// Idea      cp.async names a source and a target and does not wait: no registers for words in flight, no stores.
 // Base      14_register_double_buffer
 // Change    Fetch and store become one instruction for 16 bytes. as[row][k]; a float4 of it holds a row's next four
 //           steps, so the inner loop walks k in quads: 8 float4s of A, 16 of B, 512 FMAs. TILE_K is 32, twice 14's.
-// Limit     Issue slots: 512 FFMA, 24 LDS.128 and 19 others for a quad, 92 %. If each LDS.128 costs three slots more,
-//           for the four registers that it writes: 512 / (555 + 72) = 82 % of the peak, 53 TFLOP/s (docs page).
-// Number    stall_barrier, half of 14's: a tile is twice as deep. No STS.
+// Limit     Issue slots: 512 FFMA, 24 LDS.128 and 19 others per quad, 92 %. If each LDS.128 costs three slots more,
+//           because it writes four registers: 512 / (555 + 72) = 82 % of the peak, 53 TFLOP/s (docs page).
+// Number    stall_barrier, predicted half of 14's, because a k-tile is twice as deep. No STS.
 // Map       4 warps of 64 x 64; lane (lm, ln) of 8 x 4 computes rows lm + 8 r and columns 4 ln + 16 g + 0..3 of them.
 // Page      docs/stages/15_async_copies.md
 // Source    CUDA C++ Programming Guide, "Asynchronous Data Copies"; PTX ISA, cp.async. The arrangement is ours.
@@ -23,7 +23,7 @@ constexpr int WARP_M = 64, WARP_N = 64;                          // of C per war
 constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
 constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
 constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
-constexpr int STAGES = 3;          // tiles in shared memory: one is read, two are in flight
+constexpr int STAGES = 3;          // k-tiles in shared memory: one is read, two are in flight
 constexpr int A_ROW = TILE_K + 4;  // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
 constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
 constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
@@ -48,11 +48,11 @@ __global__ void __launch_bounds__(THREADS, 2)
   constexpr int A_STEP = THREADS / (TILE_K / WORDS), B_STEP = THREADS / (TILE_N / WORDS);
   const int a_k = thread % (TILE_K / WORDS) * WORDS, a_row = thread / (TILE_K / WORDS);
   const int b_col = thread % (TILE_N / WORDS) * WORDS, b_k = thread / (TILE_N / WORDS);
-  // Outside the matrices the last row and the last columns stand in: what becomes of them is not stored.
+  // Outside the matrices the last row and the last columns are copied instead; their results are not stored.
   const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
   const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + a_k;
   const float* b_from = b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(b_k) * ldb;
-  int left = k;  // steps that are not being copied yet
+  int left = k;  // steps of k whose copies have not started
   const auto copy = [](float* to, const float* from, int words) {
     if constexpr (VECTOR) {
       gemm::ptx::cp_async_cg(to, from, 4 * words);
@@ -118,10 +118,10 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
     for (int s = 0; s < 4; ++s) read_b(b1[s], b_at + s * TILE_N);
   }
-  int current = 0, free = 2;  // tiles being read, and the next to fill
+  int current = 0, free = 2;  // the k-tile being read, and the next to fill
 #pragma unroll 1
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
-    fetch(free);  // everybody has read the last of these tiles before the last barrier
+    fetch(free);  // all threads finished reading it before the last barrier
     free = free + 1 < STAGES ? free + 1 : 0;
 #pragma unroll 1
     for (int quad = 0; quad < TILE_K; quad += 4) {
@@ -131,8 +131,8 @@ __global__ void __launch_bounds__(THREADS, 2)
         const bool last = group == ROWS / GROUP - 1;
         if (last && quad == TILE_K - 4) {
           gemm::ptx::cp_async_wait<1>();
-          __syncthreads();  // everybody's part of the next tiles has arrived, and nobody reads these any more
-          if (k0 + TILE_K < k) current = current + 1 < STAGES ? current + 1 : 0;  // else these again, in vain
+          __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
+          if (k0 + TILE_K < k) current = current + 1 < STAGES ? current + 1 : 0;  // else re-read this one: not used
           a_next = a_lane + current * A_TILE;
           b_next = b_lane + current * B_TILE;
         }

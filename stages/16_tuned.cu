@@ -1,13 +1,13 @@
-// 16 tuned: 15's kernel with every constant a parameter. A search over half a million points, pruned by counting before
-// anything is compiled, and by what nvcc reports before anything is timed, looks for a better one.
+// 16 tuned: 15's kernel with every constant a parameter. A search looks for a better combination among half a million.
+// Counting removes most of them before anything is compiled, and nvcc's reports remove some before anything is timed.
 //
-// Idea      Tile sizes were argued for, one at a time. They act together, so try them together: let a program do it.
+// Idea      Tile sizes were chosen one at a time. They act together, so a program tries them together.
 // Base      15_async_copies
-// Change    None in the kernel: as 15's, but for constants that come from Shape, tiles for any number of threads, any
-//           number of stages (two are enough: docs page), and QUADS quads of k in a body of the inner loop.
-// Limit     As 15: issue slots, and the register write cycles of LDS.128. No choice of constants removes either.
-// Number    GFLOP/s of the variants, which are points of the search: the page's table.
-// Map       As 15, with the numbers of Tuned.
+// Change    The kernel is 15's, except that constants come from Shape, any number of threads can copy a k-tile, there
+//           may be any number of stages (two are enough: docs page), and a loop body has QUADS quads of k.
+// Limit     As 15: issue slots, and the cycles in which LDS.128 writes registers. No choice of constants removes them.
+// Number    GFLOP/s of the variants, which are points of the search: see the page's table.
+// Map       As 15, with the constants of Tuned.
 // Page      docs/stages/16_tuned.md
 // Source    Kurzak, Tomov, Dongarra, "Autotuning GEMM Kernels for the Fermi GPU", IEEE TPDS 23, 2012 (pruned search).
 #include "common/kernel/ptx.cuh"
@@ -17,7 +17,7 @@ extern __shared__ __align__(16) float smem[];
 
 namespace {
 
-// One point of the search. tools/tune/sgemm.py writes such lines, and knows the same constraints.
+// One point of the search. tools/tune/sgemm.py writes such lines, and checks the same constraints.
 template <int TILE_M_, int TILE_N_, int TILE_K_, int WARP_M_, int WARP_N_, int LANES_M_, int QUADS_, int STAGES_,
           int GROUP_, int BLOCKS_>
 struct Shape {
@@ -28,10 +28,10 @@ struct Shape {
   static constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
   static constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
   static constexpr int QUADS = QUADS_;         // four steps of k each, in a body of the inner loop
-  static constexpr int STAGES = STAGES_;       // tiles in shared memory: one is read, the others arrive
+  static constexpr int STAGES = STAGES_;       // k-tiles in shared memory: one is read, the others are in flight
   static constexpr int GROUP = GROUP_;         // rows of A whose quads are in registers at a time, twice
   static constexpr int GROUPS = ROWS / GROUP;  // in a quad
-  static constexpr int BLOCKS = BLOCKS_;       // of an SM
+  static constexpr int BLOCKS = BLOCKS_;       // per SM
   static constexpr int A_ROW = TILE_K + 4;     // words of a row of as: rows lie an odd number of float4s apart
   static constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
   static constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
@@ -68,11 +68,11 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   static_assert(AT_ONCE % B_WIDE == 0 && TILE_N % B_WIDE == 0 && TILE_K % B_STEP == 0);
   const int a_k = thread % (A_WIDE / WORDS) * WORDS, a_row = thread / (A_WIDE / WORDS);
   const int b_col = thread % (B_WIDE / WORDS) * WORDS, b_k = thread / (B_WIDE / WORDS);
-  // Outside the matrices the last row and the last columns stand in: what becomes of them is not stored.
+  // Outside the matrices the last row and the last columns are copied instead; their results are not stored.
   const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
   const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + a_k;
   const float* b_from = b + tile_col + static_cast<std::size_t>(b_k) * ldb;
-  int left = k;  // steps that are not being copied yet
+  int left = k;  // steps of k whose copies have not started
   const auto copy = [](float* to, const float* from, int words) {
     if constexpr (VECTOR) {
       gemm::ptx::cp_async_cg(to, from, 4 * words);
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
 
 #pragma unroll
   for (int stage = 0; stage < STAGES - 1; ++stage) fetch(stage);
-  gemm::ptx::cp_async_wait<STAGES - 2>();  // for the oldest
+  gemm::ptx::cp_async_wait<STAGES - 2>();  // the oldest group has arrived
   __syncthreads();
   const float *a_at = a_lane, *b_at = b_lane;
   if (k > 0) {
@@ -147,10 +147,10 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
 #pragma unroll
     for (int s = 0; s < 4; ++s) read_b(b1[s], b_at + s * TILE_N);
   }
-  int current = 0, free = STAGES - 1;  // tiles being read, and the next to fill
+  int current = 0, free = STAGES - 1;  // the k-tile being read, and the next to fill
 #pragma unroll 1
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
-    fetch(free);  // everybody has read the last of these tiles before the last barrier
+    fetch(free);  // all threads finished reading it before the last barrier
     free = free + 1 < STAGES ? free + 1 : 0;
 #pragma unroll 1
     for (int quads = 0; quads < TILE_K; quads += 4 * QUADS) {
@@ -163,8 +163,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
           const int half = (quad * GROUPS + group) % 2;  // of a4: this group's, the other the next one's
           if (last && quad == QUADS - 1 && quads == TILE_K - 4 * QUADS) {
             gemm::ptx::cp_async_wait<STAGES - 2>();
-            __syncthreads();  // everybody's part of the next tiles has arrived, and nobody reads these any more
-            if (k0 + TILE_K < k) current = current + 1 < STAGES ? current + 1 : 0;  // else these again, in vain
+            __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
+            if (k0 + TILE_K < k) current = current + 1 < STAGES ? current + 1 : 0;  // else re-read this: not used
             a_next = a_lane + current * S::A_TILE;
             b_next = b_lane + current * S::B_TILE;
           }
@@ -245,7 +245,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 #ifdef GEMM_TUNED
   return gemm::Status::unsupported("the search multiplies aligned matrices only");
 #else
-  return start<Tuned, false>(p, stream);  // for the variants, too: one kernel less to compile for each of them
+  return start<Tuned, false>(p, stream);  // for the variants, too: each then has one kernel less to compile
 #endif
 }
 

@@ -1,12 +1,12 @@
-// 17a rasterisation: the blocks that run at one time take tiles that lie in a compact patch of C, not in a long row, so
-// that they ask the L2 cache for the same rows of A and columns of B.
+// 17a rasterisation: blocks that run at the same time compute tiles of C that form a compact patch, not a long row. So
+// they read the same rows of A and columns of B, and find them in the L2 cache.
 //
-// Idea      264 blocks run at one time. A patch of 8 x 33 tiles reads 8 + 33 tiles of A and B a round; two rows of C's
-//           tiles read as many of A as they have rows, and B from its first column to its last: at 16384, 3 + 128.
+// Idea      264 blocks run at the same time. A patch of 8 x 33 tiles reads 8 + 33 k-tiles of A and B. A wave in rows
+//           reads as many of A as it has rows, and B from its first column to its last: at 16384, 3 + 128.
 // Base      15_async_copies
 // Change    place(): tiles are numbered in bands of HEIGHT rows, column by column. The kernel is 15's.
-// Limit     15's. At 16384 a wave of blocks asks DRAM for 131 tiles a round in rows, for 41 in bands: 0.40 and 0.13
-//           TB/s of the 4.65 that there are, so little is to be expected here: docs page.
+// Limit     15's. At 16384 a wave of blocks asks DRAM for 131 k-tiles at a time in rows, for 43 in bands: 0.40 and 0.13
+//           TB/s of an H200's 4.65, so we predict little gain here: docs page.
 // Number    dram_bytes: about 3 times as many in rows at 16384. l2_hit rises.
 // Map       As 15: 4 warps of 64 x 64; lane (lm, ln) of 8 x 4 computes rows lm + 8 r, columns 4 ln + 16 g + 0..3.
 // Page      docs/stages/17a_rasterisation.md
@@ -23,7 +23,7 @@ constexpr int WARP_M = 64, WARP_N = 64;                          // of C per war
 constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
 constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
 constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
-constexpr int STAGES = 3;          // tiles in shared memory: read, arriving, and one that slow warps may still read
+constexpr int STAGES = 3;          // k-tiles in shared memory: one is read, two are in flight
 constexpr int A_ROW = TILE_K + 4;  // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
 constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
 constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
@@ -58,11 +58,11 @@ __global__ void __launch_bounds__(THREADS, 2)
   constexpr int A_STEP = THREADS / (TILE_K / WORDS), B_STEP = THREADS / (TILE_N / WORDS);
   const int a_k = thread % (TILE_K / WORDS) * WORDS, a_row = thread / (TILE_K / WORDS);
   const int b_col = thread % (TILE_N / WORDS) * WORDS, b_k = thread / (TILE_N / WORDS);
-  // Outside the matrices the last row and the last columns stand in: what becomes of them is not stored.
+  // Outside the matrices the last row and the last columns are copied instead; their results are not stored.
   const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
   const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + a_k;
   const float* b_from = b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(b_k) * ldb;
-  int left = k;  // steps that are not being copied yet
+  int left = k;  // steps of k whose copies have not started
   const auto copy = [](float* to, const float* from, int words) {
     if constexpr (VECTOR) {
       gemm::ptx::cp_async_cg(to, from, 4 * words);
@@ -128,10 +128,10 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
     for (int s = 0; s < 4; ++s) read_b(b1[s], b_at + s * TILE_N);
   }
-  int current = 0, free = 2;  // tiles being read, and the next to fill
+  int current = 0, free = 2;  // the k-tile being read, and the next to fill
 #pragma unroll 1
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
-    fetch(free);  // everybody has read the last of these tiles before the last barrier
+    fetch(free);  // all threads finished reading it before the last barrier
     free = free + 1 < STAGES ? free + 1 : 0;
 #pragma unroll 1
     for (int quad = 0; quad < TILE_K; quad += 4) {
@@ -141,8 +141,8 @@ __global__ void __launch_bounds__(THREADS, 2)
         const bool last = group == ROWS / GROUP - 1;
         if (last && quad == TILE_K - 4) {
           gemm::ptx::cp_async_wait<1>();
-          __syncthreads();  // everybody's part of the next tiles has arrived, and nobody reads these any more
-          if (k0 + TILE_K < k) current = current + 1 < STAGES ? current + 1 : 0;  // else these again, in vain
+          __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
+          if (k0 + TILE_K < k) current = current + 1 < STAGES ? current + 1 : 0;  // else re-read this one: not used
           a_next = a_lane + current * A_TILE;
           b_next = b_lane + current * B_TILE;
         }
@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 template <int HEIGHT>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  // 32 bits, because products with 64 bits cost the loop 7 %: docs page.
+  // 32 bits, because 64-bit products in the addresses cost the loop several percent: page of 15.
   if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
   const auto aligned = [](const float* x, std::int64_t ld) {

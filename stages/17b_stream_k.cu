@@ -1,13 +1,13 @@
-// 17b stream-K: what does not fill a wave of blocks is dealt out in rounds of TILE_K steps, evenly, to as many blocks
-// as the GPU has places for. Several blocks then have parts of one tile; a second kernel adds these up.
+// 17b stream-K: tiles that do not fill a last wave are cut into rounds of TILE_K steps, and all blocks that fit the GPU
+// get equal shares of these. Several blocks then have parts of one tile; a second kernel adds the parts.
 //
 // Idea      A tile need not be computed by one block: sums over parts of k can be added. 64 x 64 x 1048576 is one tile,
 //           and 32768 rounds for 264 blocks.
 // Base      17a_rasterisation
 // Change    Plan says which rounds of which tiles a block has. A loop over its tiles; parts go to the workspace;
 //           reduce().
-// Limit     Rounds / places in place of whole waves. 1024^3 is 64 tiles of 32 rounds for 264 places: 8 rounds for each,
-//           two blocks an SM, instead of 32 rounds on 64 SMs; and 312 parts, 20 MB, written and read again in L2.
+// Limit     Rounds / resident blocks instead of whole waves. 1024^3 is 64 tiles of 32 rounds for 264 blocks: 8 rounds
+//           each, two blocks per SM, instead of 32 rounds on 64 SMs; and 312 parts, 20 MB, written and read in L2.
 // Number    ms at 1024^3 and at 64 x 64 x 1048576. The sums have a fixed order: the same result from run to run.
 // Map       Within a tile as 15: 4 warps of 64 x 64; lane (lm, ln) of 8 x 4 computes rows lm + 8 r, columns 4 ln + 16 g
 //           + 0..3.
@@ -27,8 +27,8 @@ constexpr int WARP_M = 64, WARP_N = 64;                          // of C per war
 constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
 constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
 constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
-constexpr int BLOCKS = 2;          // of an SM
-constexpr int STAGES = 3;          // tiles in shared memory: read, arriving, and one that slow warps may still read
+constexpr int BLOCKS = 2;          // per SM
+constexpr int STAGES = 3;          // k-tiles in shared memory: one is read, two are in flight
 constexpr int A_ROW = TILE_K + 4;  // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
 constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
 constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
@@ -36,21 +36,21 @@ constexpr int FOURS = ROWS * COLS / 4;  // float4s of a thread's outputs
 constexpr int GROUP = 4;                // rows of A whose quads are in registers at a time, twice: used, and arriving
 static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
 
-// Who does what. A tile takes `rounds` rounds of TILE_K steps. Those of the first `shared` tiles, one tile after the
-// other, are dealt out to `workers` blocks: each + extra / workers rounds to each of them. Other tiles have a block of
-// their own.
+// Which block computes what. A tile takes `rounds` rounds of TILE_K steps. Those of the first `shared` tiles, one tile
+// after the other, are partitioned among `workers` blocks: each + extra / workers rounds for each of them. Other tiles
+// have one block each.
 struct Plan {
   int tiles_m, tiles_n, rounds, shared, workers, each, extra;
 
   __host__ __device__ int begin(int worker) const {  // of its rounds
     return worker * each + static_cast<int>(static_cast<std::int64_t>(worker) * extra / workers);
   }
-  // Who has a round: the last worker whose rounds begin there or before it.
+  // The worker that has a round: the last one whose share begins there or before it.
   __device__ int worker_of(int round) const {
     const std::int64_t all = static_cast<std::int64_t>(workers) * each + extra;
     return static_cast<int>(((round + std::int64_t{1}) * workers - 1) / all);
   }
-  // The part-th tile that a block works on: which one, and its rounds from `first` to before `end`. False: no more.
+  // The part-th tile that a block works on, and its rounds from `first` to before `end`. False: there are no more.
   template <bool SHARED>
   __device__ bool segment(int block, int part, int& tile, int& first, int& end) const {
     if (!SHARED || block >= workers) {
@@ -123,14 +123,14 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   for (int part = 0;; ++part) {
     int tile, first, end, tile_row, tile_col;
     if (!plan.segment<SHARED>(blockIdx.x, part, tile, first, end) && part > 0) break;
-    if (part > 0) __syncthreads();  // nobody reads the last tile's words any more
+    if (part > 0) __syncthreads();  // all threads have finished reading the last tile's words
     plan.place(tile, tile_row, tile_col);
-    // Outside the matrices the last row and the last columns stand in: what becomes of them is not stored.
+    // Outside the matrices the last row and the last columns are copied instead; their results are not stored.
     const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
     const int k_begin = first * TILE_K, k_end = min(k, end * TILE_K);
     const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + k_begin + a_k;
     const float* b_from = b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(k_begin + b_k) * ldb;
-    int left = k_end - k_begin;  // steps that are not being copied yet
+    int left = k_end - k_begin;  // steps of k whose copies have not started
     const auto fetch = [&](int stage) {
       float* a_to = as + stage * A_TILE + a_row * A_ROW + a_k;
       float* b_to = bs + stage * B_TILE + b_k * TILE_N + b_col;
@@ -189,10 +189,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
       for (int s = 0; s < 4; ++s) read_b(b1[s], b_at + s * TILE_N);
     }
-    int current = 0, free = 2;  // tiles being read, and the next to fill
+    int current = 0, free = 2;  // the k-tile being read, and the next to fill
 #pragma unroll 1
     for (int k0 = k_begin; k0 < k_end; k0 += TILE_K) {
-      fetch(free);  // everybody has read the last of these tiles before the last barrier
+      fetch(free);  // all threads finished reading it before the last barrier
       free = free + 1 < STAGES ? free + 1 : 0;
 #pragma unroll 1
       for (int quad = 0; quad < TILE_K; quad += 4) {
@@ -202,8 +202,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
           const bool last = group == ROWS / GROUP - 1;
           if (last && quad == TILE_K - 4) {
             gemm::ptx::cp_async_wait<1>();
-            __syncthreads();  // everybody's part of the next tiles has arrived, and nobody reads these any more
-            if (k0 + TILE_K < k_end) current = current + 1 < STAGES ? current + 1 : 0;  // else these again, in vain
+            __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
+            if (k0 + TILE_K < k_end) current = current + 1 < STAGES ? current + 1 : 0;  // else re-read this: not used
             a_next = a_lane + current * A_TILE;
             b_next = b_lane + current * B_TILE;
           }
@@ -235,8 +235,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
 
     // A complete tile goes to C. A part goes to the workspace, in an order that suits the threads; a worker has at most
-    // two, where its rounds begin and where they end. All of this is found out again, so that no registers hold it
-    // meanwhile.
+    // two, where its rounds begin and where they end. All of this is computed again, so that no registers hold it
+    // during the loop.
 #ifdef __CUDACC__
     asm volatile("" : "+r"(part));
 #endif
@@ -265,14 +265,14 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 }
 
 // C of the tiles that several workers have parts of: a thread for each float4, numbered as the one of sgemm that stored
-// it. Parts are added in the order of k, whoever was first to finish: the result is the same from run to run.
+// it. Parts are added in the order of k, whichever block finished first: results agree from run to run.
 template <bool VECTOR>
 __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan,
                        const float4* __restrict__ parts) {
   const int tile = blockIdx.x / FOURS, four = blockIdx.x % FOURS, thread = threadIdx.x, lane = thread % 32;
   const int begin = tile * plan.rounds;
   const int from = plan.worker_of(begin), to = plan.worker_of(begin + plan.rounds - 1);
-  if (from == to) return;  // it had the whole tile, and has stored it
+  if (from == to) return;  // one worker had the whole tile, and has stored it
   // Only the first of them can have come from another tile, and then this is the second part that it has stored.
   const auto at = [&](int worker, bool second) { return parts[part_at(worker, second) + four * THREADS + thread]; };
   float4 sum = at(from, plan.begin(from) < begin);
@@ -296,7 +296,7 @@ Plan make_plan(const gemm::SgemmProblem& p, Share share) {
   Plan plan{gemm::ceil_div(p.m, TILE_M), gemm::ceil_div(p.n, TILE_N), gemm::ceil_div(p.depth(), TILE_K), 0, 0, 0, 0};
   const std::int64_t tiles = static_cast<std::int64_t>(plan.tiles_m) * plan.tiles_n;
   const int places = gemm::device_limits().multiprocessors * BLOCKS;
-  int rest = static_cast<int>(tiles % places), split = 0;  // tiles behind the last whole wave
+  int rest = static_cast<int>(tiles % places), split = 0;  // tiles after the last whole wave
   if (share == Share::nothing || rest == 0 || 10 * rest >= 9 * places || plan.rounds == 0) return plan;
   if (share == Share::split_k) split = places / rest;
   if (share == Share::two_waves && tiles > places) rest += places;
@@ -311,7 +311,7 @@ Plan make_plan(const gemm::SgemmProblem& p, Share share) {
 
 template <Share SHARE>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  // 32 bits, because products with 64 bits cost the loop 7 %: page of 15.
+  // 32 bits, because 64-bit products in the addresses cost the loop several percent: page of 15.
   if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
   const auto aligned = [](const float* x, std::int64_t ld) {
     return reinterpret_cast<std::uintptr_t>(x) % 16 == 0 && ld % 4 == 0;
@@ -336,7 +336,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
                       p.n, p.beta, p.c, p.ldc, plan, parts);
 }
 
-std::size_t workspace_bytes(const gemm::Problem&) {  // two parts a worker, and never more workers than places
+std::size_t workspace_bytes(const gemm::Problem&) {  // two parts per worker, and at most `places` workers
   return 2 * sizeof(float) * gemm::device_limits().multiprocessors * BLOCKS * TILE_M * TILE_N;
 }
 
