@@ -1,14 +1,14 @@
-// 17c packed panels: a first kernel copies A and B into panels, in the order in which blocks will read them; A comes
-// out transposed. Then all copies are of 16 bytes and from neighbouring lines, whatever the matrices' alignment, and a
-// thread reads its words of A, too, four outputs at a time.
+// 17c packed panels: a first kernel copies A and B into panels, in the order in which blocks will read them, and
+// transposes A. Then all copies have 16 bytes and read neighbouring lines, whatever the matrices' alignment, and a
+// thread reads four outputs' words of A at once, as it does of B.
 //
-// Idea      A copy costs 2 words for each word, a product reads each word hundreds of times. Goto and van de Geijn pack
-//           for a CPU's TLB and caches; here it is for cp.async, cache lines and registers.
+// Idea      Packing moves 2 words per word, and the product reads each word many times. Goto and van de Geijn pack for
+//           a CPU's TLB and caches; here it helps cp.async, cache lines and registers.
 // Base      17b_stream_k
-// Change    pack(). A tile of A lies by steps of k: 6 float4s a step for a thread's 128 FMAs, not 20 for 512, and no
-//           quads of A in registers. So there is room for all operands of two steps, and a turn of the loop is two
-//           steps, not four.
-// Limit     As 15: issue slots, and about three of them for each LDS.128. Packing: 2 * 4 (m k + k n) bytes at 4 TB/s.
+// Change    pack(). A tile of A lies by steps of k: a thread reads 6 float4s per step for 128 FMAs, not 20 per 512, and
+//           holds no quads of A in registers. So there is room for the operands of two steps, and a turn of the loop is
+//           two steps, not four.
+// Limit     As 15: issue slots, and about three of them per LDS.128. Packing: 2 * 4 (m k + k n) bytes at 4 TB/s.
 // Number    TFLOP/s at 8192, and at 4095, 4097 and 5000, whose rows do not begin with cache lines.
 // Map       Within a tile as 15, but rows in fours: lane (lm, ln) of 8 x 4 computes rows 4 lm + 32 r + 0..3, columns
 //           4 ln + 16 g + 0..3.
@@ -37,15 +37,15 @@ constexpr unsigned SHARED_BYTES = (2 * TILE + ROW) * sizeof(float);
 constexpr int PANEL = 128;  // rows of A, or columns of B: a block's
 static_assert(TILE_M == PANEL && TILE_N == PANEL && LANES_M * LANES_N == 32);
 
-// Who does what, as in 17b: the rounds of the first `shared` tiles are dealt out to `workers` blocks, each + extra /
-// workers to each of them. Other tiles have a block of their own.
+// The partition of the work, as in 17b: the rounds (k-tiles) of the first `shared` tiles are divided among `workers`
+// blocks, each + extra / workers for each of them. Other tiles have a block of their own.
 struct Plan {
   int tiles_m, tiles_n, rounds, shared, workers, each, extra;
 
   __host__ __device__ int begin(int worker) const {  // of its rounds
     return worker * each + static_cast<int>(static_cast<std::int64_t>(worker) * extra / workers);
   }
-  // Who has a round: the last worker whose rounds begin there or before it.
+  // The owner of a round: the last worker whose rounds begin there or before it.
   __device__ int worker_of(int round) const {
     const std::int64_t all = static_cast<std::int64_t>(workers) * each + extra;
     return static_cast<int>(((round + std::int64_t{1}) * workers - 1) / all);

@@ -1,19 +1,19 @@
-// 18 summit: the best of the ladder for any shape. 17c's loop for five sizes of tile, with packed operands or without;
-// 17b's shared rounds; which tile and which way, and how many blocks share, a small model of their costs decides.
+// 18 summit: no rung, but a small library of the ladder's parts for any shape: 17c's loop for five sizes of tile, with
+// packed operands or without, and 17b's shared rounds. A small cost model chooses the tile, the way and the sharing.
 //
-// Idea      No one kernel is best. Large tiles need fewer words per FMA, small ones fill 132 SMs with a 512 x 512
-//           product; packing pays if each word is used often enough; what is left behind whole waves of blocks is
-//           shared out.
+// Idea      No one kernel is best. Large tiles need fewer words per FMA; small tiles fill 132 SMs with a 512 x 512
+//           product; packing pays if each word is used often enough; tiles that do not fill a last complete wave are
+//           divided among all blocks.
 // Base      17c_packed_panels
 // Change    choose() estimates each candidate's time from a few measured constants, and takes the least. Nothing else
-//           depends on the shape, and no shape is named. Unpacked, A is transposed on its way through registers; two
-//           slices of k share the medium tile, four the slim one, so that an SM with one block has warps enough; the
+//           depends on the shape, and no shape is named. Unpacked, A is transposed while it goes through registers. Two
+//           slices of k share the medium tile, four the slim one, so that an SM with one block has enough warps. The
 //           last worker of a tile adds up.
-// Limit     As 17c: issue slots, and about three of them for each LDS.128. At small sizes: launch, first loads, adding
+// Limit     As 17c: issue slots, and about three of them per LDS.128. At small sizes: launch, first loads, adding
 //           up.
 // Number    The ratio to cuBLAS over all shapes, listed and random: docs page.
-// Map       Large: 4 warps of 64 x 64, 8 x 16 outputs a thread; medium: 2 times 4 of 32 x 64, 8 x 8 sums; tall: 4 of
-//           64 x 32, 8 x 8; small: 4 of 32 x 32, 8 x 4; slim: 4 times 4 of 16 x 32, 4 x 4 sums.
+// Map       Large: 4 warps of 64 x 64, 8 x 16 outputs per thread; medium: 2 times 4 of 32 x 64, 8 x 8; tall: 4 of
+//           64 x 32, 8 x 8; small: 4 of 32 x 32, 8 x 4; slim: 4 times 4 of 16 x 32, 4 x 4.
 // Page      docs/stages/18_summit.md
 // Source    Osama et al., "Stream-K", PPoPP 2023 (sharing rounds); CUTLASS, "Efficient GEMM in CUDA" (pipelines,
 //           slices).
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       if (WAY == Way::words) b_from += static_cast<std::size_t>(ldb) * BATCH;
       left -= BATCH;
     };
-    const auto store = [&](const Batch& batch, float* a_to, float* b_to, int i, int parts) {  // of so many, the i-th
+    const auto store = [&](const Batch& batch, float* a_to, float* b_to, int i, int parts) {  // part i of `parts`
 #pragma unroll
       for (int j = 0; j < A_LOADS * RUN; ++j) {
         if (i * A_LOADS * RUN <= j * parts && j * parts < (i + 1) * A_LOADS * RUN)
@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     const float* const slice = smem + thread / (32 * S::WARPS) * S::SLICE;
     const float *const a_slice = slice + sums_row<S>(thread), *const b_slice = slice + TILE_M + first_col<S>(thread);
     const auto read = [&](int step, const float* a_at, const float* b_at) {
-      // What a swizzle changes of the lane's own column is found once; what of a float4's place, by the compiler.
+      // The XOR of the lane's own column is computed once at run time, that of a float4's position by the compiler.
       constexpr int LANES = S::WARP_M < 32 ? 31 : 4 * S::LANES_M - 1;
       const int exchanged = swizzle(step), own = sums_row<S>(thread), there = (own ^ (exchanged & LANES)) - own;
 #pragma unroll
@@ -223,7 +223,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       }
     };
 
-    // 17c's loop. A batch that has been under way for most of a turn is stored, and the next one loaded. Where that
+    // 17c's loop. A batch that has been in flight for most of a turn is stored, and the next one loaded. Where that
     // makes turns long, the last of a round is not written out on its own: the loop would outgrow the instruction
     // cache.
     int rounds = last - first, buffer = 0;
@@ -301,7 +301,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     if (S::SLICES == 1 && !wide) __syncthreads();  // nobody reads zeros any more
     // Two slices at a time: each gets the other's sums for one half of the rows, and keeps that half.
     float4* const exchange = reinterpret_cast<float4*>(smem);
-    const auto halve = [&](auto slices) {  // of so many
+    const auto halve = [&](auto slices) {  // two halves of `slices` slices
       constexpr int SLICES = decltype(slices)::value, KEPT = SLICES * S::FOURS;
       const int partner = thread ^ (SLICES * 32 * S::WARPS);
       const bool upper = thread > partner;

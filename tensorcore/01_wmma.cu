@@ -1,15 +1,15 @@
-// 01 wmma: a warp computes a 16 x 16 tile of C on the Tensor Cores, its fragments straight from global memory. A and B
-// are FP16, C is FP32.
+// 01 wmma: a warp computes a 16 x 16 tile of C on the Tensor Cores and loads its fragments straight from global memory.
+// A and B are FP16, C is FP32.
 //
-// Idea      Tensor Cores multiply small matrices: 16 x 16 x 16 in one call by all 32 lanes, which have the three tiles
-//           in registers between them, as fragments. Which lane has which element CUDA does not say; load and store
-//           know.
-// Limit     The L1 cache. For 16 steps of k a warp loads 1 KB in eight loads and executes 8,192 flops. A load reads
-//           four words of each of eight rows; where rows are a multiple of 128 bytes apart, all eight meet in the same
-//           banks: 64 wavefronts, so 128 flops a cycle and SM, of 4,096 that sm_90's Tensor Cores have: 3 %.
-// Number    l1tex__data_pipe_lsu_wavefronts for 8,192 flops: 64 at 1024, 8 where rows don't meet.
-// Map       block of 4 warps, two by two: 32 x 32 of C. How a fragment's elements lie in its lanes is stage 04's
-//           lesson.
+// Idea      Tensor Cores multiply small matrices: 16 x 16 x 16 in one call by all 32 lanes. The lanes hold the three
+//           tiles in their registers, as fragments. CUDA does not say which lane holds which element, but its load and
+//           store functions know.
+// Limit     The L1 cache. Per 16 steps of k a warp loads 1 KB in eight loads and executes 8,192 flops. A load reads
+//           four words of each of eight rows. If rows are a multiple of 128 bytes apart, all eight lie in the same
+//           banks: 64 wavefronts, so 128 flops per cycle and SM, of 4,096 that sm_90's Tensor Cores can do: 3 %.
+// Number    l1tex__data_pipe_lsu_wavefronts per 8,192 flops: 64 at 1024, 8 where rows lie in different banks.
+// Map       block of 4 warps, two by two: 32 x 32 of C. Stage 04 shows how a fragment's elements lie in its
+//           lanes.
 // Page      docs/tensorcore/01_wmma.md
 // Source    CUDA C++ Programming Guide, "Warp Matrix Functions"; Ootomo and Yokota (2023), section 2.
 #include <mma.h>

@@ -1,13 +1,13 @@
-// 02 shared tiles: a block's tiles of A and B come to shared memory once, for all its warps, in rows that don't meet in a
-// bank. A warp computes N x N of C from them.
+// 02 shared tiles: a block copies tiles of A and B to shared memory once, for all its warps, in padded rows without
+// bank conflicts. A warp computes N x N of C from them.
 //
-// Idea      A fragment loaded for N columns of C is used N / 16 times: N / 2 flops for a byte read from shared memory. Twice
-//           the N, half the traffic, four times the registers.
+// Idea      A fragment is used for N columns of C, N / 16 times: N / 2 flops per byte of shared memory reads. Twice the
+//           N means half the traffic per flop and four times the registers for C.
 // Base      01_wmma
-// Change    copy_tile by 16 bytes a thread, then fragments from shared memory. Rows are 16 bytes longer than a tile's: eight
+// Change    copy_tile with 16 bytes per thread, then fragments from shared memory. Rows are padded by 16 bytes: eight
 //           rows, which one load of a fragment takes, begin four banks apart.
-// Limit     Shared memory: a product of 16 x 8 x 16 takes 64 / N wavefronts. sm_90 has a product every 1.5 cycles, so N = 16
-//           reaches 37 % of that at most, N = 32 75 %, N = 64 all, if copies were free. Nothing hides the copies here.
+// Limit     Shared memory: a product of 16 x 8 x 16 takes 64 / N wavefronts. sm_90 has a product every 1.5 cycles, so
+//           N = 16 reaches at most 37 % of that, N = 32 75 %, N = 64 all, if copies were free. Nothing hides them here.
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared, and registers, of the variants: docs page.
 // Map       4 warps, two by two: 2 N x 2 N of C.
 // Page      docs/tensorcore/02_shared_tiles.md

@@ -1,15 +1,15 @@
-// 03 pipeline: mma.sync in place of WMMA, fragments by ldmatrix from swizzled tiles, and cp.async a few tiles ahead.
+// 03 pipeline: mma.sync in place of WMMA, fragments by ldmatrix from swizzled tiles, and cp.async some k-tiles ahead.
 //
-// Idea      A fragment as mma.sync takes it holds each element once: half the registers of WMMA's. So a warp can have
-//           64 x 64 of C in 128 registers and two steps' fragments in 64, and a step's loads hide behind the last
-//           step's products.
+// Idea      A fragment of mma.sync holds each element once: half the registers of WMMA's. So a warp can have 64 x 64 of
+//           C in 128 registers and two steps' fragments in 64. The loads of the next step overlap with the products of
+//           this one.
 // Base      02_shared_tiles
-// Change    02's tiles come by cp.async, STAGES - 1 ahead, and without padding: chunks of 16 bytes lie exchanged by the row's
-//           number. Operands that 16-byte copies can't take are packed into the workspace first.
-// Limit     mma.sync: a product of 16 x 8 x 16 every 1.5 cycles of an SM, two thirds of what sm_90's Tensor Cores can do. For
-//           32 of them a warp reads 4 KB, 32 wavefronts, and copies add 12: 44 cycles of shared memory in 48.
+// Change    02's tiles come by cp.async, STAGES - 1 ahead, and without padding: the row's number swizzles the chunks of
+//           16 bytes. Operands that 16-byte copies cannot read are packed into the workspace first.
+// Limit     mma.sync: a product of 16 x 8 x 16 every 1.5 cycles of an SM, two thirds of sm_90's Tensor Cores' peak.
+//           For 32 of them a warp reads 4 KB, 32 wavefronts, and copies add 12: 44 cycles of shared memory in 48.
 // Number    sm__pipe_tensor_op_hmma_cycles_active; l1tex__data_pipe_lsu_wavefronts_mem_shared: docs page.
-// Map       8 warps of 64 x 64, as mma.sync has it: lane 4 g + t holds rows g and g + 8, columns 2 t and 2 t + 1 of 16 x 8.
+// Map       8 warps of 64 x 64. Of 16 x 8, lane 4 g + t holds rows g and g + 8, columns 2 t and 2 t + 1 (mma.sync).
 // Page      docs/tensorcore/03_pipeline.md
 // Source    PTX ISA, mma.sync, ldmatrix, cp.async; CUTLASS, "Efficient GEMM in CUDA". The arrangement is ours.
 #include "common/kernel/ptx.cuh"
@@ -37,7 +37,7 @@ struct Shape {
 // Rows of this height of tiles are a band, in which tiles follow one another column by column: stages/17a.
 constexpr int BAND = 16;
 
-// n8: n as a multiple of 8, so many columns B's rows have. pairs: two floats of C side by side can be stored at once.
+// n8: n rounded up to a multiple of 8, the columns of B. pairs: two floats of C side by side can be stored at once.
 template <class S>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     hgemm(int m, int n, int k, float alpha, const __half* __restrict__ a, unsigned lda, const __half* __restrict__ b,
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   };
   const auto copy = [&](int i) { gemm::ptx::cp_async_cg(to(i), from[i]); };
   const auto move_on = [&](int i) { from[i] = gemm::ptx::kept(from[i] + (i < A_COPIES ? S::TILE_K : b_tile)); };
-  // The last steps of k, if they fill no tile, come first, where it matters less that they need care: zeros behind them.
+  // A partial k-tile is copied first, in the prologue: its bounds checks would slow the main loop. Zeros fill it up.
   const auto copy_tail = [&](int steps) {
     const int a_bytes = 2 * max(min(steps - a_chunk * CHUNK, CHUNK), 0);
 #pragma unroll
@@ -147,18 +147,18 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         copied();
         gemm::ptx::cp_async_wait<S::STAGES - 2>();
         __syncthreads();  // everybody's part of the next tiles has arrived, and nobody reads the last ones any more
-        if (tile > 1) current = current + S::TILE < S::SHARED_BYTES ? current + S::TILE : 0;  // else these, in vain
+        if (tile > 1) current = current + S::TILE < S::SHARED_BYTES ? current + S::TILE : 0;  // last: reread, unused
         --whole;
       }
 #pragma unroll
       for (int i = 0; i < ROWS * COLS; ++i) {
-        // Between the products first the next step's fragments, then a part of the copies: no reads between copies, or
-        // ptxas has three empty ones wait before each.
+        // Between the products first the next step's fragments, then a part of the copies. With reads between copies,
+        // ptxas would insert three empty reads before each copy.
         if (i < READS) read((step + 1) % 2, current, last ? 0 : step + 1, i);
         const int next = step * PART + i - FIRST;
         if (!last && i >= FIRST && i < FIRST + PART && next < COPIES && whole > 0) copy(next);
         if (last && i >= ROWS * COLS - COPIES) move_on(i - (ROWS * COLS - COPIES));
-        // To and fro: a product shares an operand with the last one.
+        // Back and forth over the columns: a product shares an operand with the one before.
         const int row = i / COLS, col = row % 2 ? COLS - 1 - i % COLS : i % COLS;
         const std::uint32_t pair[2] = {y[step % 2][col / 2][col % 2 * 2], y[step % 2][col / 2][col % 2 * 2 + 1]};
         gemm::ptx::mma_m16n8k16_f32_f16(sum[row][col], x[step % 2][row], pair, sum[row][col]);

@@ -1,12 +1,12 @@
-// 03b even shares: 03 with as many blocks as the GPU has places for. Each takes whole tiles of C, and last an even share of
-// the rounds of those that would have been an incomplete wave. A tile's first copies start before the last one is stored.
+// 03b even shares: 03 with persistent blocks. Each takes whole tiles of C, and then an even share of the k-tiles of the
+// tiles that would have been an incomplete wave. The next tile's first copies start before this tile is stored.
 //
-// Idea      2,048 tiles for 132 SMs are 15.5 waves and take 16; and at both ends of each tile the Tensor Cores wait: for
-//           the first copies, and while sums are stored. A block that stays can do these side by side.
+// Idea      2,048 tiles for 132 SMs are 15.5 waves and take the time of 16. At both ends of a tile the Tensor Cores
+//           wait: for the first copies, and while sums are stored. A persistent block can overlap the two.
 // Base      03_pipeline
-// Change    Plan says which rounds of which tiles a block has, as in stages/17b. Around 03's loop one over these; parts of
-//           tiles go to the workspace, and reduce() adds them up.
-// Limit     As 03, mma.sync's rate at the clock that power leaves.
+// Change    Plan says which rounds (k-tiles) of which tiles a block has, as in stages/17b. A loop over these is around
+//           03's loop. Parts of tiles go to the workspace, and reduce() adds them up.
+// Limit     As 03: mma.sync's rate at the clock that the power limit allows.
 // Number    TFLOP/s at 8192 beside 03's; sm__pipe_tensor_op_hmma_cycles_active of all cycles: docs page.
 // Map       As 03: 8 warps of 64 x 64; lane 4 g + t holds rows g and g + 8, columns 2 t and 2 t + 1 of 16 x 8.
 // Page      docs/tensorcore/03b_even_shares.md
@@ -40,7 +40,7 @@ struct Segment {
   int tile, first, end;
 };
 
-// Who does what. A tile takes `rounds` rounds. Block b has tiles b, b + blocks, .. of the first `whole` ones, and then an
+// The partition: a tile takes `rounds` rounds. Block b has tiles b, b + blocks, .. of the first `whole` ones, then an
 // even share of the rounds of the others: each + extra / blocks of them.
 struct Plan {
   int tiles_m, tiles_n, rounds, whole = 0, blocks = 0, each = 0, extra = 0;
@@ -49,12 +49,12 @@ struct Plan {
   __device__ int begin(int block) const {  // of its share of rounds
     return block * each + block * extra / blocks;
   }
-  // Who has a round of those shared: the last block whose rounds begin there or before it.
+  // The owner of a shared round: the last block whose rounds begin there or before it.
   __device__ int block_of(int round) const {
     const std::int64_t all = static_cast<std::int64_t>(blocks) * each + extra;
     return static_cast<int>(((round + std::int64_t{1}) * blocks - 1) / all);
   }
-  // What a block does as its `which`-th. False: no more.
+  // Piece number `which` of a block's work. False: no more.
   __device__ bool segment(int block, int which, Segment& s) const {
     s = {block + which * blocks, 0, rounds};
     if (s.tile < whole) return true;
@@ -91,7 +91,7 @@ struct Out {
   __device__ void store(float* to, float sum) const { *to = beta == 0.0f ? alpha * sum : alpha * sum + beta * *to; }
 };
 
-// n8: n as a multiple of 8, so many columns B's rows have.
+// n8: n rounded up to a multiple of 8, the columns of B.
 template <class S>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     hgemm(Plan plan, int k, const __half* __restrict__ a, unsigned lda, const __half* __restrict__ b, unsigned ldb,
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   };
   const auto copy = [&](int i) { gemm::ptx::cp_async_cg(to(i), from[i]); };
   const auto move_on = [&](int i) { from[i] = gemm::ptx::kept(from[i] + (i < A_COPIES ? S::TILE_K : b_tile)); };
-  // The last steps of k, if they fill no tile, come first, where it matters less that they need care: zeros behind them.
+  // A partial k-tile is copied first, in the prologue: its bounds checks would slow the main loop. Zeros fill it up.
   const auto copy_tail = [&](int steps) {
     const int a_bytes = 2 * max(min(steps - a_chunk * CHUNK, CHUNK), 0);
 #pragma unroll
@@ -261,18 +261,18 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
           copied();
           gemm::ptx::cp_async_wait<S::STAGES - 2>();
           __syncthreads();  // everybody's part of the next tiles has arrived, and nobody reads the last ones any more
-          if (round > 1) current = behind(current);  // else these, in vain
+          if (round > 1) current = behind(current);  // last: reread, unused
           --whole;
         }
 #pragma unroll
         for (int i = 0; i < ROWS * COLS; ++i) {
-          // Between the products first the next step's fragments, then a part of the copies: no reads between copies, or
-          // ptxas has three empty ones wait before each.
+          // Between the products first the next step's fragments, then a part of the copies. With reads between copies,
+          // ptxas would insert three empty reads before each copy.
           if (i < READS) read((step + 1) % 2, current, last ? 0 : step + 1, i);
           const int next = step * PART + i - FIRST;
           if (!last && i >= FIRST && i < FIRST + PART && next < COPIES && whole > 0) copy(next);
           if (last && i >= ROWS * COLS - COPIES) move_on(i - (ROWS * COLS - COPIES));
-          // To and fro: a product shares an operand with the last one.
+          // Back and forth over the columns: a product shares an operand with the one before.
           const int row = i / COLS, col = row % 2 ? COLS - 1 - i % COLS : i % COLS;
           const std::uint32_t pair[2] = {y[step % 2][col / 2][col % 2 * 2], y[step % 2][col / 2][col % 2 * 2 + 1]};
           gemm::ptx::mma_m16n8k16_f32_f16(sum[row][col], x[step % 2][row], pair, sum[row][col]);

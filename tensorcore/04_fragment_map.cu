@@ -1,11 +1,11 @@
-// 04 fragment map: which lane has which element of a matrix, in which register: found out, and compared with what is
-// written down.
+// 04 fragment map: finds out which lane holds which element of a matrix, in which register, and compares it with what
+// is written down.
 //
-// Idea      A matrix that contains the numbers of its own elements, loaded as a fragment, says where each element went.
-//           mma.sync loads nothing; there, one element of A is one, B has the numbers of its places, and the product
-//           says which place of B each place of A meets, and where in C.
-// Limit     None of time: it runs once, when a library or a new GPU is met.
-// Number    Registers of a lane: 8 for A of 16 x 16 in wmma, 4 in mma.sync, which holds each element once.
+// Idea      A matrix that contains the numbers of its own elements, loaded as a fragment, shows where each element is.
+//           mma.sync loads nothing. There one element of A is 1 and B holds the numbers of its places. The product
+//           shows which place of B each place of A meets, and where in C.
+// Limit     No limit of time: it runs once, when a library or a new GPU is met.
+// Number    Registers of a lane: 8 for A of 16 x 16 (FP16) in wmma, 4 in mma.sync, which holds each element once.
 // Map       Lanes form 8 groups of 4: g = lane / 4 counts rows (of B columns), t = lane % 4 along them.
 // Page      docs/tensorcore/04_fragment_map.md
 // Source    Ootomo and Yokota (2023), section 2.3 and Code 2; PTX ISA, "Warp Level Matrix Multiply-Accumulate".

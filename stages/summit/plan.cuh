@@ -7,8 +7,8 @@
 
 namespace gemm::summit {
 
-// Who does what. A tile of C takes `rounds` rounds of TILE_K steps. The rounds of the first `shared` tiles are dealt
-// out to `workers` blocks, one after the other: each + extra / workers to each of them; every other tile has a block of
+// The partition: a tile of C takes `rounds` rounds of TILE_K steps. The rounds of the first `shared` tiles are divided
+// among `workers` blocks, in order: each + extra / workers for each of them; every other tile has a block of
 // its own. The parts of a tile are added up by the last of its workers to finish, or by a second kernel, reduce().
 struct Plan {
   int tiles_m, tiles_n, rounds;
@@ -19,7 +19,7 @@ struct Plan {
   __host__ __device__ int begin(int worker) const {  // of its rounds
     return worker * each + static_cast<int>(static_cast<std::int64_t>(worker) * extra / workers);
   }
-  // Who has a round: the last worker whose rounds begin there or before it.
+  // The owner of a round: the last worker whose rounds begin there or before it.
   __host__ __device__ int worker_of(int round) const {
     const std::int64_t all = static_cast<std::int64_t>(workers) * each + extra;
     return static_cast<int>(((round + std::int64_t{1}) * workers - 1) / all);
