@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
   const int slice = thread / threads, slices = THREADS / threads;
   const int tile = group * threads + thread % threads, tiles_n = gemm::ceil_div(n, TN);
   const int row = tile / tiles_n * TM, col = tile % tiles_n * TN;
-  const bool works = slice < slices && row < m;  // the other threads only wait at barriers
+  const bool works = slice < slices && row < m;  // the others only wait at barriers
   const int rows = min(m - row, TM), cols = min(n - col, TN);
 
   T sum[TM][TN] = {};

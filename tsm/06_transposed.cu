@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
   const int slice = thread / threads, slices = THREADS / threads;
   const int tile = group * threads + thread % threads, tiles_m = gemm::ceil_div(m, TM), tiles_n = gemm::ceil_div(n, TN);
   const int row = tile / tiles_n, col = tile % tiles_n;
-  const bool works = slice < slices && row < tiles_m;  // the other threads only wait at barriers
+  const bool works = slice < slices && row < tiles_m;  // the others only wait at barriers
 
   T sum[TM][TN] = {};
   const std::int64_t first = static_cast<std::int64_t>(chunk) * slices + slice;
