@@ -1,12 +1,12 @@
 // 01 element per thread: C = A^T B as any product. One thread computes one element of C and walks down all of K.
 //
-// Idea      The definition, as stage 01 of the SGEMM ladder. There it keeps a GPU busy; here C has at most 64 x 64
-//           elements and K millions of steps, so that most SMs have nothing to do.
-// Limit     Latency. A warp waits for each batch of its loads before it can ask for more, and M * N / 32 warps cannot
-//           have many bytes on the way. Little's law: bytes in flight = latency * bandwidth, 540 ns * 4.5 TB/s = 2.4
-//           MB.
+// Idea      The definition, as in stage 01 of the SGEMM ladder. There it keeps a GPU busy. Here C has at most 64 x 64
+//           elements and K is millions, so most SMs are idle.
+// Limit     Latency. A warp waits for each batch of its loads before it requests more, and M * N / 32 warps cannot
+//           have many bytes in flight. Little's law: bytes in flight = latency * bandwidth = 540 ns * 4.5 TB/s
+//           = 2.4 MB.
 // Number    GB/s of A and B, against the read bandwidth that `ladder` measures.
-// Map       thread i of the grid is element (i / n, i % n): lanes side by side read a row of B, and share words of A.
+// Map       Thread i of the grid has element (i / n, i % n): neighbouring lanes read a row of B and share words of A.
 // Page      docs/tsm/01_element_per_thread.md
 // Source    Ernst et al. (2020), section 2.2, listing 1: the three loops.
 #include "common/kernel/complex.cuh"

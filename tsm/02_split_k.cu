@@ -1,14 +1,14 @@
-// 02 split K: K is cut into chunks, a block for each, and atomic additions put the parts of C together.
+// 02 split K: K is partitioned among blocks, and atomic additions put the parts of C together.
 //
-// Idea      The only long dimension is the sum's, so the sum must be parallel: a thread adds up a chunk of K in a
-//           register, and once, at its end, adds that to C.
+// Idea      The only long dimension is that of the sum, so the sum must be parallel. A thread adds up a chunk of K in a
+//           register. At its end it adds that to C, once.
 // Base      01_element_per_thread
-// Change    Blocks have a chunk of K, dealt out a row at a time (a grid-stride loop). C is scaled by beta first.
+// Change    A block has a chunk of K, one row at a time (a grid-stride loop). C is scaled by beta first.
 // Limit     Loads: a warp-wide FMA needs a word of A and a word of B for each lane. A row of B is read once for each
-//           row of C, and from the L1 cache each time but one.
+//           row of C, and all reads but one come from the L1 cache.
 // Number    Two loads per FMA; GB/s of A and B against the read bandwidth.
-// Map       A block has a tile of ELEMENTS elements of C and SLICES rows of K at a time; thread t has element t %
-//           ELEMENTS and slice t / ELEMENTS. Where C has more elements, blockIdx.x also tells which of its tiles.
+// Map       A block has a tile of ELEMENTS elements of C and SLICES rows of K at a time. Thread t has element
+//           t % ELEMENTS and slice t / ELEMENTS. If C has more elements, blockIdx.x also selects one of its tiles.
 // Page      docs/tsm/02_split_k.md
 // Source    Ernst et al. (2020), section 3: "the loop over the long K dimension has to be parallelized as well".
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace {
 
 constexpr int THREADS = 256;
-constexpr int BLOCKS = 8;  // of an SM, if there is work for so many
+constexpr int BLOCKS = 8;  // per SM, if there is enough work
 constexpr int AHEAD = 2;   // rows that are loaded before the first is needed, of real numbers: nvcc's choice
 
 template <class T>

@@ -1,14 +1,14 @@
-// 03 K only: a thread keeps a whole tile of C in registers. Nothing but K is dealt out to the threads.
+// 03 K only: a thread keeps a whole tile of C in registers. Only K is partitioned among the threads.
 //
-// Idea      A word that is in a register serves a whole row or column of C: W words of A and W of B give W * W FMAs.
+// Idea      A word in a register serves a whole row or column of the tile: W words of A and W of B give W * W FMAs.
 // Base      02_split_k
-// Change    The sums of a thread are a W x W tile, and each of a block's threads is a slice. Their sums meet in shared
-//           memory first, so that a block adds to each element of C once.
+// Change    The sums of a thread are a W x W tile, and each thread of a block is a slice. The block adds its threads'
+//           sums in shared memory first, so it adds to each element of C once.
 // Limit     Registers. W * W sums take 2 W * W of them in double, 4 W * W complex, of 255 that a thread can have.
-// Number    Registers and spills (-Xptxas -v); loads per FMA, 2 / W in place of 2, but wavefronts of them.
+// Number    Registers and spills (-Xptxas -v); loads per FMA, 2 / W instead of 2, but more wavefronts per load.
 // Map       Thread t of a block has slice t: rows chunk * THREADS + t + i * stride of K. C wider than the widest tile
-//           is covered tile by tile, by blocks of their own: blockIdx.x tells which, and A is read once for each column
-//           of tiles.
+//           is covered tile by tile, by different blocks: blockIdx.x selects the tile, and A is read once for each
+//           column of tiles.
 // Page      docs/tsm/03_k_only.md
 // Source    Ernst et al. (2020), section 3, "parallelization over K only".
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace {
 
 constexpr int THREADS = 128;
 
-// Of an SM, whose registers bound them: the paper's estimate, sums and the words of a row and 16 more. As many blocks
-// fit in what ptxas needs.
+// Blocks per SM that the registers allow, by the paper's estimate: sums, the words of a row, and 16 more. The registers
+// that ptxas needs allow at least as many.
 template <class T>
 constexpr int blocks(int width) {
   const int registers = static_cast<int>(sizeof(T) / 4) * (width * width + 2 * width) + 16;
@@ -73,8 +73,8 @@ __global__ void __launch_bounds__(THREADS)
     }
   }
 
-  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in
-  // turn.
+  // Row after row of the tile. Registers cannot be indexed at run time, so the rows move up, and each becomes the first
+  // one.
 #pragma unroll 1
   for (int r = 0; r < rows; ++r) {
 #pragma unroll
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll 1
       for (int s = 0; s < cols; ++s) add_to(c + (row + r) * ldc + col + s, gemm::multiply_add(alpha, parts[s][0], T{}));
     }
-    __syncthreads();  // nobody reads the parts any more
+    __syncthreads();  // no thread reads the parts any more
   }
 }
 

@@ -1,14 +1,14 @@
-// 04 K and N: a thread has one column of B, and of C as many rows as registers hold.
+// 04 K and N: a thread has one column of B, and as many rows of C as fit in registers.
 //
-// Idea      A column of the tile takes 2 M registers in place of 2 M * N, so that M = 64 is no problem, and there are N
-//           times as many threads for a row of K.
+// Idea      A column of C takes 2 M registers instead of 2 M * N. So M = 64 fits, and N times as many threads share a
+//           row of K.
 // Base      03_k_only
-// Change    A slice is N threads side by side, THREADS / N slices a block. Tiles of TM x 1.
-// Limit     The L1 cache: a thread uses a word of A once for each load of it, and only the word of B often. That is
-//           more than one load per FMA.
+// Change    A slice is N threads side by side, THREADS / N slices per block. Tiles are TM x 1.
+// Limit     The L1 cache: a thread loads each word of A for a single FMA, and reuses only its word of B. That is more
+//           than one load per FMA.
 // Number    Loads per FMA, 1 + 1 / M; wavefronts of them per FMA, against half a cycle of the FP64 cores.
-// Map       A slice's threads have the tiles of C, one row of tiles after the other: thread t of a block has slice t /
-//           threads and tile t % threads. Lanes side by side read a row of B, and share words of A.
+// Map       The threads of a slice have the tiles of C, one row of tiles after the other. Thread t of a block has slice
+//           t / threads and tile t % threads. Neighbouring lanes read a row of B and share words of A.
 // Page      docs/tsm/04_k_and_n.md
 // Source    Ernst et al. (2020), section 3, "parallelization over the K and N loop".
 #include <algorithm>
@@ -22,8 +22,8 @@ namespace {
 constexpr int THREADS = 128;
 constexpr int WORDS = 4;  // of each thread's sums that are in shared memory at a time
 
-// Of an SM, whose registers bound them. The sums and some 40 more: nvcc does not load all words of a row at once. As
-// many blocks fit in what ptxas needs.
+// Blocks per SM that the registers allow: sums and some 40 more, because nvcc does not load all words of a row at once.
+// The registers that ptxas needs allow at least as many.
 template <class T>
 constexpr int blocks(int height) {
   const int registers = static_cast<int>(sizeof(T) / 4) * (height + 2) + 36;
@@ -56,8 +56,8 @@ __global__ void __launch_bounds__(THREADS)
     for (int r = 0; r < TM; ++r) sum[r] = gemm::multiply_add(x[r], y, sum[r]);
   }
 
-  // WORDS sums after WORDS sums. Registers have no index at run time, so that the sums move up, each to be a first one
-  // in turn.
+  // WORDS sums after WORDS sums. Registers cannot be indexed at run time, so the sums move up until they are the first
+  // ones.
 #pragma unroll 1
   for (int r = 0; r < min(m, TM); r += WORDS) {
 #pragma unroll
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(THREADS)
       for (int s = 0; s < min(rows - r, WORDS); ++s)
         gemm::add_to(c + (row + r + s) * ldc + col, gemm::multiply_add(alpha, parts[s][thread], T{}));
     }
-    __syncthreads();  // nobody reads the parts any more
+    __syncthreads();  // no thread reads the parts any more
   }
 }
 

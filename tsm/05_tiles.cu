@@ -1,15 +1,15 @@
-// 05 tiles: a thread has TM x TN elements of C, small enough for its registers and square enough for the L1 cache.
+// 05 tiles: a thread has TM x TN elements of C, few enough for its registers and square enough for the L1 cache.
 //
-// Idea      TM + TN words serve TM * TN FMAs. Between the whole tile of 03 and the column of 04 lies the size that
+// Idea      TM + TN words serve TM * TN FMAs. Between the whole tile of 03 and the column of 04 there is a size that
 //           needs few loads and leaves registers for many threads.
 // Base      04_k_and_n
 // Change    Tiles in both directions, chosen by shape: the smallest with enough bytes in flight. A row or column is
-//           only guarded if M or N is no multiple of the tile's: bool template parameters, so that the other kernels
-//           have no predicate.
-// Limit     Latency, for wide C: all threads of a slice wait for the same row, and they are the more, the wider C is.
-// Number    Bytes in flight of an SM, against 540 ns * 4.5 TB/s / 132 SMs = 18 KB; wavefronts per FMA.
-// Map       Thread t of a block has slice t / threads of K and tile t % threads, in rows of tiles: rows TM i .. TM i +
-//           TM - 1 of C, columns TN j .. TN j + TN - 1.
+//           guarded only if M or N is no multiple of the tile's. Bool template parameters say so, and the other
+//           kernels have no predicates.
+// Limit     Latency, for wide C: all threads of a slice wait for the same row, and a wider C has more of them.
+// Number    Bytes in flight per SM, against 540 ns * 4.5 TB/s / 132 SMs = 18 KB; wavefronts per FMA.
+// Map       Thread t of a block has slice t / threads of K and tile t % threads, in rows of tiles. Tile (i, j) has rows
+//           TM i .. TM i + TM - 1 of C and columns TN j .. TN j + TN - 1.
 // Page      docs/tsm/05_tiles.md
 // Source    Ernst et al. (2020), section 3: tiling of the two inner loops, and guards where a tile is cut off.
 #include <algorithm>
@@ -21,10 +21,10 @@
 namespace {
 
 constexpr int THREADS = 128;
-constexpr int ENOUGH = 20000;  // bytes in flight of an SM
+constexpr int ENOUGH = 20000;  // bytes in flight per SM
 
-// Of an SM, whose registers bound them: sums, the words of a row, and 32 more, with which as many blocks fit in what
-// ptxas needs. The paper counts 16, but its M, N and strides are constants.
+// Blocks per SM that the registers allow: sums, the words of a row, and 32 more. The registers that ptxas needs allow
+// at least as many. The paper counts 16 more, but its M, N and strides are constants.
 template <class T>
 constexpr int blocks(int tm, int tn) {
   const int registers = static_cast<int>(sizeof(T) / 4) * (tm * tn + tm + tn) + 32;
@@ -63,8 +63,8 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
     }
   }
 
-  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in
-  // turn.
+  // Row after row of the tile. Registers cannot be indexed at run time, so the rows move up, and each becomes the first
+  // one.
 #pragma unroll 1
   for (int r = 0; r < TM; ++r) {
 #pragma unroll
@@ -86,11 +86,11 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
       for (int s = 0; s < cols; ++s)
         gemm::add_to(c + (row + r) * ldc + col + s, gemm::multiply_add(alpha, parts[s][thread], T{}));
     }
-    __syncthreads();  // nobody reads the parts any more
+    __syncthreads();  // no thread reads the parts any more
   }
 }
 
-struct Cut {  // how C is dealt out to threads
+struct Cut {  // how C is partitioned among threads
   int threads, groups, slices, places;
 
   constexpr Cut(int tm, int tn, int blocks, int m, int n, int sms) {
@@ -119,14 +119,14 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) 
                       p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, cut.threads, cut.groups);
 }
 
-// A tile, its kernels, and how it deals out C and K.
+// A tile, its kernels, and how it partitions C and K.
 template <class T>
 struct Tile {
   int tm, tn;
   gemm::Status (*launch)(const gemm::TsmttsmProblem<T>&, cudaStream_t);
 
   constexpr Cut cut(int m, int n, int sms) const { return Cut(tm, tn, blocks<T>(tm, tn), m, n, sms); }
-  constexpr int bytes_in_flight(int m, int n) const {  // of an SM, a row for each slice
+  constexpr int bytes_in_flight(int m, int n) const {  // per SM, a row for each slice
     return cut(m, n, 1).places * cut(m, n, 1).slices * (m + n) * static_cast<int>(sizeof(T));
   }
 };

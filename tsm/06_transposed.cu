@@ -1,14 +1,14 @@
-// 06 transposed: the threads of a slice interleave columns, so that lanes side by side read words side by side.
+// 06 transposed: the threads of a slice interleave columns, so that neighbouring lanes read neighbouring words.
 //
-// Idea      A thread's tile need not be in one piece: with every tiles_n-th column it has as many elements, and the
-//           first words of all threads are neighbours, then the second ones. In 05 they are TN words apart.
+// Idea      A thread's tile need not be contiguous. With every tiles_n-th column it has as many elements. The first
+//           words of all threads are then neighbours, and so are the second ones. In 05 they are TN words apart.
 // Base      05_tiles
-// Change    row and col are the first of a thread's rows and columns, and the others are tiles_m and tiles_n further.
-// Limit     Latency, as 05. The L1 cache has less to do, which shows where FMAs and loads are what takes the time.
-// Number    Wavefronts of loads per FMA; instructions of the loop, of which some go to addresses that are no constants
-//           now.
-// Map       Thread t of a block has slice t / threads of K and tile t % threads, in rows of tiles: rows i, i + tiles_m,
-//           ... of C, columns j, j + tiles_n, ...
+// Change    row and col are the first of a thread's rows and columns; the others follow at strides tiles_m, tiles_n.
+// Limit     Latency, as in 05. The L1 cache has less work, which shows only where FMAs and loads take the time.
+// Number    Wavefronts of loads per FMA; instructions of the loop, because some addresses are not constants any
+//           more.
+// Map       Thread t of a block has slice t / threads of K and tile t % threads, in rows of tiles. Tile (i, j) has rows
+//           i, i + tiles_m, ... of C and columns j, j + tiles_n, ...
 // Page      docs/tsm/06_transposed.md
 // Source    Ernst et al. (2020), section 3, "transposed tiling".
 #include <algorithm>
@@ -20,10 +20,10 @@
 namespace {
 
 constexpr int THREADS = 128;
-constexpr int ENOUGH = 20000;  // bytes in flight of an SM
+constexpr int ENOUGH = 20000;  // bytes in flight per SM
 
-// Of an SM, whose registers bound them: sums, the words of a row, and 32 more, with which as many blocks fit in what
-// ptxas needs. The paper counts 16, but its M, N and strides are constants.
+// Blocks per SM that the registers allow: sums, the words of a row, and 32 more. The registers that ptxas needs allow
+// at least as many. The paper counts 16 more, but its M, N and strides are constants.
 template <class T>
 constexpr int blocks(int tm, int tn) {
   const int registers = static_cast<int>(sizeof(T) / 4) * (tm * tn + tm + tn) + 32;
@@ -62,8 +62,8 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
     }
   }
 
-  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in
-  // turn.
+  // Row after row of the tile. Registers cannot be indexed at run time, so the rows move up, and each becomes the first
+  // one.
 #pragma unroll 1
   for (int r = 0; r < TM; ++r) {
 #pragma unroll
@@ -86,11 +86,11 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
       for (int s = 0; s < TN && col + s * tiles_n < n; ++s)
         gemm::add_to(out + col + s * tiles_n, gemm::multiply_add(alpha, parts[s][thread], T{}));
     }
-    __syncthreads();  // nobody reads the parts any more
+    __syncthreads();  // no thread reads the parts any more
   }
 }
 
-struct Cut {  // how C is dealt out to threads
+struct Cut {  // how C is partitioned among threads
   int threads, groups, slices, places;
 
   constexpr Cut(int tm, int tn, int blocks, int m, int n, int sms) {
@@ -119,14 +119,14 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) 
                       p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, cut.threads, cut.groups);
 }
 
-// A tile, its kernels, and how it deals out C and K.
+// A tile, its kernels, and how it partitions C and K.
 template <class T>
 struct Tile {
   int tm, tn;
   gemm::Status (*launch)(const gemm::TsmttsmProblem<T>&, cudaStream_t);
 
   constexpr Cut cut(int m, int n, int sms) const { return Cut(tm, tn, blocks<T>(tm, tn), m, n, sms); }
-  constexpr int bytes_in_flight(int m, int n) const {  // of an SM, a row for each slice
+  constexpr int bytes_in_flight(int m, int n) const {  // per SM, a row for each slice
     return cut(m, n, 1).places * cut(m, n, 1).slices * (m + n) * static_cast<int>(sizeof(T));
   }
 };

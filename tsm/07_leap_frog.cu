@@ -1,12 +1,12 @@
-// 07 leap frog: the next row's words are asked for before this row's are multiplied.
+// 07 leap frog: the next row's words are requested before this row's are multiplied.
 //
-// Idea      A warp stops at the first FMA whose words are not there, and asks for nothing while it multiplies. With a
-//           second set of registers for the next row, loads are in flight all the time.
+// Idea      A warp stops at the first FMA whose words have not arrived, and requests nothing while it multiplies. With
+//           a second set of registers for the next row, loads are in flight all the time.
 // Base      06_transposed
-// Change    next_x, next_y. The last row is loaded twice, which takes less than to ask before each load whether there
-//           is a next.
-// Limit     Still latency, for wide C: as many bytes in flight as before, now all the time; and a bit fewer, since the
-//           second set takes registers, and so threads.
+// Change    next_x, next_y. The last row is loaded twice, which costs less than a check before each load whether there
+//           is a next row.
+// Limit     Still latency, for wide C. As many bytes are in flight as before, now all the time. Slightly fewer in fact,
+//           because the second set takes registers, and so threads.
 // Number    GB/s against bytes in flight / latency; loads between FMAs in the machine code.
 // Map       As 06.
 // Page      docs/tsm/07_leap_frog.md
@@ -20,9 +20,9 @@
 namespace {
 
 constexpr int THREADS = 128;
-constexpr int ENOUGH = 20000;  // bytes in flight of an SM
+constexpr int ENOUGH = 20000;  // bytes in flight per SM
 
-// Of an SM, whose registers bound them: sums, the words of two rows, and 38 more.
+// Blocks per SM that the registers allow: sums, the words of two rows, and 38 more.
 template <class T>
 constexpr int blocks(int tm, int tn) {
   const int registers = static_cast<int>(sizeof(T) / 4) * (tm * tn + 2 * (tm + tn)) + 38;
@@ -76,8 +76,8 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
     }
   }
 
-  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in
-  // turn.
+  // Row after row of the tile. Registers cannot be indexed at run time, so the rows move up, and each becomes the first
+  // one.
 #pragma unroll 1
   for (int r = 0; r < TM; ++r) {
 #pragma unroll
@@ -100,11 +100,11 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
       for (int s = 0; s < TN && col + s * tiles_n < n; ++s)
         gemm::add_to(out + col + s * tiles_n, gemm::multiply_add(alpha, parts[s][thread], T{}));
     }
-    __syncthreads();  // nobody reads the parts any more
+    __syncthreads();  // no thread reads the parts any more
   }
 }
 
-struct Cut {  // how C is dealt out to threads
+struct Cut {  // how C is partitioned among threads
   int threads, groups, slices, places;
 
   constexpr Cut(int tm, int tn, int blocks, int m, int n, int sms) {
@@ -135,14 +135,14 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) 
                       p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, cut.threads, cut.groups);
 }
 
-// A tile, its kernels, and how it deals out C and K.
+// A tile, its kernels, and how it partitions C and K.
 template <class T>
 struct Tile {
   int tm, tn;
   gemm::Status (*launch)(const gemm::TsmttsmProblem<T>&, cudaStream_t);
 
   constexpr Cut cut(int m, int n, int sms) const { return Cut(tm, tn, blocks<T>(tm, tn), m, n, sms); }
-  constexpr int bytes_in_flight(int m, int n) const {  // of an SM, a row for each slice
+  constexpr int bytes_in_flight(int m, int n) const {  // per SM, a row for each slice
     return cut(m, n, 1).places * cut(m, n, 1).slices * (m + n) * static_cast<int>(sizeof(T));
   }
 };

@@ -1,15 +1,15 @@
-// 08 reductions: what the blocks have found is added up in a fixed order, so that C has the same bits in each run.
+// 08 reductions: the blocks' partial sums are added in a fixed order, so that C has the same bits in each run.
 //
-// Idea      Sums of floating-point numbers depend on their order, and atomic additions come in any. Here each block
-//           stores its part of C, and a second kernel adds the parts as it always does. It also scales C, which took a
-//           kernel before.
+// Idea      Sums of floating-point numbers depend on their order, and atomic additions come in any order. Here each
+//           block stores its part of C, and a second kernel adds the parts, always in the same order. It also scales
+//           C, which took a kernel before.
 // Base      07_leap_frog
-// Change    `reduction`, with three atomic ways as variants; finish(). And a slice has at least ROWS rows: a short K
-//           gets fewer blocks, and so fewer parts to add.
+// Change    `reduction`, with three atomic ways as variants; finish(). A slice has at least ROWS rows: a short K gets
+//           fewer blocks, and so fewer parts to add.
 // Limit     As 07 for long K. For short K the launches and a few waits for the memory, one after the other.
 // Number    ms against K; the same checksum twice.
-// Map       As 06. In finish() ELEMENTS threads side by side have neighbours in C, and THREADS / ELEMENTS slices of the
-//           parts.
+// Map       As 06. In finish() ELEMENTS threads side by side have neighbours in C, and the parts are partitioned among
+//           THREADS / ELEMENTS slices.
 // Page      docs/tsm/08_reductions.md
 // Source    Ernst et al. (2020), section 3.2: atomic additions in global memory, or in shared memory first (`local
 //           atomic`), and fewer threads for short K. The tree and the fixed order are not the paper's.
@@ -22,7 +22,7 @@
 namespace {
 
 constexpr int THREADS = 128;
-constexpr int ENOUGH = 20000;  // bytes in flight of an SM
+constexpr int ENOUGH = 20000;  // bytes in flight per SM
 constexpr int ROWS = 4;        // of K, the fewest for a slice
 constexpr int ELEMENTS = 8;    // of C, the most for a block that adds up parts: of double 64 bytes, two sectors
 
@@ -33,7 +33,7 @@ enum class Reduction {
   global_atomics   // each slice adds to C
 };
 
-// Of an SM, whose registers bound them: sums, the words of two rows, and 38 more.
+// Blocks per SM that the registers allow: sums, the words of two rows, and 38 more.
 template <class T>
 constexpr int blocks(int tm, int tn) {
   const int registers = static_cast<int>(sizeof(T) / 4) * (tm * tn + 2 * (tm + tn)) + 38;
@@ -89,8 +89,8 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
     }
   }
 
-  // Row after row of the tile. Registers have no index at run time, so that the rows move up, each to be the first in
-  // turn.
+  // Row after row of the tile. Registers cannot be indexed at run time, so the rows move up, and each becomes the first
+  // one.
 #pragma unroll 1
   for (int r = 0; r < TM; ++r) {
 #pragma unroll
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
         }
       }
     }
-    __syncthreads();  // nobody reads the parts any more
+    __syncthreads();  // no thread reads the parts any more
   }
 }
 
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(THREADS) finish(int m, int n, T alpha, const T
   *out = gemm::scaled(alpha, sums[thread], beta, out);
 }
 
-struct Cut {  // how C and K are dealt out to threads
+struct Cut {  // how C and K are partitioned among threads
   int threads, groups, slices, places;
 
   constexpr Cut(int tm, int tn, int blocks, int m, int n, int sms) {
@@ -198,14 +198,14 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, Reduction reduction, 
                       chunks, p.beta, p.c, p.ldc, elements);
 }
 
-// A tile, its kernels, and how it deals out C and K.
+// A tile, its kernels, and how it partitions C and K.
 template <class T>
 struct Tile {
   int tm, tn;
   gemm::Status (*launch)(const gemm::TsmttsmProblem<T>&, Reduction, cudaStream_t);
 
   constexpr Cut cut(int m, int n, int sms) const { return Cut(tm, tn, blocks<T>(tm, tn), m, n, sms); }
-  constexpr int bytes_in_flight(int m, int n) const {  // of an SM, a row for each slice
+  constexpr int bytes_in_flight(int m, int n) const {  // per SM, a row for each slice
     return cut(m, n, 1).places * cut(m, n, 1).slices * (m + n) * static_cast<int>(sizeof(T));
   }
 };

@@ -1,14 +1,14 @@
 // 11 TSMM rows: B = A C, a thread for each element of B.
 //
-// Idea      The other tall & skinny product. Here the long dimension is not the sum's: K x N results, each the sum of M
-//           products, are parallel as they are, and nothing has to be added up across threads.
+// Idea      The other tall & skinny product. Here the long dimension is not that of the sum. The K x N results are
+//           independent, each is a sum of M products, and no sums are added across threads.
 // Change    (A new product.) Threads of a row of B read the same words of A, and C comes from the L1 cache.
-// Limit     Latency. A thread has 64 bytes of its row of A in flight at a time, which all N threads of the row ask
-//           for, and an SM has 1024 threads: 1024 / N rows. Then the L1 cache: three to six wavefronts for each FMA of
-//           a warp.
+// Limit     Latency. A thread has 64 bytes of its row of A in flight at a time. All N threads of the row request the
+//           same bytes, and an SM has 1024 threads: 1024 / N rows. Then the L1 cache: three to six wavefronts for each
+//           warp-wide FMA.
 // Number    GB/s of A and B against the ceiling of `scale`, which reads and writes as much.
-// Map       thread i of the grid has column i % n, always, and begins with row i / n; all threads together step by
-//           `threads / n` rows. So neighbours write neighbours, and nobody divides in the loop.
+// Map       Thread i of the grid always has column i % n, and begins with row i / n. All threads together step by
+//           `threads / n` rows. So neighbours write neighbours, and no thread divides in the loop.
 // Page      docs/tsm/11_tsmm_rows.md
 // Source    Ernst et al. (2020), section 4: parallel over K and N.
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace {
 
 constexpr int THREADS = 256;
-constexpr int BLOCKS = 4;  // of an SM: 64 registers a thread
+constexpr int BLOCKS = 4;  // per SM: 64 registers per thread
 constexpr int AHEAD = 8;   // columns of A that are loaded before the first is needed, of real numbers: nvcc's choice
 
 template <class T>
