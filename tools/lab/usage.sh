@@ -1,7 +1,7 @@
 # What ./lab can do.
 
 commands=(ladder run check diff compare bench test doctor list show probe accuracy experiment map compile candidates batch choice
-  pages measure mutate completion setup help)
+  pages site slides trace report measure mutate completion setup help)
 
 usage() {
   tell << 'TEXT'
@@ -42,6 +42,10 @@ other commands:
   batch FILE --out FILE  many cases of stages, sizes and options from a file, in one process (docs/concepts/batch.md)
   choice [SIZES]         which kernels tsm/14 and 15 take
   pages [--check]        tables, numbers and figures of the documents, anew from docs/measurements/; --check: are they up to date?
+  site [--out DIR]       the documents as a site that needs no network, with the stepper and the interactive ladder
+  slides STAGES          slides from the pages: ./lab slides 01-05 --out slides.html
+  trace ID --html FILE   each access of a stage, step by step, in one HTML file: also of a stage of yours
+  report [--out FILE]    a ladder on this machine beside the committed ones, as one HTML file and JSON
   measure WHAT ...       counters, sanitizers, tuning and the like, as JSON; measure --help lists them
   mutate ID...           small mistakes in stages, one at a time, and how many of them check rejects: ./lab mutate 07 --per-stage 10
   completion bash|zsh    completes commands and stages: eval "$(./lab completion bash)" in ~/.bashrc
