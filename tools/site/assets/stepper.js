@@ -43,7 +43,8 @@
     return spans.get(file);
   };
 
-  // A line's parts, cut where marks begin and end. Long lines go on below, two columns further in.
+  // A line's parts, cut where marks begin and end. Long lines go on below, two columns further in; spaces that only bring
+  // comments below each other would make more lines long.
   const code = (file, at, marks, name) => {
     const text = files[file].lines[at];
     const node = make("code", name);
@@ -55,7 +56,7 @@
       const stops = [column, ...cuts.filter((cut) => cut > column && cut < end), end];
       for (let i = 0; i + 1 < stops.length; ++i) {
         const marked = marks.some(([from, to]) => from <= stops[i] && stops[i] < to);
-        const piece = text.slice(stops[i], stops[i + 1]);
+        const piece = text.slice(stops[i], stops[i + 1]).replace(/(?<=\S) {3,}$/, "  ");
         node.append(kind || marked ? make(marked ? "mark" : "span", kind, piece) : piece);
       }
       column = end;
