@@ -86,7 +86,7 @@ function drawSpeed() {
   const [low, high] = log ? [Math.min(...values) / 1.3, highest * 1.3] : [0, highest * 1.06];
   const ticks = log ? logTicks(low, high) : lineTicks(high);
   const box = { left: widest(ticks.map(number)) + 12, right: svg.clientWidth - widest(names) - 20,
-    top: small * 1.8, bottom: svg.clientHeight - small * 2.9 };
+    top: small * 1.8, bottom: svg.clientHeight - small * 3.1 };
   const x = scaleOf(Math.min(...sizes), Math.max(...sizes), box.left + 8, box.right - 8, true);
   const y = scaleOf(low, high, box.bottom, box.top, log);
   const marks = [...new Set(sizes)].sort((a, b) => a - b);
@@ -192,7 +192,7 @@ function drawRoofline() {
   const isChosen = (dot) => state.chosen.has(dot.stage) && owner === state.product;
   const name = (dot) => curve(dot.stage)[isNarrow() ? "short" : "label"];
   // As much room above the roof as the names of its parts need.
-  const top = small * 1.8, bottom = svg.clientHeight - small * 2.9, room = small * 1.4 * (roofline.peaks.length + 1);
+  const top = small * 1.8, bottom = svg.clientHeight - small * 3.1, room = small * 1.4 * (roofline.peaks.length + 1);
   const highY = peak * (peak / lowY) ** (room / (bottom - top - room));
   const ticks = logTicks(lowY, highY);
   const box = { left: widest(ticks.map(number)) + 12, right: svg.clientWidth - widest(found.filter(isChosen).map(name)) - 20,
@@ -275,19 +275,18 @@ function onRoofKey(event) {
 
 // ---- the table
 
-const HEAD = ["rung", "product", "size", "GFLOP/s", "% cuBLAS", "% roofline", "flop/byte, global", "flop/byte, shared",
+const HEAD = ["rung", "GFLOP/s", "% cuBLAS", "% roofline", "product", "size", "flop/byte, global", "flop/byte, shared",
   "card", "commit"];
 
 function rowsOfAll() {
-  const cell = (x) => [number(x), x === undefined ? null : x];
+  const cell = (x) => [number(x), x === undefined ? null : x], text = (x) => [x, x];
   return products.flatMap((product) => product.curves.map((curve) => {
     const timed = curve.points, headline = timed.find((p) => p[0] === product.headline) || timed[timed.length - 1];
     const [size, gflops, , ofCublas, ofRoof, run] = headline;
     const dot = product.roofline && product.roofline.dots.find((each) => each.stage === curve.stage);
-    const what = `${product.group}, ${product.title}`;
-    return [[curve.label, curve.label], [what, what], [`${product.axis} = ${number(size)}`, size], cell(gflops),
-      cell(ofCublas), cell(ofRoof), cell(dot ? dot.global : null), cell(dot ? dot.shared : null),
-      [runs[run].device, runs[run].device], [runs[run].commit, runs[run].commit]];
+    return [text(curve.label), cell(gflops), cell(ofCublas), cell(ofRoof), text(`${product.group}, ${product.title}`),
+      [`${product.axis} = ${number(size)}`, size], cell(dot ? dot.global : null), cell(dot ? dot.shared : null),
+      text(runs[run].device), text(runs[run].commit)];
   }));
 }
 

@@ -71,16 +71,18 @@ function spread(wanted, gap, low, high) {
   return places;
 }
 
-// Lines and numbers of both axes. box: left, top, right, bottom in pixels; x and y: scale, ticks, title.
+// Lines and numbers of both axes. box: left, top, right, bottom in pixels; x and y: scale, ticks, title; x.above: its numbers
+// stand above a drawing that is higher than a screen.
 function drawAxes(svg, box, x, y) {
   const small = smallText();
+  const [row, title] = x.above ? [box.top - small * 0.6, box.top - small * 2.1] : [box.bottom + small * 1.5, box.bottom + small * 2.8];
   let free = -Infinity;
   for (const tick of x.ticks) {
     const at = x.scale(tick), half = textWidth(number(tick)) / 2;
     svg.append(drawn("line", { x1: at, x2: at, y1: box.top, y2: box.bottom, class: "grid" }));
     if (at - half < free) continue; // no room
     free = at + half + small * 0.6;
-    svg.append(drawn("text", { x: at, y: box.bottom + small * 1.2, "text-anchor": "middle" }, number(tick)));
+    svg.append(drawn("text", { x: at, y: row, "text-anchor": "middle" }, number(tick)));
   }
   free = Infinity;
   for (const tick of y.ticks) {
@@ -90,8 +92,8 @@ function drawAxes(svg, box, x, y) {
     free = at - small * 1.4;
     svg.append(drawn("text", { x: box.left - 6, y: at + small * 0.35, "text-anchor": "end" }, number(tick)));
   }
-  svg.append(drawn("text", { x: 2, y: small * 1.1, class: "title" }, y.title));
-  svg.append(drawn("text", { x: box.right, y: box.bottom + small * 2.5, "text-anchor": "end", class: "title" }, x.title));
+  if (y.title) svg.append(drawn("text", { x: 2, y: small * 1.1, class: "title" }, y.title));
+  svg.append(drawn("text", { x: box.right, y: title, "text-anchor": "end", class: "title" }, x.title));
 }
 
 // Names right of the box, each as near to its line's end as there is room. ends: x, y, text, colour.
@@ -142,6 +144,8 @@ function keepDrawn(draw) {
 // sorted by, [shown, value]. Returns what puts other rows in.
 function sortable(table, head, rows) {
   const line = made("tr"), body = made("tbody");
+  const kindOf = (value) => typeof value === "string" ? { class: "text" } : {};
+  const isOfNumbers = (i) => rows.some((row) => typeof row[i][1] === "number");
   let shown = rows, by = -1, down = false;
   const show = () => {
     const value = (row) => row[by][1];
@@ -150,14 +154,13 @@ function sortable(table, head, rows) {
       if (none(x) || none(y)) return none(x) - none(y); // at the end either way
       return (typeof x === "number" ? x - y : x.localeCompare(y, "en", { numeric: true })) * (down ? -1 : 1);
     });
-    body.replaceChildren(...sorted.map((row) => made("tr", {}, ...row.map(([text]) => made("td", {}, text)))));
+    body.replaceChildren(...sorted.map((row) => made("tr", {}, ...row.map(([text, value]) => made("td", kindOf(value), text)))));
   };
   head.forEach((name, i) => {
     const button = made("button", { type: "button" }, name);
-    const cell = made("th", { scope: "col", "aria-sort": "none" }, button);
+    const cell = made("th", { scope: "col", "aria-sort": "none", class: isOfNumbers(i) ? "" : "text" }, button);
     button.onclick = () => {
-      // Numbers are looked through from the largest.
-      const first = shown.length > 0 && typeof (shown.find((row) => row[i][1] !== null) || shown[0])[i][1] === "number";
+      const first = isOfNumbers(i); // which are looked through from the largest
       down = by === i ? !down : first;
       by = i;
       for (const other of line.children) other.setAttribute("aria-sort", "none");
