@@ -9,7 +9,7 @@ SHAPES   N or MxNxK, as of ./lab ladder; those with committed numbers are shown 
 --from   times nothing: a ladder's JSON that was measured elsewhere (./lab ladder --json FILE), or the JSON of a report
 
 Shown are each rung's speed, its share of cuBLAS and of the card's own ceilings, here and on the committed card, the
-ratio of the two, and where the order of rungs differs. A ratio says nothing alone: cards differ. Shares can be compared.
+ratio of the two, and where the order of rungs differs. Cards differ, so compare the shares, not the speeds.
 """
 
 import argparse
@@ -240,12 +240,12 @@ def parser() -> Parser:
 def main() -> None:
     options = parser().parse_args()
     out = pathlib.Path(options.out)
-    beside = pathlib.Path(options.json) if options.json else out.with_suffix(".json")
     try:
+        check_writable(out)
+        beside = pathlib.Path(options.json) if options.json else out.with_suffix(".json")
+        check_writable(beside)
         if out.resolve() == beside.resolve():
             raise Unable(f"the page and its JSON can't be one file, {out}")
-        for path in (out, beside):
-            check_writable(path)
         ladder = read_ladder(options.ladder) if options.ladder else None
         if options.only_options:
             return

@@ -16,7 +16,8 @@ BODY = """<main>
 <label>product <select id="product"></select></label>
 <label>y axis <select id="unit"><option value="gflops">GFLOP/s</option><option value="cublas">% of cuBLAS</option>
 <option value="roofline">% of roofline</option></select></label>
-<label>scale <select id="scale"><option value="log">logarithmic</option><option value="linear">linear</option></select></label>
+<label>scale <select id="scale"><option value="log">logarithmic</option>
+<option value="linear">linear</option></select></label>
 </div>
 <div class="plot"><svg id="speed" tabindex="0" role="img" aria-describedby="reading"
 aria-label="Speed of the chosen rungs and of cuBLAS against size; arrow keys go from point to point"></svg></div>

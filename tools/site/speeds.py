@@ -78,9 +78,7 @@ def tall(op: str, kind: str, usual: tuple[str, ...], memory: tuple[str, str]) ->
     roof = Roof(16, DFMA, memory, f"/{letter}")
     found = [Product(name, group, "K long, A of 4 GiB", "M = N", (file,), of_long, usual, 16, roof)]
     for k in (262144, 10000):
-        product = Product(
-            f"{name}_{k}", group, f"K = {k:,}", "M = N", (file,), of_length(k), usual, 16, same_roof=name
-        )
+        product = Product(f"{name}_{k}", group, f"K = {k:,}", "M = N", (file,), of_length(k), usual, 16, same_roof=name)
         if file.exists() and any(product.size_of(r["problem"]) for r in run_of(file)["results"]):
             found.append(product)
     return found
@@ -202,8 +200,7 @@ def beside(result: Json) -> list[float | None] | None:
 
 
 def curves_of(product: Product, runs: list[tuple[int, Json]]) -> dict[str, dict[int, list[float | None]]]:
-    """By stage and size, points as of point() with the number of their run behind them. A variant is not a rung, unless it
-    stands for its stage."""
+    """By stage and size, points as of point(), with the number of their run behind them."""
     found: dict[str, dict[int, list[float | None]]] = {}
     between: dict[int, list[float | None]] = {}
     yardstick = ""

@@ -92,7 +92,10 @@ function drawSpeed() {
   const marks = [...new Set(sizes)].sort((a, b) => a - b);
   const powers = marks.filter((size) => Number.isInteger(Math.log2(size)));
   drawAxes(svg, box, { scale: x, ticks: powers, title: state.product.axis }, { scale: y, ticks, title });
-  if (bound) svg.append(drawn("line", { x1: box.left, x2: box.right, y1: y(bound[1]), y2: y(bound[1]), class: "bound" }));
+  if (bound) {
+    const at = y(bound[1]);
+    svg.append(drawn("line", { x1: box.left, x2: box.right, y1: at, y2: at, class: "bound" }));
+  }
   const ends = bound ? [{ x: box.right, y: y(bound[1]), text: boundName, colour: "var(--soft)" }] : [];
   for (const curve of curves) {
     const colour = colourOf(curve.stage), line = curve.points.filter((p) => onGrid(p[0]));
@@ -125,7 +128,7 @@ function point(spot) {
   state.at = spot && { stage: spot.curve.stage, size: spot.point[0] };
   for (const node of [cross, ring]) node.setAttribute("visibility", spot ? "visible" : "hidden");
   if (!spot) {
-    get("reading").textContent = "Point at a curve, or use the arrow keys on the plot: the number, its card and commit.";
+    get("reading").textContent = "Point at a curve, or use the arrow keys on the plot: its number, card and commit.";
     return;
   }
   cross.setAttribute("x1", spot.x);
@@ -137,8 +140,8 @@ function point(spot) {
     .map(([x, what]) => `, ${number(x)} % ${what}`).join("");
   const name = made("b", {}, spot.curve.label);
   name.style.color = colourOf(spot.curve.stage);
-  get("reading").replaceChildren(name, ` at ${state.product.axis} = ${number(size)}: ${number(gflops)} GFLOP/s${shares}, `
-    + `${number(ms)} ms. ${where(run)}.`);
+  get("reading").replaceChildren(name, ` at ${state.product.axis} = ${number(size)}: `
+    + `${number(gflops)} GFLOP/s${shares}, ${number(ms)} ms. ${where(run)}.`);
 }
 
 // Left and right: sizes of a curve. Up and down: the next faster or slower curve at that size.
@@ -175,7 +178,8 @@ function drawRoofline() {
   if (!roofline) return;
   const lines = roofline.lines, line = lines[Math.min(state.line, lines.length - 1)];
   get("roof-lines").replaceChildren(...lines.map((each, i) => {
-    const button = made("button", { type: "button", "aria-pressed": each === line, class: each === line ? "on" : "" }, each.what);
+    const on = each === line, button = made("button", { type: "button", "aria-pressed": on, class: on ? "on" : "" });
+    button.append(each.what);
     button.style.setProperty("--chip", "var(--c1)");
     button.onclick = () => { state.line = i; state.dot = null; drawRoofline(); get("roof-lines").children[i].focus(); };
     return button;
@@ -195,22 +199,21 @@ function drawRoofline() {
   const top = small * 1.8, bottom = svg.clientHeight - small * 3.1, room = small * 1.4 * (roofline.peaks.length + 1);
   const highY = peak * (peak / lowY) ** (room / (bottom - top - room));
   const ticks = logTicks(lowY, highY);
-  const box = { left: widest(ticks.map(number)) + 12, right: svg.clientWidth - widest(found.filter(isChosen).map(name)) - 20,
-    top, bottom };
+  const names = widest(found.filter(isChosen).map(name));
+  const box = { left: widest(ticks.map(number)) + 12, right: svg.clientWidth - names - 20, top, bottom };
   const x = scaleOf(lowX, highX, box.left, box.right, true), y = scaleOf(lowY, highY, bottom, top, true);
-  drawAxes(svg, box, { scale: x, ticks: logTicks(lowX, highX), title: isNarrow() ? "flop per byte" : `flop per byte ${line.what}` },
-    { scale: y, ticks, title: "GFLOP/s" });
+  const title = isNarrow() ? "flop per byte" : `flop per byte ${line.what}`;
+  drawAxes(svg, box, { scale: x, ticks: logTicks(lowX, highX), title }, { scale: y, ticks, title: "GFLOP/s" });
   const from = Math.max(lowX, lowY / line.gbs);
-  const slope = drawn("path", { d: `M${x(from)} ${y(from * line.gbs)}L${x(ridge)} ${y(peak)}`, class: "curve", stroke: "var(--fore)" });
-  svg.append(slope);
+  const stroke = (d) => svg.append(drawn("path", { d, class: "curve", stroke: "var(--fore)" }));
+  stroke(`M${x(from)} ${y(from * line.gbs)}L${x(ridge)} ${y(peak)}`);
   const texts = [isNarrow() ? `${number(line.gbs)} GB/s` : `${line.name}: ${number(line.gbs)} GB/s (slope)`];
   for (const [each, gflops] of roofline.peaks) {
-    const start = x(gflops / line.gbs);
-    svg.append(drawn("path", { d: `M${start} ${y(gflops)}L${box.right} ${y(gflops)}`, class: "curve", stroke: "var(--fore)" }));
+    stroke(`M${x(gflops / line.gbs)} ${y(gflops)}L${box.right} ${y(gflops)}`);
     texts.push(isNarrow() ? `${number(gflops)} GFLOP/s` : `${each}: ${number(gflops)} GFLOP/s (flat)`);
   }
   texts.forEach((text, i) => {
-    svg.append(drawn("text", { x: box.left + 4, y: box.top + small * (1 + 1.4 * i) - small * 0.2, class: "other" }, text));
+    svg.append(drawn("text", { x: box.left + 4, y: box.top + small * (0.8 + 1.4 * i), class: "other" }, text));
   });
   dots = found.map((dot) => ({ dot, x: x(dot[line.key]), y: y(dot.gflops), label: curve(dot.stage).label, line, peak }))
     .sort((a, b) => a.x - b.x || b.y - a.y);
@@ -221,22 +224,32 @@ function drawRoofline() {
   }
   labelEnds(svg, box, dots.filter(({ dot }) => isChosen(dot))
     .map((spot) => ({ x: spot.x, y: spot.y, text: name(spot.dot), colour: colourOf(spot.dot.stage) })));
-  nameDots(svg, box, dots.filter(({ dot }) => !isChosen(dot)).map((spot) => [spot, curve(spot.dot.stage).short]), texts.length);
+  const others = dots.filter(({ dot }) => !isChosen(dot));
+  const roof = [[x(from), y(from * line.gbs)], [x(ridge), y(peak)], [box.right, y(peak)]];
+  nameDots(svg, box, others.map((spot) => [spot, curve(spot.dot.stage).short]), texts.length, roof);
   svg.append(drawn("circle", { class: "ring", r: 9, visibility: "hidden" }));
   pointDot(dots.find(({ dot }) => dot.stage === state.dot) || null);
 }
 
-// The numbers of the other rungs beside their dots, as many as there is room for.
-function nameDots(svg, box, wanted, rows) {
+// The numbers of the other rungs beside their dots, as many as there is room for: not on dots, on texts, or on the roof.
+function nameDots(svg, box, wanted, rows, roof) {
   const small = smallText(), height = small * 1.2;
   const taken = dots.map((spot) => ({ left: spot.x - 6, right: spot.x + 6, top: spot.y - 6, bottom: spot.y + 6 }));
   taken.push({ left: box.left, right: box.right, top: 0, bottom: box.top + small * 1.4 * rows });
+  for (let i = 1; i < roof.length; ++i) {
+    const [[x0, y0], [x1, y1]] = [roof[i - 1], roof[i]], steps = Math.ceil(Math.hypot(x1 - x0, y1 - y0) / 6);
+    for (let step = 0; step <= steps; ++step) {
+      const [x, y] = [x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps];
+      taken.push({ left: x - 3, right: x + 3, top: y - 3, bottom: y + 3 });
+    }
+  }
   for (const [spot, text] of wanted) {
     const width = textWidth(text);
     for (const [dx, dy] of [[8, -height / 2], [-8 - width, -height / 2], [-width / 2, 7], [-width / 2, -7 - height]]) {
       const place = { left: spot.x + dx, right: spot.x + dx + width, top: spot.y + dy, bottom: spot.y + dy + height };
       const free = place.left > box.left && place.right < box.right && place.bottom < box.bottom
-        && !taken.some((t) => t.left < place.right && t.right > place.left && t.top < place.bottom && t.bottom > place.top);
+        && !taken.some((other) => other.left < place.right && other.right > place.left
+          && other.top < place.bottom && other.bottom > place.top);
       if (!free) continue;
       taken.push(place);
       svg.append(drawn("text", { x: place.left, y: place.top + small, class: "other" }, text));
@@ -333,8 +346,8 @@ function startProducts() {
 
 function cardsOf(product) {
   const its = [...new Set(product.curves.flatMap((curve) => curve.points.map((p) => p[5])))];
-  return its.map((run) => `${runs[run].device}, driver ${runs[run].driver}, CUDA ${runs[run].cuda}, cuBLAS ${runs[run].cublas}, `
-    + `commit ${runs[run].commit}: ${runs[run].file}`).join("; ")
+  return its.map((i) => runs[i]).map((run) => `${run.device}, driver ${run.driver}, CUDA ${run.cuda}, `
+    + `cuBLAS ${run.cublas}, commit ${run.commit}: ${run.file}`).join("; ")
     + (product.grid ? `. Crosses: sizes that ${product.grid} does not divide.` : ".");
 }
 

@@ -1,4 +1,5 @@
-// What the drawings have in common. A drawing is as many pixels wide as its box, so that its text keeps the page's size.
+// What the drawings have in common. A drawing is as many pixels wide as its box, so that its text keeps the page's
+// size.
 
 const number = (x) => x === null || x === undefined ? "-"
   : (Math.abs(x) >= 1000 ? Math.round(x) : +x.toPrecision(3)).toLocaleString("en-US", { maximumFractionDigits: 12 });
@@ -71,11 +72,12 @@ function spread(wanted, gap, low, high) {
   return places;
 }
 
-// Lines and numbers of both axes. box: left, top, right, bottom in pixels; x and y: scale, ticks, title; x.above: its numbers
-// stand above a drawing that is higher than a screen.
+// Lines and numbers of both axes. box: left, top, right, bottom in pixels; x and y: scale, ticks, title; x.above: its
+// numbers stand above a drawing that is higher than a screen.
 function drawAxes(svg, box, x, y) {
   const small = smallText();
-  const [row, title] = x.above ? [box.top - small * 0.6, box.top - small * 2.1] : [box.bottom + small * 1.5, box.bottom + small * 2.8];
+  const [row, title] = x.above ? [box.top - small * 0.6, box.top - small * 2.1]
+    : [box.bottom + small * 1.5, box.bottom + small * 2.8];
   let free = -Infinity;
   for (const tick of x.ticks) {
     const at = x.scale(tick), half = textWidth(number(tick)) / 2;
@@ -102,7 +104,8 @@ function labelEnds(svg, box, ends) {
   const places = spread(ends.map((end) => end.y), small * 1.35, box.top + small / 2, box.bottom - small / 2);
   ends.forEach((end, i) => {
     const at = box.right + 14;
-    svg.append(drawn("line", { x1: end.x + 5, y1: end.y, x2: at - 3, y2: places[i], stroke: end.colour, class: "leader" }));
+    const leader = { x1: end.x + 5, y1: end.y, x2: at - 3, y2: places[i] };
+    svg.append(drawn("line", { ...leader, stroke: end.colour, class: "leader" }));
     const text = drawn("text", { x: at, y: places[i] + small * 0.35, class: "end" }, end.text);
     text.style.fill = end.colour;
     svg.append(text);
@@ -140,8 +143,8 @@ function keepDrawn(draw) {
   draw();
 }
 
-// A table that a click on a head, or Enter on it, sorts. head: names; rows: cells, each a node or a text and what it is
-// sorted by, [shown, value]. Returns what puts other rows in.
+// A table that a click on a head, or Enter on it, sorts. head: names; rows: of cells, each [text, sorted by what]. Returns
+// what puts other rows in.
 function sortable(table, head, rows) {
   const line = made("tr"), body = made("tbody");
   const kindOf = (value) => typeof value === "string" ? { class: "text" } : {};
@@ -154,7 +157,8 @@ function sortable(table, head, rows) {
       if (none(x) || none(y)) return none(x) - none(y); // at the end either way
       return (typeof x === "number" ? x - y : x.localeCompare(y, "en", { numeric: true })) * (down ? -1 : 1);
     });
-    body.replaceChildren(...sorted.map((row) => made("tr", {}, ...row.map(([text, value]) => made("td", kindOf(value), text)))));
+    const cells = (row) => row.map(([text, value]) => made("td", kindOf(value), text));
+    body.replaceChildren(...sorted.map((row) => made("tr", {}, ...cells(row))));
   };
   head.forEach((name, i) => {
     const button = made("button", { type: "button" }, name);

@@ -23,17 +23,19 @@ const names = () => here.device === there() ? ["this one", `committed ${there()}
 function drawPairs() {
   const svg = get("pairs"), small = smallText(), [field, title] = FIELDS[get("unit").value], shown = timed();
   const height = small * 1.5, top = small * 6.2, value = (rung, at) => rung[at] && rung[at][field];
-  svg.style.height = `${top + height * shown.length + small * 0.5}px`;
+  svg.style.height = `${top + height * shown.length + small / 2}px`;
   svg.replaceChildren();
   rows = [];
   const values = shown.flatMap((rung) => [value(rung, "here"), value(rung, "there")]).filter((x) => x);
   if (!values.length) return;
   const name = (rung) => isNarrow() ? rung.short : rung.label;
-  const box = { left: widest(shown.map(name)) + 14, right: svg.clientWidth - 24, top, bottom: top + height * shown.length };
+  const bottom = top + height * shown.length;
+  const box = { left: widest(shown.map(name)) + 14, right: svg.clientWidth - 24, top, bottom };
   const low = Math.min(...values) / 1.2, high = Math.max(...values) * 1.2;
   const x = scaleOf(low, high, box.left, box.right, true);
   svg.append(drawn("rect", { class: "marker", x: 0, width: svg.clientWidth, height, visibility: "hidden" }));
-  drawAxes(svg, box, { scale: x, ticks: logTicks(low, high), title, above: true }, { scale: () => 0, ticks: [], title: "" });
+  const noAxis = { scale: () => 0, ticks: [], title: "" };
+  drawAxes(svg, box, { scale: x, ticks: logTicks(low, high), title, above: true }, noAxis);
   drawKey(svg, small);
   shown.forEach((rung, i) => {
     const y = box.top + height * (i + 0.5), ends = [value(rung, "here"), value(rung, "there")];
@@ -43,18 +45,19 @@ function drawPairs() {
       svg.append(drawn("line", { x1: x(ends[0]), x2: x(ends[1]), y1: y, y2: y, stroke: "var(--soft)", class: "gap" }));
     }
     if (ends[1]) svg.append(diamond(x(ends[1]), y));
-    if (ends[0]) svg.append(drawn("circle", { cx: x(ends[0]), cy: y, r: 5.5, class: "here" }));
+    if (ends[0]) svg.append(circle(x(ends[0]), y));
   });
   point(rows.find((row) => row.rung.stage === chosen) || null);
 }
 
+const circle = (cx, cy) => drawn("circle", { cx, cy, r: 5.5, class: "here" });
 const diamond = (x, y) => drawn("path", { d: `M${x - 7} ${y}l7 -7l7 7l-7 7z`, class: "there" });
 
 // Which mark is which card: above the drawing, each in its colour.
 function drawKey(svg, small) {
   names().filter(Boolean).forEach((name, i) => {
     const y = small * (1.1 + 1.5 * i);
-    svg.append(i ? diamond(12, y - small * 0.35) : drawn("circle", { cx: 12, cy: y - small * 0.35, r: 5.5, class: "here" }));
+    svg.append(i ? diamond(12, y - small * 0.35) : circle(12, y - small * 0.35));
     svg.append(drawn("text", { x: 26, y, class: i ? "there" : "here" }, name));
   });
 }
@@ -75,8 +78,8 @@ function point(row) {
   const { rung } = row, [ours, theirs] = names();
   const ratio = rung.ratio ? ` Ratio ${number(rung.ratio)}.` : "";
   const why = rung.reason ? ` ${rung.status}: ${rung.reason}.` : "";
-  get("reading").replaceChildren(made("b", {}, rung.label), spoken(ours, rung.here) + (theirs ? spoken(theirs, rung.there) : "")
-    + ratio + why);
+  const beside = theirs ? spoken(theirs, rung.there) : "";
+  get("reading").replaceChildren(made("b", {}, rung.label), spoken(ours, rung.here) + beside + ratio + why);
 }
 
 function onKey(event) {
@@ -91,8 +94,9 @@ function onKey(event) {
 // ---- in words
 
 function drawSwaps() {
-  const items = problem.swaps.slice(0, MOST).map((swap) => made("li", {}, made("b", {}, labelOf(swap.faster)), " is faster than ",
-    made("b", {}, labelOf(swap.slower)), ` here, by ${number(swap.here_pct)} %; on ${names()[1]} it is slower, by `
+  const bold = (stage) => made("b", {}, labelOf(stage));
+  const items = problem.swaps.slice(0, MOST).map((swap) => made("li", {}, bold(swap.faster), " is faster than ",
+    bold(swap.slower), ` here, by ${number(swap.here_pct)} %; on ${names()[1]} it is slower, by `
     + `${number(swap.there_pct)} %.`));
   const more = problem.swaps.length - items.length;
   if (more > 0) items.push(made("li", {}, `and ${more} more pairs: the table has all of them.`));
@@ -105,8 +109,10 @@ function drawSummary() {
   const wrong = problem.rungs.filter((rung) => rung.status === "fail").map((rung) => rung.label);
   const best = timed().filter((rung) => rung.here && !rung.stage.startsWith("cublas/"))
     .sort((a, b) => b.here.gflops - a.here.gflops)[0];
-  const lead = best ? `Fastest here: ${best.label}, ${number(best.here.gflops)} GFLOP/s${shares(best.here)}.` : "No rung was timed.";
-  const beside = problem.committed ? ` Beside it: ${there()}, commit ${problem.committed.commit}.` : " Nothing is committed for it.";
+  const lead = best ? `Fastest here: ${best.label}, ${number(best.here.gflops)} GFLOP/s${shares(best.here)}.`
+    : "No rung was timed.";
+  const beside = problem.committed ? ` Beside it: ${there()}, commit ${problem.committed.commit}.`
+    : " Nothing is committed for it.";
   get("summary").textContent = lead + beside + (wrong.length ? ` Wrong here: ${wrong.join(", ")}.` : "");
 }
 
@@ -119,29 +125,50 @@ function orderOf(rung) {
     .filter(Boolean).join("; ");
 }
 
+const HEAD = ["rung", "GFLOP/s here", "there", "ratio", "order differs", "% cuBLAS here", "there", "% roofline here",
+  "there", "place here", "there", "status"];
+
 function drawTable() {
-  const cell = (of, key) => { const x = of ? of[key] : null; return [number(x), x === undefined ? null : x]; };
-  const head = ["rung", "GFLOP/s here", "there", "ratio", "% cuBLAS here", "there", "% roofline here", "there", "place here",
-    "there", "order differs", "status"];
-  sortable(get("rungs"), head, problem.rungs.map((rung) => [[rung.label, rung.label], cell(rung.here, "gflops"),
-    cell(rung.there, "gflops"), [number(rung.ratio), rung.ratio], cell(rung.here, "pct_cublas"), cell(rung.there, "pct_cublas"),
-    cell(rung.here, "pct_roofline"), cell(rung.there, "pct_roofline"), cell(rung.here, "place"), cell(rung.there, "place"),
-    [orderOf(rung), orderOf(rung) || "~"], [rung.reason ? `${rung.status}: ${rung.reason}` : rung.status, rung.status]]));
+  const both = (rung, key) => [rung.here, rung.there].map((of) => (of && of[key]) ?? null).map((x) => [number(x), x]);
+  sortable(get("rungs"), HEAD, problem.rungs.map((rung) => {
+    const moved = orderOf(rung), status = rung.reason ? `${rung.status}: ${rung.reason}` : rung.status;
+    return [[rung.label, rung.label], ...both(rung, "gflops"), [number(rung.ratio), rung.ratio], [moved, moved || null],
+      ...both(rung, "pct_cublas"), ...both(rung, "pct_roofline"), ...both(rung, "place"), [status, rung.status]];
+  }));
 }
 
 // ---- the machines
 
-const CEILINGS = { read_gbs: "device memory, read, GB/s", scale_gbs: "device memory, scale, GB/s", shared_gbs: "shared memory, GB/s",
-  ffma_gflops: "FFMA, GFLOP/s", dfma_gflops: "DFMA, GFLOP/s", dmma_gflops: "DMMA, GFLOP/s", hmma_gflops: "FP16 mma, GFLOP/s",
-  tmma_gflops: "TF32 mma, GFLOP/s", launch_us: "launch, us", latency_ns: "latency of device memory, ns" };
+const CEILINGS = {
+  read_gbs: "device memory, read, GB/s",
+  scale_gbs: "device memory, scale, GB/s",
+  shared_gbs: "shared memory, GB/s",
+  ffma_gflops: "FFMA, GFLOP/s",
+  dfma_gflops: "DFMA, GFLOP/s",
+  dmma_gflops: "DMMA, GFLOP/s",
+  hmma_gflops: "FP16 mma, GFLOP/s",
+  tmma_gflops: "TF32 mma, GFLOP/s",
+  launch_us: "launch, us",
+  latency_ns: "latency of device memory, ns",
+};
 
 function factsOf(run) {
   if (!run) return {};
-  const clocks = run.clocks.sm_mhz ? `${[...new Set(run.clocks.sm_mhz)].join(" to ")} MHz, memory ${number(run.clocks.memory_mhz)} MHz, at most `
-    + `${number(run.clocks.watts)} W` : "not recorded";
-  return { GPU: run.device, "compute capability": run.compute_capability && run.compute_capability / 10, SMs: run.sm_count,
-    driver: run.driver, CUDA: run.cuda, cuBLAS: run.cublas, "clocks of SMs": clocks,
-    "held back by": run.clocks.sm_mhz ? run.clocks.throttle || "nothing" : "not recorded", commit: run.commit, command: run.command };
+  const { clocks } = run, known = Boolean(clocks.sm_mhz), mhz = known ? [...new Set(clocks.sm_mhz)].join(" to ") : "";
+  return {
+    GPU: run.device,
+    "compute capability": run.compute_capability && run.compute_capability / 10,
+    SMs: run.sm_count,
+    driver: run.driver,
+    CUDA: run.cuda,
+    cuBLAS: run.cublas,
+    "clock of the SMs, MHz": mhz || "not recorded",
+    "clock of the memory, MHz": known ? number(clocks.memory_mhz) : "not recorded",
+    "power at most, W": known ? number(clocks.watts) : "not recorded",
+    "clocks held back by": known ? clocks.throttle || "nothing" : "not recorded",
+    commit: run.commit,
+    command: run.command,
+  };
 }
 
 function drawFacts() {
