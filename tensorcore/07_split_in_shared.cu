@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(THREADS)
           wmma::load_matrix_sync(y[p][i], own[p] + A_SPLIT + i * STEP, B_SPLIT_ROW);
         }
       }
-      __syncwarp();  // nobody reads them any more
+      __syncwarp();  // all lanes have read them
 #pragma unroll
       for (int i = 0; i < F; ++i) {
 #pragma unroll
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(THREADS)
       float* const element = out + i / STEP * ldc + i % STEP;
       *element = beta == 0.0f ? alpha * staging[i] : alpha * staging[i] + beta * *element;
     }
-    __syncwarp();  // the staging place is free again
+    __syncwarp();  // the staging tile may be overwritten
   }
 }
 
