@@ -23,7 +23,6 @@ extern __shared__ __align__(128) unsigned char smem[];
 namespace {
 
 namespace tcec = wmma_ext::tcec;
-
 constexpr int LANES = 32;
 
 template <int TILE_M_, int TILE_N_, int TILE_K_, int WARP_M_, int WARP_N_, int WARP_K_, int STAGES_>
@@ -39,21 +38,22 @@ struct Blocking {
 
 // Starts copying a tile, 16 bytes at a time and unchecked, if it is whole and its rows begin at multiples of them.
 template <class S, int ROWS, int COLS, int STRIDE>
-__device__ void copy_tile(float* to, const float* from, std::int64_t ld, int rows, int cols, bool vectors) {
+__device__ void copy_tile(float* to, const float* tile, std::int64_t ld, int rows, int cols, bool vectors) {
   constexpr int ROW_CHUNKS = COLS / 4, STEP_ROWS = S::THREADS / ROW_CHUNKS;
   static_assert(S::THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0 && STRIDE % 4 == 0);
-  const int col = threadIdx.x % ROW_CHUNKS * 4;
+  const int first = threadIdx.x / ROW_CHUNKS, col = threadIdx.x % ROW_CHUNKS * 4;
+  const float* const from = tile + first * ld + col;  // once: a loop that begins at `first` multiplies in each turn
+  to += first * STRIDE + col;
   if (vectors && rows >= ROWS && cols >= COLS) {
 #pragma unroll
-    for (int row = threadIdx.x / ROW_CHUNKS; row < ROWS; row += STEP_ROWS)
-      gemm::ptx::cp_async_cg(to + row * STRIDE + col, from + row * ld + col);
+    for (int row = 0; row < ROWS; row += STEP_ROWS) gemm::ptx::cp_async_cg(to + row * STRIDE, from + row * ld);
     return;
   }
 #pragma unroll 1
-  for (int row = threadIdx.x / ROW_CHUNKS; row < ROWS; row += STEP_ROWS) {
-    for (int e = col; e < col + 4; ++e) {
-      const bool exists = row < rows && e < cols;
-      gemm::ptx::cp_async_ca<4>(to + row * STRIDE + e, exists ? from + row * ld + e : from, exists ? 4 : 0);
+  for (int row = 0; row < ROWS; row += STEP_ROWS) {
+    for (int e = 0; e < 4; ++e) {
+      const bool exists = first + row < rows && col + e < cols;
+      gemm::ptx::cp_async_ca<4>(to + row * STRIDE + e, exists ? from + row * ld + e : tile, exists ? 4 : 0);
     }
   }
 }
