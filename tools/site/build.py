@@ -26,19 +26,14 @@ from tools.site.render import rendered
 
 THEME = pathlib.Path(__file__).with_name("theme")
 MADE = ["base.js", "base.css", "source.css", "site.css", "theme.js", "iframe-worker.js"]
-SEARCH = "search/search_index.js"
 # Other languages' stemmers, maps for the theme's developers, and pages that only a server can use.
 UNUSED = ["404.html", "sitemap.xml", "sitemap.xml.gz", "assets/javascripts/lunr", "search/search_index.json"]
 
 
 class Document(Page):
-    """A page that is rendered as forges do. A lesson stands for the section that its log is in, too."""
+    """A page that is rendered as forges do."""
 
     shown: "Documents"
-
-    @property
-    def is_index(self) -> bool:
-        return self.file.src_uri in self.shown.begins
 
     def render(self, config: MkDocsConfig, files: Files) -> None:
         path, at = self.file.src_uri, self.file.dest_uri
@@ -60,9 +55,6 @@ class Documents(BasePlugin):
             self.made[contents.INTERACTIVE_PAGE] = contents.interactive_page(modules)
         self.site = files.Site([*files.documents(), *self.made])
         self.site.pages |= {f"interactive/{name}.html": f"interactive/{name}.html" for name in modules}
-        self.begins = {contents.START, "tsm/README.md", "tensorcore/README.md"} | {
-            page for folder in contents.LADDERS for page in contents.lessons(folder)
-        }
 
     def place_on_paths(self, page: str, at: str) -> str:
         """For each path that is not all of the ladder: which step the page is, and the steps beside it."""
@@ -70,7 +62,7 @@ class Documents(BasePlugin):
 
         def link(to: str, before: str, after: str) -> str:
             where = posixpath.relpath(self.site.pages[to], posixpath.dirname(at))
-            return f' <a href="{where}">{before}{contents.number(to)}{after}</a>'
+            return f'<a href="{where}">{before}{contents.number(to)}{after}</a>'
 
         for path in self.paths:
             if page not in path.rungs or len(path.rungs) == len(self.paths[-1].rungs):
@@ -78,9 +70,9 @@ class Documents(BasePlugin):
             step = path.rungs.index(page)
             whole = posixpath.relpath(self.site.pages[path.page], posixpath.dirname(at))
             line = f'<a href="{whole}">{html.escape(path.title)}</a>: {step + 1} of {len(path.rungs)}'
-            line += link(path.rungs[step - 1], "← ", "") if step else ""
-            line += link(path.rungs[step + 1], "", " →") if step + 1 < len(path.rungs) else ""
-            lines.append(f"<span>{line}</span>")
+            beside = [link(path.rungs[step - 1], "← ", "")] if step else []
+            beside += [link(path.rungs[step + 1], "", " →")] if step + 1 < len(path.rungs) else []
+            lines.append(f"<span>{' · '.join([line, *beside])}</span>")
         return f'<nav class="paths" aria-label="Paths" data-search-exclude>{"".join(lines)}</nav>' if lines else ""
 
     def on_files(self, found: Files, /, *, config: MkDocsConfig) -> Files:
@@ -94,19 +86,22 @@ class Documents(BasePlugin):
         for page in nav.pages:
             page.__class__ = Document
             page.shown = self
+            page.previous_page = page.next_page = None
         # From lesson to lesson, without the logs between them.
         read = [page for page in nav.pages if not contents.is_log(page.file.src_uri)]
-        for page in nav.pages:
-            if contents.is_log(page.file.src_uri):
-                page.previous_page = page.next_page = None
         for before, after in zip(read, read[1:]):
             before.next_page, after.previous_page = after, before
         return nav
 
+    def marks(self, page: Page) -> dict[str, str]:
+        """What the list of pages shows beside a lesson: the first path that it is on."""
+        names = (name for name, path in zip(("six", "twelve"), self.paths) if page.file.src_uri in path.rungs)
+        return {"status": name} if (name := next(names, "")) else {}
+
     def on_page_markdown(self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-        for name, path in reversed(list(zip(("six", "twelve"), self.paths))):
-            if page.file.src_uri in path.rungs:
-                page.meta["status"] = name
+        page.meta.update(self.marks(page))
+        if page.file.src_uri in self.made:  # it says what others say
+            page.meta["search"] = {"exclude": True}
         return markdown
 
 
@@ -144,7 +139,7 @@ def configuration(site: Documents, modules: dict[str, ModuleType], source: pathl
                 "name": "material",
                 "custom_dir": str(THEME),
                 "font": False,
-                "features": "navigation.tabs navigation.indexes navigation.prune navigation.footer navigation.top "
+                "features": "navigation.tabs navigation.prune navigation.footer navigation.top "
                 "search.highlight toc.follow content.code.copy".split(),
                 "palette": [
                     {
@@ -159,8 +154,14 @@ def configuration(site: Documents, modules: dict[str, ModuleType], source: pathl
             },
             "extra_css": ["assets/site/colours.css", "assets/site/site.css"],
             # The plugin for offline use would ask another machine for this script.
-            "extra": {"polyfills": ["assets/site/iframe-worker.js"], "generator": False, "homepage": "index.html"},
-            "plugins": ["material/search", "material/offline"],
+            "extra": {
+                "status": {"six": site.paths[0].title, "twelve": site.paths[1].title},
+                "polyfills": ["assets/site/iframe-worker.js"],
+                "generator": False,
+                "homepage": "index.html",
+            },
+            # By default a word in a title outweighs all words in the text.
+            "plugins": [{"material/search": {"fields": {"title": {"boost": 4}}}}, "material/offline"],
         }
     )
     errors, warnings = config.validate()

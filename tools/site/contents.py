@@ -32,7 +32,8 @@ class Path:
     title: str
     text: str  # what docs/README.md says of it, in Markdown
     rungs: list[str]  # pages, in the order of the ladder
-    why: dict[str, str]  # of a rung: why it is on the path, in Markdown
+    head: list[str]  # of the columns behind the rung
+    rows: dict[str, list[str]]  # of a rung: what stands there, in Markdown
 
     @property
     def page(self) -> str:
@@ -50,7 +51,9 @@ def lessons(folder: str) -> list[str]:
     return [
         path
         for path in documents()
-        if posixpath.dirname(path) == f"docs/{folder}" and re.match(r"\d\d", posixpath.basename(path)) and not is_log(path)
+        if posixpath.dirname(path) == f"docs/{folder}"
+        and re.match(r"\d\d", posixpath.basename(path))
+        and not is_log(path)
     ]
 
 
@@ -67,10 +70,17 @@ def number(path: str) -> str:
     return posixpath.basename(path).partition("_")[0]
 
 
-def rows(text: str) -> dict[str, str]:
-    """Of tables whose first cell is a link to a stage: the page, and the last cell."""
-    found = re.findall(r"^\| \[[^\]]*\]\((stages/[^)]+)\) \|.*\| (.*?) \|$", text, re.M)
-    return {f"docs/{target}": last for target, last in found}
+def table(text: str) -> tuple[list[str], dict[str, list[str]]]:
+    """Of a table whose first cells are links to stages: its head, and by page the cells behind the first."""
+    head: list[str] = []
+    found = {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+        if match := re.match(r"\[[^\]]*\]\((stages/[^)]+)\)", cells[0] if cells else ""):
+            found[f"docs/{match[1]}"] = cells[1:]
+        elif not head:
+            head = cells[1:]
+    return head, found
 
 
 def paths() -> list[Path]:
@@ -78,16 +88,16 @@ def paths() -> list[Path]:
     the path before; one without a table has all."""
     text = (ROOT / OVERVIEW).read_text()
     section = re.split(r"^## ", text.split("\n## Three paths\n")[1], flags=re.M)[0]
-    ideas = rows(text[text.index("<!-- generated: stage_index sgemm") :])
+    every_head, every = table(text.split("<!-- generated: stage_index sgemm")[1].split("<!-- end")[0])
     found: list[Path] = []
     for block in re.split(r"^(?=\*\*)", section, flags=re.M)[1:]:
         match = re.match(r"\*\*(.*?)\.?\*\* *(.*)", block, re.S)
         assert match
-        why = (found[-1].why if found else {}) | rows(block)
-        if not rows(block):
-            why = ideas
+        head, rows = table(block)
+        rows = (found[-1].rows if found else {}) | rows if rows else every
         prose = "\n\n".join(part for part in re.split(r"\n\s*\n", match[2]) if not part.lstrip().startswith("|"))
-        found.append(Path(match[1], prose.strip(), [page for page in ideas if page in why], why))
+        rungs = [page for page in every if page in rows]
+        found.append(Path(match[1], prose.strip(), rungs, head or every_head, rows))
     return found
 
 
@@ -99,9 +109,9 @@ def path_page(path: Path) -> str:
         return re.sub(r"(\]\()(?!\w+:)(?=[^)])", r"\1../docs/", text)
 
     lines = [f"# {path.title if ',' in path.title else path.title + ' rungs'}", "", moved(path.text), ""]
-    lines += ["| | rung | why it is here |", "|---:|---|---|"]
+    lines += ["| | rung | " + " | ".join(path.head) + " |", "|---:|---|" + "---|" * len(path.head)]
     for place, page in enumerate(path.rungs, 1):
-        lines.append(f"| {place} | [{title_of(page)}](../{page}) | {moved(path.why[page])} |")
+        lines.append(f"| {place} | [{title_of(page)}](../{page}) | {moved(' | '.join(path.rows[page]))} |")
     return "\n".join(lines) + "\n"
 
 
@@ -120,19 +130,24 @@ def summary_of(module: ModuleType) -> str:
 
 
 def interactive_page(modules: dict[str, ModuleType]) -> str:
-    lines = ["# Interactive", "", "Pages of their own, which need no network either. Each has a button for the theme.", ""]
+    lines = [
+        "# Interactive",
+        "",
+        "Pages of their own, which need no network either. Each has a button for the theme.",
+        "",
+    ]
     for name, module in modules.items():
         lines.append(f"* [{INTERACTIVE[name]}]({name}.html): {summary_of(module)}")
     return "\n".join(lines) + "\n"
 
 
 def ladder(folder: str, begins: str | None) -> Navigation:
-    """A lesson with a log is a section of both, so that the log lies beneath it."""
+    """Behind a lesson its log, which site.css shows only beside the two."""
     items: Navigation = [{"Overview": begins}] if begins else []
     for page in lessons(folder):
-        title = title_of(page).removeprefix(f"{folder}/")
-        log = log_of(page)
-        items.append({title: [{title: page}, {"Log": log}] if (ROOT / log).exists() else page})
+        items.append({title_of(page).removeprefix(f"{folder}/"): page})
+        if (ROOT / log_of(page)).exists():
+            items.append({"Log": log_of(page)})
     others = [
         page
         for page in documents()

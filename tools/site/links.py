@@ -59,7 +59,11 @@ def dead(site: pathlib.Path, pages: dict[str, PageOfSite], name: str, page: Page
             if not path.is_file():  # a browser shows no folder's index.html from a file system
                 found.append(f"no such file: {target}")
                 continue
-            to = path.resolve().relative_to(site.resolve()).as_posix() if path.resolve().is_relative_to(site.resolve()) else ""
+            to = (
+                path.resolve().relative_to(site.resolve()).as_posix()
+                if path.resolve().is_relative_to(site.resolve())
+                else ""
+            )
             if not to:
                 found.append(f"leads out of the site: {target}")
                 continue
