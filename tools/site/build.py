@@ -14,7 +14,7 @@ from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin
 from mkdocs.structure.files import File, Files
-from mkdocs.structure.nav import Navigation
+from mkdocs.structure.nav import Link, Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import get_toc
 
@@ -49,6 +49,7 @@ class Documents(BasePlugin):
 
     def __init__(self, modules: dict[str, ModuleType]) -> None:
         super().__init__()
+        self.modules = modules
         self.paths = contents.paths()
         self.made = {path.page: contents.path_page(path) for path in self.paths}
         if modules:
@@ -91,6 +92,11 @@ class Documents(BasePlugin):
         read = [page for page in nav.pages if not contents.is_log(page.file.src_uri)]
         for before, after in zip(read, read[1:]):
             before.next_page, after.previous_page = after, before
+        # Files that MkDocs does not make, behind the page that lists them.
+        if (list_of_parts := files.get_file_from_path(contents.INTERACTIVE_PAGE)) and list_of_parts.page:
+            list_of_parts.page.parent.children += [
+                Link(contents.INTERACTIVE[name], f"interactive/{name}.html") for name in self.modules
+            ]
         return nav
 
     def marks(self, page: Page) -> dict[str, str]:
@@ -103,6 +109,12 @@ class Documents(BasePlugin):
         if page.file.src_uri in self.made:  # it says what others say
             page.meta["search"] = {"exclude": True}
         return markdown
+
+    def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> str:
+        """Without the templates' indentation, which is a quarter of a page."""
+        parts = re.split(r"(<(pre|script|style)\b.*?</\2>)", output, flags=re.S)
+        # What the pattern found, and the name in it, stand behind each text.
+        return "".join(re.sub(r"\s*\n\s*", "\n", text) + kept for text, kept in zip(parts[::3], [*parts[1::3], ""]))
 
 
 def placed(file: File) -> File:
