@@ -54,7 +54,8 @@ install_packages() {
     die "apt-get could not install ${missing[*]}"
 }
 
-# set_up_python FILE: what this file of requirements asks of PyPI, into .lab/python. Nothing is fetched if it is there.
+# set_up_python FILE: what this file of requirements asks of PyPI, into .lab/python. Nothing is fetched if it is there. Fails if
+# it can't be had; then .lab/pip.log says why.
 set_up_python() {
   local python=$local_dir/python/bin/python
   local pip=("$python" -m pip --disable-pip-version-check install --quiet -r "$1")
@@ -64,7 +65,7 @@ set_up_python() {
     install_packages python3-venv
     { rm -rf "$local_dir/python" && python3 -m venv "$local_dir/python"; } >&2 || return
   fi
-  "${pip[@]}" >&2
+  "${pip[@]}" > "$local_dir/pip.log" 2>&1
 }
 
 # For tests of what is read in a browser: Debian's Chromium, where apt has it and nobody need be asked.

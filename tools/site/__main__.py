@@ -10,6 +10,7 @@ Open index.html of the folder in a browser. ?theme=projector behind the address 
 The first run fetches MkDocs and its theme from PyPI into .lab/python.
 """
 
+import argparse
 import os
 import pathlib
 import shutil
@@ -44,10 +45,13 @@ def main() -> int:
     parser = parser_of("./lab site", __doc__)
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR", default=ROOT / "build" / "site")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--only-options", action="store_true", help=argparse.SUPPRESS)  # before lab fetches anything
     options = parser.parse_args()
     out = options.out.absolute()
     if out.exists() and not (out / MARK).exists() and (not out.is_dir() or any(out.iterdir())):
         fail(f"{options.out} is no site of ours: name a new folder, or an empty one")
+    if options.only_options:
+        return 0
     with_mkdocs()
     from tools.site.build import build
     from tools.site.links import faults
