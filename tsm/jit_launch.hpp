@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,6 @@
 #include "tsm/generated/pipeline_model.hpp"
 #include "tsm/generated/scale_rows.cuh"
 #include "tsm/generated/stream.cuh"
-#include "tsm/remembered.hpp"
 
 namespace gemm::generated {
 
@@ -87,8 +87,9 @@ inline Plan make_plan(const Generator& generator, Form form) {
 /// The plan for this form: looked up, but for the first time.
 template <const Generator& generator>
 const Plan& plan_for(const Form& form) {
-  static Remembered<Form, Plan> known;
-  return known.get(form, [&] { return make_plan(generator, form); });
+  static std::map<Form, Plan> known;
+  if (const auto found = known.find(form); found != known.end()) return found->second;
+  return known[form] = make_plan(generator, form);
 }
 
 template <class T>
