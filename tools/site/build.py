@@ -151,7 +151,7 @@ def configuration(site: Documents, modules: dict[str, ModuleType], source: pathl
                 "name": "material",
                 "custom_dir": str(THEME),
                 "font": False,
-                "features": "navigation.tabs navigation.prune navigation.footer navigation.top "
+                "features": "navigation.tabs navigation.prune navigation.footer "
                 "search.highlight toc.follow content.code.copy".split(),
                 "palette": [
                     {
