@@ -54,15 +54,28 @@ install_packages() {
     die "apt-get could not install ${missing[*]}"
 }
 
-# What tests of the full tier need from PyPI. Without it they are skipped, and say so.
+# set_up_python FILE: what this file of requirements asks of PyPI, into .lab/python. Nothing is fetched if it is there. Fails if
+# it can't be had; then .lab/pip.log says why.
 set_up_python() {
   local python=$local_dir/python/bin/python
-  "$python" -c 'import cmarkgfm' 2> /dev/null && return
-  install_packages python3-venv
-  say "fetching what tests need from PyPI into .lab/python"
-  { rm -rf "$local_dir/python" && python3 -m venv "$local_dir/python" &&
-    "$python" -m pip install --quiet --disable-pip-version-check -r "$root/tests/requirements.txt"; } >&2 ||
-    say "could not: tests that need it are skipped"
+  local pip=("$python" -m pip --disable-pip-version-check install --quiet -r "$1")
+  "${pip[@]}" --no-index 2> /dev/null && return
+  say "fetching what ${1#"$root"/} lists from PyPI into .lab/python"
+  if ! "$python" -c '' 2> /dev/null; then
+    install_packages python3-venv
+    { rm -rf "$local_dir/python" && python3 -m venv "$local_dir/python"; } >&2 || return
+  fi
+  "${pip[@]}" > "$local_dir/pip.log" 2>&1
+}
+
+# For tests of what is read in a browser: Debian's Chromium, where apt has it and nobody need be asked.
+set_up_browser() {
+  if command -v chromium > /dev/null || command -v chromium-browser > /dev/null; then return; fi
+  if [[ $EUID == 0 || -n $yes || -n ${CI:-} ]] && apt-cache show chromium > /dev/null 2>&1; then
+    # Apart, because no browser is no reason to end.
+    (install_packages chromium) || true
+  fi
+  command -v chromium > /dev/null || say "no chromium: tests of what is read in a browser are skipped"
 }
 
 set_up_cuda() {
