@@ -60,7 +60,7 @@ def listed(pieces: list[Piece]) -> Piece:
 
 def row_height(row: list[str]) -> int:
     """Wide tables break their cells, and the widest cell decides."""
-    wide = sum(len(plain(cell)) + 3 for cell in row)
+    wide = sum(len(plain(cell)) + 2 for cell in row)
     lines = -(-wide // TABLE_LETTERS)
     return (lines + (lines > 1)) * ROW_LINE + ROW_GAP
 

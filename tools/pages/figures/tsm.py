@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from tools.experiments.tsm_cases import TYPES
 from tools.pages.data import Data, NotMeasured
+from tools.pages.figures.ladder import label_ends
+from tools.pages.figures.style import COLOURS as CURVES
 from tools.pages.figures.style import Axes, Plan, Pyplot, plot_style, save
 from tools.pages.records.probes import record_path
 from tools.pages.records.tsm import memory
@@ -42,31 +44,35 @@ def predicted_gbs(stage: str, source: str, width: int, type: str) -> float:
 
 
 def draw_prediction(sources: dict[str, str], data: Data, path: pathlib.Path) -> None:
-    """Bandwidth by Little's law against the width, for each stage."""
-    plt = plot_style()
-    fig, ax = plt.subplots(figsize=(8, 4.2))
+    """Bandwidth by Little's law against the width, for each stage. Types that have the same curve share it."""
+    size = 12
+    plt = plot_style(size)
+    fig, ax = plt.subplots(figsize=(8.2, 4.8))
     found = memory()
     most, widths = found.ceiling, range(1, 65)
+    curves: dict[tuple[str, tuple[float, ...]], list[str]] = {}
     for stage, source in sources.items():
-        for type, dashes in (("d", "-"), ("z", "--")):
-            ax.plot(
-                widths,
-                [predicted_gbs(stage, source, w, type) for w in widths],
-                dashes,
-                color={"01": "C0", "02": "C1"}[stage],
-                label=f"{stage}, {TYPES[type]}",
-            )
-    ax.axhline(most, color="black", linewidth=1)
-    ax.annotate(f"read bandwidth, {data.ladder['device']}", (64, most), ha="right", va="bottom", fontsize=8)
+        for type in TYPES:
+            speeds = tuple(predicted_gbs(stage, source, w, type) for w in widths)
+            curves.setdefault((stage, speeds), []).append(TYPES[type])
+    ends = []
+    for n, ((stage, speeds), types) in enumerate(curves.items()):
+        ax.plot(widths, speeds, "-" if types[0] == TYPES["d"] else "--", color=CURVES[n], linewidth=2.2)
+        ends.append(
+            (64, speeds[-1], f"{stage}, {', '.join(types)}".replace("double, double complex", "both types"), CURVES[n])
+        )
+    ax.axhline(most, color="black", linewidth=1.5)
+    ax.annotate(f"read bandwidth, {data.ladder['device']}", (64, most * 1.1), ha="right", va="bottom")
     ax.set_yscale("log")
     ax.set_ylim(0.05, 3 * most)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     ax.set_xlabel("M = N")
     ax.set_ylabel("GB/s of A and B")
     ax.set_title(
         f"Bytes in flight / latency: {found.ns(256):.0f} ns where they are few, {found.full_ns():.0f} ns where many",
-        fontsize=10,
+        fontsize=size,
     )
-    ax.legend(loc="lower right", fontsize=8)
+    label_ends(fig, ax, ends, size)
     save(plt, fig, path)
 
 
