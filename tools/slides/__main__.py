@@ -25,10 +25,10 @@ from tools.slides.deck import page_of
 
 def write(path: pathlib.Path, text: str) -> None:
     """The whole file or none of it."""
+    if path.is_dir():
+        fail(f"can't write {path}: it is a folder")
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        if path.is_dir():
-            fail(f"can't write {path}: it is a folder")
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):  # a device or a pipe
             path.write_text(text)
             return

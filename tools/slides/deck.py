@@ -58,11 +58,17 @@ def listed(pieces: list[Piece]) -> Piece:
     return Piece(f"<ul>{''.join(piece.body for piece in pieces)}</ul>", sum(piece.height for piece in pieces))
 
 
-def row_height(row: list[str]) -> int:
-    """Wide tables break their cells, and the widest cell decides."""
-    wide = sum(len(plain(cell)) + 2 for cell in row)
-    lines = -(-wide // TABLE_LETTERS)
-    return (lines + (lines > 1)) * ROW_LINE + ROW_GAP
+def heights(rows: list[list[str]]) -> list[int]:
+    """Of a table's rows. Where all cells in one line are too wide, columns get shares of the width by their longest
+    cell, and cells break."""
+    columns = range(max(map(len, rows)))
+    longest = [max((len(plain(row[c])) for row in rows if c < len(row)), default=0) + 3 for c in columns]
+    share = min(1, TABLE_LETTERS / sum(longest))
+
+    def lines(row: list[str]) -> int:
+        return max(-(-len(plain(cell)) // max(int(longest[c] * share) - 3, 4)) for c, cell in enumerate(row))
+
+    return [max(lines(row), 1) * ROW_LINE + ROW_GAP for row in rows]
 
 
 def tables(block: Block) -> list[Piece]:
@@ -74,16 +80,18 @@ def tables(block: Block) -> list[Piece]:
         cells = row + [""] * (wide - len(row))
         return "<tr>" + "".join(f"<{tag}>{inline(cell)}</{tag}>" for cell in cells) + "</tr>"
 
-    def whole(part: list[list[str]]) -> Piece:
-        top = line(head, "th") if any(head) else ""
-        height = row_height(head) * any(head) + sum(map(row_height, part)) + 2 * GAP
-        return Piece(f"<table>{top}{''.join(line(row, 'td') for row in part)}</table>", height)
+    of = heights([head, *rows])
 
-    parts: list[list[list[str]]] = [[]]
-    for row in rows:
-        if parts[-1] and whole([*parts[-1], row]).height > ROOM:
+    def whole(part: list[int]) -> Piece:
+        top = line(head, "th") if any(head) else ""
+        height = of[0] * any(head) + sum(of[n] for n in part) + 2 * GAP
+        return Piece(f"<table>{top}{''.join(line(rows[n - 1], 'td') for n in part)}</table>", height)
+
+    parts: list[list[int]] = [[]]
+    for n in range(1, len(rows) + 1):
+        if parts[-1] and whole([*parts[-1], n]).height > ROOM:
             parts.append([])
-        parts[-1].append(row)
+        parts[-1].append(n)
     return [whole(part) for part in parts]
 
 
@@ -136,6 +144,7 @@ def chunks(lines: list[str]) -> list[list[str]]:
     while end < len(lines) and height + lines_of_code(lines[end]) <= most:
         height += lines_of_code(lines[end])
         end += 1
+    end = max(end, 1)
     blank = next((at for at in range(end, end // 2, -1) if at < len(lines) and not lines[at].strip(" +-")), end)
     rest = lines[blank:]
     while rest and not rest[0].strip():

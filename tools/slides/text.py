@@ -118,7 +118,7 @@ def sentences(text: str) -> list[str]:
     begin = 0
     for match in NEXT_SENTENCE.finditer(masked):
         so_far = masked[begin : match.start() + len(match[1])].strip()
-        is_head = re.fullmatch(r"\*+[^*]*\*+|\d+\.", so_far) and len(so_far) < 40
+        is_head = re.fullmatch(r"\*+[^*.]*\.?\*+|\d+\.", so_far) and len(so_far) < 40
         if (
             masked[match.start() - 1] == ":"
             or is_head
