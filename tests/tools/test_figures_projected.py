@@ -79,12 +79,13 @@ class Projected(unittest.TestCase):
                 found = list(curves(ElementTree.parse(path).getroot()))
                 self.assertLessEqual(len(found), CURVES)
                 self.assertEqual(set(found) - {*COLOURS, "#000000"}, set())
-                self.assertEqual(len(set(found)), len(found), "two curves of one colour")
+                panels = 2 if path.name == "tsm_tiles.svg" else 1
+                self.assertEqual(len(set(found)) * panels, len(found), "two curves of one colour")
         self.assertEqual(len(list(curves(ElementTree.parse(FIGURES / "ladder.svg").getroot()))), CURVES)
 
     def test_a_curve_has_a_name_in_its_colour(self):
         """So none has to be looked up in a legend."""
-        for name in ("ladder", "tsm_latency"):
+        for name in ("ladder", "tsm_latency", "tsm_maps", "tsm_tiles", "tensor_swizzle", "quad_perm"):
             with self.subTest(name):
                 root = ElementTree.parse(FIGURES / f"{name}.svg").getroot()
                 classes = styles(root)

@@ -8,6 +8,7 @@ from tools.pages.notes import measured_on
 from tools.pages.records.tensor import measured
 from tools.repository import GPU, Json, read_json_if_there, with_history
 from tools.rungs import base_of, number_of
+from tools.slides.choice import title_of
 
 MOST = 6  # stages of a chart; its prediction and cuBLAS make eight bars
 
@@ -27,8 +28,8 @@ class Chart:
 
 
 def short(stage: str) -> str:
-    """NN name."""
-    return stage.split("/")[1].replace("_", " ")
+    """NN name: all of a chart are of one family."""
+    return title_of(stage).rpartition("/")[2]
 
 
 def speed(value: float) -> str:

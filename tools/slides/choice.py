@@ -23,6 +23,12 @@ def path_of(name: str) -> list[str]:
     return [stage for stage in stages() if stage.removeprefix("sgemm/") in linked]
 
 
+def title_of(stage: str) -> str:
+    """The heading of its page."""
+    page = DOCS / FAMILIES[stage.split("/")[0]] / f"{stage.split('/')[1]}.md"
+    return page.read_text().split("\n", 1)[0].removeprefix("# ")
+
+
 def title_of_path(name: str) -> str:
     """As docs/README.md has it, without its full stop."""
     found = re.search(rf"^\*\*({PATHS[name][-1]}\b[^*]*?)\.?\*\*", (DOCS / "README.md").read_text(), re.M)

@@ -16,14 +16,14 @@ from tools.repository import DOCS, FAMILIES, FIGURES, relative
 from tools.rungs import base_of, change
 from tools.site.page import html_page
 from tools.slides import choice
-from tools.slides.chart import chart_of, html_of, short
+from tools.slides.chart import chart_of, html_of
 from tools.slides.text import Block, blocks, first, inline, plain, sections, sentences
 
 ROOM = 560  # below the heading
 LINE, GAP, LETTERS = 34, 10, 82  # of text: height, space behind a paragraph, letters in a line
 CODE_LINE, CODE_LETTERS, CODE_LINES = 26, 98, 18
 ROOMY_LETTERS, ROOMY_LINES = 76, 14
-ROW_LINE, ROW_GAP, TABLE_LETTERS = 27, 8, 104
+ROW_LINE, ROW_GAP, TABLE_LETTERS = 27, 8, 124
 DIFF_SLIDES = 3  # of a stage
 BAR = 44
 LARGER = 1.3  # times the letters, where a slide has room for it: class roomy
@@ -43,6 +43,7 @@ class Piece:
 
     body: str
     height: int
+    letters: int = 0  # of a table: how wide it is
 
 
 def lines_of(text: str, letters: int) -> int:
@@ -78,14 +79,17 @@ def tables(block: Block) -> list[Piece]:
 
     def line(row: list[str], tag: str) -> str:
         cells = row + [""] * (wide - len(row))
-        return "<tr>" + "".join(f"<{tag}>{inline(cell)}</{tag}>" for cell in cells) + "</tr>"
+        sides = ("" if c < len(right) and right[c] else ' class="words"' for c in range(wide))
+        return "<tr>" + "".join(f"<{tag}{side}>{inline(cell)}</{tag}>" for cell, side in zip(cells, sides)) + "</tr>"
 
     of = heights([head, *rows])
+    right = block.is_number()
+    letters = sum(max(len(plain(row[c])) + 3 for row in [head, *rows] if c < len(row)) for c in range(wide))
 
     def whole(part: list[int]) -> Piece:
         top = line(head, "th") if any(head) else ""
         height = of[0] * any(head) + sum(of[n] for n in part) + 2 * GAP
-        return Piece(f"<table>{top}{''.join(line(rows[n - 1], 'td') for n in part)}</table>", height)
+        return Piece(f"<table>{top}{''.join(line(rows[n - 1], 'td') for n in part)}</table>", height, letters)
 
     parts: list[list[int]] = [[]]
     for n in range(1, len(rows) + 1):
@@ -107,6 +111,7 @@ def packed(pieces: list[Piece]) -> list[Piece]:
             slides.append(Piece("", 0))
         slides[-1].body += piece.body
         slides[-1].height += piece.height
+        slides[-1].letters = max(slides[-1].letters, piece.letters)
     return slides
 
 
@@ -153,8 +158,10 @@ def chunks(lines: list[str]) -> list[list[str]]:
 
 
 def is_roomy(piece: Piece) -> bool:
-    """Larger letters need more lines, too. Tables and code, which are wide, keep theirs."""
-    return piece.height * LARGER * LARGER <= ROOM and not re.search("<table|<pre", piece.body)
+    """Larger letters need more lines, too. Code and wide tables keep theirs."""
+    return (
+        piece.height * LARGER * LARGER <= ROOM and piece.letters <= TABLE_LETTERS / LARGER and "<pre" not in piece.body
+    )
 
 
 def numbered(kind: str, pieces: list[Piece]) -> list[Slide]:
@@ -234,32 +241,28 @@ def figure_slide(block: Block) -> Slide:
     return Slide("Figure", f'<img alt="{html.escape(name)}" src="data:image/svg+xml;base64,{data}">', name)
 
 
-def is_lead(block: Block) -> bool:
-    return block.kind == "paragraph" and block.text.endswith(":")
-
-
 def lead_of(text: str) -> str:
     """What stands directly before a table or code: the last sentence, if it ends with a colon."""
     last = sentences(text)[-1] if sentences(text) else ""
     return last if last.endswith(":") else ""
 
 
-def short_of(block: Block, following: Block | None, most: int = 2) -> str:
+def short_of(block: Block, following: Block | None, most: int, letters: int) -> str:
     """What a slide says of a paragraph: not what only leads to something on another slide."""
-    text = first(block.text, most)
+    text = first(block.text, most, letters)
     if text.endswith(":") and not (following and following.kind == "item"):
         return ""
     return text
 
 
-def told(found: list[Block], most: int = 2) -> list[Piece]:
+def told(found: list[Block], most: int = 2, letters: int = 170) -> list[Piece]:
     """Bullets: of each paragraph and item the first sentences."""
     pieces = []
     for n, block in enumerate(found):
         if block.kind not in ("paragraph", "item") or block.mark:
             continue
         following = found[n + 1] if n + 1 < len(found) else None
-        if text := short_of(block, following, most):
+        if text := short_of(block, following, most, letters):
             pieces.append(bullet(text, under=block.kind == "item"))
     return pieces
 
@@ -311,7 +314,7 @@ def measurement(data: Data, stage: str, deck: list[str], found: list[Block]) -> 
         compares = (r"\b(?:predicted|expected)\b", r"\bmeasured\b(?! /)")
         of = [[block for block in said if re.search(words, block.text)] for words in compares]
         said = of[0] or of[1] or said
-    pieces = told(said, most=3)
+    pieces = told(said, most=4, letters=330)
     room = ROOM
     body = ""
     if chart:
@@ -384,11 +387,9 @@ def exercise(lines: list[str]) -> list[Slide]:
     return []
 
 
-def stage_slides(data: Data, stage: str, deck: list[str]) -> tuple[str, list[Slide]]:
-    """The page's title, and the slides."""
+def stage_slides(data: Data, stage: str, deck: list[str]) -> list[Slide]:
     page = (DOCS / FAMILIES[stage.split("/")[0]] / f"{stage.split('/')[1]}.md").read_text()
     found = sections(page)
-    title = page.split("\n", 1)[0].removeprefix("# ")
     of = {heading: blocks(lines) for heading, lines in found.items()}
     slides = idea(stage, of.get("Idea", []))
     for heading in ("By hand", "Prediction"):
@@ -396,7 +397,7 @@ def stage_slides(data: Data, stage: str, deck: list[str]) -> tuple[str, list[Sli
     slides += measurement(data, stage, deck, of.get("Measurement", []))
     slides += bound(of.get("What bounds it", []))
     slides += exercise(next((lines for heading, lines in found.items() if heading.startswith("Exercise")), []))
-    return title, slides
+    return slides
 
 
 def title_slide(data: Data, deck: list[str], title: str) -> str:
@@ -405,7 +406,7 @@ def title_slide(data: Data, deck: list[str], title: str) -> str:
 
     def line(stage: str) -> str:
         idea_of = f": {html.escape(data.idea(stage))}" if with_ideas else ""
-        return f"<li><b>{html.escape(short(stage))}</b>{idea_of}</li>"
+        return f"<li><b>{html.escape(choice.title_of(stage))}</b>{idea_of}</li>"
 
     style = "stages" if with_ideas else "stages many"
     return (
@@ -432,7 +433,7 @@ def page_of(data: Data, deck: list[str], asked: str) -> str:
     title = deck_title(deck, asked)
     parts = [title_slide(data, deck, title)]
     for stage in deck:
-        name, slides = stage_slides(data, stage, deck)
+        name, slides = choice.title_of(stage), stage_slides(data, stage, deck)
         source = relative(DOCS / FAMILIES[stage.split("/")[0]] / f"{stage.split('/')[1]}.md")
         for slide in slides:
             parts.append(

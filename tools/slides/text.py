@@ -34,6 +34,10 @@ class Block:
         ]
         return [row for n, row in enumerate(cells) if n != 1]
 
+    def is_number(self) -> list[bool]:
+        """Of a table's columns: those that its rule sets to the right."""
+        return [cell.strip().endswith(":") for cell in self.text.splitlines()[1].strip().strip("|").split("|")]
+
 
 def sections(page: str) -> dict[str, list[str]]:
     """Its lines by heading of the second level; what stands before the first is ""'s. Not by those in code."""

@@ -7,6 +7,7 @@ from tools.pages.figures.style import LANES, Draw, Plan, plot_style, pointed, sa
 from tools.repository import read_json
 
 SIZE = 11.5  # of text
+MAP_PT = 250  # how high a map is
 
 
 def runs(flags: list[bool]) -> list[tuple[int, int]]:
@@ -65,11 +66,16 @@ def draw_map(stage: str, path: pathlib.Path) -> None:
     image = ax.imshow(lanes, cmap=LANES, interpolation="nearest", extent=(0, width, height, 0))
     warp = [[t // 32 == 0 for t in row[:width]] for row in rows]
     edges = outline(warp)
-    ax.add_collection(LineCollection(edges, colors="white", linewidths=4, clip_on=False))
-    ax.add_collection(LineCollection(edges, colors="black", linewidths=1.8, clip_on=False))
     own = rectangles({(row, col) for row in range(height) for col in range(width) if rows[row][col] == 0})
+    parts = rectangles({(row, col) for row in range(height) for col in range(width) if warp[row][col]})
+    # Lines thin enough that something is left between them.
+    cell = MAP_PT / height
+    thick = min(1.8, 0.3 * cell * min(high for _, _, high, _ in parts))
+    thin = min(0.9, 0.2 * cell * min(high for _, _, high, _ in own))
+    ax.add_collection(LineCollection(edges, colors="white", linewidths=2.2 * thick, clip_on=False))
+    ax.add_collection(LineCollection(edges, colors="black", linewidths=thick, clip_on=False))
     for row, col, high, wide in own:
-        ax.add_patch(plt.Rectangle((col, row), wide, high, facecolor="white", edgecolor="black", linewidth=0.9))
+        ax.add_patch(plt.Rectangle((col, row), wide, high, facecolor="white", edgecolor="black", linewidth=thin))
     count = sum(high * wide for _, _, high, wide in own)
     elements = "1 element" if count == 1 else f"{count} elements"
     # To its rightmost place in the first row, and to the last corner of its warp; the higher one's label on top.
