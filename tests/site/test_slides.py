@@ -9,8 +9,6 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "site")]
 
 import browser
 
@@ -18,7 +16,7 @@ from tools.repository import DOCS, FAMILIES, stages
 from tools.slides import choice
 from tools.slides.text import blocks, first, inline, plain, sections, sentences
 
-LAB = ROOT / "lab"
+LAB = pathlib.Path(__file__).resolve().parents[2] / "lab"
 LEAST_PT = 14
 # In the page: of each slide, made visible, what lies outside of it.
 TOO_LARGE = """() => [...document.querySelectorAll(".slide")].map((slide, n) => {
