@@ -4,27 +4,58 @@ import pathlib
 
 from tools.experiments.tsm_cases import TYPES
 from tools.pages.data import Data
-from tools.pages.figures.style import Plan, plot_style, save
+from tools.pages.figures.ladder import spread
+from tools.pages.figures.style import Axes, Plan, Pyplot, plot_style, pointed, save
 from tools.repository import CPU, ROOT, TUNED, read_json
 
 CHOICES = CPU / "choice.json"  # by `gemm choice --json`, on any machine
-COLOURS = ["#b0c4de", "#2e8b57", "#cd853f", "#9370db"]
+SIZE = 12  # of text
+FILLS = ["#e9e3b4", "#8fc1e8", "#f4b183", "#b9b9b9"]  # light, so that dots and names can be read on them
+
+
+def largest_square(cells: list[list[int]], which: int) -> tuple[int, int, int]:
+    """Of the cells with this value: side, row and column of the last corner of the largest square."""
+    sides, best = [[0] * len(cells[0]) for _ in cells], (0, 0, 0)
+    for r, row in enumerate(cells):
+        for c, cell in enumerate(row):
+            if cell == which:
+                around = (sides[r - 1][c], sides[r][c - 1], sides[r - 1][c - 1]) if r and c else (0,)
+                sides[r][c] = 1 + min(around)
+                best = max(best, (sides[r][c], r, c))
+    return best
+
+
+def name_areas(plt: Pyplot, ax: Axes, cells: list[list[int]], names: list[str]) -> None:
+    """Each stage's name in the widest part of its area, or beside the map if that is too narrow."""
+    outside = []  # place by the row, text, what it names
+    for which, name in enumerate(names):
+        side, row, col = largest_square(cells, which)
+        number, _, words = name.split("/")[1].partition("_")
+        middle = (col + 1 - (side - 1) / 2, row + 1 - (side - 1) / 2)
+        if side >= 28:
+            box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "linewidth": 0.8}
+            ax.text(*middle, f"{number} {words.replace('_', ' ')}", ha="center", va="center", bbox=box)
+        elif side:
+            text = f"{number}\n" + words.replace("_", "\n")
+            outside.append((middle[1] / len(cells), text, middle))
+    places = spread([wanted for wanted, _, _ in outside], 0.24)
+    for (_, text, middle), place in zip(outside, places):
+        pointed(plt, ax, text, middle, place, SIZE)
 
 
 def draw(stage: str, op: str, path: pathlib.Path) -> None:
-    plt = plot_style()
+    plt = plot_style(SIZE)
     from matplotlib.colors import ListedColormap
-    from matplotlib.patches import Patch
 
     maps, tuned = read_json(CHOICES), read_json(TUNED)["kernels"]
-    fig, axes = plt.subplots(1, 2, figsize=(9.4, 4.6), sharey=True)
+    fig, axes = plt.subplots(1, 2, figsize=(10.6, 4.7), sharey=True, gridspec_kw={"wspace": 0.34})
     found = [maps[f"{stage}/{type}"] for type in TYPES]
     names = sorted({name for each in found for name in each["stages"]})
     for ax, (type, title), each in zip(axes, TYPES.items(), found):
         cells = [[names.index(each["stages"][ord(letter) - ord("A")]) for letter in line] for line in each["map"]]
         ax.imshow(
             cells,
-            cmap=ListedColormap(COLOURS[: len(names)]),
+            cmap=ListedColormap(FILLS[: len(names)]),
             vmin=-0.5,
             vmax=len(names) - 0.5,
             origin="lower",
@@ -34,19 +65,13 @@ def draw(stage: str, op: str, path: pathlib.Path) -> None:
         sizes = [(k["n"], k["m"]) for k in tuned if k["op"] == op and k["type"] == type]
         if sizes:
             ax.plot(*zip(*sizes), "k.", markersize=4)
-        ax.set_title(title + (": tuned at the dots" if sizes else ": nothing tuned yet, the rule"), fontsize=10)
+        ax.set_title(title + (": tuned at the dots" if sizes else ": nothing tuned yet, the rule"), fontsize=SIZE)
+        name_areas(plt, ax, cells, names)
         ax.set_xlabel("N")
-        ax.set_xticks([1, 8, 16, 24, 32, 40, 48, 56, 64])
-        ax.set_yticks([1, 8, 16, 24, 32, 40, 48, 56, 64])
+        ax.set_xticks([1, 16, 32, 48, 64])
+        ax.set_yticks([1, 16, 32, 48, 64])
         ax.grid(False)
     axes[0].set_ylabel("M")
-    fig.legend(
-        handles=[Patch(color=colour, label=name) for name, colour in zip(names, COLOURS)],
-        loc="upper center",
-        ncols=len(names),
-        frameon=False,
-        fontsize=9,
-    )
     save(plt, fig, path)
 
 

@@ -3,24 +3,15 @@
 import pathlib
 
 from tools.pages.data import COARSE, LADDER, RANDOM, SWEEP, Data
-from tools.pages.figures.style import Axes, Figure, Plan, Unable, plot_style, save
+from tools.pages.figures.style import COLOURS, Axes, Figure, Plan, Unable, plot_style, save
 from tools.repository import Json
 from tools.stats import upper_median
 
 YARDSTICK = "cublas/fp32_pedantic"
-# Stages in colours by the idea that they are about: the first number of the family, its name, its colour.
-FAMILIES = [
-    (1, "device memory", "#7f7f7f"),
-    (3, "shared tiles", "#8c564b"),
-    (5, "work per thread", "#1f77b4"),
-    (9, "wide accesses", "#17a2b8"),
-    (10, "geometry", "#6a51a3"),
-    (11, "shared between lanes", "#e377c2"),
-    (12, "warp tiles", "#ff7f0e"),
-    (13, "bank layouts", "#bcbd22"),
-    (14, "latency hidden", "#2ca02c"),
-    (16, "tuned, shaped", "#d62728"),
-]
+SIZE = 12  # of text
+# Which stages are drawn where there are more than a chart can show: the lecture's, and the last.
+PREFERRED = ("01", "02", "04", "07", "09b", "15", "18")
+MOST = 7  # beside cuBLAS
 
 
 def name_of(stage: str) -> str:
@@ -31,10 +22,18 @@ def number_of(stage: str) -> str:
     return name_of(stage).split("_")[0]
 
 
-def family(stage: str) -> tuple[str, str]:
-    """(name, colour)"""
-    number = int("".join(c for c in number_of(stage) if c.isdigit()) or 0)
-    return next(((name, colour) for first, name, colour in reversed(FAMILIES) if number >= first), ("other", "black"))
+def chosen(stages: list[str]) -> list[str]:
+    """At most MOST: the preferred ones, or of other families some at equal distances, the last with them."""
+    stages = [stage for stage in stages if not stage.startswith("cublas/")]
+    if len(stages) <= MOST:
+        return stages
+    preferred = [stage for stage in stages if number_of(stage) in PREFERRED and stage.startswith("sgemm/")]
+    step = (len(stages) - 1) / (MOST - 1)
+    return preferred if len(preferred) > 3 else [stages[round(i * step)] for i in range(MOST)]
+
+
+def colours_of(stages: list[str]) -> dict[str, str]:
+    return {stage: "black" if stage == YARDSTICK else COLOURS[n] for n, stage in enumerate(stages)}
 
 
 def cubes(reports: list[Json]) -> dict[str, dict[int, float]]:
@@ -121,31 +120,19 @@ def on_the_line(size: int) -> bool:
 
 
 def draw_lines(ax: Axes, speeds: dict[str, dict[int, float]]) -> None:
+    colours = colours_of(list(speeds))
     for stage, speed in speeds.items():
         line = [size for size in speed if on_the_line(size)]
         others = [size for size in speed if not on_the_line(size)]
-        if stage == YARDSTICK:
-            style = {"color": "black", "linewidth": 3, "alpha": 0.75, "zorder": 2}
-        else:
-            style = {"color": family(stage)[1], "linewidth": 1.1, "zorder": 3}
-        marker = "o" if len(line) <= 12 and stage != YARDSTICK else ""
-        ax.plot(line, [speed[s] for s in line], marker=marker, markersize=3, **style)
-        ax.plot(
-            others,
-            [speed[s] for s in others],
-            marker="x",
-            markersize=4,
-            linestyle="none",
-            color=style["color"],
-            alpha=0.7,
-            zorder=style["zorder"],
-        )
+        width = 3.5 if stage == YARDSTICK else 2
+        ax.plot(line, [speed[s] for s in line], color=colours[stage], linewidth=width, zorder=2 + (stage != YARDSTICK))
+        ax.plot(others, [speed[s] for s in others], "x", color=colours[stage], markersize=6, zorder=4)
 
 
 def size_axis(ax: Axes, sizes: list[int]) -> None:
     ax.set_xscale("log", base=2)
     powers = [1 << e for e in range(20) if min(sizes) <= 1 << e <= max(sizes)] or sorted(sizes)
-    ax.set_xticks(powers, [str(p) for p in powers], fontsize=9)
+    ax.set_xticks(powers, [str(p) for p in powers])
     ax.minorticks_off()
     ax.set_xlabel("M = N = K")
 
@@ -166,74 +153,40 @@ def not_cubes(reports: list[Json], stage: str) -> list[tuple[float, float, float
 
 
 def draw_ladder(reports: list[Json], path: pathlib.Path | str) -> None:
-    """All stages and cuBLAS on a logarithmic scale, and the upper ones once more on a linear one."""
-    plt = plot_style()
+    """At most eight curves: stages and cuBLAS."""
+    plt = plot_style(SIZE)
     speeds = cubes(reports)
     ceilings = ceilings_of(reports)
-    sizes = sorted({size for speed in speeds.values() for size in speed})
-    best = {stage: max(speed.values()) for stage, speed in speeds.items()}
-    shown = {stage: speed for stage, speed in speeds.items() if stage == YARDSTICK or not stage.startswith("cublas/")}
-    reference = best.get(YARDSTICK, max(best[s] for s in shown))
-    upper = {stage: speed for stage, speed in shown.items() if best[stage] >= 0.45 * reference}
-    fig, axes = plt.subplots(1, 2, figsize=(14, 6.6), gridspec_kw={"wspace": 0.42})
-    for ax, part in zip(axes, (shown, upper)):
-        draw_lines(ax, part)
-        size_axis(ax, sizes)
-        ax.set_ylabel("TFLOP/s")
-        if ceilings:
-            ax.axhline(ceilings["ffma_gflops"] / 1e3, color="firebrick", linewidth=1, linestyle=":")
-            ax.text(
-                sizes[0],
-                ceilings["ffma_gflops"] / 1e3 * 1.01,
-                "FFMA ceiling, measured",
-                color="firebrick",
-                fontsize=8,
-                va="bottom",
-            )
-    last = max((s for s in shown if s != YARDSTICK), key=number_of, default=None)
-    odd = not_cubes(reports, last)
+    stages = chosen(list(speeds))
+    shown = {stage: speeds[stage] for stage in [*stages, YARDSTICK] if stage in speeds}
+    colours = colours_of(list(shown))
+    sizes = sorted({size for speed in shown.values() for size in speed})
+    fig, ax = plt.subplots(figsize=(8.2, 4.8))
+    draw_lines(ax, shown)
+    size_axis(ax, sizes)
+    ax.set_ylabel("TFLOP/s")
+    top = max(v for speed in shown.values() for v in speed.values())
+    if ceilings:
+        top = max(top, roof := ceilings["ffma_gflops"] / 1e3)
+        ax.axhline(roof, color="black", linewidth=1.5, linestyle=":")
+        ax.text(sizes[0], roof * 1.01, "FFMA ceiling, measured", va="bottom")
+    ax.set_ylim(0, 1.1 * top)
+    last = stages[-1] if stages else None
+    odd = not_cubes(reports, last) if last else []
     for size, speed, beside in odd:  # joined, so that one sees which is ahead
-        axes[1].plot([size, size], [speed, beside], color="grey", linewidth=0.6, zorder=4)
-        axes[1].plot(size, beside, marker="D", markersize=3.5, color="black", zorder=5)
-        axes[1].plot(size, speed, marker="D", markersize=3.5, color=family(last)[1], zorder=6)
-    axes[0].set_yscale("log")
-    axes[0].set_title("all stages", fontsize=10)
-    axes[1].set_ylim(bottom=0)
-    axes[1].set_title("those above 45 % of cuBLAS, linear", fontsize=10)
-
-    def ends(part: dict[str, dict[int, float]]) -> list[tuple[float, float, str, str]]:
-        return [
-            (
-                max(speed),
-                speed[max(speed)],
-                "cuBLAS FP32" if stage == YARDSTICK else name_of(stage).replace("_", " "),
-                "black" if stage == YARDSTICK else family(stage)[1],
-            )
-            for stage, speed in part.items()
-        ]
-
-    label_ends(fig, axes[0], ends({s: v for s, v in shown.items() if s not in upper or s == YARDSTICK}), 9)
-    label_ends(fig, axes[1], ends(upper), 9)
-    used = [entry for entry in FAMILIES if any(family(s) == entry[1:] for s in shown if s != YARDSTICK)]
-    handles = [plt.Line2D([], [], color=colour, label=name) for _, name, colour in used]
-    handles += [
-        plt.Line2D([], [], color="black", linewidth=3, label="cuBLAS FP32"),
-        plt.Line2D([], [], color="grey", marker="x", linestyle="none", label="sizes that 128 does not divide"),
-    ]
-    if odd:
-        handles.append(
-            plt.Line2D(
-                [],
-                [],
-                color=family(last)[1],
-                marker="D",
-                markersize=4,
-                linestyle="none",
-                label=f"{number_of(last)} (black: cuBLAS) where M, N, K differ, at (M N K)^(1/3)",
-            )
-        )
-    fig.legend(handles=handles, loc="lower center", ncols=6, frameon=False, fontsize=9, bbox_to_anchor=(0.5, -0.07))
-    fig.suptitle(f"SGEMM on {reports[0]['device']}, warm cache", y=0.95)
+        ax.plot([size, size], [speed, beside], color="grey", linewidth=1, zorder=4, label="_joined")
+        ax.plot(size, beside, marker="D", markersize=5, color="black", zorder=5)
+        ax.plot(size, speed, marker="D", markersize=5, color=colours[last], zorder=6)
+    names = {stage: "cuBLAS FP32" if stage == YARDSTICK else name_of(stage).replace("_", " ") for stage in shown}
+    label_ends(fig, ax, [(max(v), v[max(v)], names[s], colours[s]) for s, v in shown.items()], SIZE)
+    fewer = f", {len(stages)} of {len([s for s in speeds if not s.startswith('cublas/')])} stages"
+    marks = "x: sizes that 128 does not divide" + (
+        f"; diamonds: {number_of(last)} and cuBLAS where M, N, K differ, at (M N K)^(1/3)" if odd else ""
+    )
+    ax.set_title(
+        f"SGEMM on {reports[0]['device']}, warm cache{fewer if len(stages) < len(speeds) - 1 else ''}", fontsize=SIZE
+    )
+    fig.text(0.5, -0.01, marks, ha="center", va="top")
     save(plt, fig, path)
 
 

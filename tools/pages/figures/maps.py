@@ -3,8 +3,11 @@
 import pathlib
 
 from tools.pages.data import MAPS, Data
-from tools.pages.figures.style import Draw, Plan, plot_style, save
+from tools.pages.figures.style import LANES, Draw, Plan, plot_style, pointed, save
 from tools.repository import read_json
+
+SIZE = 11.5  # of text
+MAP_PT = 250  # how high a map is
 
 
 def runs(flags: list[bool]) -> list[tuple[int, int]]:
@@ -13,57 +16,81 @@ def runs(flags: list[bool]) -> list[tuple[int, int]]:
     return [(start, next((i for i in range(start, len(flags)) if not flags[i]), len(flags))) for start in starts]
 
 
+def rectangles(cells: set[tuple[int, int]]) -> list[tuple[int, int, int, int]]:
+    """Cells (row, column) as few rectangles: row, column, height, width. Runs of a row, and equal ones below."""
+    found: list[tuple[int, int, int, int]] = []
+    for row in sorted({row for row, _ in cells}):
+        columns = {col for r, col in cells if r == row}
+        for start, end in runs([col in columns for col in range(max(columns) + 1)]):
+            above = next(
+                (i for i, (r, c, h, w) in enumerate(found) if (r + h, c, w) == (row, start, end - start)), None
+            )
+            if above is None:
+                found.append((row, start, 1, end - start))
+            else:
+                r, c, h, w = found[above]
+                found[above] = (r, c, h + 1, w)
+    return found
+
+
+def outline(inside: list[list[bool]]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """The lines between cells that are inside and those that are not, in (column, row)."""
+    height, width = len(inside), len(inside[0])
+    framed = [
+        [0 <= r < height and 0 <= c < width and inside[r][c] for c in range(-1, width + 1)]
+        for r in range(-1, height + 1)
+    ]
+    level = [
+        ((start, row), (end, row))
+        for row in range(height + 1)
+        for start, end in runs([framed[row][col + 1] != framed[row + 1][col + 1] for col in range(width)])
+    ]
+    upright = [
+        ((col, start), (col, end))
+        for col in range(width + 1)
+        for start, end in runs([framed[row + 1][col] != framed[row + 1][col + 1] for row in range(height)])
+    ]
+    return level + upright
+
+
 def draw_map(stage: str, path: pathlib.Path) -> None:
     """The tile of C that block 0 writes; which lane of which warp wrote what, found by running the stage."""
-    plt = plot_style()
+    plt = plot_style(SIZE)
     from matplotlib.collections import LineCollection
 
     found = read_json(MAPS)[stage]
     rows = [found["kinds"][kind] for kind in found["rows"]]
     height, width = len(rows), min(map(len, rows))
-    fig, ax = plt.subplots(figsize=(5.2, 4.6))
+    fig, ax = plt.subplots(figsize=(8, 4.6))
     lanes = [[t % 32 for t in row[:width]] for row in rows]
-    image = ax.imshow(lanes, cmap="viridis", interpolation="nearest", extent=(0, width, height, 0))
-    of_thread = [(row, col) for row in range(height) for col in range(width) if rows[row][col] == 0]
-    if len(of_thread) == 1:
-        for row in range(height):
-            for col in range(width):
-                if rows[row][col] // 32 == 0:  # the first warp
-                    ax.add_patch(plt.Rectangle((col, row), 1, 1, fill=False, edgecolor="red", linewidth=1.2))
-    else:
-        # Only the outline of the first warp's elements, so that those of its first thread can be seen.
-        first = [
-            [0 <= row < height and 0 <= col < width and rows[row][col] // 32 == 0 for col in range(-1, width + 1)]
-            for row in range(-1, height + 1)
-        ]
-        edges = [
-            ((start, row), (end, row))
-            for row in range(height + 1)
-            for start, end in runs([first[row][col + 1] != first[row + 1][col + 1] for col in range(width)])
-        ]
-        edges += [
-            ((col, start), (col, end))
-            for col in range(width + 1)
-            for start, end in runs([first[row + 1][col] != first[row + 1][col + 1] for row in range(height)])
-        ]
-        ax.add_collection(LineCollection(edges, colors="red", linewidths=1.2))
-        ax.plot(
-            [col + 0.5 for _, col in of_thread],
-            [row + 0.5 for row, _ in of_thread],
-            "s",
-            color="white",
-            markeredgecolor="black",
-            markersize=4,
-            clip_on=False,
-        )
-    fig.colorbar(image, label="lane (thread % 32)")
+    image = ax.imshow(lanes, cmap=LANES, interpolation="nearest", extent=(0, width, height, 0))
+    warp = [[t // 32 == 0 for t in row[:width]] for row in rows]
+    edges = outline(warp)
+    own = rectangles({(row, col) for row in range(height) for col in range(width) if rows[row][col] == 0})
+    parts = rectangles({(row, col) for row in range(height) for col in range(width) if warp[row][col]})
+    # Lines thin enough that something is left between them.
+    cell = MAP_PT / height
+    thick = min(1.8, 0.3 * cell * min(high for _, _, high, _ in parts))
+    thin = min(0.9, 0.2 * cell * min(high for _, _, high, _ in own))
+    ax.add_collection(LineCollection(edges, colors="white", linewidths=2.2 * thick, clip_on=False))
+    ax.add_collection(LineCollection(edges, colors="black", linewidths=thick, clip_on=False))
+    for row, col, high, wide in own:
+        ax.add_patch(plt.Rectangle((col, row), wide, high, facecolor="white", edgecolor="black", linewidth=thin))
+    count = sum(high * wide for _, _, high, wide in own)
+    elements = "1 element" if count == 1 else f"{count} elements"
+    # To its rightmost place in the first row, and to the last corner of its warp; the higher one's label on top.
+    row, col, high, wide = max((r for r in own if r[0] == own[0][0]), key=lambda r: r[1])
+    last_row, last_col = max((row, col) for row in range(height) for col in range(width) if warp[row][col])
+    corner = 1 - (last_row + 1) / height
+    places = (0.66, 0.93) if corner > 0.8 else (0.9, min(0.62, corner + 0.1))
+    pointed(plt, ax, f"thread 0,\n{elements}:\nwhite", (col + wide / 2, row + high / 2), places[0], SIZE)
+    pointed(plt, ax, "warp 0:\noutlined", (last_col + 1, last_row + 1), places[1], SIZE)
+    bar = fig.colorbar(image, label="lane (thread % 32)", pad=0.3, ticks=[0, 8, 16, 24, 31])
+    bar.ax.invert_yaxis()  # as in the map, the first one on top
     ax.set_xlabel("column of C")
     ax.set_ylabel("row of C")
     ax.grid(False)
-    separator, also = (
-        (", ", "") if len(of_thread) == 1 else ("\n", f", the {len(of_thread)} elements of thread 0 white")
-    )
-    ax.set_title(f"{stage}: block {tuple(found['block'])}{separator}warp 0 in red{also}", fontsize=10)
+    ax.set_title(f"{stage}: block {tuple(found['block'])}", fontsize=SIZE)
     save(plt, fig, path)
 
 

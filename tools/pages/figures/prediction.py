@@ -3,15 +3,17 @@
 import pathlib
 
 from tools.pages.data import COUNTERS, LADDER, Data
-from tools.pages.figures.style import Plan, plot_style, save
+from tools.pages.figures.style import COLOURS, Plan, plot_style, save
+
+SIZE = 11.5  # of text
 
 
 def draw_prediction(data: Data, path: pathlib.Path) -> None:
-    plt = plot_style()
+    plt = plot_style(SIZE)
     measured = data.counters["sizes"]["2048"]
     stages = [i for i in data.stages if i in measured and "gflops" in data.results.get((i, "2048x2048x2048"), {})]
     many = len(stages) > 8
-    fig, ax = plt.subplots(figsize=(max(8, 0.55 * len(stages)), 3.8))
+    fig, ax = plt.subplots(figsize=(10, 4.8))
     peak = data.ceilings["ffma_gflops"]
     for n, i in enumerate(stages):
         r = data.results[i, "2048x2048x2048"]
@@ -23,20 +25,22 @@ def draw_prediction(data: Data, path: pathlib.Path) -> None:
             )
         ]
         for offset, value, colour, label in (
-            (-0.27, allowed[0], "#b0c4de", "predicted from the source"),
-            (0, allowed[1], "#4682b4", "predicted from ncu's wavefronts"),
-            (0.27, r["gflops"], "#2e8b57", "measured"),
+            (-0.27, allowed[0], "#b9b9b9", "predicted from the source"),
+            (0, allowed[1], COLOURS[0], "predicted from Nsight Compute's wavefronts"),
+            (0.27, r["gflops"], "#e69f00", "measured"),
         ):
             ax.bar(n + offset, value / 1e3, 0.25, color=colour, label=label if n == 0 else None)
             if not many:
-                ax.text(n + offset, value / 1e3 * 1.05, f"{value / 1e3:.2f}", ha="center", fontsize=8)
+                ax.text(n + offset, value / 1e3 * 1.05, f"{value / 1e3:.2f}", ha="center")
     ax.set_yscale("log")
-    ax.set_xticks(range(len(stages)), [i.split("/")[1].split("_")[0] if many else i.split("/")[1] for i in stages])
+    names = [i.split("/")[1].split("_")[0] if many else i.split("/")[1] for i in stages]
+    ax.set_xticks(range(len(stages)), names, rotation=90 if many else 0)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.set_ylabel("TFLOP/s at 2048")
-    ax.set_ylim(0.2, 100 if many else 30)
+    ax.set_ylim(0.2, 400 if many else 100)  # room for what the colours mean
     ax.grid(axis="x", visible=False)
     ax.legend(frameon=False, loc="upper left")
-    ax.set_title(f"What L1 and shared memory allow, and what came ({data.ladder['device']})")
+    ax.set_title(f"What L1 and shared memory allow, and what came ({data.ladder['device']})", fontsize=SIZE)
     save(plt, fig, path)
 
 

@@ -46,8 +46,8 @@ def draw_shared_roofline(path: pathlib.Path) -> None:
 
 def draw_swizzle(path: pathlib.Path) -> None:
     """Where 16-byte chunks of a tile's rows of 128 bytes lie: in order, padded, and exchanged by the row's number."""
-    plt = plot_style()
-    fig, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
+    plt = plot_style(12)
+    fig, axes = plt.subplots(1, 3, figsize=(10, 4), sharey=True)
     for ax, title, place, width in (
         (axes[0], "in order: 8 wavefronts", lambda r, c: c, 8),
         (axes[1], "padded by 16 bytes (02): 1", lambda r, c: (r + c) % 8, 8),
@@ -57,9 +57,9 @@ def draw_swizzle(path: pathlib.Path) -> None:
         for row in range(8):
             grid[row][place(row, 2)] = 1
             for c in range(8):
-                ax.text(place(row, c), row, c, ha="center", va="center", fontsize=8)
+                ax.text(place(row, c), row, c, ha="center", va="center", fontsize=12)
         ax.imshow(grid, cmap="Blues", vmin=0, vmax=2, aspect="auto")
-        ax.set_title(title, fontsize=10)
+        ax.set_title(title, fontsize=12)
         ax.set_xlabel("four banks each")
         ax.set_xticks(range(8))
         ax.set_yticks(range(8))

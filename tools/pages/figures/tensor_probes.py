@@ -4,7 +4,7 @@ import pathlib
 from collections.abc import Callable
 
 from tools.pages.data import Data
-from tools.pages.figures.style import Axes, Draw, Plan, plot_style, save
+from tools.pages.figures.style import LANES, Axes, Draw, Plan, plot_style, save
 from tools.pages.records.tensor_probes import (
     PAPER,
     figure_of,
@@ -24,6 +24,8 @@ DRAWN = (
     ("a_f16_16x16x16_row", "b_f16_16x16x16_row", "c_f32_16x16x16"),
     ("a_f16_16x8x16", "b_f16_16x8x16", "c_f32_16x8x16"),
 )
+FRAGMENT_SIZE = 14  # of text
+REST = 2.6  # how wide the pieces are drawn that are like the first, of 8 columns
 TITLES = {"a": "A", "b": "B", "c": "accumulator"}
 
 
@@ -116,17 +118,58 @@ def draw_grid(ax: Axes, lanes: list[list[int]], title: str, ones: Callable[[int,
     ax.grid(False)
 
 
+def draw_pieces(ax: Axes, lanes: list[list[int]], title: str) -> None:
+    """A fragment that repeats one piece of 8 x 8: that piece with each lane's number, written once for its neighbours;
+    of the others only that they are the same."""
+    from matplotlib.patches import Rectangle
+
+    rows, cols = len(lanes), len(lanes[0])
+    piece = [row[:8] for row in lanes[:8]]
+    same = all(lanes[i][j] == piece[i % 8][j % 8] for i in range(rows) for j in range(cols))
+    if not same:
+        raise ValueError(f"{title}: its pieces of 8 x 8 differ")
+    ax.imshow(piece, cmap=LANES, vmin=0, vmax=31, extent=(0, 8, 8, 0), aspect="auto")
+    wide = next(n for n in (2, 1) if all(row[c] == row[c + n - 1] for row in piece for c in range(0, 8, n)))
+    high = next(n for n in (2, 1) if all(piece[r] == piece[r + n - 1] for r in range(0, 8, n)))
+    for r in range(0, 8, high):
+        for c in range(0, 8, wide):
+            colour = "black" if piece[r][c] > 13 else "white"
+            ax.text(
+                c + wide / 2, r + high / 2, piece[r][c], ha="center", va="center", fontsize=FRAGMENT_SIZE, color=colour
+            )
+    for edge in range(0, 9, high):
+        ax.plot((0, 8), (edge, edge), color="white", linewidth=0.8)
+    for edge in range(0, 9, wide):
+        ax.plot((edge, edge), (0, 8), color="white", linewidth=0.8)
+    # The other pieces are narrow: there is nothing to be read in them.
+    right, below = 8 + REST * (cols > 8), 8 + REST / 2 * (rows > 8)
+    for (x, wide), (y, high) in (((8, right - 8), (0, 8)), ((0, 8), (8, below - 8)), ((8, right - 8), (8, below - 8))):
+        ax.add_patch(Rectangle((x, y), wide, high, facecolor="#e8e8e8", edgecolor="white", linewidth=2))
+        if wide and high:
+            ax.text(x + wide / 2, y + high / 2, "same", ha="center", va="center", fontsize=FRAGMENT_SIZE)
+    ax.set_title(title, fontsize=FRAGMENT_SIZE)
+    ax.set_xlim(0, 8 + REST)
+    ax.set_ylim(8 + REST / 2, 0)
+    ax.set_xticks([0, 8, right][: 2 + (cols > 8)], ["0", "8", "16"][: 2 + (cols > 8)])
+    ax.set_yticks([0, 8, below], ["0", "8", "16"])
+    ax.spines[["left", "bottom"]].set_visible(False)
+    ax.grid(False)
+
+
 def draw_fragments(path: pathlib.Path) -> None:
-    plt = plot_style()
+    plt = plot_style(FRAGMENT_SIZE)
     run = read_json(map_path())
-    fig, axes = plt.subplots(2, 3, figsize=(11, 7.6))
+    fig, axes = plt.subplots(2, 3, figsize=(12, 6.2), gridspec_kw={"wspace": 0.2, "hspace": 0.3})
     for row, kinds in zip(axes, DRAWN):
         for ax, kind in zip(row, kinds):
             lanes, found = fragment_grid(run, kind)
             family, _, shape, _ = found["fragment"].split()[:4]
-            draw_grid(ax, lanes, f"{family} {shape}, {TITLES[kind[0]]}: {found['registers']} registers a lane")
-    fig.suptitle(f"the lane of each element ({run['device']})", fontsize=10)
-    fig.tight_layout()
+            draw_pieces(ax, lanes, f"{family} {shape}, {TITLES[kind[0]]}: {found['registers']}")
+    fig.suptitle(
+        f"The lane of each element ({run['device']}), and registers per lane. A fragment repeats its piece of 8 x 8.",
+        fontsize=FRAGMENT_SIZE,
+        y=0.99,
+    )
     save(plt, fig, path)
 
 

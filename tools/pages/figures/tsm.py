@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from tools.experiments.tsm_cases import TYPES
 from tools.pages.data import Data, NotMeasured
+from tools.pages.figures.ladder import label_ends
+from tools.pages.figures.style import COLOURS as CURVES
 from tools.pages.figures.style import Axes, Plan, Pyplot, plot_style, save
 from tools.pages.records.probes import record_path
 from tools.pages.records.tsm import memory
@@ -42,31 +44,35 @@ def predicted_gbs(stage: str, source: str, width: int, type: str) -> float:
 
 
 def draw_prediction(sources: dict[str, str], data: Data, path: pathlib.Path) -> None:
-    """Bandwidth by Little's law against the width, for each stage."""
-    plt = plot_style()
-    fig, ax = plt.subplots(figsize=(8, 4.2))
+    """Bandwidth by Little's law against the width, for each stage. Types that have the same curve share it."""
+    size = 12
+    plt = plot_style(size)
+    fig, ax = plt.subplots(figsize=(8.2, 4.8))
     found = memory()
     most, widths = found.ceiling, range(1, 65)
+    curves: dict[tuple[str, tuple[float, ...]], list[str]] = {}
     for stage, source in sources.items():
-        for type, dashes in (("d", "-"), ("z", "--")):
-            ax.plot(
-                widths,
-                [predicted_gbs(stage, source, w, type) for w in widths],
-                dashes,
-                color={"01": "C0", "02": "C1"}[stage],
-                label=f"{stage}, {TYPES[type]}",
-            )
-    ax.axhline(most, color="black", linewidth=1)
-    ax.annotate(f"read bandwidth, {data.ladder['device']}", (64, most), ha="right", va="bottom", fontsize=8)
+        for type in TYPES:
+            speeds = tuple(predicted_gbs(stage, source, w, type) for w in widths)
+            curves.setdefault((stage, speeds), []).append(TYPES[type])
+    ends = []
+    for n, ((stage, speeds), types) in enumerate(curves.items()):
+        ax.plot(widths, speeds, "-" if types[0] == TYPES["d"] else "--", color=CURVES[n], linewidth=2.2)
+        ends.append(
+            (64, speeds[-1], f"{stage}, {', '.join(types)}".replace("double, double complex", "both types"), CURVES[n])
+        )
+    ax.axhline(most, color="black", linewidth=1.5)
+    ax.annotate(f"read bandwidth, {data.ladder['device']}", (64, most * 1.1), ha="right", va="bottom")
     ax.set_yscale("log")
     ax.set_ylim(0.05, 3 * most)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     ax.set_xlabel("M = N")
     ax.set_ylabel("GB/s of A and B")
     ax.set_title(
         f"Bytes in flight / latency: {found.ns(256):.0f} ns where they are few, {found.full_ns():.0f} ns where many",
-        fontsize=10,
+        fontsize=size,
     )
-    ax.legend(loc="lower right", fontsize=8)
+    label_ends(fig, ax, ends, size)
     save(plt, fig, path)
 
 
@@ -80,8 +86,8 @@ def element_owners(map_name: str, m: int, n: int, tm: int, tn: int) -> list[list
 
 def draw_maps(path: pathlib.Path) -> None:
     """Who has which element of C, in the slices of 03 to 06, for a C of 8 x 8."""
-    plt = plot_style()
-    fig, axes = plt.subplots(1, 4, figsize=(11, 3.5))
+    plt = plot_style(12)
+    fig, axes = plt.subplots(1, 4, figsize=(10, 3.3))
     for ax, (title, name, tm, tn) in zip(
         axes,
         (
@@ -95,13 +101,13 @@ def draw_maps(path: pathlib.Path) -> None:
         ax.imshow([[1 if owner == 0 else 0 for owner in row] for row in owners], cmap="Blues", vmin=0, vmax=2)
         for r, row in enumerate(owners):
             for c, owner in enumerate(row):
-                ax.text(c, r, owner, ha="center", va="center", fontsize=8)
-        ax.set_title(title, fontsize=10)
+                ax.text(c, r, owner, ha="center", va="center", fontsize=12)
+        ax.set_title(title, fontsize=12)
         ax.set_xticks([])
         ax.set_yticks([])
         ax.grid(False)
     axes[0].set_ylabel("row of C, column of A")
-    fig.supxlabel("column of C and of B; the number is the thread of a slice", fontsize=9)
+    fig.supxlabel("column of C and of B; the number is the thread of a slice", fontsize=12)
     fig.tight_layout()
     save(plt, fig, path)
 
@@ -225,27 +231,25 @@ def tile_rows(source: str, tm: int, tn: int, width: int, rows_of_words: int, siz
 
 def draw_tiles(sources: dict[str, str], data: Data, path: pathlib.Path) -> None:
     """Bytes in flight of an SM against the width, for each tile, without and with a second set of registers."""
-    plt = plot_style()
-    fig, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
+    size = 12
+    plt = plot_style(size)
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.4), sharey=True, gridspec_kw={"wspace": 0.3})
     widths = range(1, 65)
+    needed = memory().needed() / 1000
     for ax, (stage, sets) in zip(axes, (("05", 1), ("07", 2))):
-        for i, (tm, tn) in enumerate(((1, 1), (2, 2), (4, 4), (8, 8))):
-            ax.plot(
-                widths,
-                [tile_rows(sources[stage], tm, tn, w, sets, 8) * 2 * w * 8 / 1000 for w in widths],
-                f"C{i}-",
-                linewidth=1.2,
-                label=f"{tm} x {tn}",
-            )
-        needed = memory().needed() / 1000
-        ax.axhline(needed, color="black", linewidth=1)
-        ax.annotate("latency x bandwidth", (64, needed), ha="right", va="bottom", fontsize=8)
+        ends = []
+        for n, (tm, tn) in enumerate(((1, 1), (2, 2), (4, 4), (8, 8))):
+            of = [tile_rows(sources[stage], tm, tn, w, sets, 8) * 2 * w * 8 / 1000 for w in widths]
+            ax.plot(widths, of, color=CURVES[n], linewidth=1.8)
+            ends.append((64, of[-1], f"{tm} x {tn}", CURVES[n]))
+        ax.axhline(needed, color="black", linewidth=1.2)
         ax.set_yscale("log")
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         ax.set_xlabel("M = N, double")
-        ax.set_title({"05": "05, 06: one set of registers", "07": "07, 08: two sets"}[stage], fontsize=10)
+        ax.set_title({"05": "05, 06: one set of registers", "07": "07, 08: two sets"}[stage], fontsize=size)
+        label_ends(fig, ax, [*ends, (64, needed, "needed", "black")], size)
     axes[0].set_ylabel("kB in flight of an SM")
-    axes[0].legend(fontsize=8)
-    fig.tight_layout()
+    fig.text(0.5, -0.03, "needed: latency x bandwidth", ha="center", va="top")
     save(plt, fig, path)
 
 

@@ -1,4 +1,5 @@
-// The theme: ?theme=projector of the address, else what was chosen last, else the system's.
+// The theme: ?theme=projector of the address, else the page's own (data-default-theme; not on a phone), else what was
+// chosen last, else the system's.
 (() => {
   const themes = ["light", "dark", "projector"];
   const asked = new URLSearchParams(location.search).get("theme");
@@ -9,7 +10,8 @@
     try { localStorage.setItem("theme", theme); } catch { /* a file may not keep anything */ }
     document.dispatchEvent(new CustomEvent("theme", { detail: theme }));
   };
-  const first = [asked, kept].find((theme) => themes.includes(theme)) || (dark ? "dark" : "light");
+  const own = innerWidth >= 700 && document.querySelector("[data-default-theme]")?.dataset.defaultTheme;
+  const first = [asked, own, kept].find((theme) => themes.includes(theme)) || (dark ? "dark" : "light");
   document.documentElement.dataset.theme = first;
   const bar = document.querySelector(".bar");
   if (bar) {

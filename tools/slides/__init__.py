@@ -1,0 +1,1 @@
+"""Slides, in one HTML file, from what the pages of docs/ are made of."""
