@@ -45,28 +45,29 @@ struct TraceRequest {
 
 /// A block of the launch.
 struct TraceBlock {
-  std::uint64_t index = 0;  ///< linear, in the grid
+  std::uint64_t index = 0;     ///< linear, in the grid
   std::uint64_t requests = 0;  ///< all that it made; the trace has the first of them
   std::uint64_t barriers = 0;  ///< before its last request
 };
 
 struct AccessTrace {
   std::string kernel;
-  int launches = 0;  ///< of the stage; this is one of them
+  int launch = 0, launches = 0;  ///< which of the stage's launches, from 1 on, and how many there are
   dim3 grid, block;
   std::size_t dynamic_shared = 0, static_shared = 0;
   std::vector<TraceObject> objects;
   std::vector<TraceSite> sites;
   std::vector<TraceBlock> blocks;
-  std::vector<TraceRequest> requests;  ///< in the order of the executor: a block's warps one after another between barriers
+  std::vector<TraceRequest>
+      requests;  ///< in the order of the executor: a block's warps one after another between barriers
   std::vector<std::string> defects, warnings;
 };
 
 struct TraceChoice {
-  int launch = 1;                      ///< which of the stage's, from 1 on
+  int launch = 0;  ///< which of the stage's, from 1 on; 0: that of the most accesses
   bool all_blocks = false;
-  std::vector<std::string> blocks;     ///< "5": linear, or "1,2" or "1,2,0": x, y, z; none: the first
-  std::uint64_t requests = 6000;       ///< of a block, at most
+  std::vector<std::string> blocks;  ///< "5": linear, or "1,2" or "1,2,0": x, y, z; none: the first
+  std::uint64_t requests = 10000;   ///< of a block, at most
 };
 
 /// Launches it once and watches. Throws UsageError if the stage refuses the problem, or there is no such launch or block;

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <vector>
+#include <string>
 
 namespace gemm {
 namespace {
 
 Json to_json(const TraceObject& object) {
   if (object.kind == TraceObject::Kind::matrix) {
-    return {{"kind", "matrix"},  {"name", object.name}, {"rows", object.rows},
-            {"cols", object.cols}, {"ld", object.ld},     {"element_bytes", object.element_bytes},
+    return {{"kind", "matrix"},         {"name", object.name}, {"rows", object.rows},
+            {"cols", object.cols},      {"ld", object.ld},     {"element_bytes", object.element_bytes},
             {"in_line", object.in_line}};
   }
   return {{"kind", object.kind == TraceObject::Kind::shared ? "shared" : "memory"},
@@ -22,7 +24,9 @@ Json to_json(const TraceObject& object) {
 
 Json to_json(const TraceSite& site) {
   Json json = {{"space", site.shared ? "shared" : "global"},
-               {"access", site.atomic ? "atomic" : site.store ? "store" : "load"},
+               {"access", site.atomic  ? "atomic"
+                          : site.store ? "store"
+                                       : "load"},
                {"bytes", site.bytes}};
   if (site.async) json["async"] = true;
   json["lines"] = Json::array();
@@ -30,46 +34,59 @@ Json to_json(const TraceSite& site) {
   return json;
 }
 
-// A value for each lane of the mask; one, if it is the same for all.
-template <class Value>
-Json by_lane(const std::array<Value, TraceRequest::lanes>& values, std::uint32_t mask) {
-  std::vector<Value> of_mask;
-  for (; mask; mask &= mask - 1) of_mask.push_back(values[static_cast<std::size_t>(std::countr_zero(mask))]);
-  if (std::ranges::all_of(of_mask, [&](Value value) { return value == of_mask.front(); })) return of_mask.front();
-  return of_mask;
-}
-
-// Most are a constant step apart: a sixth of the text.
-void put_offsets(Json& json, const TraceRequest& request) {
-  const auto& offset = request.offset;
-  const std::int64_t step = offset[1] - offset[0];
-  bool regular = request.mask == ~std::uint32_t{0};
-  for (std::size_t l = 1; regular && l < offset.size(); ++l) regular = offset[l] - offset[l - 1] == step;
-  json["offset"] = regular ? Json(offset[0]) : by_lane(offset, request.mask);
-  if (regular && step != 0) json["step"] = step;
-}
-
-Json to_json(const TraceRequest& request, bool shared) {
-  Json json = {
-      {"block", request.block}, {"warp", request.warp}, {"barriers", request.barriers}, {"site", request.site}};
-  if (request.mask != ~std::uint32_t{0}) json["mask"] = request.mask;
-  json["object"] = by_lane(request.object, request.mask);
-  put_offsets(json, request);
-  if (!shared) {
-    json["sectors"] = request.sectors;
-    json["lines"] = request.lines;
+// What requests have in common but for where they begin: few, and most of the text.
+class Shapes {
+ public:
+  // Its number; `base` becomes the place from which its offsets count.
+  std::size_t number_of(const TraceRequest& request, std::int64_t& base) {
+    Json lanes = Json::array(), offsets = Json::array(), wavefronts = Json::array(), objects = Json::array();
+    base = std::numeric_limits<std::int64_t>::max();
+    bool one_object = true;
+    const auto first = static_cast<std::size_t>(std::countr_zero(request.mask | 1u << 31));
+    for_each_lane(request, [&](std::size_t lane) {
+      base = std::min(base, request.offset[lane]);
+      one_object = one_object && request.object[lane] == request.object[first];
+    });
+    for_each_lane(request, [&](std::size_t lane) {
+      offsets.push_back(request.offset[lane] - base);
+      wavefronts.push_back(request.wavefront[lane]);
+      objects.push_back(request.object[lane]);
+    });
+    Json shape = {{"mask", request.mask}, {"offsets", offsets}, {"wavefront", wavefronts}};
+    if (!one_object) shape["objects"] = objects;
+    const auto [known, is_new] = numbers_.try_emplace(shape.dump(), list_.size());
+    if (is_new) list_.push_back(shape);
+    return known->second;
   }
-  json["wavefronts"] = request.wavefronts;
-  if (request.conflicts) json["conflicts"] = request.conflicts;
-  if (request.wavefronts > 1) json["wavefront"] = by_lane(request.wavefront, request.mask);
-  return json;
+  const Json& list() const { return list_; }
+
+ private:
+  template <class Do>
+  static void for_each_lane(const TraceRequest& request, Do act) {
+    for (std::uint32_t mask = request.mask; mask; mask &= mask - 1)
+      act(static_cast<std::size_t>(std::countr_zero(mask)));
+  }
+  std::map<std::string, std::size_t> numbers_;
+  Json list_ = Json::array();
+};
+
+// A row of "requests".
+Json row_of(const TraceRequest& request, Shapes& shapes) {
+  std::int64_t base = 0;
+  const std::size_t shape = shapes.number_of(request, base);
+  const auto first = static_cast<std::size_t>(std::countr_zero(request.mask | 1u << 31));
+  return {request.block,   request.warp,  request.barriers,   request.site,     shape, request.object[first], base,
+          request.sectors, request.lines, request.wavefronts, request.conflicts};
 }
+constexpr const char* fields[] = {"block", "warp",    "barriers", "site",       "shape",    "object",
+                                  "base",  "sectors", "lines",    "wavefronts", "conflicts"};
 
 }  // namespace
 
 Json to_json(const AccessTrace& trace) {
   const auto triple = [](dim3 d) { return Json{d.x, d.y, d.z}; };
-  Json json = {{"launches", trace.launches},
+  Json json = {{"launch", trace.launch},
+               {"launches", trace.launches},
                {"kernel", trace.kernel},
                {"grid", triple(trace.grid)},
                {"block", triple(trace.block)},
@@ -77,13 +94,15 @@ Json to_json(const AccessTrace& trace) {
                {"dynamic_shared_bytes", trace.dynamic_shared}};
   if (!trace.defects.empty()) json["defects"] = trace.defects;
   if (!trace.warnings.empty()) json["warnings"] = trace.warnings;
-  for (const char* name : {"objects", "sites", "blocks", "requests"}) json[name] = Json::array();
+  for (const char* name : {"objects", "sites", "blocks", "fields", "requests"}) json[name] = Json::array();
   for (const TraceObject& object : trace.objects) json["objects"].push_back(to_json(object));
   for (const TraceSite& site : trace.sites) json["sites"].push_back(to_json(site));
   for (const TraceBlock& block : trace.blocks)
     json["blocks"].push_back({{"index", block.index}, {"requests", block.requests}, {"barriers", block.barriers}});
-  for (const TraceRequest& request : trace.requests)
-    json["requests"].push_back(to_json(request, trace.sites[request.site].shared));
+  json["fields"] = fields;
+  Shapes shapes;
+  for (const TraceRequest& request : trace.requests) json["requests"].push_back(row_of(request, shapes));
+  json["shapes"] = shapes.list();
   return json;
 }
 

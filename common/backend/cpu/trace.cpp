@@ -46,15 +46,43 @@ std::uint64_t index_of(const std::string& text, dim3 grid) {
 // Takes the requests in as they come, and keeps those that were chosen.
 class Keeper {
  public:
-  Keeper(const TraceChoice& choice, AccessTrace& trace) : choice_(choice), trace_(trace) {}
+  explicit Keeper(const TraceChoice& choice) : choice_(choice) {}
 
+  // An exception must not pass through the executor: what is wrong with the choice of blocks comes at the end.
   void take(const simt::WarpRequest& request) {
-    if (static_cast<int>(request.launch_number) + 1 != choice_.launch) return;
+    if (!wrong_.empty()) return;
+    try {
+      keep(request);
+    } catch (const UsageError& error) {
+      wrong_ = error.what();
+    }
+  }
+
+  // When all are there: each question about lines costs a process.
+  AccessTrace complete() {
+    if (!wrong_.empty()) throw UsageError(wrong_);
+    std::size_t i = 0;
+    for (const auto& frames : simt::source_lines_with_callers(places_)) {
+      for (const simt::SourceLine& line : frames) trace_.sites[i].lines.emplace_back(line.file, line.line);
+      ++i;
+    }
+    // What the code calls its dynamic shared memory.
+    for (const auto& [object, pc] : dynamic_) {
+      const std::string name = simt::dynamic_name(pc, kernel_);
+      trace_.objects[object].name = name.empty() ? "smem" : name;
+    }
+    return std::move(trace_);
+  }
+
+ private:
+  using Place = std::pair<std::uint32_t, std::int64_t>;
+
+  void keep(const simt::WarpRequest& request) {
     kernel_ = request.launch.kernel;
     const dim3 grid = request.launch.grid;
     const std::uint64_t index =
         request.block.x + std::uint64_t{grid.x} * (request.block.y + std::uint64_t{grid.y} * request.block.z);
-    if (!chosen_) choose(grid);
+    if (!choice_.all_blocks && !chosen_) choose(grid);
     if (!choice_.all_blocks && !chosen_->contains(index)) return;
     const auto [known, is_new] = blocks_.try_emplace(index, trace_.blocks.size());
     if (is_new) trace_.blocks.push_back({.index = index});
@@ -80,23 +108,6 @@ class Keeper {
     }
     trace_.requests.push_back(kept);
   }
-
-  // When all are there: each question about lines costs a process.
-  void complete() {
-    std::size_t i = 0;
-    for (const auto& frames : simt::source_lines_with_callers(places_)) {
-      for (const simt::SourceLine& line : frames) trace_.sites[i].lines.emplace_back(line.file, line.line);
-      ++i;
-    }
-    // What the code calls its dynamic shared memory.
-    for (const auto& [object, pc] : dynamic_) {
-      const std::string name = simt::dynamic_name(pc, kernel_);
-      trace_.objects[object].name = name.empty() ? "smem" : name;
-    }
-  }
-
- private:
-  using Place = std::pair<std::uint32_t, std::int64_t>;
 
   void choose(dim3 grid) {
     chosen_.emplace();
@@ -166,7 +177,8 @@ class Keeper {
   }
 
   const TraceChoice& choice_;
-  AccessTrace& trace_;
+  AccessTrace trace_;
+  std::string wrong_;
   const void* kernel_ = nullptr;
   std::optional<std::set<std::uint64_t>> chosen_;
   std::map<std::uint64_t, std::size_t> blocks_;
@@ -175,44 +187,53 @@ class Keeper {
   bool shared_known_ = false;
   std::vector<simt::SharedObject> shared_;
   std::map<std::uint64_t, std::uint32_t> shared_objects_;
-  std::vector<std::pair<std::uint32_t, std::uintptr_t>> dynamic_;  // objects without a name, and where they are accessed
+  std::vector<std::pair<std::uint32_t, std::uintptr_t>>
+      dynamic_;  // objects without a name, and where they are accessed
   std::optional<simt::GlobalMemory::Holding> holding_;
   std::map<std::uintptr_t, std::uint32_t> global_objects_;
 };
 
+// From 1 on: the one that was asked for, else that of the most accesses.
+std::size_t chosen_launch(const std::vector<simt::KernelObservation>& kernels, int asked) {
+  if (asked > 0) return static_cast<std::size_t>(asked);
+  const auto requests = [](const simt::KernelObservation& kernel) {
+    std::uint64_t sum = 0;
+    for (const simt::SiteCounts& site : kernel.sites) sum += site.requests;
+    return sum;
+  };
+  const auto most = std::ranges::max_element(kernels, {}, requests);
+  return static_cast<std::size_t>(most - kernels.begin()) + 1;
+}
+
 }  // namespace
 
 AccessTrace trace_accesses(const Contender& contender, const Problem& problem, const TraceChoice& choice) {
-  AccessTrace trace;
-  Keeper keeper(choice, trace);
+  std::map<std::size_t, Keeper> keepers;  // by launch, from 1 on
   simt::InspectionResult result;
   Status status;
-  std::optional<std::string> wrong;  // an exception must not pass through the executor
   {
     simt::Inspection inspection(result);
     inspection.on_request = [&](const simt::WarpRequest& request) {
-      if (wrong) return;
-      try {
-        keeper.take(request);
-      } catch (const UsageError& error) {
-        wrong = error.what();
-      }
+      keepers.try_emplace(request.launch_number + 1, choice).first->second.take(request);
     };
     status = contender.launch(problem, nullptr);
   }
-  if (wrong) throw UsageError(*wrong);
   if (!status) throw UsageError(fmt::format("{}: {}", contender.id, status.reason));
-  trace.launches = static_cast<int>(result.kernels.size());
-  if (choice.launch > trace.launches)
-    throw UsageError(fmt::format("no launch {}: {} launches {} kernel{}", choice.launch, contender.id, trace.launches,
-                                 trace.launches == 1 ? "" : "s"));
-  const simt::KernelObservation& kernel = result.kernels[static_cast<std::size_t>(choice.launch - 1)];
+  if (result.kernels.empty()) throw UsageError(contender.id + " launches no kernel for this problem");
+  const std::size_t launch = chosen_launch(result.kernels, choice.launch), launches = result.kernels.size();
+  if (launch > launches) {
+    throw UsageError(
+        fmt::format("no launch {}: {} launches {} kernel{}", launch, contender.id, launches, launches == 1 ? "" : "s"));
+  }
+  AccessTrace trace = keepers.try_emplace(launch, choice).first->second.complete();
+  trace.launch = static_cast<int>(launch);
+  trace.launches = static_cast<int>(launches);
+  const simt::KernelObservation& kernel = result.kernels[launch - 1];
   trace.kernel = kernel.kernel;
   trace.grid = kernel.grid;
   trace.block = kernel.block;
   trace.dynamic_shared = kernel.dynamic_shared;
   trace.static_shared = kernel.static_shared;
-  keeper.complete();
   for (const simt::Defect& defect : result.defects)
     (simt::is_warning(defect.kind) ? trace.warnings : trace.defects).push_back(defect.text());
   return trace;

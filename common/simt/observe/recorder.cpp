@@ -88,8 +88,8 @@ void Recorder::count(SiteState& site, const std::uint64_t* address, LaneMask mas
   counts.conflicts += cost.conflicts;
   if (!keeps_) [[likely]]
     return;
-  Seen& seen = seen_.emplace_back(
-      Seen{site.tag, position, mask, {}, cost.sectors, cost.lines, cost.wavefronts, cost.conflicts});
+  Seen& seen =
+      seen_.emplace_back(Seen{site.tag, position, mask, {}, cost.sectors, cost.lines, cost.wavefronts, cost.conflicts});
   std::copy_n(address, warp_lanes, seen.address.begin());
 }
 

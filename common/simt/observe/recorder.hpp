@@ -84,11 +84,11 @@ class Recorder {
   void count_oldest(SiteState& site);
 
   std::vector<LaneRecords> records_;
-  std::vector<std::uint32_t> index_;  // by place and space; 0: none yet
-  std::vector<SiteState> sites_;      // [0] is nobody's
-  std::vector<unsigned> open_;        // sites with unpaired requests
-  std::uint64_t* block_runs_;         // by site / 4: no two calls end closer together
-  std::size_t covered_;               // sites
+  std::vector<std::uint32_t> index_;         // by place and space; 0: none yet
+  std::vector<SiteState> sites_;             // [0] is nobody's
+  std::vector<unsigned> open_;               // sites with unpaired requests
+  std::uint64_t* block_runs_;                // by site / 4: no two calls end closer together
+  std::size_t covered_;                      // sites
   std::uint32_t position_[warp_lanes] = {};  // how many accesses of each lane were paired up since the last flush
   bool keeps_ = false;
   std::vector<Seen> seen_;

@@ -14,11 +14,12 @@ struct WarpRequest {
   unsigned launch_number = 0;  ///< of the inspection, from 0 on
   Launch launch{};
   uint3 block{};
-  unsigned warp = 0;            ///< of the block
-  std::uint64_t barriers = 0;   ///< that the block has passed before
-  std::uintptr_t pc = 0;        ///< the return address: source_lines.hpp makes a line of it
+  unsigned warp = 0;           ///< of the block
+  std::uint64_t barriers = 0;  ///< that the block has passed before
+  std::uintptr_t pc = 0;       ///< the return address: source_lines.hpp makes a line of it
   bool shared = false, store = false, atomic = false;
-  bool async = false;  ///< of cp.async: the load where it begins, the store to shared memory where the thread waits for it
+  bool async =
+      false;  ///< of cp.async: the load where it begins, the store to shared memory where the thread waits for it
   unsigned bytes = 0;  ///< of one lane's access
   LaneMask mask = 0;
   /// Of each lane in the mask: an address or, of shared memory, a place as in shared_memory.hpp.
