@@ -40,7 +40,8 @@ struct TraceRequest {
   std::array<std::uint32_t, lanes> object{};  ///< of each lane in the mask: index in AccessTrace::objects
   std::array<std::int64_t, lanes> offset{};   ///< and bytes from the object's first
   std::uint32_t sectors = 0, lines = 0, wavefronts = 0, conflicts = 0;
-  std::array<std::uint8_t, lanes> wavefront{};  ///< that serves the lane, from 0 on
+  /// The wavefront that serves a lane, from 0 on, and how many of its phase come before: not 0 in a bank conflict.
+  std::array<std::uint8_t, lanes> wavefront{}, turn{};
 };
 
 /// A block of the launch.

@@ -39,7 +39,8 @@ class Shapes {
  public:
   // Its number; `base` becomes the place from which its offsets count.
   std::size_t number_of(const TraceRequest& request, std::int64_t& base) {
-    Json lanes = Json::array(), offsets = Json::array(), wavefronts = Json::array(), objects = Json::array();
+    Json lanes = Json::array(), offsets = Json::array(), wavefronts = Json::array(), turns = Json::array(),
+         objects = Json::array();
     base = std::numeric_limits<std::int64_t>::max();
     bool one_object = true;
     const auto first = static_cast<std::size_t>(std::countr_zero(request.mask | 1u << 31));
@@ -50,9 +51,10 @@ class Shapes {
     for_each_lane(request, [&](std::size_t lane) {
       offsets.push_back(request.offset[lane] - base);
       wavefronts.push_back(request.wavefront[lane]);
+      turns.push_back(request.turn[lane]);
       objects.push_back(request.object[lane]);
     });
-    Json shape = {{"mask", request.mask}, {"offsets", offsets}, {"wavefront", wavefronts}};
+    Json shape = {{"mask", request.mask}, {"offsets", offsets}, {"wavefront", wavefronts}, {"turn", turns}};
     if (!one_object) shape["objects"] = objects;
     const auto [known, is_new] = numbers_.try_emplace(shape.dump(), list_.size());
     if (is_new) list_.push_back(shape);

@@ -99,7 +99,9 @@ class Keeper {
                       .wavefronts = request.wavefronts,
                       .conflicts = request.conflicts};
     const simt::WarpAccess access{request.address.data(), request.mask, request.bytes, request.store};
-    kept.wavefront = simt::wavefront_of_lanes(access);
+    const simt::LaneTurns turns = simt::turns_of_lanes(access);
+    kept.wavefront = turns.wavefront;
+    kept.turn = turns.turn;
     for (std::uint32_t rest = kept.mask; rest; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
       const auto [object, offset] = request.shared ? in_shared(request, lane) : in_global(request.address[lane]);

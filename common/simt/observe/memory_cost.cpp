@@ -91,9 +91,9 @@ BankCost bank_cost(const WarpAccess& a) {
   return cost;
 }
 
-std::array<std::uint8_t, warp_lanes> wavefront_of_lanes(const WarpAccess& a) {
+LaneTurns turns_of_lanes(const WarpAccess& a) {
   const Phases phases(a);
-  std::array<std::uint8_t, warp_lanes> result{};
+  LaneTurns result;
   unsigned before = 0;
   for (unsigned phase = 0; phase < phases.count(); ++phase) {
     const LaneMask lanes = phases.lanes_of(phase);
@@ -105,7 +105,8 @@ std::array<std::uint8_t, warp_lanes> wavefront_of_lanes(const WarpAccess& a) {
       const unsigned lane = static_cast<unsigned>(std::countr_zero(rest));
       const std::uint64_t* const end = pieces.value + pieces.count;
       const auto piece = std::lower_bound(pieces.value, end, a.address[lane] >> piece_shift(a)) - pieces.value;
-      result[lane] = static_cast<std::uint8_t>(before + turn[piece]);
+      result.turn[lane] = turn[piece];
+      result.wavefront[lane] = static_cast<std::uint8_t>(before + turn[piece]);
     }
     before += busiest_bank(a, lanes);
   }

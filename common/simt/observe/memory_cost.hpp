@@ -38,7 +38,11 @@ struct BankCost {
 /// equal addresses throughout goes in half as many. L1 hits use the same banks.
 BankCost bank_cost(const WarpAccess& access);
 
-/// Which of these wavefronts serves each lane of the mask, from 0 on; of other lanes 0.
-std::array<std::uint8_t, warp_lanes> wavefront_of_lanes(const WarpAccess& access);
+/// For each lane of the mask the wavefront that serves it, from 0 on; and how many of its phase come before that one: 0
+/// unless other words lie in the same bank. Of other lanes 0.
+struct LaneTurns {
+  std::array<std::uint8_t, warp_lanes> wavefront{}, turn{};
+};
+LaneTurns turns_of_lanes(const WarpAccess& access);
 
 }  // namespace simt
