@@ -32,11 +32,30 @@ LONGEST_SOURCE = 2000  # lines of a file that the page takes in
 
 # ---- what a shared array looks like: the symbol table knows its bytes, only the source its rows and columns
 
-ELEMENT_BYTES = {"float": 4, "int": 4, "unsigned": 4, "double": 8, "__half": 2, "half": 2, "__nv_bfloat16": 2, "char": 1}
-ELEMENT_BYTES |= {"float2": 8, "float4": 16, "double2": 16, "__half2": 4, "half2": 4, "int4": 16, "uint4": 16}
+ELEMENT_BYTES = {
+    "float": 4,
+    "int": 4,
+    "unsigned": 4,
+    "double": 8,
+    "__half": 2,
+    "half": 2,
+    "__nv_bfloat16": 2,
+    "char": 1,
+}
+ELEMENT_BYTES |= {
+    "__nv_bfloat16": 2,
+    "float2": 8,
+    "float4": 16,
+    "double2": 16,
+    "__half2": 4,
+    "half2": 4,
+    "int4": 16,
+    "uint4": 16,
+}
 DECLARATION = re.compile(
-    r"__shared__\s+(?:__align__\([^)]*\)\s*|alignas\([^)]*\)\s*)?(?:nvcuda::|std::)?(\w+)\s+(\w+)((?:\s*\[[^\]]*\])+)\s*;"
+    r"__shared__\s+(?:__align__\([^)]*\)\s*|alignas\([^)]*\)\s*)?(?:nvcuda::|std::)?(\w+)\s+(\w+\s*\[[^;]*)\s*;"
 )
+DECLARATOR = re.compile(r"(\w+)\s*((?:\[[^\]]*\]\s*)+)")
 CONSTANTS = re.compile(r"constexpr\s+(?:static\s+)?(?:unsigned|int|std::size_t|auto)\s+(\w+\s*=[^;{]*);")
 OPERATORS = {
     ast.Add: operator.add,
@@ -65,37 +84,62 @@ def value_of(expression: str, constants: dict[str, int]) -> int | None:
         return None
 
 
-def constants_of(text: str) -> dict[str, int]:
-    """The whole numbers that a file names, as far as they follow from others."""
-    constants: dict[str, int] = {}
-    text = re.sub(r"//.*", "", text)
+def template_arguments(kernel: str, text: str) -> dict[str, str]:
+    """The parameters of a kernel that reports call sgemm<16, 8, true>, as far as its file declares them."""
+    name, _, arguments = kernel.partition("<")
+    name = name.rpartition("::")[2]
+    head = re.search(r"template\s*<([^<>]*)>[^;{}]*?\b" + re.escape(name) + r"\s*\(", text)
+    if not head or not arguments:
+        return {}
+    names = [parameter.partition("=")[0].split()[-1] for parameter in head[1].split(",")]
+    values = [value.strip() for value in arguments.rstrip(">").split(",")]
+    return dict(zip(names, values, strict=False)) if len(names) == len(values) else {}
+
+
+def constants_of(text: str, template: dict[str, str]) -> dict[str, int]:
+    """The whole numbers that a file names, as far as they follow from others and from the kernel's own."""
+    constants = {name: int(value) for name, value in template.items() if value.isdecimal()}
     for declaration in CONSTANTS.finditer(text):
         for part in declaration[1].split(","):
             name, _, expression = part.partition("=")
             if (value := value_of(expression, constants)) is not None:
-                constants[name.strip()] = value
+                constants.setdefault(name.strip(), value)
     return constants
 
 
-def declared_shape(name: str, size: int, texts: Iterable[str]) -> Json:
-    """Element bytes and dimensions of a shared array of `size` bytes; nothing if its declaration does not tell.
+def shape_of(element: int, dimensions: list[str], size: int, constants: dict[str, int]) -> Json:
+    """If the dimensions do not contradict the size. One may be unknown: it follows."""
+    values = [value_of(each, constants) for each in dimensions]
+    known = element
+    for value in values:
+        known *= value or 1
+    if values.count(None) == 1 and known and size % known == 0:
+        values[values.index(None)] = size // known
+        known = size
+    if None in values or known != size:
+        return {}
+    shape: Json = {"element_bytes": element, "dimensions": values}
+    # One dimension of ROWS * ROW elements.
+    row = value_of(dimensions[0].rpartition("*")[2], constants) if len(values) == 1 else None
+    if row and values[0] % row == 0:
+        shape["row"] = row
+    return shape
 
-    One dimension may be a template's parameter: it follows from the size. What contradicts the size is not believed."""
+
+def declared_shape(name: str, size: int, texts: Iterable[str], kernel: str) -> Json:
+    """Element bytes and dimensions of a shared array of `size` bytes; nothing if its declaration does not tell."""
     for text in texts:
-        constants = constants_of(text)
+        text = re.sub(r"//.*", "", text)
+        template = template_arguments(kernel, text)
+        constants = constants_of(text, template)
         for declaration in DECLARATION.finditer(text):
-            if declaration[2] != name or declaration[1] not in ELEMENT_BYTES:
-                continue
-            element = ELEMENT_BYTES[declaration[1]]
-            dimensions = [value_of(each, constants) for each in re.findall(r"\[([^\]]*)\]", declaration[3])]
-            known = element
-            for dimension in dimensions:
-                known *= dimension or 1
-            if dimensions.count(None) == 1 and known and size % known == 0:
-                dimensions[dimensions.index(None)] = size // known
-                known = size
-            if None not in dimensions and known == size:
-                return {"element_bytes": element, "dimensions": dimensions}
+            element = ELEMENT_BYTES.get(template.get(declaration[1], declaration[1]))
+            for declarator in DECLARATOR.finditer(declaration[2]):
+                dimensions = re.findall(r"\[([^\]]*)\]", declarator[2])
+                if declarator[1] != name or not element:
+                    continue
+                if shape := shape_of(element, dimensions, size, constants):
+                    return shape
     return {}
 
 
@@ -117,9 +161,10 @@ def data_of(trace: Json) -> Json:
     sources = {name: text for name in names if (text := text_of(name))}
     ordered = [sources[own]] if own in sources else []
     ordered += [text for name, text in sources.items() if name != own]
+    kernel = trace["kernel"]
     objects = [
-        item | declared_shape(item["name"], item["bytes"], ordered) if item["kind"] == "shared" else item
-        for item in trace["objects"]
+        each | (declared_shape(each["name"], each["bytes"], ordered, kernel) if each["kind"] == "shared" else {})
+        for each in trace["objects"]
     ]
     return trace | {"objects": objects, "sources": sources, "file": own}
 

@@ -39,26 +39,26 @@
       return { ...object, number, cell: object.element_bytes, cols: object.cols, stride: object.ld, count: object.rows };
     }
     if (object.dimensions) {
-      const cols = object.dimensions[object.dimensions.length - 1];
-      const rows = object.dimensions.slice(0, -1).reduce((a, b) => a * b, 1);
-      return { ...object, number, cell: object.element_bytes, cols, stride: cols, count: rows };
+      const cols = object.row || object.dimensions[object.dimensions.length - 1];
+      const count = object.dimensions.reduce((a, b) => a * b, 1) / cols;
+      return { ...object, number, cell: object.element_bytes, cols, stride: cols, count };
     }
     // Nobody told its shape: rows of 32 words, one for each bank.
     return { ...object, number, cell: WORD, cols: ROW_WORDS, stride: ROW_WORDS, count: Math.ceil(object.bytes / LINE) };
   });
   const span = (first, count) => (count > 1 ? `${first}..${first + count - 1}` : `${first}`);
-  const nameOf = (number, offset, bytes) => {
-    const object = objects[number], element = Math.floor(offset / object.cell), count = Math.max(1, bytes / object.cell);
-    const row = Math.floor(element / object.stride), col = element % object.stride;
-    if (object.kind === "matrix") return `${object.name}(${row}, ${span(col, count)})`;
+  // Of its first element, for an access of several.
+  const nameOf = (number, offset) => {
+    const object = objects[number], element = Math.floor(offset / object.cell);
+    if (object.kind === "matrix") return `${object.name}(${Math.floor(element / object.stride)}, ${element % object.stride})`;
     if (!object.dimensions) return `${object.name}+${offset}`;
     const indices = [];
-    let rest = row;
-    for (const dimension of object.dimensions.slice(0, -1).reverse()) {
+    let rest = element;
+    for (const dimension of object.dimensions.slice().reverse()) {
       indices.unshift(`[${rest % dimension}]`);
       rest = Math.floor(rest / dimension);
     }
-    return `${object.name}${indices.join("")}[${span(col, count)}]`;
+    return object.name + indices.join("");
   };
 
   // ---- the choice
@@ -169,27 +169,32 @@
   const counted = (count, one, many = one + "s") => `${count} ${count === 1 ? one : many}`;
   const verb = (site) => (site.async ? (site.space === "shared" ? "receives an asynchronous copy in" : "begins an asynchronous copy from")
     : { load: "loads from", store: "stores to", atomic: "updates" }[site.access]);
+  const costText = (request) => {
+    const wavefronts = counted(request.wavefronts, "wavefront");
+    if (request.shared) {
+      return wavefronts + (request.conflicts ? `, <b class="conflict">${request.conflicts} by bank conflicts</b>` : "");
+    }
+    const more = request.conflicts ? `, ${request.conflicts} of them avoidable` : "";
+    return `${counted(request.sectors, "sector")} in ${counted(request.lines, "line")}; if L1 hits, ${wavefronts}${more}`;
+  };
   const nowText = (request) => {
     if (!request) return "No access of this warp is in the trace.";
     const names = [...new Set(request.lanes.map((lane) => objects[objectOf(request, lane)].name))].join(" and ");
-    const cost = request.shared ? "" : `${counted(request.sectors, "sector")} in ${counted(request.lines, "line")} of 128 bytes, `;
-    const where = request.shared ? "" : " if L1 hits";
     return `<b>Step ${state.step + 1} of ${chosen.length}</b>: warp ${request.warp} ${verb(request.site)} <b>${names}</b>, ` +
-      `${counted(request.lanes.length, "lane")} of ${counted(request.site.bytes, "byte")}: ${cost}` +
-      `${counted(request.wavefronts, "wavefront")}${where}` +
-      (request.conflicts ? `, <b class="${request.shared ? "conflict" : ""}">${request.conflicts} of them by bank conflicts</b>` : "") +
-      `, after ${counted(request.barriers, "barrier")}.` + (state.remark ? ` <i>${state.remark}</i>` : "");
+      `${request.lanes.length} x ${counted(request.site.bytes, "byte")}: ${costText(request)}. ` +
+      `Barriers before: ${request.barriers}.` + (state.remark ? ` <i>${state.remark}</i>` : "");
   };
 
   // ---- the lanes
 
+  // Of each lane, which of the touched sectors its first byte lies in.
   const sectorsOf = (request) => {
-    const found = new Map();
+    const numbers = new Map(), found = new Map();
     for (const lane of request.lanes) {
       const number = objectOf(request, lane);
       const key = `${number} ${Math.floor((objects[number].in_line + offsetOf(request, lane)) / SECTOR)}`;
-      if (!found.has(key)) found.set(key, found.size);
-      found.set(lane, found.get(key));
+      if (!numbers.has(key)) numbers.set(key, numbers.size);
+      found.set(lane, numbers.get(key));
     }
     return found;
   };
@@ -209,7 +214,7 @@
     const group = request.shared ? lane.wavefront : sectors.get(lane);
     cell.classList.add(request.shared && lane.turn ? "conflict" : group % 2 ? "odd" : "even");
     const shown = request.shared ? (request.wavefronts > 1 ? `w${group}` : "") : `s${group}`;
-    cell.append(part("n", lane.lane), part("a", nameOf(number, offset, request.site.bytes)), part("w", shown));
+    cell.append(part("n", lane.lane), part("a", nameOf(number, offset)), part("w", shown));
     const bank = Math.floor((objects[number].in_line + offset) / WORD) % ROW_WORDS;
     cell.title = request.shared ? `bank ${bank}, wavefront ${lane.wavefront}` : `sector ${group} of this access`;
     return cell;
@@ -225,10 +230,10 @@
     let longest = 8;
     for (const request of requests) {
       for (const lane of [request.lanes[0], request.lanes[request.lanes.length - 1]]) {
-        longest = Math.max(longest, nameOf(objectOf(request, lane), offsetOf(request, lane), request.site.bytes).length);
+        longest = Math.max(longest, nameOf(objectOf(request, lane), offsetOf(request, lane)).length);
       }
     }
-    at("lanes").style.setProperty("--cell", `calc(${longest + 8}ch)`);
+    at("lanes").style.setProperty("--cell", `calc(${longest + 7}ch)`);
   };
 
   // ---- drawings
@@ -252,12 +257,21 @@
     at("figures").append(figure);
     return figure;
   };
-  const tall = () => (window.innerHeight < 800 ? 150 : 220);
+  // How large a drawing is: all of them fit a projector beside its large letters, and two stand side by side on a phone.
+  const isPhone = () => window.innerWidth < 500;
+  const tall = () => {
+    if (isPhone() || (window.innerHeight < 800 && document.documentElement.dataset.theme === "projector")) return 115;
+    return window.innerHeight < 800 ? 150 : 220;
+  };
+  const wide = () => {
+    if (isPhone()) return 150;
+    return Math.max(90, Math.min(230, (at("figures").clientWidth - 262) / objects.length - 20));
+  };
 
   // Rows: wavefronts of shared memory, or lines of global memory; columns: their 32 words.
   const costFigure = newFigure("cost");
   const showCost = (request) => {
-    const width = 256, column = width / ROW_WORDS;
+    const width = isPhone() ? 160 : 256, column = width / ROW_WORDS;
     const rows = new Map(); // row: its words, each with what is drawn
     const put = (row, word, kind) => {
       if (!rows.has(row)) rows.set(row, new Map());
@@ -289,35 +303,8 @@
     });
     costFigure.dataset.rows = order.length;
     costFigure.firstChild.textContent = !request ? "" : request.shared
-      ? `${counted(order.length, "wavefront")} (rows), 32 banks (columns)`
-      : `${counted(order.length, "line")} of 4 sectors (rows)`;
+      ? `${counted(order.length, "wavefront")} x 32 banks` : `${counted(order.length, "line")} x 4 sectors`;
   };
-
-  // What the block has done to each object until now, by cells. A warp sees what was done before the last barrier, and
-  // what it did itself.
-  const history = (request) => {
-    const found = objects.map(() => new Map());
-    const all = state.warp === "all";
-    for (const past of requests) {
-      if (!request || past.index > request.index) break;
-      if (past.block !== request.block) continue;
-      if (!all && past.barriers === request.barriers && past.warp !== request.warp) continue;
-      for (const lane of past.lanes) {
-        const number = objectOf(past, lane), { cell } = objects[number], first = offsetOf(past, lane);
-        for (let byte = first; byte < first + past.site.bytes; byte += cell) {
-          const key = Math.floor(byte / cell), known = found[number].get(key) || { written: -1, read: -1, by: null };
-          if (past.writes) Object.assign(known, { written: past.barriers, read: -1, by: past });
-          else known.read = Math.max(known.read, past.barriers);
-          found[number].set(key, known);
-        }
-      }
-    }
-    return found;
-  };
-  // Strong: in a shared array what was written and not read before the last barrier; elsewhere what was accessed since.
-  const isStrong = (object, known, now) => (object.kind === "shared"
-    ? known.written >= 0 && !(known.read >= 0 && known.read < now)
-    : Math.max(known.written, known.read) === now);
 
   // The part of each object that the block touches: rows and columns from, to.
   const limits = (object) => {
@@ -337,6 +324,64 @@
     }
     return { top, left, rows: bottom - top + 1, cols: right - left + 1 };
   };
+  const areas = new Map(); // of the block
+  const areaOf = (object) => {
+    const key = `${state.block} ${object.number}`;
+    if (!areas.has(key)) areas.set(key, limits(object));
+    return areas.get(key);
+  };
+
+  // What the block has done to each object until now, cell by cell of its area: after how many barriers it was written and
+  // read last (-1: never), and by which request written. A warp sees what was done before the last barrier, and what it did
+  // itself.
+  const noCells = () => objects.map((object) => {
+    const area = areaOf(object), size = Number.isFinite(area.top) ? area.rows * area.cols : 0;
+    return { written: new Int32Array(size).fill(-1), read: new Int32Array(size).fill(-1), by: new Int32Array(size).fill(-1) };
+  });
+  const cellOf = (object, area, key) => {
+    const row = Math.floor(key / object.stride) - area.top, col = (key % object.stride) - area.left;
+    return row >= 0 && row < area.rows && col >= 0 && col < area.cols ? row * area.cols + col : -1;
+  };
+  const apply = (cells, past) => {
+    for (const lane of past.lanes) {
+      const number = objectOf(past, lane), object = objects[number], area = areaOf(object), known = cells[number];
+      const first = offsetOf(past, lane);
+      for (let byte = first; byte < first + past.site.bytes; byte += object.cell) {
+        const cell = cellOf(object, area, Math.floor(byte / object.cell));
+        if (cell < 0) continue;
+        if (past.writes) {
+          known.written[cell] = past.barriers;
+          known.read[cell] = -1;
+          known.by[cell] = past.index;
+        } else {
+          known.read[cell] = past.barriers;
+        }
+      }
+    }
+  };
+  let done = null; // all that came before some barrier, kept for the steps after it
+  const history = (request) => {
+    if (!request) return noCells();
+    const list = requests.filter((r) => r.block === request.block);
+    if (!done || done.block !== request.block || done.barriers > request.barriers) {
+      done = { block: request.block, barriers: 0, next: 0, cells: noCells() };
+    }
+    for (; done.next < list.length && list[done.next].barriers < request.barriers; ++done.next) apply(done.cells, list[done.next]);
+    done.barriers = request.barriers;
+    const cells = done.cells.map(({ written, read, by }) => ({ written: written.slice(), read: read.slice(), by: by.slice() }));
+    for (let i = done.next; i < list.length && list[i].index <= request.index; ++i) {
+      if (state.warp === "all" || list[i].warp === request.warp) apply(cells, list[i]);
+    }
+    return cells;
+  };
+  // How a cell is tinted. Strong: in a shared array what was written and not read before the last barrier; elsewhere what
+  // was accessed since.
+  const tint = (object, written, read, now) => {
+    if (object.kind === "shared") return written < 0 ? 0 : read >= 0 && read < now ? 0.22 : 0.6;
+    const last = Math.max(written, read);
+    return last < 0 ? 0 : last === now ? 0.6 : 0.22;
+  };
+
   const MOST = 256, PAGE = 128; // rows or columns that are drawn at once, else a page of them
   const windowOf = (area, lit, axis, size) => {
     if (area[size] <= MOST) return [area[axis], area[size]];
@@ -349,12 +394,6 @@
     const places = objects.map((object) => [object.name === "C" ? 3 : order[object.kind], object.number]);
     places.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
     for (const [, number] of places) at("figures").append(figures[number]);
-  };
-  const areas = new Map(); // of the block
-  const areaOf = (object) => {
-    const key = `${state.block} ${object.number}`;
-    if (!areas.has(key)) areas.set(key, limits(object));
-    return areas.get(key);
   };
   const showObject = (object, request, past) => {
     const figure = figures[object.number], area = areaOf(object);
@@ -371,40 +410,57 @@
     const rowOf = (key) => Math.floor(key / object.stride), colOf = (key) => key % object.stride;
     const [top, rows] = windowOf(area, [...lit.keys()].map(rowOf), "top", "rows");
     const [left, cols] = windowOf(area, [...lit.keys()].map(colOf), "left", "cols");
-    const height = tall(), step = Math.max(1, Math.min(10, height / rows, 230 / cols));
-    const pen = canvasOf(figure, Math.max(8, cols * step), Math.max(8, rows * step));
-    const box = (key, least) => {
-      const row = rowOf(key) - top, col = colOf(key) - left, size = Math.max(least, step - (step > 4 ? 1 : 0));
-      if (row >= 0 && row < rows && col >= 0 && col < cols) pen.fillRect(col * step, row * step, size, size);
+    // Cells are squares, but of a flat or narrow array up to four times as high or wide.
+    const square = Math.min(10, tall() / rows, wide() / cols), least = 70;
+    const stretched = (count) => Math.max(square, Math.min(10, square * 4, least / count));
+    const across = stretched(cols), down = stretched(rows);
+    const pen = canvasOf(figure, Math.max(8, cols * across), Math.max(8, rows * down));
+    const fillCells = (row, col, count, least, gap) => { // whole pixels: neighbours neither overlap nor leave a seam
+      const x = Math.round((col - left) * across), y = Math.round((row - top) * down);
+      const width = Math.round((col - left + count) * across) - x, height = Math.round((row - top + 1) * down) - y;
+      pen.fillRect(x, y, Math.max(least, width - (gap && across > 4 ? 1 : 0)), Math.max(least, height - (gap && down > 4 ? 1 : 0)));
     };
+    const { written, read } = past[object.number];
+    let filled = 0;
     pen.fillStyle = colour("--c3");
-    for (const [key, known] of past[object.number]) {
-      if (lit.has(key)) continue;
-      if (object.kind === "shared" && known.written < 0) continue;
-      pen.globalAlpha = isStrong(object, known, request.barriers) ? 0.6 : 0.22;
-      box(key, 0);
+    for (let row = top; row < top + rows; ++row) {
+      // Cells of one tint side by side are one rectangle.
+      for (let col = left, from = left, before = 0; col <= left + cols; ++col) {
+        const cell = (row - area.top) * area.cols + col - area.left;
+        const now = col < left + cols ? tint(object, written[cell], read[cell], request ? request.barriers : 0) : 0;
+        filled += now > 0;
+        if (now === before) continue;
+        pen.globalAlpha = before;
+        if (before > 0) fillCells(row, from, col - from, 0, false);
+        from = col;
+        before = now;
+      }
     }
     pen.globalAlpha = 1;
     for (const [key, turn] of lit) {
       pen.fillStyle = colour(turn ? "--c7" : "--c1");
-      box(key, 3);
+      const row = rowOf(key), col = colOf(key);
+      if (row >= top && row < top + rows && col >= left && col < left + cols) fillCells(row, col, 1, 3, true);
     }
     figure.classList.toggle("current", lit.size > 0);
     figure.dataset.lit = lit.size;
-    figure.dataset.filled = past[object.number].size;
-    figure.view = { top, left, step, past: past[object.number] };
-    const part = (first, count, all) => (count < all ? `${first}..${first + count - 1}` : `${all}`);
-    const [allRows, allCols] = object.kind === "matrix" ? [object.rows, object.cols] : [object.count, object.cols];
-    figure.caption = `${object.name}, ${part(top, rows, allRows)} x ${part(left, cols, allCols)}`;
+    figure.dataset.filled = filled;
+    figure.view = { top, left, across, down, area, past: past[object.number] };
+    if (object.kind === "matrix") figure.caption = `${object.name}(${span(top, rows)}, ${span(left, cols)})`;
+    else if (object.dimensions) figure.caption = object.name + object.dimensions.map((each) => `[${each}]`).join("");
+    else figure.caption = `${object.name}, 32 words a row`;
     figure.firstChild.textContent = figure.caption;
   };
   const pointAt = (object, figure) => (event) => {
-    const { top, left, step, past } = figure.view;
+    const { top, left, across, down, area, past } = figure.view;
     const box = event.target.getBoundingClientRect(), scale = box.width / parseFloat(event.target.style.width);
-    const col = left + Math.floor((event.clientX - box.left) / scale / step), row = top + Math.floor((event.clientY - box.top) / scale / step);
-    const key = row * object.stride + col, known = past.get(key), by = known && known.by;
-    figure.firstChild.textContent = nameOf(object.number, key * object.cell, object.cell) +
-      (by ? `: warp ${by.warp}, line ${lineOf(by.site).line}` : known ? ": read" : "");
+    const col = left + Math.floor((event.clientX - box.left) / scale / across);
+    const row = top + Math.floor((event.clientY - box.top) / scale / down);
+    const key = row * object.stride + col, cell = cellOf(object, area, key);
+    if (cell < 0) return;
+    const by = requests[past.by[cell]];
+    figure.firstChild.textContent = nameOf(object.number, key * object.cell) +
+      (by ? `: warp ${by.warp}, line ${lineOf(by.site).line}` : past.read[cell] >= 0 ? ": read" : "");
   };
 
   // ---- all of it
@@ -430,6 +486,7 @@
       key("--c3", 0.6, "filled, or accessed since the last barrier"), key("--c3", 0.22, "earlier"),
       `${trace.stage}, M x N x K = ${m} x ${n} x ${k}, launch ${trace.launch} of ${trace.launches}` +
         (block && kept < block.requests ? `: the first ${kept} of the block's ${block.requests} accesses (--steps)` : ""),
+      "s0, s1: sectors of this access; w0, w1: wavefronts",
       "keys: &larr; &rarr; step, space plays, c next conflict, l next line, &uarr; &darr; warp",
     ].join(" &nbsp; ");
     for (const text of [...(trace.defects || []), ...(trace.warnings || [])]) {
