@@ -1,13 +1,16 @@
 // Each access of a stage's warps to memory, one by one, as the CPU executor counts them: for `trace`.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "common/check/contender.hpp"
+#include "common/kernel/status.hpp"
 
 namespace gemm {
 
@@ -71,8 +74,8 @@ struct TraceChoice {
   std::uint64_t requests = 10000;   ///< of a block, at most
 };
 
-/// Launches it once and watches. Throws UsageError if the stage refuses the problem, or there is no such launch or block;
-/// DeviceError on a GPU.
-AccessTrace trace_accesses(const Contender& contender, const Problem& problem, const TraceChoice& choice);
+/// Watches one launch of a stage with this id. Throws UsageError if the stage refuses the problem, or there is no such
+/// launch or block; DeviceError on a GPU.
+AccessTrace trace_accesses(const std::string& id, const std::function<Status()>& launch, const TraceChoice& choice);
 
 }  // namespace gemm

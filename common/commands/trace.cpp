@@ -50,7 +50,9 @@ int trace_stage(const Stage& stage, TraceOptions options, const std::string& com
   choice.all_blocks = std::ranges::find(choice.blocks, "all") != choice.blocks.end();
   Workbench bench(options.run.spec);
   bench.reset_output();
-  const AccessTrace trace = trace_accesses(contender(stage), bench.problem(), choice);
+  const Contender launched = contender(stage);
+  const auto launch = [&] { return launched.launch(bench.problem(), nullptr); };
+  const AccessTrace trace = trace_accesses(stage.id, launch, choice);
   Json json = {{"stage", stage.id}, {"idea", stage.idea}, {"problem", to_json(options.run.spec)}};
   json.update(to_json(trace));
   json["run"] = provenance(command, std::nullopt);

@@ -209,7 +209,7 @@ std::size_t chosen_launch(const std::vector<simt::KernelObservation>& kernels, i
 
 }  // namespace
 
-AccessTrace trace_accesses(const Contender& contender, const Problem& problem, const TraceChoice& choice) {
+AccessTrace trace_accesses(const std::string& id, const std::function<Status()>& run, const TraceChoice& choice) {
   std::map<std::size_t, Keeper> keepers;  // by launch, from 1 on
   simt::InspectionResult result;
   Status status;
@@ -218,14 +218,14 @@ AccessTrace trace_accesses(const Contender& contender, const Problem& problem, c
     inspection.on_request = [&](const simt::WarpRequest& request) {
       keepers.try_emplace(request.launch_number + 1, choice).first->second.take(request);
     };
-    status = contender.launch(problem, nullptr);
+    status = run();
   }
-  if (!status) throw UsageError(fmt::format("{}: {}", contender.id, status.reason));
-  if (result.kernels.empty()) throw UsageError(contender.id + " launches no kernel for this problem");
+  if (!status) throw UsageError(fmt::format("{}: {}", id, status.reason));
+  if (result.kernels.empty()) throw UsageError(id + " launches no kernel for this problem");
   const std::size_t launch = chosen_launch(result.kernels, choice.launch), launches = result.kernels.size();
   if (launch > launches) {
     throw UsageError(
-        fmt::format("no launch {}: {} launches {} kernel{}", launch, contender.id, launches, launches == 1 ? "" : "s"));
+        fmt::format("no launch {}: {} launches {} kernel{}", launch, id, launches, launches == 1 ? "" : "s"));
   }
   AccessTrace trace = keepers.try_emplace(launch, choice).first->second.complete();
   trace.launch = static_cast<int>(launch);

@@ -1,10 +1,8 @@
 #include "common/backend/trace.hpp"
 
-#include "common/kernel/status.hpp"
-
 namespace gemm {
 
-AccessTrace trace_accesses(const Contender&, const Problem&, const TraceChoice&) {
+AccessTrace trace_accesses(const std::string&, const std::function<Status()>&, const TraceChoice&) {
   throw DeviceError("a trace comes from the CPU executor: use the `cpu` build (./lab trace 03 --cpu --html FILE)");
 }
 

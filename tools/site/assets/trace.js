@@ -39,8 +39,9 @@
       return { ...object, number, cell: object.element_bytes, cols: object.cols, stride: object.ld, count: object.rows };
     }
     if (object.dimensions) {
-      const cols = object.row || object.dimensions[object.dimensions.length - 1];
-      const count = object.dimensions.reduce((a, b) => a * b, 1) / cols;
+      const last = object.dimensions[object.dimensions.length - 1], flat = object.dimensions.length === 1;
+      const cols = object.row || (flat ? LINE / object.element_bytes : last); // flat: a row of banks in each
+      const count = Math.ceil(object.dimensions.reduce((a, b) => a * b, 1) / cols);
       return { ...object, number, cell: object.element_bytes, cols, stride: cols, count };
     }
     // Nobody told its shape: rows of 32 words, one for each bank.
@@ -82,7 +83,7 @@
   const chooseBlock = (block) => {
     state.block = block;
     const warps = [...new Set(requests.filter((r) => r.block === block).map((r) => r.warp))].sort((a, b) => a - b);
-    fill(at("warp"), [...warps.map((warp) => [`${warp}`, `${warp}`]), ["all", "all, in turn"]]);
+    fill(at("warp"), [...warps.map((warp) => [`${warp}`, `${warp}`]), ["all", "all"]]);
     if (state.warp !== "all" && !warps.includes(Number(state.warp))) state.warp = warps.length ? `${warps[0]}` : "all";
     at("warp").value = state.warp;
     choose();
@@ -537,7 +538,7 @@
 
   fill(at("block"), trace.blocks.map((block, i) => [`${i}`, place(block.index)]));
   at("block-label").hidden = trace.blocks.length < 2;
-  fill(at("speed"), [["1", "1 step/s"], ["2", "2 steps/s"], ["5", "5 steps/s"], ["20", "20 steps/s"], ["60", "60 steps/s"]]);
+  fill(at("speed"), ["1", "2", "5", "20", "60"].map((rate) => [rate, `${rate}/s`]));
   at("speed").value = "2";
   arrange();
   setCellWidth();
