@@ -28,5 +28,6 @@ void add_accuracy_command(CLI::App& app, const std::string& command, Action& act
 void add_list_command(CLI::App& app, const std::string& command, Action& action);
 void add_doctor_command(CLI::App& app, const std::string& command, Action& action);
 void add_map_command(CLI::App& app, const std::string& command, Action& action);
+void add_trace_command(CLI::App& app, const std::string& command, Action& action);
 
 }  // namespace gemm

@@ -41,6 +41,8 @@ void set_default_sizes(RunOptions& options) {
   spec.k = options.k.value_or(spec.k);
 }
 
+}  // namespace
+
 void add_problem_options(CLI::App& app, RunOptions& options) {
   ProblemSpec& spec = options.spec;
   app.add_option("--m", options.m, "rows of C and A, or of a tall A the columns");
@@ -63,8 +65,6 @@ void add_problem_options(CLI::App& app, RunOptions& options) {
          "data: uniform positive normal integers wide tiny huge")
       ->default_str("uniform");
 }
-
-}  // namespace
 
 void add_run_options(CLI::App& app, RunOptions& options) {
   add_problem_options(app, options);
@@ -90,12 +90,18 @@ void require_kernel_options(const ProblemSpec& spec, const Stage& stage) {
   if (!why.empty()) throw UsageError(why);
 }
 
-void prepare(RunOptions& options, const Stage& stage) {
+void settle_problem(RunOptions& options, const Stage& stage) {
   const std::optional<Type> type = options.type ? options.type : stage.type;
   set_kind(options.spec, stage.op, type);
   if (stage.type && type != stage.type)
     throw UsageError(fmt::format("{} is for {}, not {}", stage.id, type_name(*stage.type), type_name(*type)));
   set_default_sizes(options);
+  options.spec.validate();
+  require_kernel_options(options.spec, stage);
+}
+
+void prepare(RunOptions& options, const Stage& stage) {
+  settle_problem(options, stage);
   options.count_asked |= options.lines_asked;
   const bool asked = options.check_asked || options.time_asked || options.count_asked;
   options.evaluate.check = options.check_asked || options.count_asked || !asked;
@@ -103,8 +109,6 @@ void prepare(RunOptions& options, const Stage& stage) {
   options.evaluate.count = options.count_asked || (!asked && !on_gpu);
   options.evaluate.lines = options.lines_asked;
   options.evaluate.explain = true;
-  options.spec.validate();
-  require_kernel_options(options.spec, stage);
   require_writable(options.json);
   open_device();
   set_stages_apart(options.timeout);

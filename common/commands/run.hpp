@@ -26,11 +26,16 @@ struct RunOptions {
   std::string json;
 };
 void add_run_options(CLI::App& app, RunOptions& options);
+/// Those that say what the problem is.
+void add_problem_options(CLI::App& app, RunOptions& options);
 
 /// Throws UsageError if there are kernel options, and the stage has none or can't have these for this problem.
 void require_kernel_options(const ProblemSpec& spec, const Stage& stage);
 
-/// Settles what problem the options mean for this stage, and what --check, --time and --count mean together: by default
+/// Settles what problem the options mean for this stage. Throws UsageError.
+void settle_problem(RunOptions& options, const Stage& stage);
+
+/// The same, and what --check, --time and --count mean together: by default
 /// check, and time where there is a GPU, else count. Throws UsageError and DeviceError for what can't be run or
 /// written.
 void prepare(RunOptions& options, const Stage& stage);

@@ -48,29 +48,34 @@ Json to_json(const DeviceState& state) {
           {"celsius_max", state.celsius_max}, {"throttle", throttle_text(state.throttle_reasons)}};
 }
 
+Json to_json(const ProblemSpec& spec) {
+  const auto scalar = [&](double real, double imag) { return spec.type == Type::c64 ? Json{real, imag} : Json(real); };
+  Json json = {{"op", operation_name(spec.op)},
+               {"type", type_name(spec.type)},
+               {"m", spec.m},
+               {"n", spec.n},
+               {"k", spec.k},
+               {"batch", spec.batch},
+               {"lda", spec.row_stride_a()},
+               {"ldb", spec.row_stride_b()},
+               {"ldc", spec.row_stride_c()},
+               {"alpha", scalar(spec.alpha, spec.alpha_imag)},
+               {"beta", scalar(spec.beta, spec.beta_imag)},
+               {"offset", spec.offset},
+               {"distribution", distribution_name(spec.distribution)},
+               {"seed", spec.seed}};
+  if (spec.conjugate) json["conjugate"] = true;
+  return json;
+}
+
 Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, const TimingOptions& timing) {
   const ProblemSpec& spec = result.spec;
-  const auto scalar = [&](double real, double imag) { return spec.type == Type::c64 ? Json{real, imag} : Json(real); };
   Json json;
   json["stage"] = result.id;
   json["family"] = result.id.substr(0, result.id.find('/'));
   if (!result.base.empty()) json["base"] = result.base;
   if (result.stage && result.id.find(':') != std::string::npos) json["idea"] = result.stage->idea;
-  json["problem"] = {{"op", operation_name(spec.op)},
-                     {"type", type_name(spec.type)},
-                     {"m", spec.m},
-                     {"n", spec.n},
-                     {"k", spec.k},
-                     {"batch", spec.batch},
-                     {"lda", spec.row_stride_a()},
-                     {"ldb", spec.row_stride_b()},
-                     {"ldc", spec.row_stride_c()},
-                     {"alpha", scalar(spec.alpha, spec.alpha_imag)},
-                     {"beta", scalar(spec.beta, spec.beta_imag)},
-                     {"offset", spec.offset},
-                     {"distribution", distribution_name(spec.distribution)},
-                     {"seed", spec.seed}};
-  if (spec.conjugate) json["problem"]["conjugate"] = true;
+  json["problem"] = to_json(spec);
   if (result.stage && result.stage->generated && spec.m > 0 && spec.n > 0) {
     const GeneratedKernels& generated = result.stage->generated;
     const bool is_complex = spec.type == Type::c64;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/measure/evaluate.hpp"
+#include "common/problem/spec.hpp"
 #include "common/report/json.hpp"
 
 namespace gemm {
@@ -12,6 +13,9 @@ namespace gemm {
 /// One object per problem and contender. Without ceilings (CPU) or
 /// times, the fields that need them are absent.
 Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, const TimingOptions& timing);
+
+/// What stands in "problem".
+Json to_json(const ProblemSpec& spec);
 
 /// What stands in "time_ms", and in "state" (null without NVML).
 Json to_json(const Samples& samples);

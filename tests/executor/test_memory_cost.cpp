@@ -1,7 +1,10 @@
 // The cost model against the hardware: every row of shared_wavefronts_h200.csv, which Nsight Compute read on an H200.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "common/simt/observe/memory_cost.hpp"
 #include "tests/executor/calibration_table.hpp"
@@ -18,6 +21,32 @@ TEST(MemoryCost, EveryRowOfTheHardwareTable) {
       address[lane] = 0x1000 + row.bytes * static_cast<std::uint64_t>(row.index[lane]);
     }
     EXPECT_EQ(bank_cost({address.data(), all_lanes, row.bytes, row.store}).wavefronts, row.wavefronts) << row.line;
+  }
+}
+
+// What is counted and what is shown lane by lane must agree: each wavefront takes from a bank one word at most.
+TEST(MemoryCost, TurnsOfLanesAreTheCountedWavefronts) {
+  for (const gemm::CalibrationRow& row :
+       gemm::calibration_table(GEMM_SOURCE_DIR "/tests/executor/shared_wavefronts_h200.csv")) {
+    std::array<std::uint64_t, warp_lanes> address;
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      address[lane] = 0x1000 + row.bytes * static_cast<std::uint64_t>(row.index[lane]);
+    const WarpAccess access{address.data(), all_lanes, row.bytes, row.store};
+    const BankCost cost = bank_cost(access);
+    const LaneTurns turns = turns_of_lanes(access);
+    std::map<unsigned, bool> is_extra;  // of each wavefront
+    std::map<std::pair<unsigned, std::uint64_t>, std::uint64_t> word_of;
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      is_extra[turns.wavefront[lane]] = turns.turn[lane] > 0;
+      for (unsigned byte = 0; byte < row.bytes; byte += bank_bytes) {
+        const std::uint64_t word = (address[lane] + byte) / bank_bytes;
+        const auto [known, is_new] = word_of.try_emplace({turns.wavefront[lane], word % banks}, word);
+        EXPECT_EQ(known->second, word) << row.line << ", lane " << lane;
+      }
+    }
+    EXPECT_EQ(is_extra.size(), cost.wavefronts) << row.line;
+    EXPECT_EQ(std::ranges::count_if(is_extra, [](const auto& each) { return each.second; }), cost.conflicts)
+        << row.line;
   }
 }
 

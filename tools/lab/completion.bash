@@ -6,7 +6,7 @@ _lab() {
     words=$(sed -n '/^commands=(/,/)/{s/commands=(//;s/)//;p}' "$root/tools/lab/usage.sh")
   else
     case ${COMP_WORDS[1]} in
-      run | check | diff | compare | show | map | mutate | slides)
+      run | check | diff | compare | show | map | mutate | slides | trace)
         words=$(cd "$root" && printf '%s\n' stages/[0-9][0-9]*_*.cu tsm/[0-9][0-9]*_*.cu tensorcore/[0-9][0-9]*_*.cu |
           sed 's/\.cu$//;s/^stages\///')
         ;;

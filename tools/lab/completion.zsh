@@ -8,7 +8,7 @@ _lab() {
     known=($(sed -n '/^commands=(/,/)/{s/commands=(//;s/)//;p}' "$root/tools/lab/usage.sh" 2> /dev/null))
   else
     case $words[2] in
-      run | check | diff | compare | show | map | mutate | slides)
+      run | check | diff | compare | show | map | mutate | slides | trace)
         known=($root/(stages|tsm|tensorcore)/[0-9][0-9]*_*.cu(N:r))
         known=(${${known#$root/}#stages/})
         ;;

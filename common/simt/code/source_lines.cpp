@@ -36,9 +36,21 @@ bool is_shim(const std::string& file) {
          file.ends_with("/common/kernel/textbook.hpp") || file.find("/include/c++/") != std::string::npos;
 }
 
-std::map<std::uintptr_t, SourceLine>& known() {
-  static std::map<std::uintptr_t, SourceLine> lines;
+// From the author's innermost line outwards, at least one.
+std::map<std::uintptr_t, std::vector<SourceLine>>& known() {
+  static std::map<std::uintptr_t, std::vector<SourceLine>> lines;
   return lines;
+}
+
+// The author's lines among these, from the innermost function outwards; if none is, the outermost.
+std::vector<SourceLine> lines_of_author(const std::vector<SourceLine>& all) {
+  std::vector<SourceLine> result;
+  for (const SourceLine& line : all) {
+    if (!is_shim(line.file)) result.push_back(line);
+  }
+  if (result.empty()) result.push_back(all.empty() ? SourceLine{} : all.back());
+  for (SourceLine& line : result) line.file = relative_to_repository(line.file);
+  return result;
 }
 
 }  // namespace
@@ -64,12 +76,12 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-std::vector<SourceLine> source_lines(const std::vector<std::uintptr_t>& return_addresses) {
+std::vector<std::vector<SourceLine>> source_lines_with_callers(const std::vector<std::uintptr_t>& return_addresses) {
   const std::lock_guard lock(mutex);
   std::map<std::string, std::pair<std::uintptr_t, std::string>> questions;  // by file: where it lies, the addresses
   for (const std::uintptr_t address : return_addresses) {
     if (known().contains(address)) continue;
-    known()[address] = {};
+    known()[address] = {SourceLine{}};
     const ImageFile image = image_file_of(address);
     auto& [base, addresses] = questions[image.path];
     base = image.base;
@@ -79,22 +91,30 @@ std::vector<SourceLine> source_lines(const std::vector<std::uintptr_t>& return_a
     const auto& [base, addresses] = question;
     // An address, then its lines from the innermost function outwards.
     std::istringstream output(output_of(fmt::format("addr2line -i -a -e {}{}", quoted(path), addresses)));
-    SourceLine* current = nullptr;
+    std::vector<SourceLine> frames;
+    std::uintptr_t current = 0;
+    const auto keep = [&] {
+      if (!frames.empty()) known()[current] = lines_of_author(frames);
+      frames.clear();
+    };
     for (std::string text; std::getline(output, text);) {
       if (text.starts_with("0x")) {
-        current = &known()[std::strtoull(text.c_str(), nullptr, 16) + base + 1];
+        keep();
+        current = std::strtoull(text.c_str(), nullptr, 16) + base + 1;
         continue;
       }
-      const SourceLine line = parse(text);
-      if (!current || line.file.empty()) continue;
-      if (current->file.empty() || is_shim(current->file)) *current = line;
+      if (SourceLine line = parse(text); !line.file.empty()) frames.push_back(std::move(line));
     }
+    keep();
   }
-  if (!questions.empty()) {
-    for (auto& [address, line] : known()) line.file = relative_to_repository(line.file);
-  }
-  std::vector<SourceLine> lines;
+  std::vector<std::vector<SourceLine>> lines;
   for (const std::uintptr_t address : return_addresses) lines.push_back(known()[address]);
+  return lines;
+}
+
+std::vector<SourceLine> source_lines(const std::vector<std::uintptr_t>& return_addresses) {
+  std::vector<SourceLine> lines;
+  for (const auto& each : source_lines_with_callers(return_addresses)) lines.push_back(each.front());
   return lines;
 }
 

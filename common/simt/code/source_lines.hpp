@@ -18,6 +18,8 @@ struct SourceLine {
 /// outside common/simt/ and the C++ library: what the kernel's author wrote. Results are kept.
 std::vector<SourceLine> source_lines(const std::vector<std::uintptr_t>& return_addresses);
 SourceLine source_line(std::uintptr_t return_address);
+/// The same, each followed by the lines from which it was called, where functions were inlined.
+std::vector<std::vector<SourceLine>> source_lines_with_callers(const std::vector<std::uintptr_t>& return_addresses);
 
 /// Whether two calls stand on the same line.
 bool same_line(std::uintptr_t one, std::uintptr_t other);

@@ -10,10 +10,12 @@ namespace simt {
 /// While it lives, every launch of this process is inspected and its result goes to `result`. One at a time.
 class Inspection {
  public:
-  explicit Inspection(InspectionResult& result) : sink_(result, on_global_write) {}
+  explicit Inspection(InspectionResult& result) : sink_(result, on_global_write, on_request) {}
 
   /// Called for each write of a kernel to global memory; blocks then run one after another.
   WriteObserver on_global_write;
+  /// Called for each access of a warp, as it was counted; blocks then run one after another.
+  RequestObserver on_request;
 
  private:
   Sink sink_;

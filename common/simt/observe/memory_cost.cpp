@@ -25,11 +25,18 @@ struct Distinct {
   unsigned count = 0;
 };
 
+// Accesses of more than a word don't overlap in part: they are aligned and equally wide.
+unsigned words_of(const WarpAccess& a) {
+  return a.bytes > bank_bytes ? a.bytes / bank_bytes : 1;
+}
+unsigned piece_shift(const WarpAccess& a) {
+  return static_cast<unsigned>(std::countr_zero(words_of(a) * bank_bytes));
+}
+
 // The most words that one bank has to give; a word that several lanes want counts once.
 unsigned busiest_bank(const WarpAccess& a, LaneMask lanes) {
-  // Accesses of more than a word don't overlap in part: they are aligned and equally wide.
-  const unsigned words = a.bytes > bank_bytes ? a.bytes / bank_bytes : 1;
-  const Distinct pieces(a, lanes, static_cast<unsigned>(std::countr_zero(words * bank_bytes)));
+  const unsigned words = words_of(a);
+  const Distinct pieces(a, lanes, piece_shift(a));
   if (pieces.count <= 1) return pieces.count;
   // Shortcut: all in one row of banks, where each word has a bank to itself.
   if ((pieces.value[pieces.count - 1] - pieces.value[0] + 1) * words <= banks) return 1;
@@ -47,6 +54,24 @@ bool partners_agree(const WarpAccess& a, unsigned distance) {
   return true;
 }
 
+// The phases that an access goes in: the lanes of each.
+class Phases {
+ public:
+  explicit Phases(const WarpAccess& a) : mask_(a.mask) {
+    if (a.bytes > bank_bytes) count_ = a.bytes / bank_bytes;
+    if (count_ > 1 && !a.store && (partners_agree(a, 1) || partners_agree(a, 2))) count_ /= 2;
+  }
+  unsigned count() const { return count_; }
+  LaneMask lanes_of(unsigned phase) const {
+    const unsigned lanes = warp_lanes / count_;
+    return mask_ & all_lanes >> (warp_lanes - lanes) << phase * lanes;
+  }
+
+ private:
+  LaneMask mask_;
+  unsigned count_ = 1;
+};
+
 }  // namespace
 
 GlobalCost global_cost(const WarpAccess& a) {
@@ -56,17 +81,36 @@ GlobalCost global_cost(const WarpAccess& a) {
 }
 
 BankCost bank_cost(const WarpAccess& a) {
-  unsigned phases = a.bytes <= bank_bytes ? 1 : a.bytes / bank_bytes;
-  if (phases > 1 && !a.store && (partners_agree(a, 1) || partners_agree(a, 2))) phases /= 2;
-  const unsigned lanes_per_phase = warp_lanes / phases;
-  const LaneMask phase_mask = all_lanes >> (warp_lanes - lanes_per_phase);
+  const Phases phases(a);
   BankCost cost{0, 0};
-  for (unsigned phase = 0; phase < phases; ++phase) {
-    const unsigned cycles = busiest_bank(a, a.mask & phase_mask << phase * lanes_per_phase);
+  for (unsigned phase = 0; phase < phases.count(); ++phase) {
+    const unsigned cycles = busiest_bank(a, phases.lanes_of(phase));
     cost.wavefronts += cycles;
     cost.conflicts += cycles ? cycles - 1 : 0;
   }
   return cost;
+}
+
+LaneTurns turns_of_lanes(const WarpAccess& a) {
+  const Phases phases(a);
+  LaneTurns result;
+  unsigned before = 0;
+  for (unsigned phase = 0; phase < phases.count(); ++phase) {
+    const LaneMask lanes = phases.lanes_of(phase);
+    const Distinct pieces(a, lanes, piece_shift(a));
+    // The n-th of the pieces that one bank has to give goes in the n-th wavefront.
+    unsigned char load[banks] = {}, turn[warp_lanes] = {};
+    for (unsigned i = 0; i < pieces.count; ++i) turn[i] = load[pieces.value[i] * words_of(a) % banks]++;
+    for (LaneMask rest = lanes; rest; rest &= rest - 1) {
+      const unsigned lane = static_cast<unsigned>(std::countr_zero(rest));
+      const std::uint64_t* const end = pieces.value + pieces.count;
+      const auto piece = std::lower_bound(pieces.value, end, a.address[lane] >> piece_shift(a)) - pieces.value;
+      result.turn[lane] = turn[piece];
+      result.wavefront[lane] = static_cast<std::uint8_t>(before + turn[piece]);
+    }
+    before += busiest_bank(a, lanes);
+  }
+  return result;
 }
 
 }  // namespace simt

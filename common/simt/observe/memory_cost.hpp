@@ -2,6 +2,7 @@
 // functions of the addresses; tests/executor/test_memory_cost.cpp holds them against an H200, row by row.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "common/simt/language/collective.hpp"
@@ -36,5 +37,12 @@ struct BankCost {
 /// bytes go in two and four phases of 16 and 8 lanes; a load (not a store) whose lanes n and n^1, or n and n^2, have
 /// equal addresses throughout goes in half as many. L1 hits use the same banks.
 BankCost bank_cost(const WarpAccess& access);
+
+/// For each lane of the mask the wavefront that serves it, from 0 on; and how many of its phase come before that one: 0
+/// unless other words lie in the same bank. Of other lanes 0.
+struct LaneTurns {
+  std::array<std::uint8_t, warp_lanes> wavefront{}, turn{};
+};
+LaneTurns turns_of_lanes(const WarpAccess& access);
 
 }  // namespace simt

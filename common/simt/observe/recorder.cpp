@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -64,7 +65,7 @@ Recorder::Cost Recorder::cost_of(const SiteState& site, const std::uint64_t* add
   return {global.sectors, global.lines, bank.wavefronts, bank.conflicts};
 }
 
-void Recorder::count(SiteState& site, const std::uint64_t* address, LaneMask mask) {
+void Recorder::count(SiteState& site, const std::uint64_t* address, LaneMask mask, std::uint32_t position) {
   Cost cost;
   const std::uint64_t stride = address[1] - address[0];
   std::uint64_t irregular = 0;
@@ -85,6 +86,11 @@ void Recorder::count(SiteState& site, const std::uint64_t* address, LaneMask mas
   counts.lines += cost.lines;
   counts.wavefronts += cost.wavefronts;
   counts.conflicts += cost.conflicts;
+  if (!keeps_) [[likely]]
+    return;
+  Seen& seen =
+      seen_.emplace_back(Seen{site.tag, position, mask, {}, cost.sectors, cost.lines, cost.wavefronts, cost.conflicts});
+  std::copy_n(address, warp_lanes, seen.address.begin());
 }
 
 // Whether all lanes that recorded anything recorded the same sites in the same order.
@@ -125,7 +131,8 @@ void Recorder::merge(Lane* lanes, unsigned lane_count) {
 // them.
 void Recorder::count_oldest(SiteState& site) {
   const auto half = site.requests.begin() + most_unpaired / 2;
-  for (auto request = site.requests.begin(); request != half; ++request) count(site, request->address, request->mask);
+  for (auto request = site.requests.begin(); request != half; ++request)
+    count(site, request->address, request->mask, request->position);
   site.requests.erase(site.requests.begin(), half);
   site.flushed += most_unpaired / 2;
 }
@@ -139,11 +146,12 @@ void Recorder::pair_up(const Lane& lane) {
       open_.push_back(index);
     }
     const std::size_t at = site.occurrence[lane.lane]++;
+    const std::uint32_t position = position_[lane.lane]++;
     // A lane may come so late that the request was counted without it: it is one of its own then.
     if (at < site.flushed) {
       std::uint64_t address[warp_lanes] = {};
       address[lane.lane] = lane.records->addresses[i];
-      count(site, address, LaneMask{1} << lane.lane);
+      count(site, address, LaneMask{1} << lane.lane, position);
       continue;
     }
     if (at - site.flushed >= site.requests.size()) {
@@ -152,20 +160,26 @@ void Recorder::pair_up(const Lane& lane) {
     }
     Request& request = site.requests[at - site.flushed];
     request.mask |= LaneMask{1} << lane.lane;
+    request.position = std::max(request.position, position);
     request.address[lane.lane] = lane.records->addresses[i];
   }
 }
 
 void Recorder::flush() {
+  if (open_.empty()) return;
+  const auto kept = static_cast<std::ptrdiff_t>(seen_.size());
   for (const unsigned index : open_) {
     SiteState& site = sites_[index];
-    for (const Request& request : site.requests) count(site, request.address, request.mask);
+    for (const Request& request : site.requests) count(site, request.address, request.mask, request.position);
     site.requests.clear();
     site.flushed = 0;
     std::memset(site.occurrence, 0, sizeof site.occurrence);
     site.open = false;
   }
   open_.clear();
+  std::ranges::fill(position_, 0);
+  std::stable_sort(seen_.begin() + kept, seen_.end(),
+                   [](const Seen& one, const Seen& other) { return one.position < other.position; });
 }
 
 void Recorder::drain(std::vector<SiteCounts>& sites,

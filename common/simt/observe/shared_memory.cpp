@@ -39,7 +39,23 @@ bool ordered_within_warp(const Lane& lane, unsigned other_lane, Stamp stamp) {
   return lane.seen[other_lane] >= stamp;
 }
 
+// Far above what lies below the anchor, and a multiple of a row of banks, as is the dynamic array's alignment.
+constexpr std::uint64_t place_of_dynamic = std::uint64_t{1} << 40;
+
 }  // namespace
+
+std::uint64_t shared_place(std::uintptr_t address) {
+  return address - dynamic_begin() + place_of_dynamic;
+}
+
+std::vector<SharedObject> shared_objects(const void* kernel, std::size_t dynamic_bytes) {
+  std::vector<SharedObject> objects;
+  for (const SharedVariable& variable : shared_variables_of(kernel))
+    objects.push_back({variable.name, shared_place(anchor() + variable.from_anchor), variable.bytes});
+  if (dynamic_bytes > 0) objects.push_back({"", place_of_dynamic, dynamic_bytes});
+  std::ranges::sort(objects, {}, &SharedObject::place);
+  return objects;
+}
 
 SharedMemory::SharedMemory() {
   // The region that holds every __shared__ variable of the program and the dynamic array.

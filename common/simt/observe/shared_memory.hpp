@@ -14,6 +14,17 @@
 
 namespace simt {
 
+/// Where a word of the calling thread's shared memory lies, in terms that hold for all threads, and that keep the bank.
+std::uint64_t shared_place(std::uintptr_t address);
+/// An array, or another variable, in shared memory.
+struct SharedObject {
+  std::string name;         ///< empty: dynamic shared memory
+  std::uint64_t place = 0;  ///< of its first byte
+  std::size_t bytes = 0;
+};
+/// Those of a kernel that is launched with so much dynamic shared memory, sorted by place.
+std::vector<SharedObject> shared_objects(const void* kernel, std::size_t dynamic_bytes);
+
 /// One of these for each OS thread that runs blocks: shared memory is thread-local.
 class SharedMemory {
  public:

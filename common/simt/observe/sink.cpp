@@ -13,8 +13,8 @@ Sink* active = nullptr;
 
 }  // namespace
 
-Sink::Sink(InspectionResult& result, const WriteObserver& on_global_write)
-    : result_(result), on_global_write_(on_global_write) {
+Sink::Sink(InspectionResult& result, const WriteObserver& on_global_write, const RequestObserver& on_request)
+    : result_(result), on_global_write_(on_global_write), on_request_(on_request) {
   if (active) throw std::logic_error("one inspection at a time");
   active = this;
   GlobalMemory::instance().start_inspection();
@@ -72,6 +72,11 @@ void Sink::report(Defect defect) {
 
 void Sink::written(const ThreadContext& thread, const void* address, std::size_t bytes, std::uintptr_t pc) {
   on_global_write_(thread, address, bytes, pc);
+}
+
+void Sink::requested(WarpRequest request) {
+  request.launch_number = static_cast<unsigned>(result_.kernels.size() - 1);
+  on_request_(request);
 }
 
 }  // namespace simt

@@ -9,6 +9,7 @@
 
 #include "common/simt/language/grid.hpp"
 #include "common/simt/observe/findings.hpp"
+#include "common/simt/observe/warp_request.hpp"
 
 namespace simt {
 
@@ -18,8 +19,8 @@ using WriteObserver =
 /// One at a time: while it lives, it is the active one.
 class Sink {
  public:
-  /// Both must outlive it.
-  Sink(InspectionResult& result, const WriteObserver& on_global_write);
+  /// All must outlive it.
+  Sink(InspectionResult& result, const WriteObserver& on_global_write, const RequestObserver& on_request);
   ~Sink();
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
@@ -31,6 +32,10 @@ class Sink {
   /// Keeps the first of each kind and pair of places, up to a limit.
   void report(Defect defect);
 
+  bool watches_requests() const { return static_cast<bool>(on_request_); }
+  /// Of the launch that has begun last.
+  void requested(WarpRequest request);
+
   bool watches_writes() const { return static_cast<bool>(on_global_write_); }
   void written(const ThreadContext& thread, const void* address, std::size_t bytes, std::uintptr_t pc);
 
@@ -39,6 +44,7 @@ class Sink {
 
   InspectionResult& result_;
   const WriteObserver& on_global_write_;
+  const RequestObserver& on_request_;
   std::mutex mutex_;
   std::set<std::tuple<DefectKind, std::uintptr_t, std::uintptr_t>> seen_;
 };

@@ -47,6 +47,8 @@ void Block::start_kernel(Grid& grid) {
   kernel_name_ = grid.kernel;
   code_ = code_of(kernel);
   recorder_.cover_all_images();
+  recorder_.keep_requests(grid.sink && grid.sink->watches_requests());
+  copies_.clear();
   shared_.start_kernel(grid.launch.kernel, grid.launch.dynamic_shared);
 }
 
@@ -70,6 +72,7 @@ void Block::run(std::uint64_t index) {
   shared_.start_epoch(now);
   standing_ = {static_cast<std::uint32_t>(index + 1), now, 0, {}};
 
+  barriers_before_ = barriers_;
   threads_ = size.x * size.y * size.z;
   for (unsigned t = 0; t < threads_; ++t) {
     Lane& lane = lanes_[t];
@@ -142,6 +145,7 @@ void Block::run_warp(Lane* lanes, unsigned count) {
       recorder_.merge(lanes, count);
     }
     const bool served = serve_collectives(lanes, count);
+    if (grid_->sink) hand_on_requests(lanes->warp);
     const auto is = [&](auto... states) {
       return std::any_of(lanes, lanes + count, [&](const Lane& lane) { return ((lane.state == states) || ...); });
     };
@@ -151,7 +155,34 @@ void Block::run_warp(Lane* lanes, unsigned count) {
     if (served || (is(LaneState::buffer_full) && !spins)) continue;
     if (is(LaneState::in_collective) && !spins) return explain_standstill(lanes, count);
     recorder_.flush();
+    if (grid_->sink) hand_on_requests(lanes->warp);
     return;
+  }
+}
+
+// To whoever watches them.
+void Block::hand_on_requests(unsigned warp) {
+  if (!grid_->sink->watches_requests()) return;
+  for (const Recorder::Seen& seen : recorder_.take_seen()) {
+    const Site site = tag_site(seen.tag);
+    WarpRequest request{.launch = grid_->launch,
+                        .block = lanes_[0].context.block,
+                        .warp = warp,
+                        .barriers = barriers_ - barriers_before_,
+                        .pc = place_of(site),
+                        .shared = tag_shared(seen.tag),
+                        .store = tag_store(seen.tag),
+                        .atomic = tag_atomic(seen.tag),
+                        .async = copies_.contains(site),
+                        .bytes = tag_bytes(seen.tag),
+                        .mask = seen.mask,
+                        .address = seen.address,
+                        .sectors = seen.sectors,
+                        .lines = seen.lines,
+                        .wavefronts = seen.wavefronts,
+                        .conflicts = seen.conflicts};
+    if (request.shared) std::ranges::transform(request.address, request.address.begin(), shared_place);
+    grid_->sink->requested(std::move(request));
   }
 }
 

@@ -119,10 +119,12 @@ class Block {
   void access_global(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Site site, bool aligned);
+  void note_copy(Site site);
   void read_for_copy(std::uintptr_t from, std::size_t bytes, unsigned width, const void* pc);
   void check_static(std::uintptr_t address, unsigned bytes, Use use, Site site);
 
   void run_warp(Lane* lanes, unsigned count);
+  void hand_on_requests(unsigned warp);
   void resume(Lane& lane);
   bool serve_collectives(Lane* lanes, unsigned count);
   void perform(Lane* lanes, const CollectiveCall& call);
@@ -153,6 +155,8 @@ class Block {
   unsigned threads_ = 0;
   Stamp top_ = 0;  // the largest stamp given out
   std::uint64_t barriers_ = 0, tensor_flops_ = 0;
+  std::uint64_t barriers_before_ = 0;  // barriers_ when the block began
+  std::set<Site> copies_;              // where the kernel begins asynchronous copies, if requests are watched
   std::set<std::tuple<DefectKind, Site, Site>> reported_;  // in this launch
   int predicates_or_ = 0, predicates_and_ = 0, predicates_count_ = 0;
 };

@@ -167,11 +167,17 @@ void Block::read_for_copy(std::uintptr_t from, std::size_t bytes, unsigned width
   record(*current_, make_tag(site, false, false, false, log_width), from);
 }
 
+void Block::note_copy(Site site) {
+  const Unobserved unobserved;
+  if (grid_->sink->watches_requests()) copies_.insert(site);
+}
+
 void Block::copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc) {
   Lane& lane = *current_;
   const auto target = reinterpret_cast<std::uintptr_t>(to);
   const Site site = site_of(pc);
   if (inspected_block) {
+    note_copy(site);
     const unsigned size = static_cast<unsigned>(bytes + zeros);
     const auto source = reinterpret_cast<std::uintptr_t>(from);
     if (bytes > 0 && source % size != 0) access_elsewhere(source, size, Use::read, site, false);

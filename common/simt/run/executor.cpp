@@ -132,7 +132,7 @@ cudaError_t run(const Launch& what, const std::string& kernel, bool must_be_allo
     grid.sink->start_launch(what, kernel);
     global_order().start_launch();
   }
-  const bool alone = grid.blocks == 1 || (grid.sink && grid.sink->watches_writes());
+  const bool alone = grid.blocks == 1 || (grid.sink && (grid.sink->watches_writes() || grid.sink->watches_requests()));
   const GlobalMemory::Opening opening;
   Pool::instance().run(grid, alone ? 1 : worker_count());
   return cudaSuccess;
