@@ -24,7 +24,6 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from test_lessons import HOUSE_WORDS, MEDIAN, NINTH, ROOT, parts, sentences, words
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
