@@ -267,7 +267,7 @@ constexpr gemm::Variant variants[] = {
     variant<Shape<64, 64, 16, 64, 64, 8, 1, 3, 4, 8>>("64x64x16", "one warp a block, eight blocks an SM"),
     variant<Shape<128, 128, 16, 64, 64, 8, 1, 3, 4, 2>>("128x128x16", "twice as many barriers"),
     variant<Shape<128, 128, 32, 64, 64, 4, 1, 3, 4, 2>>("thread=16x8", "16 rows and 8 columns a thread"),
-    variant<Shape<128, 128, 32, 64, 64, 8, 1, 2, 4, 2>>("stages=2", "the next tile alone under way"),
+    variant<Shape<128, 128, 32, 64, 64, 8, 1, 2, 4, 2>>("stages=2", "the next tile alone in flight"),
 };
 #endif
 

@@ -342,14 +342,14 @@ std::size_t workspace_bytes(const gemm::Problem&) {  // two parts per worker, an
 
 constexpr gemm::Variant variants[] = {
     {.name = "split_k",
-     .idea = "the rest's tiles cut into equal parts, if two or more of each find places",
+     .idea = "the rest's tiles cut into equal parts, if two or more parts of each can be resident",
      .launch = launch<Share::split_k>},
     {.name = "whole", .idea = "nothing shared, as 17a", .launch = launch<Share::nothing>},
     {.name = "two_waves", .idea = "the last whole wave is shared, too", .launch = launch<Share::two_waves>},
 };
 
 constexpr gemm::StageInfo info = {
-    .idea = "17a; the rounds of the last, incomplete wave dealt out evenly to all places",
+    .idea = "17a; the k-tiles of the last, incomplete wave divided evenly among all resident blocks",
     .base = "17a",
     // As 17a's, and a little more: a worker reads the first words of each part of a tile anew.
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512}; },

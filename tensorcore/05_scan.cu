@@ -1,14 +1,14 @@
-// 05 scan: inclusive prefix sums of many rows of 16, and of 256, on the Tensor Cores; the triangle of ones that makes
-// them is calculated in registers, where CUDA's own way takes shared memory.
+// 05 scan: inclusive prefix sums of many rows of 16, and of 256, on the Tensor Cores. The triangle of ones that makes
+// them is computed in registers; CUDA's own interface would need shared memory for it.
 //
 // Idea      A row times U, upper triangular and full of ones, is its prefix sums. 256 numbers are a tile of 16 rows:
-//           A U + (L A) J, where L has ones below its diagonal and J everywhere: L A has, in each column, the sum of
-//           what stands above; J adds up the columns. All three follow from a rule: no memory need hold them.
-// Limit     Device memory: 6 bytes a number, 2 in and 4 out. For a tile's 1,536 bytes the Tensor Cores do 8,192 flops,
-//           or 32,768: a twelfth of what they could at the speed of a copy, at most.
+//           A U + (L A) J. L has ones below its diagonal, J everywhere. L A has, in each column, the sum of the
+//           rows above; J adds up the columns. All three follow from a rule, so no memory needs to hold them.
+// Limit     Device memory: 6 bytes per number, 2 in and 4 out. For a tile of 1,536 bytes Tensor Cores do 8,192 FLOPs,
+//           or 32,768. At the speed of a copy that is at most a twelfth of what they could do.
 // Number    Shared memory of the form in registers: 0 bytes, 0 requests.
-// Map       A warp has a tile: 16 rows of 16, or one of 256. L A is an accumulator, whose elements lie where an operand
-//           A's lie: in FP16, it is one.
+// Map       A warp has a tile: 16 rows of 16, or one of 256. L A is an accumulator. Its elements lie where those of an
+//           operand A lie, so rounded to FP16 it is one.
 // Page      docs/tensorcore/05_scan.md
 // Source    Dakkak et al. (2019); Ootomo and Yokota (2023), section 4.1 and Code 3.
 #include <mma.h>

@@ -1,11 +1,11 @@
-// 06a householder: B = (I - 2 v v^T) A for many small matrices on the Tensor Cores; the reflection H is calculated in
-// registers, where CUDA's own way takes shared memory.
+// 06a householder: B = (I - 2 v v^T) A for many small matrices on the Tensor Cores. The reflection H is computed in
+// registers; CUDA's own interface would need shared memory for it.
 //
-// Idea      H follows from v: element (i, j) is -2 v_i v_j, plus 1 where i = j. Each lane calculates the elements that
-//           it holds. A matrix of 32 x 32 is four fragments, of which one foreach_ij can set all.
-// Limit     Device memory: A is read and B written, 1,056 or 4,160 bytes with v, for 8,192 or 65,536 flops.
+// Idea      H follows from v: element (i, j) is -2 v_i v_j, plus 1 where i = j. Each lane computes the elements that it
+//           holds. A matrix of 32 x 32 is four fragments, and one foreach_ij can set them all.
+// Limit     Device memory: A is read and B written, 1,056 or 4,160 bytes with v, for 8,192 or 65,536 FLOPs.
 // Number    Shared memory of the forms in registers: 0 bytes, 0 requests. Instructions of each form: --sass.
-// Map       A warp has a matrix, and makes H for that. FP16 in and out, sums in FP32, H rounded once to FP16.
+// Map       A warp has one matrix, and makes H for it. FP16 in and out, sums in FP32, H rounded once to FP16.
 // Page      docs/tensorcore/06a_householder.md
 // Source    Ootomo and Yokota (2023), section 4.2, Codes 4 and 5 (corrected) and Figure 4.
 #include <mma.h>
@@ -29,7 +29,7 @@ __device__ __forceinline__ __half reflection(__half v_i, __half v_j, bool diagon
   return __hfma(__hmul(v_i, __half(-2.0f)), v_j, __half(diagonal ? 1.0f : 0.0f));
 }
 
-// B = H A of a warp, where H is so many fragments.
+// B = H A of a warp, where H is T x T fragments.
 template <int T>
 __device__ void multiply(const H (&h)[T][T], const __half* a, __half* b) {
   constexpr int M = T * TILE;

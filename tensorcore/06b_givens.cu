@@ -1,13 +1,13 @@
-// 06b givens: B = G(i, j, theta) A for many small matrices on the Tensor Cores; the rotation G is the identity but for
-// four elements, which the lanes that hold them set: in registers, where CUDA's own way takes shared memory.
+// 06b givens: B = G(i, j, theta) A for many small matrices on the Tensor Cores. The rotation G is the identity but for
+// four elements. The lanes that hold them set them in registers; CUDA's own interface would need shared memory.
 //
-// Idea      Rows i and j are the same for all matrices, theta is not. Known when nvcc compiles, (i, j) says at once
-//           which lane sets which register; known at run time, it must be compared with all that a lane holds. Or map()
-//           finds the index at run time: then x[] must lie in local memory, because registers have no addresses.
-// Limit     Device memory: A is read and B written, 1,028 bytes with cos(theta) and sin(theta), for 8,192 flops.
-// Number    Shared memory of the forms in registers: 0 bytes, 0 requests. Instructions of each form, and its local memory:
-//           --sass.
-// Map       A warp has a matrix, and makes G for that. FP16 in and out, sums in FP32.
+// Idea      Rows i and j are the same for all matrices, theta is not. If (i, j) is known when nvcc compiles, it says
+//           which lane sets which register. At run time it must be compared with all that a lane holds. Or map() finds
+//           the index at run time: then x[] must lie in local memory, because registers have no addresses.
+// Limit     Device memory: A is read and B written, 1,028 bytes with cos(theta) and sin(theta), for 8,192 FLOPs.
+// Number    Shared memory of the forms in registers: 0 bytes, 0 requests. Instructions of each form, and its local
+//           memory: --sass.
+// Map       A warp has one matrix, and makes G for it. FP16 in and out, sums in FP32.
 // Page      docs/tensorcore/06b_givens.md
 // Source    Ootomo and Yokota (2023), section 4.3, Code 6 and Figure 5.
 #include <mma.h>

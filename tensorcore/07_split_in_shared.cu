@@ -1,15 +1,15 @@
-// 07 split in shared: FP32 products on Tensor Cores. Each number becomes the sum of two FP16 numbers, which take their
-// way to the fragments through shared memory: the only way that nvcuda::wmma has.
+// 07 split in shared: FP32 products on Tensor Cores. Each number becomes the sum of two FP16 numbers. These pass
+// through shared memory, because nvcuda::wmma loads fragments from memory only.
 //
 // Idea      v = h + d 2^-11 with h = half(v) and d = half((v - h) 2^11): 22 bits of FP32's 24. A product of two such
-//           sums is three FP16 products, h h' + (h d' + d h') 2^-11; the fourth is less than 2^-22 of it.
+//           sums is three FP16 products, h h' + (h d' + d h') 2^-11. The fourth is less than 2^-22 of it.
 // Base      02_shared_tiles
 // Change    02's tiles are FP32. A warp splits its 32 x 16 of A and 16 x 32 of B in shared memory, and loads four kinds
-//           of fragments in the place of two.
-// Limit     Shared memory: for n x n of C a step of k reads 4 bytes an element, writes 4, and reads 4 again: n / 12
-//           flops a byte. n = 32: 2.7, and an SM's 128 bytes a cycle allow 341 flops, of the 1,365 (4,096 / 3) that
-//           its Tensor Cores would have.
-// Number    l1tex__data_pipe_lsu_wavefronts_mem_shared for a product of 16 x 8 x 16; bytes of shared memory a block.
+//           of fragments instead of two.
+// Limit     Shared memory: for n x n of C a step of k reads 4 bytes per element, writes 4, and reads 4 again: n / 12
+//           FLOPs per byte. n = 32 gives 2.7. An SM's 128 bytes per cycle allow 341 FLOPs of the 1,365 (4,096 / 3) that
+//           its Tensor Cores could do.
+// Number    l1tex__data_pipe_lsu_wavefronts_mem_shared for a product of 16 x 8 x 16; bytes of shared memory per block.
 // Map       4 warps, two by two, 32 x 32 of C each.
 // Page      docs/tensorcore/07_split_in_shared.md
 // Source    Ootomo and Yokota (2022), the split and its scaling; (2023), section 4.4, Figure 6. Markidis et al. (2018).
@@ -31,7 +31,7 @@ constexpr int A_ROW = TILE_K + 4, B_ROW = TILE_N + 4;           // of FP32 tiles
 constexpr int A_SPLIT_ROW = STEP + PAD, B_SPLIT_ROW = N + PAD;  // of a warp's FP16 tiles, N x STEP and STEP x N
 constexpr int A_SPLIT = N * A_SPLIT_ROW, B_SPLIT = STEP * B_SPLIT_ROW;
 
-// What becomes of a number. Uncorrected: h alone. Markidis: d is not scaled, so that FP16 has no bits for it where |v| is
+// What becomes of a number. Uncorrected: h alone. Markidis: d is not scaled, so FP16 has no bits for it where |v| is
 // small; and all products, the fourth one too, go into the same sum.
 enum class Form { corrected, markidis, uncorrected };
 constexpr float SCALE = 2048.0f;  // 2^11
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(THREADS)
           wmma::load_matrix_sync(y[p][i], own[p] + A_SPLIT + i * STEP, B_SPLIT_ROW);
         }
       }
-      __syncwarp();  // nobody reads them any more
+      __syncwarp();  // all lanes have read them
 #pragma unroll
       for (int i = 0; i < F; ++i) {
 #pragma unroll
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(THREADS)
       float* const element = out + i / STEP * ldc + i % STEP;
       *element = beta == 0.0f ? alpha * staging[i] : alpha * staging[i] + beta * *element;
     }
-    __syncwarp();  // the staging place is free again
+    __syncwarp();  // the staging tile may be overwritten
   }
 }
 

@@ -1,15 +1,15 @@
-// 08 split in registers: fragments straight from the FP32 tile, each lane splitting what it holds; and the large sums
-// are added up by plain cores, which round to nearest.
+// 08 split in registers: each lane loads what it holds straight from the FP32 tile and splits it. Large sums are added
+// up by plain cores, which round to nearest.
 //
 // Idea      A lane knows which elements of the matrix it holds (stage 04), so it can load those from the FP32 tile and
-//           split them in registers. And a Tensor Core cuts off what does not fit a sum: after thousands of additions
+//           split them in registers. And a Tensor Core cuts off what does not fit a sum. After thousands of additions
 //           that shows. So its sums stay short, and end in an FP32 addition.
 // Base      07_split_in_shared
-// Change    07's FP16 tiles are gone, and so is its way through them: fragments, load, product and store have the names
-//           of nvcuda::wmma in wmma_ext::tcec.
-// Limit     Shared memory: n / 4 flops a byte, and the tiles' way in as much again: 3.3 wavefronts a product, in whose
-//           time mma.sync could do two. Behind that issue slots: a number takes four instructions to split, and each
-//           warp splits for itself.
+// Change    07's FP16 tiles are gone, and so is the detour through them. Fragments, load, product and store have the
+//           names of nvcuda::wmma in wmma_ext::tcec.
+// Limit     Shared memory: n / 4 FLOPs per byte, and to fill the tiles takes as much again: 2.7 wavefronts per product.
+//           In that time mma.sync could do 1.8. Next are issue slots: to split a number takes four instructions, and
+//           each warp splits for itself.
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared for a product of 16 x 8 x 16; smsp__inst_executed; residual.
 // Map       4 warps, two by two, 32 x 32 of C each.
 // Page      docs/tensorcore/08_split_in_registers.md
@@ -47,7 +47,7 @@ __device__ void copy_tile(float* to, const float* from, std::int64_t ld, int row
 
 constexpr int NEVER = 0;
 
-// STEP: of k in a call. PROMOTED: after so many steps of k Tensor Cores' sums are added to those in FP32.
+// STEP: steps of k per call. PROMOTED: steps of k after which Tensor Cores' sums are added to those in FP32.
 template <int STEP, int PROMOTED>
 __global__ void __launch_bounds__(THREADS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,

@@ -1,12 +1,12 @@
-// 09 policies: one kernel, and what its fragments are made of is a type: the instruction that multiplies, the numbers
-// that an operand is parted into, and whether it is parted at all.
+// 09 policies: one kernel, and the type of its fragments says how they work: which instruction multiplies, what numbers
+// an operand is split into, and whether it is split at all.
 //
 // Idea      Everything that differs between FP16, TF32 and bfloat16, mma.sync, nvcuda::wmma and plain cores is behind
-//           fragment, load_matrix_sync and mma_sync. So each choice is a template argument, and its price can be told.
+//           fragment, load_matrix_sync and mma_sync. So each choice is a template argument, and we can time each.
 // Base      08_split_in_registers
 // Change    08's types; rows of the tiles are padded as each layout wants it.
-// Limit     Tensor Cores: products of FP16 for one of FP32: FP16 3; TF32 3 at half the rate, so 6; bfloat16 6, without
-//           rounding 1, 2 and 1. Plain cores: one FMA takes four shuffles an element of four, by which they lose.
+// Limit     Tensor Cores, in FP16 products per FP32 product: FP16 3, TF32 6 (3 at half the rate), bfloat16 6; without
+//           correction 1, 2 and 1. Plain cores: four FMAs need four shuffles as written, and shuffles are slower.
 // Number    Registers and local memory of each policy; cycles for a product of 16 x 8 x 16; residual.
 // Map       4 warps, two by two, 32 x 32 of C each.
 // Page      docs/tensorcore/09_policies.md
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(THREADS)
 #endif
 }
 
-// Beside them, the same tiles by an FP32 loop: lane 8 r + s has rows r, r + 4, ... and columns 4 s to 4 s + 3 of its warp's.
+// For comparison, the same tiles by an FP32 loop: lane 8 r + s has rows r, r + 4, ... and columns 4 s to 4 s + 3.
 __global__ void __launch_bounds__(THREADS)
     sgemm_loop(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda,
                const float* __restrict__ b, std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc,

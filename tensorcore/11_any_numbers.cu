@@ -1,15 +1,15 @@
-// 11 any numbers: 10, which asks of each element of C whether FP16 could hold what it is made of, and takes TF32 where not.
+// 11 any numbers: as 10, but it asks for each element of C whether FP16 could hold its operands, and takes TF32 if not.
 //
-// Idea      A number 2^17 times as small as its row's largest has lost digits in 10. That counts only where it meets a
-//           large one, and the sum of such an element is then small beside the two vectors' largest numbers: so an
-//           element whose sum is not small is certain. The others are calculated again.
+// Idea      A number 2^17 times smaller than its row's largest has lost digits in 10. That counts only where it meets a
+//           large one, and the sum of such an element is then small beside the two vectors' largest numbers. So an
+//           element whose sum is not small is certain. The others are computed again.
 // Base      10_presplit
 // Change    10 counts numbers that lost digits, by row and column. Elements in doubt: a few of a tile by FP32's own
 //           multiply-adds, a warp each; a tile with many, or a matrix with many such numbers, in TF32, whose 8 bits of
-//           exponent hold what FP16's 5 can't. All is decided on the device: kernels that aren't needed end at once.
+//           exponent hold what FP16's 5 cannot. All is decided on the device: kernels that are not needed end at once.
 // Limit     That of 10, and two launches more. In TF32 half of it: products take twice as long.
 // Number    What it has taken, as "policy" in the JSON; the largest error as a share of |A||B|.
-// Map       as 10.
+// Map       As 10.
 // Page      docs/tensorcore/11_any_numbers.md
 // Source    The bound is ours. Ootomo and Yokota (2022) choose FP16 or TF32 by the range of the whole input.
 #include "tensorcore/presplit/sgemm.cuh"

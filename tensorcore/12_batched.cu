@@ -2,9 +2,9 @@
 //
 // Idea      A batch has enough blocks for all SMs whatever the size of its matrices, so a block needs no large tile of C
 //           and no slices of k. What remains is the blocking: the block's tile, the warp's tile, how many k-tiles are in
-//           flight, and how many steps of k a fragment has. The paper's blocking is variant `papers`.
+//           shared memory, and how many steps of k a fragment has. The paper's blocking is variant `papers`.
 // Base      08_split_in_registers
-// Change    08 with the matrix of the batch as the grid's second coordinate. Tiles are copied asynchronously, two ahead.
+// Change    08 with the matrix of the batch as the grid's second coordinate. Tiles are copied asynchronously, one ahead.
 //           A fragment has WARP_K steps of k: Tensor Cores sum that many products before FP32 cores round the sum.
 // Limit     Issue slots, as in 08, because each warp splits its own operands. A warp tile splits WARP_M + WARP_N numbers
 //           per step of k for WARP_M * WARP_N products, so a larger warp tile splits less and needs more registers.
@@ -23,45 +23,38 @@ extern __shared__ __align__(128) unsigned char smem[];
 namespace {
 
 namespace tcec = wmma_ext::tcec;
-
 constexpr int LANES = 32;
 
 template <int TILE_M_, int TILE_N_, int TILE_K_, int WARP_M_, int WARP_N_, int WARP_K_, int STAGES_>
 struct Blocking {
-  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_, TILE_K = TILE_K_;
-  static constexpr int STAGES = STAGES_;                                      // tiles of A and B in shared memory
-  static constexpr int WARP_M = WARP_M_, WARP_N = WARP_N_, WARP_K = WARP_K_;  // of a fragment
+  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_, TILE_K = TILE_K_, STAGES = STAGES_;  // tiles kept
+  static constexpr int WARP_M = WARP_M_, WARP_N = WARP_N_, WARP_K = WARP_K_;                    // of a fragment
   static constexpr int WARPS_N = TILE_N / WARP_N, THREADS = TILE_M / WARP_M * WARPS_N * LANES;
   // Lane 4 g + t loads A's pair (g, 2 t) and B's elements (2 t, g) and (2 t + 1, g): with rows so far apart, modulo 32
   // banks, a request meets each bank once (A: half a warp; a pair is two words).
-  static constexpr int A_ROW = TILE_K + 8, B_ROW = TILE_N + 4;
-  static constexpr int A_TILE = TILE_M * A_ROW, TILE = A_TILE + TILE_K * B_ROW;  // floats
+  static constexpr int A_ROW = TILE_K + 8, B_ROW = TILE_N + 4, A_TILE = TILE_M * A_ROW, TILE = A_TILE + TILE_K * B_ROW;
   static constexpr unsigned SHARED_BYTES = STAGES * TILE * sizeof(float);
 };
 
-// Starts copying a tile, 16 bytes at a time if rows begin at multiples of them. Only tiles at the matrix's edges are
-// checked, because checks take issue slots; zeros fill the rest of such a tile.
+// Starts copying a tile, 16 bytes at a time and unchecked, if it is whole and its rows begin at multiples of them.
 template <class S, int ROWS, int COLS, int STRIDE>
-__device__ void copy_tile(float* tile, const float* matrix, std::int64_t ld, int rows, int cols, bool vectors) {
-  constexpr int ROW_CHUNKS = COLS / 4, STEP = S::THREADS / ROW_CHUNKS;
-  static_assert(S::THREADS % ROW_CHUNKS == 0 && ROWS % STEP == 0 && STRIDE % 4 == 0);
+__device__ void copy_tile(float* to, const float* tile, std::int64_t ld, int rows, int cols, bool vectors) {
+  constexpr int ROW_CHUNKS = COLS / 4, STEP_ROWS = S::THREADS / ROW_CHUNKS;
+  static_assert(S::THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0 && STRIDE % 4 == 0);
   const int first = threadIdx.x / ROW_CHUNKS, col = threadIdx.x % ROW_CHUNKS * 4;
-  float* const to = tile + first * STRIDE + col;
-  const float* const from = matrix + first * ld + col;
+  const float* const from = tile + first * ld + col;  // once: a loop that begins at `first` multiplies in each turn
+  to += first * STRIDE + col;
   if (vectors && rows >= ROWS && cols >= COLS) {
 #pragma unroll
-    for (int row = 0; row < ROWS; row += STEP) gemm::ptx::cp_async_cg(to + row * STRIDE, from + row * ld);
+    for (int row = 0; row < ROWS; row += STEP_ROWS) gemm::ptx::cp_async_cg(to + row * STRIDE, from + row * ld);
     return;
   }
 #pragma unroll 1
-  for (int row = 0; row < ROWS; row += STEP) {
-    const int exist = first + row < rows ? min(max(cols - col, 0), 4) : 0;  // of these four
-    if (vectors) {
-      gemm::ptx::cp_async_cg(to + row * STRIDE, exist > 0 ? from + row * ld : matrix, 4 * exist);
-      continue;
+  for (int row = 0; row < ROWS; row += STEP_ROWS) {
+    for (int e = 0; e < 4; ++e) {
+      const bool exists = first + row < rows && col + e < cols;
+      gemm::ptx::cp_async_ca<4>(to + row * STRIDE + e, exists ? from + row * ld + e : tile, exists ? 4 : 0);
     }
-    for (int e = 0; e < 4; ++e)
-      gemm::ptx::cp_async_ca<4>(to + row * STRIDE + e, e < exist ? from + row * ld + e : matrix, e < exist ? 4 : 0);
   }
 }
 
@@ -148,30 +141,19 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 #ifdef GEMM_BLOCKING  // tools/tune/blockings.py compiles a grid, a point at a time
 using Chosen = Blocking<GEMM_BLOCKING>;
 #else
-using Chosen = Blocking<128, 64, 32, 64, 32, 32, 3>;
+using Chosen = Blocking<128, 64, 32, 32, 64, 32, 2>;
 
 constexpr gemm::Variant variants[] = {
-    {.name = "papers",
-     .idea = "the paper's own blocking: tiles of (128, 128, 32), fragments of (32, 32, 32)",
-     .launch = launch<Blocking<128, 128, 32, 32, 32, 32, 2> >},
-    {.name = "papers-k16",
-     .idea = "fragments of half the k: the registers suffice",
-     .launch = launch<Blocking<128, 128, 32, 32, 32, 16, 2> >},
-    {.name = "128x128x32-64x32",
-     .idea = "the paper's block, half of the warps, larger",
-     .launch = launch<Blocking<128, 128, 32, 64, 32, 32, 2> >},
-    {.name = "128x64x32-32x32",
-     .idea = "as the stage, twice the warps, smaller",
-     .launch = launch<Blocking<128, 64, 32, 32, 32, 32, 3> >},
-    {.name = "one-ahead",
-     .idea = "as the stage, one tile ahead",
-     .launch = launch<Blocking<128, 64, 32, 64, 32, 32, 2> >},
-    {.name = "64x64x32-32x32", .idea = "08's blocking", .launch = launch<Blocking<64, 64, 32, 32, 32, 32, 2> >},
+    {"papers", "the paper's blocking, fragments of (32, 32, 32)", launch<Blocking<128, 128, 32, 32, 32, 32, 2> >},
+    {"papers-k16", "the same, fragments of half the k", launch<Blocking<128, 128, 32, 32, 32, 16, 2> >},
+    {"128x128", "the paper's block, half of the warps, larger", launch<Blocking<128, 128, 32, 32, 64, 32, 2> >},
+    {"32x32", "as the stage, twice the warps", launch<Blocking<128, 64, 32, 32, 32, 32, 2> >},
+    {"two-ahead", "as the stage, two tiles ahead", launch<Blocking<128, 64, 32, 32, 64, 32, 3> >},
 };
 #endif
 
 constexpr gemm::StageInfo info = {
-    .idea = "a batch in one launch, fragments split in registers, tiles copied two ahead",
+    .idea = "a batch in one launch, fragments split in registers, tiles copied one ahead",
     .base = "08",
     .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 80,

@@ -3,15 +3,16 @@
 usage: ./lab diff STAGE [OTHER] [--html FILE] [--headers]
 
 STAGE     such as 07 or tsm/05, beside the stage that it names as its base (label Base of its head), or beside OTHER
---html    a page with both files side by side, in large letters; - for standard output
+--html    a page with both files side by side, change by change, with counts and speeds; - for standard output
 --headers also the lines of headers that only one of the two includes
 
 Heads, white space and comments make no difference; comments are shown where they stand.
 """
 
+import collections
+import dataclasses
 import difflib
-import html
-import pathlib
+import re
 import signal
 import sys
 from collections.abc import Iterable, Iterator
@@ -21,18 +22,10 @@ from tools.repository import relative
 from tools.rungs import Change, Source, base_of, change, find, matcher_of
 
 CONTEXT = 3
-Group = list[tuple[str, int, int, int, int]]
-
-STYLE = """
-:root { color-scheme: light dark; --old: #ffd7d5; --new: #ccffd8; --in: #0002; --dim: #8888 }
-@media (prefers-color-scheme: dark) { :root { --old: #5c1f1f; --new: #14441f; --in: #fff3 } }
-body { font: 1rem sans-serif; margin: 1rem }
-table { border-collapse: collapse; width: 100%; table-layout: fixed }
-td { font: 1rem/1.35 monospace; white-space: pre-wrap; overflow-wrap: anywhere; vertical-align: top; padding: 0 .5em }
-td.n { width: 3em; color: gray; text-align: right } th { text-align: left; padding: .5em }
-.old { background: var(--old) } .new { background: var(--new) } mark { background: var(--in); color: inherit }
-tr.skip td { background: var(--dim); text-align: center }
-"""
+ALIKE = 0.6  # two lines are one line, changed, if their common words have this share of their letters
+Opcode = tuple[str, int, int, int, int]
+Group = list[Opcode]
+Marks = list[tuple[int, int]]  # columns, from and to
 
 
 def groups(old: Source, new: Source) -> list[Group]:
@@ -43,7 +36,7 @@ def groups(old: Source, new: Source) -> list[Group]:
     ]
 
 
-def code_differs(old: Source, new: Source, each: tuple[str, int, int, int, int]) -> bool:
+def code_differs(old: Source, new: Source, each: Opcode) -> bool:
     kind, a, b, c, d = each
     return kind != "equal" and (any(old.keys[a:b]) or any(new.keys[c:d]))
 
@@ -85,50 +78,123 @@ def coloured(lines: Iterable[str]) -> Iterator[str]:
         yield f"\033[{colours[line[0]]}m{line}\033[0m" if line[:1] in colours else line
 
 
-def marked(line: str, other: str) -> str:
-    """The line as HTML; what `other` has not is marked, if the two have half of it in common."""
-    matcher = difflib.SequenceMatcher(None, line, other, autojunk=False)
-    if not other or matcher.ratio() < 0.5:
-        return html.escape(line)
-    parts = []
-    for kind, a, b, _, _ in matcher.get_opcodes():
-        part = html.escape(line[a:b])
-        parts.append(part if kind == "equal" or not part else f"<mark>{part}</mark>")
-    return "".join(parts)
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """Two lines side by side, by their places in `lines`; None: there is none. In a changed row the marks are what one
+    has and the other has not, if the two are alike."""
+
+    old: int | None
+    new: int | None
+    changed: bool = False
+    old_marks: Marks = dataclasses.field(default_factory=list)
+    new_marks: Marks = dataclasses.field(default_factory=list)
 
 
-def side_by_side(old: Source, new: Source) -> Iterator[str]:
-    matcher = matcher_of(old.keys, new.keys)
+@dataclasses.dataclass
+class Section:
+    """Rows: of a hunk, which changes code, or of what lies between two of these."""
 
-    def cells(source: Source, at: int, end: int, other: str, style: str) -> str:
-        if at >= end:
-            return "<td class=n></td><td></td>"
-        return f'<td class=n>{at + 1}</td><td class="{style}">{marked(source.lines[at], other)}</td>'
-
-    for kind, a, b, c, d in matcher.get_opcodes():
-        same = kind == "equal"
-        for row in range(max(b - a, d - c)):
-            left = old.lines[a + row] if a + row < b else ""
-            right = new.lines[c + row] if c + row < d else ""
-            yield (
-                "<tr>"
-                + cells(old, a + row, b, left if same else right, "" if same else "old")
-                + cells(new, c + row, d, right if same else left, "" if same else "new")
-                + "</tr>"
-            )
+    hunk: bool
+    rows: list[Row]
 
 
-def page_of(of: Change) -> str:
-    """Both files whole, side by side, as one HTML file that needs no other."""
-    names = "".join(f"<th colspan=2>{relative(source.file)}</th>" for source in (of.old, of.new))
-    only = "".join(f"<p>{html.escape(line)}</p>" for line in header_lines(of, whole=False))
-    return (
-        f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(summary(of))}</title>"
-        f"<style>{STYLE}</style><h1>{html.escape(summary(of))}</h1>{only}"
-        f"<table><colgroup><col style='width:3em'><col><col style='width:3em'><col></colgroup><tr>{names}</tr>\n"
-        + "\n".join(side_by_side(of.old, of.new))
-        + "\n</table></html>\n"
-    )
+def words(line: str) -> list[str]:
+    return re.findall(r"\w+|\s+|[^\w\s]", line)
+
+
+def marks(old: str, new: str) -> tuple[Marks, Marks]:
+    """The words that only one of two lines has."""
+    pieces = words(old), words(new)
+    opcodes = difflib.SequenceMatcher(None, *pieces, autojunk=False).get_opcodes()
+    # difflib takes x][y for ][y with an x before it and [x] behind: y][x has all words in their places.
+    if len(pieces[0]) == len(pieces[1]):
+        in_place = [("equal" if x == y else "replace", i, i + 1, i, i + 1) for i, (x, y) in enumerate(zip(*pieces))]
+        if sum(kind != "equal" for kind, *_ in in_place) <= max(
+            sum(each[end] - each[end - 1] for each in opcodes if each[0] != "equal") for end in (2, 4)
+        ):
+            opcodes = in_place
+    found: tuple[Marks, Marks] = ([], [])
+    for kind, a, b, c, d in opcodes:
+        for side, begin, end in ((0, a, b), (1, c, d)):
+            text = "".join(pieces[side][begin:end])
+            if kind == "equal" or not text.strip():
+                continue
+            at = sum(map(len, pieces[side][:begin])) + len(text) - len(text.lstrip())
+            stop = at + len(text.strip())
+            if found[side] and not (old, new)[side][found[side][-1][1] : at].strip():
+                at = found[side].pop()[0]  # nothing or a space lies between the two
+            found[side].append((at, stop))
+    return found
+
+
+def letters(bag: collections.Counter[str]) -> int:
+    return sum(len(word) * count for word, count in bag.items())
+
+
+def pairs(old: list[str], new: list[str]) -> list[tuple[int, int]]:
+    """Of lines that were replaced by others, those that are most alike, in their order."""
+    bags = [[collections.Counter(word for word in words(line) if word.strip()) for line in side] for side in (old, new)]
+    sizes = [[letters(bag) for bag in side] for side in bags]
+
+    def likeness(i: int, j: int) -> float:
+        whole = sizes[0][i] + sizes[1][j]
+        if 2 * min(sizes[0][i], sizes[1][j]) < ALIKE * whole or not whole:
+            return 0.0
+        found = 2 * letters(bags[0][i] & bags[1][j]) / whole
+        return found if found >= ALIKE else 0.0
+
+    # best[i][j]: of old[i:] and new[j:]
+    best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
+    alike = [[likeness(i, j) for j in range(len(new))] for i in range(len(old))]
+    for i in reversed(range(len(old))):
+        for j in reversed(range(len(new))):
+            paired = alike[i][j] and alike[i][j] + best[i + 1][j + 1]
+            best[i][j] = max(paired, best[i + 1][j], best[i][j + 1])
+    found, i, j = [], 0, 0
+    while i < len(old) and j < len(new):
+        if alike[i][j] and best[i][j] == alike[i][j] + best[i + 1][j + 1]:
+            found.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return found
+
+
+def rows_of(old: Source, new: Source, each: Opcode) -> Iterator[Row]:
+    """Lines that are alike stand side by side; the others between them fill the rows from above."""
+    kind, a, b, c, d = each
+    if kind == "equal":
+        yield from (Row(a + i, c + i) for i in range(b - a))
+        return
+    for i, j in [*pairs(list(old.lines[a:b]), list(new.lines[c:d])), (b - a, d - c)]:
+        left, right = range(a, each[1] + i), range(c, each[3] + j)
+        for k in range(max(len(left), len(right))):
+            yield Row(left[k] if k < len(left) else None, right[k] if k < len(right) else None, True)
+        a, c = each[1] + i, each[3] + j
+        if a < b and c < d:
+            yield Row(a, c, True, *marks(old.lines[a], new.lines[c]))
+        a, c = a + 1, c + 1
+
+
+def sections(old: Source, new: Source) -> list[Section]:
+    """Both files whole. A hunk is lines of changed code, with what changed fewer than CONTEXT lines away. A comment is
+    beside the same comment."""
+    found: list[Section] = []
+    between: list[Row] = []
+    keys = [[key or line.strip() for key, line in zip(of.keys, of.lines)] for of in (old, new)]
+    for each in matcher_of(*keys).get_opcodes():
+        rows = list(rows_of(old, new, each))
+        if not code_differs(old, new, each):
+            between += rows
+        elif found and found[-1].hunk and len(between) < CONTEXT:
+            found[-1].rows += [*between, *rows]
+            between = []
+        else:
+            found += [Section(False, between)] * bool(between) + [Section(True, rows)]
+            between = []
+    return found + [Section(False, between)] * bool(between)
 
 
 def main() -> None:
@@ -144,13 +210,14 @@ def main() -> None:
     if old is None:
         fail(f"{new} changes no other stage: name one to compare with, as in `./lab diff {options.stage} OTHER`")
     of = change(old, new)
-    if options.html == "-":
-        sys.stdout.write(page_of(of))
-    elif options.html:
-        try:
-            pathlib.Path(options.html).write_text(page_of(of))
-        except OSError as error:
-            fail(f"can't write {options.html}: {error.strerror}")
+    if options.html:
+        from tools.site import stepper  # which needs this module
+
+        text = stepper.page_of_one(old, new)
+        if options.html == "-":
+            sys.stdout.write(text)
+        else:
+            stepper.save(options.html, text)
     else:
         lines: Iterable[str] = text_of(of, options.headers)
         print("\n".join(coloured(lines) if sys.stdout.isatty() else lines))

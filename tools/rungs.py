@@ -25,6 +25,7 @@ class Source:
 
     file: pathlib.Path
     lines: tuple[str, ...]
+    first: int = 1  # the number of lines[0] in the file
 
     @functools.cached_property
     def keys(self) -> list[str]:
@@ -58,7 +59,7 @@ def source_of(file: pathlib.Path, text: str | None = None) -> Source:
     """What is behind a file's head; `text`: what it has in it."""
     lines = (file.read_text() if text is None else text).splitlines()
     first = next((i for i, line in enumerate(lines) if not line.startswith("//")), 0)
-    return Source(file, tuple(lines[first:]))
+    return Source(file, tuple(lines[first:]), first + 1)
 
 
 def included(file: pathlib.Path, found: dict[pathlib.Path, None] | None = None) -> list[pathlib.Path]:

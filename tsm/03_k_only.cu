@@ -130,7 +130,7 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
 }
 
 constexpr gemm::StageInfo info = {
-    .idea = "a whole tile of C in each thread's registers, only K dealt out to threads",
+    .idea = "a whole tile of C in each thread's registers, only K partitioned among threads",
     .base = "02",
     .accuracy = gemm::Accuracy::fp64,
     .launch = {launch<double, 2, 4, 8, 10>, launch<double2, 2, 4, 7>},

@@ -1,11 +1,11 @@
-// 09 generated: a kernel for exactly this M and N, compiled when it is asked for, with the options that a model picks.
+// 09 generated: a kernel for exactly this M and N, compiled when it is first needed, with options that a model chooses.
 //
-// Idea      What the compiler knows costs nothing at run time: M, N, tile, edges, how many rows are held. So nothing is
-//           general: each problem has its own kernel, written once as a template and compiled at the first launch.
+// Idea      What the compiler knows costs nothing at run time: M, N, the tile, the edges, the rows in registers. So
+//           each problem has its own kernel. It is written once, as a template, and compiled at the first launch.
 // Base      08_reductions
-// Change    One kernel in the place of 03 to 08, its choices made by a model, or one by one on the command line.
-// Limit     The registers: they hold the sums and the rows in flight. Where C is wide, its tiles leave no room for
-//           as many bytes as latency asks for; where it is narrow, the memory's bandwidth.
+// Change    One kernel replaces 03 to 08. A model makes the choices, or the command line sets them one by one.
+// Limit     The registers: they hold the sums and the rows in flight. Where C is wide, its tiles leave room for fewer
+//           bytes in flight than the latency requires. Where C is narrow, the limit is the memory's bandwidth.
 // Number    Registers of the compiled kernel against the line 2 (TM TN + 2 (TM + TN) + 8); GB/s of A and B.
 // Map       tsm/generated/kernel.cuh: slices of ceil(M / TM) x ceil(N / TN) threads, columns interleaved.
 // Page      docs/tsm/09_generated.md

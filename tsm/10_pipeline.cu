@@ -1,20 +1,20 @@
-// 10 pipeline: A and B go to shared memory several stages ahead, by asynchronous copies, so that what is on its way
-// fills no register.
+// 10 pipeline: asynchronous copies bring A and B to shared memory several stages ahead, so words in flight take no
+// registers.
 //
-// Idea      Until now registers held the sums and the rows in flight, and Little's law wanted more of these than
-//           there was room for. A copy from device to shared memory takes no register: three stages of 8 KB and more
-//           are always under way in each SM, however wide C is, and the sums can have the registers.
+// Idea      In 09 the registers hold both the sums and the rows in flight, and there is too little room for the bytes
+//           that Little's law requires. A copy from device memory to shared memory takes no register. Three stages of
+//           8 KB and more are always in flight per SM, however wide C is, and the sums can have the registers.
 // Base      09_generated
-// Change    09's kernel with cp.async in the place of leapfrogging, tiles that fill an SM with one or two blocks, and
-//           operands read from shared memory, 16 bytes at a time. Any alignment; rows without padding are one range,
-//           copied by 16. Complex numbers by three products of real ones, or four.
+// Change    cp.async replaces the leap frogging of 09. The tiles fill an SM with one or two blocks. Operands are read
+//           from shared memory, 16 bytes at a time. Any alignment works; rows without padding are one range, copied
+//           by 16 bytes. Complex numbers take three products of real ones, or four.
 // Limit     Narrow C: the memory's bandwidth, 4.4 TB/s. Wide C: the FP64 cores, 33 TFLOP/s times the part of the tiles
-//           that C fills (M = N = 57 in tiles of 6 x 10: 90 %), from M = N = 60 for real and 30 for complex numbers;
-//           and of that 82 % (three products: 92 %), since registers have ports for no more (docs/tsm/probes.md).
+//           that C fills (M = N = 57 in tiles of 6 x 10: 90 %), from M = N = 60 for real and 30 for complex numbers.
+//           The register ports allow 82 % of that, or 92 % with three products (docs/tsm/probes.md).
 // Number    GB/s, TFLOP/s, and both as a share of the roofline.
-// Map       tsm/generated/pipeline.cuh: a slice of the block has all of C, in units of up to 16 bytes, interleaved; a
-//           stage has some rows for each slice. Rows lie there without padding; what would meet in a bank is swizzled
-//           (stream.cuh).
+// Map       tsm/generated/pipeline.cuh: a slice of the block has all of C, in units of up to 16 bytes, interleaved. A
+//           stage has some rows for each slice. They lie there without padding. Where words would meet in a bank they
+//           are swizzled (stream.cuh).
 // Page      docs/tsm/10_pipeline.md
 // Source    ours; Ernst et al. (2020) end with registers. cp.async and stages as in stages/15_async_copies.cu.
 #include <algorithm>

@@ -1,16 +1,16 @@
-// 12 TSMM generated: a kernel for exactly this M and N; a thread has a part of a row of B, of several rows at a time.
+// 12 TSMM generated: a kernel for exactly this M and N; a thread computes parts of several rows of B at a time.
 //
-// Idea      With M and N known, a thread keeps N / t results of each of U rows in registers. A word of A then serves N
-//           / t FMAs and not one, and a word of C serves U. Where C comes from is a choice: registers, the L1 cache,
-//           shared memory.
+// Idea      With M and N known, a thread keeps N / t results of each of U rows in registers. So a word of A serves
+//           N / t FMAs instead of one, and a word of C serves U. Where C comes from is a choice: registers, the L1
+//           cache, or shared memory.
 // Base      11_tsmm_rows
-// Change    As 09: compiled when it is asked for, options by a model or one by one on the command line.
+// Change    As 09: compiled when it is first needed, options chosen by a model or set one by one on the command line.
 // Limit     The L1 cache and shared memory: M wavefronts for a row of A (each lane's row may lie on the same banks),
 //           and M N / (32 U) for C. The memory allows (M + N) 8 / 17 cycles. Then the FP64 cores, M N / 64.
-// Number    Wavefronts for each FMA of a warp; GB/s of A and B against the ceiling of `scale`.
-// Map       tsm/generated/row_threads.cuh: t threads a row, with every t-th column each, so that they write neighbours.
+// Number    Wavefronts per warp-wide FMA; GB/s of A and B against the ceiling of `scale`.
+// Map       tsm/generated/row_threads.cuh: t threads per row, each with every t-th column, so they write neighbours.
 // Page      docs/tsm/12_tsmm_generated.md
-// Source    Ernst et al. (2020), section 4, and section 6 on the source of C, unrolling and threads of a row.
+// Source    Ernst et al. (2020), section 4, and section 6 on the source of C, unrolling and threads per row.
 #include "tsm/generated/tsmm.cuh"
 #include "tsm/generated/tsmm_model.hpp"
 #include "tsm/jit_launch.hpp"

@@ -1,18 +1,18 @@
-// 13 TSMM pipeline: stage 10's pipeline for the other product. Rows of A come to shared memory stages ahead, C lies
-// there all the time, rows of B leave from registers.
+// 13 TSMM pipeline: the pipeline of 10 for B = A C. Rows of A come to shared memory stages ahead, C lies there from the
+// beginning, rows of B are stored from registers.
 //
-// Idea      What is on its way to the SM fills no register here, either, so a thread can have 8 rows and 8 columns of
-//           B, or 4 and 4 of complex numbers: 64 FMAs for 16 words from shared memory. And a row of A is one warp's
-//           alone: each warp has stages of its own and waits for no other.
+// Idea      Words in flight take no registers here, either. So a thread can have 8 rows and 8 columns of B, or 4 and 4
+//           of complex numbers: 64 FMAs for 16 words from shared memory. A row of A belongs to one warp, so each warp
+//           has stages of its own and waits for no other warp.
 // Base      12_tsmm_generated
-// Change    12's kernel with cp.async in the place of loads to registers, several rows a thread, and a loop with little
-//           but FMAs and loads: addresses are a register and a constant. Complex numbers by three products of real
+// Change    cp.async replaces the loads to registers of 12, and a thread has several rows. The loop has little but FMAs
+//           and loads, because an address is a register plus a constant. Complex numbers take three products of real
 //           ones, or four.
-// Limit     Narrow C: the bandwidth of reading and writing at once, 3.9 TB/s. Wide C: the FP64 cores, 33 TFLOP/s, less
-//           what else the loop executes (docs/tsm/probes.md): 27. Three products: 32, counted as four.
+// Limit     Narrow C: the bandwidth of reading and writing at once, 3.9 TB/s. Wide C: the FP64 cores, 33 TFLOP/s; what
+//           else the loop executes leaves 27 (docs/tsm/probes.md). Three products: 32, counted as four.
 // Number    GB/s, TFLOP/s, and both as a share of the roofline.
-// Map       tsm/generated/pipeline_tsmm.cuh: groups of a warp's lanes, each with its own rows; a group's lanes have
-//           every so-manieth unit of 16 bytes of a row. Rows of B that are not aligned leave through shared memory.
+// Map       tsm/generated/pipeline_tsmm.cuh: a warp's lanes form groups, each with its own rows. In a group of g lanes
+//           a lane has every g-th unit of 16 bytes of a row. Unaligned rows of B leave through shared memory.
 //           Columns that no number of lanes divides: each lane has some of one row, for some of its terms.
 // Page      docs/tsm/13_tsmm_pipeline.md
 // Source    ours.

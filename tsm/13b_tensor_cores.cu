@@ -1,16 +1,16 @@
-// 13b Tensor Cores: TSMTTSM through stage 10's pipeline, multiplied by the FP64 Tensor Cores.
+// 13b Tensor Cores: TSMTTSM with the pipeline of 10, multiplied by the FP64 Tensor Cores.
 //
-// Idea      One instruction, m16n8k4, multiplies 16 columns of A by 8 of B over four rows: 512 multiply-adds for a warp, of
-//           which a lane holds two words of A, one of B and four sums. Registers have ports enough for that, and an SM
-//           does 128 multiply-adds a cycle, twice what its plain cores do. C = A^T B needs no transpose: both operands
-//           are "row t, column g" of matrices that lie by rows.
+// Idea      One instruction, m16n8k4, multiplies 16 columns of A by 8 of B over four rows: 512 FMAs for a warp. A lane
+//           holds two words of A, one of B and four sums for it. The register ports are fast enough for that, and an SM
+//           does 128 FMAs per cycle, twice what its plain cores do. C = A^T B needs no transpose: both operands are
+//           "row t, column g" of row-major matrices.
 // Base      10_pipeline
-// Change    10's loop with fragments in the place of a thread's tiles, and stages in four chunks, 32 bytes modulo 128
-//           from one to the next: lanes read four rows from four groups of banks, whatever the width.
+// Change    Fragments replace the per-thread tiles of 10. A stage consists of four chunks, each 32 bytes behind the one
+//           before modulo 128: lanes read four rows from four groups of banks, whatever the width.
 // Limit     Up to 64 columns of double the memory, 4.6 TB/s; of complex numbers, from 51 on, 66 TFLOP/s.
 // Number    GB/s, TFLOP/s, as a share of the plain cores' roofline and of that of the Tensor Cores.
-// Map       tsm/generated/tensor.cuh: a warp has some fragments of C; as many warps as C takes are a slice, and each slice
-//           has every so-manieth four rows, one of each chunk.
+// Map       tsm/generated/tensor.cuh: a warp has some fragments of C, and the warps that cover C are a slice. Slice s
+//           has the groups of four rows s, s + slices, s + 2 slices, ...; a group has one row of each chunk.
 // Page      docs/tsm/13b_tensor_cores.md
 // Source    ours. PTX ISA, mma.m16n8k4 of .f64: which lane holds what.
 #include "tsm/generated/tensor.cuh"

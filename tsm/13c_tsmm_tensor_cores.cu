@@ -1,14 +1,14 @@
-// 13c TSMM Tensor Cores: the other product by the FP64 Tensor Cores.
+// 13c TSMM Tensor Cores: B = A C by the FP64 Tensor Cores.
 //
-// Idea      B = A C has rows of A as the rows of m16n8k4's left operand and C as the right one. C lies in shared memory in
-//           the order in which the instruction wants it, 32 lanes side by side; rows of A come there ahead.
+// Idea      Rows of A are the rows of m16n8k4's left operand, and C is the right operand. C lies in shared memory in
+//           the order in which the instruction reads it, 32 lanes side by side. Rows of A are copied there ahead.
 // Base      13_tsmm_pipeline
-// Change    13's turns of a warp: 16 rows, or a multiple, with all their columns. Results leave by 16 bytes, a row of four
-//           lanes side by side; or, where rows are not aligned, through the stage that A's rows have left.
-// Limit     Up to 64 columns of double the memory, reading and writing at once, 3.9 TB/s; of complex numbers, from 60 on,
-//           66 TFLOP/s.
+// Change    A warp has 16 rows at a time, or a multiple, with all their columns. Four lanes store contiguous words of a
+//           row, 16 bytes each. Where rows are not aligned they leave through the stage that held the rows of A.
+// Limit     Up to 64 columns of double the memory, reading and writing at once, 3.9 TB/s; of complex numbers, from
+//           60 on, 66 TFLOP/s.
 // Number    GB/s, TFLOP/s, as a share of the plain cores' roofline and of that of the Tensor Cores.
-// Map       tsm/generated/tensor_tsmm.cuh: a warp's rows lie in four chunks; lane 4 g + t reads row g / 4 of chunk g % 4.
+// Map       tsm/generated/tensor_tsmm.cuh: a warp's rows lie in four chunks. Lane 4 g + t reads row g / 4 of one, g % 4
 // Page      docs/tsm/13c_tsmm_tensor_cores.md
 // Source    ours. PTX ISA, mma.m16n8k4 of .f64: which lane holds what.
 #include "tsm/generated/tensor_tsmm.cuh"

@@ -4,7 +4,7 @@
 //           options matter. So they are searched for once on a GPU, kept in a table, and looked up.
 // Base      10_pipeline
 // Change    09, 10 or 13b, with options from tsm/tuned/; the nearest tuned size where a size was not tuned; a rule where
-//           none was.
+//           none was. 09 with its model's options where K is so short that A and B are about as large as the L2 cache.
 // Limit     That of the stage that is chosen, whichever comes closest to the roofline.
 // Number    GB/s and TFLOP/s as a share of the roofline, beside those of 09, 10 and 13b with their own models' options.
 // Map       the chosen stage's.

@@ -1,10 +1,10 @@
-// 15 TSMM best: as 14, for B = A C: the stage, and the options, that are fastest for this M and N.
+// 15 TSMM best: as 14, for B = A C: the stage and the options that are fastest for this M and N.
 //
-// Idea      The table of 14 has TSMM's kernels, too: 12 and 13 where C is narrow, 13c where it is wide, and what was found
-//           otherwise.
+// Idea      A table has the fastest kernel that was measured for each size. Mostly it is 12 or 13 where C is narrow,
+//           and 13c where it is wide.
 // Base      14_best
 // Change    12, 13 or 13c, with options from tsm/tuned/.
-// Limit     That of the stage that is chosen.
+// Limit     That of the chosen stage.
 // Number    GB/s and TFLOP/s as a share of the roofline, beside those of 12, 13 and 13c with their own models' options.
 // Map       the chosen stage's.
 // Page      docs/tsm/15_tsmm_best.md

@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 #include <tuple>
+#include <utility>
 
 #include "common/backend/device.hpp"
 #include "common/report/kernel_options_json.hpp"
@@ -27,12 +28,16 @@ const Stage& by_rule(std::span<const Stage* const> candidates, Operation op, int
   return *candidates[std::min(wanted, candidates.size() - 1)];
 }
 
-// Whether the long side is so short that the tuned kernels, tuned with 4 GB of A and B, are not the fastest ones: in
-// narrow sums whose A and B are about as large as the L2 cache a pipeline of copies has no latency to hide that 09's
-// loads have not hidden, and begins later.
+// Whether the long side is so short that 09 is faster than the tuned kernels, which were tuned with 4 GB of A and B: no
+// latency of device memory is left to hide where A and B are about as large as the L2 cache, and a pipeline takes longer
+// to fill than 09's loads to issue. The limits are those of an H100 (docs/tsm/14_best.md).
 bool is_short(Operation op, Type type, int m, int n, std::int64_t k) {
-  constexpr double bytes = 100e6;
-  return op == Operation::tsmttsm && m <= 16 && n <= 16 && static_cast<double>(k) * (m + n) * size_of(type) <= bytes;
+  if (op != Operation::tsmttsm) return false;
+  const bool is_complex = type == Type::c64;
+  const double bytes = static_cast<double>(k) * (m + n) * static_cast<double>(size_of(type));
+  const int widest = std::max(m, n);
+  if (widest <= (is_complex ? 12 : 16)) return bytes <= 100e6;
+  return widest <= 32 && !is_complex && bytes <= 12e6;
 }
 
 std::vector<std::string> words(std::string_view text) {
@@ -246,11 +251,16 @@ const Choice& known_choice(const Problem& problem) {
   // Without columns there is nothing to multiply, but a result to scale.
   const int m = static_cast<int>(std::max<std::int64_t>(problem.m, 1));
   const int n = static_cast<int>(std::max<std::int64_t>(problem.n, 1));
-  static std::map<std::tuple<Operation, Type, int, int, KernelOptions, bool>, Choice> known;
-  const auto key =
-      std::tuple(problem.op, problem.type, m, n, problem.kernel, is_short(problem.op, problem.type, m, n, problem.k));
-  if (const auto found = known.find(key); found != known.end()) return found->second;
-  return known[key] = choose_kernel(problem.op, problem.type, m, n, problem.kernel, problem.k);
+  using Key = std::tuple<Operation, Type, int, int, KernelOptions, bool>;
+  static std::map<Key, Choice> known;
+  static const std::pair<const Key, Choice>* latest = nullptr;  // mostly asked for again, by a launch of 7 us
+  const Key key(problem.op, problem.type, m, n, problem.kernel, is_short(problem.op, problem.type, m, n, problem.k));
+  if (latest && latest->first == key) return latest->second;
+  auto found = known.find(key);
+  if (found == known.end())
+    found = known.emplace(key, choose_kernel(problem.op, problem.type, m, n, problem.kernel, problem.k)).first;
+  latest = &*found;
+  return found->second;
 }
 
 Status launch_chosen(const Problem& problem, cudaStream_t stream) {

@@ -99,12 +99,32 @@ class Diff(unittest.TestCase):
         self.assertNotIn("launch.cuh", names)
         self.assertGreater(len(list(diff.header_lines(of, whole=True))), of.lines / 2)
 
-    def test_page_has_both_sides_and_marks_what_differs(self):
-        page = diff.page_of(self.change("f(a < 1);\n", "f(b < 1);\nint d;\n"))
-        self.assertIn("f(<mark>a</mark> &lt; 1);", page)
-        self.assertIn("f(<mark>b</mark> &lt; 1);", page)
-        self.assertIn("2 lines of code changed", page)
-        self.assertNotIn("http", page)
+    def hunks(self, old: str, new: str) -> list[list[diff.Row]]:
+        of = self.change(old, new)
+        return [section.rows for section in diff.sections(of.old, of.new) if section.hunk]
+
+    def test_side_by_side_has_all_lines_and_marks_what_differs(self):
+        rows = self.hunks("f(a < 1);\n", "f(b < 1);\nint d;\n")[0]
+        self.assertEqual(rows, [diff.Row(0, 0, True, [(2, 3)], [(2, 3)]), diff.Row(None, 1, True)])
+        for stage in ("sgemm/07_register_tile", "tsm/10_pipeline"):
+            of = rungs.change(rungs.base_of(stage), stage)
+            rows = [row for section in diff.sections(of.old, of.new) for row in section.rows]
+            for side, source in (("old", of.old), ("new", of.new)):
+                places = [getattr(row, side) for row in rows if getattr(row, side) is not None]
+                self.assertEqual(places, list(range(len(source.lines))), stage)
+
+    def test_lines_that_are_alike_stand_side_by_side(self):
+        rows = self.hunks("int width = a;\nint height = b;\n", "float* fresh;\nint width = c;\n")[0]
+        self.assertEqual([(row.old, row.new) for row in rows], [(None, 0), (0, 1), (1, None)])
+
+    def test_swapped_words_are_marked_in_their_places(self):
+        self.assertEqual(diff.marks("b[tx][i];", "b[i][tx];"), ([(2, 4), (6, 7)], [(2, 3), (5, 7)]))
+
+    def test_hunks_are_apart_by_equal_lines_and_change_code(self):
+        old = "".join(f"int a{i};\n" for i in range(20))
+        self.assertEqual(len(self.hunks(old, old.replace("a2;", "b;").replace("a4;", "c;"))), 1)
+        self.assertEqual(len(self.hunks(old, old.replace("a2;", "b;").replace("a16;", "c;"))), 2)
+        self.assertEqual(self.hunks(old, old.replace("int a5;", "// why\nint a5;")), [])
 
 
 def write() -> None:

@@ -182,7 +182,7 @@ class Case(unittest.TestCase):
 
     def test_grid_of_blockings(self):
         self.assertIn("blockings", tcec.block_tensor_blocking_grid(None)[0])
-        names = [f"12_{i}x64x16-32x32x16" for i in range(1, 16)] + ["12_128x128x32-32x32x32"]
+        names = [f"12_{i}x64x16-32x32x16-2" for i in range(1, 16)] + ["12_128x128x32-32x32x32-2"]
         results = [
             {"stage": f"tuning/{name}", "problem": {"k": 128}, "gflops": 1e3 * (20 - i), "status": "pass"}
             for i, name in enumerate(names)
@@ -191,8 +191,8 @@ class Case(unittest.TestCase):
         self.put("blocking_grid", {"device": "a GPU", "commit": "c", "results": results, "copies": copies})
         lines = tcec.block_tensor_blocking_grid(None)
         self.assertEqual(len(lines), 2 + 12 + 1 + 2)  # the paper's is the last, and shown all the same
-        self.assertEqual(lines[2], "| 1: `1x64x16-32x32x16` | 20.0 | 128 | 4 | 2 KB |")
-        self.assertEqual(lines[14], "| 16: `128x128x32-32x32x32`, the paper's | 5.0 | 128 | 4 | 2 KB |")
+        self.assertEqual(lines[2], "| 1: `1x64x16-32x32x16-2` | 20.0 | 128 | 4 | 2 KB |")
+        self.assertEqual(lines[14], "| 16: `128x128x32-32x32x32-2`, the paper's | 5.0 | 128 | 4 | 2 KB |")
         self.assertIn("16 blockings, none wrong", lines[-1])
 
     def test_batches(self):

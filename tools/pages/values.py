@@ -8,7 +8,7 @@ from tools.measure.counters import METRICS
 from tools.pages.data import Data, NotMeasured, full_shape, shape_of
 from tools.pages.records.counts import counted_cycles
 from tools.pages.records.experiments import record_file
-from tools.pages.records.tcec import best_batched, bounds_of
+from tools.pages.records.tcec import batched_speed, best_batched, bounds_of
 from tools.pages.records.tensor import MEASURED, measured, measured_chip
 from tools.pages.records.tensor_probes import part, probe_run, task_series
 from tools.pages.records.tuning import timed_points, tuned_shape
@@ -141,6 +141,14 @@ def tcec_bound(data: Data, which: str) -> str:
     return number(reached if which == "reached" else getattr(bounds, which))
 
 
+def batched(data: Data, which: str, k: str, other: str = "") -> str:
+    """TFLOP/s in the batches of 256; or how many times that of `other` it is."""
+    speeds = [batched_speed(stage, k) for stage in (which, other) if stage]
+    if None in speeds:
+        raise NotMeasured("")
+    return f"{speeds[0] / speeds[1]:.2f}" if other else f"{speeds[0]:.1f}"
+
+
 def batches_of(probe: str, task: str, least: str, most: str) -> list[dict[str, Json]]:
     """Of 06a and 06b, the results by form of each batch from `least` to `most` (all if empty) matrices; names without
     their blanks."""
@@ -264,6 +272,7 @@ VALUES: dict[str, Callable[..., str]] = {
     # Of the second to the first, as ratio.
     "tensor_ratio": lambda d, a, b, size: f"{tensor_speed(d, b, size) / tensor_speed(d, a, size):.2f}",
     "tcec_bound": tcec_bound,
+    "batched": batched,
     "batch_gain": batch_gain,
     "batch_share": batch_share,
     "probe_code": probe_code,

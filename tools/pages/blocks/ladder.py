@@ -42,7 +42,7 @@ def block_ladder(data: Data) -> list[str]:
         "",
         f"{run['device']}, {HEADLINE.replace('x', ' x ')}, warm cache, medians; driver {run['driver']}, CUDA "
         f"{run['cuda']}, cuBLAS "
-        f"{run['cublas']}; each stage beside cuBLAS in turns, in a run of commit {run['commit']}. TF32 is another "
+        f"{run['cublas']}; each stage timed alternately with cuBLAS, in a run of commit {run['commit']}. TF32 is another "
         "arithmetic, "
         "with 13 bits less.",
     ]
@@ -138,7 +138,7 @@ def block_required(data: Data, stage: str) -> list[str]:
         raise NotMeasured("")
     return table(["M = N = K, or M x N x K", "cuBLAS, TFLOP/s", f"stage {stage}, TFLOP/s", "ratio"], rows) + [
         "",
-        f"{data.ladder['device']}, commit {data.ladder['commit']}, in turns with cuBLAS, checked.",
+        f"{data.ladder['device']}, commit {data.ladder['commit']}, alternately with cuBLAS, checked.",
     ]
 
 

@@ -66,7 +66,7 @@ def peer_named(found: Json, name: str) -> str:
     return f"The library: {peer['source']}, commit {peer['revision'][:12]}{where}." if "source" in peer else ""
 
 
-SHOWN, PAPERS = 12, "128x128x32-32x32x32"  # of the grid: the best, and the paper's
+SHOWN, PAPERS = 12, "128x128x32-32x32x32-2"  # of the grid: the best, and the paper's
 
 
 def block_tensor_blocking_grid(data: Data) -> list[str]:
@@ -95,7 +95,7 @@ def block_tensor_blocking_grid(data: Data) -> list[str]:
             ]
         )
     head = [
-        "place: block tile - fragment",
+        "place: block tile - fragment - tiles in shared memory",
         *(f"TFLOP/s at k = {k:,}" for k in depths),
         "registers",
         "bytes spilled",
@@ -109,9 +109,15 @@ def block_tensor_blocking_grid(data: Data) -> list[str]:
 def block_tensor_instructions(data: Data) -> list[str]:
     """What the paper's library and stage 12 execute for a Tensor Core instruction."""
     found = peers()["instructions_of_1024"]
+    names = {
+        "tensorcore/12": "12_batched",
+        "tensorcore/12:papers": "12_batched:papers",
+        "ootomo": "the paper's library",
+    }
     rows = [
         [name, str(of["threads"]), str(of["registers"]), f"{of['all'] / found['hmma']:.1f}"]
-        for name, of in (("12_batched:papers", found["tensorcore/12:papers"]), ("the paper's library", found["ootomo"]))
+        for key, name in names.items()
+        if (of := found.get(key))
     ]
     head = ["256 x (1,024 x 1,024 x 1,024)", "threads per block", "registers per thread", "instructions per HMMA"]
     return [*table(head, rows), "", f"{peers()['device']}, Nsight Compute."]

@@ -223,10 +223,17 @@ def block_tensor_rate(data: Data) -> list[str]:
 def block_tensor_peaks(data: Data, stage: str) -> list[str]:
     """What a stage has at 8192, in all runs, of mma.sync's peaks."""
     rate, runs = rate_run(), [run for run in map(measured, ("h", "variants", "waves")) if run]
-    its = [r for run in runs for r in run["results"] if r["stage"] == data.stage(stage) and r["problem"]["m"] == 8192]
+    its = [
+        (run["device"], r["gflops"] / 1e3)
+        for run in runs
+        for r in run["results"]
+        if r["stage"] == data.stage(stage) and r["problem"]["m"] == 8192
+    ]
     if not rate or not its:
         return NOT_MEASURED
-    least, most = (f(r["gflops"] / 1e3 for r in its) for f in (min, max))
+    devices, speeds = zip(*its)
+    least, most = min(speeds), max(speeds)
+    cards = ", ".join(f"{devices.count(device)} on an {device}" for device in sorted(set(devices)))
     by_numbers = {r["numbers"]: r for r in rate["results"] if r["operands"] == "FP16"}
     peaks = {
         "this loop, with ones": by_numbers["ones"]["tflops"],
@@ -238,5 +245,5 @@ def block_tensor_peaks(data: Data, stage: str) -> list[str]:
     ]
     return table(["mma.sync", "TFLOP/s", "the stage has of it"], rows) + [
         "",
-        f"{least:.0f} to {most:.0f} TFLOP/s in {len(its)} runs on {rate['device']}s.",
+        f"{least:.0f} to {most:.0f} TFLOP/s in {len(its)} runs: {cards}.",
     ]

@@ -6,10 +6,11 @@ from tools.experiments.tsm_cases import TYPES
 from tools.pages.data import Data, NotMeasured
 from tools.pages.notes import NOT_COUNTED, counted_by, measured_on, not_measured
 from tools.pages.records import tsm as records
-from tools.repository import GPU, Json, read_json_if_there
+from tools.repository import GPU, SINCE, Json, read_json_if_there
 from tools.tables import number, percent, table
 
 MEASURED = [GPU / f"{product}_{type}.json" for product in ("tsm", "tsmm") for type in "dz"]
+SHORT_D, SHORT_Z = (SINCE / f"tsm_short_{type}.json" for type in "dz")
 
 
 def block_tsm_counted(data: Data, stage: str) -> list[str]:
@@ -81,6 +82,26 @@ def block_tsm_measured(data: Data, stage: str) -> list[str]:
     return table(head, rows) + ["", f"{measured_on(of)}."]
 
 
+def block_tsm_short(data: Data) -> list[str]:
+    """Short K: the tuned kernels' time (14 before it knew of K) to that of 09 with its model's options."""
+    lines = []
+    for kind, path in (("double", SHORT_D), ("complex", SHORT_Z)):
+        run = read_json_if_there(path)
+        if not run:
+            return not_measured("docs/measurements/measure")
+        size = 16 if kind == "double" else 32  # bytes of a row of A and B, per column of C
+        times: dict[int, dict[float, dict[str, float]]] = {}
+        for r in run["results"]:
+            m, k = r["problem"]["m"], r["problem"]["k"]
+            times.setdefault(m, {}).setdefault(k * m * size / 1e6, {})[r["stage"][4:6]] = r["time_ms"]["min"]
+        heads = sorted({round(megabytes) for of in times.values() for megabytes in of})
+        rows = [
+            [str(m), *(f"{t['14'] / t['09']:.2f}" for _, t in sorted(of.items()))] for m, of in sorted(times.items())
+        ]
+        lines += [*table([f"{kind}: M = N", *(f"A and B of {head} MB" for head in heads)], rows), ""]
+    return [*lines, f"The least times of both kernels. {measured_on(run)}."]
+
+
 def block_tsm_in_flight(data: Data, stage: str) -> list[str]:
     """Of generated kernels: what the bytes in flight would give by the probe of bandwidth, and what came."""
     memory, rows = records.memory(), []
@@ -116,10 +137,12 @@ def block_tsm_two_warps(data: Data) -> list[str]:
     def shares(leapfrogging: bool) -> list[str]:
         return [f"{100 * share:.0f} %" for share in records.two_warps_shares(leapfrogging)]
 
+    run = records.experiment_record("E3")
+    card = run["device"].removeprefix("NVIDIA ").split()[0]
     best = {
         ahead: max(
             (
-                r["pct_roofline"]
+                100 * r["gflops"] / run["ceilings"]["dfma_gflops"]
                 for r in records.experiment("E3")
                 if (r["type"], r["m"], r["n"]) == ("d", records.EXAMPLE_WIDTH, records.EXAMPLE_WIDTH)
                 and r["series"].startswith(f"leapfrog {ahead}")
@@ -142,9 +165,9 @@ def block_tsm_two_warps(data: Data) -> list[str]:
             ["registers of a thread, at least", *[str(records.example_registers(1))] * 2],
             ["warps of a scheduler", *[str(warps)] * 2],
             ["share of the FP64 peak, by turns", *shares(False)],
-            ["measured, the best without leapfrogging", "-", percent(best["off"])],
+            [f"measured on an {card}, the best without leapfrogging", "-", percent(best["off"])],
             ["share if waiting and multiplying overlap", *shares(True)],
-            ["measured, the best with leapfrogging", percent(100 * 4766 / 7066), percent(best["on"])],
+            [f"measured on an {card}, the best with leapfrogging", percent(100 * 4766 / 7066), percent(best["on"])],
         ],
     )
 

@@ -23,7 +23,7 @@ def size(type: str) -> int:
 
 
 def rows_in_flight(stage: str, source: str, width: int, type: str, sms: int) -> int:
-    """Different rows of A and B on their way to the GPU at a time, for M = N = width."""
+    """Different rows of A and B in flight at a time, for M = N = width."""
     threads = int(re.search(r"constexpr int THREADS = (\d+)", source).group(1))
     ahead = ROWS_AHEAD[stage, type]
     if stage == "01":  # all threads walk down the same rows

@@ -86,6 +86,20 @@ def bounds_of(chip: Chip, n: int = PAPERS_N) -> Bounds:
     return Bounds(chip.shared_gbs * n / 12e3, chip.shared_gbs * n / 4e3, chip.fp16_tensor / 3)
 
 
+def batched_speed(which: str, k: str) -> float | None:
+    """TFLOP/s at a k of 12, 12:papers and the like, of `library` (the paper's own), of cublas."""
+    if which == "library":
+        return papers_library().get(int(k))
+    number, colon, variant = which.partition(":")
+    for stage, of in (batched_speeds()[0] or {}).items():
+        name, _, its = stage.partition(":")
+        if its == variant and (
+            name == "cublas/fp32_pedantic" if number == "cublas" else name.startswith(f"tensorcore/{number}_")
+        ):
+            return of.get(int(k))
+    return None
+
+
 def best_batched(number: str) -> float | None:
     """The most TFLOP/s of tensorcore/`number` in the batches of Figure 8."""
     speeds, _ = batched_speeds()

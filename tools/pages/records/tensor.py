@@ -5,7 +5,7 @@ import dataclasses
 from tools.pages.notes import not_measured
 from tools.repository import CPU, GPU, Json, newest, read_json, read_json_if_there
 
-MEASURED = GPU / "tensor_h.json"
+MEASURED = newest(GPU / "tensor_h.json")
 FOLDERS = {"measured": GPU, "counted": CPU}
 
 NOT_MEASURED = not_measured("docs/measurements/measure --steps tensor")

@@ -95,12 +95,17 @@ def in_flight(found: Json, sms: int) -> float:
     return blocks * slices * o["unroll"] * (p["m"] + p["n"]) * (8 if p["type"] == TYPES["d"] else 16)
 
 
-def experiment(name: str) -> list[Json]:
-    """The results of one of E2 to E14 that have a time; NotMeasured if it has not run on a GPU."""
+def experiment_record(name: str) -> Json:
+    """One of E2 to E14; NotMeasured if it has not run on a GPU."""
     record = read_json_if_there(newest(EXPERIMENTS / f"{name}.json"))
     if not record or record["executor"]:
         raise NotMeasured("")
-    return [r for r in record["results"] if "ms" in r]
+    return record
+
+
+def experiment(name: str) -> list[Json]:
+    """Its results that have a time."""
+    return [r for r in experiment_record(name)["results"] if "ms" in r]
 
 
 # The example of Ernst et al., section 5.3: their best tile without leapfrogging at M = N = 64; 256 threads of an SM.
