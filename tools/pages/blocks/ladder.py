@@ -42,7 +42,8 @@ def block_ladder(data: Data) -> list[str]:
         "",
         f"{run['device']}, {HEADLINE.replace('x', ' x ')}, warm cache, medians; driver {run['driver']}, CUDA "
         f"{run['cuda']}, cuBLAS "
-        f"{run['cublas']}; each stage timed alternately with cuBLAS, in a run of commit {run['commit']}. TF32 is another "
+        f"{run['cublas']}; each stage timed alternately with cuBLAS, in a run of commit {run['commit']}. TF32 is "
+        "another "
         "arithmetic, "
         "with 13 bits less.",
     ]

@@ -47,7 +47,7 @@ def block_tuning(data: Data, most: str = "12") -> list[str]:
     head = ["", "block", "warp", "thread", "blocks", "stages", "quads", "group", "registers", "slots/FMA", "model"]
     return table(head + [text for size in sizes for text in (f"{size}", "ratio")], rows) + [
         "",
-        f"TFLOP/s, and ratios to cuBLAS timed alternately, by which the points are sorted at {sizes[0]}; in bold what the "
-        f"stage has. {len(points)} points "
+        f"TFLOP/s, and ratios to cuBLAS timed alternately, by which the points are sorted at {sizes[0]}; in bold what "
+        f"the stage has. {len(points)} points "
         f"timed; {run['device']}, driver {run['driver']}, cuBLAS {run['cublas']}, commit {run['commit']}.",
     ]
