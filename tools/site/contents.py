@@ -1,7 +1,7 @@
 """The order of the pages: the three ladders, and the paths that docs/README.md marks."""
 
 import importlib
-import importlib.util
+import importlib
 import posixpath
 import re
 from dataclasses import dataclass
@@ -116,12 +116,9 @@ def path_page(path: Path) -> str:
 
 
 def parts() -> dict[str, ModuleType]:
-    """The interactive parts that exist."""
-    return {
-        name: importlib.import_module(f"tools.site.{name}")
-        for name in INTERACTIVE
-        if importlib.util.find_spec(f"tools.site.{name}")
-    }
+    """The interactive parts that can be written here: one that needs a build says whether it is there."""
+    modules = {name: importlib.import_module(f"tools.site.{name}") for name in INTERACTIVE}
+    return {name: module for name, module in modules.items() if getattr(module, "available", lambda: True)()}
 
 
 def summary_of(module: ModuleType) -> str:

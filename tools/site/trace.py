@@ -13,6 +13,7 @@ ID        a stage, such as 03 or tsm/06, also one of yours (stages/90_mine.cu is
 """
 
 import ast
+import html
 import json
 import operator
 import pathlib
@@ -230,15 +231,30 @@ def traced(program: pathlib.Path, stage: str, options: list[str], timeout: float
         fail(f"{stage} ended in the middle: './lab run {stage} --cpu' says where")
 
 
-def write(path: pathlib.Path, gemm: pathlib.Path | None) -> list[pathlib.Path]:
-    """Pages for the site: trace_03.html and so on, in a folder. Without a program there are none."""
-    if gemm is None:
-        return []
-    files = []
+GEMM = ROOT / "build" / "cpu" / "bin" / "gemm"  # traces need the executor
+
+
+def available() -> bool:
+    """Whether write() has what it needs: a CPU build."""
+    return GEMM.exists()
+
+
+def write(path: pathlib.Path) -> None:
+    """For the site: a page that leads to trace_03.html and so on, which it puts beside itself."""
+    items = []
     for stage in STAGES:
-        files.append(path / f"trace_{stage}.html")
-        files[-1].write_text(html_of(traced(gemm, stage, [], 120)))
-    return files
+        page = path.with_name(f"trace_{stage}.html")
+        page.write_text(html_of(traced(GEMM, stage, [], 120)))
+        title = stage_file(f"sgemm/{stage_of(stage)}").read_text().split("\n", 1)[0].removeprefix("// ")
+        items.append(f'<li><a href="{page.name}">{html.escape(title)}</a></li>')
+    own = "<p>Of any other stage, and of one of yours: <code>./lab trace 05 --cpu --html trace.html</code></p>"
+    body = f"{bar('Traces', ('All documents', '../index.html'))}<main><ul>{''.join(items)}</ul>{own}</main>"
+    path.write_text(html_page("Traces", body))
+
+
+def stage_of(number: str) -> str:
+    """NN_name of a stage of the first ladder."""
+    return next(path.stem for path in sorted((ROOT / "stages").glob(f"{number}_*.cu")))
 
 
 def write_whole(name: str, text: str) -> None:
