@@ -125,11 +125,11 @@ GeneratedKernels chosen() {
             return choice.stage->generated.request(m, n, is_complex, conjugate, choice.options);
           },
       .find = find_kernel,
-      .chosen = [](int m, int n, std::int64_t k, bool is_complex, const KernelOptions& asked) -> ChosenKernel {
-        const Choice choice = choose(m, n, is_complex, asked, k);
-        if (!choice.stage) return {.stage = "", .options = asked};
-        return {.stage = choice.stage->id, .options = choice.options};
-      },
+      .chosen =
+          [](int m, int n, std::int64_t k, bool is_complex, const KernelOptions& asked) {
+            const Choice choice = choose(m, n, is_complex, asked, k);
+            return choice.stage ? std::pair(choice.stage->id, choice.options) : std::pair(std::string(), asked);
+          },
   };
 }
 

@@ -34,7 +34,7 @@ Json choice_maps(const std::vector<Type>& types, int widest) {
       for (int m = 1; m <= widest; ++m) {
         std::string line;
         for (int n = 1; n <= widest; ++n) {
-          const std::string id = stage.generated.chosen(m, n, any_long_side, type == Type::c64, {}).stage;
+          const std::string id = stage.generated.chosen(m, n, any_long_side, type == Type::c64, {}).first;
           auto found = std::ranges::find(chosen, id);
           if (found == chosen.end()) found = chosen.insert(found, id);
           line += static_cast<char>('A' + (found - chosen.begin()));

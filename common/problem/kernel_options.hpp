@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/problem/reduction.hpp"
@@ -66,11 +67,6 @@ struct Candidate {
 };
 enum class Search { promising, exhaustive };
 
-/// A kernel of another stage's.
-struct ChosenKernel {
-  std::string stage;      ///< id; empty if no stage has a kernel
-  KernelOptions options;  ///< complete
-};
 /// Rows of the long side, where it is longer than anything that depends on it.
 constexpr std::int64_t any_long_side = std::numeric_limits<std::int64_t>::max();
 
@@ -89,8 +85,10 @@ struct GeneratedKernels {
   /// Compiles and keeps it: gemm::find_kernel(), named here so that programs without such stages need no compiler.
   JitResult (*find)(const JitRequest& request) = nullptr;
 
-  /// Of a stage that launches other stages' kernels: which one, for a long side of k rows.
-  ChosenKernel (*chosen)(int m, int n, std::int64_t k, bool is_complex, const KernelOptions& asked) = nullptr;
+  /// Of a stage that launches other stages' kernels: whose (an id; empty if none can) and with which (complete) options,
+  /// for a long side of k rows.
+  std::pair<std::string, KernelOptions> (*chosen)(int m, int n, std::int64_t k, bool is_complex,
+                                                  const KernelOptions& asked) = nullptr;
 
   explicit operator bool() const { return choose != nullptr; }
 };

@@ -80,9 +80,9 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
     const GeneratedKernels& generated = result.stage->generated;
     const bool is_complex = spec.type == Type::c64;
     if (generated.chosen) {
-      const ChosenKernel used = generated.chosen(spec.m, spec.n, spec.k, is_complex, spec.kernel);
-      json["kernel_options"] = to_json(used.options);
-      json["kernel_stage"] = used.stage;
+      const auto [stage, used] = generated.chosen(spec.m, spec.n, spec.k, is_complex, spec.kernel);
+      json["kernel_options"] = to_json(used);
+      json["kernel_stage"] = stage;
     } else {
       json["kernel_options"] = to_json(generated.choose(spec.m, spec.n, is_complex, spec.kernel));
     }
