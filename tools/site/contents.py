@@ -1,7 +1,6 @@
 """The order of the pages: the three ladders, and the paths that docs/README.md marks."""
 
 import importlib
-import importlib
 import posixpath
 import re
 from dataclasses import dataclass
