@@ -125,7 +125,7 @@ def draw_batched(path: pathlib.Path) -> None:
         2**14,
         run["ceilings"]["ffma_gflops"] / 1e3,
         "FP32 cores at their peak",
-        va="bottom",
+        va="top",
         ha="right",
         fontsize=8,
         color="tab:red",
