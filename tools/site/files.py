@@ -10,6 +10,7 @@ import urllib.parse
 from collections.abc import Iterator
 
 from tools.repository import FAMILIES, ROOT
+from tools.site.page import bar, document
 from tools.site.render import highlighted_lines
 
 AS_THEY_ARE = {".svg", ".png", ".json"}  # a browser shows them
@@ -88,28 +89,16 @@ class Site:
 def standing_page(at: str, title: str, links: list[tuple[str, str]], body: str) -> str:
     """A page beside the documents, with the house's style. `links`: text, place in the site."""
     up = posixpath.relpath(".", posixpath.dirname(at) or ".")
+    assets = f"{up}/assets/site"
 
-    def link(text: str, to: str) -> str:
-        where = posixpath.relpath(to, posixpath.dirname(at) or ".")
-        return f'<a href="{urllib.parse.quote(where)}">{html.escape(text)}</a>'
+    def place(to: str) -> str:
+        return urllib.parse.quote(posixpath.relpath(to, posixpath.dirname(at) or "."))
 
-    return f"""<!doctype html>
-<html lang="en" data-theme="light">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{html.escape(title)}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="{up}/assets/site/base.css">
-<link rel="stylesheet" href="{up}/assets/site/source.css">
-</head>
-<body>
-<header class="bar"><h1>{html.escape(title)}</h1><nav>{"".join(link(*each) for each in links)}</nav></header>
-{body}
-<script src="{up}/assets/site/base.js"></script>
-</body>
-</html>
-"""
+    return document(
+        title,
+        "\n".join(f'<link rel="stylesheet" href="{assets}/{name}">' for name in ("base.css", "source.css")),
+        f'{bar(title, *((text, place(to)) for text, to in links))}\n{body}\n<script src="{assets}/base.js"></script>',
+    )
 
 
 def around(site: Site, path: str) -> list[tuple[str, str]]:

@@ -18,6 +18,15 @@ def html_page(
     js = "\n".join((ASSETS / name).read_text() for name in ("base.js", *scripts))
     # "</" would end the script element.
     packed = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
+    return document(
+        title,
+        f"<style>\n{css}</style>",
+        f"{body}\n<script>window.DATA = {packed};</script>\n<script>\n{js}</script>",
+    )
+
+
+def document(title: str, head: str, body: str) -> str:
+    """The frame of every page that MkDocs does not make."""
     return f"""<!doctype html>
 <html lang="en" data-theme="light">
 <head>
@@ -25,14 +34,10 @@ def html_page(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{html.escape(title)}</title>
 <link rel="icon" href="data:,">
-<style>
-{css}</style>
+{head}
 </head>
 <body>
 {body}
-<script>window.DATA = {packed};</script>
-<script>
-{js}</script>
 </body>
 </html>
 """
