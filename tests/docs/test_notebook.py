@@ -230,6 +230,24 @@ class Runs(unittest.TestCase):
         cycles = [float(number) for number in depth["cycles for a warp-wide FMA"]]
         self.assertEqual(min(cycles), cycles[1], "by the counts 08:k=16")
 
+    def test_on_this_gpu(self):
+        """As a reader runs it: both builds, the ladder against cuBLAS, and the exercises timed."""
+        if not (os.environ.get("NOTEBOOK_ON_GPU") and subprocess.run(["nvidia-smi", "-L"], capture_output=True).stdout):
+            self.skipTest("SKIPPED, NOT RUN: needs a GPU and minutes to build; NOTEBOOK_ON_GPU=1 asks for it")
+        session = Session()
+        printed = [session.run(cell) for cell in cells(ROOT / "docs" / "notebooks" / "ladder.ipynb", "code")]
+        everything = "\n".join(printed)
+        print(everything[-6000:])
+        self.assertIn("on a GPU", printed[2])
+        for stage in sorted((ROOT / "stages").glob("[0-9][0-9]*_*.cu")):
+            self.assertRegex(everything, rf"sgemm/{stage.stem} +pass")
+        tables = [text for text in printed if "% of cuBLAS" in text and "right?" in text]
+        self.assertEqual(len(tables), 2)
+        coalescing, depth = ({line[:28].strip(): line[28:].split() for line in t.splitlines()} for t in tables)
+        near, far = (float(speed.replace(",", "")) for speed in coalescing["GFLOP/s at 2048"])
+        self.assertGreater(near, 3 * far, "coalescing is worth more than that")
+        self.assertEqual(depth["right?"], ["pass", "pass", "pass"])
+
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]

@@ -72,14 +72,14 @@ def find_openblas(threads: int) -> tuple[str, Callable[..., Any] | None, pathlib
     return name, lambda a, b, out: numpy.matmul(a, b, out=out), file
 
 
-def ask(file: pathlib.Path, function: str, result: Any) -> Any:
+def ask(file: pathlib.Path, function: str, result: Any, *arguments: int) -> Any:
     """What one of OpenBLAS's own functions answers. numpy's wheels give them other names; None if there is none."""
     library = ctypes.CDLL(str(file))
     for name in (function, f"{function}64_", f"scipy_{function}64_", f"scipy_{function}"):
         if hasattr(library, name):
             called = getattr(library, name)
             called.restype = result
-            return called()
+            return called(*arguments)
     return None
 
 
@@ -138,6 +138,11 @@ def measure(sizes: list[int], time_of: Callable[[int], Round]) -> Json:
     }
 
 
+def halves(count: int) -> list[int]:
+    """count, its half, and so on down to 1."""
+    return [count >> shift for shift in range(count.bit_length())]
+
+
 def measure_blas(sizes: list[int]) -> Json:
     cores = usable_cores()
     name, multiply, file = find_openblas(len(cores))
@@ -163,12 +168,26 @@ def measure_blas(sizes: list[int]) -> Json:
         return upper_median(times), share
 
     threads = ask(file, "openblas_get_num_threads", ctypes.c_int) or len(cores)
-    # Whether threads that stay on their cores are steadier, this machine says.
     allowed, middle = os.sched_getaffinity(0), sizes[len(sizes) // 2]
-    free = trouble(rounds_of([middle], time_of)[middle])
-    pinned = pin(cores) and trouble(rounds_of([middle], time_of)[middle]) <= free
-    if not pinned:
+
+    def use(count: int, stay: bool) -> bool:
+        """So many threads, that stay on their cores or don't; False if that can't be had."""
+        nonlocal threads
+        ask(file, "openblas_set_num_threads", None, count)
+        threads = ask(file, "openblas_get_num_threads", ctypes.c_int) or threads
         unpin(allowed)
+        return threads == count and (not stay or pin(cores))
+
+    # A core may be one of two that share their units with a neighbour's program: this machine says how many threads are
+    # steady, and whether they are steadier on cores of their own. The most threads that are count.
+    tried: dict[tuple[int, bool], tuple[bool, float]] = {}
+    for count in halves(threads):
+        for stay in (True, False):
+            if use(count, stay):
+                tried[count, stay] = trouble(rounds_of([middle], time_of)[middle])
+    steady = [choice for choice, found in tried.items() if found <= (False, STEADY / 2)]
+    chosen, pinned = max(steady) if steady else min(tried, key=lambda choice: tried[choice])
+    use(chosen, pinned)
     found = measure(sizes, time_of)
     unpin(allowed)
     config = ask(file, "openblas_get_config", ctypes.c_char_p)
