@@ -240,7 +240,7 @@ class Runs(unittest.TestCase):
         print(everything[-6000:])
         self.assertIn("on a GPU", printed[2])
         for stage in sorted((ROOT / "stages").glob("[0-9][0-9]*_*.cu")):
-            self.assertRegex(everything, rf"sgemm/{stage.stem} +pass")
+            self.assertRegex(everything, rf"sgemm/{stage.stem} .* pass")
         tables = [text for text in printed if "% of cuBLAS" in text and "right?" in text]
         self.assertEqual(len(tables), 2)
         coalescing, depth = ({line[:28].strip(): line[28:].split() for line in t.splitlines()} for t in tables)

@@ -11,8 +11,8 @@ from typing import Any
 from tools.repository import Json
 from tools.stats import upper_median
 
-ROUNDS = 7
-STEADY = 0.1  # the spread up to which a size's rounds count as one speed
+ROUNDS = 11
+STEADY = 0.05  # the spread up to which a size's rounds count as one speed
 IDLE = 0.9  # the share of their cores' time that threads have where nothing else runs: while they wait, they spin
 TRIES = 4  # how often a size is measured, the first time included, if its rounds are not so
 SECONDS = 0.1  # of a round of one size; longer, if that is not enough for LEAST products
@@ -22,8 +22,9 @@ Round = tuple[float, float]  # seconds of a product, and the share of their core
 
 
 def spread(values: Sequence[float]) -> float:
-    """From the smallest to the largest, of the median."""
-    return (max(values) - min(values)) / upper_median(values)
+    """From the first quartile to the third, of the median: a single round that others disturbed says nothing of it."""
+    ordered, quarter = sorted(values), len(values) // 4
+    return (ordered[-1 - quarter] - ordered[quarter]) / upper_median(values)
 
 
 def siblings(core: int, folder: pathlib.Path = pathlib.Path("/sys/devices/system/cpu")) -> str:
@@ -168,7 +169,7 @@ def measure_blas(sizes: list[int]) -> Json:
         return upper_median(times), share
 
     threads = ask(file, "openblas_get_num_threads", ctypes.c_int) or len(cores)
-    allowed, middle = os.sched_getaffinity(0), sizes[len(sizes) // 2]
+    allowed = os.sched_getaffinity(0)
 
     def use(count: int, stay: bool) -> bool:
         """So many threads, that stay on their cores or don't; False if that can't be had."""
@@ -180,12 +181,13 @@ def measure_blas(sizes: list[int]) -> Json:
 
     # A core may be one of two that share their units with a neighbour's program: this machine says how many threads are
     # steady, and whether they are steadier on cores of their own. The most threads that are count.
+    probes = [sizes[0], sizes[len(sizes) // 2], sizes[-1]]
     tried: dict[tuple[int, bool], tuple[bool, float]] = {}
     for count in halves(threads):
         for stay in (True, False):
             if use(count, stay):
-                tried[count, stay] = trouble(rounds_of([middle], time_of)[middle])
-    steady = [choice for choice, found in tried.items() if found <= (False, STEADY / 2)]
+                tried[count, stay] = max(trouble(rounds) for rounds in rounds_of(probes, time_of).values())
+    steady = [choice for choice, found in tried.items() if found <= (False, STEADY)]
     chosen, pinned = max(steady) if steady else min(tried, key=lambda choice: tried[choice])
     use(chosen, pinned)
     found = measure(sizes, time_of)

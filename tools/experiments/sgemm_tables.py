@@ -193,8 +193,8 @@ def blas_in_words(blas: Json, sizes: int) -> str:
     low, high = (100 * share for share in (min(blas["share"].values()), max(blas["share"].values())))
     return (
         f"CPU: {blas['version']}, threads: {blas['threads']}{', each on a core of its own,' if blas['pinned'] else ','} "
-        f"on {blas['cores']} cores of {blas['cpu']}; medians of {blas['rounds']} rounds. Spread: from the fastest "
-        f"round to the slowest, of the median. The threads had {low:.0f} to {high:.0f} % of these cores' time. "
+        f"on {blas['cores']} cores of {blas['cpu']}; medians of {blas['rounds']} rounds. Spread: from the "
+        f"first quartile of the rounds to the third, of the median. The threads had {low:.0f} to {high:.0f} % of these cores' time. "
         f"{again or 'None'} of {sizes} sizes {'was' if again == 1 else 'were'} measured again, because the spread was "
         f"above {100 * STEADY:.0f} % or the share below {100 * IDLE:.0f} %; of {doubt or 'none'} this is still so (?)."
     )
