@@ -179,16 +179,15 @@ def measure_blas(sizes: list[int]) -> Json:
         unpin(allowed)
         return threads == count and (not stay or pin(cores))
 
-    # A core may be one of two that share their units with a neighbour's program: this machine says how many threads are
-    # steady, and whether they are steadier on cores of their own. The most threads that are count.
+    # A product on all cores waits for the slowest of them, and a core may share its units with a neighbour's program. So a
+    # quarter of them at most, and of these counts the steadiest.
     probes = [sizes[0], sizes[len(sizes) // 2], sizes[-1]]
     tried: dict[tuple[int, bool], tuple[bool, float]] = {}
-    for count in halves(threads):
+    for count in halves(max(1, threads // 4)):
         for stay in (True, False):
             if use(count, stay):
                 tried[count, stay] = max(trouble(rounds) for rounds in rounds_of(probes, time_of).values())
-    steady = [choice for choice, found in tried.items() if found <= (False, STEADY)]
-    chosen, pinned = max(steady) if steady else min(tried, key=lambda choice: tried[choice])
+    chosen, pinned = min(tried, key=lambda choice: tried[choice])
     use(chosen, pinned)
     found = measure(sizes, time_of)
     unpin(allowed)
