@@ -179,8 +179,8 @@ def measure_blas(sizes: list[int]) -> Json:
         unpin(allowed)
         return threads == count and (not stay or pin(cores))
 
-    # A product on all cores waits for the slowest of them, and a core may share its units with a neighbour's program. So a
-    # quarter of them at most, and of these counts the steadiest.
+    # A product on all cores waits for the slowest of them, and a core may share its units with a neighbour's program.
+    # So a quarter of them at most, and of these counts the steadiest.
     probes = [sizes[0], sizes[len(sizes) // 2], sizes[-1]]
     tried: dict[tuple[int, bool], tuple[bool, float]] = {}
     for count in halves(max(1, threads // 4)):
