@@ -19,6 +19,7 @@ struct RunRequest {
   bool in_order = false;
   /// Asks who wrote this address last; null: for a StageRun.
   std::uintptr_t watched = 0;
+  unsigned order = 0;  ///< of the blocks, as for simt::set_block_order()
 };
 
 /// How a launch came out: with a StageRun, with who wrote the address (a text, empty if nobody did), or with an exception
@@ -30,6 +31,7 @@ inline void put(wire::Writer& writer, const RunRequest& request) {
   writer.put(request.problem);
   writer.put(request.in_order);
   writer.put(request.watched);
+  writer.put(request.order);
   writer.put(request.operands.size());
   for (const auto& [begin, allocation, matrix] : request.operands) {
     writer.put(begin);
@@ -52,6 +54,7 @@ inline RunRequest get_request(wire::Reader& reader) {
   reader.get(request.problem);
   reader.get(request.in_order);
   reader.get(request.watched);
+  reader.get(request.order);
   request.operands.resize(reader.next<std::size_t>());
   for (auto& [begin, allocation, matrix] : request.operands) {
     reader.get(begin);
@@ -115,8 +118,9 @@ inline void put(wire::Writer& writer, const Account& account) {
 inline std::shared_ptr<const Account> get_account(wire::Reader& reader) {
   const auto account = std::make_shared<Account>();
   reader.get(account->counts);
-  account->lines.resize(reader.next<std::size_t>());
-  for (LineCounts& line : account->lines) {
+  // One by one: a number that is too large ends where the message does.
+  for (auto left = reader.next<std::size_t>(); left > 0; --left) {
+    LineCounts& line = account->lines.emplace_back();
     reader.get(line.file);
     reader.get(line.line);
     reader.get(line.counts);

@@ -21,6 +21,8 @@
 #include <optional>
 #include <utility>
 
+#include "common/backend/cpu/messages.hpp"
+#include "common/backend/cpu/remote_stage.hpp"
 #include "common/backend/cpu/stage_messages.hpp"
 #include "common/backend/device_memory.hpp"
 #include "common/simt/code/symbols.hpp"
@@ -37,43 +39,6 @@ struct Shared {
   std::atomic<Clock::rep> launched_at{0};  // when a stage's code began to run; 0: none runs
   simt::LastWords words;
 };
-
-bool send_all(int socket, const char* bytes, std::size_t count) {
-  while (count > 0) {
-    const ssize_t sent = send(socket, bytes, count, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    bytes += sent;
-    count -= static_cast<std::size_t>(sent);
-  }
-  return true;
-}
-
-bool receive_all(int socket, char* bytes, std::size_t count) {
-  while (count > 0) {
-    const ssize_t got = recv(socket, bytes, count, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    bytes += got;
-    count -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
-// A message is its length and its bytes.
-bool send_message(int socket, const std::string& message) {
-  const std::size_t size = message.size();
-  return send_all(socket, reinterpret_cast<const char*>(&size), sizeof size) &&
-         send_all(socket, message.data(), message.size());
-}
-
-std::optional<std::string> receive_message(int socket) {
-  std::size_t size = 0;
-  if (!receive_all(socket, reinterpret_cast<char*>(&size), sizeof size)) return std::nullopt;
-  std::string message(size, '\0');
-  if (!receive_all(socket, message.data(), size)) return std::nullopt;
-  return message;
-}
 
 // The answer to one request. `sites`: how much code the judge knows.
 std::string answer(const RunRequest& request, std::map<std::string, Contender>& contenders, Shared& shared,
@@ -309,11 +274,13 @@ void set_stages_apart(double timeout_seconds) {
 }
 
 StageRun run_apart(const Contender& contender, const Problem& problem, bool in_order) {
+  if (RemoteStage* const remote = remote_stage()) return remote->run(contender, problem, in_order);
   if (!process() || !contender.stage) return run_here(contender, problem, in_order);
   return process()->run(contender, problem, in_order);
 }
 
 std::optional<std::string> last_writer_apart(const Contender& contender, const Problem& problem, const void* address) {
+  if (RemoteStage* const remote = remote_stage()) return remote->last_writer(contender, problem, address);
   if (!process() || !contender.stage) return last_writer_here(contender, problem, address);
   return process()->last_writer(contender, problem, address);
 }

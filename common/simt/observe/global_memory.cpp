@@ -290,6 +290,29 @@ void GlobalMemory::adopt(const std::vector<Holding>& others) {
   }
 }
 
+void* GlobalMemory::copy_in(Holding other, const std::string& bytes, const std::string& states) {
+  void* const memory = allocate(other.allocation.bytes);
+  if (!memory) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t shift = begin - other.begin;
+  Allocation& allocation = allocations_[begin];
+  allocation.open = std::move(other.allocation.open);
+  for (Range& range : allocation.open) range = {range.begin + shift, range.end + shift};
+  std::memcpy(memory, bytes.data(), std::min(bytes.size(), allocation.bytes));
+  std::memcpy(states_ + word_of(begin), states.data(), std::min(states.size(), (allocation.bytes + 3) / 4));
+  if (!other.matrix.name.empty()) {
+    other.matrix.first += shift;
+    matrices_.push_back(std::move(other.matrix));
+  }
+  return memory;
+}
+
+std::string GlobalMemory::states_of(const Holding& holding) const {
+  const auto* const first = reinterpret_cast<const char*>(states_ + word_of(holding.begin));
+  return {first, (holding.allocation.bytes + 3) / 4};
+}
+
 void GlobalMemory::set_accessible(bool accessible) {
   if (!apart_) return;
   const std::lock_guard lock(mutex_);

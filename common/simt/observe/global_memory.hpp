@@ -107,6 +107,12 @@ class GlobalMemory {
   /// In the new process: these of the other one are all that it now knows of them.
   void adopt(const std::vector<Holding>& others);
 
+  /// In a process that shares nothing: an allocation as another process describes it, at an address of this one. The
+  /// bytes and the states are the other's. Null if there is no room. Release it as any other.
+  void* copy_in(Holding other, const std::string& bytes, const std::string& states);
+  /// The states of this allocation's words.
+  std::string states_of(const Holding& holding) const;
+
   /// In a process that is forked to judge, too: it forgets all allocations, and from now on its memory is its own. Throws
   /// std::bad_alloc.
   void begin_anew();

@@ -24,8 +24,11 @@ struct Grid {
   Body body{};
   Sink* sink = nullptr;  ///< null: nobody inspects
   std::uint64_t blocks = 0;
-  std::atomic<std::uint64_t> next_block{0};
+  std::atomic<std::uint64_t> next_block{0};  ///< counts; the block is number_of() it
+  std::uint64_t first = 0, step = 1;         ///< without a common divisor with the number of blocks
   std::atomic<bool> aborted{false};  ///< after a mistake that nothing sensible can follow
+
+  std::uint64_t number_of(std::uint64_t turn) const { return (first + turn * step) % blocks; }
 };
 
 /// One for each OS thread that runs blocks.

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -69,7 +70,7 @@ class Pool {
   static void run_blocks(unsigned index, Block& block, Grid& grid) {
     block.start_kernel(grid);
     const BusyWorker busy(index, block.kernel_name());
-    for (std::uint64_t b; !grid.aborted && (b = grid.next_block.fetch_add(1)) < grid.blocks;) block.run(b);
+    for (std::uint64_t b; !grid.aborted && (b = grid.next_block.fetch_add(1)) < grid.blocks;) block.run(grid.number_of(b));
     block.finish_kernel();
   }
 
@@ -122,12 +123,23 @@ cudaError_t refuse(const std::string& kernel, const std::string& why, cudaError_
   return error;
 }
 
+unsigned block_order = 0;
+
+// Any step that has no divisor in common with the number of blocks meets each block once.
+void put_in_order(Grid& grid) {
+  if (block_order == 0) return;
+  grid.first = block_order % grid.blocks;
+  for (grid.step = (grid.blocks * 5 / 8 + block_order) % grid.blocks; std::gcd(grid.step, grid.blocks) != 1;)
+    grid.step = (grid.step + 1) % grid.blocks;
+}
+
 cudaError_t run(const Launch& what, const std::string& kernel, bool must_be_allowed, Body body) {
   if (const std::string why = beyond_limits(what); !why.empty())
     return refuse(kernel, why, cudaErrorInvalidConfiguration);
   if (const std::string why = beyond_shared_limits(what, must_be_allowed); !why.empty())
     return refuse(kernel, why, cudaErrorInvalidValue);
   Grid grid{what, kernel, body, active_sink(), std::uint64_t{what.grid.x} * what.grid.y * what.grid.z};
+  put_in_order(grid);
   if (grid.sink) {
     grid.sink->start_launch(what, kernel);
     global_order().start_launch();
@@ -191,6 +203,10 @@ void sync_warp(LaneMask mask) {
 
 unsigned worker_count() {
   return Pool::instance().size();
+}
+
+void set_block_order(unsigned order) {
+  block_order = order;
 }
 
 cudaError_t launch(const Launch& what, Body body) {

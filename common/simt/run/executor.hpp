@@ -20,4 +20,8 @@ void launch_as_written(const Launch& what, const char* name, Body body);
 /// How many blocks run at a time.
 unsigned worker_count();
 
+/// In which order the blocks of later launches begin: 0 as their numbers are, any other number another order, the same each
+/// time. On a GPU there is none to rely on.
+void set_block_order(unsigned order);
+
 }  // namespace simt

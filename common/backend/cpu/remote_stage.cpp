@@ -1,0 +1,283 @@
+#include "common/backend/cpu/remote_stage.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "common/backend/cpu/messages.hpp"
+#include "common/backend/cpu/stage_messages.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/problem/registry.hpp"
+#include "common/simt/run/executor.hpp"
+
+namespace gemm {
+namespace {
+
+constexpr int connection = 3;                      // the program's end
+constexpr std::size_t most_bytes = std::size_t{1} << 28;  // of an answer
+constexpr std::size_t most_told = 64 << 10;        // of a text in it
+
+using Holding = simt::GlobalMemory::Holding;
+
+simt::GlobalMemory& memory() {
+  return simt::GlobalMemory::instance();
+}
+
+std::vector<Holding> operands_of(const Problem& problem) {
+  std::vector<Holding> all;
+  for (const void* const pointer : {problem.x, problem.y, static_cast<const void*>(problem.out)}) {
+    auto found = memory().holding_at(reinterpret_cast<std::uintptr_t>(pointer));
+    if (found) all.push_back(*std::move(found));
+  }
+  return all;
+}
+
+std::string bytes_of(const Holding& holding) {
+  return {reinterpret_cast<const char*>(holding.begin), holding.allocation.bytes};
+}
+
+}  // namespace
+
+struct RemoteStage::Reply {
+  wire::Reader reader;
+};
+
+RemoteStage::RemoteStage(std::vector<std::string> command, double timeout_seconds)
+    : command_(std::move(command)), timeout_(timeout_seconds) {}
+
+RemoteStage::~RemoteStage() {
+  end();
+}
+
+void RemoteStage::start() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    throw DeviceError(fmt::format("no socket for the stage's program: {}", std::strerror(errno)));
+  std::vector<char*> arguments;
+  for (const std::string& word : command_) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  std::fflush(nullptr);
+  const pid_t judge = getpid();
+  child_ = fork();
+  if (child_ == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != judge) _exit(1);
+    // dup2 leaves a descriptor as it is, close-on-exec too, if it is the right one already.
+    if (ends[1] == connection)
+      fcntl(connection, F_SETFD, 0);
+    else
+      dup2(ends[1], connection);
+    execvp(arguments[0], arguments.data());
+    _exit(127);
+  }
+  close(ends[1]);
+  socket_ = ends[0];
+  if (child_ > 0) return;
+  close(socket_);
+  child_ = 0;
+  throw DeviceError(fmt::format("no process for the stage's program: {}", std::strerror(errno)));
+}
+
+bool RemoteStage::readable_within(double seconds) const {
+  pollfd connected{socket_, POLLIN, 0};
+  return poll(&connected, 1, static_cast<int>(seconds * 1000)) > 0;
+}
+
+std::optional<RemoteStage::Reply> RemoteStage::ask(const Contender& contender, Problem problem, bool in_order,
+                                                   const void* watched) {
+  if (!child_) start();
+  problem.kernel = contender.kernel.value_or(problem.kernel);
+  const std::vector<Holding> operands = operands_of(problem);
+  wire::Writer request;
+  put(request, {contender.stage->id, problem, operands, in_order, reinterpret_cast<std::uintptr_t>(watched), order_});
+  for (const Holding& operand : operands) {
+    request.put(bytes_of(operand));
+    request.put(memory().states_of(operand));
+  }
+  late_ = false;
+  if (!send_message(socket_, request.bytes())) return std::nullopt;
+  // It may take its time to start, and every byte of an answer: what counts is the end.
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_);
+  const auto left = [&] { return std::chrono::duration<double>(until - std::chrono::steady_clock::now()).count(); };
+  timeval limit{static_cast<time_t>(timeout_) + 1, 0};
+  setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  late_ = !readable_within(left());
+  auto answer = late_ ? std::nullopt : receive_message(socket_, most_bytes);
+  if (!answer) return std::nullopt;
+  Reply reply{wire::Reader(*std::move(answer))};
+  switch (reply.reader.next<Answer>()) {
+    case Answer::run:
+    case Answer::writer: return reply;
+    case Answer::out_of_device_memory: throw OutOfDeviceMemory();
+    default: return std::nullopt;
+  }
+}
+
+StageRun RemoteStage::run(const Contender& contender, const Problem& problem, bool in_order) {
+  StageRun lost;
+  try {
+    if (auto reply = ask(contender, problem, in_order, nullptr)) {
+      wire::Reader& reader = reply->reader;
+      StageRun run = get_run(reader);
+      if (!run.observation.account) throw std::runtime_error("no counts");
+      for (std::string* const text : {&run.status.reason, &run.policy}) text->resize(std::min(text->size(), most_told));
+      // Into this process's own memory go exactly as many bytes as it has there.
+      for (const Holding& operand : operands_of(problem)) {
+        const auto bytes = reader.next<std::string>(), states = reader.next<std::string>();
+        if (bytes.size() != operand.allocation.bytes || states.size() != (bytes.size() + 3) / 4)
+          throw std::runtime_error("another size");
+        std::memcpy(reinterpret_cast<void*>(operand.begin), bytes.data(), bytes.size());
+        std::memcpy(memory().states() + memory().word_of(operand.begin), states.data(), states.size());
+      }
+      return run;
+    }
+    lost.ended = how_it_ended();
+  } catch (const OutOfDeviceMemory&) {
+    throw;
+  } catch (const std::exception&) {  // an answer that none of our programs gives
+    end();
+    lost.ended = "the submission answered in a form that is not the executor's";
+  }
+  return lost;
+}
+
+std::optional<std::string> RemoteStage::last_writer(const Contender& contender, const Problem& problem,
+                                                    const void* address) try {
+  auto reply = ask(contender, problem, false, address);
+  if (!reply) {
+    end();
+    return std::nullopt;
+  }
+  auto text = reply->reader.next<std::string>();
+  text.resize(std::min(text.size(), most_told));
+  return text.empty() ? std::nullopt : std::optional(text);
+} catch (const std::exception&) {
+  end();
+  return std::nullopt;
+}
+
+std::string RemoteStage::how_it_ended() {
+  const int status = end();
+  if (late_) return fmt::format("stopped after {:g} s", timeout_);
+  if (WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) > 128)) {
+    const int number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;  // as a shell has it
+    const char* const name = sigabbrev_np(number);
+    if (number == SIGSYS) return "the submission called the system: it was ended";
+    if (number == SIGXCPU || number == SIGKILL) return "the submission used up its processor time or memory: it was ended";
+    return fmt::format("the submission's process was ended by SIG{}", name ? name : "?");
+  }
+  if (WEXITSTATUS(status) == 127) return "the submission's program can't be started";
+  return fmt::format("the submission ended the program, with status {}", WEXITSTATUS(status));
+}
+
+int RemoteStage::end() {
+  if (!child_) return 0;
+  close(socket_);
+  int status = 0;
+  pid_t ended = 0;
+  for (int i = 0; i < 100 && ended == 0; ++i) {
+    ended = waitpid(child_, &status, WNOHANG);
+    if (ended == 0) usleep(late_ ? 0 : 2000);
+  }
+  if (ended == 0) {
+    kill(child_, SIGKILL);
+    waitpid(child_, &status, 0);
+  }
+  child_ = 0;
+  return status;
+}
+
+namespace {
+
+std::unique_ptr<RemoteStage>& only() {
+  static std::unique_ptr<RemoteStage> remote;
+  return remote;
+}
+
+}  // namespace
+
+void set_stage_program(std::vector<std::string> command, double timeout_seconds) {
+  only() = std::make_unique<RemoteStage>(std::move(command), timeout_seconds);
+}
+
+RemoteStage* remote_stage() {
+  return only().get();
+}
+
+// ---- in the program
+
+namespace {
+
+// Addresses of the other process are offsets from where its allocations begin.
+template <class Pointer>
+Pointer moved(Pointer pointer, const std::vector<Holding>& theirs, const std::vector<void*>& ours) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    const std::uintptr_t offset = address - theirs[i].begin;
+    if (offset < theirs[i].allocation.bytes)
+      return reinterpret_cast<Pointer>(reinterpret_cast<std::uintptr_t>(ours[i]) + offset);
+  }
+  return nullptr;
+}
+
+std::string answer_to(wire::Reader& reader, const Contender& contender) {
+  RunRequest request = get_request(reader);
+  std::vector<void*> ours;
+  wire::Writer writer;
+  for (const Holding& operand : request.operands) {
+    const auto bytes = reader.next<std::string>(), states = reader.next<std::string>();
+    ours.push_back(memory().copy_in(operand, bytes, states));
+    if (ours.back()) continue;
+    writer.put(Answer::out_of_device_memory);
+    return writer.bytes();
+  }
+  simt::set_block_order(request.order);
+  Problem& problem = request.problem;
+  problem.x = moved(problem.x, request.operands, ours);
+  problem.y = moved(problem.y, request.operands, ours);
+  problem.out = moved(problem.out, request.operands, ours);
+  if (request.watched) {
+    const auto watched = moved(reinterpret_cast<const void*>(request.watched), request.operands, ours);
+    writer.put(Answer::writer);
+    writer.put(last_writer_here(contender, problem, watched).value_or(""));
+  } else {
+    const StageRun run = run_here(contender, problem, request.in_order);
+    writer.put(Answer::run);
+    put(writer, run, true);
+    for (void* const operand : ours) {
+      const auto holding = memory().holding_at(reinterpret_cast<std::uintptr_t>(operand));
+      writer.put(bytes_of(*holding));
+      writer.put(memory().states_of(*holding));
+    }
+  }
+  for (void* const operand : ours) memory().release(operand);
+  return writer.bytes();
+}
+
+}  // namespace
+
+void serve_stage(int socket) {
+  simt::worker_count();
+  const Contender only = contender(stages().back());
+  while (const auto message = receive_message(socket)) {
+    wire::Reader reader(*message);
+    const std::string text = answer_to(reader, only);
+    std::fflush(stdout);
+    if (!send_message(socket, text)) break;
+  }
+}
+
+}  // namespace gemm

@@ -1,0 +1,52 @@
+// A stage in a program of its own that is not trusted: it shares no memory with the one that judges, and learns of a
+// problem only its operands. The other end of the connection is serve_stage().
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/check/stage_run.hpp"
+
+namespace gemm {
+
+class RemoteStage {
+ public:
+  /// `command` starts the program, with the connection as its file descriptor 3. Nothing runs before the first launch.
+  RemoteStage(std::vector<std::string> command, double timeout_seconds);
+  ~RemoteStage();
+  RemoteStage(const RemoteStage&) = delete;
+  RemoteStage& operator=(const RemoteStage&) = delete;
+
+  /// As run_apart(). After a launch that the program did not survive, the next one has a new program.
+  StageRun run(const Contender& contender, const Problem& problem, bool in_order);
+  /// In which order the blocks of later launches begin (simt::set_block_order).
+  void set_block_order(unsigned order) { order_ = order; }
+
+  std::optional<std::string> last_writer(const Contender& contender, const Problem& problem, const void* address);
+
+ private:
+  struct Reply;
+  std::optional<Reply> ask(const Contender& contender, Problem problem, bool in_order, const void* watched);
+  void start();
+  bool readable_within(double seconds) const;
+  std::string how_it_ended();
+  int end();
+
+  const std::vector<std::string> command_;
+  const double timeout_;
+  int child_ = 0, socket_ = -1;
+  bool late_ = false;
+  unsigned order_ = 0;
+};
+
+/// The program that all stages are run by from now on.
+void set_stage_program(std::vector<std::string> command, double timeout_seconds);
+/// Null unless there is one.
+RemoteStage* remote_stage();
+
+/// The life of such a program: launches the only stage that it has, until the connection ends.
+void serve_stage(int socket);
+
+}  // namespace gemm
