@@ -1,9 +1,10 @@
 // Judges a submission that runs in a program of its own: makes the problems, checks the results, and writes what it found
 // as one JSON object per problem.
 //
-// usage: course_judge JOB.json COMMAND...
+// usage: course_judge JOB.json PROGRAM COMMAND...
 //
 // JOB.json  {"operation", "type", "accuracy", "timeout", "problems": [{"m", "n", "k", ...}]}; - reads standard input
+// PROGRAM   the submission's program, to look up its lines
 // COMMAND   what starts the submission's program, with the connection as its file descriptor 3
 #include <fmt/format.h>
 
@@ -116,7 +117,7 @@ Json judge(const gemm::Contender& contender, const Json& problem, gemm::Operatio
   return json;
 }
 
-int run(const std::string& file, std::vector<std::string> command) {
+int run(const std::string& file, const std::string& program, std::vector<std::string> command) {
   std::ostringstream text;
   if (file == "-") {
     text << std::cin.rdbuf();
@@ -129,7 +130,7 @@ int run(const std::string& file, std::vector<std::string> command) {
   const gemm::Operation op = operation_of(job.value("operation", std::string("gemm")));
   const gemm::Type type = gemm::type_of(job.value("type", std::string("s")));
   gemm::open_device();
-  gemm::set_stage_program(std::move(command), job.value("timeout", 10.0));
+  gemm::set_stage_program(program, std::move(command), job.value("timeout", 10.0));
   gemm::Stage stage;  // what is known of it here: its name, and the product that it computes
   stage.id = "submission";
   stage.op = op;
@@ -157,12 +158,12 @@ int run(const std::string& file, std::vector<std::string> command) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    fmt::print(stderr, "error: usage: course_judge JOB.json COMMAND...\n");
+  if (argc < 4) {
+    fmt::print(stderr, "error: usage: course_judge JOB.json PROGRAM COMMAND...\n");
     return 2;
   }
   try {
-    return run(argv[1], {argv + 2, argv + argc});
+    return run(argv[1], argv[2], {argv + 3, argv + argc});
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}\n", error.what());
     return 2;

@@ -1,17 +1,24 @@
 // The program of a submission: serves the judge, and can do little else. It is linked in behind the submission's kernels.
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <iterator>
 
 #include "common/backend/cpu/remote_stage.hpp"
+#include "common/backend/device.hpp"
+#include "common/simt/run/block.hpp"
+#include "common/simt/run/executor.hpp"
 
 namespace {
 
@@ -27,14 +34,27 @@ constexpr sock_filter load(std::size_t offset) {
 constexpr sock_filter answer(unsigned what) {
   return BPF_STMT(BPF_RET | BPF_K, what);
 }
-// Skips the next instruction unless the value is this.
-constexpr sock_filter unless(unsigned value) {
-  return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+// Skips `other` instructions unless the value is this.
+constexpr sock_filter unless(unsigned value, unsigned char other = 1) {
+  return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, other);
+}
+constexpr std::size_t argument(int i) {
+  return offsetof(seccomp_data, args) + 8 * i;  // its lower half
 }
 #define ALLOW(call) unless(__NR_##call), answer(SECCOMP_RET_ALLOW)
+// If all of `bits` are set in an argument, or none of them is.
+#define ALLOW_WITH(call, i, bits)                                                                    \
+  unless(__NR_##call, 5), load(argument(i)), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits), unless(bits), \
+      answer(SECCOMP_RET_ALLOW), load(offsetof(seccomp_data, nr))
+#define ALLOW_WITHOUT(call, i, bits)                                                              \
+  unless(__NR_##call, 5), load(argument(i)), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits), unless(0), \
+      answer(SECCOMP_RET_ALLOW), load(offsetof(seccomp_data, nr))
+#define ALLOW_IF(call, i, value)                                                                \
+  unless(__NR_##call, 4), load(argument(i)), unless(value), answer(SECCOMP_RET_ALLOW), \
+      load(offsetof(seccomp_data, nr))
 
-// What the executor, libc and libstdc++ need to run kernels and to answer on a connection that is open. No files, no
-// processes, no threads, no sockets, no signals to others: whatever is not here ends the process.
+// What the executor, libc and libstdc++ need to run kernels and to answer on a connection that is open: memory, threads
+// of this process, reading its own file. No processes, no writing of files, no sockets: whatever is not here ends it.
 constexpr sock_filter rules[] = {
     load(offsetof(seccomp_data, arch)),
     unless(architecture),
@@ -64,13 +84,28 @@ constexpr sock_filter rules[] = {
     ALLOW(sched_getaffinity),
     ALLOW(getpid),
     ALLOW(gettid),
+    ALLOW(tgkill),  // abort(): there is no other process to see
     ALLOW(getrandom),
     ALLOW(clock_gettime),
     ALLOW(clock_nanosleep),
     ALLOW(nanosleep),
+    ALLOW(rseq),
     ALLOW(set_robust_list),
     ALLOW(exit),
     ALLOW(exit_group),
+    ALLOW_WITH(clone, 0, CLONE_THREAD),
+    // glibc asks for this one first, whose flags lie in memory, and is content with the older one.
+    unless(__NR_clone3),
+    answer(SECCOMP_RET_ERRNO | ENOSYS),
+    ALLOW_WITHOUT(openat, 2, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC),
+    ALLOW_WITHOUT(prlimit64, 2, 0xffffffff),       // asks, and sets nothing
+    ALLOW_IF(prlimit64, 1, RLIMIT_DATA),           // or takes some away from itself
+    unless(__NR_readlinkat),
+    answer(SECCOMP_RET_ERRNO | ENOENT),
+#ifdef __NR_readlink
+    unless(__NR_readlink),
+    answer(SECCOMP_RET_ERRNO | ENOENT),
+#endif
     answer(SECCOMP_RET_KILL_PROCESS),
 };
 
@@ -84,9 +119,6 @@ void limit(int resource, rlim_t most) {
 
 // Before any constructor of this program, so before the first line that a submission could run.
 void give_up_rights(int, char**, char**) {
-  // As much memory as the executor's stacks take, and some; device memory is not in this.
-  limit(RLIMIT_DATA, rlim_t{2} << 30);
-  limit(RLIMIT_FSIZE, 0);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, 16);
   const sock_fprog program{static_cast<unsigned short>(std::size(rules)), const_cast<sock_filter*>(rules)};
@@ -98,9 +130,31 @@ void give_up_rights(int, char**, char**) {
 
 [[gnu::section(".preinit_array"), gnu::used]] void (*const first)(int, char**, char**) = give_up_rights;
 
+// Memory that the executor reserves is mostly addresses, so only it knows when it has all it needs.
+void limit_memory(rlim_t more) {
+  rlimit now{};
+  getrlimit(RLIMIT_DATA, &now);
+  const auto can_grow = [&](rlim_t most) {
+    now.rlim_cur = most;
+    setrlimit(RLIMIT_DATA, &now);
+    void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return page != MAP_FAILED && munmap(page, 4096) == 0;
+  };
+  rlim_t low = 0, high = rlim_t{1} << 46;
+  while (high - low > (rlim_t{1} << 20)) {
+    const rlim_t middle = low + (high - low) / 2;
+    (can_grow(middle) ? high : low) = middle;
+  }
+  limit(RLIMIT_DATA, high + more);
+}
+
 }  // namespace
 
 int main() {
+  gemm::open_device();
+  simt::global_order();
+  simt::worker_count();
+  limit_memory(rlim_t{1} << 30);
   gemm::serve_stage(3);
   return 0;
 }

@@ -21,6 +21,8 @@
 #include "common/backend/cpu/stage_messages.hpp"
 #include "common/backend/device_memory.hpp"
 #include "common/problem/registry.hpp"
+#include "common/simt/code/source_lines.hpp"
+#include "common/simt/code/symbols.hpp"
 #include "common/simt/run/executor.hpp"
 
 namespace gemm {
@@ -28,7 +30,7 @@ namespace {
 
 constexpr int connection = 3;                      // the program's end
 constexpr std::size_t most_bytes = std::size_t{1} << 28;  // of an answer
-constexpr std::size_t most_told = 64 << 10;        // of a text in it
+constexpr std::size_t most_told = 4 << 10, most_texts = 100;  // of a text in it, of texts
 
 using Holding = simt::GlobalMemory::Holding;
 
@@ -52,6 +54,7 @@ std::string bytes_of(const Holding& holding) {
 }  // namespace
 
 struct RemoteStage::Reply {
+  explicit Reply(std::string bytes) : reader(std::move(bytes)) {}
   wire::Reader reader;
 };
 
@@ -117,8 +120,8 @@ std::optional<RemoteStage::Reply> RemoteStage::ask(const Contender& contender, P
   late_ = !readable_within(left());
   auto answer = late_ ? std::nullopt : receive_message(socket_, most_bytes);
   if (!answer) return std::nullopt;
-  Reply reply{wire::Reader(*std::move(answer))};
-  switch (reply.reader.next<Answer>()) {
+  std::optional<Reply> reply(std::in_place, *std::move(answer));
+  switch (reply->reader.next<Answer>()) {
     case Answer::run:
     case Answer::writer: return reply;
     case Answer::out_of_device_memory: throw OutOfDeviceMemory();
@@ -132,8 +135,12 @@ StageRun RemoteStage::run(const Contender& contender, const Problem& problem, bo
     if (auto reply = ask(contender, problem, in_order, nullptr)) {
       wire::Reader& reader = reply->reader;
       StageRun run = get_run(reader);
-      if (!run.observation.account) throw std::runtime_error("no counts");
+      if (!run.observation.detail) throw std::runtime_error("no counts");
       for (std::string* const text : {&run.status.reason, &run.policy}) text->resize(std::min(text->size(), most_told));
+      for (auto* const texts : {&run.observation.defects, &run.observation.warnings}) {
+        texts->resize(std::min(texts->size(), most_texts));
+        for (std::string& text : *texts) text = simt::with_lines(text.substr(0, most_told));
+      }
       // Into this process's own memory go exactly as many bytes as it has there.
       for (const Holding& operand : operands_of(problem)) {
         const auto bytes = reader.next<std::string>(), states = reader.next<std::string>();
@@ -162,7 +169,7 @@ std::optional<std::string> RemoteStage::last_writer(const Contender& contender, 
     return std::nullopt;
   }
   auto text = reply->reader.next<std::string>();
-  text.resize(std::min(text.size(), most_told));
+  text = simt::with_lines(text.substr(0, most_told));
   return text.empty() ? std::nullopt : std::optional(text);
 } catch (const std::exception&) {
   end();
@@ -209,7 +216,8 @@ std::unique_ptr<RemoteStage>& only() {
 
 }  // namespace
 
-void set_stage_program(std::vector<std::string> command, double timeout_seconds) {
+void set_stage_program(const std::string& file, std::vector<std::string> command, double timeout_seconds) {
+  simt::add_program(file);
   only() = std::make_unique<RemoteStage>(std::move(command), timeout_seconds);
 }
 
@@ -256,7 +264,7 @@ std::string answer_to(wire::Reader& reader, const Contender& contender) {
   } else {
     const StageRun run = run_here(contender, problem, request.in_order);
     writer.put(Answer::run);
-    put(writer, run, true);
+    put(writer, run, false);
     for (void* const operand : ours) {
       const auto holding = memory().holding_at(reinterpret_cast<std::uintptr_t>(operand));
       writer.put(bytes_of(*holding));
@@ -271,6 +279,7 @@ std::string answer_to(wire::Reader& reader, const Contender& contender) {
 
 void serve_stage(int socket) {
   simt::worker_count();
+  simt::name_lines_by_address();
   const Contender only = contender(stages().back());
   while (const auto message = receive_message(socket)) {
     wire::Reader reader(*message);

@@ -41,8 +41,8 @@ class RemoteStage {
   unsigned order_ = 0;
 };
 
-/// The program that all stages are run by from now on.
-void set_stage_program(std::vector<std::string> command, double timeout_seconds);
+/// The program that all stages are run by from now on. `file`: the same, as it is here, for its symbols.
+void set_stage_program(const std::string& file, std::vector<std::string> command, double timeout_seconds);
 /// Null unless there is one.
 RemoteStage* remote_stage();
 

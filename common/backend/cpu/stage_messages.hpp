@@ -90,8 +90,8 @@ inline void put(wire::Writer& writer, const simt::InspectionResult& detail) {
 /// Without the defects: those are in the observation, as text.
 inline std::shared_ptr<const simt::InspectionResult> get_detail(wire::Reader& reader) {
   const auto detail = std::make_shared<simt::InspectionResult>();
-  detail->kernels.resize(reader.next<std::size_t>());
-  for (simt::KernelObservation& kernel : detail->kernels) {
+  for (auto left = reader.next<std::size_t>(); left > 0; --left) {
+    simt::KernelObservation& kernel = detail->kernels.emplace_back();
     reader.get(kernel.kernel);
     reader.get(kernel.grid);
     reader.get(kernel.block);

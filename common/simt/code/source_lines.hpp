@@ -21,6 +21,11 @@ SourceLine source_line(std::uintptr_t return_address);
 /// The same, each followed by the lines from which it was called, where functions were inlined.
 std::vector<std::vector<SourceLine>> source_lines_with_callers(const std::vector<std::uintptr_t>& return_addresses);
 
+/// From now on no process is asked: a line's text names its address, and another process, which knows this program
+/// (add_program), puts the line there.
+void name_lines_by_address();
+std::string with_lines(const std::string& text);
+
 /// Whether two calls stand on the same line.
 bool same_line(std::uintptr_t one, std::uintptr_t other);
 

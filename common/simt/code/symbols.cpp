@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 #include <elf.h>
 #include <link.h>
+#include <sys/auxv.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -68,7 +69,8 @@ bool is_shared_variable(std::string_view name) {
 // The program or a shared object, read from its file.
 class Image {
  public:
-  // The image that holds `address`, loaded from `path`; `open` leads to the same file.
+  // The image that holds `address`, loaded from `path`; `open` leads to the same file. Null: a program of another process,
+  // which lies where its file says.
   Image(std::string file, const char* open, const void* address, Site first)
       : path(std::move(file)), first_site(first) {
     std::ifstream stream(open, std::ios::binary);
@@ -77,7 +79,10 @@ class Image {
     if (bytes_.size() < sizeof *header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) {
       throw std::runtime_error("the CPU executor can't read the symbol table of " + path);
     }
-    read_segments(reinterpret_cast<std::uintptr_t>(address));
+    if (address)
+      read_segments(reinterpret_cast<std::uintptr_t>(address));
+    else
+      read_segments(*header);
     read_sections(*header);
     for (auto* symbols : {&functions, &objects, &thread_locals}) {
       std::ranges::sort(*symbols, {}, &Symbol::value);
@@ -133,6 +138,19 @@ class Image {
       return static_cast<int>(image.holds(wanted));  // 1 ends the search
     };
     if (!dl_iterate_phdr(note, &search)) throw std::runtime_error(path + " is not loaded");
+  }
+
+  void read_segments(const Elf64_Ehdr& header) {
+    const auto* parts = reinterpret_cast<const Elf64_Phdr*>(bytes_.data() + header.e_phoff);
+    for (int i = 0; i < header.e_phnum; ++i) {
+      if (parts[i].p_type != PT_LOAD) continue;
+      const std::uintptr_t begin = parts[i].p_vaddr, end = begin + parts[i].p_memsz;
+      segments.push_back({begin, end, (parts[i].p_flags & PF_W) != 0});
+      if (parts[i].p_flags & PF_X) {
+        text_begin = begin;
+        text_end = end;
+      }
+    }
   }
 
   void read_sections(const Elf64_Ehdr& header) {
@@ -199,9 +217,10 @@ class Images {
  private:
   Images() {
     static const char mine = 0;
-    constexpr const char* self = "/proc/self/exe";  // even if the file has been moved or replaced
-    std::error_code ignored;
-    const std::string path = std::filesystem::read_symlink(self, ignored).string();
+    const char* self = "/proc/self/exe";  // even if the file has been moved or replaced
+    std::error_code none;
+    std::string path = std::filesystem::read_symlink(self, none).string();
+    if (none) path = self = reinterpret_cast<const char*>(getauxval(AT_EXECFN));  // there is no /proc in a sandbox
     images_.push_back(std::make_unique<const Image>(path, self, &mine, 0));
     if (program().anchor < 0) {
       throw std::runtime_error("the CPU executor needs the program's symbol table: don't strip it");
@@ -230,6 +249,13 @@ void add_image(const std::string& path, const void* address) {
   }
   if (first + image->code().bytes > most_sites) throw std::runtime_error(too_much_code);
   images.add(std::move(image));
+}
+
+void add_program(const std::string& path) {
+  Images& images = Images::instance();
+  constexpr Site alignment = 64;
+  const auto first = static_cast<Site>((images.sites() + alignment - 1) / alignment * alignment);
+  images.add(std::make_unique<const Image>(path, path.c_str(), nullptr, first));
 }
 
 CodeRange code_of(std::uintptr_t address) {

@@ -22,6 +22,10 @@ ImageFile image_file_of(std::uintptr_t address);
 /// or if there would be too much code. Not while a kernel runs.
 void add_image(const std::string& path, const void* address);
 
+/// Makes another process' program known, which must not be position-independent: what it says of its code can be looked up
+/// from now on. Throws std::runtime_error if it can't be read.
+void add_program(const std::string& path);
+
 /// A place in the code: offsets into the images' machine code, the program's first, as if they lay side by side.
 using Site = std::uint32_t;
 struct CodeRange {
