@@ -1,0 +1,144 @@
+"""An assignment: the folder course/TRACK/NN_name, with its rubric."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import pathlib
+from typing import Any
+
+import yaml
+
+from tools.command_line import fail
+from tools.course.metrics import METRICS, is_metric
+from tools.repository import ROOT, Json
+
+COURSE = ROOT / "course"
+KINDS = ("builds", "rules", "right", "clean", "count", "reproducible", "speed", "manual")
+PROBLEM = {"m", "n", "k", "alpha", "beta", "padded", "dist"}
+HIDDEN = PROBLEM | {"count"}
+LATER = ("speed", "manual")  # not graded here: a GPU's, and the teacher's
+
+
+@dataclasses.dataclass(frozen=True)
+class Item:
+    """A line of the rubric."""
+
+    name: str
+    kind: str
+    points: float
+    problems: tuple[Json, ...] = ()  # that students may see
+    hidden: Json | None = None  # what the others are drawn from
+    metric: str = ""
+    full: float = 0.0
+    none: float = 0.0
+    at: Json | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Assignment:
+    folder: pathlib.Path
+    title: str
+    operation: str
+    type: str
+    accuracy: str
+    files: tuple[str, ...]
+    most_lines: int
+    most_bytes: int
+    forbidden: tuple[str, ...]
+    items: tuple[Item, ...]
+
+    @property
+    def id(self) -> str:
+        return f"{self.folder.parent.name}/{self.folder.name}"
+
+    @property
+    def contract(self) -> pathlib.Path:
+        return self.folder / f"{self.folder.name}.cu"
+
+    @property
+    def graded(self) -> float:
+        """The points that are given without a GPU and without a teacher."""
+        return sum(item.points for item in self.items if item.kind not in LATER)
+
+    def digest(self) -> str:
+        """Changes with whatever a grade depends on."""
+        text = (self.folder / "rubric.yaml").read_bytes() + self.contract.read_bytes()
+        return hashlib.sha256(text).hexdigest()
+
+
+def wrong(file: pathlib.Path, text: str) -> None:
+    fail(f"{file}: {text}")
+
+
+def item_of(file: pathlib.Path, entry: Any) -> Item:
+    if not isinstance(entry, dict) or not {"name", "kind", "points"} <= entry.keys():
+        wrong(file, "each item under points needs a name, a kind and points")
+    kind = entry["kind"]
+    if kind not in KINDS:
+        wrong(file, f"no kind '{kind}': {', '.join(KINDS)}")
+    unknown = entry.keys() - {field.name for field in dataclasses.fields(Item)}
+    if unknown:
+        wrong(file, f"item '{entry['name']}': no '{sorted(unknown)[0]}'")
+    if not isinstance(entry["points"], (int, float)) or entry["points"] <= 0:
+        wrong(file, f"item '{entry['name']}': points must be above 0")
+    for problem in [*entry.get("problems", []), *([entry["at"]] if "at" in entry else [])]:
+        if not isinstance(problem, dict) or not {"m", "n", "k"} <= problem.keys() <= PROBLEM:
+            wrong(file, f"item '{entry['name']}': a problem is m, n and k, and perhaps {', '.join(sorted(PROBLEM))}")
+    if "hidden" in entry and not {"m", "n", "k", "count"} <= entry["hidden"].keys() <= HIDDEN:
+        wrong(file, f"item '{entry['name']}': hidden takes {', '.join(sorted(HIDDEN))}")
+    if kind == "right" and ("problems" in entry) == ("hidden" in entry):
+        wrong(file, f"item '{entry['name']}': either problems or hidden")
+    if kind in ("count", "reproducible") and "at" not in entry:
+        wrong(file, f"item '{entry['name']}': needs the problem that is looked at, 'at'")
+    if kind == "count" and (not is_metric(entry.get("metric", "")) or {"full", "none"} - entry.keys()):
+        wrong(file, f"item '{entry['name']}': a count needs full, none and a metric: {', '.join(METRICS)}")
+    return Item(**{**entry, "problems": tuple(entry.get("problems", ()))})
+
+
+@functools.cache
+def assignment(name: str) -> Assignment:
+    """By its id. Says in one line what is wrong with it."""
+    folder = COURSE / name
+    file = folder / "rubric.yaml"
+    if name.count("/") != 1 or ".." in name or not file.is_file():
+        fail(f"no assignment '{name}': {', '.join(found.id for found in assignments())}")
+    try:
+        rubric = yaml.safe_load(file.read_text())
+    except yaml.YAMLError as error:
+        wrong(file, " ".join(str(error).split()))
+    needed = {"title", "operation", "type", "files", "limits", "points"}
+    if not isinstance(rubric, dict) or needed - rubric.keys():
+        wrong(file, f"needs {', '.join(sorted(needed))}")
+    return Assignment(
+        folder=folder,
+        title=rubric["title"],
+        operation=rubric["operation"],
+        type=rubric["type"],
+        accuracy=rubric.get("accuracy", ""),
+        files=tuple(rubric["files"]),
+        most_lines=rubric["limits"]["lines"],
+        most_bytes=rubric["limits"]["bytes"],
+        forbidden=tuple(rubric.get("forbid", ())),
+        items=tuple(item_of(file, entry) for entry in rubric["points"]),
+    )
+
+
+def assignments() -> list[Assignment]:
+    return [assignment(f"{file.parts[-3]}/{file.parts[-2]}") for file in sorted(COURSE.glob("*/*/rubric.yaml"))]
+
+
+def points_table(found: Assignment) -> str:
+    """The rubric as a student reads it."""
+    rows = ["| points | for |", "|---:|---|"]
+    for item in found.items:
+        text = item.name
+        if item.kind == "right":
+            text += ", hidden problems" if item.hidden else ""
+        elif item.kind == "count":
+            text += f": all at {item.full:g}, none at {item.none:g}"
+        elif item.kind in LATER:
+            text += ", on a GPU" if item.kind == "speed" else ", read by the teacher"
+        rows.append(f"| {item.points:g} | {text} |")
+    return "\n".join(rows)

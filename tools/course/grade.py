@@ -1,0 +1,170 @@
+"""Grades one submission by its rubric."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+import tempfile
+
+from tools.course import metrics, rules
+from tools.course.assignment import LATER, Assignment, Item
+from tools.course.build import Builder, Unbuilt
+from tools.course.problems import problems_of
+from tools.repository import Json
+
+TIMEOUT = 10.0  # seconds that a launch may take
+HINTS = ("nothing", "what is wrong", "and where it shows")  # what hidden problems tell, by level
+
+
+class Broken(Exception):
+    """Grading itself failed: no fault of the submission's."""
+
+
+def judged(
+    builder: Builder, assignment: Assignment, program: pathlib.Path, problems: list[Json], cpu: int | None
+) -> list[Json]:
+    job = {
+        "operation": assignment.operation,
+        "type": assignment.type,
+        "accuracy": assignment.accuracy,
+        "timeout": TIMEOUT,
+        "problems": problems,
+    }
+    command = [builder.judge, "-", *builder.judged_by(program, cpu)]
+    try:
+        done = subprocess.run(
+            command,
+            input=json.dumps(job),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=60 + 6 * TIMEOUT + 2 * len(problems),
+        )
+    except subprocess.TimeoutExpired:
+        raise Broken("the judge did not end") from None
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    if done.returncode or len(found) != len(problems):
+        raise Broken(f"the judge failed: {done.stderr.strip()[-300:]}")
+    return found
+
+
+def why(found: Json, hidden: bool, hints: int) -> list[str]:
+    """What a student learns of a problem that went wrong."""
+    if hidden and hints == 0:
+        return []
+    lines = [*found["explanation"]]
+    if not hidden or hints > 1:
+        return [f"at {found['problem']}: {found['reason']}", *lines]
+    return lines or found["defects"][:1] or [found["reason"]] if found["defects"] or found["ended"] or lines else []
+
+
+def row(item: Item, share: float, feedback: list[str]) -> Json:
+    return {
+        "name": item.name,
+        "kind": item.kind,
+        "points": round(item.points * share, 2),
+        "of": item.points,
+        "hidden": item.hidden is not None,
+        "feedback": feedback,
+    }
+
+
+def of_right(item: Item, found: list[Json], hints: int) -> Json:
+    wrong = [one for one in found if not one["right"]]
+    told: list[str] = []
+    if wrong:
+        told.append(f"{len(found) - len(wrong)} of {len(found)} problems are right")
+        told += why(wrong[0], item.hidden is not None, hints)
+    return row(item, 1 - len(wrong) / len(found), told)
+
+
+def of_clean(item: Item, found: list[Json]) -> Json:
+    defects = [text for one in found for text in [*one["defects"], *([one["reason"]] if one["ended"] else [])]]
+    right = sum(one["right"] for one in found)
+    if defects:
+        return row(item, 0, [defects[0]])
+    if 2 * right < len(found):
+        return row(item, 0, [f"only {right} of {len(found)} problems are right: there is too little to judge"])
+    return row(item, 1, [])
+
+
+def of_count(item: Item, found: Json) -> Json:
+    if not found["right"]:
+        return row(item, 0, [f"not counted, because the result is wrong at {found['problem']}"])
+    if not metrics.is_possible(found):
+        return row(item, 0, ["not counted: these can't be the counts of this product"])
+    value = metrics.metric(item.metric, found)
+    share = metrics.share(value, item.full, item.none)
+    told = f"{item.metric} is {value:.3g}; all points at {item.full:g}, none at {item.none:g}"
+    return row(item, share, [told])
+
+
+def of_reproducible(item: Item, found: Json) -> Json:
+    return row(item, float(found.get("reproducible", False)), [found["reason"]] if found["reason"] else [])
+
+
+def nothing(assignment: Assignment, reason: str, built: bool) -> list[Json]:
+    """Of a submission that can't be run."""
+    rows = []
+    for item in assignment.items:
+        if item.kind in LATER:
+            continue
+        blamed = item.kind == ("rules" if built else "builds")
+        rows.append(row(item, 1 if built and item.kind == "builds" else 0, [reason] if blamed else []))
+    if not any(one["feedback"] for one in rows):
+        rows[0]["feedback"] = [reason]
+    return rows
+
+
+def graded_rows(
+    assignment: Assignment, texts: dict[str, str], secret: str, hints: int, builder: Builder, cpu: int | None
+) -> list[Json]:
+    problems = problems_of(assignment, secret)
+    try:
+        for name, text in texts.items():
+            rules.check_text(assignment, name, text)
+        with tempfile.TemporaryDirectory(prefix="submission-") as name:
+            program = builder.program_of(assignment, texts, pathlib.Path(name))
+            found = judged(builder, assignment, program, [problem for _, problem in problems], cpu)
+    except Unbuilt as error:
+        return nothing(assignment, str(error), False)
+    except rules.Violation as error:
+        return nothing(assignment, str(error), True)
+    by_item = {id(item): [one for (of, _), one in zip(problems, found) if of is item] for item in assignment.items}
+    tried = [one for item in assignment.items if item.kind == "right" for one in by_item[id(item)]]
+    rows = []
+    for item in assignment.items:
+        of = by_item[id(item)]
+        if item.kind in ("builds", "rules"):
+            rows.append(row(item, 1, []))
+        elif item.kind == "right":
+            rows.append(of_right(item, of, hints))
+        elif item.kind == "clean":
+            rows.append(of_clean(item, tried))
+        elif item.kind == "count":
+            rows.append(of_count(item, of[0]))
+        elif item.kind == "reproducible":
+            rows.append(of_reproducible(item, of[0]))
+    return rows
+
+
+def grade(
+    assignment: Assignment, submission: pathlib.Path, secret: str, hints: int, builder: Builder, cpu: int | None = None
+) -> Json:
+    """The same for the same submission, rubric and secret."""
+    try:
+        texts = rules.read_files(assignment, submission)
+        rows = graded_rows(assignment, texts, secret, hints, builder, cpu)
+    except rules.Violation as error:
+        rows = nothing(assignment, str(error), False)
+    return {
+        "assignment": assignment.id,
+        "title": assignment.title,
+        "points": round(sum(one["points"] for one in rows), 2),
+        "of": assignment.graded,
+        "items": rows,
+        "later": [
+            {"name": item.name, "kind": item.kind, "of": item.points} for item in assignment.items if item.kind in LATER
+        ],
+    }

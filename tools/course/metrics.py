@@ -1,0 +1,72 @@
+"""What an item of kind `count` can ask for, from what the judge counted on one problem."""
+
+from __future__ import annotations
+
+from tools.repository import Json
+
+MEMORY = ("global_load", "global_store", "shared_load", "shared_store", "global_atomic", "shared_atomic")
+PARTS = ("requests", "sectors_per_request", "conflicts_per_request", "requests_per_fma")
+WHOLE = (
+    "cycles_per_fma",
+    "conflicts_per_fma",
+    "requests_per_fma",
+    "barriers_per_block",
+    "bytes_over_compulsory",
+    "tensor_share",
+    "shared_bytes_per_block",
+)
+METRICS = (*WHOLE, *(f"global_load.{part}" for part in PARTS))  # and of the other kinds of memory
+
+
+def is_metric(name: str) -> bool:
+    kind, _, part = name.partition(".")
+    return name in WHOLE or (kind in MEMORY and part in PARTS)
+
+
+def over(number: float, count: float) -> float:
+    """Per something. Of nothing there is nothing."""
+    return number / count if count else 0.0
+
+
+def metric(name: str, found: Json) -> float:
+    """Per FMA means: per warp-wide FMA, or what Tensor Cores do instead (Counts::steps)."""
+    counts = found["counts"]
+    steps = counts["steps"]
+    kind, _, part = name.partition(".")
+    if part:
+        of = counts[kind]
+        return {
+            "requests": lambda: float(of["requests"]),
+            "sectors_per_request": lambda: over(of["sectors"], of["requests"]),
+            "conflicts_per_request": lambda: over(of["bank_conflicts"], of["requests"]),
+            "requests_per_fma": lambda: over(of["requests"], steps),
+        }[part]()
+    moved = 32 * (counts["global_load"]["sectors"] + counts["global_store"]["sectors"])
+    shared = (counts["shared_load"], counts["shared_store"])
+    return {
+        "cycles_per_fma": lambda: over(max(counts["data_cycles"], counts["tag_cycles"]), steps),
+        "conflicts_per_fma": lambda: over(sum(of["bank_conflicts"] for of in shared), steps),
+        "requests_per_fma": lambda: over(sum(counts[f"{at}_load"]["requests"] for at in ("global", "shared")), steps),
+        "barriers_per_block": lambda: over(counts["barriers"], counts["blocks"]),
+        "bytes_over_compulsory": lambda: over(moved, found["compulsory_bytes"]),
+        "tensor_share": lambda: over(counts["tensor_flops"], counts["flops"]),
+        "shared_bytes_per_block": lambda: float(counts["shared_bytes_per_block"]),
+    }[name]()
+
+
+def is_possible(found: Json) -> bool:
+    """No kernel reads less than the operands and writes less than the result, nor computes with fewer operations than
+    the product has: counts below that are no counts. (A kernel with beta = 0, without caches, and no symmetry.)"""
+    counts = found["counts"]
+    asked = sum(counts[kind]["bytes"] for kind in ("global_load", "global_store", "global_atomic"))
+    return asked >= 0.99 * found["compulsory_bytes"] and counts["flops"] >= 0.99 * found["compulsory_flops"]
+
+
+def share(value: float, full: float, none: float) -> float:
+    """1 at full, 0 at none, straight between; a twentieth of `full` is air for what compilers do differently."""
+    air = 0.001 * abs(full)
+    if full < none:
+        value -= air
+    else:
+        value += air
+    return min(1.0, max(0.0, (value - none) / (full - none)))
