@@ -6,8 +6,8 @@ import dataclasses
 import functools
 import pathlib
 import shlex
-import shutil
 import subprocess
+import sys
 import tempfile
 
 from tools.command_line import fail
@@ -18,6 +18,7 @@ from tools.repository import ROOT
 EXAMPLE = COURSE / "sgemm" / "01_coalesce" / "01_coalesce.cu"
 EXAMPLE_KERNEL = EXAMPLE.parent / "skeleton"
 SECONDS, MEGABYTES = 60, 3000  # that a compiler may take
+SEEN = "/submission"  # where a submission lies, as its lines are named
 MOST_SAID = 3000  # characters of what it says
 
 
@@ -46,10 +47,13 @@ class Builder:
         if done.returncode or not compiles or not links:
             fail(f"{self.build} is no build of the preset cpu: ./lab setup --cpu")
         link = links[0].removeprefix(": && ").removesuffix(" && :")
-        return shlex.split(compiles[0]), shlex.split(link)
+        words = shlex.split(compiles[0])
+        return [sys.executable, *words[1:]] if "python" in words[0] else words, shlex.split(link)
 
     def run(self, words: list[str], folder: pathlib.Path) -> subprocess.CompletedProcess[str]:
-        inside = sandbox.command({ROOT: str(ROOT), self.build: str(self.build)}, str(folder), (COURSE,))
+        # Python runs what stands in front of the compiler: the one that runs this, wherever it lies.
+        seen = {path: str(path) for path in (ROOT, self.build, pathlib.Path(sys.base_prefix))}
+        inside = sandbox.command(seen, str(folder), (COURSE,))
         # The compiler stands where its relative names lead.
         inside += ["--chdir", str(self.build)]
         words = [*([] if self.trusted else inside), *sandbox.limited(SECONDS, MEGABYTES, 256), *words]
@@ -67,17 +71,19 @@ class Builder:
         """The object file. Raises Unbuilt."""
         source = folder / assignment.folder.name
         source.mkdir()
-        shutil.copy(assignment.contract, source / assignment.contract.name)
-        for name, text in texts.items():
+        text = assignment.contract.read_text()
+        for name, kernels in texts.items():
+            (folder / name).write_text(kernels)
             # All that it defines is this file's own: no name that the rest of the program could meet.
-            (folder / name).write_text(f'namespace {{\n#line 1 "{name}"\n{text}\n}}\n')
+            text = text.replace(f'#include "{name}"\n', f'namespace {{\n#include "{name}"\n}}\n')
+        (source / assignment.contract.name).write_text(text)
         example, result = self.commands[0][self.commands[0].index("-o") + 1], folder / "contract.o"
         words = []
         for word in self.commands[0]:
             word = {str(EXAMPLE): str(source / assignment.contract.name), example: str(result)}.get(word, word)
             words.append(word.replace(f"{example}.d", f"{result}.d").replace(str(EXAMPLE_KERNEL), str(folder)))
         more = ["-w", "-fno-jump-tables", "-fno-diagnostics-show-caret", "-fmax-errors=5", "-fdiagnostics-color=never"]
-        words[-2:-2] = [*more, f"-ffile-prefix-map={folder}/="]
+        words[-2:-2] = [*more, f"-ffile-prefix-map={folder}={SEEN}"]
         try:
             done = self.run(words, folder)
         except subprocess.TimeoutExpired:
@@ -125,7 +131,7 @@ class Builder:
         start = ["taskset", "-c", str(cpu)] if cpu is not None else []
         if self.trusted:
             return [str(program), *start, str(program)]
-        seen = {program: "/submission/program"}
+        seen = {program: f"{SEEN}/program"}
         for library in (self.build / "bin").glob("*.so*"):
-            seen[library] = f"/submission/{library.name}"
-        return [str(program), *start, *sandbox.command(seen), "/submission/program"]
+            seen[library] = f"{SEEN}/{library.name}"
+        return [str(program), *start, *sandbox.command(seen), f"{SEEN}/program"]

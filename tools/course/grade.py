@@ -9,7 +9,7 @@ import tempfile
 
 from tools.course import metrics, rules
 from tools.course.assignment import LATER, Assignment, Item
-from tools.course.build import Builder, Unbuilt
+from tools.course.build import SEEN, Builder, Unbuilt
 from tools.course.problems import problems_of
 from tools.repository import Json
 
@@ -43,7 +43,7 @@ def judged(
         )
     except subprocess.TimeoutExpired:
         raise Broken("the judge did not end") from None
-    found = [json.loads(line) for line in done.stdout.splitlines()]
+    found = [json.loads(line) for line in done.stdout.replace(f"{SEEN}/", "").splitlines()]
     if done.returncode or len(found) != len(problems):
         raise Broken(f"the judge failed: {done.stderr.strip()[-300:]}")
     return found

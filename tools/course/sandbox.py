@@ -45,7 +45,7 @@ def command(read_only: dict[pathlib.Path, str], writable: str = "", hidden: tupl
     for path in hidden:
         words += ["--tmpfs", str(path)]
     if writable:
-        words += ["--bind", writable, writable, "--chdir", writable]
+        words += ["--bind", writable, writable]
     return words
 
 
