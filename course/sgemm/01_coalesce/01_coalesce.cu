@@ -4,6 +4,8 @@
 
 namespace {
 
+static_assert(TILE == 8 || TILE == 16 || TILE == 32, "TILE is 8, 16 or 32");
+
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // The grid is one-dimensional because gridDim.y stops at 65535 blocks: tiles of C, row by row.
   const int tiles_m = gemm::ceil_div(p.m, TILE), tiles_n = gemm::ceil_div(p.n, TILE);
