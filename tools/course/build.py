@@ -82,7 +82,15 @@ class Builder:
         for word in self.commands[0]:
             word = {str(EXAMPLE): str(source / assignment.contract.name), example: str(result)}.get(word, word)
             words.append(word.replace(f"{example}.d", f"{result}.d").replace(str(EXAMPLE_KERNEL), str(folder)))
-        more = ["-w", "-fno-jump-tables", "-fno-diagnostics-show-caret", "-fmax-errors=5", "-fdiagnostics-color=never", "-gdwarf-4"]
+        # addr2line 2.40 takes the second file of DWARF 5's tables for the first: the kernels' lines would be the contract's.
+        more = [
+            "-w",
+            "-fno-jump-tables",
+            "-fno-diagnostics-show-caret",
+            "-fmax-errors=5",
+            "-fdiagnostics-color=never",
+            "-gdwarf-4",
+        ]
         words[-2:-2] = [*more, f"-ffile-prefix-map={folder}={SEEN}"]
         try:
             done = self.run(words, folder)

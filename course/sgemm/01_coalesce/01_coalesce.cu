@@ -4,11 +4,14 @@
 
 namespace {
 
+static_assert(TILE == 8 || TILE == 16 || TILE == 32, "TILE is 8, 16 or 32");
+
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // The grid is one-dimensional because gridDim.y stops at 65535 blocks: tiles of C, row by row.
   const int tiles_m = gemm::ceil_div(p.m, TILE), tiles_n = gemm::ceil_div(p.n, TILE);
-  return gemm::launch(sgemm, {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {TILE, TILE}, .stream = stream},
-                      p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
+  return gemm::launch(sgemm,
+                      {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {TILE, TILE}, .stream = stream}, p.m,
+                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
 }
 
 constexpr gemm::StageInfo info = {.idea = "sgemm/01_coalesce", .launch = launch};

@@ -3,11 +3,14 @@ constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
                       std::int64_t ldb, float beta, float* c, std::int64_t ldc, int tiles_n) {
+  // The lanes of a warp differ in threadIdx.x, so x is the index that moves along a row of B and of C.
   const int row = blockIdx.x / tiles_n * TILE + threadIdx.y;
   const int col = blockIdx.x % tiles_n * TILE + threadIdx.x;
-  if (row >= m || col >= n) return;
+  if (row >= m || col >= n) return;  // no barrier follows, so a thread may leave
+
   float sum = 0.0f;
   for (int i = 0; i < k; ++i) sum += a[row * lda + i] * b[i * ldb + col];
+
   float* const out = c + row * ldc + col;
-  *out = beta == 0.0f ? alpha * sum : alpha * sum + beta * *out;
+  *out = beta == 0.0f ? alpha * sum : alpha * sum + beta * *out;  // beta = 0 must not read C
 }
