@@ -1,0 +1,49 @@
+"""./lab course: what a teacher does with the course.
+
+usage: ./lab course list                       the assignments
+       ./lab course export --students DIR      what students get: texts, contracts, skeletons, rubrics
+       ./lab course selftest [TRACK/NN_name...]   each solution, skeleton and wrong submission graded
+
+Exit status: 0, 1 if a self-test fails, 2 for bad usage.
+"""
+
+from __future__ import annotations
+
+import pathlib
+
+from tools.command_line import fail, parser_of, run
+from tools.course import sandbox
+from tools.course.assignment import assignment, assignments
+
+
+def main() -> int:
+    parser = parser_of("./lab course", __doc__)
+    parser.add_argument("command", choices=("list", "export", "selftest"))
+    parser.add_argument("assignments", nargs="*")
+    parser.add_argument("--students", metavar="DIR")
+    parser.add_argument("--trusted", action="store_true")
+    parser.add_argument("--build", default="build/cpu")
+    parser.add_argument("--only-options", action="store_true")
+    options = parser.parse_args()
+    chosen = [assignment(name) for name in options.assignments] or assignments()
+    if (options.command == "export") != (options.students is not None):
+        fail("export needs --students DIR" if options.command == "export" else "--students is for export")
+    if options.command == "list":
+        for found in chosen:
+            print(f"{found.id:<32} {found.title}")
+        return 0
+    if options.command == "export":
+        from tools.course.export import export
+
+        return 0 if options.only_options else export(pathlib.Path(options.students))
+    sandbox.require(options.trusted)
+    if options.only_options:
+        return 0
+    from tools.course.build import Builder
+    from tools.course.selftest import selftest
+
+    return selftest(chosen, Builder(pathlib.Path(options.build).resolve(), options.trusted))
+
+
+if __name__ == "__main__":
+    run(main)
