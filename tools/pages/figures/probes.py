@@ -138,9 +138,7 @@ def draw_tiles(fig: Figure, ax: Axes, run: Json) -> None:
     ax.set_xlabel("tile; z: double complex")
     ax.set_ylabel("% of the FP64 peak")
     label_ends(fig, ax, ends)
-    note(
-        fig, "dots: measured, the best of 4, 8 and 16 warps; loads of 16 bytes; the others: what hypotheses say", y=-0.1
-    )
+    note(fig, "dots: measured, best of 4, 8, 16 warps; loads of 16 bytes; the others: what hypotheses say", y=-0.1)
 
 
 def draw_incorrect(fig: Figure, axes: list[Axes], run: Json) -> None:

@@ -69,7 +69,7 @@ def draw_instructions(name: str, path: pathlib.Path) -> None:
         ax.set_title(f"{m} x {m}: {size:,.0f} bytes", pad=38)
         ax.set_xlabel("instructions of a warp")
         ax.set_xlim(0, slots * 1.05)
-    note(fig, "for a matrix; lines: the issue slots in the time of a copy, and in half of it")
+    note(fig, "for a matrix; lines: the issue slots in the time of a copy, and in half of it", y=-0.06)
     save(plt, fig, path)
 
 
@@ -138,7 +138,7 @@ def draw_pieces(ax: Axes, lanes: list[list[int]], title: str) -> None:
         ax.add_patch(Rectangle((x, y), wide, high, facecolor="#e8e8e8", edgecolor="white", linewidth=2))
         if wide and high:
             ax.text(x + wide / 2, y + high / 2, "same", ha="center", va="center", fontsize=FRAGMENT_SIZE)
-    ax.set_title(title, fontsize=FRAGMENT_SIZE)
+    ax.set_title(title, fontsize=FRAGMENT_SIZE, pad=12)
     ax.set_xlim(0, 8 + REST)
     ax.set_ylim(8 + REST / 2, 0)
     ax.set_xticks([0, 8, right][: 2 + (cols > 8)], ["0", "8", "16"][: 2 + (cols > 8)])
@@ -150,7 +150,7 @@ def draw_pieces(ax: Axes, lanes: list[list[int]], title: str) -> None:
 def draw_fragments(path: pathlib.Path) -> None:
     plt = plot_style(FRAGMENT_SIZE)
     run = read_json(map_path())
-    fig, axes = plt.subplots(2, 3, figsize=(12, 6.2), gridspec_kw={"wspace": 0.2, "hspace": 0.3})
+    fig, axes = plt.subplots(2, 3, figsize=(12, 6.2), gridspec_kw={"wspace": 0.2, "hspace": 0.36})
     for row, kinds in zip(axes, DRAWN):
         for ax, kind in zip(row, kinds):
             lanes, found = fragment_grid(run, kind)
@@ -170,12 +170,15 @@ def draw_triangle(path: pathlib.Path) -> None:
     run = read_json(map_path())
     fig, ax = plt.subplots(figsize=(5.6, 4.9))
     lanes, _ = fragment_grid(run, DRAWN[0][1])
-    ones = [[lane if row <= col else float("nan") for col, lane in enumerate(of)] for row, of in enumerate(lanes)]
-    ax.imshow(ones, cmap=LANES, vmin=0, vmax=31, aspect="auto", interpolation="none")
     for row, of in enumerate(lanes):
         for col, lane in enumerate(of):
+            if row <= col:
+                of_lane = plt.get_cmap(LANES)(lane / 31)
+                ax.add_patch(plt.Rectangle((col - 0.5, row - 0.5), 1, 1, facecolor=of_lane))
             colour = "white" if row <= col and lane <= 13 else "black"
             ax.text(col, row, lane, ha="center", va="center_baseline", color=colour)
+    ax.set_xlim(-0.5, len(lanes[0]) - 0.5)
+    ax.set_ylim(len(lanes) - 0.5, -0.5)
     ax.set_title("U: ones coloured, zeros white; the lane that sets each")
     ax.set_xticks(range(0, len(lanes[0]), 4))
     ax.set_yticks(range(0, len(lanes), 4))

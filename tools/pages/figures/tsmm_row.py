@@ -68,7 +68,7 @@ def draw(data: Data, path: pathlib.Path) -> None:
             ),
         ),
         (
-            "12: A, C from shared memory, B's sectors",
+            "12: A, C from shared\nmemory, B's sectors",
             [(f"{rows} row{'s' * (rows > 1)} at a time", widths, cycles) for rows, cycles in by_rows.items()],
         ),
     )
