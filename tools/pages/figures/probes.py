@@ -62,7 +62,7 @@ def draw_latency(fig: Figure, ax: Axes, run: Json) -> None:
     guessed = [r for r in chains if "predicted_cycles" in r]
     ax.plot([r["bytes"] for r in guessed], [r["predicted_cycles"] for r in guessed], "k_", markersize=14)
     log_axes(ax, 2, 10)
-    ax.set_ylim(bottom=10)
+    ax.set_yticks([10, 30, 100, 300, 1000])
     bytes_ticks(ax, [r["bytes"] for r in chains], 6)
     ax.set_xlabel("bytes of the chain")
     ax.set_ylabel("cycles")
@@ -116,8 +116,11 @@ def draw_coissue(fig: Figure, axes: list[Axes], run: Json) -> None:
 def draw_tiles(fig: Figure, ax: Axes, run: Json) -> None:
     """Loops without loads and with loads of 16 bytes; the few others only the table has."""
     shares = port_shares(run)
-    loops = {(r["type"], r["tile_m"], r["tile_n"], r["kind"]): r for r in run["results"] if best(r)}
-    loops = {key: r for key, r in loops.items() if r["order"] != "fresh" and key[3] in ("none", "lds128")}
+    loops = {
+        (r["type"], r["tile_m"], r["tile_n"], r["kind"]): r
+        for r in run["results"]
+        if best(r) and r["order"] != "fresh" and r["kind"] in ("none", "lds128")
+    }
     tiles = unique(key[:3] for key in loops)
     curves = [
         ("no loads", "none", best, "o-"),

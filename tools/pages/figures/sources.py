@@ -1,7 +1,6 @@
 """The plots of docs/sources.md: the experiments of SGEMM's sources."""
 
 import pathlib
-import textwrap
 
 from tools.experiments import sgemm, sgemm_tables
 from tools.pages.data import Data
@@ -127,7 +126,8 @@ def draw(name: str, source: pathlib.Path, path: pathlib.Path) -> None:
     plt = plot_style()
     fig, ax = plt.subplots(figsize=(9.6 if kind in WIDE else 7, 3.6 if kind == "kernels" else 4.3))
     DRAW[kind](fig, ax, record)
-    fig.suptitle("\n".join(textwrap.wrap(f"{record['title']} ({record['device']})", 80)), y=1.0)
+    space = " " if len(record["title"] + record["device"]) < 75 else "\n"
+    fig.suptitle(f"{record['title']}{space}({record['device']})", y=1.0)
     save(plt, fig, path)
 
 

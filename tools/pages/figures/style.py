@@ -39,6 +39,7 @@ def plot_style(size: float = SIZE) -> Pyplot:
         {
             "svg.hashsalt": "staged-gemm",
             "svg.fonttype": "none",  # text stays text: it can be searched and read aloud
+            "font.sans-serif": ["DejaVu Sans", "Verdana"],  # as wide; each figure's styles name them all
             "font.size": size,
             "axes.titlesize": "medium",
             "figure.titlesize": "medium",

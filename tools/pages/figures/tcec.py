@@ -106,8 +106,10 @@ def draw_tcec_policies(path: pathlib.Path) -> None:
     forms = [first, *(s for s in found["uniform"] if s.startswith("tensorcore/09"))]
     fig, ax = plt.subplots(figsize=(8, 4.4))
     for distribution, marker, colour, side in zip(SHOWN, "sDo", COLOURS, ("right", "center", "left")):
-        by_stage = found[distribution]
+        by_stage = found.get(distribution, {})
         points = [(by_stage[s][depth], i) for i, s in enumerate(forms) if depth in by_stage.get(s, {})]
+        if not points:
+            continue
         ax.plot(*zip(*points), marker, color=colour, markersize=8)
         ax.text(points[0][0], -0.75, distribution, color=colour, ha=side, va="bottom")
     ax.set_yticks(range(len(forms)), ["FP32", *("half" if ":" not in s else s.split(":")[1] for s in forms[1:])])

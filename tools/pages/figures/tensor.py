@@ -106,12 +106,13 @@ def draw_waves(path: pathlib.Path) -> None:
     for colour, (stage, of) in zip(COLOURS, speeds.items()):
         ax.plot(*zip(*sorted(of.items())), "o-", color=colour, markersize=5, linewidth=2)
         ends.append((max(of), of[max(of)], stage.replace("_", " "), colour))
-    for label, value, side in (
-        ("mma.sync, at first", rate["tflops_at_first"], "bottom"),
-        ("after a second, power-limited", rate["tflops"], "top"),
+    for label, value, up in (
+        ("mma.sync, at first", rate["tflops_at_first"], 3),
+        ("after a second, power-limited", rate["tflops"], -15),
     ):
         ax.axhline(value, color="black", linewidth=1.2)
-        ax.text(min(next(iter(speeds.values()))), value, label, va=side)
+        at = min(next(iter(speeds.values()))), value
+        ax.annotate(label, at, xytext=(0, up), textcoords="offset points")
     tiles, places = (r["launches"][0]["grid"][0] for r in run["results"][-2:])  # 03b has a block for each place
     ax.set_xlabel(f"M = N = K; at the right end 03 has {tiles / places:.1f} waves of blocks")
     ax.set_ylabel("TFLOP/s")
