@@ -12,12 +12,13 @@ from tools.pages.records.probes import (
     incorrect_series,
     line_series,
     loop_name,
+    newest_record,
     port_shares,
     record,
     record_path,
     unique,
 )
-from tools.repository import Json
+from tools.repository import Json, newest
 
 DRAWN = ("bandwidth", "latency", "coissue", "tiles", "incorrect")
 # Words of so many bytes, and loads of a thread at a time: of ten curves some that can be told apart.
@@ -197,6 +198,6 @@ def draw(name: str, run: Json, path: pathlib.Path) -> None:
 
 def plan(data: Data) -> Plan:
     def function(name: str) -> Draw:
-        return lambda data, path: draw(name, record(name), path)
+        return lambda data, path: draw(name, newest_record(name), path)
 
-    return {f"probe_{name}.svg": ([record_path(name)], function(name)) for name in DRAWN if record(name)}
+    return {f"probe_{name}.svg": ([newest(record_path(name))], function(name)) for name in DRAWN if record(name)}
