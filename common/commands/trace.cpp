@@ -34,9 +34,10 @@ void add_trace_options(CLI::App& app, TraceOptions& options) {
   add_timeout_option(app, options.run.timeout);
   app.add_option("--block", options.choice.blocks,
                  "which block: a number, or x,y or x,y,z; or all; may be given again (default: the first)");
-  app.add_option("--launch", options.choice.launch,
-                 "which of the stage's launches (default: the one that multiplies on Tensor Cores, else the one with the "
-                 "most accesses)")
+  app.add_option(
+         "--launch", options.choice.launch,
+         "which of the stage's launches (default: the one that multiplies on Tensor Cores, else the one with the "
+         "most accesses)")
       ->check(CLI::Range(1, 1000));
   app.add_option("--steps", options.choice.requests, "so many accesses of warps for each block, at most")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100'000'000}))

@@ -29,7 +29,7 @@ from tools.repository import ROOT, Json, stage_file
 from tools.site.page import bar, html_page
 
 # The rungs that the site shows: each is another lesson on addresses.
-STAGES = ("01", "02", "03", "04", "09a", "13b")
+STAGES = ("01", "02", "03", "04", "09a", "13b", "15")
 LONGEST_SOURCE = 2000  # lines of a file that the page takes in
 
 # ---- what a shared array looks like: the symbol table knows its bytes, only the source its rows and columns
@@ -218,7 +218,7 @@ def side_by_side(pieces: list[tuple[int, str]]) -> list[tuple[int, str]]:
 
 
 def parts_of(words: list[str]) -> list[Json]:
-    """An array as the tiles that it holds: first byte, bytes and what filled it. One part if they can't be told apart."""
+    """An array as the tiles that it holds: first byte, bytes, what filled it. One part if they can't be told apart."""
     pieces = joined([(4, text) for text in words])
     pieces = side_by_side(without_padding(pieces))
     if len(pieces) > MOST_PARTS:

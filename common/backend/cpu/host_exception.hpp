@@ -11,8 +11,8 @@
 
 namespace gemm {
 
-/// Runs a stage's host code. What it throws, but for the harness' own exceptions, is a mistake of the stage: returns one
-/// line about it, or nothing.
+/// Runs a stage's host code. What it throws, but for the harness' own exceptions, is a mistake of the stage: returns
+/// one line about it, or nothing.
 inline std::string exception_in(const std::function<void()>& run) {
   try {
     run();
