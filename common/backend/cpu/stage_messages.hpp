@@ -21,9 +21,9 @@ struct RunRequest {
   std::uintptr_t watched = 0;
 };
 
-/// How a launch came out: with a StageRun, with who wrote the address (a text, empty if nobody did), or with an exception
-/// of this type.
-enum class Answer { run, writer, out_of_device_memory, device_error, usage_error };
+/// How a launch came out: with a StageRun, with who wrote the address (a text, empty if nobody did), with what an
+/// onlooker says, or with an exception of this type.
+enum class Answer { run, writer, seen, out_of_device_memory, device_error, usage_error, stage_error };
 
 inline void put(wire::Writer& writer, const RunRequest& request) {
   writer.put(request.stage);
