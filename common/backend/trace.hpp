@@ -45,6 +45,9 @@ struct TraceRequest {
   std::uint32_t sectors = 0, lines = 0, wavefronts = 0, conflicts = 0;
   /// The wavefront that serves a lane, from 0 on, and how many of its phase come before: not 0 in a bank conflict.
   std::array<std::uint8_t, lanes> wavefront{}, turn{};
+  /// Of a store to shared memory: the index in AccessTrace::objects of what its words are from. Of cp.async that is
+  /// exact; else it is what the warp loaded last on the same line. -1: not known, or another access.
+  std::int64_t source = -1;
 };
 
 /// A block of the launch.
@@ -68,14 +71,14 @@ struct AccessTrace {
 };
 
 struct TraceChoice {
-  int launch = 0;  ///< which of the stage's, from 1 on; 0: that of the most accesses
+  int launch = 0;  ///< which of the stage's, from 1 on; 0: that of the most work on Tensor Cores, else of most accesses
   bool all_blocks = false;
   std::vector<std::string> blocks;  ///< "5": linear, or "1,2" or "1,2,0": x, y, z; none: the first
-  std::uint64_t requests = 10000;   ///< of a block, at most
+  std::uint64_t requests = 20000;   ///< of a block, at most
 };
 
 /// Watches one launch of a stage with this id. Throws UsageError if the stage refuses the problem, or there is no such
-/// launch or block; DeviceError on a GPU.
+/// launch or block; StageError if its host code throws, or a defect leaves nothing to show; DeviceError on a GPU.
 AccessTrace trace_accesses(const std::string& id, const std::function<Status()>& launch, const TraceChoice& choice);
 
 }  // namespace gemm

@@ -2,6 +2,7 @@
 // befalls nobody else.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,12 @@ void set_stages_apart(double timeout_seconds);
 /// As run_here(). Apart from this process are registered stages only, after set_stages_apart(): one process for all
 /// launches until it ends, and with it what stages keep from launch to launch.
 StageRun run_apart(const Contender& contender, const Problem& problem, bool in_order = false);
+
+/// Looks on at a launch, which it is given, and says what it saw. May throw UsageError, DeviceError and StageError.
+using Onlooker = std::function<std::string(const std::function<Status()>& launch)>;
+/// What the onlooker says of this contender's launch: both in a process of their own, as run_apart() has them.
+/// Throws what the onlooker throws, and StageError if the process ends: how and where.
+std::string look_on_apart(const Contender& contender, const Problem& problem, const Onlooker& onlooker);
 
 /// Launches it to see who writes this address last, as last_writer() has it (common/backend/last_writer.hpp). Nothing if
 /// its process ends, too.

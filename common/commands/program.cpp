@@ -16,12 +16,11 @@ namespace gemm {
 namespace {
 
 // One line, whatever the user typed into it.
-int complain(std::string message, int status = 2) {
+int complain(std::string message, int status = 2, std::size_t longest = 180) {
   show_progress("");
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
   }
-  constexpr std::size_t longest = 180;
   if (message.size() > longest) message = message.substr(0, longest) + "...";
   fmt::print(stderr, "error: {}\n", message);
   return status;
@@ -45,7 +44,7 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
   } catch (const DeviceError& error) {
     return complain(error.what());
   } catch (const StageError& error) {
-    return complain(error.what(), 1);
+    return complain(error.what(), 1, 500);  // a kernel's name, a thread and a line: not the user's words
   } catch (const std::bad_alloc&) {
     return complain("out of memory");
   } catch (const std::system_error& error) {  // fmt::print's

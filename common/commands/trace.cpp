@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/backend/device.hpp"
+#include "common/check/stage_run.hpp"
 #include "common/check/workbench.hpp"
 #include "common/commands/options.hpp"
 #include "common/report/files.hpp"
@@ -30,10 +31,13 @@ void set_sizes_of_a_trace(RunOptions& run, const Stage& stage) {
 void add_trace_options(CLI::App& app, TraceOptions& options) {
   add_problem_options(app, options.run);
   add_kernel_options(app, options.run.spec.kernel);
+  add_timeout_option(app, options.run.timeout);
   app.add_option("--block", options.choice.blocks,
                  "which block: a number, or x,y or x,y,z; or all; may be given again (default: the first)");
-  app.add_option("--launch", options.choice.launch,
-                 "which of the stage's launches (default: the one with the most accesses)")
+  app.add_option(
+         "--launch", options.choice.launch,
+         "which of the stage's launches (default: the one that multiplies on Tensor Cores, else the one with the "
+         "most accesses)")
       ->check(CLI::Range(1, 1000));
   app.add_option("--steps", options.choice.requests, "so many accesses of warps for each block, at most")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100'000'000}))
@@ -46,17 +50,20 @@ int trace_stage(const Stage& stage, TraceOptions options, const std::string& com
   settle_problem(options.run, stage);
   require_writable(options.json);
   open_device();
+  set_stages_apart(options.run.timeout);
   TraceChoice& choice = options.choice;
   choice.all_blocks = std::ranges::find(choice.blocks, "all") != choice.blocks.end();
   Workbench bench(options.run.spec);
   bench.reset_output();
-  const Contender launched = contender(stage);
-  const auto launch = [&] { return launched.launch(bench.problem(), nullptr); };
-  const AccessTrace trace = trace_accesses(stage.id, launch, choice);
-  Json json = {{"stage", stage.id}, {"idea", stage.idea}, {"problem", to_json(options.run.spec)}};
-  json.update(to_json(trace));
-  json["run"] = provenance(command, std::nullopt);
-  write_text(options.json, json.dump() + "\n");
+  const Json run = provenance(command, std::nullopt);
+  const auto text = look_on_apart(contender(stage), bench.problem(), [&](const std::function<Status()>& launch) {
+    const AccessTrace trace = trace_accesses(stage.id, launch, choice);
+    Json json = {{"stage", stage.id}, {"idea", stage.idea}, {"problem", to_json(options.run.spec)}};
+    json.update(to_json(trace));
+    json["run"] = run;
+    return json.dump() + "\n";
+  });
+  write_text(options.json, text);
   return 0;
 }
 

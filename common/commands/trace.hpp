@@ -17,7 +17,7 @@ struct TraceOptions {
 void add_trace_options(CLI::App& app, TraceOptions& options);
 
 /// Traces the stage on the problem that the options mean, by default one that holds a whole tile of any stage. Returns the
-/// exit status. Throws UsageError and DeviceError.
+/// exit status. Throws UsageError, DeviceError and, if the stage ends its process, StageError.
 int trace_stage(const Stage& stage, TraceOptions options, const std::string& command);
 
 }  // namespace gemm

@@ -77,11 +77,12 @@ Json row_of(const TraceRequest& request, Shapes& shapes) {
   std::int64_t base = 0;
   const std::size_t shape = shapes.number_of(request, base);
   const auto first = static_cast<std::size_t>(std::countr_zero(request.mask | 1u << 31));
-  return {request.block,   request.warp,  request.barriers,   request.site,     shape, request.object[first], base,
-          request.sectors, request.lines, request.wavefronts, request.conflicts};
+  return {request.block,         request.warp,  request.barriers, request.site,  shape,
+          request.object[first], base,          request.sectors,  request.lines, request.wavefronts,
+          request.conflicts,     request.source};
 }
-constexpr const char* fields[] = {"block", "warp",    "barriers", "site",       "shape",    "object",
-                                  "base",  "sectors", "lines",    "wavefronts", "conflicts"};
+constexpr const char* fields[] = {"block", "warp",    "barriers", "site",       "shape",     "object",
+                                  "base",  "sectors", "lines",    "wavefronts", "conflicts", "source"};
 
 }  // namespace
 

@@ -137,14 +137,19 @@ int run(const std::string& file, const std::string& program, std::vector<std::st
   stage.type = type;
   stage.accuracy = accuracy_of(job.value("accuracy", std::string()), type);
   stage.min_compute_capability = 0;
-  stage.launch = [](const gemm::Problem&, cudaStream_t) -> gemm::Status { throw gemm::DeviceError("runs nothing here"); };
+  stage.launch = [](const gemm::Problem&, cudaStream_t) -> gemm::Status {
+    throw gemm::DeviceError("runs nothing here");
+  };
   const gemm::Contender contender = gemm::contender(stage);
   bool explain = true;  // the first failure in full; the others mostly come from the same mistake
   int most_ends = 3;    // a submission that ends its process each time is not asked for ever
   for (const Json& problem : job.at("problems")) {
     Json found;
     if (most_ends == 0)
-      found = {{"problem", ""}, {"right", false}, {"reason", "not tried: the submission ended three times"}, {"ended", true}};
+      found = {{"problem", ""},
+               {"right", false},
+               {"reason", "not tried: the submission ended three times"},
+               {"ended", true}};
     else
       found = judge(contender, problem, op, type, explain);
     if (!found["right"]) explain = false;

@@ -43,15 +43,14 @@ constexpr std::size_t argument(int i) {
 }
 #define ALLOW(call) unless(__NR_##call), answer(SECCOMP_RET_ALLOW)
 // If all of `bits` are set in an argument, or none of them is.
-#define ALLOW_WITH(call, i, bits)                                                                    \
+#define ALLOW_WITH(call, i, bits)                                                                     \
   unless(__NR_##call, 5), load(argument(i)), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits), unless(bits), \
       answer(SECCOMP_RET_ALLOW), load(offsetof(seccomp_data, nr))
-#define ALLOW_WITHOUT(call, i, bits)                                                              \
+#define ALLOW_WITHOUT(call, i, bits)                                                               \
   unless(__NR_##call, 5), load(argument(i)), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits), unless(0), \
       answer(SECCOMP_RET_ALLOW), load(offsetof(seccomp_data, nr))
-#define ALLOW_IF(call, i, value)                                                                \
-  unless(__NR_##call, 4), load(argument(i)), unless(value), answer(SECCOMP_RET_ALLOW), \
-      load(offsetof(seccomp_data, nr))
+#define ALLOW_IF(call, i, value) \
+  unless(__NR_##call, 4), load(argument(i)), unless(value), answer(SECCOMP_RET_ALLOW), load(offsetof(seccomp_data, nr))
 
 // What the executor, libc and libstdc++ need to run kernels and to answer on a connection that is open: memory, threads
 // of this process, reading its own file. No processes, no writing of files, no sockets: whatever is not here ends it.
@@ -98,8 +97,8 @@ constexpr sock_filter rules[] = {
     unless(__NR_clone3),
     answer(SECCOMP_RET_ERRNO | ENOSYS),
     ALLOW_WITHOUT(openat, 2, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC),
-    ALLOW_WITHOUT(prlimit64, 2, 0xffffffff),       // asks, and sets nothing
-    ALLOW_IF(prlimit64, 1, RLIMIT_DATA),           // or takes some away from itself
+    ALLOW_WITHOUT(prlimit64, 2, 0xffffffff),  // asks, and sets nothing
+    ALLOW_IF(prlimit64, 1, RLIMIT_DATA),      // or takes some away from itself
     unless(__NR_readlinkat),
     answer(SECCOMP_RET_ERRNO | ENOENT),
 #ifdef __NR_readlink

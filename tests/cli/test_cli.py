@@ -417,7 +417,8 @@ class WithoutDevice(Case):
     def test_lab_experiment(self):
         names = [line.split()[0] for line in self.ok(LAB, "experiment", "--prebuilt", bin_dir).splitlines()]
         self.assertIn("pa2-opt1", names)
-        shown = (ROOT / "docs" / "sources.md").read_text() + (ROOT / "docs" / "tsm" / "experiments.md").read_text()
+        pages = ("sources.md", "tsm/experiments.md", "tsm/experiments.log.md")
+        shown = "".join((ROOT / "docs" / page).read_text() for page in pages)
         in_pages = [name for name in names if re.search(rf"generated: (source|experiment) {name} ", shown)]
         self.assertEqual([name for name in names if name not in in_pages], ["E1", "E5", "E6", "E7"])  # of `lab probe`
         self.assertIn("usage", self.ok(LAB, "experiment", "--help"))

@@ -12,7 +12,8 @@ sys.dont_write_bytecode = True
 
 import browser
 
-from tools.repository import DOCS, FAMILIES, stages
+from tools.pages.figures.style import SCREEN
+from tools.repository import DOCS, FAMILIES, FIGURES, stages
 from tools.slides import choice
 from tools.slides.text import blocks, first, inline, plain, sections, sentences
 
@@ -27,6 +28,31 @@ TOO_LARGE = """() => [...document.querySelectorAll(".slide")].map((slide, n) => 
     Math.max(slide.scrollHeight - slide.clientHeight, body.scrollHeight - body.clientHeight),
     slide.scrollWidth - slide.clientWidth];
 }).filter(([, , , down, across]) => down > 1 || across > 1)"""
+
+# Of each slide with a figure: stage, heading, and how large the figure is.
+FIGURE_SIZES = """() => [...document.querySelectorAll(".slide")].filter((slide) => slide.querySelector(".figure > img"))
+  .map((slide) => {
+    document.querySelectorAll(".slide.here").forEach((other) => other.classList.remove("here"));
+    slide.classList.add("here");
+    const { width, height } = slide.querySelector(".figure > img").getBoundingClientRect();
+    return [slide.dataset.stage, slide.querySelector("h2").textContent, width, height];
+  })"""
+# Of a drawing: texts that lie on one another, or outside. Boxes are higher than letters, so a third may be shared.
+OVERLAPS = """() => {
+  const all = document.querySelector("svg").getBoundingClientRect(), found = [];
+  const texts = [...document.querySelectorAll("svg text")].filter((text) => text.textContent.trim())
+    .map((text) => [text.textContent, text.getBoundingClientRect()]);
+  texts.forEach(([text, a], n) => {
+    if (a.left < all.left - 1 || a.right > all.right + 1 || a.top < all.top - 1 || a.bottom > all.bottom + 1)
+      found.push([text, "outside"]);
+    for (const [other, b] of texts.slice(n + 1)) {
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (across > 1.5 && down > 0.33 * Math.min(a.height, b.height)) found.push([text, other]);
+    }
+  });
+  return found;
+}"""
 
 
 def lab(*arguments):
@@ -298,6 +324,22 @@ class Browser(unittest.TestCase):
         path = made("sgemm,tsm,tensorcore", "all.html")
         with browser.opened(path, browser.PROJECTOR, "projector") as page:
             self.assertEqual(page.evaluate(TOO_LARGE), [])
+
+    def test_figures_are_as_large_as_they_are_tested_for(self):
+        """What tests/tools/test_figures_projected.py takes for the screen, and what headings of two lines would not
+        leave."""
+        with browser.opened(made("sgemm,tsm,tensorcore", "all.html"), browser.PROJECTOR, "projector") as page:
+            found = page.evaluate(FIGURE_SIZES)
+        self.assertGreater(len(found), 60)
+        self.assertEqual([each for each in found if each[2] < SCREEN[0] or each[3] < SCREEN[1]], [])
+
+    def test_no_two_texts_of_a_figure_overlap(self):
+        size = "<style>svg {{ width: {}px; height: {}px }}</style>".format(*SCREEN)
+        with browser.opened(made("01", "first.html"), browser.PROJECTOR, "projector") as page:
+            for path in sorted(FIGURES.glob("*.svg")):
+                with self.subTest(path.name):
+                    page.set_content(size + path.read_text())
+                    self.assertEqual(page.evaluate(OVERLAPS), [])
 
     def test_a_sheet_for_each_slide(self):
         path = made("04", "four.html")

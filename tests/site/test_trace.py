@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""./lab trace: its accesses are those that --count counts, and its page is used as a person uses it.
+"""./lab trace: of every stage, also one that crashes and a student's own; its accesses are those that --count counts,
+and its page is used as a person uses it.
 
-usage: test_trace.py [--stages=REGEX] BIN      the folder with the program gemm, and which stages it was built with
+usage: test_trace.py [--stages=REGEX] BIN [TEST ...]
+BIN: the folder with the programs gemm and unruly_stage (tests/common/), in a configured build for the CPU executor; and
+which stages it was built with
 """
 
 import collections
@@ -11,13 +14,18 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+from unittest import mock
 
 import browser
 
 from tools.site import trace as viewer
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests" / "stages"))
+from workshop import Workshop  # noqa: E402
+
 gemm = pathlib.Path()  # set at the bottom, from the command line
 built = re.compile("")
 
@@ -127,6 +135,321 @@ class Accesses(unittest.TestCase):
                 self.assertEqual(list(file.parent.iterdir()), [])
 
 
+# ---- every stage
+
+# Each form in which a kernel keeps its tiles, a kernel compiled at run time, and one on Tensor Cores.
+KINDS_OF_STAGES = (
+    "sgemm/03_shared_tile",
+    "sgemm/15_async_copies",
+    "sgemm/18_summit",
+    "tensorcore/07_split_in_shared",
+    "tensorcore/11_any_numbers",
+    "tensorcore/12_batched",
+    "tsm/10_pipeline",
+    "tsm/13_tsmm_pipeline",
+)
+# The arrays of a kernel; of one that holds several tiles what fills each part, in their order.
+SHARED_ARRAYS = {
+    "sgemm/03_shared_tile": {"as": [], "bs": []},
+    "sgemm/10_free_geometry": {"smem": ["from A", "from B"]},
+    "sgemm/15_async_copies": {"smem": ["from A", "", "from B", ""]},
+    "sgemm/17c_packed_panels": {"smem": ["from workspace", "", "by line"]},
+    "sgemm/18_summit": {"smem": ["by line, from B, by line"]},
+    "tensorcore/02_shared_tiles": {"as": [], "bs": []},
+    "tensorcore/03_pipeline": {"smem": ["from A", "from B", ""]},
+    "tensorcore/07_split_in_shared": {"as": [], "bs": [], "parts": []},
+    "tensorcore/09_policies": {"as": ["from A"], "bs": ["from B"]},
+    "tensorcore/12_batched": {"smem": ["from A", "from B", "from A", "from B"]},
+    "tsm/05_tiles": {"parts": []},
+    "tsm/10_pipeline": {"smem": ["from A", "from B", ""]},
+    "tsm/13_tsmm_pipeline": {"smem": ["by line", "from A", ""]},
+}
+MOST_SECONDS, MOST_BYTES = 10, 5_000_000
+
+
+def shared_arrays(data):
+    """As SHARED_ARRAYS has them: lines without their numbers, which change."""
+    return {
+        each["name"]: [re.sub(r" \d+", "", part["filled"]) for part in each.get("parts", [])]
+        for each in data["objects"]
+        if each["kind"] == "shared"
+    }
+
+
+def bytes_of(obj):
+    if obj["kind"] != "matrix":
+        return obj["bytes"]
+    return ((obj["rows"] - 1) * obj["ld"] + obj["cols"]) * obj["element_bytes"]
+
+
+def cost_of(trace, row, places):
+    """(sectors, lines) of a request to global memory, from the places of its lanes."""
+    size = trace["sites"][row["site"]]["bytes"]
+    begins = [(number, trace["objects"][number]["in_line"] + place) for number, place in places]
+    sectors = {(number, byte // 32) for number, begin in begins for byte in (begin, begin + size - 1)}
+    return len(sectors), len({(number, sector // 4) for number, sector in sectors})
+
+
+def bank_faults(trace, row, places):
+    """Of a request to shared memory: each bank gives one word in a wavefront."""
+    shape, size = trace["shapes"][row["shape"]], trace["sites"][row["site"]]["bytes"]
+    words = collections.defaultdict(set)
+    for wavefront, (number, place) in zip(shape["wavefront"], places, strict=True):
+        begin = trace["objects"][number]["in_line"] + place
+        for word in range(begin // 4, (begin + size - 1) // 4 + 1):
+            words[wavefront, word % 32].add((number, word))
+    if max(shape["wavefront"]) + 1 != row["wavefronts"]:
+        yield f"{row['wavefronts']} wavefronts, lanes in {sorted(set(shape['wavefront']))}"
+    if (max(shape["turn"]) > 0) != (row["conflicts"] > 0):
+        yield f"{row['conflicts']} conflicts, turns {shape['turn']}"
+    if any(len(each) > 1 for each in words.values()):
+        yield "a bank gives two words in one wavefront"
+
+
+def faults_of(trace):
+    """What can't be, in a trace of any stage."""
+    seen = set()  # requests that differ in their time only
+    for number, row in enumerate(rows_of(trace)):
+        site, shape = trace["sites"][row["site"]], trace["shapes"][row["shape"]]
+        key = tuple(value for name, value in row.items() if name not in ("block", "warp", "barriers"))
+        if key in seen:
+            continue
+        seen.add(key)
+        objects = shape.get("objects", [row["object"]] * len(shape["offsets"]))
+        places = list(zip(objects, lane_places(trace, row), strict=True))
+        for each, place in places:
+            if not 0 <= place <= bytes_of(trace["objects"][each]) - site["bytes"]:
+                yield f"request {number}: byte {place} of {trace['objects'][each]['name']}"
+        if len(places) != shape["mask"].bit_count() or not places:
+            yield f"request {number}: {len(places)} lanes"
+        if site["space"] == "shared":
+            yield from (f"request {number}: {fault}" for fault in bank_faults(trace, row, places))
+            if row["source"] >= 0 and trace["objects"][row["source"]]["kind"] == "shared":
+                yield f"request {number}: filled from shared memory"
+        elif (row["sectors"], row["lines"]) != cost_of(trace, row, places):
+            yield f"request {number}: {row['sectors']} sectors, {row['lines']} lines, not {cost_of(trace, row, places)}"
+    for site in trace["sites"]:
+        if not site["lines"]:
+            yield "a site without a line"
+        for line in site["lines"]:
+            file = ROOT / line["file"]
+            if not file.is_file() or not 1 <= line["line"] <= len(file.read_text().split("\n")):
+                yield f"no line {line['file']}:{line['line']}"
+    for block in trace["blocks"]:
+        if block["requests"] == 0:
+            yield f"no access of block {block['index']}"
+    if not trace["requests"] or trace.get("defects"):
+        yield f"no request, or defects: {trace.get('defects')}"
+
+
+def page_faults_of(data):
+    """What can't be, in what the page is given beyond the trace."""
+    for site in data["sites"]:
+        if site["lines"][site["shown"]]["file"] not in data["sources"]:
+            yield f"no source of {site['lines'][site['shown']]}"
+    for obj in data["objects"]:
+        for dimension, size in ((obj.get("dimensions"), obj.get("bytes")),) if "dimensions" in obj else ():
+            elements = 1
+            for each in dimension:
+                elements *= each
+            if elements * obj["element_bytes"] != size:
+                yield f"{obj['name']}: {dimension} is not {size} bytes"
+        first = 0
+        for part in obj.get("parts", []):
+            if part["offset"] != first or part["bytes"] <= 0:
+                yield f"{obj['name']}: a part from {part['offset']}, not {first}"
+            first += part["bytes"]
+        if "parts" in obj and not obj["bytes"] <= first < obj["bytes"] + 4:
+            yield f"{obj['name']}: parts of {first} bytes, not {obj['bytes']}"
+
+
+class EveryStage(unittest.TestCase):
+    def judge(self, stage):
+        with self.subTest(stage):
+            begin = time.monotonic()
+            trace = viewer.traced(gemm, stage, [], 60)
+            page = viewer.html_of(trace)
+            self.assertLess(time.monotonic() - begin, MOST_SECONDS)
+            self.assertLess(len(page.encode()), MOST_BYTES)
+            self.assertEqual(trace["stage"], stage)
+            data = viewer.data_of(trace)
+            self.assertEqual([*faults_of(trace), *page_faults_of(data)][:5], [])
+            if stage in SHARED_ARRAYS:
+                self.assertEqual(shared_arrays(data), SHARED_ARRAYS[stage])
+
+    def test_one_of_a_kind(self):
+        for stage in filter(is_built, KINDS_OF_STAGES):
+            self.judge(stage)
+
+    def test_all(self):
+        listed = subprocess.run([gemm, "list"], capture_output=True, text=True, check=True).stdout.splitlines()
+        stages = [line.split()[0] for line in listed if "(probe)" not in line]
+        self.assertLessEqual(set(filter(is_built, {*KINDS_OF_STAGES, *SHARED_ARRAYS, *CASES})), set(stages))
+        for stage in stages:
+            self.judge(stage)
+
+    def test_a_wrong_trace_is_noticed(self):
+        trace = viewer.traced(gemm, "sgemm/03_shared_tile", ["--m", "32", "--n", "32", "--k", "32"], 60)
+        self.assertEqual(list(faults_of(trace)), [])
+        columns = {name: number for number, name in enumerate(trace["fields"])}
+        stored = next(i for i, row in enumerate(rows_of(trace)) if row["conflicts"])
+        for name, value, said in (
+            ("base", 4096, "byte 4096 of bs"),
+            ("wavefronts", 31, "31 wavefronts"),
+            ("conflicts", 0, "0 conflicts"),
+        ):
+            wrong = json.loads(json.dumps(trace))
+            wrong["requests"][stored][columns[name]] = value
+            self.assertIn(said, " ".join(faults_of(wrong)))
+        wrong = json.loads(json.dumps(trace))
+        wrong["requests"][0][columns["sectors"]] += 1
+        wrong["sites"][0]["lines"][0]["line"] = 9999
+        self.assertRegex(" ".join(faults_of(wrong)), r"request 0: \d+ sectors.*no line stages/03_shared_tile.cu:9999")
+        wrong["shapes"][wrong["requests"][stored][columns["shape"]]]["wavefront"] = [0] * 32
+        self.assertIn("a bank gives two words", " ".join(faults_of(wrong)))
+
+    def test_the_launch_that_multiplies(self):
+        """Of 10 it is the second one, though the first, which splits the numbers, has more accesses."""
+        if is_built("tensorcore/10_presplit"):
+            trace = run("trace", "tensorcore/10_presplit")
+            self.assertEqual((trace["launch"], trace["launches"]), (2, 2))
+            self.assertIn("multiply", trace["kernel"])
+
+
+class Endings(unittest.TestCase):
+    """A stage that crashes, never ends or can't be traced: one line, and no file."""
+
+    # Of tests/common/unruly_stage.cu, where a line ends with the name of what it does.
+    UNRULY = {
+        "loop": r"stopped after 1 s in sgemm<\(Way\)\d+>: {thread}",
+        "host_loop": r"stopped after 1 s in host code, {line}",
+        "overflow": r"stack overflow in sgemm<\(Way\)\d+>: {thread}, a thread's local variables .*",
+        "host_throw": r"exception std::runtime_error \(no way\) in host code, {line}",
+        "kernel_throw": r"exception std::runtime_error \(no way\) in sgemm<\(Way\)\d+>: {thread}",
+        "kernel_divide": r"division by zero, or the like \(SIGFPE\) in sgemm<\(Way\)\d+>: {thread}",
+        "null": r"signal SIGSEGV in host code, {line}",
+        "host_exit": r"the stage ended the program: it called exit\(\), or the like, in host code, {line}",
+        "underscore_exit": r"the stage ended the program: it called _exit\(\), or the like",
+        "killed": r"the stage's process was ended by SIGKILL",
+        "host_writes": r"device memory is read or written in host code, {line}: that takes a kernel, or cudaMemcpy",
+    }
+
+    def ended(self, program, *words):
+        """Exit status and standard error of `./lab trace`, which must leave nothing behind."""
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "trace.html"
+            command = [sys.executable, "-B", "-m", "tools.site.trace", *words, "--html", page, "--program", program]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.stdout, list(page.parent.iterdir())), ("", []))
+        return done.returncode, done.stderr
+
+    def test_every_way_is_told(self):
+        source = "tests/common/unruly_stage.cu"
+        lines = (ROOT / source).read_text().splitlines()
+        for variant, text in self.UNRULY.items():
+            with self.subTest(variant):
+                at = [i for i, line in enumerate(lines, 1) if line.endswith(f"// {variant}")]
+                line = rf"at {source}:{at[0]}" if at else ""
+                thread = rf"thread \(\d+, 0, 0\) of block \(\d+, \d+, 0\) {line}"
+                said = rf"error: broken/01_unruly:{variant}: " + text.format(line=line, thread=thread)
+                words = f"broken/01_unruly:{variant} --m 40 --n 50 --k 20 --timeout 1".split()
+                status, error = self.ended(gemm.with_name("unruly_stage"), *words)
+                self.assertRegex(error, rf"\A{said}\n\Z")
+                self.assertEqual(status, 1)
+
+    def test_what_cannot_be_traced(self):
+        for words, said in {
+            ("05_scan",): "no stage '05_scan'",
+            ("tensorcore/05_scan",): "solves no GEMM",
+            ("99",): "no stage '99'",
+            ("03", "--m", "0"): "launches no kernel",
+            ("03", "--timeout", "-1"): "--timeout takes seconds",
+        }.items():
+            with self.subTest(words):
+                status, error = self.ended(gemm, *words)
+                self.assertEqual(status, 2)
+                self.assertRegex(error, rf"\Aerror: [^\n]*{re.escape(said)}[^\n]*\n\Z")
+
+
+class OwnStage(unittest.TestCase):
+    """A student's file: C as a textbook has it, with a dynamic array of two tiles under a name of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.text = (ROOT / "tests/fixtures/stages/90_textbook.cu").read_text()
+
+    def program(self):
+        return Workshop(gemm.parents[1]).program(self.folder, self.text)
+
+    def test_its_arrays(self):
+        trace = viewer.traced(self.program(), "90_mine", [], 60)
+        trace = json.loads(json.dumps(trace).replace(f"{self.folder}/", ""))  # as if it lay in the tree
+        file = self.folder / "stages" / "90_mine.cu"
+        with mock.patch.multiple(viewer, ROOT=self.folder, stage_file=lambda stage: file):
+            data = viewer.data_of(trace)
+        self.assertTrue(trace["kernel"].startswith("product"))
+        self.assertEqual(shared_arrays(data), {"tiles": ["from A", "from B"]})
+        parts = next(each["parts"] for each in data["objects"] if each["name"] == "tiles")
+        self.assertEqual([part["offset"] for part in parts], [0, 16 * 16 * 4])
+        self.assertEqual({site["lines"][site["shown"]]["file"] for site in data["sites"]}, {"stages/90_mine.cu"})
+        names = {each["name"]: each["kind"] for each in data["objects"]}
+        self.assertEqual(names, {"A": "matrix", "B": "matrix", "tiles": "shared", "workspace": "memory"})
+        self.assertIn("90_mine.cu", viewer.title_of(trace) + data["file"])
+
+    def test_a_planted_crash(self):
+        before, planted = "  T sum = 0;\n", "  if (tx == 3) sum += 7 / none;\n"
+        self.assertEqual(self.text.count(before), 1)
+        self.text = self.text.replace(before, f"{before}  volatile int none = 0;\n{planted}")
+        line = 1 + self.text[: self.text.index(planted)].count("\n")
+        program = self.program()
+        with self.assertRaises(SystemExit) as end, mock.patch("sys.stderr") as error:
+            viewer.traced(program, "90_mine", [], 60)
+        said = "".join(call.args[0] for call in error.write.call_args_list).replace(f"{self.folder}/", "")
+        self.assertEqual(end.exception.code, 1)
+        self.assertRegex(
+            said,
+            r"\Aerror: sgemm/90_mine: division by zero, or the like \(SIGFPE\) in product<16, float>: "
+            rf"thread \(3, \d+, 0\) of block \(0, 0, 0\) at stages/90_mine.cu:{line}\n\Z",
+        )
+
+    def test_a_defect_is_on_the_page(self):
+        before = "ab[row * n + col] = sum;"
+        self.assertEqual(self.text.count(before), 1)
+        self.text = self.text.replace(before, "ab[row * n + col + m * n] = sum;")
+        trace = viewer.traced(self.program(), "90_mine", [], 60)
+        self.assertRegex(trace["defects"][0], "out of bounds")
+        self.assertGreater(len(trace["requests"]), 0)
+
+
+class Parts(unittest.TestCase):
+    """One array, and what filled its words."""
+
+    def parts(self, *pieces):
+        words = [text for count, text in pieces for _ in range(count)]
+        return [(part["offset"], part["bytes"], part["filled"]) for part in viewer.parts_of(words)]
+
+    def test_two_tiles(self):
+        self.assertEqual(self.parts((1024, "from A"), (512, "from B")), [(0, 4096, "from A"), (4096, 2048, "from B")])
+
+    def test_padding_belongs_to_its_tile(self):
+        rows = [(32, "from A"), (4, "")] * 16 + [(600, "from B")]
+        self.assertEqual(self.parts(*rows), [(0, 16 * 144, "from A"), (16 * 144, 2400, "from B")])
+
+    def test_stages_that_nothing_fills(self):
+        self.assertEqual(self.parts((512, "from A"), (1024, "")), [(0, 2048, "from A"), (2048, 4096, "")])
+        self.assertEqual(self.parts((512, "from A"), (1024, ""), (512, "from A")), [(0, 8192, "from A")])
+
+    def test_rows_side_by_side(self):
+        rows = [(128, "by line 9"), (64, "from B")] * 8
+        self.assertEqual(self.parts(*rows), [(0, 8 * 768, "by line 9, from B")])
+
+    def test_too_many_are_one(self):
+        rows = [(512, "from A"), (512, "from B")] * 20
+        self.assertEqual(self.parts(*rows), [(0, 40 * 2048, "")])
+
+
 class Declarations(unittest.TestCase):
     def shape(self, text, name, size, kernel="sgemm"):
         return viewer.declared_shape(name, size, [text], kernel)
@@ -164,8 +487,9 @@ class Page(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.pages = {}
         options = {"03": ["--m", "64", "--n", "64", "--k", "64", "--block", "0", "--block", "3"], "02": []}
+        options |= {stage: [] for stage in KINDS_OF_STAGES[1:] if is_built(stage)}
         for stage, words in options.items():
-            cls.pages[stage] = pathlib.Path(cls.folder.name) / f"{stage}.html"
+            cls.pages[stage] = pathlib.Path(cls.folder.name) / f"{stage.replace('/', '_')}.html"
             cls.pages[stage].write_text(viewer.html_of(viewer.traced(gemm, stage, words, 60)))
 
     @classmethod
@@ -247,6 +571,34 @@ class Page(unittest.TestCase):
             self.assertIn("4 sectors in 1 line", self.text(page, "#now"))
             last = page.locator(".lane .w").all_inner_texts()
             self.assertEqual(set(last), {"s0", "s1", "s2", "s3"})
+
+    def test_tiles_of_one_array(self):
+        """Two stages of A and B: each a drawing, and a load says what filled its words."""
+        if not is_built("tensorcore/12_batched"):
+            self.skipTest("not built")
+        with browser.opened(self.pages["tensorcore/12_batched"]) as page:
+            captions = page.locator("#figures figcaption").all_inner_texts()
+            self.assertEqual(
+                [text.split("\n") for text in captions if "smem" in text],
+                [[f"smem+{i}..", f"from {x}"] for i, x in ((0, "A"), (20480, "B"), (29184, "A"), (49664, "B"))],
+            )
+            while "loads from smem" not in self.text(page, "#now"):
+                page.keyboard.press("l")
+            self.assertRegex(self.text(page, "#now"), r"Filled from [AB] by line \d+")
+            lit = page.locator("#figures figure.current").all_inner_texts()
+            self.assertRegex(lit[0], r"\Asmem\+0\.\.\nfrom A")
+
+    def test_every_kind_fits_a_projector(self):
+        for stage in KINDS_OF_STAGES[1:]:
+            if stage not in self.pages:
+                continue
+            with self.subTest(stage), browser.opened(self.pages[stage]) as page:
+                page.locator("#position").fill("40")
+                self.assertGreater(page.locator("figure:visible").count(), 2)
+                self.assertEqual(page.locator("#source .lit").count(), 1)
+                self.assertEqual(browser.faults_of_texts(page, 0), [])
+                self.assertFalse(browser.is_too_wide(page))
+                self.assertLessEqual(page.evaluate("document.documentElement.scrollHeight"), 720)
 
     def test_all_can_be_read(self):
         with browser.opened(self.pages["03"]) as page:

@@ -14,10 +14,13 @@ import unittest
 import unittest.mock
 
 sys.dont_write_bytecode = True
-from tools.pages.blocks.probes import TABLES, block_probe, table_dependent, table_loops
+from tools.pages.blocks.probes import TABLES, block_probe, block_probe_rows, probe_cell, table_dependent, table_loops
+from tools.pages.blocks.rungs import block_excerpt
+from tools.pages.data import NotMeasured
 from tools.pages.figures import probes as figures
 from tools.pages.figures.style import Unable, plot_style
 from tools.pages.records import probes
+from tools.pages.tsm_values import bandwidth_needs, port_miss
 
 MEASURED = {"predicted_gbs": "gbs", "predicted_ns": "ns", "predicted_cycles": "cycles", "predicted_gflops": "gflops"}
 program = None
@@ -47,6 +50,9 @@ class Case(unittest.TestCase):
         for name in TABLES:
             self.assertEqual(len(block_probe(None, name)), 1)
             self.assertIn("Not measured yet", block_probe(None, name)[0])
+            self.assertRaises(NotMeasured, block_probe_rows, None, name, "*")
+        self.assertRaises(NotMeasured, port_miss, None, "tiles", "rms")
+        self.assertRaises(NotMeasured, bandwidth_needs, None, "90")
         self.assertRaises(KeyError, block_probe, None, "nosuch")
 
     def test_tables_and_figures(self):
@@ -66,6 +72,7 @@ class Case(unittest.TestCase):
                 for line in block_probe(None, "tiles")
             )
         )
+        self.check_rows()
         self.check_ports(json.loads((self.folder / "tiles.json").read_text()))
         self.check_dependent(json.loads((self.folder / "latency.json").read_text()))
         plan = figures.plan(None)
@@ -78,6 +85,31 @@ class Case(unittest.TestCase):
             draw(None, self.folder / file)
             self.assertIn("<svg", (self.folder / file).read_text(), file)
             self.assertTrue(all(source.exists() for source in sources))
+
+    def check_rows(self):
+        """What a lesson shows of the tables, and cells of them within its sentences."""
+        rows = block_probe_rows(None, "bandwidth", "8_bytes,_[48]_warps_an_SM", "16_bytes,_1_block*")
+        self.assertEqual(
+            [row.split(" |")[0] for row in rows[2:5]],
+            ["| 8 bytes, 4 warps an SM", "| 8 bytes, 8 warps an SM", "| 16 bytes, 1 block, 4 warps"],
+        )
+        self.assertIn("`./lab probe bandwidth`", rows[-1])
+        self.assertEqual(len([row for row in block_probe_rows(None, "latency", "16_KiB", "32") if "---" in row]), 2)
+        self.assertRaisesRegex(KeyError, "9 bytes", block_probe_rows, None, "bandwidth", "8_bytes,*", "9_bytes,*")
+        for which in ("measured", "predicted"):
+            self.assertEqual(probe_cell(None, "bandwidth", "8_bytes,_4_warps_an_SM", "4", which), "1,607")
+        self.assertEqual(probe_cell(None, "latency", "32", "L1,_column"), "32")
+        self.assertEqual(probe_cell(None, "tiles", "double,_8_x_8,_loads_of_16_bytes", "writing"), "80")
+        self.assertRaisesRegex(KeyError, "no cell", probe_cell, None, "tiles", "double,_8_x_8,_no_loads", "64_warps")
+        # By Little's law 11.6 kB give all; here bytes in flight are powers of two.
+        self.assertEqual([bandwidth_needs(None, share) for share in ("50", "90")], ["8.2", "16.4"])
+        self.assertEqual(port_miss(None, "tiles", "loops"), str(len(probes.port_misses(probes.newest_record("tiles")))))
+
+    def test_an_excerpt_of_a_probe(self):
+        lines = block_excerpt(None, "tsm/probes/incorrect.cuh", "for (int i = 0; i < TM; ++i) {")
+        self.assertEqual((lines[0], lines[1], lines[-2]), ("```cuda", "for (int i = 0; i < TM; ++i) {", "}"))
+        self.assertIn("    T& s = sum[(i * TN + j) % kept];", lines)
+        self.assertIn("__global__ void chase(", block_excerpt(None, "tsm/probes/latency", "__global__ void chase(")[1])
 
     def check_dependent(self, run):
         """Chains of FMAs and in shared memory, which runs before them did not have."""

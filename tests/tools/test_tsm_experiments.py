@@ -346,11 +346,11 @@ class Records(unittest.TestCase):
                 text = path.read_text()
                 self.assertIn(f"{found['experiment']}: a title", text, kind)
                 for word in {
-                    "shares": ["our best, double complex"],
+                    "shares": ["our best", "double complex"],
                     "curves": ["roofline"],
-                    "tiles": ["best 4 x 4"],
+                    "tiles": ["best (+) 4 x 4"],
                     "reductions": ["local"],
-                    "map": ["TSMM, double"],
+                    "map": ["TSMM,", "double:"],
                 }[kind]:
                     self.assertIn(word, text, kind)
 

@@ -18,6 +18,7 @@ Exit status: 0 graded, 2 bad usage or no sandbox.
 
 from __future__ import annotations
 
+import argparse
 import json
 import pathlib
 import sys
@@ -29,7 +30,7 @@ from tools.course.build import Builder
 from tools.course.grade import HINTS, Broken, grade
 
 
-def secret_of(options) -> str:
+def secret_of(options: argparse.Namespace) -> str:
     if options.secret is not None and options.secret_file:
         fail("either --secret or --secret-file")
     if options.secret_file:

@@ -78,11 +78,12 @@ class Builder:
             text = text.replace(f'#include "{name}"\n', f'namespace {{\n#include "{name}"\n}}\n')
         (source / assignment.contract.name).write_text(text)
         example, result = self.commands[0][self.commands[0].index("-o") + 1], folder / "contract.o"
+        renamed = {str(EXAMPLE): str(source / assignment.contract.name), example: str(result)}
         words = []
         for word in self.commands[0]:
-            word = {str(EXAMPLE): str(source / assignment.contract.name), example: str(result)}.get(word, word)
+            word = renamed.get(word, word)
             words.append(word.replace(f"{example}.d", f"{result}.d").replace(str(EXAMPLE_KERNEL), str(folder)))
-        # addr2line 2.40 takes the second file of DWARF 5's tables for the first: the kernels' lines would be the contract's.
+        # addr2line 2.40 takes the second file in DWARF 5's tables for the first: the kernels' lines for the contract's.
         more = [
             "-w",
             "-fno-jump-tables",
@@ -101,26 +102,9 @@ class Builder:
             raise Unbuilt(said or "the compiler used up its time or memory")
         return result
 
-    @functools.cache
     def known(self, assignment: Assignment) -> rules.Object:
         """Of the teacher's kernels, what the contract's object file calls."""
-        kernels = [*assignment.folder.glob("teacher/solution*"), *assignment.folder.glob("skeleton")]
-        found = []
-        for kernel in kernels:
-            text = (kernel / assignment.files[0] if kernel.is_dir() else kernel).read_text()
-            with tempfile.TemporaryDirectory() as name:
-                found.append(
-                    rules.read_object(self.object_of(assignment, {assignment.files[0]: text}, pathlib.Path(name)))
-                )
-        if not found:
-            fail(f"{assignment.id} has neither a skeleton nor a solution")
-        return rules.Object(
-            frozenset().union(*(one.undefined for one in found)),
-            frozenset().union(*(one.defined for one in found)),
-            max(one.constructors for one in found),
-            max(one.static_bytes for one in found),
-            max(one.indirect for one in found),
-        )
+        return known(self, assignment)
 
     def program_of(self, assignment: Assignment, texts: dict[str, str], folder: pathlib.Path) -> pathlib.Path:
         """The program. Raises Unbuilt, and rules.Violation."""
@@ -143,3 +127,24 @@ class Builder:
         for library in (self.build / "bin").glob("*.so*"):
             seen[library] = f"{SEEN}/{library.name}"
         return [str(program), *start, *sandbox.command(seen), f"{SEEN}/program"]
+
+
+@functools.cache
+def known(builder: Builder, assignment: Assignment) -> rules.Object:
+    kernels = [*assignment.folder.glob("teacher/solution*"), *assignment.folder.glob("skeleton")]
+    found = []
+    for kernel in kernels:
+        text = (kernel / assignment.files[0] if kernel.is_dir() else kernel).read_text()
+        with tempfile.TemporaryDirectory() as name:
+            found.append(
+                rules.read_object(builder.object_of(assignment, {assignment.files[0]: text}, pathlib.Path(name)))
+            )
+    if not found:
+        fail(f"{assignment.id} has neither a skeleton nor a solution")
+    return rules.Object(
+        frozenset().union(*(one.undefined for one in found)),
+        frozenset().union(*(one.defined for one in found)),
+        max(one.constructors for one in found),
+        max(one.static_bytes for one in found),
+        max(one.indirect for one in found),
+    )

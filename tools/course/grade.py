@@ -95,6 +95,8 @@ def of_count(item: Item, found: Json) -> Json:
     if not metrics.is_possible(found):
         return row(item, 0, ["not counted: these can't be the counts of this product"])
     value = metrics.metric(item.metric, found)
+    if value is None:
+        return row(item, 0, [f"{item.metric}: there are no such accesses"])
     share = metrics.share(value, item.full, item.none)
     told = f"{item.metric} is {value:.3g}; all points at {item.full:g}, none at {item.none:g}"
     return row(item, share, [told])

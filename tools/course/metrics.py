@@ -28,13 +28,18 @@ def over(number: float, count: float) -> float:
     return number / count if count else 0.0
 
 
-def metric(name: str, found: Json) -> float:
-    """Per FMA means: per warp-wide FMA, or what Tensor Cores do instead (Counts::steps)."""
+def metric(name: str, found: Json) -> float | None:
+    """Nothing where it is per request and there is none: who does without shared memory has no conflicts, and no merit.
+
+    Per FMA means: per warp-wide FMA, or what Tensor Cores do instead (Counts::steps).
+    """
     counts = found["counts"]
     steps = counts["steps"]
     kind, _, part = name.partition(".")
     if part:
         of = counts[kind]
+        if part.endswith("per_request") and not of["requests"]:
+            return None
         return {
             "requests": lambda: float(of["requests"]),
             "sectors_per_request": lambda: over(of["sectors"], of["requests"]),

@@ -36,9 +36,8 @@ def text(result: Json) -> str:
             for line in told.splitlines():
                 lines += textwrap.wrap(line, 92, initial_indent=" " * 15, subsequent_indent=" " * 15)
     for item in result["later"]:
-        lines.append(
-            f"      - of {item['of']:3g}  {item['name']} ({'on a GPU' if item['kind'] == 'speed' else 'by the teacher'})"
-        )
+        who = "on a GPU" if item["kind"] == "speed" else "by the teacher"
+        lines.append(f"      - of {item['of']:3g}  {item['name']} ({who})")
     lines.append(f"  {result['points']:5g} of {result['of']:3g}  in all")
     return "\n".join(lines) + "\n"
 
@@ -94,9 +93,12 @@ def classroom(result: Json) -> str:
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{title}</title><style>
-body {{ font: 16px/1.45 system-ui, sans-serif; max-width: 60rem; margin: 1rem auto; padding: 0 1rem; color: #111; background: #fff }}
-table {{ border-collapse: collapse; width: 100% }} th, td {{ text-align: left; padding: .35rem .6rem; border-bottom: 1px solid #ccc; vertical-align: top }}
-td.points {{ text-align: right; white-space: nowrap }} pre {{ white-space: pre-wrap; margin: .2rem 0 0; font-size: .9em }}
+body {{ font: 16px/1.45 system-ui, sans-serif; max-width: 60rem; margin: 1rem auto; padding: 0 1rem }}
+body {{ color: #111; background: #fff }}
+table {{ border-collapse: collapse; width: 100% }}
+th, td {{ text-align: left; padding: .35rem .6rem; border-bottom: 1px solid #ccc; vertical-align: top }}
+td.points {{ text-align: right; white-space: nowrap }}
+pre {{ white-space: pre-wrap; margin: .2rem 0 0; font-size: .9em }}
 </style></head><body><h1>{title}</h1><p>{who}: <strong>{points:g} of {of:g}</strong> points that a machine gives.</p>
 <table><thead><tr><th>points</th><th>for</th></tr></thead><tbody>
 {rows}

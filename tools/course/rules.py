@@ -25,7 +25,7 @@ COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\
 DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(\w*)([^\n]*)", re.M)
 DIRECTIVES = {"define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", ""}
 ATTRIBUTES = {"likely", "unlikely", "maybe_unused"}
-# Ways out of what the executor sees, or into it. What reaches a function by its name meets the object file's rules, too.
+# Ways out of what the executor sees, or into it. What calls a function by its name meets the object file's rules, too.
 FORBIDDEN = re.compile(
     r"asm|__asm__|__asm|_Pragma|__attribute__|__attribute|__declspec|__builtin_\w+|__tsan_\w+|__sanitizer_\w+|simt\w*"
     r"|__has_\w+|throw|try|catch|new|delete|typeid|dynamic_cast|goto|setjmp|longjmp|thread_local|_Thread_local|volatile"

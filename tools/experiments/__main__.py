@@ -5,8 +5,8 @@ usage: ./lab experiment                 lists the experiments
        ./lab experiment all --out DIR   writes DIR/NAME.json for each; sgemm: those of SGEMM's sources, tsm: E2 to E14
 
 On a GPU everything is checked and timed. On the CPU executor it is checked and counted, at small sizes: speeds need a
-GPU. The sources' own figures stand beside ours; docs/sources.md and docs/tsm/experiments.md show the same tables, from
-the JSON.
+GPU. The sources' own figures stand beside ours; docs/sources.md and docs/tsm/experiments.log.md show the same tables,
+from the JSON.
 """
 
 import argparse

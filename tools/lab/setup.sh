@@ -68,6 +68,11 @@ set_up_python() {
   "${pip[@]}" > "$local_dir/pip.log" 2>&1
 }
 
+set_up_yaml() {
+  python3 -c 'import yaml' 2> /dev/null || set_up_python "$root/tools/course/requirements.txt" ||
+    die "can't fetch PyYAML from PyPI, which rubrics need: .lab/pip.log"
+}
+
 # For tests of what is read in a browser: Debian's Chromium, where apt has it and nobody need be asked.
 set_up_browser() {
   if command -v chromium > /dev/null || command -v chromium-browser > /dev/null; then return; fi

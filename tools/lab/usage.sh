@@ -1,7 +1,7 @@
 # What ./lab can do.
 
 commands=(ladder run check diff compare bench test doctor list show probe accuracy experiment map compile candidates batch choice
-  pages site slides trace report measure mutate completion setup help)
+  pages site slides trace report measure mutate grade course completion setup help)
 
 usage() {
   tell << 'TEXT'
@@ -48,6 +48,8 @@ other commands:
   report [--out FILE]    a ladder on this machine beside the committed ones, as one HTML file and JSON
   measure WHAT ...       counters, sanitizers, tuning and the like, as JSON; measure --help lists them
   mutate ID...           small mistakes in stages, one at a time, and how many of them check rejects: ./lab mutate 07 --per-stage 10
+  grade ID FILE          points for a submission of the course, by its rubric: ./lab grade sgemm/01_coalesce kernel.cuh
+  course WHAT            of the course (docs/course.md): list, export --students DIR, selftest
   completion bash|zsh    completes commands and stages: eval "$(./lab completion bash)" in ~/.bashrc
   setup                  install what is missing and build, run nothing
 

@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Callable
 
 from tools.experiments.tsm_cases import TYPES, register_line
+from tools.pages.blocks.probes import probe_cell
 from tools.pages.data import Data, NotMeasured
 from tools.pages.records import probes
 from tools.pages.records.bounds import predicted
@@ -187,6 +188,28 @@ def fma_latency_most(data: Data, what: str = "") -> str:
     return f"{cycles:.0f}" if what == "row" else f"{cycles / (fmas / 2):.1f}"
 
 
+def bandwidth_needs(data: Data, percent: str) -> str:
+    """kB that an SM has in flight where the probe of bandwidth first has this share of the most that it measured."""
+    run = probes.newest_record("bandwidth") or {"results": []}
+    of_all = [r for r in run["results"] if r["warps_per_sm"] and "gbs" in r]
+    if not of_all:
+        raise NotMeasured("")
+    least = max(r["gbs"] for r in of_all) * float(percent) / 100
+    return f"{min(r['bytes_in_flight_per_sm'] for r in of_all if r['gbs'] >= least) / 1e3:.1f}"
+
+
+def port_miss(data: Data, name: str, what: str) -> str:
+    """Of the loops of a probe that ports limit: how many (loops), and by how many points of the FP64 peak their
+    hypothesis misses the best of each (rms, most)."""
+    if not (run := probes.newest_record(name)) or not (misses := probes.port_misses(run)):
+        raise NotMeasured("")
+    return {
+        "loops": lambda: str(len(misses)),
+        "rms": lambda: f"{statistics.mean(miss * miss for miss in misses) ** 0.5:.1f}",
+        "most": lambda: f"{max(map(abs, misses)):.1f}",
+    }[what]()
+
+
 def bound_of(data: Data, ladder: str, stage: str) -> Json:
     if not data.bounds:
         raise NotMeasured("")
@@ -312,6 +335,9 @@ TSM_VALUES: dict[str, Callable[..., str]] = {
     "best_behind": best_behind,
     "tile": tile,
     "fma_latency_most": fma_latency_most,
+    "probe": probe_cell,
+    "bandwidth_needs": bandwidth_needs,
+    "port_miss": port_miss,
     "bound": bound,
     "bound_ms": bound_ms,
     "slowest_by": slowest_by,

@@ -138,18 +138,20 @@ def interactive_page(modules: dict[str, ModuleType]) -> str:
 
 
 def ladder(folder: str, begins: str | None) -> Navigation:
-    """Behind a lesson its log, which site.css shows only beside the two."""
-    items: Navigation = [{"Overview": begins}] if begins else []
-    for page in lessons(folder):
-        items.append({title_of(page).removeprefix(f"{folder}/"): page})
-        if (ROOT / log_of(page)).exists():
-            items.append({"Log": log_of(page)})
+    """Behind a page its log, which site.css shows only beside the two."""
     others = [
         page
         for page in documents()
-        if posixpath.dirname(page) == f"docs/{folder}" and not re.match(r"\d\d", posixpath.basename(page))
+        if posixpath.dirname(page) == f"docs/{folder}"
+        and not re.match(r"\d\d", posixpath.basename(page))
+        and not is_log(page)
     ]
-    return items + [{title_of(page): page} for page in others]
+    items: Navigation = [{"Overview": begins}] if begins else []
+    for page in [*lessons(folder), *others]:
+        items.append({title_of(page).removeprefix(f"{folder}/"): page})
+        if (ROOT / log_of(page)).exists():
+            items.append({"Log": log_of(page)})
+    return items
 
 
 def navigation(modules: dict[str, ModuleType]) -> Navigation:

@@ -6,9 +6,10 @@ ID        a stage, such as 03 or tsm/06, also one of yours (stages/90_mine.cu is
 --html    where the page is written: source line, addresses, sectors or banks, tiles
 --json    the same as data (docs/concepts/output.md); - for standard output
 --block   which block: a number, or x,y or x,y,z; or all; may be given again (default: the first)
---launch  which of the stage's launches (default: the one with the most accesses)
---steps   so many accesses of warps for each block, at most (default: 10000)
---timeout stop a stage that takes longer than so many seconds (default: 60)
+--launch  which of the stage's launches (default: the one that multiplies on Tensor Cores, else the one with the most
+          accesses)
+--steps   so many accesses of warps for each block, at most (default: 20000)
+--timeout stop a stage that takes longer than so many seconds (default: 60; 0: never)
 --m and all else that says what the problem is, as for ./lab run. The CPU executor runs it, GPU or not.
 """
 
@@ -28,7 +29,7 @@ from tools.repository import ROOT, Json, stage_file
 from tools.site.page import bar, html_page
 
 # The rungs that the site shows: each is another lesson on addresses.
-STAGES = ("01", "02", "03", "04", "09a", "13b")
+STAGES = ("01", "02", "03", "04", "09a", "13b", "15")
 LONGEST_SOURCE = 2000  # lines of a file that the page takes in
 
 # ---- what a shared array looks like: the symbol table knows its bytes, only the source its rows and columns
@@ -144,6 +145,91 @@ def declared_shape(name: str, size: int, texts: Iterable[str], kernel: str) -> J
     return {}
 
 
+# ---- one dynamic array that holds several tiles: what it is filled with tells where they begin
+
+ROW_OF_BANKS = 128  # bytes
+PADDING = ROW_OF_BANKS  # less than this behind a row of a tile belongs to it
+INTERLEAVED = 2048  # pieces below this that alternate are rows of tiles that lie side by side
+MOST_PARTS = 12  # more would tell nobody anything
+
+
+def shown_line(site: Json, own: str) -> int:
+    """Which of a site's lines is lit: the innermost one of the stage's own file; where the kernel lies in a header, the
+    innermost of that file."""
+    files = [line["file"] for line in site["lines"]]
+    return files.index(own if own in files else files[-1]) if files else 0
+
+
+def fillings(trace: Json, own: str, number: int) -> list[str]:
+    """Of each word of a shared array what filled it first: "from A", or "by line 139"; empty if nothing did."""
+    words = [""] * (-(-trace["objects"][number]["bytes"] // 4))
+    for row in trace["requests"]:
+        request = dict(zip(trace["fields"], row, strict=True))
+        site, shape = trace["sites"][request["site"]], trace["shapes"][request["shape"]]
+        if site["space"] != "shared" or site["access"] == "load" or not site["lines"]:
+            continue
+        if request["source"] >= 0:
+            text = f"from {trace['objects'][request['source']]['name']}"
+        elif site.get("async"):
+            continue  # zeros, where a copy ends: no tile of their own
+        else:
+            text = f"by line {site['lines'][shown_line(site, own)]['line']}"
+        objects = shape.get("objects", [request["object"]] * len(shape["offsets"]))
+        for touched, offset in zip(objects, shape["offsets"], strict=True):
+            first = (request["base"] + offset) // 4
+            for word in range(first, first + -(-site["bytes"] // 4)) if touched == number else ():
+                words[word] = words[word] or text
+    return words
+
+
+def joined(pieces: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Neighbours of one text as one."""
+    result: list[tuple[int, str]] = []
+    for size, text in pieces:
+        if result and result[-1][1] == text:
+            result[-1] = (result[-1][0] + size, text)
+        else:
+            result.append((size, text))
+    return result
+
+
+def without_padding(pieces: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """What is never filled between two pieces of one text is theirs, as is less than a row of banks behind any."""
+    result: list[tuple[int, str]] = []
+    for i, (size, text) in enumerate(pieces):
+        before = result[-1][1] if result else ""
+        hole = not text and i + 1 < len(pieces) and pieces[i + 1][1] == before
+        result.append((size, before if before and (hole or size < PADDING) else text))
+    return joined(result)
+
+
+def side_by_side(pieces: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Rows of several tiles that alternate are one piece, of them all."""
+    result, short = [], []
+    for size, text in [*pieces, (INTERLEAVED, "")]:
+        if size < INTERLEAVED and text:
+            short.append((size, text))
+            continue
+        if len(short) > 2:
+            short = [(sum(each for each, _ in short), ", ".join(dict.fromkeys(each for _, each in short)))]
+        result += [*short, (size, text)]
+        short = []
+    return result[:-1]
+
+
+def parts_of(words: list[str]) -> list[Json]:
+    """An array as the tiles that it holds: first byte, bytes, what filled it. One part if they can't be told apart."""
+    pieces = joined([(4, text) for text in words])
+    pieces = side_by_side(without_padding(pieces))
+    if len(pieces) > MOST_PARTS:
+        pieces = [(4 * len(words), "")]
+    parts, first = [], 0
+    for size, text in pieces:
+        parts.append({"offset": first, "bytes": size, "filled": text})
+        first += size
+    return parts
+
+
 # ---- the page
 
 
@@ -163,11 +249,14 @@ def data_of(trace: Json) -> Json:
     ordered = [sources[own]] if own in sources else []
     ordered += [text for name, text in sources.items() if name != own]
     kernel = trace["kernel"]
-    objects = [
-        each | (declared_shape(each["name"], each["bytes"], ordered, kernel) if each["kind"] == "shared" else {})
-        for each in trace["objects"]
-    ]
-    return trace | {"objects": objects, "sources": sources, "file": own}
+    sites = [site | {"shown": shown_line(site, own)} for site in trace["sites"]]
+    objects = []
+    for number, each in enumerate(trace["objects"]):
+        shape = declared_shape(each["name"], each["bytes"], ordered, kernel) if each["kind"] == "shared" else {}
+        if each["kind"] == "shared" and len(shape.get("dimensions", "1")) == 1 and "row" not in shape:
+            shape["parts"] = parts_of(fillings(trace, own, number))
+        objects.append(each | shape)
+    return trace | {"objects": objects, "sites": sites, "sources": sources, "file": own}
 
 
 def title_of(trace: Json) -> str:
@@ -208,7 +297,8 @@ def html_of(trace: Json) -> str:
 
 
 def traced(program: pathlib.Path, stage: str, options: list[str], timeout: float) -> Json:
-    """What this program, gemm or a stage's own, writes."""
+    """What this program, gemm or a stage's own, writes. It runs the stage in a process of its own, and says what became
+    of that: exit status 1 if the stage is at fault, 2 if it can't be traced."""
     command = [str(program), "trace"]
     if program.name == "gemm":
         command.append(stage)
@@ -216,19 +306,15 @@ def traced(program: pathlib.Path, stage: str, options: list[str], timeout: float
         command += ["--variant", stage.partition(":")[2]]
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "trace.json"
-        command += [*options, "--json", str(file)]
-        try:
-            # What a kernel prints is no part of what we write.
-            ended = subprocess.run(command, stdout=sys.stderr, stderr=subprocess.PIPE, text=True, timeout=timeout)
-        except subprocess.TimeoutExpired:
-            fail(f"{stage} has not ended after {timeout:g} seconds: --timeout gives it longer")
+        command += [*options, "--timeout", f"{timeout:g}", "--json", str(file)]
+        # What a kernel prints is no part of what we write.
+        ended = subprocess.run(command, stdout=sys.stderr, stderr=subprocess.PIPE, text=True)
         if ended.returncode == 0:
             sys.stderr.write(ended.stderr)
             return json.loads(file.read_text())
         lines = [line for line in ended.stderr.splitlines() if line.startswith("error: ")]
-        if lines:
-            fail(lines[-1].removeprefix("error: "))
-        fail(f"{stage} ended in the middle: './lab run {stage} --cpu' says where")
+        print(lines[-1] if lines else f"error: the program that traces {stage} has ended", file=sys.stderr)
+        sys.exit(1 if ended.returncode == 1 else 2)
 
 
 GEMM = ROOT / "build" / "cpu" / "bin" / "gemm"  # traces need the executor
@@ -306,7 +392,7 @@ def main() -> None:
         fail(f"say where to: ./lab trace {options.stage} --html trace.html (or --json FILE)")
     if options.html == options.json:
         fail("--html and --json need a file each")
-    if options.timeout <= 0:
+    if options.timeout < 0:
         fail("--timeout takes seconds")
     require_writable(options.html)
     require_writable(options.json)

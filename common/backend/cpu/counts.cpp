@@ -7,12 +7,11 @@
 #include <chrono>
 #include <map>
 
-#include "common/kernel/status.hpp"
+#include "common/backend/cpu/host_exception.hpp"
 #include "common/simt/code/source_lines.hpp"
 #include "common/simt/observe/fma_count.hpp"
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/inspection.hpp"
-#include "common/simt/run/last_words.hpp"
 
 namespace gemm {
 namespace {
@@ -36,20 +35,6 @@ void add(Counts& counts, const simt::FmaSite& fma) {
 
 std::uint64_t volume(dim3 d) {
   return std::uint64_t{d.x} * d.y * d.z;
-}
-
-// What is thrown in it, but for the harness' own exceptions, is a mistake of the kernels' host code.
-std::string exception_in(const std::function<void()>& run) {
-  try {
-    run();
-    return {};
-  } catch (const DeviceError&) {
-    throw;
-  } catch (const UsageError&) {
-    throw;
-  } catch (...) {
-    return fmt::format("exception {} in host code, at {}", simt::current_exception_text(), simt::line_of_last_throw());
-  }
 }
 
 }  // namespace

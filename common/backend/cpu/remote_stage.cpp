@@ -28,8 +28,8 @@
 namespace gemm {
 namespace {
 
-constexpr int connection = 3;                      // the program's end
-constexpr std::size_t most_bytes = std::size_t{1} << 28;  // of an answer
+constexpr int connection = 3;                                 // the program's end
+constexpr std::size_t most_bytes = std::size_t{1} << 28;      // of an answer
 constexpr std::size_t most_told = 4 << 10, most_texts = 100;  // of a text in it, of texts
 
 using Holding = simt::GlobalMemory::Holding;
@@ -123,9 +123,12 @@ std::optional<RemoteStage::Reply> RemoteStage::ask(const Contender& contender, P
   std::optional<Reply> reply(std::in_place, *std::move(answer));
   switch (reply->reader.next<Answer>()) {
     case Answer::run:
-    case Answer::writer: return reply;
-    case Answer::out_of_device_memory: throw OutOfDeviceMemory();
-    default: return std::nullopt;
+    case Answer::writer:
+      return reply;
+    case Answer::out_of_device_memory:
+      throw OutOfDeviceMemory();
+    default:
+      return std::nullopt;
   }
 }
 
@@ -183,7 +186,8 @@ std::string RemoteStage::how_it_ended() {
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;  // as a shell has it
     const char* const name = sigabbrev_np(number);
     if (number == SIGSYS) return "the submission called the system: it was ended";
-    if (number == SIGXCPU || number == SIGKILL) return "the submission used up its processor time or memory: it was ended";
+    if (number == SIGXCPU || number == SIGKILL)
+      return "the submission used up its processor time or memory: it was ended";
     return fmt::format("the submission's process was ended by SIG{}", name ? name : "?");
   }
   if (WEXITSTATUS(status) == 127) return "the submission's program can't be started";

@@ -22,9 +22,9 @@ struct RunRequest {
   unsigned order = 0;  ///< of the blocks, as for simt::set_block_order()
 };
 
-/// How a launch came out: with a StageRun, with who wrote the address (a text, empty if nobody did), or with an exception
-/// of this type.
-enum class Answer { run, writer, out_of_device_memory, device_error, usage_error };
+/// How a launch came out: with a StageRun, with who wrote the address (a text, empty if nobody did), with what an
+/// onlooker says, or with an exception of this type.
+enum class Answer { run, writer, seen, out_of_device_memory, device_error, usage_error, stage_error };
 
 inline void put(wire::Writer& writer, const RunRequest& request) {
   writer.put(request.stage);

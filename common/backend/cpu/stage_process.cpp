@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -40,6 +41,42 @@ struct Shared {
   simt::LastWords words;
 };
 
+// While it runs, the judge knows since when.
+template <class Launch>
+auto timed_launch(Launch launch, Shared& shared) {
+  return [launch = std::move(launch), &shared](const auto&... arguments) {
+    struct Watch {
+      std::atomic<Clock::rep>& since;
+      explicit Watch(std::atomic<Clock::rep>& s) : since(s) { since = Clock::now().time_since_epoch().count(); }
+      ~Watch() { since = 0; }
+    } const watch(shared.launched_at);
+    return launch(arguments...);
+  };
+}
+
+// What `give` writes, or what it throws.
+std::string message_of(const std::function<void(wire::Writer&)>& give) {
+  wire::Writer thrown;
+  const auto failed = [&](Answer how, const char* what) {
+    thrown.put(how);
+    thrown.put(std::string(what));
+  };
+  try {
+    wire::Writer writer;
+    give(writer);
+    return writer.bytes();
+  } catch (const OutOfDeviceMemory& error) {
+    failed(Answer::out_of_device_memory, error.what());
+  } catch (const DeviceError& error) {
+    failed(Answer::device_error, error.what());
+  } catch (const UsageError& error) {
+    failed(Answer::usage_error, error.what());
+  } catch (const StageError& error) {
+    failed(Answer::stage_error, error.what());
+  }
+  return thrown.bytes();
+}
+
 // The answer to one request. `sites`: how much code the judge knows.
 std::string answer(const RunRequest& request, std::map<std::string, Contender>& contenders, Shared& shared,
                    std::size_t sites) {
@@ -47,47 +84,32 @@ std::string answer(const RunRequest& request, std::map<std::string, Contender>& 
   Contender timed = known != contenders.end()
                         ? known->second
                         : contenders.emplace(request.stage, contender(find_stage(request.stage))).first->second;
-  timed.launch = [launch = std::move(timed.launch), &shared](const Problem& problem, cudaStream_t stream) {
-    struct Watch {
-      std::atomic<Clock::rep>& since;
-      explicit Watch(std::atomic<Clock::rep>& s) : since(s) { since = Clock::now().time_since_epoch().count(); }
-      ~Watch() { since = 0; }
-    } const watch(shared.launched_at);
-    return launch(problem, stream);
-  };
-  wire::Writer writer;
-  const auto failed = [&](Answer how, const char* what) {
-    writer.put(how);
-    writer.put(std::string(what));
-  };
-  try {
+  timed.launch = timed_launch(std::move(timed.launch), shared);
+  return message_of([&](wire::Writer& writer) {
     if (request.watched) {
       const auto writer_of = last_writer_here(timed, request.problem, reinterpret_cast<const void*>(request.watched));
       writer.put(Answer::writer);
       writer.put(writer_of.value_or(""));
-      return writer.bytes();
+      return;
     }
     const StageRun run = run_here(timed, request.problem, request.in_order);
     writer.put(Answer::run);
     put(writer, run, simt::site_count() != sites);
-  } catch (const OutOfDeviceMemory& error) {
-    failed(Answer::out_of_device_memory, error.what());
-  } catch (const DeviceError& error) {
-    failed(Answer::device_error, error.what());
-  } catch (const UsageError& error) {
-    failed(Answer::usage_error, error.what());
-  }
-  return writer.bytes();
+  });
 }
 
-// The life of the stages' process.
-[[noreturn]] void serve(int socket, Shared& shared, pid_t judge) {
+// How the life of the stages' process begins.
+void begin_apart(Shared& shared, pid_t judge) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // whatever ends the judge, Ctrl-C included
   if (getppid() != judge) _exit(1);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what kernels print is seen even if the process ends
   simt::GlobalMemory::instance().begin_apart();
   simt::worker_count();  // its own threads
   simt::leave_last_words(shared.words);
+}
+
+// The life of one that runs stages until nobody asks it any more.
+void serve(int socket, Shared& shared) {
   const std::size_t sites = simt::site_count();
   std::map<std::string, Contender> contenders;
   while (const auto message = receive_message(socket)) {
@@ -98,7 +120,6 @@ std::string answer(const RunRequest& request, std::map<std::string, Contender>& 
     std::fflush(stdout);
     if (!send_message(socket, text)) break;
   }
-  _exit(0);
 }
 
 bool being_debugged() {
@@ -138,25 +159,52 @@ class StageProcess {
     return text.empty() ? std::nullopt : std::optional(text);
   }
 
+  // The onlooker is no plain data: its process is forked for it.
+  std::string look_on(const Contender& contender, const Problem& problem, const Onlooker& onlooker) {
+    end();
+    const std::vector<simt::GlobalMemory::Holding> operands = operands_of(problem);
+    start([&](int socket, Shared& shared) {
+      simt::GlobalMemory::instance().adopt(operands);
+      const auto launch = timed_launch([&] { return contender.launch(problem, nullptr); }, shared);
+      const std::string text = message_of([&](wire::Writer& writer) {
+        const std::string seen = onlooker(launch);
+        writer.put(Answer::seen);
+        writer.put(seen);
+      });
+      std::fflush(stdout);
+      send_message(socket, text);
+    });
+    std::optional<wire::Reader> reply = answer_in_time();
+    if (!reply) throw StageError(fmt::format("{}: {}", contender.id, how_it_ended()));
+    end();
+    return reply->next<std::string>();
+  }
+
  private:
   // Nothing if its process has ended, or must be ended. Throws what the launch has thrown.
   std::optional<wire::Reader> ask(const Contender& contender, Problem problem, bool in_order, const void* watched) {
     // What has been compiled and loaded meanwhile must lie at the same places in both.
     if (child_ && sites_ != simt::site_count()) end();
-    if (!child_) start();
+    if (!child_) start(serve);
     problem.kernel = contender.kernel.value_or(problem.kernel);
     wire::Writer request;
     put(request,
         {contender.stage->id, problem, operands_of(problem), in_order, reinterpret_cast<std::uintptr_t>(watched)});
-    late_ = false;
+    if (!send_message(socket_, request.bytes())) return std::nullopt;
+    return answer_in_time();
+  }
+
+  // Nothing if its process has ended, or must be ended. Throws what it has thrown.
+  std::optional<wire::Reader> answer_in_time() {
     std::optional<std::string> reply;
-    if (send_message(socket_, request.bytes()) && answers_in_time()) reply = receive_message(socket_);
+    if (answers_in_time()) reply = receive_message(socket_);
     if (!reply) return std::nullopt;
     wire::Reader reader(*std::move(reply));
     const auto how = reader.next<Answer>();
     if (how == Answer::out_of_device_memory) throw OutOfDeviceMemory();
     if (how == Answer::usage_error) throw UsageError(reader.next<std::string>());
     if (how == Answer::device_error) throw DeviceError(reader.next<std::string>());
+    if (how == Answer::stage_error) throw StageError(reader.next<std::string>());
     return reader;
   }
 
@@ -178,18 +226,21 @@ class StageProcess {
     shared_ = new (memory) Shared;
   }
 
-  void start() {
+  void start(const std::function<void(int socket, Shared& shared)>& live) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
       throw DeviceError(fmt::format("no socket for the stages' process: {}", std::strerror(errno)));
     share_anew();
+    late_ = false;
     sites_ = simt::site_count();
     std::fflush(nullptr);  // or both would write it
     const pid_t judge = getpid();
     child_ = fork();
     if (child_ == 0) {
       close(ends[0]);
-      serve(ends[1], *shared_, judge);
+      begin_apart(*shared_, judge);
+      live(ends[1], *shared_);
+      _exit(0);
     }
     close(ends[1]);
     socket_ = ends[0];
@@ -277,6 +328,11 @@ StageRun run_apart(const Contender& contender, const Problem& problem, bool in_o
   if (RemoteStage* const remote = remote_stage()) return remote->run(contender, problem, in_order);
   if (!process() || !contender.stage) return run_here(contender, problem, in_order);
   return process()->run(contender, problem, in_order);
+}
+
+std::string look_on_apart(const Contender& contender, const Problem& problem, const Onlooker& onlooker) {
+  if (!process() || !contender.stage) return onlooker([&] { return contender.launch(problem, nullptr); });
+  return process()->look_on(contender, problem, onlooker);
 }
 
 std::optional<std::string> last_writer_apart(const Contender& contender, const Problem& problem, const void* address) {

@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "common/backend/cpu/host_exception.hpp"
 #include "common/kernel/status.hpp"
 #include "common/simt/code/dynamic_names.hpp"
 #include "common/simt/code/source_lines.hpp"
@@ -66,6 +67,7 @@ class Keeper {
       for (const simt::SourceLine& line : frames) trace_.sites[i].lines.emplace_back(line.file, line.line);
       ++i;
     }
+    find_sources();
     // What the code calls its dynamic shared memory.
     for (const auto& [object, pc] : dynamic_) {
       const std::string name = simt::dynamic_name(pc, kernel_);
@@ -76,6 +78,23 @@ class Keeper {
 
  private:
   using Place = std::pair<std::uint32_t, std::int64_t>;
+  static constexpr auto first_lane = [](const auto& request) {
+    return static_cast<unsigned>(std::countr_zero(request.mask));
+  };
+
+  // Of stores whose words come through registers: tile[i] = a[j] loads and stores on one line.
+  void find_sources() {
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::string, int>, std::uint32_t> loaded;  // by warp and line
+    for (TraceRequest& request : trace_.requests) {
+      const TraceSite& site = trace_.sites[request.site];
+      if (site.lines.empty() || site.atomic || site.async) continue;
+      const auto& [file, line] = site.lines.front();
+      const std::tuple key{request.block, request.warp, file, line};
+      if (!site.shared && !site.store) loaded[key] = request.object[first_lane(request)];
+      if (!site.shared || !site.store) continue;
+      if (const auto known = loaded.find(key); known != loaded.end()) request.source = known->second;
+    }
+  }
 
   void keep(const simt::WarpRequest& request) {
     kernel_ = request.launch.kernel;
@@ -108,6 +127,9 @@ class Keeper {
       kept.object[lane] = object;
       kept.offset[lane] = offset;
     }
+    // A copy has one source; only lanes that fill with zeros have none.
+    const auto copied = std::ranges::find_if(request.source, [](std::uint64_t from) { return from != 0; });
+    if (copied != request.source.end()) kept.source = in_global(*copied).first;
     trace_.requests.push_back(kept);
   }
 
@@ -195,15 +217,15 @@ class Keeper {
   std::map<std::uintptr_t, std::uint32_t> global_objects_;
 };
 
-// From 1 on: the one that was asked for, else that of the most accesses.
+// From 1 on: the one that was asked for, else the one that multiplies: on Tensor Cores, or with the most accesses.
 std::size_t chosen_launch(const std::vector<simt::KernelObservation>& kernels, int asked) {
   if (asked > 0) return static_cast<std::size_t>(asked);
-  const auto requests = [](const simt::KernelObservation& kernel) {
+  const auto work = [](const simt::KernelObservation& kernel) {
     std::uint64_t sum = 0;
     for (const simt::SiteCounts& site : kernel.sites) sum += site.requests;
-    return sum;
+    return std::pair(kernel.tensor_flops, sum);
   };
-  const auto most = std::ranges::max_element(kernels, {}, requests);
+  const auto most = std::ranges::max_element(kernels, {}, work);
   return static_cast<std::size_t>(most - kernels.begin()) + 1;
 }
 
@@ -218,7 +240,8 @@ AccessTrace trace_accesses(const std::string& id, const std::function<Status()>&
     inspection.on_request = [&](const simt::WarpRequest& request) {
       keepers.try_emplace(request.launch_number + 1, choice).first->second.take(request);
     };
-    status = run();
+    if (const std::string thrown = exception_in([&] { status = run(); }); !thrown.empty())
+      throw StageError(fmt::format("{}: {}", id, thrown));
   }
   if (!status) throw UsageError(fmt::format("{}: {}", id, status.reason));
   if (result.kernels.empty()) throw UsageError(id + " launches no kernel for this problem");
@@ -238,6 +261,8 @@ AccessTrace trace_accesses(const std::string& id, const std::function<Status()>&
   trace.static_shared = kernel.static_shared;
   for (const simt::Defect& defect : result.defects)
     (simt::is_warning(defect.kind) ? trace.warnings : trace.defects).push_back(defect.text());
+  if (trace.requests.empty() && !trace.defects.empty())
+    throw StageError(fmt::format("{}: {}", id, trace.defects.front()));
   return trace;
 }
 

@@ -9,6 +9,10 @@ StageRun run_apart(const Contender& contender, const Problem& problem, bool in_o
   return run_here(contender, problem, in_order);
 }
 
+std::string look_on_apart(const Contender& contender, const Problem& problem, const Onlooker& onlooker) {
+  return onlooker([&] { return contender.launch(problem, nullptr); });
+}
+
 std::optional<std::string> last_writer_apart(const Contender& contender, const Problem& problem, const void* address) {
   return last_writer_here(contender, problem, address);
 }

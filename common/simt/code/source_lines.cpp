@@ -179,7 +179,7 @@ Declarations declarations_in(const ImageFile& image) {
 }  // namespace
 
 bool is_device_variable(std::uintptr_t address) {
-  if (by_address) return false;  // nobody here who could tell
+  if (by_address) return false;                                // nobody here who could tell
   static std::map<std::uintptr_t, Declarations> known_images;  // by where they lie
   const ImageFile image = image_file_of(address);
   const std::lock_guard lock(mutex);

@@ -24,6 +24,8 @@ struct WarpRequest {
   LaneMask mask = 0;
   /// Of each lane in the mask: an address or, of shared memory, a place as in shared_memory.hpp.
   std::array<std::uint64_t, warp_lanes> address{};
+  /// Of cp.async's stores: the address in global memory that each lane's bytes come from; 0: zeros.
+  std::array<std::uint64_t, warp_lanes> source{};
   unsigned sectors = 0, lines = 0, wavefronts = 0, conflicts = 0;  ///< as in findings.hpp
 };
 

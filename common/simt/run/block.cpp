@@ -49,6 +49,7 @@ void Block::start_kernel(Grid& grid) {
   recorder_.cover_all_images();
   recorder_.keep_requests(grid.sink && grid.sink->watches_requests());
   copies_.clear();
+  copied_from_.clear();
   shared_.start_kernel(grid.launch.kernel, grid.launch.dynamic_shared);
 }
 
@@ -181,6 +182,12 @@ void Block::hand_on_requests(unsigned warp) {
                         .lines = seen.lines,
                         .wavefronts = seen.wavefronts,
                         .conflicts = seen.conflicts};
+    if (request.shared && request.store && request.async) {
+      std::ranges::transform(request.address, request.source.begin(), [&](std::uintptr_t to) {
+        const auto known = copied_from_.find(to);
+        return known == copied_from_.end() ? 0 : known->second;
+      });
+    }
     if (request.shared) std::ranges::transform(request.address, request.address.begin(), shared_place);
     grid_->sink->requested(std::move(request));
   }

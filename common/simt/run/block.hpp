@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "common/simt/observe/global_order.hpp"
@@ -26,7 +27,7 @@ struct Grid {
   std::uint64_t blocks = 0;
   std::atomic<std::uint64_t> next_block{0};  ///< counts; the block is number_of() it
   std::uint64_t first = 0, step = 1;         ///< without a common divisor with the number of blocks
-  std::atomic<bool> aborted{false};  ///< after a mistake that nothing sensible can follow
+  std::atomic<bool> aborted{false};          ///< after a mistake that nothing sensible can follow
 
   std::uint64_t number_of(std::uint64_t turn) const { return (first + turn * step) % blocks; }
 };
@@ -122,7 +123,7 @@ class Block {
   void access_global(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Site site, bool aligned);
-  void note_copy(Site site);
+  void note_copy(Site site, std::uintptr_t to, std::uintptr_t from);
   void read_for_copy(std::uintptr_t from, std::size_t bytes, unsigned width, const void* pc);
   void check_static(std::uintptr_t address, unsigned bytes, Use use, Site site);
 
@@ -159,7 +160,9 @@ class Block {
   Stamp top_ = 0;  // the largest stamp given out
   std::uint64_t barriers_ = 0, tensor_flops_ = 0;
   std::uint64_t barriers_before_ = 0;  // barriers_ when the block began
-  std::set<Site> copies_;              // where the kernel begins asynchronous copies, if requests are watched
+  // If requests are watched: where the kernel begins asynchronous copies, and what is copied to a shared address.
+  std::set<Site> copies_;
+  std::unordered_map<std::uintptr_t, std::uintptr_t> copied_from_;
   std::set<std::tuple<DefectKind, Site, Site>> reported_;  // in this launch
   int predicates_or_ = 0, predicates_and_ = 0, predicates_count_ = 0;
 };

@@ -167,9 +167,11 @@ void Block::read_for_copy(std::uintptr_t from, std::size_t bytes, unsigned width
   record(*current_, make_tag(site, false, false, false, log_width), from);
 }
 
-void Block::note_copy(Site site) {
+void Block::note_copy(Site site, std::uintptr_t to, std::uintptr_t from) {
   const Unobserved unobserved;
-  if (grid_->sink->watches_requests()) copies_.insert(site);
+  if (!grid_->sink->watches_requests()) return;
+  copies_.insert(site);
+  copied_from_[to] = from;
 }
 
 void Block::copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc) {
@@ -177,9 +179,9 @@ void Block::copy_begin(void* to, const void* from, std::size_t bytes, std::size_
   const auto target = reinterpret_cast<std::uintptr_t>(to);
   const Site site = site_of(pc);
   if (inspected_block) {
-    note_copy(site);
     const unsigned size = static_cast<unsigned>(bytes + zeros);
     const auto source = reinterpret_cast<std::uintptr_t>(from);
+    note_copy(site, target, bytes > 0 ? source : 0);
     if (bytes > 0 && source % size != 0) access_elsewhere(source, size, Use::read, site, false);
     if (bytes > 0) read_for_copy(source, bytes, size, pc);
     // From now on the write may happen at any time.

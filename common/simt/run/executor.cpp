@@ -70,7 +70,8 @@ class Pool {
   static void run_blocks(unsigned index, Block& block, Grid& grid) {
     block.start_kernel(grid);
     const BusyWorker busy(index, block.kernel_name());
-    for (std::uint64_t b; !grid.aborted && (b = grid.next_block.fetch_add(1)) < grid.blocks;) block.run(grid.number_of(b));
+    for (std::uint64_t b; !grid.aborted && (b = grid.next_block.fetch_add(1)) < grid.blocks;)
+      block.run(grid.number_of(b));
     block.finish_kernel();
   }
 

@@ -1,4 +1,4 @@
-"""The tables of docs/sources.md and docs/tsm/experiments.md: what `./lab experiment` found."""
+"""The tables of docs/sources.md and docs/tsm/experiments.log.md: what `./lab experiment` found."""
 
 import pathlib
 

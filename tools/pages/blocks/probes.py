@@ -1,6 +1,9 @@
 """The tables of docs/tsm/probes.md."""
 
-from tools.pages.data import Data
+import re
+from fnmatch import fnmatchcase
+
+from tools.pages.data import Data, NotMeasured
 from tools.pages.notes import not_measured
 from tools.pages.records.probes import (
     CODE,
@@ -8,6 +11,7 @@ from tools.pages.records.probes import (
     incorrect_series,
     line_series,
     loop_name,
+    newest_record,
     port_misses,
     port_shares,
     record,
@@ -127,6 +131,54 @@ TABLES = {
 }
 
 
+def command_of(run: Json) -> str:
+    """What was measured on which device, and how."""
+    command = run["command"].split(" ", 1)[1].split(" --json")[0]
+    return f"{run['device']}, commit {run['commit']}, `./lab {command}`."
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def newest_tables(name: str) -> list[list[str]]:
+    """The lines of each table of a probe's newest measurement: a header, a rule, rows."""
+    run = newest_record(name)
+    if not run:
+        raise NotMeasured("")
+    found = [[]]
+    for line in TABLES[name](run):
+        if line.startswith("|"):
+            found[-1].append(line)
+        elif found[-1]:
+            found.append([])
+    return [lines for lines in found if lines]
+
+
+def block_probe_rows(data: Data, name: str, *patterns: str) -> list[str]:
+    """Of a probe's newest tables the rows with these names, as in `8_bytes,_*` (_ is a blank)."""
+    wanted = [pattern.replace("_", " ") for pattern in patterns]
+    found, met = [], set()
+    for header, rule, *rows in newest_tables(name):
+        matched = {row: [p for p in wanted if fnmatchcase(cells(row)[0], p)] for row in rows}
+        met.update(p for each in matched.values() for p in each)
+        if any(matched.values()):
+            found += [header, rule, *(row for row, each in matched.items() if each), ""]
+    if missing := set(wanted) - met:
+        raise KeyError(f"{name} has no row {sorted(missing)}")
+    return [*found, command_of(newest_record(name))]
+
+
+def probe_cell(data: Data, name: str, row: str, column: str, which: str = "measured") -> str:
+    """Of a probe's newest tables the cell of the first such row: measured, or (in brackets) predicted. _ is a blank."""
+    row, column = row.replace("_", " "), column.replace("_", " ")
+    for header, _, *rows in newest_tables(name):
+        for found in (dict(zip(cells(header), cells(r))) for r in rows if fnmatchcase(cells(r)[0], row)):
+            if match := re.fullmatch(r"(\S+)(?: \((\S+)\))?", found.get(column, "")):
+                return match[1 if which == "measured" else 2]
+    raise KeyError(f"{name} has no cell {row}, {column}")
+
+
 def block_probe(data: Data, name: str) -> list[str]:
     """What a probe measured, and its figure."""
     run, table_of = record(name), TABLES[name]
@@ -135,8 +187,7 @@ def block_probe(data: Data, name: str) -> list[str]:
     lines = []
     for path in dict.fromkeys((record_path(name), newest(record_path(name)))):
         if each := read_json_if_there(path):
-            command = each["command"].split(" ", 1)[1].split(" --json")[0]
-            lines += [*table_of(each), "", f"{each['device']}, commit {each['commit']}, `./lab {command}`.", ""]
+            lines += [*table_of(each), "", command_of(each), ""]
     return [*lines, f"![{name}](../figures/probe_{name}.svg)"]
 
 

@@ -36,8 +36,10 @@ def block_diff(data: Data, stage: str) -> list[str]:
 
 
 def block_excerpt(data: Data, stage: str, *phrase: str) -> list[str]:
-    """Of a stage, the first line of code with the phrase in it, and what is indented below it."""
-    lines = (ROOT / FAMILIES[stage.split("/")[0]] / f"{stage.split('/')[1]}.cu").read_text().splitlines()
+    """Of a stage (or another file of its folder, as tsm/probes/NAME.cuh), the first line of code with the phrase in it,
+    and what is indented below it."""
+    family, _, name = stage.partition("/")
+    lines = (ROOT / FAMILIES[family] / (name if "." in name else f"{name}.cu")).read_text().splitlines()
     text = " ".join(phrase)
     begin = next((i for i, line in enumerate(lines) if text in line and not line.startswith("//")), None)
     if begin is None:

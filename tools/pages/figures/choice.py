@@ -4,12 +4,11 @@ import pathlib
 
 from tools.experiments.tsm_cases import TYPES
 from tools.pages.data import Data
-from tools.pages.figures.ladder import spread
-from tools.pages.figures.style import Axes, Plan, Pyplot, plot_style, pointed, save
+from tools.pages.figures.labels import spread
+from tools.pages.figures.style import SIZE, Axes, Plan, Pyplot, plot_style, pointed, save
 from tools.repository import CPU, ROOT, TUNED, read_json
 
 CHOICES = CPU / "choice.json"  # by `gemm choice --json`, on any machine
-SIZE = 12  # of text
 FILLS = ["#e9e3b4", "#8fc1e8", "#f4b183", "#b9b9b9"]  # light, so that dots and names can be read on them
 
 
@@ -44,7 +43,7 @@ def name_areas(plt: Pyplot, ax: Axes, cells: list[list[int]], names: list[str]) 
 
 
 def draw(stage: str, op: str, path: pathlib.Path) -> None:
-    plt = plot_style(SIZE)
+    plt = plot_style()
     from matplotlib.colors import ListedColormap
 
     maps, tuned = read_json(CHOICES), read_json(TUNED)["kernels"]

@@ -16,11 +16,11 @@ ISSUED, PERIOD, CYCLES = 4, 16, 64
 WRITTEN, PLACE, ACCENT, BUSY = "#deebf7", "#fee6ce", "#3182bd", "#e6550d"
 
 
-def box(plt: Pyplot, ax: Axes, at: tuple[float, float, float, float], text: str, colour: str, size: float = 9) -> None:
+def box(plt: Pyplot, ax: Axes, at: tuple[float, float, float, float], text: str, colour: str) -> None:
     """A rectangle (x, y, width, height), with its text at the upper edge."""
     x, y, width, height = at
     ax.add_patch(plt.Rectangle((x, y), width, height, facecolor=colour, edgecolor="black", linewidth=0.8))
-    ax.text(x + width / 2, y + height - 0.12, text, ha="center", va="top", fontsize=size)
+    ax.text(x + width / 2, y + height - 0.12, text, ha="center", va="top")
 
 
 def bare(ax: Axes, width: float, height: float) -> None:
@@ -32,31 +32,30 @@ def bare(ax: Axes, width: float, height: float) -> None:
 def draw_parts(data: Data, path: pathlib.Path) -> None:
     """Left what the program says, right where it runs."""
     plt = plot_style()
-    fig, axes = plt.subplots(1, 2, figsize=(11, 4.2))
+    fig, axes = plt.subplots(1, 2, figsize=(12.6, 6), gridspec_kw={"wspace": 0.04})
     left, right = axes
     for ax in axes:
         bare(ax, 10, 6)
     box(plt, left, (0, 0, 10, 5.4), "grid: all blocks of one launch", WRITTEN)
     for x in (0.3, 5.1):
-        box(plt, left, (x, 0.3, 4.6, 4.4), "block: up to 1,024 threads", "white")
+        box(plt, left, (x, 0.3, 4.6, 4.5), "block: up to\n1,024 threads", "white")
         for i in range(3):
-            box(plt, left, (x + 0.2, 2.85 - 1.15 * i, 4.2, 1.0), "warp: 32 threads", WRITTEN, 8)
+            box(plt, left, (x + 0.2, 2.75 - 1.12 * i, 4.2, 1.0), "warp: 32 threads", WRITTEN)
             for lane in range(32):
-                at = (x + 0.35 + 0.1225 * lane, 2.98 - 1.15 * i)
+                at = (x + 0.35 + 0.1225 * lane, 2.87 - 1.12 * i)
                 left.add_patch(plt.Rectangle(at, 0.1, 0.38, facecolor=ACCENT, edgecolor="none"))
-    left.text(5, 5.6, "what the program says", ha="center", fontsize=10)
-    sms = data.ladder["sm_count"]
-    right.text(5, 5.6, "where it runs", ha="center", fontsize=10)
-    box(plt, right, (0, 0, 10, 5.4), f"{name_of(data.ladder)}: {sms} SMs", PLACE)
-    for x in (0.3, 5.1):
-        box(plt, right, (x, 1.55, 4.6, 3.3), "SM: holds up to 32 blocks, 64 warps", "white")
-        for i in range(SCHEDULERS):
-            at = (x + 0.15 + 1.1 * i, 2.75, 1.0, 1.55)
-            box(plt, right, at, f"scheduler\n{FP32_LANES // SCHEDULERS} lanes\nregisters", PLACE, 7)
-        box(plt, right, (x + 0.15, 1.7, 4.3, 0.85), "shared memory and L1 cache", PLACE, 8)
-    box(plt, right, (0.3, 0.85, 9.4, 0.55), "L2 cache, for all SMs", "white", 8)
-    box(plt, right, (0.3, 0.15, 9.4, 0.55), "device memory", "white", 8)
-    fig.tight_layout()
+    left.text(5, 5.6, "what the program says", ha="center")
+    right.text(5, 5.6, "where it runs", ha="center")
+    box(plt, right, (0, 0, 10, 5.4), f"{name_of(data.ladder)}: {data.ladder['sm_count']} SMs", PLACE)
+    for shift in (0.3, 0.15):  # the SMs behind the first
+        box(plt, right, (0.2 + shift, 1.6 + shift, 9.3, 3.0), "", "white")
+    box(plt, right, (0.2, 1.6, 9.3, 3.0), "SM: holds up to 32 blocks, 64 warps", "white")
+    for i in range(SCHEDULERS):
+        at = (0.35 + 2.27 * i, 2.6, 2.19, 1.45)
+        box(plt, right, at, f"scheduler\n{FP32_LANES // SCHEDULERS} lanes\nregisters", PLACE)
+    box(plt, right, (0.35, 1.75, 9.0, 0.7), "shared memory and L1 cache", PLACE)
+    box(plt, right, (0.2, 0.85, 9.6, 0.6), "L2 cache, for all SMs", "white")
+    box(plt, right, (0.2, 0.15, 9.6, 0.6), "device memory", "white")
     save(plt, fig, path)
 
 
@@ -105,19 +104,19 @@ def rows_of_memories(data: Data) -> list[tuple[str, str, str, str]]:
 
 def draw_memories(data: Data, path: pathlib.Path) -> None:
     plt = plot_style()
-    fig, ax = plt.subplots(figsize=(9.5, 3.4))
+    fig, ax = plt.subplots(figsize=(12.4, 4.6))
     rows = rows_of_memories(data)
     bare(ax, 10, len(rows) + 0.7)
     for x, head in ((1.5, "memory and size"), (5.1, "latency"), (8.2, "bandwidth")):
-        ax.text(x, len(rows) + 0.25, head, ha="center", fontsize=9, color="#555555")
+        ax.text(x, len(rows) + 0.25, head, ha="center", color="#555555")
     for i, (name, size, delay, rate) in enumerate(rows):
         y = len(rows) - 1 - i
         colour = PLACE if i < 3 else WRITTEN
         ax.add_patch(plt.Rectangle((0, y + 0.06), 10, 0.88, facecolor=colour, edgecolor="black", linewidth=0.8))
-        ax.text(0.15, y + 0.66, name, va="center", fontsize=10, fontweight="bold")
-        ax.text(0.15, y + 0.3, size, va="center", fontsize=8)
-        ax.text(5.1, y + 0.5, delay, va="center", ha="center", fontsize=9)
-        ax.text(8.2, y + 0.5, rate, va="center", ha="center", fontsize=9)
+        ax.text(0.15, y + 0.7, name, va="center", fontweight="bold")
+        ax.text(0.15, y + 0.3, size, va="center")
+        ax.text(5.1, y + 0.5, delay, va="center", ha="center")
+        ax.text(8.2, y + 0.5, rate, va="center", ha="center")
     save(plt, fig, path)
 
 
@@ -145,7 +144,7 @@ def schedule(warps: int) -> list[int | None]:
 def draw_latency(path: pathlib.Path) -> None:
     plt = plot_style()
     counts = (1, 2, 4)
-    fig, axes = plt.subplots(len(counts), 1, figsize=(9.5, 4.0), height_ratios=[c + 1.4 for c in counts])
+    fig, axes = plt.subplots(len(counts), 1, figsize=(10.2, 4.6), height_ratios=[c + 1.4 for c in counts])
     for ax, warps in zip(axes, counts):
         taken = schedule(warps)
         bare(ax, CYCLES, warps + 1.2)
@@ -158,11 +157,11 @@ def draw_latency(path: pathlib.Path) -> None:
                 ax.add_patch(plt.Rectangle(at, 0.92, 0.8, facecolor=ACCENT, edgecolor="none"))
                 ax.add_patch(plt.Rectangle((cycle, 0), 0.92, 0.75, facecolor=BUSY, edgecolor="none"))
         for row in range(warps):
-            ax.text(-0.8, warps - row + 0.45, f"warp {row}", ha="right", va="center", fontsize=8)
+            ax.text(-0.8, warps - row + 0.45, f"warp {row}", ha="right", va="center")
         busy = 100 * sum(w is not None for w in taken) / CYCLES
-        ax.text(-0.8, 0.4, "scheduler", ha="right", va="center", fontsize=8)
-        ax.text(CYCLES + 0.8, 0.4, f"{busy:.0f} % busy", ha="left", va="center", fontsize=9)
-    axes[-1].text(0, -0.9, f"time: {CYCLES} cycles", fontsize=8)
+        ax.text(-0.8, 0.4, "scheduler", ha="right", va="center")
+        ax.text(CYCLES + 0.8, 0.4, f"{busy:.0f} % busy", ha="left", va="center")
+    axes[-1].text(0, -0.2, f"time: {CYCLES} cycles", va="top")
     save(plt, fig, path)
 
 

@@ -3,12 +3,12 @@
 import pathlib
 
 from tools.pages.data import COARSE, LADDER, RANDOM, SWEEP, Data
-from tools.pages.figures.style import COLOURS, Axes, Figure, Plan, Unable, plot_style, save
+from tools.pages.figures.labels import label_ends
+from tools.pages.figures.style import COLOURS, Axes, Plan, Unable, plot_style, save
 from tools.repository import Json
 from tools.stats import upper_median
 
 YARDSTICK = "cublas/fp32_pedantic"
-SIZE = 12  # of text
 # Which stages are drawn where there are more than a chart can show: the lecture's, and the last.
 PREFERRED = ("01", "02", "04", "07", "09b", "15", "18")
 MOST = 7  # beside cuBLAS
@@ -60,61 +60,6 @@ def ceilings_of(reports: list[Json]) -> Json | None:
     return next((report["ceilings"] for report in reports if "ceilings" in report), None)
 
 
-def spread(wanted: list[float], gap: float) -> list[float]:
-    """Places near the wanted ones, from 0 to 1, in the same order, no two closer than the gap: neighbours share their
-    mean."""
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-
-    def centre(run: list[int]) -> float:
-        half = (len(run) - 1) / 2 * gap
-        return max(half, min(1 - half, sum(wanted[i] for i in run) / len(run)))
-
-    runs = []
-    for i in order:
-        runs.append([i])
-        while len(runs) > 1 and centre(runs[-1]) - centre(runs[-2]) < (len(runs[-1]) + len(runs[-2])) / 2 * gap:
-            last = runs.pop()
-            runs[-1] += last
-    places = [0.0] * len(wanted)
-    for run in runs:
-        for k, i in enumerate(run):
-            places[i] = centre(run) + (k - (len(run) - 1) / 2) * gap
-    return places
-
-
-def label_ends(fig: Figure, ax: Axes, ends: list[tuple[float, float, str, str]], size: int) -> None:
-    """ends: (x, y, text, colour) in data units. Writes each text right of the plot, as near to its line's end as there
-    is room."""
-    if not ends:
-        return
-    fig.canvas.draw()  # only now are the scales final
-    height = ax.get_window_extent().height / fig.dpi
-    gap = size * 1.25 / 72 / height
-    to_axes = ax.transAxes.inverted()
-    points = [to_axes.transform(ax.transData.transform((x, y))) for x, y, _, _ in ends]
-    for (x, y, text, colour), place in zip(ends, spread([p[1] for p in points], gap)):
-        ax.annotate(
-            text,
-            xy=(x, y),
-            xycoords="data",
-            xytext=(1.05, place),
-            textcoords="axes fraction",
-            fontsize=size,
-            color=colour,
-            va="center",
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colour,
-                "linewidth": 0.5,
-                "alpha": 0.5,
-                "relpos": (0, 0.5),
-                "shrinkA": 1,
-                "shrinkB": 2,
-            },
-        )
-
-
 def on_the_line(size: int) -> bool:
     return size % 128 == 0  # what no tile is cut by; the others are marked apart
 
@@ -154,7 +99,7 @@ def not_cubes(reports: list[Json], stage: str) -> list[tuple[float, float, float
 
 def draw_ladder(reports: list[Json], path: pathlib.Path | str) -> None:
     """At most eight curves: stages and cuBLAS."""
-    plt = plot_style(SIZE)
+    plt = plot_style()
     speeds = cubes(reports)
     ceilings = ceilings_of(reports)
     stages = chosen(list(speeds))
@@ -178,14 +123,12 @@ def draw_ladder(reports: list[Json], path: pathlib.Path | str) -> None:
         ax.plot(size, beside, marker="D", markersize=5, color="black", zorder=5)
         ax.plot(size, speed, marker="D", markersize=5, color=colours[last], zorder=6)
     names = {stage: "cuBLAS FP32" if stage == YARDSTICK else name_of(stage).replace("_", " ") for stage in shown}
-    label_ends(fig, ax, [(max(v), v[max(v)], names[s], colours[s]) for s, v in shown.items()], SIZE)
+    label_ends(fig, ax, [(max(v), v[max(v)], names[s], colours[s]) for s, v in shown.items()])
     fewer = f", {len(stages)} of {len([s for s in speeds if not s.startswith('cublas/')])} stages"
     marks = "x: sizes that 128 does not divide" + (
         f"; diamonds: {number_of(last)} and cuBLAS where M, N, K differ, at (M N K)^(1/3)" if odd else ""
     )
-    ax.set_title(
-        f"SGEMM on {reports[0]['device']}, warm cache{fewer if len(stages) < len(speeds) - 1 else ''}", fontsize=SIZE
-    )
+    ax.set_title(f"SGEMM on {reports[0]['device']}, warm cache{fewer if len(stages) < len(speeds) - 1 else ''}")
     fig.text(0.5, -0.01, marks, ha="center", va="top")
     save(plt, fig, path)
 

@@ -36,8 +36,8 @@ def draw_panel(plt: Pyplot, ax: Axes, title: str, held: list[str], permutation: 
             xytext=(source + 0.5, 0.98),
             arrowprops={"arrowstyle": "->", "linewidth": 1.4 if source != lane else 0.8},
         )
-        ax.text(lane + 0.5, 1.42, f"lane {lane}", ha="center", va="bottom", fontsize=11)
-    ax.set_title(title, fontsize=11, pad=14)
+        ax.text(lane + 0.5, 1.42, f"lane {lane}", ha="center", va="bottom")
+    ax.set_title(title, pad=14)
     ax.set_xlim(-0.05, LANES + 0.05)
     ax.set_ylim(-0.1, 1.55)
     ax.axis("off")
@@ -45,11 +45,11 @@ def draw_panel(plt: Pyplot, ax: Axes, title: str, held: list[str], permutation: 
 
 def draw(path: pathlib.Path) -> None:
     plt = plot_style()
-    fig, axes = plt.subplots(1, len(PANELS), figsize=(11, 2.4))
+    fig, axes = plt.subplots(1, len(PANELS), figsize=(11, 3))
     for ax, panel in zip(axes, PANELS):
         draw_panel(plt, ax, *panel)
-    axes[0].text(-0.1, 1.175, "register", ha="right", va="center", fontsize=11)
-    axes[0].text(-0.1, 0.175, "operand", ha="right", va="center", fontsize=11)
+    axes[0].text(-0.1, 1.175, "register", ha="right", va="center")
+    axes[0].text(-0.1, 0.175, "operand", ha="right", va="center")
     save(plt, fig, path)
 
 

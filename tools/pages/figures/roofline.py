@@ -3,7 +3,8 @@
 import pathlib
 
 from tools.pages.data import COUNTED, COUNTERS, LADDER, Data
-from tools.pages.figures.ladder import SIZE, ceilings_of, chosen, colours_of, cubes, label_ends, number_of
+from tools.pages.figures.labels import label_ends
+from tools.pages.figures.ladder import ceilings_of, chosen, colours_of, cubes, number_of
 from tools.pages.figures.style import Plan, Unable, plot_style, save
 from tools.repository import Json
 
@@ -24,7 +25,7 @@ def intensities(counts: Json | None, counters: Json | None) -> dict[str, dict[st
 
 
 def draw_roofline(reports: list[Json], counts: Json | None, counters: Json | None, path: pathlib.Path | str) -> None:
-    plt = plot_style(SIZE)
+    plt = plot_style()
     speeds = cubes(reports)
     ceilings = ceilings_of(reports)
     if not ceilings:
@@ -70,9 +71,9 @@ def draw_roofline(reports: list[Json], counts: Json | None, counters: Json | Non
         labels.append((ax, [(x, y, number_of(stage), colours[stage]) for x, y, stage in points if stage in named]))
     axes[0].set_ylim(min((speeds[s][at[s]] for s in stages), default=0.1) / 2, peak * 1.9)
     for ax, points in labels:
-        label_ends(fig, ax, points, SIZE)
+        label_ends(fig, ax, points)
     axes[0].set_ylabel("TFLOP/s, measured at " + "/".join(str(n) for n in sorted(set(at.values()))))
-    fig.suptitle(f"Roofline of {reports[0]['device']}, ceilings measured; requests counted", fontsize=SIZE, y=0.98)
+    fig.suptitle(f"Roofline of {reports[0]['device']}, ceilings measured; requests counted", y=0.98)
     circles = "; circles: what DRAM was asked (Nsight Compute)" if any("dram" in per_byte[s] for s in stages) else ""
     fig.text(0.5, -0.1, f"small grey dots: the other stages{circles}", ha="center", va="top")
     save(plt, fig, path)

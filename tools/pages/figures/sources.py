@@ -1,120 +1,106 @@
 """The plots of docs/sources.md: the experiments of SGEMM's sources."""
 
 import pathlib
-from typing import Any
 
 from tools.experiments import sgemm, sgemm_tables
 from tools.pages.data import Data
-from tools.pages.figures.style import Axes, Draw, Plan, beside, plot_style, save
+from tools.pages.figures.labels import label_ends, note
+from tools.pages.figures.style import COLOURS, Axes, Draw, Figure, Plan, log_axes, plot_style, save
 from tools.pages.records.experiments import drawn
 from tools.repository import Json, read_json
 
-
-def curve(ax: Axes, view: sgemm_tables.View, stage: str, **style: Any) -> None:
-    points = [(size, view.gflops(stage, size)) for size in view.sizes if view.gflops(stage, size)]
-    ax.plot(*zip(*points), markersize=4, label=sgemm.label(stage), **{"marker": "o", **style})
+# Nine curves are one too many; the table has it.
+LEFT_OUT = {"pa2-peak": "10:8x16_64x64x64"}
 
 
-def sizes_axis(ax: Axes, sizes: list[sgemm_tables.Size]) -> None:
-    ax.set_xscale("log", base=2)
-    ax.set_yscale("log")
-    ax.set_xticks(sizes, [str(s) for s in sizes])
+def points_of(view: sgemm_tables.View, stage: str) -> list[tuple[int, float]]:
+    return [(size, view.gflops(stage, size)) for size in view.sizes if view.gflops(stage, size)]
+
+
+def draw_speeds(fig: Figure, ax: Axes, record: Json) -> None:
+    view, experiment = sgemm_tables.View(record), sgemm.EXPERIMENTS[record["experiment"]]
+    left_out = LEFT_OUT.get(record["experiment"])
+    curves = {sgemm.label(stage): points_of(view, stage) for stage in view.stages if stage != left_out}
+    theirs = {f"the source's {sgemm.label(stage)}": list(found.items()) for stage, found in experiment.theirs.items()}
+    if experiment.kind in ("blocks", "peaks"):
+        theirs["the report's peaks"] = [(size, speed) for size, (speed, _) in sgemm.PEAKS.items()]
+    ends = []
+    for colour, (name, points) in zip(COLOURS, curves.items()):
+        ax.plot(*zip(*points), "o-", color=colour, markersize=5, linewidth=1.8)
+        ends.append((*points[-1], name, colour))
+    for name, points in theirs.items():
+        ax.plot(*zip(*points), "s--", color="black", markersize=5, linewidth=1.5)
+        ends.append((*points[-1], name, "black"))
+    log_axes(ax, 2, 10)
+    ax.set_xticks(view.sizes, [str(size) for size in view.sizes])
     ax.set_xlabel("M = N = K")
     ax.set_ylabel("GFLOP/s")
+    if left_out in view.stages:
+        note(fig, f"not drawn, in the table: {sgemm.label(left_out)}")
+    label_ends(fig, ax, ends)
 
 
-def draw_speeds(ax: Axes, record: Json) -> None:
-    view, experiment = sgemm_tables.View(record), sgemm.EXPERIMENTS[record["experiment"]]
-    for stage in view.stages:
-        curve(ax, view, stage)
-    theirs = {f"the source's {sgemm.label(stage)}": found for stage, found in experiment.theirs.items()}
-    if experiment.kind in ("blocks", "peaks"):
-        theirs["the report's peaks"] = {size: speed for size, (speed, _) in sgemm.PEAKS.items()}
-    for name, found in theirs.items():
-        ax.plot(list(found), list(found.values()), marker="s", markersize=4, linestyle="--", color="grey", label=name)
-    sizes_axis(ax, view.sizes)
-    beside(ax)
-
-
-def draw_dips(ax: Axes, record: Json) -> None:
+def draw_dips(fig: Figure, ax: Axes, record: Json) -> None:
     view = sgemm_tables.View(record)
-    curve(ax, view, sgemm.BEST, marker=".")
-    points = [(size, view.found[sgemm.BEST, size].get("cublas_gflops")) for size in view.sizes]
-    if all(speed for _, speed in points):
-        ax.plot(*zip(*points), marker=".", color="black", linestyle="--", label="cuBLAS")
+    curves = {sgemm.label(sgemm.BEST): points_of(view, sgemm.BEST)}
+    library = [(size, view.found[sgemm.BEST, size].get("cublas_gflops")) for size in view.sizes]
+    if all(speed for _, speed in library):
+        curves["cuBLAS"] = library
     blas = sgemm_tables.blas_speeds(record)
     if blas:
-        ax.plot(
-            list(blas),
-            list(blas.values()),
-            marker=".",
-            color="darkorange",
-            label=f"OpenBLAS, {record['blas']['threads']} CPU threads",
-        )
+        curves[f"OpenBLAS, {record['blas']['threads']} threads"] = list(blas.items())
+    ends = []
+    for colour, (name, points) in zip(COLOURS, curves.items()):
+        ax.plot(*zip(*points), ".-", color=colour, linewidth=1.5)
+        ends.append((*points[-1], name, colour))
     for size in view.sizes:
         if size % 128 == 0:
             ax.axvline(size, color="lightgrey", linewidth=0.8, zorder=0)
-    ax.set_yscale("log")
+    log_axes(ax, y=10)
     ax.set_xlabel("M = N = K (grey: multiples of 128)")
     ax.set_ylabel("GFLOP/s")
-    beside(ax)
+    label_ends(fig, ax, ends)
 
 
-def draw_roofline(ax: Axes, record: Json) -> None:
-    lowest, highest = 1, 1024
-    for n, (name, bandwidth, achieved, peak) in enumerate(sgemm_tables.roofs(record)):
-        colour = ("tab:blue", "tab:cyan", "dimgrey", "darkgrey")[n % 4]
-        ax.plot(
-            [lowest, peak / bandwidth, highest],
-            [lowest * bandwidth, peak, peak],
-            color=colour,
-            label=f"{name}: {bandwidth:.0f} GB/s",
-        )
-        ax.plot([achieved / bandwidth], [achieved], marker="x", color=colour, linestyle="none")
-        ax.plot([sgemm_tables.tile_intensity()], [achieved], marker="o", color=colour, linestyle="none")
-    ax.plot([], [], marker="x", color="black", linestyle="none", label="achieved, at the report's q")
-    ax.plot([], [], marker="o", color="black", linestyle="none", label="achieved, at the tiles' intensity")
-    ax.set_xscale("log", base=2)
-    ax.set_yscale("log")
+def draw_roofline(fig: Figure, ax: Axes, record: Json) -> None:
+    lowest, highest, ends = 1, 1024, []
+    roofs = sgemm_tables.roofs(record)
+    for n, (name, bandwidth, achieved, peak) in enumerate(roofs):
+        colour, ridge = COLOURS[n % len(COLOURS)], peak / bandwidth
+        ax.plot([lowest, ridge, highest], [lowest * bandwidth, peak, peak], color=colour, linewidth=2)
+        ax.plot([achieved / bandwidth], [achieved], marker="x", color=colour, markersize=8, markeredgewidth=2)
+        ax.plot([sgemm_tables.tile_intensity()], [achieved], marker="o", color=colour, markersize=8)
+        ends.append((highest, peak, f"{name}: {bandwidth:.0f} GB/s", colour))
+    log_axes(ax, 2, 10)
     ax.set_xlabel("flop per byte")
     ax.set_ylabel("GFLOP/s")
-    beside(ax)
+    note(fig, "achieved: x at the report's q, dots at the tiles' intensity")
+    label_ends(fig, ax, ends)
 
 
-def draw_kernels(ax: Axes, record: Json) -> None:
+def draw_kernels(fig: Figure, ax: Axes, record: Json) -> None:
     view = sgemm_tables.View(record)
     stages = [s for s in sgemm.KERNELS if view.gflops(s, 8192)]
-    names = {s: s.replace(":", "\n") for s in stages}
-    ax.plot(list(names.values()), [view.gflops(s, 8192) for s in stages], marker="o", label=record["device"])
-    theirs = {names[s]: sgemm.KERNELS[s][2] for s in stages if sgemm.KERNELS[s][2]}
-    ax.plot(
-        list(theirs),
-        list(theirs.values()),
-        marker="s",
-        linestyle="--",
-        color="grey",
-        label="GTX 1070, the case study's",
-    )
-    ax.set_yscale("log")
-    ax.tick_params(axis="x", labelsize=7, labelrotation=45)
+    ours = [(n, view.gflops(stage, 8192)) for n, stage in enumerate(stages)]
+    theirs = [(n, sgemm.KERNELS[stage][2]) for n, stage in enumerate(stages) if sgemm.KERNELS[stage][2]]
+    curves = ((ours, record["device"].removeprefix("NVIDIA "), COLOURS[0]), (theirs, "GTX 1070, theirs", "black"))
+    for points, _, colour in curves:
+        ax.plot(*zip(*points), "o-", color=colour, markersize=6, linewidth=2)
+    log_axes(ax, y=10)
+    names = [stage.replace(":", " ").replace("_", " ") for stage in stages]
+    ax.set_xticks(range(len(stages)), names, rotation=90)
     ax.set_xlabel("stage (kernels 1 to 8)")
     ax.set_ylabel("GFLOP/s at 8192")
-    beside(ax)
+    label_ends(fig, ax, [(*points[-1], name, colour) for points, name, colour in curves])
 
 
-def draw_requests(ax: Axes, record: Json) -> None:
+def draw_requests(fig: Figure, ax: Axes, record: Json) -> None:
     names = [sgemm.REQUESTS[r["stage"]][0] for r in record["results"]]
     lanes = [r["shared_load_lanes"] for r in record["results"]]
-    ax.bar(range(len(names)), lanes, 0.6, color="steelblue")
+    ax.bar(range(len(names)), lanes, 0.6, color="#8fc1e8")
     for n, r in enumerate(record["results"]):
-        ax.text(
-            n,
-            lanes[n],
-            f"{lanes[n]:,} of work-items,\n{r['shared_load_requests']:,} of warps",
-            ha="center",
-            va="bottom",
-            fontsize=8,
-        )
+        said = f"{lanes[n]:,} of work-items,\n{r['shared_load_requests']:,} of warps"
+        ax.text(n, lanes[n], said, ha="center", va="bottom")
     ax.set_xticks(range(len(names)), names)
     ax.set_ylim(0, 1.2 * max(lanes))
     ax.set_ylabel("requests to shared memory")
@@ -132,12 +118,16 @@ DRAW = {
 }
 
 
+WIDE = ("requests",)  # without names beside the plot
+
+
 def draw(name: str, source: pathlib.Path, path: pathlib.Path) -> None:
-    record = read_json(source)
+    record, kind = read_json(source), sgemm.EXPERIMENTS[name].kind
     plt = plot_style()
-    fig, ax = plt.subplots(figsize=(8, 4.4))
-    DRAW[sgemm.EXPERIMENTS[name].kind](ax, record)
-    ax.set_title(f"{record['title']} ({record['device']})", fontsize=10)
+    fig, ax = plt.subplots(figsize=(9.6 if kind in WIDE else 7, 3.6 if kind == "kernels" else 4.3))
+    DRAW[kind](fig, ax, record)
+    space = " " if len(record["title"] + record["device"]) < 75 else "\n"
+    fig.suptitle(f"{record['title']}{space}({record['device']})", y=1.0)
     save(plt, fig, path)
 
 

@@ -1,12 +1,27 @@
 """FP32 products on Tensor Cores."""
 
+import math
 import pathlib
 
 from tools.pages.data import Data
-from tools.pages.figures.style import Plan, plot_style, save
+from tools.pages.figures.labels import label_ends, note
+from tools.pages.figures.style import COLOURS, Axis, Plan, log_axes, plot_style, save
 from tools.pages.records.tcec import accuracy_path, batched_name, batched_speeds, papers_library, residuals, short_name
 from tools.pages.records.tensor import FOLDERS, MEASURED, measured
 from tools.repository import GPU, newest, read_json
+
+# Which sums of products each panel shows: the two that the page tells of, beside FP32 and no promotion at all.
+FORMS = {
+    "uniform": ("uniform, -1 to 1", {"": "sums of 16", ":promoted=64": "of 64", ":cut-off": "of all"}),
+    "positive": ("positive, 0 to 1", {"": "sums of 16", ":promoted=256": "of 256", ":cut-off": "of all"}),
+}
+SHOWN = ("positive", "wide", "uniform")  # of the distributions: normal, tiny and huge numbers are like uniform ones
+
+
+def powers_of_ten(axis: Axis) -> None:
+    """With exponents as large as other numbers."""
+    axis.set_major_formatter(lambda value, _: f"1e{math.log10(value):.0f}")
+    axis.set_minor_formatter(lambda value, _: "")
 
 
 def draw_tcec_roofline(path: pathlib.Path) -> None:
@@ -15,19 +30,23 @@ def draw_tcec_roofline(path: pathlib.Path) -> None:
     plt = plot_style()
     c = read_json(MEASURED)["ceilings"]
     peak, shared = c["hmma_gflops"] / 3e3, c["shared_gbs"] / 1e3
-    fig, ax = plt.subplots(figsize=(8, 4.4))
-    sizes = list(range(8, 129, 4))
-    for words, name, style in (
-        (12, "07, split in shared memory: n/12 flops a byte", "--"),
-        (4, "08, split in registers: n/4", "-"),
+    fig, ax = plt.subplots(figsize=(7, 4.5))
+    least, most, ends = 8, 128, []
+    for words, name, colour, at in (
+        (12, "07, split in shared\nmemory: n/12 flops a byte", COLOURS[1], 0.62),
+        (4, "08, split in\nregisters: n/4", COLOURS[0], 0.87),
     ):
-        ax.plot(sizes, [min(peak, shared * n / words) for n in sizes], style, label=name)
-    ax.axhline(peak, color="0.6", lw=0.8)
-    ax.text(128, peak, f"a third of mma.sync's {c['hmma_gflops'] / 1e3:.0f} ", ha="right", va="bottom", fontsize=8)
-    ax.axhline(c["ffma_gflops"] / 1e3, color="tab:red", lw=0.8)
-    ax.text(128, c["ffma_gflops"] / 1e3, "FP32 cores ", ha="right", va="bottom", fontsize=8, color="tab:red")
-    for n in (16, 32, 64):
-        ax.axvline(n, color="0.85", lw=0.8, zorder=0)
+        ridge = peak * words / shared
+        ax.plot((least, ridge, most), (shared * least / words, peak, peak), color=colour, linewidth=2)
+        x = ridge * at
+        ends.append((x, shared * x / words, name, colour))
+    # Below the slopes, because both curves end in the roof.
+    for x, y, name, colour in ends:
+        ax.annotate(name, (x, y), xytext=(11, 0), textcoords="offset points", color=colour, va="top")
+    ax.text(most, peak * 1.01, f"a third of mma.sync's {c['hmma_gflops'] / 1e3:.0f}", ha="right", va="bottom")
+    fp32 = c["ffma_gflops"] / 1e3
+    ax.axhline(fp32, color="black", linewidth=1.2, linestyle=":")
+    ax.text(most, fp32, "FP32 cores", ha="right", va="bottom")
     run = measured("s")
     for r in run["results"] if run else []:
         if (
@@ -35,19 +54,17 @@ def draw_tcec_roofline(path: pathlib.Path) -> None:
             and r["problem"]["m"] == r["problem"]["k"] == 4096
             and "gflops" in r
         ):
-            ax.plot(32, r["gflops"] / 1e3, "o", color="k", ms=5)
-            ax.annotate(
-                f"{short_name(r['stage'])[:2]}, {r['gflops'] / 1e3:.0f}",
-                (32, r["gflops"] / 1e3),
-                xytext=(6, 3 if "/08" in r["stage"] else -9),
-                textcoords="offset points",
-                fontsize=8,
-            )
-    ax.set_xlabel("n: a warp has n x n of C")
+            speed, is_08 = r["gflops"] / 1e3, "/08" in r["stage"]
+            colour = COLOURS[0 if is_08 else 1]
+            ax.plot(32, speed, "o", color=colour, markersize=7)
+            text = f"{short_name(r['stage'])[:2]}: {speed:.0f}"
+            at = (-8, 5) if is_08 else (8, -4)
+            side = "right" if is_08 else "left"
+            ax.annotate(text, (32, speed), xytext=at, textcoords="offset points", color=colour, ha=side, va="center")
+    ax.set_xlabel("n: a warp has n x n of C; dots: measured")
+    ax.set_xticks([16, 32, 64, 96, 128])
     ax.set_ylabel("TFLOP/s of FP32 products, at most")
     ax.set_ylim(0, peak * 1.15)
-    ax.legend(loc="lower right", fontsize=8)
-    fig.tight_layout()
     save(plt, fig, path)
 
 
@@ -55,37 +72,27 @@ def draw_tcec_promotion(path: pathlib.Path) -> None:
     """Residual over K for sums of Tensor Cores that are added up in FP32 after so many products."""
     plt = plot_style()
     run = read_json(accuracy_path())
-    found = {d: by for d, by in residuals(run).items() if d in ("uniform", "positive")}
-    fig, axes = plt.subplots(1, len(found), figsize=(5.2 * len(found), 4.4), sharey=True, squeeze=False)
+    found = {d: by for d, by in residuals(run).items() if d in FORMS}
+    fig, axes = plt.subplots(1, len(found), figsize=(9, 4), sharey=True, squeeze=False, gridspec_kw={"wspace": 0.45})
     for ax, (distribution, by_stage) in zip(axes[0], found.items()):
-        first = next(iter(by_stage))
-        forms = [s for s in by_stage if s.startswith("tensorcore/08")]
-        for s, style in [
-            (first, "k:"),
-            *((s, "-") for s in forms),
-            ("tensorcore/07_split_in_shared:uncorrected", "--"),
-        ]:
-            if s in by_stage:
-                ax.loglog(
-                    *zip(*sorted(by_stage[s].items())),
-                    style,
-                    marker="o",
-                    ms=3,
-                    lw=1,
-                    label="FP32"
-                    if s == first
-                    else short_name(s)
-                    .replace("08_split_in_registers:", "")
-                    .replace("08_split_in_registers", "promoted=16")
-                    .replace("07_split_in_shared:", ""),
-                )
-        ax.axhline(run["fp32_residual_allowed"], color="0.7", lw=0.8)
-        ax.set_xscale("log", base=2)
-        ax.set_title({"uniform": "uniform, -1 to 1", "positive": "positive, 0 to 1"}[distribution], fontsize=10)
+        title, forms = FORMS[distribution]
+        names = {next(iter(by_stage)): "FP32"} | {
+            f"tensorcore/08_split_in_registers{form}": name for form, name in forms.items()
+        }
+        ends = []
+        for colour, (stage, name) in zip(("black", *COLOURS), names.items()):
+            points = sorted(by_stage.get(stage, {}).items())
+            if points:
+                ax.plot(*zip(*points), color=colour, linewidth=2)
+                ends.append((*points[-1], name, colour))
+        ax.axhline(run["fp32_residual_allowed"], color="0.7", linewidth=1)
+        log_axes(ax, 2, 10)
+        powers_of_ten(ax.yaxis)
+        ax.set_title(title)
         ax.set_xlabel("K")
+        label_ends(fig, ax, ends)
     axes[0][0].set_ylabel("relative Frobenius residual")
-    axes[0][-1].legend(fontsize=7)
-    fig.tight_layout()
+    note(fig, "sums of so many products on Tensor Cores, added up in FP32; grey: what is allowed to FP32")
     save(plt, fig, path)
 
 
@@ -97,17 +104,20 @@ def draw_tcec_policies(path: pathlib.Path) -> None:
     depth = max(k for by in found.values() for of in by.values() for k in of if k <= 4096)
     first = next(iter(next(iter(found.values()))))
     forms = [first, *(s for s in found["uniform"] if s.startswith("tensorcore/09"))]
-    fig, ax = plt.subplots(figsize=(8, 4.2))
-    for (distribution, by_stage), marker in zip(found.items(), "os^vD*"):
+    fig, ax = plt.subplots(figsize=(8, 4.4))
+    for distribution, marker, colour, side in zip(SHOWN, "sDo", COLOURS, ("right", "center", "left")):
+        by_stage = found.get(distribution, {})
         points = [(by_stage[s][depth], i) for i, s in enumerate(forms) if depth in by_stage.get(s, {})]
-        ax.plot(*zip(*points), marker, label=distribution, ms=6)
+        if not points:
+            continue
+        ax.plot(*zip(*points), marker, color=colour, markersize=8)
+        ax.text(points[0][0], -0.75, distribution, color=colour, ha=side, va="bottom")
     ax.set_yticks(range(len(forms)), ["FP32", *("half" if ":" not in s else s.split(":")[1] for s in forms[1:])])
-    ax.invert_yaxis()
+    ax.set_ylim(len(forms) - 0.5, -0.6)
     ax.set_xscale("log")
-    ax.axvline(run["fp32_residual_allowed"], color="0.7", lw=0.8)
-    ax.set_xlabel(f"relative Frobenius residual at K = {depth:,}")
-    ax.legend(fontsize=8)
-    fig.tight_layout()
+    powers_of_ten(ax.xaxis)
+    ax.axvline(run["fp32_residual_allowed"], color="0.7", linewidth=1)
+    ax.set_xlabel(f"relative Frobenius residual at K = {depth:,}; no mark: infinite")
     save(plt, fig, path)
 
 
@@ -115,27 +125,19 @@ def draw_batched(path: pathlib.Path) -> None:
     """Figure 8: throughput of a batch over k."""
     plt = plot_style()
     speeds, run = batched_speeds()
-    fig, ax = plt.subplots(figsize=(8, 4.6))
-    for (stage, of), marker in zip(speeds.items(), "osD^v"):
-        if stage != "cublas/tf32":
-            ax.plot(*zip(*sorted(of.items())), marker=marker, ms=4, lw=1, label=batched_name(stage))
-    ax.plot(*zip(*papers_library().items()), "k:", marker="x", ms=5, lw=1, label="the paper's library")
-    ax.axhline(run["ceilings"]["ffma_gflops"] / 1e3, color="tab:red", lw=0.8)
-    ax.text(
-        2**14,
-        run["ceilings"]["ffma_gflops"] / 1e3,
-        "FP32 cores at their peak",
-        va="top",
-        ha="right",
-        fontsize=8,
-        color="tab:red",
-    )
-    ax.set_xscale("log", base=2)
+    curves = {batched_name(stage).replace("_", " "): of for stage, of in speeds.items() if stage != "cublas/tf32"}
+    fig, ax = plt.subplots(figsize=(7.6, 4.6))
+    ends = []
+    for colour, (name, of) in zip(("black", *COLOURS), {"the paper's library": papers_library(), **curves}.items()):
+        ax.plot(*zip(*sorted(of.items())), color=colour, linewidth=2)
+        ends.append((max(of), of[max(of)], name, colour))
+    peak = run["ceilings"]["ffma_gflops"] / 1e3
+    ax.axhline(peak, color="black", linewidth=1.2, linestyle=":")
+    log_axes(ax, 2)
     ax.set_ylim(0, None)
     ax.set_xlabel("k of 256 products of 1,024 x 1,024 x k")
     ax.set_ylabel("TFLOP/s")
-    ax.legend(fontsize=8)
-    fig.tight_layout()
+    label_ends(fig, ax, [*ends, (max(papers_library()), peak, "FP32 cores, peak", "black")])
     save(plt, fig, path)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tools.experiments.tsm_cases import TYPES
 from tools.pages.data import Data, NotMeasured
-from tools.pages.figures.ladder import label_ends
+from tools.pages.figures.labels import label_ends
 from tools.pages.figures.style import COLOURS as CURVES
 from tools.pages.figures.style import Axes, Plan, Pyplot, plot_style, save
 from tools.pages.records.probes import record_path
@@ -45,8 +45,7 @@ def predicted_gbs(stage: str, source: str, width: int, type: str) -> float:
 
 def draw_prediction(sources: dict[str, str], data: Data, path: pathlib.Path) -> None:
     """Bandwidth by Little's law against the width, for each stage. Types that have the same curve share it."""
-    size = 12
-    plt = plot_style(size)
+    plt = plot_style()
     fig, ax = plt.subplots(figsize=(8.2, 4.8))
     found = memory()
     most, widths = found.ceiling, range(1, 65)
@@ -70,9 +69,8 @@ def draw_prediction(sources: dict[str, str], data: Data, path: pathlib.Path) -> 
     ax.set_ylabel("GB/s of A and B")
     ax.set_title(
         f"Bytes in flight / latency: {found.ns(256):.0f} ns where they are few, {found.full_ns():.0f} ns where many",
-        fontsize=size,
     )
-    label_ends(fig, ax, ends, size)
+    label_ends(fig, ax, ends)
     save(plt, fig, path)
 
 
@@ -86,7 +84,7 @@ def element_owners(map_name: str, m: int, n: int, tm: int, tn: int) -> list[list
 
 def draw_maps(path: pathlib.Path) -> None:
     """Who has which element of C, in the slices of 03 to 06, for a C of 8 x 8."""
-    plt = plot_style(12)
+    plt = plot_style()
     fig, axes = plt.subplots(1, 4, figsize=(10, 3.3))
     for ax, (title, name, tm, tn) in zip(
         axes,
@@ -101,13 +99,13 @@ def draw_maps(path: pathlib.Path) -> None:
         ax.imshow([[1 if owner == 0 else 0 for owner in row] for row in owners], cmap="Blues", vmin=0, vmax=2)
         for r, row in enumerate(owners):
             for c, owner in enumerate(row):
-                ax.text(c, r, owner, ha="center", va="center", fontsize=12)
-        ax.set_title(title, fontsize=12)
+                ax.text(c, r, owner, ha="center", va="center")
+        ax.set_title(title)
         ax.set_xticks([])
         ax.set_yticks([])
         ax.grid(False)
     axes[0].set_ylabel("row of C, column of A")
-    fig.supxlabel("column of C and of B; the number is the thread of a slice", fontsize=12)
+    fig.supxlabel("column of C and of B; the number is the thread of a slice")
     fig.tight_layout()
     save(plt, fig, path)
 
@@ -115,8 +113,9 @@ def draw_maps(path: pathlib.Path) -> None:
 Point = tuple[float, float]
 Corner = tuple[float, float, float]
 # How far a step along each axis of a cuboid goes on paper: along the front to the right, down, and to the back.
-DEPTH = (0.62, 0.42)
-COLOURS = ("#2c6fbb", "#f2b134", "#6aa84f", "#c05a4e", "#8e7cc3", "#76a5af", "#d9d2c3", "#b8b8b8")
+DEPTH = (0.72, 0.55)
+# Light, because a number stands on each cell; neighbours differ for all eyes.
+COLOURS = ("#7fb8e6", "#f2b134", "#7ccba2", "#e8a6c8", "#efe36b", "#b7dff5", "#d9d2c3", "#b8b8b8")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,17 +156,16 @@ def draw_cuboid(ax: Axes, plt: Pyplot, cuboid: Cuboid) -> None:
         colour = COLOURS[owner % len(COLOURS)]
         ax.add_patch(plt.Polygon(outline, facecolor=colour, edgecolor="white", linewidth=0.6))
         x, y = (sum(values) / 4 for values in zip(*outline))
-        ax.text(x, y, str(owner), ha="center", va="center", fontsize=6, color="black")
+        ax.text(x, y, str(owner), ha="center", va="center_baseline")
     front, top, side = cuboid.faces
-    ax.text(across / 2, -down - 0.35, f"{front}: {cuboid.across[0]} to the right", ha="center", va="top", fontsize=8)
-    ax.text(-0.25, -down / 2, f"{cuboid.down[0]} down", ha="right", va="center", rotation=90, fontsize=8)
+    ax.text(across / 2, -down - 0.2, f"{front}: {cuboid.across[0]} right", ha="center", va="top")
+    ax.text(-0.2, -down / 2, f"{cuboid.down[0]} down", ha="right", va="center", rotation=90)
     far = DEPTH[0] * back, DEPTH[1] * back
-    title = f"{top}, {cuboid.back[0]} to the back"
-    ax.text(across / 2 + far[0], far[1] + 0.2, title, ha="center", va="bottom", fontsize=8)
-    ax.text(across + far[0] + 0.2, far[1] - down / 2, side, ha="left", va="center", fontsize=8)
-    ax.set_title(cuboid.title, fontsize=9)
-    ax.set_xlim(-1.2, across + far[0] + 1.4)
-    ax.set_ylim(-down - 1.4, far[1] + 1.3)
+    ax.text(across / 2 + far[0], far[1] + 0.2, f"{top}, {cuboid.back[0]} to the back", ha="center", va="bottom")
+    ax.text(across + far[0] + 0.2, far[1] - down / 2, side, ha="left", va="center")
+    ax.set_title(cuboid.title)
+    ax.set_xlim(-0.8, across + far[0] + 0.7)
+    ax.set_ylim(-down - 0.9, far[1] + 0.9)
     ax.set_aspect("equal")
     ax.axis("off")
 
@@ -182,15 +180,15 @@ def tsmttsm_cuboids() -> list[Cuboid]:
             title,
             ("N", 4),
             ("M", 4),
-            ("K", 6),
+            ("K", 4),
             ("C", "B", "A"),
             lambda x, y, z: z * slice_threads + owners[y][x],
         )
 
     return [
-        cuboid("03: K only, all of C a thread", 4, 4),
-        cuboid("04: K and N, a column a thread", 4, 1),
-        cuboid("05: tiles of 2 x 2", 2, 2),
+        cuboid("03: K only,\nall of C a thread", 4, 4),
+        cuboid("04: K and N,\na column a thread", 4, 1),
+        cuboid("05: tiles of 2 x 2,\na tile a thread", 2, 2),
     ]
 
 
@@ -198,20 +196,20 @@ def tsmm_cuboids() -> list[Cuboid]:
     """B is K x N, in front, of which K is long; M runs to the back, and A and C lie on the sides."""
 
     def cuboid(title: str, owner: Callable[[int, int], int]) -> Cuboid:
-        return Cuboid(title, ("N", 4), ("K", 6), ("M", 3), ("B", "C", "A"), lambda x, y, z: owner(x, y))
+        return Cuboid(title, ("N", 4), ("K", 6), ("M", 2), ("B", "C", "A"), lambda x, y, z: owner(x, y))
 
     return [
-        cuboid("a thread for a row of B", lambda x, y: y),
-        cuboid("11: a thread for each element", lambda x, y: 4 * y + x),
-        cuboid("12: 2 threads a row, interleaved", lambda x, y: 2 * y + x % 2),
-        cuboid("12: the same with 2 rows at a time", lambda x, y: 2 * (y % 3) + x % 2),
+        cuboid("a thread for\na row of B", lambda x, y: y),
+        cuboid("11: a thread for\neach element", lambda x, y: 4 * y + x),
+        cuboid("12: 2 threads a\nrow, interleaved", lambda x, y: 2 * y + x % 2),
+        cuboid("12: the same with\n2 rows at a time", lambda x, y: 2 * (y % 3) + x % 2),
     ]
 
 
 def draw_cuboids(cuboids: list[Cuboid], path: pathlib.Path) -> None:
     """Which thread has which FMAs; the number and the colour are the thread's."""
     plt = plot_style()
-    fig, axes = plt.subplots(1, len(cuboids), figsize=(3.4 * len(cuboids), 3.6))
+    fig, axes = plt.subplots(1, len(cuboids), figsize=(10.5, 4.4))
     for ax, cuboid in zip(axes, cuboids):
         draw_cuboid(ax, plt, cuboid)
     fig.tight_layout()
@@ -231,8 +229,7 @@ def tile_rows(source: str, tm: int, tn: int, width: int, rows_of_words: int, siz
 
 def draw_tiles(sources: dict[str, str], data: Data, path: pathlib.Path) -> None:
     """Bytes in flight of an SM against the width, for each tile, without and with a second set of registers."""
-    size = 12
-    plt = plot_style(size)
+    plt = plot_style()
     fig, axes = plt.subplots(1, 2, figsize=(10, 4.4), sharey=True, gridspec_kw={"wspace": 0.3})
     widths = range(1, 65)
     needed = memory().needed() / 1000
@@ -246,8 +243,8 @@ def draw_tiles(sources: dict[str, str], data: Data, path: pathlib.Path) -> None:
         ax.set_yscale("log")
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         ax.set_xlabel("M = N, double")
-        ax.set_title({"05": "05, 06: one set of registers", "07": "07, 08: two sets"}[stage], fontsize=size)
-        label_ends(fig, ax, [*ends, (64, needed, "needed", "black")], size)
+        ax.set_title({"05": "05, 06: one set of registers", "07": "07, 08: two sets"}[stage])
+        label_ends(fig, ax, [*ends, (64, needed, "needed", "black")])
     axes[0].set_ylabel("kB in flight of an SM")
     fig.text(0.5, -0.03, "needed: latency x bandwidth", ha="center", va="top")
     save(plt, fig, path)

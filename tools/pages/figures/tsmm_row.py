@@ -3,8 +3,11 @@
 import pathlib
 
 from tools.pages.data import Data
-from tools.pages.figures.style import Plan, plot_style, save
+from tools.pages.figures.labels import label_ends
+from tools.pages.figures.style import COLOURS, Plan, plot_style, save
 from tools.repository import ROOT
+
+MOST = 150  # cycles that are shown
 
 
 def place(thread: int, per_row: int) -> tuple[int, int]:
@@ -49,33 +52,40 @@ def draw(data: Data, path: pathlib.Path) -> None:
     sms, clock = data.ladder["sm_count"], 1.75e9
     # The ceiling of `scale` in a run that measured it, else what it was when the pages were written.
     both_ways = data.ceilings.get("scale_gbs", 3930) * 1e9 / sms / clock
-    fig, axes = plt.subplots(1, 2, figsize=(11, 4.4), sharey=True)
+    fig, axes = plt.subplots(1, 2, figsize=(9, 4.2), sharey=True, gridspec_kw={"wspace": 0.75})
     widths = range(1, 65)
-    even = [m for m in widths if m % 2 == 0]
-    for ax in axes:
-        ax.plot(widths, [16 * m / both_ways for m in widths], "k-", linewidth=1.4, label="memory, A and B")
-        ax.plot(widths, [m * m / 64 for m in widths], "k--", linewidth=1, label="FP64 cores")
-        ax.set_xlabel("M = N, double")
-        ax.set_ylim(0, 150)
-    axes[0].set_title("loads", fontsize=10)
-    axes[0].plot(widths, [row_of_11(m, m) for m in widths], "C3-", linewidth=1.2, label="11: A and C")
-    axes[0].plot(widths, [row_of_a(m, 4, False) for m in widths], "C0-", linewidth=1.2, label="12: A by single words")
-    axes[0].plot(
-        even, [row_of_a(m, 4, True) for m in even], "C1.-", linewidth=1, markersize=4, label="12: A two words at a time"
+    even = range(2, 65, 2)
+    by_rows = {
+        rows: [row_of_a(m, 4, m % 2 == 0) + m * -(-m // 4) / (8 * rows) + m / 4 for m in widths] for rows in (1, 2, 4)
+    }
+    panels = (
+        (
+            "loads",
+            (
+                ("11: A and C", widths, [row_of_11(m, m) for m in widths]),
+                ("12: A, by words", widths, [row_of_a(m, 4, False) for m in widths]),
+                ("12: A, two words", even, [row_of_a(m, 4, True) for m in even]),
+            ),
+        ),
+        (
+            "12: A, C from shared\nmemory, B's sectors",
+            [(f"{rows} row{'s' * (rows > 1)} at a time", widths, cycles) for rows, cycles in by_rows.items()],
+        ),
     )
-    axes[1].set_title("12: A, C from shared memory, and B's sectors", fontsize=10)
-    for unroll, colour in ((1, "C2"), (2, "C4"), (4, "C0")):
-        axes[1].plot(
-            widths,
-            [row_of_a(m, 4, m % 2 == 0) + m * -(-m // 4) / (8 * unroll) + m / 4 for m in widths],
-            colour + "-",
-            linewidth=1.2,
-            label=f"{unroll} row{'s' * (unroll > 1)} at a time",
-        )
+    axes[0].set_ylim(0, MOST)
+    for ax, (title, curves) in zip(axes, panels):
+        ends = []
+        for colour, (name, xs, cycles) in zip(COLOURS, curves):
+            ax.plot(xs, cycles, color=colour, linewidth=1.5)
+            shown = [(x, y) for x, y in zip(xs, cycles) if y <= MOST]
+            ends.append((*shown[-1], name, colour))
+        cores, memory = [m * m / 64 for m in widths], 16 * 64 / both_ways
+        ax.plot(widths, cores, "--", color=COLOURS[3], linewidth=1.8)
+        ax.plot((0, 64), (0, memory), color="black", linewidth=1.8)
+        ax.set_title(title)
+        ax.set_xlabel("M = N, double")
+        label_ends(fig, ax, [*ends, (64, cores[-1], "FP64 cores", COLOURS[3]), (64, memory, "memory", "black")])
     axes[0].set_ylabel("cycles of an SM for a row")
-    for ax in axes:
-        ax.legend(fontsize=8, loc="upper left")
-    fig.tight_layout()
     save(plt, fig, path)
 
 

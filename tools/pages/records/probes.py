@@ -4,7 +4,7 @@ import pathlib
 from collections.abc import Iterable
 from typing import Any
 
-from tools.repository import CPU, GPU, Json, read_json_if_there
+from tools.repository import CPU, GPU, Json, newest, read_json_if_there
 
 MEASURED = GPU / "probes"  # may be missing, whole or in part
 CODE = CPU / "probes"  # --sass: needs no GPU
@@ -18,6 +18,11 @@ def record_path(name: str, folder: pathlib.Path | None = None) -> pathlib.Path:
 def record(name: str, folder: pathlib.Path | None = None) -> Json | None:
     """None where it was not measured yet."""
     return read_json_if_there(record_path(name, folder))
+
+
+def newest_record(name: str) -> Json | None:
+    """Of the probe as it is now: a part of them was measured anew, on another GPU."""
+    return read_json_if_there(newest(record_path(name)))
 
 
 def unique(values: Iterable[Any]) -> list[Any]:

@@ -5,6 +5,7 @@
   const at = (id) => document.getElementById(id);
   const field = Object.fromEntries(trace.fields.map((name, i) => [name, i]));
   const LINE = 128, WORD = 4, SECTOR = 32, ROW_WORDS = LINE / WORD;
+  const MOST = 256, PAGE = 128; // rows or columns that are drawn at once, else a page of them
 
   // ---- the trace, unpacked
 
@@ -22,31 +23,41 @@
     return {
       index, block: get("block"), warp: get("warp"), barriers: get("barriers"), site, object: get("object"), base: get("base"),
       lanes: shapes[get("shape")], sectors: get("sectors"), lines: get("lines"), wavefronts: get("wavefronts"),
-      conflicts: get("conflicts"), shared: site.space === "shared", writes: site.access !== "load",
+      conflicts: get("conflicts"), source: get("source"), shared: site.space === "shared", writes: site.access !== "load",
     };
   });
   const offsetOf = (request, lane) => request.base + lane.offset;
-  const objectOf = (request, lane) => (lane.object === null ? request.object : lane.object);
 
-  // The line that is lit: the innermost one of the stage's own file, else the innermost that there is.
-  const lineOf = (site) => site.lines.find((line) => line.file === trace.file) || site.lines[0];
+  // The line that is lit, which trace.py chooses.
+  const lineOf = (site) => site.lines[site.shown];
 
   // ---- what lies where
 
-  // What each object is shown as: cells of so many bytes, in rows.
-  const objects = trace.objects.map((object, number) => {
+  // What is shown: each object, and of an array that holds several tiles each part of it. Offsets are the whole array's.
+  const shown = trace.objects.flatMap((object, whole) => (object.parts || [{ offset: 0, bytes: object.bytes, filled: "" }])
+    .map((part) => ({ ...object, whole, first: part.offset, bytes: part.bytes, filled: part.filled, many: (object.parts || []).length > 1 })));
+  // As cells of so many bytes, in rows.
+  const objects = shown.map((object, number) => {
     if (object.kind === "matrix") {
       return { ...object, number, cell: object.element_bytes, cols: object.cols, stride: object.ld, count: object.rows };
     }
     if (object.dimensions) {
       const last = object.dimensions[object.dimensions.length - 1], flat = object.dimensions.length === 1;
-      const cols = object.row || (flat ? LINE / object.element_bytes : last); // flat: a row of banks in each
+      // Flat, or too wide for a drawing: a row of banks in each.
+      const cols = object.row || (flat || last > MOST ? LINE / object.element_bytes : last);
       const count = Math.ceil(object.dimensions.reduce((a, b) => a * b, 1) / cols);
       return { ...object, number, cell: object.element_bytes, cols, stride: cols, count };
     }
     // Nobody told its shape: rows of 32 words, one for each bank.
     return { ...object, number, cell: WORD, cols: ROW_WORDS, stride: ROW_WORDS, count: Math.ceil(object.bytes / LINE) };
   });
+  const partsOf = trace.objects.map((_, whole) => objects.filter((object) => object.whole === whole));
+  const objectOf = (request, lane) => {
+    const parts = partsOf[lane.object === null ? request.object : lane.object];
+    if (parts.length === 1) return parts[0].number;
+    const offset = offsetOf(request, lane);
+    return (parts.find((part) => offset < part.first + part.bytes) || parts[parts.length - 1]).number;
+  };
   const span = (first, count) => (count > 1 ? `${first}..${first + count - 1}` : `${first}`);
   // Of its first element, for an access of several.
   const nameOf = (number, offset) => {
@@ -178,11 +189,20 @@
     const more = request.conflicts ? `, ${request.conflicts} of them avoidable` : "";
     return `${counted(request.sectors, "sector")} in ${counted(request.lines, "line")}; if L1 hits, ${wavefronts}${more}`;
   };
-  const nowText = (request) => {
+  // Of a load from shared memory, what wrote its first word.
+  const filledText = (request, past) => {
+    if (!request.shared || request.writes) return "";
+    const lane = request.lanes[0], object = objects[objectOf(request, lane)];
+    const cell = cellOf(object, areaOf(object), Math.floor(offsetOf(request, lane) / object.cell));
+    const by = cell < 0 ? undefined : requests[past[object.number].by[cell]];
+    return by ? ` Filled ${by.source < 0 ? "" : `from ${trace.objects[by.source].name} `}by line ${lineOf(by.site).line}.` : "";
+  };
+  const nowText = (request, past) => {
     if (!request) return "No access of this warp is in the trace.";
     const names = [...new Set(request.lanes.map((lane) => objects[objectOf(request, lane)].name))].join(" and ");
     return `<b>Step ${state.step + 1} of ${chosen.length}</b>: warp ${request.warp} ${verb(request.site)} <b>${names}</b>, ` +
-      `${request.lanes.length} x ${counted(request.site.bytes, "byte")}: ${costText(request)}. ` +
+      `${request.lanes.length} x ${counted(request.site.bytes, "byte")}: ${costText(request)}.` +
+      `${filledText(request, past)} ` +
       `Barriers before: ${request.barriers}.` + (state.remark ? ` <i>${state.remark}</i>` : "");
   };
 
@@ -266,7 +286,7 @@
   };
   const wide = () => {
     if (isPhone()) return 150;
-    return Math.max(90, Math.min(230, (at("figures").clientWidth - 262) / objects.length - 20));
+    return Math.max(90, Math.min(230, (at("figures").clientWidth - 262) / objects.filter(isTouched).length - 20));
   };
 
   // Rows: wavefronts of shared memory, or lines of global memory; columns: their 32 words.
@@ -307,23 +327,29 @@
       ? `${counted(order.length, "wavefront")} x 32 banks` : `${counted(order.length, "line")} x 4 sectors`;
   };
 
-  // The part of each object that the block touches: rows and columns from, to.
+  // The part of each object that the block touches: rows and columns from, to. A shared array is shown whole.
   const limits = (object) => {
-    if (object.kind !== "matrix") return { top: 0, left: 0, rows: object.count, cols: object.cols };
-    let top = Infinity, left = Infinity, bottom = 0, right = 0;
+    let top = Infinity, left = Infinity, bottom = 0, right = 0, seen = null;
     for (const request of requests) {
       if (request.block !== state.block) continue;
       for (const lane of request.lanes) {
         if (objectOf(request, lane) !== object.number) continue;
+        if (object.many && !object.filled && request.writes) continue; // zeros, which nobody may ever read
         const element = Math.floor(offsetOf(request, lane) / object.cell), row = Math.floor(element / object.stride);
         const col = element % object.stride;
+        seen = seen || { top: row, left: col };
         top = Math.min(top, row);
         bottom = Math.max(bottom, row);
         left = Math.min(left, col);
         right = Math.max(right, col + Math.max(1, request.site.bytes / object.cell) - 1);
       }
     }
-    return { top, left, rows: bottom - top + 1, cols: right - left + 1 };
+    if (object.kind === "shared" && (Number.isFinite(top) || !object.many)) {
+      const row = object.stride * object.cell, from = Math.floor(object.first / row);
+      return { top: from, left: 0, rows: Math.ceil((object.first + object.bytes) / row) - from, cols: object.cols,
+        seen: seen || { top: from, left: 0 } };
+    }
+    return { top, left, rows: bottom - top + 1, cols: right - left + 1, seen };
   };
   const areas = new Map(); // of the block
   const areaOf = (object) => {
@@ -331,12 +357,16 @@
     if (!areas.has(key)) areas.set(key, limits(object));
     return areas.get(key);
   };
+  const isTouched = (object) => {
+    const { top, rows, cols } = areaOf(object);
+    return Number.isFinite(top) && rows * cols > 0;
+  };
 
   // What the block has done to each object until now, cell by cell of its area: after how many barriers it was written and
   // read last (-1: never), and by which request written. A warp sees what was done before the last barrier, and what it did
   // itself.
   const noCells = () => objects.map((object) => {
-    const area = areaOf(object), size = Number.isFinite(area.top) ? area.rows * area.cols : 0;
+    const area = areaOf(object), size = isTouched(object) ? area.rows * area.cols : 0;
     return { written: new Int32Array(size).fill(-1), read: new Int32Array(size).fill(-1), by: new Int32Array(size).fill(-1) };
   });
   const cellOf = (object, area, key) => {
@@ -383,10 +413,10 @@
     return last < 0 ? 0 : last === now ? 0.6 : 0.22;
   };
 
-  const MOST = 256, PAGE = 128; // rows or columns that are drawn at once, else a page of them
+  // The page of this access; without one, where it was.
   const windowOf = (area, lit, axis, size) => {
     if (area[size] <= MOST) return [area[axis], area[size]];
-    const first = lit.length ? Math.min(...lit) : area[axis], page = Math.floor((first - area[axis]) / PAGE) * PAGE;
+    const first = area.seen[axis] = lit.length ? Math.min(...lit) : area.seen[axis], page = Math.floor((first - area[axis]) / PAGE) * PAGE;
     return [area[axis] + page, Math.min(PAGE, area[size] - page)];
   };
   const figures = objects.map((object) => newFigure(`object-${object.number}`));
@@ -398,7 +428,7 @@
   };
   const showObject = (object, request, past) => {
     const figure = figures[object.number], area = areaOf(object);
-    figure.hidden = !Number.isFinite(area.top) || area.rows * area.cols === 0;
+    figure.hidden = !isTouched(object);
     if (figure.hidden) return;
     const lit = new Map(); // cell: its turn
     for (const lane of request ? request.lanes : []) {
@@ -448,9 +478,16 @@
     figure.dataset.filled = filled;
     figure.view = { top, left, across, down, area, past: past[object.number] };
     if (object.kind === "matrix") figure.caption = `${object.name}(${span(top, rows)}, ${span(left, cols)})`;
-    else if (object.dimensions) figure.caption = object.name + object.dimensions.map((each) => `[${each}]`).join("");
-    else figure.caption = `${object.name}, 32 words a row`;
+    else if (object.dimensions && !object.parts) figure.caption = object.name + object.dimensions.map((each) => `[${each}]`).join("");
+    else figure.caption = partName(object, top * object.stride, rows * object.stride);
     figure.firstChild.textContent = figure.caption;
+  };
+  // Of what is drawn of an array: from which of its cells on, and how many.
+  const partName = ({ name, first, bytes, filled, dimensions, cell, many }, from, count) => {
+    const begin = Math.max(first, from * cell), size = Math.min(first + bytes, (from + count) * cell) - begin;
+    const range = (start, length) => (many ? `${start}..` : span(start, length)); // several stand side by side
+    const where = dimensions ? `[${range(begin / cell, size / cell)}]` : `+${range(begin, size)}`;
+    return `${name}${where}\n${filled}`.trim();
   };
   const pointAt = (object, figure) => (event) => {
     const { top, left, across, down, area, past } = figure.view;
@@ -469,11 +506,11 @@
   const show = () => {
     const request = current();
     at("position").value = state.step;
-    at("now").innerHTML = nowText(request);
     showSource(request);
     showLanes(request);
     showCost(request);
     const past = history(request);
+    at("now").innerHTML = nowText(request, past);
     for (const object of objects) showObject(object, request, past);
     document.documentElement.dataset.step = state.step;
   };
@@ -488,6 +525,7 @@
       `${trace.stage}, M x N x K = ${m} x ${n} x ${k}, launch ${trace.launch} of ${trace.launches}` +
         (block && kept < block.requests ? `: the first ${kept} of the block's ${block.requests} accesses (--steps)` : ""),
       "s0, s1: sectors of this access; w0, w1: wavefronts",
+      ...(objects.some((object) => object.parts || object.kind === "memory") ? ["an array without rows: 32 words, or banks, a row"] : []),
       "keys: &larr; &rarr; step, space plays, c next conflict, l next line, &uarr; &darr; warp",
     ].join(" &nbsp; ");
     for (const text of [...(trace.defects || []), ...(trace.warnings || [])]) {
@@ -541,6 +579,7 @@
   fill(at("speed"), ["1", "2", "5", "20", "60"].map((rate) => [rate, `${rate}/s`]));
   at("speed").value = "2";
   arrange();
+  at("figures").classList.toggle("two-lines", objects.some((object) => object.filled));
   setCellWidth();
   chooseBlock(0);
   notes();
