@@ -236,6 +236,33 @@ class Reports(Course):
         self.assertEqual(reports.classroom(self.RESULT).splitlines()[-1], "Points 7.5/10")
 
 
+class Similarity(Course):
+    def found(self, submissions):
+        from tools.course.similarity import pairs
+
+        return {(pair.one, pair.other): pair.share for pair in pairs(assignment("sgemm/02_tile"), submissions)}
+
+    def test_renaming_hides_nothing(self):
+        text = solution_of(assignment("sgemm/02_tile")).read_text()
+        renamed = "// mine!\n" + text.replace("sum", "total").replace("row", "my_row").replace("  ", "\t")
+        found = self.found({"a": text, "b": renamed})
+        self.assertGreater(found["a", "b"], 0.95)
+
+    def test_others_are_not_alike(self):
+        other = solution_of(assignment("sgemm/05_vectorise")).read_text()
+        found = self.found({"a": solution_of(assignment("sgemm/02_tile")).read_text(), "b": other})
+        self.assertLess(found.get(("a", "b"), 0), 0.4)
+
+    def test_copies_of_stages_are_seen(self):
+        stage = (ROOT / "stages" / "04_conflict_free.cu").read_text()
+        kernel = stage[stage.index("constexpr int TILE") : stage.index("gemm::Status launch")]
+        found = self.found(
+            {"copied": kernel.replace("TILE", "SIZE"), "own": solution_of(assignment("sgemm/02_tile")).read_text()}
+        )
+        self.assertGreater(found["copied", "sgemm/04_conflict_free (public)"], 0.9)
+        self.assertLess(max(share for (one, _), share in found.items() if one == "own"), 0.6)
+
+
 class Usage(Course):
     def test_bad_usage_is_one_line_and_2(self):
         for arguments, said in (
