@@ -1,4 +1,5 @@
-// The contract of tsm/01_split_k: how the kernels in kernel.cuh are called. It is the teacher's; hand in kernel.cuh alone.
+// The contract of tsm/01_split_k: how the kernels in kernel.cuh are called. It is the teacher's; hand in kernel.cuh
+// alone.
 #include <algorithm>
 
 #include "common/stage.cuh"

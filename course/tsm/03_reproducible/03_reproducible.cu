@@ -1,5 +1,5 @@
-// The contract of tsm/03_reproducible: how the kernels in kernel.cuh are called. It is the teacher's; hand in kernel.cuh
-// alone.
+// The contract of tsm/03_reproducible: how the kernels in kernel.cuh are called. It is the teacher's; hand in
+// kernel.cuh alone.
 #include <algorithm>
 
 #include "common/stage.cuh"

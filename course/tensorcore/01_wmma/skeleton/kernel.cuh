@@ -3,7 +3,8 @@ constexpr int TILE_M = 64, TILE_N = 32, THREADS = 256;  // a block of 8 warps ha
 constexpr int STEP = 16;                                // rows, columns and steps of k of a fragment
 
 // C = alpha A B + beta C, all row-major. A is m x k and B is k x n, both FP16. C is m x n, FP32. Element (i, j) of A is
-// a[i * lda + j]. Rows begin at any address. blockIdx.x counts the tiles of C row by row; blocks_n of them are in a row.
+// a[i * lda + j]. Rows begin at any address. blockIdx.x counts the tiles of C row by row, blocks_n in
+// a row.
 __global__ void __launch_bounds__(THREADS) hgemm(int m, int n, int k, float alpha, const __half* __restrict__ a,
                                                  std::int64_t lda, const __half* __restrict__ b, std::int64_t ldb,
                                                  float beta, float* __restrict__ c, std::int64_t ldc, int blocks_n) {

@@ -8,8 +8,8 @@
 constexpr int TILE_M = 64, TILE_N = 16, THREADS = 128;  // a block of 4 warps has TILE_M x TILE_N elements of C
 
 // C = alpha A B + beta C, all row-major. A is m x k and B is k x n, both FP16. C is m x n, FP32. Element (i, j) of A is
-// a[i * lda + j]. Rows begin at any address. blockIdx.x counts the tiles of C row by row; blocks_n of them are in a row.
-// Warp w has 16 rows of the tile, from 16 w on, and all of its 16 columns.
+// a[i * lda + j]. Rows begin at any address. blockIdx.x counts the tiles of C row by row, blocks_n in
+// a row. Warp w has 16 rows of the tile, from 16 w on, and all of its 16 columns.
 __global__ void __launch_bounds__(THREADS) hgemm(int m, int n, int k, float alpha, const __half* __restrict__ a,
                                                  std::int64_t lda, const __half* __restrict__ b, std::int64_t ldb,
                                                  float beta, float* __restrict__ c, std::int64_t ldc, int blocks_n) {

@@ -8,7 +8,8 @@ __device__ void split(float value, __half& high, __half& low) {
 }
 
 // C = alpha A B + beta C, all FP32 and row-major. A is m x k, B is k x n and C is m x n. Element (i, j) of A is
-// a[i * lda + j]. Rows begin at any address. blockIdx.x counts the tiles of C row by row; blocks_n of them are in a row.
+// a[i * lda + j]. Rows begin at any address. blockIdx.x counts the tiles of C row by row, blocks_n in
+// a row.
 __global__ void __launch_bounds__(THREADS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
           std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int blocks_n) {

@@ -16,8 +16,8 @@ __global__ void partial(int m, int n, std::int64_t k, const double* a, std::int6
   // TODO: each thread's sum, then the sum of the block's slices in a fixed order, then one store per element.
 }
 
-// C = alpha (sum of the parts) + beta C. Thread x of a block has element e = blockIdx.x * ELEMENTS + x of C, counted row
-// by row. There may be no parts at all.
+// C = alpha (sum of the parts) + beta C. Thread x of a block has element e = blockIdx.x * ELEMENTS + x of C, counted
+// row by row. There may be no parts at all.
 __global__ void finish(int m, int n, int chunks, double alpha, const double* parts, double beta, double* c,
                        std::int64_t ldc) {
   // TODO
