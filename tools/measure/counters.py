@@ -6,8 +6,8 @@ usage: ./lab measure counters --out FILE [--sizes N,N] [--more N,N:NN,NN+N:NN:NA
        LAB: the lab script and options such as --prebuilt DIR
 
 All stages run in one process for each size, because to start Nsight Compute takes longer than to count. Where a stage
-launches several kernels (padding, product, sum of parts), the counters are the product's, the one with most FMAs;
-`other_ns` is the rest. --family tensorcore: its stages with FP16 operands, or with --type s those with FP32 operands.
+launches several kernels (padding or packing, product, sum of parts), the counters are the product's, the one with most
+FMAs; `other_ns` and `other_dram_*_bytes` are of the rest. --family tensorcore: its stages with FP16 operands, or with --type s those with FP32 operands.
 --probes: what the kernels of numbered probes do to shared memory, each kernel's most in a launch.
 """
 
@@ -71,7 +71,7 @@ METRICS = {
 MORE = "2047,1000:01,02,03,04+256:10,10:8x8_64x32x32,10:16x8_64x64x64,10:16x16_128x64x64"
 # The kernels of the stages and of tests/prototype_kernels.cu, and not those of the harness.
 KERNELS = (
-    "regex:^(sgemm|hgemm|split_operands|multiply_tiles|finish_products|pack_chunks|pad|reduce|naive|shared_tile|block_)"
+    "regex:^(sgemm|hgemm|split_operands|multiply_tiles|finish_products|pack|pad|reduce|naive|shared_tile|block_)"
 )
 SCALE = {
     "nsecond": 1,
@@ -212,7 +212,10 @@ def merge(launches: list[Json]) -> dict[str, float]:
     counters = {METRICS[name]: value for name, value in product.items()}
     if len(launches) > 1:
         counters["kernels"] = len(launches)
-        counters["other_ns"] = sum(launch["gpu__time_duration.sum"] for launch in launches) - counters["ns"]
+        for metric in ("gpu__time_duration.sum", "dram__bytes_read.sum", "dram__bytes_write.sum"):
+            if metric in product:
+                of_others = sum(launch.get(metric, 0) for launch in launches if launch is not product)
+                counters[f"other_{METRICS[metric]}"] = of_others
     return counters
 
 
