@@ -7,7 +7,8 @@ usage: ./lab measure counters --out FILE [--sizes N,N] [--more N,N:NN,NN+N:NN:NA
 
 All stages run in one process for each size, because to start Nsight Compute takes longer than to count. Where a stage
 launches several kernels (padding or packing, product, sum of parts), the counters are the product's, the one with most
-FMAs; `other_ns` and `other_dram_*_bytes` are of the rest. --family tensorcore: its stages with FP16 operands, or with --type s those with FP32 operands.
+FMAs; `other_ns`, `other_dram_read_bytes` and `other_dram_write_bytes` are the rest. --family tensorcore: its stages
+with FP16 operands, or with --type s those with FP32 operands.
 --probes: what the kernels of numbered probes do to shared memory, each kernel's most in a launch.
 """
 
@@ -15,6 +16,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -293,7 +295,7 @@ def main(arguments: list[str] | None = None) -> None:
         "command": f"./lab measure counters --probes {options.probes}"
         if options.probes
         else f"./lab measure counters --family {options.family} --type {options.type} --sizes {options.sizes} --more "
-        f"{options.more} --variants {options.variants}",
+        f"{shlex.quote(options.more)} --variants {shlex.quote(options.variants)}",
         "sizes": {},
     }
     if options.probes:

@@ -32,7 +32,7 @@ def missing_value(name: str) -> str:
 
 
 def unfilled(text: str) -> str | None:
-    """The line of the first mark that is none: that has no end, or is written in another way. It would stay as it is."""
+    """The line of the first mark that has no end, or is written in another way: it would stay as it is."""
     for mark, edges in EDGES.items():
         filled = {match.start(edge) for match in mark.finditer(text) for edge in (1, 3)}
         for match in re.finditer("|".join(edges), text):
