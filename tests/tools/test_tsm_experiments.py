@@ -26,6 +26,7 @@ from tools.pages.figures import experiments as figures
 bin_dir = None
 STAGES = ("tsm/02", "tsm/09", "tsm/10", "tsm/12", "tsm/13")
 
+
 def run(*command):
     return subprocess.run(
         [str(word) for word in command], text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=300

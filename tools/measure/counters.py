@@ -72,9 +72,7 @@ METRICS = {
 # At 2047 and 1000 rows meet in other banks of the L1; at 256 the PA2 report compares the blocks of its kernel.
 MORE = "2047,1000:01,02,03,04+256:10,10:8x8_64x32x32,10:16x8_64x64x64,10:16x16_128x64x64"
 # The kernels of the stages and of tests/prototype_kernels.cu, and not those of the harness.
-KERNELS = (
-    "regex:^(sgemm|hgemm|split_operands|multiply_tiles|finish_products|pack|pad|reduce|naive|shared_tile|block_)"
-)
+KERNELS = "regex:^(sgemm|hgemm|split_operands|multiply_tiles|finish_products|pack|pad|reduce|naive|shared_tile|block_)"
 SCALE = {
     "nsecond": 1,
     "ns": 1,
