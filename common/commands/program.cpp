@@ -56,7 +56,9 @@ std::string command_line(int argc, char** argv) {
   std::string text;
   for (int i = 0; i < argc; ++i) {
     std::string word = argv[i];
-    word = word.substr(word.find_last_of('/') + 1);
+    // A path tells of one machine only: FILE in "/home/me/FILE" and "--json=/home/me/FILE". "tsm/05,tsm/06" is none.
+    const std::size_t value = word.starts_with("--") ? word.find('=') + 1 : 0;  // 0 after npos
+    if (i == 0 || word.find('/', value) == value) word.erase(value, word.find_last_of('/') + 1 - value);
     text += (i ? " " : "") + word;
   }
   return text;

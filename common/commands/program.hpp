@@ -14,7 +14,7 @@ namespace gemm {
 /// for a stage that is to blame).
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
 
-/// The command line as the user typed it, without directories.
+/// The command line as the user typed it, without the program's directory and those of absolute paths.
 std::string command_line(int argc, char** argv);
 
 /// A progress line on standard error, overwritten in place on a terminal, silent otherwise.

@@ -18,6 +18,7 @@
 #include "common/report/provenance.hpp"
 #include "common/report/result_json.hpp"
 #include "common/report/table.hpp"
+#include "common/report/text_table.hpp"
 #include "common/report/told.hpp"
 #include "common/report/verdict.hpp"
 
@@ -122,10 +123,7 @@ void prepare(RunOptions& options, const Stage& stage) {
 
 // Nothing was said of the problem but perhaps its type.
 bool takes_defaults(const RunOptions& options) {
-  const ProblemSpec& spec = options.spec;
-  return !options.m && !options.n && !options.k && spec.batch == 1 && !spec.conjugate &&
-         spec.lda + spec.ldb + spec.ldc == 0 && spec.alpha == 1 && spec.beta == 0 && spec.alpha_imag == 0 &&
-         spec.beta_imag == 0 && spec.offset == 0 && spec.distribution == Distribution::uniform && !spec.kernel.any();
+  return !options.m && !options.n && !options.k && options.spec.batch == 1 && options.spec.is_plain();
 }
 
 int report_failure(const Result& result, const RunOptions& options, const std::string& command) {
@@ -135,7 +133,7 @@ int report_failure(const Result& result, const RunOptions& options, const std::s
     json["run"] = provenance(command, std::nullopt);
     write_text(options.json, json.dump(options.json == "-" ? -1 : 1) + "\n");
   }
-  tell(options.json, describe(result.spec) + "\n" + table({result}, std::nullopt, colour()));
+  tell(options.json, wrapped(describe(result.spec)) + table({result}, std::nullopt, colour()));
   tell(options.json, told(result.verdict.reason, result.verdict.explanation));
   return 1;
 }
@@ -150,7 +148,7 @@ int run_stage(const Stage& stage, RunOptions options, const std::string& command
     check.time = check.count = check.lines = false;
     const Result result = evaluate({contender(stage)}, ragged(stage, options.spec.type), check, show_progress)[0];
     if (result.verdict.outcome == Outcome::fail) return report_failure(result, options, command);
-    if (result.verdict.outcome == Outcome::pass) right_too = "right, too: " + describe(result.spec) + "\n";
+    if (result.verdict.outcome == Outcome::pass) right_too = wrapped("right, too: " + describe(result.spec));
   }
   const auto ceilings = options.evaluate.time ? measure_ceilings() : std::nullopt;
   const auto results = evaluate({contender(stage)}, options.spec, options.evaluate, show_progress);
@@ -160,9 +158,9 @@ int run_stage(const Stage& stage, RunOptions options, const std::string& command
     json["run"] = provenance(command, ceilings);
     write_text(options.json, json.dump(options.json == "-" ? -1 : 1) + "\n");
   }
-  tell(options.json, describe(options.spec) + "\n" + table(results, ceilings, colour()));
+  tell(options.json, wrapped(describe(options.spec)) + table(results, ceilings, colour()));
   tell(options.json, told(results[0].verdict.reason, results[0].verdict.explanation) + right_too);
-  if (!results[0].verdict.policy.empty()) tell(options.json, "taken: " + results[0].verdict.policy + "\n");
+  if (!results[0].verdict.policy.empty()) tell(options.json, wrapped("taken: " + results[0].verdict.policy));
   for (const std::string& warning : results[0].verdict.observation.warnings) tell(options.json, warning + "\n");
   if (results[0].counts) {
     tell(options.json, count_details(results[0]));

@@ -84,7 +84,7 @@ std::optional<ProblemSpec> reference_problem(const std::string& stage, const Pro
 }
 
 std::optional<ReferenceSpeed> measured_on_reference(const std::string& stage, const ProblemSpec& spec) {
-  const Record* const ladder = ladder_of(stage, spec);
+  const Record* const ladder = spec.is_plain() ? ladder_of(stage, spec) : nullptr;
   if (!ladder) return std::nullopt;
   const Record& speed = ladder->at("stages").at(stage);
   if (!speed.contains("gflops")) return std::nullopt;

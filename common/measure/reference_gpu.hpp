@@ -28,7 +28,8 @@ struct ReferenceSpeed {
   double gflops = 0;
   std::optional<double> percent_of_library;
 };
-/// Of a stage on the reference problem.
+/// Of a stage on the reference problem. Nothing for a problem that differs from it in more than its sizes, such as one
+/// with padded rows.
 std::optional<ReferenceSpeed> measured_on_reference(const std::string& stage, const ProblemSpec& spec);
 
 /// Of the machine code that nvcc makes of a stage, for one of Counts::steps() on the reference problem.

@@ -19,6 +19,12 @@ double ProblemSpec::compulsory_bytes() const {
          static_cast<double>(size_of(result_of(type))) * result * (reads_result() ? 2 : 1);
 }
 
+bool ProblemSpec::is_plain() const {
+  const auto tight = [](std::int64_t ld, std::int64_t row) { return ld == 0 || ld == std::max<std::int64_t>(row, 1); };
+  return !conjugate && tight(lda, row_a()) && tight(ldb, n) && tight(ldc, n) && alpha == 1 && beta == 0 &&
+         alpha_imag == 0 && beta_imag == 0 && offset == 0 && distribution == Distribution::uniform && !kernel.any();
+}
+
 void ProblemSpec::validate() const {
   if (m < 0 || n < 0 || k < 0)
     throw UsageError(fmt::format("sizes can't be negative: m = {}, n = {}, k = {}", m, n, k));

@@ -150,8 +150,11 @@ std::string count_table(const std::vector<Result>& results, bool colour) {
   const auto problem = reference_problem(referring.id, referring.spec);
   return text + fmt::format(
                     "TFLOP/s: on an {} with {}, {} x {} x {}, predicted from the counts\n"
-                    "(if loads and FMAs take turns - if all overlaps), and as it was measured\n",
-                    reference_gpu()->device, reference_gpu()->library, problem->m, problem->n, problem->k);
+                    "(if loads and FMAs take turns - if all overlaps){}\n",
+                    reference_gpu()->device, reference_gpu()->library, problem->m, problem->n, problem->k,
+                    any([](const Result& r) { return measured_on_reference(r.id, r.spec).has_value(); })
+                        ? ", and as it was measured"
+                        : "");
 }
 
 std::string count_details(const Result& result) {
@@ -182,34 +185,33 @@ std::string count_details(const Result& result) {
   row("global atomics", c.global_atomic);
   row("shared atomics", c.shared_atomic);
   text += table.text();
-  text += fmt::format("  {} blocks, {} threads, {} bytes of shared memory a block, {} barriers\n", whole(c.blocks),
-                      whole(c.threads), whole(c.shared_bytes), whole(c.barriers));
+  const auto say = [&](const std::string& paragraph) { text += wrapped("  " + paragraph, "    "); };
+  say(fmt::format("{} blocks, {} threads, {} bytes of shared memory a block, {} barriers", whole(c.blocks),
+                  whole(c.threads), whole(c.shared_bytes), whole(c.barriers)));
   const auto fma = [&](const std::optional<std::uint64_t>& n) {
     return n ? whole(*n) : fmt::format("not counted in this build, {} taken from the problem", whole(c.assumed_fmas));
   };
-  text += fmt::format("  FMAs, by threads: {}{}", fma(c.fma32), c.fma64.value_or(0) ? ", double: " + fma(c.fma64) : "");
-  if (c.tensor_flops) text += fmt::format("; Tensor Core flops: {}", whole(c.tensor_flops));
-  text += fmt::format(
-      "\n  flop per byte: {} from global memory (sectors), {} from shared memory (wavefronts), {} into registers\n",
-      number(c.intensity_global()), number(c.intensity_shared()), number(c.intensity_register()));
+  say(fmt::format("FMAs, by threads: {}{}{}", fma(c.fma32), c.fma64.value_or(0) ? ", double: " + fma(c.fma64) : "",
+                  c.tensor_flops ? "; Tensor Core flops: " + whole(c.tensor_flops) : ""));
+  say(fmt::format(
+      "flop per byte: {} from global memory (sectors), {} from shared memory (wavefronts), {} into registers",
+      number(c.intensity_global()), number(c.intensity_shared()), number(c.intensity_register())));
   if (steps) {
-    text += fmt::format("  cycles of an SM for each {}:", step_name(bound));
-    const char* separator = " ";
-    for (const BusyUnit& unit : bound.units) {
-      text += fmt::format("{}{} {}", separator, unit.name, number(unit.cycles));
-      separator = ", ";
-    }
-    text += fmt::format("\n  bound by {}, at most {} % of the {} peak\n", bound.by, number(100 * bound.share_of_peak),
-                        bound.peak);
+    std::vector<std::string> cycles;
+    for (const BusyUnit& unit : bound.units) cycles.push_back(unit.name + " " + number(unit.cycles));
+    say(fmt::format("cycles of an SM for each {}: {}", step_name(bound), fmt::join(cycles, ", ")));
+    say(fmt::format("bound by {}, at most {} % of the {} peak", bound.by, number(100 * bound.share_of_peak),
+                    bound.peak));
   }
   if (const auto problem = reference_problem(result.id, result.spec); problem && result.predicted) {
     const auto measured = measured_on_reference(result.id, result.spec);
-    text += fmt::format("  on an {} at {} x {} x {}: {} TFLOP/s predicted, bound by {}", reference_gpu()->device,
-                        problem->m, problem->n, problem->k, speeds(*problem, *result.predicted), result.predicted->by);
-    if (measured) text += fmt::format("; {} measured", speed(measured->gflops * 1e-3));
+    std::string line =
+        fmt::format("on an {} at {} x {} x {}: {} TFLOP/s predicted, bound by {}", reference_gpu()->device, problem->m,
+                    problem->n, problem->k, speeds(*problem, *result.predicted), result.predicted->by);
+    if (measured) line += fmt::format("; {} measured", speed(measured->gflops * 1e-3));
     if (measured && measured->percent_of_library)
-      text += fmt::format(", {:.1f} % of {}", *measured->percent_of_library, reference_gpu()->library);
-    text += "\n";
+      line += fmt::format(", {:.1f} % of {}", *measured->percent_of_library, reference_gpu()->library);
+    say(line);
   }
   return text;
 }

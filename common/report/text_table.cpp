@@ -49,6 +49,24 @@ std::size_t width_of(const std::string& text) {
   return width;
 }
 
+std::string wrapped(const std::string& paragraph, const std::string& indent) {
+  const std::size_t width = std::min<std::size_t>(80, line_width());
+  std::string text, line;
+  for (std::size_t begin = 0; begin < paragraph.size();) {
+    // A word with the blanks before it, so that a first line keeps its own indent.
+    const std::size_t word = std::min(paragraph.find_first_not_of(' ', begin), paragraph.size());
+    const std::size_t end = std::min(paragraph.find(' ', word), paragraph.size());
+    if (!line.empty() && width_of(line) + end - begin > width) {
+      text += line + "\n";
+      line = indent + paragraph.substr(word, end - word);
+    } else {
+      line += paragraph.substr(begin, end - begin);
+    }
+    begin = end;
+  }
+  return text + line + "\n";
+}
+
 std::string TextTable::text(std::size_t width) const {
   std::vector<std::size_t> wide(columns_.size());
   std::vector<bool> shown(columns_.size());

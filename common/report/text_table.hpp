@@ -12,6 +12,10 @@ std::size_t line_width();
 /// Of a UTF-8 text, without colours' escape sequences.
 std::size_t width_of(const std::string& text);
 
+/// A paragraph in lines of at most 80 columns, or of line_width() where that is less, each with its end. Those after
+/// the first begin with `indent`.
+std::string wrapped(const std::string& paragraph, const std::string& indent = "  ");
+
 struct Column {
   std::vector<std::string> head;  ///< lines above each other
   bool to_the_right = false;

@@ -527,6 +527,68 @@ class WithDevice(Case):
         )
         self.assertRegex(self.ok(self.gemm, "ladder", "64"), r"(?m)^sgemm/04_conflict_free +pass +[\d.]+ =? ")
 
+    def test_prose_of_counts_is_80_columns_wide(self):
+        if gpu:
+            return
+        text = self.ok(self.gemm, "run", "03")
+        head, right_too = re.search(r"(?ms)\A(M x N.*?)\nstage .*^(right, too: .*?)\n\n", text).groups()
+        prose = re.search(r"(?ms)^(  [\d,]+ blocks, .*?)\n\nas compiled", text)[1]
+        for line in "\n".join([head, right_too, prose]).splitlines():
+            self.assertLessEqual(len(line), 80, line)
+        self.assertIn(" into registers\n  cycles of an SM for each warp-wide FMA: ", " ".join(prose.split("\n    ")))
+        self.assertRegex(prose, r"\n    \S")
+        # And no line is shorter than it has to be: the first word of the next would not fit.
+        lines = prose.splitlines()
+        for line, rest in zip(lines, lines[1:]):
+            if rest.startswith("    "):
+                self.assertGreater(len(line) + 1 + len(rest.split()[0]), 80, line)
+
+    def test_measured_speeds_are_those_of_plain_problems(self):
+        if gpu:
+            return
+        plain = ["run", "03", *SMALL]
+        text = self.ok(self.gemm, *plain, "--lda", "50")
+        self.assertRegex(" ".join(text.split()), r" TFLOP/s predicted, .* measured")
+        self.assertIn("measured_gflops", self.json_of(self.gemm, *plain)["reference"])
+        for other in ("--lda 53", "--ldb 36", "--ldc 36", "--beta 1", "--alpha 2", "--offset 1", "--dist normal"):
+            with self.subTest(other):
+                text = self.ok(self.gemm, *plain, *other.split())
+                self.assertIn("TFLOP/s predicted", " ".join(text.split()))
+                self.assertNotIn("measured", text)
+                self.assertNotIn("measured_gflops", self.json_of(self.gemm, *plain, *other.split())["reference"])
+
+    def test_command_is_recorded_whole(self):
+        """But for folders of this machine."""
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder, "out.json")
+            ladder = ["ladder", "16", "--only", "sgemm/01,sgemm/02", "--no-time", "--brief"]
+            for option in (["--json", out], [f"--json={out}"]):
+                self.ok(self.gemm, *ladder, *option)
+                self.assertEqual(
+                    json.loads(out.read_text())["command"],
+                    " ".join(["gemm", *ladder, *map(str, option)]).replace(f"{folder}/", ""),
+                )
+
+    def test_stages_that_have_variants_are_measured_with_them(self):
+        """docs/measurements/measure takes them from the program's list."""
+        if stages:
+            self.skipTest(f"built with GEMM_STAGES={stages}")
+        script = (ROOT / "docs" / "measurements" / "measure").read_text()
+        listing = self.ok(self.gemm, "list", "--variants")
+        varied = re.findall(r"^sgemm/(\w+?)_.*\n  ", listing, re.M)
+        program = re.search(r"varied=\$\(lab list --variants \| awk '(.*?)'\)", script, re.S)[1]
+        asked = subprocess.run(["awk", program], input=listing, text=True, capture_output=True, check=True).stdout
+        self.assertEqual(asked.strip().split(","), varied)
+        self.assertGreater(len(varied), 10)
+        # Where the script names stages itself, each has variants.
+        listed = re.findall(r"--variants --only ([\w,]+)", script)
+        self.assertTrue(listed)
+        for names in listed:
+            self.assertLessEqual(set(names.split(",")), set(varied))
+        of_tensors = re.findall(r"^(tensorcore/\w+?)_.*\n  ", listing, re.M)
+        named = re.findall(r"tensorcore/\w+", " ".join(re.findall(r"--variants .*?--only (\S+)", script)))
+        self.assertLessEqual(set(named), set(of_tensors))
+
     def test_map(self):
         """A picture for people, in 80 columns; JSON where it is asked for."""
         if gpu:

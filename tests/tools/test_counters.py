@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""tools/measure/counters.py, with a program in Nsight Compute's place."""
+"""tools/measure/counters.py, with a program in Nsight Compute's place, and what is told of its numbers beside the
+executor's."""
 
 import os
 import pathlib
+import re
 import stat
 import sys
 import tempfile
@@ -10,7 +12,11 @@ import unittest
 
 sys.dont_write_bytecode = True
 from tools.measure import counters
+from tools.pages.blocks import counts
+from tools.repository import ROOT
 
+# A kernel's name stands before the bracket of its parameters.
+KERNEL = re.compile(r"^[^/\n]*__global__ void (?:__launch_bounds__\([^{;]*?\)\s+(?://.*\s+)?)?(\w+)\(", re.M)
 NCU = """#!/usr/bin/env python3
 import sys
 if "--fail" in sys.argv:
@@ -55,10 +61,43 @@ class Counters(unittest.TestCase):
             counters.read_launches(["lab", "--fail"], ["sm__cycles_elapsed.avg"], 1)
         self.assertIn("no kernels were profiled", str(told.exception))
 
+    def kernels(self, *patterns):
+        found = {}
+        for pattern in patterns:
+            for path in ROOT.glob(pattern):
+                found |= {name: path.name for name in KERNEL.findall(path.read_text())}
+        return found
+
+    def test_every_kernel_of_a_stage_is_asked_for(self):
+        """By name: one that is left out has no bytes."""
+        probes = ("04_", "05_", "06a_", "06b_")
+        own = self.kernels("stages/[0-9]*.cu", "stages/*/*.cuh", "common/kernel/pad.cuh", "tensorcore/presplit/*.cuh")
+        own |= self.kernels("tests/executor/prototype_kernels.cu")
+        own |= {n: file for n, file in self.kernels("tensorcore/[0-9]*.cu").items() if not file.startswith(probes)}
+        harness = self.kernels("common/backend/gpu/*.cu", "common/check/*.cu")
+        self.assertLessEqual({"sgemm", "pack", "pack_chunks", "pad", "split_operands"}, set(own))
+        self.assertIn("fill_kernel", harness)
+        asked = re.compile(counters.KERNELS.removeprefix("regex:"))
+        self.assertEqual({name: file for name, file in own.items() if not asked.search(name)}, {})
+        self.assertEqual({name: file for name, file in harness.items() if asked.search(name)}, {})
+
     def test_the_products_kernel_counts(self):
         split = {"gpu__time_duration.sum": 100.0, "sm__inst_executed_pipe_tensor_op_hmma.sum": 0}
         product = {"gpu__time_duration.sum": 900.0, "sm__inst_executed_pipe_tensor_op_hmma.sum": 192}
         self.assertEqual(counters.merge([split, product]), {"ns": 900.0, "hmma": 192, "kernels": 2, "other_ns": 100.0})
+        split["dram__bytes_read.sum"], product["dram__bytes_read.sum"] = 4096.0, 65536.0
+        merged = counters.merge([split, product, split])
+        self.assertEqual((merged["dram_read_bytes"], merged["other_dram_read_bytes"]), (65536.0, 8192.0))
+        self.assertEqual(counters.merge([product])["dram_read_bytes"], 65536.0)
+
+    def test_merged_means_that_nothing_else_differs(self):
+        """17c loads less because the GPU divides k by its own number of SMs, and stores other parts."""
+        same = {"executor": 64, "ncu": 64}
+        kernel = dict.fromkeys(("global_load_requests", "global_store_requests", "shared_store_requests", "fma"), same)
+        kernel["shared_load_requests"] = kernel["shared_load_wavefronts"] = {"executor": 128, "ncu": 40}
+        self.assertEqual(counts.difference("shared_load_wavefronts", kernel), "merged by nvcc")
+        kernel["global_store_requests"] = {"executor": 64, "ncu": 512}
+        self.assertEqual(counts.difference("shared_load_requests", kernel), "differs")
 
     def test_stages_and_variants_by_name(self):
         stages = ["sgemm/10_free_geometry", "sgemm/11a_share_b"]

@@ -6,6 +6,7 @@ import io
 import json
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,15 @@ def sanitized(command, commit, errors=0):
     of_tools = {tool: {"a/01 awkward": errors, "a/01 and variants": 0} for tool in TOOLS}
     run = {"device": "a GPU", "driver": "1", "cuda": "2", "commit": commit, "command": command}
     return run | {"errors": of_tools, "seconds": {tool: {} for tool in TOOLS}}
+
+
+def names_of(stage):
+    """Those by which a command may name it: "12" is a stage of sgemm, of another family it is "tsm/12"."""
+    family, title = stage.partition(":")[0].split("/")
+    variant = stage.removeprefix(f"{family}/{title}")
+    number = title.split("_")[0]
+    found = {f"{name}{form}" for name in (f"{family}/{title}", f"{family}/{number}") for form in ("", variant)}
+    return found | {name.removeprefix("sgemm/") for name in found}
 
 
 class Digest(unittest.TestCase):
@@ -159,6 +169,26 @@ class Committed(unittest.TestCase):
         for path in COMMITTED:
             if path.name not in ("choice.json", "loop.json", "peers.json", "thread_maps.json"):
                 self.assertRegex(path.read_text(), '"commits?"', path.name)
+
+    def test_each_command_names_what_the_file_holds(self):
+        """So that it repeats it."""
+        looked_at = 0
+        for path in COMMITTED:
+            run = read_json(path)
+            words = shlex.split(run.get("run", run).get("command", "")) if isinstance(run, dict) else []
+            if words[1:2] == ["run"]:
+                named, stages = {words[2]}, {run["stage"]}
+            elif "--only" in words and "results" in run:
+                named = set(words[words.index("--only") + 1].split(","))
+                stages = {result["stage"] for result in run["results"]}
+                stages = {stage for stage in stages if stage.split("/")[0] in ("sgemm", "tsm", "tensorcore", "tuning")}
+            else:
+                continue
+            looked_at += 1
+            with self.subTest(path.relative_to(MEASUREMENTS)):
+                self.assertEqual({stage for stage in stages if not names_of(stage) & named}, set(), "not named")
+                self.assertLessEqual(named, set().union(*map(names_of, stages)), "named, and not there")
+        self.assertGreater(looked_at, 10)
 
     def test_tracked_tree_is_light(self):
         git = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)

@@ -8,22 +8,12 @@ import unittest
 from unittest import mock
 
 sys.dont_write_bytecode = True
+from experiment_records import HEAD
+
 from tools.experiments import blas, sgemm, sgemm_tables
 from tools.pages.blocks import sources
 from tools.pages.data import Data
 from tools.pages.figures import quad_perm
-
-HEAD = {
-    "title": "a title",
-    "source": "a text",
-    "executor": False,
-    "missing": [],
-    "device": "a GPU",
-    "driver": "1",
-    "cuda": "2",
-    "commit": "0123",
-    "ceilings": {"read_gbs": 4000.0, "copy_gbs": 4000.0, "ffma_gflops": 60000.0},
-}
 
 
 def result(stage, n, ms, cublas=40000.0):

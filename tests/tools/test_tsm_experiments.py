@@ -15,6 +15,8 @@ from unittest import mock
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+from experiment_records import HEAD
+
 from tools.experiments import tsm, tsm_ncu, tsm_run, tsm_tables
 from tools.experiments.tsm_cases import ELEMENT, GRID, LIBRARIES, PRODUCTS, operation, register_line
 from tools.measure import counters
@@ -23,18 +25,6 @@ from tools.pages.figures import experiments as figures
 
 bin_dir = None
 STAGES = ("tsm/02", "tsm/09", "tsm/10", "tsm/12", "tsm/13")
-CEILINGS = {"read_gbs": 4000.0, "scale_gbs": 3000.0, "dfma_gflops": 30000.0, "launch_us": 3.0}
-HEAD = {
-    "title": "a title",
-    "source": "a paper",
-    "executor": False,
-    "missing": [],
-    "device": "a GPU",
-    "driver": "1",
-    "cuda": "2",
-    "commit": "0123",
-    "ceilings": CEILINGS,
-}
 
 
 def run(*command):

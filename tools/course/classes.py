@@ -117,9 +117,10 @@ def grade_class(
                 new += fresh
                 if sys.stderr.isatty():
                     print(f"\r\033[K{number} of {len(submissions)}", end="", file=sys.stderr, flush=True)
-        except BaseException:
+        except KeyboardInterrupt:
             pool.shutdown(wait=True, cancel_futures=True)
-            raise
+            print("interrupted: the same command goes on from here", file=sys.stderr)
+            return 130
     reports.write(str(out / "class.csv"), table(assignment, results))
     errors = sum("error" in result for result in results.values())
     mean = sum(result["points"] for result in results.values()) / len(results)

@@ -3,6 +3,10 @@
 usage: ./lab course list                       the assignments
        ./lab course export --students DIR      what students get: texts, contracts, skeletons, rubrics
        ./lab course selftest [TRACK/NN_name...]   each solution, skeleton and wrong submission graded
+       ./lab course similarity TRACK/NN_name --class FOLDER   which submissions are alike, or like a stage
+
+--most N     as many pairs of similar ones at most (20)
+--html FILE  the pairs as a page, too
 
 Exit status: 0, 1 if a self-test fails, 2 for bad usage.
 """
@@ -18,9 +22,12 @@ from tools.course.assignment import assignment, assignments
 
 def main() -> int:
     parser = parser_of("./lab course", __doc__)
-    parser.add_argument("command", choices=("list", "export", "selftest"))
+    parser.add_argument("command", choices=("list", "export", "selftest", "similarity"))
     parser.add_argument("assignments", nargs="*")
     parser.add_argument("--students", metavar="DIR")
+    parser.add_argument("--class", dest="folder", metavar="FOLDER")
+    parser.add_argument("--most", type=int, default=20)
+    parser.add_argument("--html", metavar="FILE")
     parser.add_argument("--trusted", action="store_true")
     parser.add_argument("--build", default="build/cpu")
     parser.add_argument("--only-options", action="store_true")
@@ -28,6 +35,9 @@ def main() -> int:
     chosen = [assignment(name) for name in options.assignments] or assignments()
     if (options.command == "export") != (options.students is not None):
         fail("export needs --students DIR" if options.command == "export" else "--students is for export")
+    alike = options.command == "similarity"
+    if alike != (options.folder is not None) or (alike and len(options.assignments) != 1):
+        fail("similarity takes one assignment, and --class FOLDER" if alike else "--class is for similarity")
     if options.command == "list":
         for found in chosen:
             print(f"{found.id:<32} {found.title}")
@@ -36,6 +46,14 @@ def main() -> int:
         from tools.course.export import export
 
         return 0 if options.only_options else export(pathlib.Path(options.students))
+    if alike:
+        from tools.course.similarity import similarity
+
+        return (
+            0
+            if options.only_options
+            else similarity(chosen[0], pathlib.Path(options.folder), options.most, options.html)
+        )
     sandbox.require(options.trusted)
     if options.only_options:
         return 0

@@ -29,7 +29,7 @@ ATTRIBUTES = {"likely", "unlikely", "maybe_unused"}
 FORBIDDEN = re.compile(
     r"asm|__asm__|__asm|_Pragma|__attribute__|__attribute|__declspec|__builtin_\w+|__tsan_\w+|__sanitizer_\w+|simt\w*"
     r"|__has_\w+|throw|try|catch|new|delete|typeid|dynamic_cast|goto|setjmp|longjmp|thread_local|_Thread_local|volatile"
-    r"|module|import|export|co_await|co_yield|co_return|operator|virtual|malloc|free|alloca|printf|std_\w+|__host__"
+    r"|module|import|export|co_await|co_yield|co_return|operator|virtual|malloc|free|alloca|printf|__host__"
     r"|constinit|static_storage|__managed__|__device_builtin__|cudaMalloc\w*|cudaMemcpy\w*|cudaLaunch\w*|cublas\w*"
     r"|__FILE__|__BASE_FILE__|__COUNTER__|__INCLUDE_LEVEL__|__TIME__|__DATE__|__TIMESTAMP__"
 )

@@ -190,10 +190,13 @@ def blas_in_words(blas: Json, sizes: int) -> str:
             "10 and more, so it is not shown; `./lab experiment pa2-dips` measures medians and spreads."
         )
     again, doubt = len(blas["again"]), len(blas["in_doubt"])
-    threads = f"{blas['threads']} thread{'s' if blas['threads'] > 1 else ''}"
+    several = blas["threads"] > 1
+    threads = f"{blas['threads']} thread{'s' if several else ''}"
+    if blas["pinned"]:
+        threads += f", {'each ' if several else ''}on a core of its own,"
     low, high = (100 * share for share in (min(blas["share"].values()), max(blas["share"].values())))
     return (
-        f"CPU: {blas['version']}, {threads}{', each on a core of its own,' if blas['pinned'] else ''} "
+        f"CPU: {blas['version']}, {threads} "
         f"on {blas['cores']} cores of {blas['cpu']}; medians of {blas['rounds']} rounds. Spread: from the "
         f"first quartile of the rounds to the third, of the median. The threads had {low:.0f} to {high:.0f} % of these "
         "cores' time. "

@@ -6,8 +6,9 @@ usage: ./lab measure counters --out FILE [--sizes N,N] [--more N,N:NN,NN+N:NN:NA
        LAB: the lab script and options such as --prebuilt DIR
 
 All stages run in one process for each size, because to start Nsight Compute takes longer than to count. Where a stage
-launches several kernels (padding, product, sum of parts), the counters are the product's, the one with most FMAs;
-`other_ns` is the rest. --family tensorcore: its stages with FP16 operands, or with --type s those with FP32 operands.
+launches several kernels (padding or packing, product, sum of parts), the counters are the product's, the one with most
+FMAs; `other_ns`, `other_dram_read_bytes` and `other_dram_write_bytes` are the rest. --family tensorcore: its stages
+with FP16 operands, or with --type s those with FP32 operands.
 --probes: what the kernels of numbered probes do to shared memory, each kernel's most in a launch.
 """
 
@@ -15,6 +16,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -70,9 +72,7 @@ METRICS = {
 # At 2047 and 1000 rows meet in other banks of the L1; at 256 the PA2 report compares the blocks of its kernel.
 MORE = "2047,1000:01,02,03,04+256:10,10:8x8_64x32x32,10:16x8_64x64x64,10:16x16_128x64x64"
 # The kernels of the stages and of tests/prototype_kernels.cu, and not those of the harness.
-KERNELS = (
-    "regex:^(sgemm|hgemm|split_operands|multiply_tiles|finish_products|pack_chunks|pad|reduce|naive|shared_tile|block_)"
-)
+KERNELS = "regex:^(sgemm|hgemm|split_operands|multiply_tiles|finish_products|pack|pad|reduce|naive|shared_tile|block_)"
 SCALE = {
     "nsecond": 1,
     "ns": 1,
@@ -212,7 +212,10 @@ def merge(launches: list[Json]) -> dict[str, float]:
     counters = {METRICS[name]: value for name, value in product.items()}
     if len(launches) > 1:
         counters["kernels"] = len(launches)
-        counters["other_ns"] = sum(launch["gpu__time_duration.sum"] for launch in launches) - counters["ns"]
+        for metric in ("gpu__time_duration.sum", "dram__bytes_read.sum", "dram__bytes_write.sum"):
+            if metric in product:
+                of_others = sum(launch.get(metric, 0) for launch in launches if launch is not product)
+                counters[f"other_{METRICS[metric]}"] = of_others
     return counters
 
 
@@ -290,7 +293,7 @@ def main(arguments: list[str] | None = None) -> None:
         "command": f"./lab measure counters --probes {options.probes}"
         if options.probes
         else f"./lab measure counters --family {options.family} --type {options.type} --sizes {options.sizes} --more "
-        f"{options.more} --variants {options.variants}",
+        f"{shlex.quote(options.more)} --variants {shlex.quote(options.variants)}",
         "sizes": {},
     }
     if options.probes:

@@ -11,8 +11,11 @@ from tools.pages.notes import NOT_COUNTED, not_measured
 from tools.pages.values import VALUES
 from tools.repository import with_history
 
-BLOCK = re.compile(r"(<!-- generated: ([^>]*?) -->\n).*?(<!-- end generated -->)", re.S)
-VALUE = re.compile(r"(<!-- = ([^>]*?) -->).*?(<!-- / -->)")
+SPEC = r"((?:(?!-->).)*?)"  # the name and its arguments, in which a > stands for itself
+BLOCK = re.compile(rf"(<!-- generated: {SPEC} -->\n).*?(<!-- end generated -->)", re.S)
+VALUE = re.compile(rf"(<!-- = {SPEC} -->).*?(<!-- / -->)")
+# How a mark of each kind begins, and how it ends.
+EDGES = {BLOCK: ("<!-- generated:", "<!-- end generated -->"), VALUE: ("<!-- =", "<!-- / -->")}
 # What has no numbers yet says what makes them.
 OF_COUNTS = ("counted", "count", "counted_cycles", "counted_per_fma", "intensity")
 OF_TUNING = ("tuning", "funnel")
@@ -28,8 +31,20 @@ def missing_value(name: str) -> str:
     return "not counted" if name in OF_COUNTS else "not measured"
 
 
+def unfilled(text: str) -> str | None:
+    """The line of the first mark that has no end, or is written in another way: it would stay as it is."""
+    for mark, edges in EDGES.items():
+        filled = {match.start(edge) for match in mark.finditer(text) for edge in (1, 3)}
+        for match in re.finditer("|".join(edges), text):
+            if match.start() not in filled:
+                return text[text.rfind("\n", 0, match.start()) + 1 :].split("\n", 1)[0]
+    return None
+
+
 def fill(text: str, data: Data, where: str) -> str:
-    """The page's text with every generated part written anew."""
+    """The page's text with every generated part written anew; ends the program at a mark that can't be."""
+    if line := unfilled(text):
+        sys.exit(f"error: {where}: a mark without its other half, or not as ./lab pages --help shows it: {line}")
 
     def call(functions: dict[str, Callable[..., Any]], spec: str, missing: Callable[[str], Any]) -> Any:
         name, *arguments = spec.split()

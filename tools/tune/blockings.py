@@ -10,6 +10,7 @@ import itertools
 import json
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 from typing import NamedTuple
@@ -95,6 +96,9 @@ def main(arguments: list[str] | None = None) -> None:
     if not options.out.exists():
         sys.exit(done.returncode or 1)  # it has said why
     record = read_json(options.out)
+    # Of the program it is no use: it is linked of these copies, and gone.
+    of_points = f" --match {shlex.quote(options.match)}" if options.match else ""
+    record["command"] = f"./lab measure blockings{of_points} --seconds {options.seconds}"
     record["copies"] = {
         stem: {**copy.resources, "shared_bytes": points[stem].shared_bytes} for stem, copy in copies.items()
     }

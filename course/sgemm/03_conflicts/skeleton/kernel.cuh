@@ -16,12 +16,12 @@ __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int
   const int x = threadIdx.x, y = threadIdx.y;
   const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
 
-  // TODO: this kernel is right. Remove its bank conflicts: of the stores into the tiles, and of the loads from them.
+  // TODO: this kernel is right, but slow. Coalesce the loads of A, and remove the bank conflicts.
   float sum[ROWS][COLS] = {};
   for (int first = 0; first < k; first += TILE_K) {
-    for (int i = y; i < TILE_M; i += THREADS_Y) {
-      const int row = tile_row + i, step = first + x;
-      a_tile[x][i] = row < m && step < k ? a[row * lda + step] : 0.0f;
+    for (int i = y; i < TILE_K; i += THREADS_Y) {
+      const int row = tile_row + x, step = first + i;
+      a_tile[i][x] = row < m && step < k ? a[row * lda + step] : 0.0f;
     }
     for (int i = y; i < TILE_K; i += THREADS_Y) {
       for (int j = x; j < TILE_N; j += THREADS_X) {

@@ -1,4 +1,5 @@
-// sgemm/01_coalesce, a wrong submission: C is read though beta is 0, and 0 * NaN is NaN.
+// sgemm/01_coalesce, a wrong submission.
+// C is read though beta is 0, and 0 * NaN is NaN.
 constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,

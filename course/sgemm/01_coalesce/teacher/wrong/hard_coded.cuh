@@ -1,4 +1,5 @@
-// sgemm/01_coalesce, a wrong submission: the strides of the first test are written into the kernel.
+// sgemm/01_coalesce, a wrong submission.
+// The strides of the first test are written into the kernel.
 constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,

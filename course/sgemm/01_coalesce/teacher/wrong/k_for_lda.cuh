@@ -1,4 +1,5 @@
-// sgemm/01_coalesce, a wrong submission: the number of columns in place of the leading dimension.
+// sgemm/01_coalesce, a wrong submission.
+// The number of columns in place of the leading dimension.
 constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,

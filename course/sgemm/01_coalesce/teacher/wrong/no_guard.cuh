@@ -1,4 +1,5 @@
-// sgemm/01_coalesce, a wrong submission: threads outside of C are not kept out.
+// sgemm/01_coalesce, a wrong submission.
+// Threads outside of C are not kept out.
 constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,

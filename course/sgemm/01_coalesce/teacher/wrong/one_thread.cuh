@@ -1,4 +1,5 @@
-// sgemm/01_coalesce, a wrong submission: the first thread of the block computes the whole tile.
+// sgemm/01_coalesce, a wrong submission.
+// The first thread of the block computes the whole tile.
 constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,

@@ -1,4 +1,5 @@
-// sgemm/01_coalesce, a wrong submission: the sum is kept in C, in global memory. Right, but slow.
+// sgemm/01_coalesce, a wrong submission.
+// The sum is kept in C, in global memory. Right, but slow.
 constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,

@@ -1,4 +1,5 @@
-// sgemm/01_coalesce, a wrong submission: x and y are swapped. Right, but neighbouring lanes are in different rows.
+// sgemm/01_coalesce, a wrong submission.
+// X and y are swapped. Right, but neighbouring lanes are in different rows.
 constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,

@@ -1,4 +1,5 @@
-// sgemm/01_coalesce, a wrong submission: written for a grid of two dimensions, so only the first row of tiles is right.
+// sgemm/01_coalesce, a wrong submission.
+// Written for a grid of two dimensions, so only the first row of tiles is right.
 constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,

@@ -1,4 +1,5 @@
-// sgemm/02_tile, a wrong submission: C is overwritten whatever beta is.
+// sgemm/02_tile, a wrong submission.
+// C is overwritten whatever beta is.
 constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,

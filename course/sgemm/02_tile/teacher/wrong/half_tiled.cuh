@@ -1,4 +1,5 @@
-// sgemm/02_tile, a wrong submission: only A goes through shared memory. Right, but B is requested step by step.
+// sgemm/02_tile, a wrong submission.
+// Only A goes through shared memory. Right, but B is requested step by step.
 constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,

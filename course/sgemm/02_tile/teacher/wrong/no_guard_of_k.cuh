@@ -1,4 +1,5 @@
-// sgemm/02_tile, a wrong submission: the last k-tile is read past the end of A and B.
+// sgemm/02_tile, a wrong submission.
+// The last k-tile is read past the end of A and B.
 constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,

@@ -1,4 +1,5 @@
-// sgemm/02_tile, a wrong submission: x and y are swapped. Right, but the tiles are filled by uncoalesced loads.
+// sgemm/02_tile, a wrong submission.
+// X and y are swapped. Right, but the tiles are filled by uncoalesced loads.
 constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,

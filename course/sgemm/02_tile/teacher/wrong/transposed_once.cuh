@@ -1,4 +1,5 @@
-// sgemm/02_tile, a wrong submission: the tile of A is filled transposed, but read as if it were not.
+// sgemm/02_tile, a wrong submission.
+// The tile of A is filled transposed, but read as if it were not.
 constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,

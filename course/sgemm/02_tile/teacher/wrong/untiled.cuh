@@ -1,4 +1,5 @@
-// sgemm/02_tile, a wrong submission: no shared memory at all. Right, but every warp requests every word.
+// sgemm/02_tile, a wrong submission.
+// No shared memory at all. Right, but every warp requests every word.
 constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,

@@ -1,4 +1,5 @@
-// sgemm/02_tile, a wrong submission: outside of the matrices the tiles keep what was there.
+// sgemm/02_tile, a wrong submission.
+// Outside of the matrices the tiles keep what was there.
 constexpr int TILE = 16;
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,

@@ -1,4 +1,5 @@
-// sgemm/03_conflicts, a wrong submission: with the conflicts the zeros have gone, too.
+// sgemm/03_conflicts, a wrong submission.
+// With the conflicts the zeros have gone, too.
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
                       std::int64_t ldb, float beta, float* c, std::int64_t ldc, int tiles_n) {

@@ -1,4 +1,5 @@
-// sgemm/03_conflicts, a wrong submission: both tiles are padded, but the columns of a thread are still neighbours: two lanes meet in each bank.
+// sgemm/03_conflicts, a wrong submission.
+// Both tiles are padded, but the columns of a thread are still neighbours: two lanes meet in each bank.
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
                       std::int64_t ldb, float beta, float* c, std::int64_t ldc, int tiles_n) {

@@ -1,4 +1,5 @@
-// sgemm/03_conflicts, a wrong submission: no shared memory, so no conflicts either.
+// sgemm/03_conflicts, a wrong submission.
+// No shared memory, so no conflicts either.
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
                       std::int64_t ldb, float beta, float* c, std::int64_t ldc, int tiles_n) {
@@ -7,11 +8,17 @@ __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int
 
   float sum[ROWS][COLS] = {};
   for (int i = 0; i < k; ++i) {
+    float a_part[ROWS], b_part[COLS];
     for (int r = 0; r < ROWS; ++r) {
-      for (int s = 0; s < COLS; ++s) {
-        const int row = tile_row + y + THREADS_Y * r, col = tile_col + x + THREADS_X * s;
-        if (row < m && col < n) sum[r][s] += a[row * lda + i] * b[i * ldb + col];
-      }
+      const int row = tile_row + y + THREADS_Y * r;
+      a_part[r] = row < m ? a[row * lda + i] : 0.0f;
+    }
+    for (int s = 0; s < COLS; ++s) {
+      const int col = tile_col + x + THREADS_X * s;
+      b_part[s] = col < n ? b[i * ldb + col] : 0.0f;
+    }
+    for (int r = 0; r < ROWS; ++r) {
+      for (int s = 0; s < COLS; ++s) sum[r][s] += a_part[r] * b_part[s];
     }
   }
   for (int r = 0; r < ROWS; ++r) {

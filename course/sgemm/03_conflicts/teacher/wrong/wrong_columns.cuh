@@ -1,4 +1,5 @@
-// sgemm/03_conflicts, a wrong submission: the products belong to columns that are apart, but are stored as neighbours.
+// sgemm/03_conflicts, a wrong submission.
+// The products belong to columns that are apart, but are stored as neighbours.
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
                       std::int64_t ldb, float beta, float* c, std::int64_t ldc, int tiles_n) {

@@ -1,4 +1,5 @@
-// sgemm/03_conflicts, a wrong submission: the tile of A is filled along its columns: no conflict, but the loads of A are no longer coalesced.
+// sgemm/03_conflicts, a wrong submission.
+// The tile of B is right; A is loaded as before.
 
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
                       std::int64_t ldb, float beta, float* c, std::int64_t ldc, int tiles_n) {

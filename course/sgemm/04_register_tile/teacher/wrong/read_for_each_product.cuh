@@ -1,0 +1,48 @@
+// sgemm/04_register_tile, a wrong submission.
+// A thread reads both words from shared memory for each product. Right, but nothing is reused.
+constexpr int TILE_M = 64, TILE_N = 64;
+constexpr int TILE_K = 16;
+constexpr int THREADS_X = 16, THREADS_Y = 16;
+constexpr int ROWS = TILE_M / THREADS_Y;
+constexpr int COLS = TILE_N / THREADS_X;
+constexpr int THREADS = THREADS_X * THREADS_Y;
+
+__global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
+                      std::int64_t ldb, float beta, float* c, std::int64_t ldc, int tiles_n) {
+  __shared__ float a_tile[TILE_M][TILE_K];
+  __shared__ float b_tile[TILE_K][TILE_N];
+  const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
+  const int thread = threadIdx.y * THREADS_X + threadIdx.x;
+
+  float sum[ROWS][COLS] = {};
+  for (int first = 0; first < k; first += TILE_K) {
+    for (int i = thread; i < TILE_M * TILE_K; i += THREADS) {
+      const int row = tile_row + i / TILE_K, step = first + i % TILE_K;
+      a_tile[i / TILE_K][i % TILE_K] = row < m && step < k ? a[row * lda + step] : 0.0f;
+    }
+    for (int i = thread; i < TILE_K * TILE_N; i += THREADS) {
+      const int step = first + i / TILE_N, col = tile_col + i % TILE_N;
+      b_tile[i / TILE_N][i % TILE_N] = step < k && col < n ? b[step * ldb + col] : 0.0f;
+    }
+    __syncthreads();
+    for (int r = 0; r < ROWS; ++r) {
+      for (int s = 0; s < COLS; ++s) {
+        for (int i = 0; i < TILE_K; ++i) {
+          sum[r][s] += a_tile[threadIdx.y + THREADS_Y * r][i] * b_tile[i][threadIdx.x + THREADS_X * s];
+        }
+      }
+    }
+    __syncthreads();
+  }
+
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+#pragma unroll
+    for (int s = 0; s < COLS; ++s) {
+      const int row = tile_row + threadIdx.y + THREADS_Y * r, col = tile_col + threadIdx.x + THREADS_X * s;
+      if (row >= m || col >= n) continue;
+      float* const out = c + row * ldc + col;
+      *out = beta == 0.0f ? alpha * sum[r][s] : alpha * sum[r][s] + beta * *out;
+    }
+  }
+}

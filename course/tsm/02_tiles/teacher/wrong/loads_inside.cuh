@@ -1,0 +1,31 @@
+// tsm/02_tiles, a wrong submission: right, but both factors are loaded for each FMA.
+constexpr int TM = 4, TN = 4;
+
+// A thread's rows are blockDim.y apart and its columns blockDim.x, so lanes side by side read words side by side.
+__global__ void tsmttsm(int m, int n, std::int64_t k, double alpha, const double* __restrict__ a, std::int64_t lda,
+                        const double* __restrict__ b, std::int64_t ldb, double* __restrict__ c, std::int64_t ldc) {
+  const int height = blockDim.y, width = blockDim.x;
+  const int row = blockIdx.y * height * TM + threadIdx.y, col = blockIdx.x * width * TN + threadIdx.x;
+  const std::int64_t slice = blockIdx.z * blockDim.z + threadIdx.z, slices = gridDim.z * blockDim.z;
+
+  double sum[TM][TN] = {};
+  for (std::int64_t i = slice; i < k; i += slices) {
+#pragma unroll
+    for (int r = 0; r < TM; ++r) {
+#pragma unroll
+      for (int s = 0; s < TN; ++s) {
+        if (row + r * height < m && col + s * width < n)
+          sum[r][s] += a[i * lda + row + r * height] * b[i * ldb + col + s * width];
+      }
+    }
+  }
+
+#pragma unroll
+  for (int r = 0; r < TM; ++r) {
+#pragma unroll
+    for (int s = 0; s < TN; ++s) {
+      if (row + r * height < m && col + s * width < n)
+        atomicAdd(c + (row + r * height) * ldc + col + s * width, alpha * sum[r][s]);
+    }
+  }
+}
