@@ -64,7 +64,12 @@ WEEKS: list[tuple[str, tuple[str, ...], tuple[str, ...], str]] = [
         ("sgemm/05_vectorise",),
         "./lab trace 09b --html trace.html",
     ),
-    ("swizzles", ("stages/12_warp_tiles", "stages/13b_swizzle"), ("sgemm/07_odd_sizes",), "./lab compare 12 13b"),
+    (
+        "warp tiles and swizzles",
+        ("stages/12_warp_tiles", "stages/13b_swizzle"),
+        ("sgemm/07_odd_sizes",),
+        "./lab compare 12 13b",
+    ),
     (
         "overlap",
         ("stages/14_register_double_buffer", "stages/15_async_copies"),
@@ -113,12 +118,12 @@ LECTURES: list[tuple[str, tuple[str, ...], tuple[str, ...], str]] = [
 
 
 def course() -> list[Assignment]:
-    """Rubrics need what not every machine has: there the page stays as it is."""
+    """Those that have a text for students. Rubrics need what not every machine has: there the page stays as it is."""
     if not importlib.util.find_spec("yaml"):
         raise Unreadable
     from tools.course.assignment import assignments
 
-    return assignments()
+    return [found for found in assignments() if (found.folder / "assignment.md").exists()]
 
 
 def link(name: str) -> str:
@@ -160,6 +165,8 @@ def block_course_assignments(_: Data) -> list[str]:
 def block_course_plan(_: Data, which: str) -> list[str]:
     """`weeks` or `lectures`."""
     existing = {found.id: found for found in course()}
+    if forgotten := existing.keys() - {name for _, _, assigned, _ in WEEKS for name in assigned}:
+        raise KeyError(f"in no week: {sorted(forgotten)}")
     rows = []
     for number, (what, pages, assigned, shown) in enumerate(WEEKS if which == "weeks" else LECTURES, 1):
         given = ", ".join(assignment_link(existing[name]) for name in assigned if name in existing)
