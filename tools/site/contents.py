@@ -165,6 +165,7 @@ def navigation(modules: dict[str, ModuleType]) -> Navigation:
         {"Paths": [{path.title: path.page} for path in paths()]},
         *({title: ladder(folder, begins)} for folder, (title, begins) in LADDERS.items()),
         {"Concepts": [{title_of(page): page} for page in [*concepts, "docs/glossary.md"]]},
+        {"Course": [{title_of(page): page} for page in documents() if page.startswith("docs/course")]},
         {"Sources": [{title_of("docs/sources.md"): "docs/sources.md"}]},
     ]
     return found + ([{"Interactive": [{"Overview": INTERACTIVE_PAGE}]}] if modules else [])
