@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 import pathlib
 import shlex
 import subprocess
@@ -48,7 +49,7 @@ class Builder:
             fail(f"{self.build} is no build of the preset cpu: ./lab setup --cpu")
         link = links[0].removeprefix(": && ").removesuffix(" && :")
         words = shlex.split(compiles[0])
-        return [sys.executable, *words[1:]] if "python" in words[0] else words, shlex.split(link)
+        return [os.path.realpath(sys.executable), *words[1:]] if "python" in words[0] else words, shlex.split(link)
 
     def run(self, words: list[str], folder: pathlib.Path) -> subprocess.CompletedProcess[str]:
         # Python runs what stands in front of the compiler: the one that runs this, wherever it lies.

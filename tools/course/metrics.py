@@ -60,9 +60,9 @@ def metric(name: str, found: Json) -> float | None:
 
 
 def is_possible(found: Json) -> bool:
-    """No kernel asks for fewer bytes than the operands and the result have, nor computes a product with fewer operations
-    than it takes: counts below that are no counts. Half of them may be multiplications, which nobody counts: a sum of
-    two products is one multiplication, one FMA and one addition."""
+    """No kernel asks for fewer bytes than the operands and the result have, nor computes a product with fewer
+    operations than it takes: counts below that are no counts. Half of them may be multiplications, which nobody counts:
+    a sum of two products is one multiplication, one FMA and one addition."""
     counts = found["counts"]
     asked = sum(counts[kind]["bytes"] for kind in ("global_load", "global_store", "global_atomic"))
     return asked >= 0.99 * found["compulsory_bytes"] and counts["flops"] >= 0.49 * found["compulsory_flops"]
