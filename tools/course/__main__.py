@@ -3,7 +3,8 @@
 usage: ./lab grade TRACK/NN_name FILE|FOLDER [options]      one submission
        ./lab grade TRACK/NN_name --class FOLDER --out FOLDER [options]      each file or folder there is one
 
---secret TEXT    what hidden problems are drawn from; without it they are the same for everybody (--secret-file FILE)
+--secret TEXT    what hidden problems are drawn from; without it they are the same for everybody
+--secret-file FILE  the same from a file, which no list of processes shows; - is standard input
 --hints N        what hidden problems tell: 0 nothing, 1 what is wrong (the default), 2 and where it shows
 --json FILE      the result as one JSON object; - is standard output
 --junit FILE     as JUnit XML, for a server that shows tests
@@ -35,6 +36,8 @@ def secret_of(options: argparse.Namespace) -> str:
         fail("either --secret or --secret-file")
     if options.secret_file:
         try:
+            if options.secret_file == "-":
+                return "" if options.only_options else sys.stdin.read().strip()  # read once: by what grades
             return pathlib.Path(options.secret_file).read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
             fail(f"can't read {options.secret_file}: {getattr(error, 'strerror', 'no text')}")

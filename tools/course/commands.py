@@ -39,7 +39,7 @@ def main() -> int:
     if alike != (options.folder is not None) or (alike and len(options.assignments) != 1):
         fail("similarity takes one assignment, and --class FOLDER" if alike else "--class is for similarity")
     if options.command == "list":
-        for found in chosen:
+        for found in [] if options.only_options else chosen:
             print(f"{found.id:<32} {found.title}")
         return 0
     if options.command == "export":

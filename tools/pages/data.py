@@ -36,6 +36,10 @@ class NotMeasured(Exception):
     reason."""
 
 
+class Unreadable(Exception):
+    """What reads its source is not on this machine: a mark keeps what it has."""
+
+
 def full_shape(shape: str) -> str:
     return shape if "x" in shape else f"{shape}x{shape}x{shape}"
 

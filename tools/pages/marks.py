@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tools.pages.blocks import BLOCKS
-from tools.pages.data import Data, NotMeasured
+from tools.pages.data import Data, NotMeasured, Unreadable
 from tools.pages.notes import NOT_COUNTED, not_measured
 from tools.pages.values import VALUES
 from tools.repository import with_history
@@ -57,7 +57,11 @@ def fill(text: str, data: Data, where: str) -> str:
             sys.exit(f"error: {where}: can't generate '{spec}': {error!r}")
 
     def block(match: re.Match[str]) -> str:
-        return match[1] + "\n".join(with_history(call(BLOCKS, match[2], missing_block))) + "\n" + match[3]
+        try:
+            lines = with_history(call(BLOCKS, match[2], missing_block))
+        except Unreadable:
+            return match[0]
+        return match[1] + "\n".join(lines) + "\n" + match[3]
 
     def value(match: re.Match[str]) -> str:
         return match[1] + call(VALUES, match[2], missing_value) + match[3]
