@@ -44,7 +44,7 @@ struct TimingRun {
 /// Enqueues one launch on the default stream.
 using Work = std::function<Status()>;
 
-/// Times the contenders in turns: A B A B. `before_last` runs once before the last sample of the first contender, so
+/// Times the contenders alternately: A B A B. `before_last` runs once before the last sample of the first contender, so
 /// that the caller can see what that very sample computed. Throws DeviceError when a launch fails, in a debug build, or
 /// where there is no clock (the CPU executor).
 TimingRun time_in_turns(const std::vector<Work>& contenders, const TimingOptions& options,

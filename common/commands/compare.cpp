@@ -24,7 +24,7 @@ struct CompareOptions : RunOptions {
   std::string first, second;
 };
 
-// Two stages on one problem, each timed in turns with cuBLAS.
+// Two stages on one problem, each timed alternately with cuBLAS.
 int compare_stages(CompareOptions options, const std::string& command) {
   const Stage& a = find_stage(options.first);
   const Stage& b = find_stage(options.second);

@@ -1,4 +1,4 @@
-// Google Benchmark over all stages: its flags, its JSON; times from CUDA events, cuBLAS in turns with each stage.
+// Google Benchmark over all stages: its flags, its JSON; times from CUDA events, cuBLAS alternately with each stage.
 #include <benchmark/benchmark.h>
 #include <cuda_runtime.h>
 #include <fmt/format.h>
@@ -99,7 +99,7 @@ void enter(const Contender& contender, const Contender* yardstick, const Kind& k
   benchmark::RegisterBenchmark(name.c_str(), timed)->UseManualTime()->Unit(benchmark::kMillisecond);
 }
 
-// The stages, each in turns with the library, and the libraries by themselves.
+// The stages, each alternately with the library, and the libraries by themselves.
 void enter_all(const Kind& kind, const std::vector<std::string>& shapes) {
   const std::vector<const Stage*> stages = stages_for(kind.op, kind.type, kind.family);
   const std::vector<Contender>& libraries = baselines(kind.type);

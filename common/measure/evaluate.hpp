@@ -19,7 +19,7 @@ struct EvaluateOptions {
   bool exact = true;     ///< check on whole numbers, too, which must come out exactly (where K allows)
   bool explain = false;  ///< look for what a wrong result comes from (common/check/explain.hpp)
   bool time = true;
-  bool yardstick = true;  ///< time the library in turns with each contender
+  bool yardstick = true;  ///< time the library alternately with each contender
   bool count = false;     ///< on the CPU executor: what the check's run did to memory
   bool lines = false;     ///< and line by line
   TimingOptions timing;
@@ -31,7 +31,7 @@ struct EvaluateOptions {
 
 struct TimedResult {
   Samples own;
-  std::optional<Samples> yardstick;  ///< the library, timed in turns with this contender
+  std::optional<Samples> yardstick;  ///< the library, timed alternately with this contender
   DeviceState state;
 };
 

@@ -16,7 +16,7 @@ from tools.repository import ROOT, Json
 
 COURSE = ROOT / "course"
 KINDS = ("builds", "rules", "right", "clean", "count", "reproducible", "speed", "manual")
-PROBLEM = {"m", "n", "k", "alpha", "beta", "padded", "dist"}
+PROBLEM = {"m", "n", "k", "alpha", "beta", "padded", "dist", "lda", "ldb", "ldc", "offset"}
 HIDDEN = PROBLEM | {"count"}
 LATER = ("speed", "manual")  # not graded here: a GPU's, and the teacher's
 

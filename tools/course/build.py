@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 import pathlib
 import shlex
 import subprocess
@@ -48,11 +49,20 @@ class Builder:
             fail(f"{self.build} is no build of the preset cpu: ./lab setup --cpu")
         link = links[0].removeprefix(": && ").removesuffix(" && :")
         words = shlex.split(compiles[0])
-        return [sys.executable, *words[1:]] if "python" in words[0] else words, shlex.split(link)
+        return [os.path.realpath(sys.executable), *words[1:]] if "python" in words[0] else words, shlex.split(link)
+
+    @functools.cached_property
+    def toolchain(self) -> set[pathlib.Path]:
+        """Where the compiler lies, and the Python that stands in front of it."""
+        found = {pathlib.Path(sys.base_prefix)}
+        for word in self.commands[0]:
+            path = pathlib.Path(word)
+            if path.is_absolute() and path.parent.name == "bin" and path.exists():
+                found |= {path.parent.parent, path.resolve().parent.parent}
+        return {path for path in found if not path.is_relative_to("/usr") and path != pathlib.Path("/")}
 
     def run(self, words: list[str], folder: pathlib.Path) -> subprocess.CompletedProcess[str]:
-        # Python runs what stands in front of the compiler: the one that runs this, wherever it lies.
-        seen = {path: str(path) for path in (ROOT, self.build, pathlib.Path(sys.base_prefix))}
+        seen = {path: str(path) for path in (ROOT, self.build, *self.toolchain)}
         inside = sandbox.command(seen, str(folder), (COURSE,))
         # The compiler stands where its relative names lead.
         inside += ["--chdir", str(self.build)]

@@ -36,6 +36,7 @@ def problem_of(generator: random.Random, wanted: Json, assignment: Assignment) -
         for name, row in (("lda", row_of_a), ("ldb", n), ("ldc", n)):
             problem[name] = max(row, 1) + generator.randrange(1, 40)
         problem["offset"] = generator.randrange(0, 4)
+    problem |= {name: wanted[name] for name in ("lda", "ldb", "ldc", "offset") if name in wanted}
     return problem
 
 

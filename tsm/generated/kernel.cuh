@@ -108,8 +108,8 @@ template <class T>
 using Tsmttsm = void(std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* c,
                      std::int64_t ldc, T* partial);
 
-/// A and B, both read by rows; a block's slices take rows in turns, `unroll` of them at a time. With `leapfrog`, the
-/// next rows are on their way, in a second set of registers, while these are multiplied. `reduction` says where sums go:
+/// A and B, both read by rows; a block's slices take rows round robin, `unroll` of them at a time. With `leapfrog`, the
+/// next rows are in flight, in a second set of registers, while these are multiplied. `reduction` says where sums go:
 /// with `ordered` a block's to `partial`, M x N for each block; else alpha times the sums is added to C, atomically.
 /// In shared memory are the sums that the tree adds up (slices_of() says how much), or with `shared_atomics` a copy of C.
 /// `threads` is the block's size; `resident` is how many blocks must fit an SM.

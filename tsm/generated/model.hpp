@@ -62,7 +62,7 @@ inline int resident_blocks(const KernelOptions& o, bool is_complex) {
 /// An SM's cycles for a row of K, by what would bound it alone (the numbers are an H200's).
 struct RowCycles {
   double memory;   ///< its share of the read bandwidth
-  double latency;  ///< as many rows on their way as its registers hold
+  double latency;  ///< as many rows in flight as its registers hold
   double fma;      ///< FP64 cores
   double l1;       ///< wavefronts of the loads
 

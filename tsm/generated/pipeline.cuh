@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(threads, resident)
             last_n = smaller(at_n + (PN - 1) * places.along_n, B::units - 1);
   const ptx::SharedAddress begin = ptx::kept_shared_address(smem), end = begin + stages * stage;
 
-  // Stages are dealt out to the blocks in turns. All rows exist but of the last one.
+  // Stages are distributed round robin among the blocks. All rows exist but of the last one.
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * rows,
                      step = static_cast<std::int64_t>(gridDim.x) * rows;
   const int mine = first < k ? static_cast<int>((k - first - 1) / step) + 1 : 0,
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(threads, resident)
     advance();
   }
 
-  // While the words of one row are multiplied, those of the next are on their way to the other half of x and y, also
+  // While the words of one row are multiplied, those of the next are in flight to the other half of x and y, also
   // where the next one is the first of another stage.
   alignas(16) T x[2][TM], y[2][TN];
   Tile<T, TM, TN, conjugate, products> tile;

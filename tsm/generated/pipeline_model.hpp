@@ -15,7 +15,7 @@ namespace gemm::generated {
 inline constexpr int pipeline_stages = 4;
 inline constexpr int shared_of_sm = 227 * 1024;  // less what each block takes for itself
 inline constexpr double bytes_of_stages =
-    24 * 1024;                         // wanted in a stage of all blocks of an SM: three are on their way
+    24 * 1024;                         // wanted in a stage of all blocks of an SM: three stages are in flight
 inline constexpr int most_turns = 16;  // they are written out
 // Cycles of a scheduler (docs/tsm/probes.md): of each six FMAs one reads a register more, since nvcc lets another warp
 // go first there; and whatever is no FMA reads registers that FMAs would.
@@ -61,7 +61,7 @@ struct PipelineShape {
     resident = std::min(resident, 4);
     const int row_bytes = 8 * words * (m + n);
     const double wanted = bytes_of_stages / resident;
-    // An even number: rows go through two sets of registers in turns.
+    // An even number: rows go through two sets of registers alternately.
     turns = o.unroll ? o.unroll
                      : 2 * std::clamp(static_cast<int>(wanted / (2 * row_bytes * std::max(slices, 1)) + 0.5), 1,
                                       most_turns / 2);
@@ -122,7 +122,7 @@ inline double pipeline_cycles(int m, int n, bool is_complex, const KernelOptions
                              s.pn * wavefronts(s.places.along_n, 8 * words * s.unit_n));
   // Whatever else a warp does: it starts copies, counts, and waits for the others.
   const double copies = s.stage_bytes / 16.0 / o.threads, others = (2 * copies + 40) / s.turns;
-  // A block's warps go to the four schedulers in turns, and so the fifth of each block to the same one.
+  // A block's warps go to the four schedulers round robin, and so the fifth of each block to the same one.
   const double uneven = ceil_div(o.threads, 128) * 128.0 / o.threads;
   const double schedulers = uneven * warps * (fmas * fma_and_yield + (loads + others) * other_cycles) / 4;
   return std::max({memory, schedulers, l1}) + 0.1 * (schedulers + l1);

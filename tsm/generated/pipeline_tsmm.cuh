@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(threads, resident)
   }
   __syncthreads();
 
-  // Rows are dealt out to all warps in turns, one of each block first: where some are left over, all SMs have their
+  // Rows go round robin to all warps, one of each block first: where some are left over, all SMs have their
   // share. All rows exist but of the last turn.
   const int first = (warp * static_cast<int>(gridDim.x) + static_cast<int>(blockIdx.x)) * rows,
             step = static_cast<int>(gridDim.x) * (warps * rows);
@@ -171,7 +171,7 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll 1
   for (int s = 0; s < stages; ++s) copy(mine_begin + s * A.bytes);
 
-  // While a column of x and a row of y are multiplied, the next ones are on their way to the other halves, also where
+  // While a column of x and a row of y are multiplied, the next ones are in flight to the other halves, also where
   // these belong to another stage.
   alignas(16) T x[2][PR][unit], y[2][TN];
   alignas(16) double y_both[2][TN];  // of three products

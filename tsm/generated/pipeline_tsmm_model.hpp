@@ -18,7 +18,7 @@ inline constexpr int bytes_on_their_way = 24 * 1024;  // of A, wanted in an SM
 inline constexpr int most_bytes_of_chunk = 256;       // of a row of A
 inline constexpr int most_fmas_of_a_loop = 1024;      // over chunks, which are written out
 
-/// How columns of B are dealt out that are left over where a row's lanes do not divide its units.
+/// How columns of B are distributed that are left over where a row's lanes do not divide its units.
 enum class Rest {
   padded,  ///< as all others, and some lanes have columns that do not exist
   by_rows  ///< see RestLayout
@@ -157,7 +157,7 @@ inline double cycles_of(int m, int n, const KernelOptions& o, const TsmmPipeline
   const double memory = (m + n) * 8.0 * s.words / scale_bytes_a_cycle;
   const double schedulers =
       ((fmas + fmas_of_rest + additions) * fma_and_yield + (loads + others) * other_cycles) / 4 / s.rows;
-  // Warps are dealt out to four schedulers; one that has few has nothing to do while these wait.
+  // Warps are distributed among four schedulers; one that has few has nothing to do while these wait.
   const double warps = o.threads / 32.0 * s.resident / 4, uneven = std::ceil(warps) / warps;
   const double waits = 1 + 0.2 / (warps * warps);
   // Each block makes its own C and fills its own stages: measured, two of 128 threads are so much behind one of 256.

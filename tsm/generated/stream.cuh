@@ -1,4 +1,4 @@
-// Rows of a tall matrix on their way through shared memory: copied asynchronously, a few stages ahead, whatever their
+// Rows of a tall matrix in flight through shared memory: copied asynchronously, a few stages ahead, whatever their
 // alignment, and read 16 bytes at a time where rows have a whole number of these.
 //
 // Beside FMAs every instruction counts: it reads registers through the ports that FMAs want (docs/tsm/probes.md). So
@@ -25,8 +25,8 @@ enum class Rows { flat, wide, any };
 
 /// Rows of W elements in shared memory, in units of so many, one row behind the other without padding: so copies of
 /// neighbours in device memory meet in no bank. Where neighbouring lanes read the same column of eight rows, and there
-/// is an even number of 16-byte units in a row, two of these would meet; `by_turns` then deals the units of each row
-/// out differently.
+/// is an even number of 16-byte units in a row, two of these would meet; `by_turns` then puts the units of each row
+/// in another order.
 template <class T, int W, int unit_, bool by_turns>
 struct Panel {
   static constexpr int unit = unit_, units = ceil_div(W, unit);

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(threads, resident)
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const bool works = slice < slices;
 
-  // Stages are dealt out to the blocks in turns. All rows exist but of the last one.
+  // Stages are distributed round robin among the blocks. All rows exist but of the last one.
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * rows,
                      step = static_cast<std::int64_t>(gridDim.x) * rows;
   const int mine = first < k ? static_cast<int>((k - first - 1) / step) + 1 : 0;
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll
   for (int j = 0; j < FN; ++j) column_b[j] = at_b + offset(N, first_n, j, (along_n - 1) * 8 * FN + j * 8 + 8 <= N);
 
-  // While the words of four rows are multiplied, those of the next four are on their way to the other half of x and y.
+  // While the words of four rows are multiplied, those of the next four are in flight to the other half of x and y.
   Operand<T> x[2][2 * FM], y[2][FN];
   double sum[parts * FM * FN][4] = {};
   const auto read = [&](ptx::SharedAddress stage_at, int turn) {

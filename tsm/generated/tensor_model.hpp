@@ -81,7 +81,7 @@ inline double tensor_cycles(int m, int n, bool is_complex, const KernelOptions& 
   const int words = is_complex ? 2 : 1;
   const double fmas =
       s.places * s.fm * s.fn * 128.0 * words * words;  // of a row, with what tiles have behind C's edges
-  // Four Tensor Cores: warps go to them in turns.
+  // Four Tensor Cores: warps go to them round robin.
   const int busy = s.slices * s.places * s.resident;
   const double uneven = ceil_div(busy, 4) * 4.0 / busy;
   const double tensor = fmas / tensor_fmas_a_cycle * uneven;

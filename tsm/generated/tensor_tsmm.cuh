@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(threads, resident)
   }
   __syncthreads();
 
-  // Rows are dealt out to all warps in turns, one of each block first. All rows exist but of the last turn.
+  // Rows go round robin to all warps, one of each block first. All rows exist but of the last turn.
   const std::int64_t first = (warp * static_cast<std::int64_t>(gridDim.x) + blockIdx.x) * rows,
                      step = static_cast<std::int64_t>(gridDim.x) * (warps * rows);
   if (first >= k) return;

@@ -64,7 +64,7 @@ __device__ void load_columns(T (&x)[columns], const T* from) {
 /// sum += x C for `columns` columns of A, from `first` on, of each row.
 template <bool wide, int columns, class T, int rows, int count, class C>
 __device__ void multiply_columns(const T* const (&row)[rows], int first, const C& c, T (&sum)[rows][count]) {
-  T x[rows][columns];  // on their way together
+  T x[rows][columns];  // in flight together
 #pragma unroll
   for (int u = 0; u < rows; ++u) load_columns<wide>(x[u], row[u] + first);
 #pragma unroll

@@ -1,4 +1,4 @@
-// Rows of A on their way to the one warp that multiplies them: a ring of stages for each warp, which waits for no
+// Rows of A in flight to the one warp that multiplies them: a ring of stages for each warp, which waits for no
 // other.
 #pragma once
 

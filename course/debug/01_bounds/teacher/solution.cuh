@@ -1,4 +1,6 @@
 // debug/01_bounds, the teacher's solution.
+// Cause: The guard tests only the first of a thread's columns. So a thread whose second or third column lies behind the
+// end of a row stores it all the same: into the padding, into the next row, or behind C.
 
 // C = alpha A B + beta C. All matrices are row-major, and the leading dimension is the distance between two rows:
 //   A is m x k, its element (i, j) is a[i * lda + j], lda >= k

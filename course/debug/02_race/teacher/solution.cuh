@@ -1,4 +1,6 @@
 // debug/02_race, the teacher's solution.
+// Cause: After its last step of a k-tile, a warp copies the next k-tile into the same shared arrays. Nothing makes it
+// wait for the other warp, which may still read the old words. The one barrier stands between copying and reading.
 
 // Fetches this thread's words of a k-tile: every THREADS-th one, counted row by row, with `width` words in a row.
 // The matrix has `rows` rows and `cols` columns from `from` on. Zeros stand for what lies outside.

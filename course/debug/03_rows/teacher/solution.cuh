@@ -1,4 +1,6 @@
 // debug/03_rows, the teacher's solution.
+// Cause: copy_tile() takes the number of columns for the distance between two rows. Row 0 is always right. The others
+// are right only if rows are packed: lda = k, ldb = n.
 
 // Copies TILE x TILE elements of a matrix into shared memory, from row `first_row` and column `first_col` on.
 // The matrix has `rows` rows and `cols` columns, its rows start `ld` elements apart. Zeros stand for what lies outside.

@@ -1,4 +1,6 @@
 // debug/05_wrong_reduction, the teacher's solution.
+// Cause: The loop takes only complete groups of SLICES * STEPS = 32 steps. The last k % 32 products of each element are
+// never added, so a k that is no multiple of 32 gives a wrong sum.
 
 // Four neighbouring elements of a row, of which `count` exist. Zeros stand for the others.
 template <bool ALIGNED>
@@ -39,7 +41,10 @@ __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int
     for (int r = 0; r < ROWS; ++r) {
       const int row = tile_row + r;
       const float4 a_part = load_four<ALIGNED>(a + row * lda + step, row < m ? k - step : 0);
-      sum[r] += a_part.x * b_part[0] + a_part.y * b_part[1] + a_part.z * b_part[2] + a_part.w * b_part[3];
+      sum[r] += a_part.x * b_part[0];
+      sum[r] += a_part.y * b_part[1];
+      sum[r] += a_part.z * b_part[2];
+      sum[r] += a_part.w * b_part[3];
     }
   }
 

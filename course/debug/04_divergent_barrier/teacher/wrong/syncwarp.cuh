@@ -17,7 +17,7 @@ __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int
   __shared__ float b_tile[TILE_K][TILE_N];
   const int x = threadIdx.x, y = threadIdx.y, thread = y * THREADS_X + x;
   const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
-  const int first_row = ROWS * y;  // of this thread, in the tile
+  const int first_row = tile_row + ROWS * y, col = tile_col + x;  // this thread's elements of C
 
   float sum[ROWS] = {};
   for (int first = 0; first < k; first += TILE_K) {
@@ -26,23 +26,22 @@ __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int
       a_tile[i / TILE_K][i % TILE_K] = row < m && step < k ? a[row * lda + step] : 0.0f;
     }
     for (int i = thread; i < TILE_K * TILE_N; i += THREADS) {
-      const int step = first + i / TILE_N, col = tile_col + i % TILE_N;
-      b_tile[i / TILE_N][i % TILE_N] = step < k && col < n ? b[step * ldb + col] : 0.0f;
+      const int step = first + i / TILE_N, from = tile_col + i % TILE_N;
+      b_tile[i / TILE_N][i % TILE_N] = step < k && from < n ? b[step * ldb + from] : 0.0f;
     }
     __syncthreads();  // the tiles are complete
-    // A warp whose rows all lie below C has nothing to multiply.
-    if (tile_row + first_row < m) {
+    // A thread whose elements all lie outside of C has nothing to multiply.
+    if (first_row < m && col < n) {
       for (int i = 0; i < TILE_K; ++i) {
         const float b_word = b_tile[i][x];
-        for (int r = 0; r < ROWS; ++r) sum[r] += a_tile[first_row + r][i] * b_word;
+        for (int r = 0; r < ROWS; ++r) sum[r] += a_tile[ROWS * y + r][i] * b_word;
       }
       __syncwarp();
     }
   }
 
-  const int col = tile_col + x;
   for (int r = 0; r < ROWS; ++r) {
-    const int row = tile_row + first_row + r;
+    const int row = first_row + r;
     if (row >= m || col >= n) continue;
     float* const out = c + row * ldc + col;
     *out = beta == 0.0f ? alpha * sum[r] : alpha * sum[r] + beta * *out;

@@ -40,7 +40,10 @@ __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int
     for (int r = 0; r < ROWS; ++r) {
       const int row = tile_row + r;
       const float4 a_part = load_four<ALIGNED>(a + row * lda + step, row < m ? k - step : 0);
-      sum[r] += a_part.x * b_part[0] + a_part.y * b_part[1] + a_part.z * b_part[2] + a_part.w * b_part[3];
+      sum[r] += a_part.x * b_part[0];
+      sum[r] += a_part.y * b_part[1];
+      sum[r] += a_part.z * b_part[2];
+      sum[r] += a_part.w * b_part[3];
     }
   }
 

@@ -1,5 +1,5 @@
 // debug/05_wrong_reduction, a wrong submission.
-// Right, but without tiles: each thread reads its rows and columns from global memory.
+// Right, but without slices: some threads compute one element each, and the others nothing.
 
 template <bool ALIGNED>
 __global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
