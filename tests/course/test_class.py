@@ -122,9 +122,8 @@ def main():
                 print(f"{name}: too many have all points")
     memory.done.set()
     count = each * len(ASSIGNMENTS)
-    print(
-        f"{count} submissions on {len(cores)} cores in {spent:.0f} s, {spent / count:.1f} s each, {memory.most} MB at most"
-    )
+    took = f"{spent:.0f} s, {spent / count:.1f} s each"
+    print(f"{count} submissions on {len(cores)} cores: {took}, {memory.most} MB at most")
     if spent > SECONDS * count / 120 or memory.most > MEGABYTES:
         problems += 1
         print(f"that is more than {SECONDS * count / 120:.0f} s or {MEGABYTES} MB")

@@ -6,6 +6,14 @@ usage: test_lessons.py [--pages PART]   of pages whose path has PART in it also 
 A page of a stage is a lesson. What was tried beside it and what the profiler said stands in NN_name.log.md, which no
 rule here binds but that of words. WAITING names the pages that were not rewritten yet; a page that keeps the rules must
 not be on it.
+
+Numbers with a unit of speed, time or share (QUANTITY) are measured or calculated, and what was measured is generated:
+* In the sections ARITHMETIC a number is calculated, from sizes, constants and assumptions, unless its sentence says
+  that somebody measured it (MEASURED): "reached", "took", or an existing kernel, library or device that "takes" or
+  "does" it. Such a sentence may still be a prediction or a source's (ASSUMED).
+* In all other sections a number is measured, unless its sentence says what else it is (NOT_OURS).
+* In every section, a column of a table that says "measured" has only generated numbers.
+Other numbers (problem sizes, 132 SMs, 228 KB, cycles) have no such unit and may be typed.
 """
 
 import argparse
@@ -30,6 +38,12 @@ HOUSE_WORDS = re.compile(
 # Measured quantities; a plain percentage is one, too.
 UNIT = r"(?:[KMGTP]?FLOP/s|[kKMGT]i?B/s|m[sW]|[uµ]s|ns|MHz|GHz|watts?|W|%|percent|times (?:as|faster|slower))"
 QUANTITY = re.compile(rf"(?<![\w.])\d[\d,.]*\s*{UNIT}(?!\w)")
+ARITHMETIC = ("Idea", "By hand", "Prediction", "Exercise")
+MEASURED = re.compile(
+    r"\bmeasure[ds]?\b|\breach(?:es|ed)\b|\btook\b|\btimed\b|\bran\b|Nsight Compute|profiler|\b(?:was|were) \S+ times"
+    r"|\b(?:\d\d[a-c]?|cuBLAS|[Cc]opy|[Ll]aunch|H[12]00) (?:takes|reads|does|costs|stands)\b"
+)
+ASSUMED = re.compile(r"predict|expect|should|would|assum|paper|article|case study|report|source", re.I)
 # A number that was not measured here: predicted, exact by construction, or a source's.
 NOT_OURS = re.compile(
     r"predict|expect|allow|at most|at least|peak|ceiling|paper|article|case study|report|source|exactly|by hand", re.I
@@ -76,6 +90,30 @@ def words(text):
     return [word for word in re.split(r"\s+", text) if re.search(r"[\w⟨]", word)]
 
 
+def typed_numbers(heading, text):
+    """The sentences of a section that tell what was measured, each with such a number."""
+    for sentence in sentences(text):
+        match = QUANTITY.search(sentence)
+        if heading.startswith(ARITHMETIC):
+            typed = MEASURED.search(sentence) and not ASSUMED.search(sentence)
+        else:
+            typed = not NOT_OURS.search(sentence)
+        if match and typed:
+            yield match[0], sentence
+
+
+def typed_cells(text):
+    """Of tables that are not generated: the cells with a typed number below a head that says "measured"."""
+    text = re.sub(r"<!-- = .*?-->.*?<!-- / -->", "⟨⟩", text, flags=re.S)
+    text = re.sub(r"^<!-- generated:.*?<!-- end generated -->$", "", text, flags=re.S | re.M)
+    for found in re.findall(r"(?:^\|.*\n)+", text, re.M):
+        head, _, *rows = [line.strip("|").split("|") for line in found.splitlines()]
+        for row in rows:
+            for name, cell in zip(head, row):
+                if re.search("measured", name, re.I) and re.search(r"\d", cell) and "⟨" not in cell:
+                    yield cell.strip(), name.strip()
+
+
 def is_stage(path):
     return path.parent.name in FAMILIES and re.match(r"\d\d", path.name) and not path.name.endswith(".log.md")
 
@@ -111,10 +149,10 @@ def faults(path):
         lesson = "\n\n".join(t for h, t in bodies.items() if not h.startswith("Exercise"))
         if (length := len(words(lesson))) > WORDS:
             found.append(f"a lesson of {length} words (at most {WORDS})")
-        for heading in ("Measurement", "What bounds it"):
-            for sentence in sentences(by_heading.get(heading, "")):
-                if not NOT_OURS.search(sentence) and (match := QUANTITY.search(sentence)):
-                    found.append(f"'{match[0]}' is typed, not generated: {sentence[:80]}")
+        for heading, body in bodies.items():
+            for number, sentence in typed_numbers(heading, body):
+                found.append(f"'{number}' is typed, not generated: {sentence[:80]}")
+        found += [f"'{cell}' is typed, not generated: in a column '{head}'" for cell, head in typed_cells(text)]
     return found
 
 
@@ -174,6 +212,26 @@ class Lessons(unittest.TestCase):
         self.assertTrue(
             any("no section" in fault for fault in faults(Text("# 99\n\n" + good.replace("## By hand", "##"))))
         )
+        faulty = {
+            "Idea": "A copy takes 31 us.",
+            "By hand": "An H200 reads 4.5 TB/s.",
+            "Prediction": "Stage 07 takes 12 ms, so this one should. It ran at 30 TFLOP/s.",
+            "Exercise": "It reached 93 % of the peak.",
+            "What bounds it": "The cores are busy for 93 % of the time.",
+            "Measurement": "| | predicted | measured |\n|---|---|---|\n| 4096 | 31.5 | 30.2 |",
+        }
+        fine = {
+            "Idea": "A tile needs 4 KB of the 228 KB on each of 132 SMs.",
+            "By hand": "Six blocks are 24 warps of 64, or 37.5 %.",
+            "Prediction": "We expect that it reaches 31.5 TFLOP/s. At 4 TB/s this takes 12 us, 1.5 times as long.",
+            "Exercise": "16 of 64 are 25 %.",
+            "What bounds it": "At most 93 % are possible.",
+            "Measurement": "| | predicted | measured |\n|---|---|---|\n| 4096 | 31.5 | <!-- = x -->30.2<!-- / --> |",
+        }
+        for section in SECTIONS:
+            for text, typed in ((faulty[section], True), (fine[section], False)):
+                changed = good.replace(f"## {section}\n", f"## {section}\n\n{text}\n", 1)
+                self.assertEqual(any("typed" in fault for fault in faults(Text("# 99\n\n" + changed))), typed, text)
         marked = good.replace("## Measurement\n", "## Measurement\n\nIt reaches <!-- = x -->31.5<!-- / --> TFLOP/s.\n")
         self.assertEqual(faults(Text("# 99\n\n" + marked)), [])
 

@@ -8,7 +8,7 @@ from tools.pages.blocks.probes import probe_cell
 from tools.pages.data import Data, NotMeasured
 from tools.pages.records import probes
 from tools.pages.records.bounds import predicted
-from tools.pages.records.tsm import experiment, memory, registers, result, two_warps_shares
+from tools.pages.records.tsm import SHORT, experiment, memory, registers, result, short_ratios, two_warps_shares
 from tools.pages.reference import LADDERS
 from tools.repository import GPU, TUNED, Json, read_json, read_json_if_there
 from tools.tables import number, percent, tflops
@@ -312,6 +312,13 @@ def length_gbs(data: Data, m: str, k: str, *series: str) -> str:
     return f"{8 * 2 * int(m) * int(k) / found['ms'] / 1e6:,.0f}"
 
 
+def short_most(data: Data, kind: str, m: str) -> str:
+    """The most of the block tsm_short at M = N."""
+    if not (run := read_json_if_there(SHORT[kind])):
+        raise NotMeasured("")
+    return f"{max(short_ratios(run)[int(m)].values()):.2f}"
+
+
 TSM_VALUES: dict[str, Callable[..., str]] = {
     "tsm": measured,
     "tsm_ratio": ratio,
@@ -332,6 +339,7 @@ TSM_VALUES: dict[str, Callable[..., str]] = {
     "steps": steps,
     "reduction": reduction,
     "length_gbs": length_gbs,
+    "short_most": short_most,
     "best_behind": best_behind,
     "tile": tile,
     "fma_latency_most": fma_latency_most,

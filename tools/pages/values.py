@@ -13,7 +13,7 @@ from tools.pages.records.tensor import MEASURED, measured, measured_chip
 from tools.pages.records.tensor_probes import part, probe_run, task_series
 from tools.pages.records.tuning import timed_points, tuned_shape
 from tools.pages.tsm_values import TSM_VALUES
-from tools.repository import Json, read_json, read_json_if_there
+from tools.repository import MEASUREMENTS, Json, read_json, read_json_if_there
 from tools.rungs import find
 from tools.stats import rank_correlation
 from tools.tables import number, tflops
@@ -233,6 +233,18 @@ def fp16_of_sgemm(data: Data, stage: str, base: str, size: str) -> str:
     raise NotMeasured("")
 
 
+def of_run(data: Data, name: str, what: str, shape: str = "") -> str:
+    """Of a run in docs/measurements/ (nvidia-h200/tensor_h): TFLOP/s of a stage or a library on a shape; or without a
+    shape a ceiling of the device, as a probe measured it before the run: TFLOP/s or TB/s."""
+    if not (run := read_json_if_there(MEASUREMENTS / f"{name}.json")):
+        raise NotMeasured("")
+    if not shape:
+        return number(run["ceilings"][what] / 1e3)
+    dimensions = dict(zip("mnk", map(int, full_shape(shape).split("x"))))
+    found = next(r for r in run["results"] if r["stage"] == what and dimensions.items() <= r["problem"].items())
+    return number(found["gflops"] / 1e3)
+
+
 VALUES: dict[str, Callable[..., str]] = {
     "tflops": lambda d, stage, shape: tflops(d.result(stage, shape)["gflops"]),
     "gflops": lambda d, stage, shape: number(d.result(stage, shape)["gflops"]),
@@ -276,6 +288,7 @@ VALUES: dict[str, Callable[..., str]] = {
     "batch_gain": batch_gain,
     "batch_share": batch_share,
     "probe_code": probe_code,
+    "of_run": of_run,
     "ffma": lambda d: f"{d.ceilings['ffma_gflops'] / 1e3:.1f}",
     # Of the CPU executor: a count (global_load requests), cycles per warp-wide FMA (sum, data, tags), requests and the
     # like per FMA.

@@ -6,11 +6,10 @@ from tools.experiments.tsm_cases import TYPES
 from tools.pages.data import Data, NotMeasured
 from tools.pages.notes import NOT_COUNTED, counted_by, measured_on, not_measured
 from tools.pages.records import tsm as records
-from tools.repository import GPU, SINCE, Json, read_json_if_there
+from tools.repository import GPU, Json, read_json_if_there
 from tools.tables import number, percent, table
 
 MEASURED = [GPU / f"{product}_{type}.json" for product in ("tsm", "tsmm") for type in "dz"]
-SHORT_D, SHORT_Z = (SINCE / f"tsm_short_{type}.json" for type in "dz")
 
 
 def block_tsm_counted(data: Data, stage: str) -> list[str]:
@@ -83,22 +82,16 @@ def block_tsm_measured(data: Data, stage: str) -> list[str]:
 
 
 def block_tsm_short(data: Data) -> list[str]:
-    """Short K: the tuned kernels' time (14 before it knew of K) to that of 09 with its model's options."""
+    """Short K: records.short_ratios()."""
     lines = []
-    for kind, path in (("double", SHORT_D), ("complex", SHORT_Z)):
-        run = read_json_if_there(path)
+    for kind, title in (("d", "double"), ("z", "complex")):
+        run = read_json_if_there(records.SHORT[kind])
         if not run:
             return not_measured("docs/measurements/measure")
-        size = 16 if kind == "double" else 32  # bytes of a row of A and B, per column of C
-        times: dict[int, dict[float, dict[str, float]]] = {}
-        for r in run["results"]:
-            m, k = r["problem"]["m"], r["problem"]["k"]
-            times.setdefault(m, {}).setdefault(k * m * size / 1e6, {})[r["stage"][4:6]] = r["time_ms"]["min"]
-        heads = sorted({round(megabytes) for of in times.values() for megabytes in of})
-        rows = [
-            [str(m), *(f"{t['14'] / t['09']:.2f}" for _, t in sorted(of.items()))] for m, of in sorted(times.items())
-        ]
-        lines += [*table([f"{kind}: M = N", *(f"A and B of {head} MB" for head in heads)], rows), ""]
+        ratios = records.short_ratios(run)
+        heads = sorted({round(megabytes) for of in ratios.values() for megabytes in of})
+        rows = [[str(m), *(f"{ratio:.2f}" for _, ratio in sorted(of.items()))] for m, of in sorted(ratios.items())]
+        lines += [*table([f"{title}: M = N", *(f"A and B of {head} MB" for head in heads)], rows), ""]
     return [*lines, f"The least times of both kernels. {measured_on(run)}."]
 
 

@@ -6,10 +6,11 @@ import pathlib
 from tools.experiments.tsm_cases import TYPES
 from tools.pages.data import Data, NotMeasured
 from tools.pages.records import probes
-from tools.repository import GPU, Json, newest, read_json_if_there
+from tools.repository import GPU, SINCE, Json, newest, read_json_if_there
 
 RESULTS = GPU  # tsm_d.json and so on
 EXPERIMENTS = GPU / "experiments"
+SHORT = {kind: SINCE / f"tsm_short_{kind}.json" for kind in TYPES}  # 09 and 14 where K is not
 MANY = 1_000_000  # rows, from which on K is long
 
 
@@ -34,6 +35,18 @@ def result(data: Data, stage: str, kind: str, m: int, k: int | None = None) -> J
         if p["m"] == p["n"] == m and (p["k"] == k if k else p["k"] >= MANY):
             return r
     raise NotMeasured("")
+
+
+def short_ratios(run: Json) -> dict[int, dict[float, float]]:
+    """Of a run in SHORT, by M = N and by megabytes of A and B: the least time of the tuned kernels (14 before it knew
+    of K) to that of 09 with its model's options."""
+    times: dict[int, dict[float, dict[str, float]]] = {}
+    for r in run["results"]:
+        p = r["problem"]
+        bytes_of_row = (p["m"] + p["n"]) * (8 if p["type"] == TYPES["d"] else 16)
+        of_size = times.setdefault(p["m"], {}).setdefault(p["k"] * bytes_of_row / 1e6, {})
+        of_size[r["stage"].split("_")[0]] = r["time_ms"]["min"]
+    return {m: {size: t["tsm/14"] / t["tsm/09"] for size, t in of.items()} for m, of in times.items()}
 
 
 def registers(found: Json) -> int:
