@@ -49,7 +49,9 @@ class Builder:
             fail(f"{self.build} is no build of the preset cpu: ./lab setup --cpu")
         link = links[0].removeprefix(": && ").removesuffix(" && :")
         words = shlex.split(compiles[0])
-        return [os.path.realpath(sys.executable), *words[1:]] if "python" in words[0] else words, shlex.split(link)
+        # CMake's own book-keeping would be written into the build.
+        links_to = [word for word in shlex.split(link) if not word.startswith("-Wl,--dependency-file")]
+        return [os.path.realpath(sys.executable), *words[1:]] if "python" in words[0] else words, links_to
 
     @functools.cached_property
     def toolchain(self) -> set[pathlib.Path]:
