@@ -97,6 +97,7 @@ class Builder:
             *more,
             "-w",
             "-fno-jump-tables",
+            "-fsanitize=object-size",  # of what has no other hook
             "-fno-diagnostics-show-caret",
             "-fmax-errors=5",
             "-fdiagnostics-color=never",

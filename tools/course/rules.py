@@ -57,7 +57,8 @@ MOST_STATIC_BYTES = 64 << 10  # of an object's writable sections
 # What the executor gives kernels to call, and what compilers call by themselves. Everything else must be what the
 # contract calls already.
 CALLABLE = re.compile(
-    r"_ZN?K?4simt(?!\d*launch)|__tsan_(?!atomic)|__sanitizer_cov_trace_pc$|__ubsan_handle_out_of_bounds|mem(cpy|set|move)$|__stack_chk_fail$"
+    r"_ZN?K?4simt(?!\d*launch)|__tsan_(?!atomic)|__sanitizer_cov_trace_pc$"
+    r"|__ubsan_handle_(out_of_bounds|type_mismatch_v1)$|mem(cpy|set|move)$|__stack_chk_fail$"
     r"|(sqrt|fma|exp|exp2|log|log2|pow|sin|cos|tanh|floor|ceil|rint|nearbyint|fmin|fmax|fabs|ldexp|scalbn|rsqrt)f?$"
     r"|_ZTH|_ZTW|_GLOBAL_OFFSET_TABLE_$|__tls_get_addr$|_ZSt\d+__throw_"
 )

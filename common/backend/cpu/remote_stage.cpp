@@ -80,6 +80,7 @@ void RemoteStage::start() {
   if (child_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != judge) _exit(1);
+    setpgid(0, 0);  // a group of its own, which ends together: bubblewrap's processes don't while they begin
     // What it says goes nowhere: standard output is the judge's, and who reads it must not hold what has no end.
     const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (const int standard : {0, 1, 2}) dup2(nowhere, standard);
@@ -93,7 +94,10 @@ void RemoteStage::start() {
   }
   close(ends[1]);
   socket_ = ends[0];
-  if (child_ > 0) return;
+  if (child_ > 0) {
+    setpgid(child_, child_);  // whoever comes first
+    return;
+  }
   close(socket_);
   child_ = 0;
   throw DeviceError(fmt::format("no process for the stage's program: {}", std::strerror(errno)));
@@ -130,6 +134,9 @@ bool RemoteStage::answer_until(double seconds, std::size_t most_bytes, std::stri
 
 std::optional<RemoteStage::Reply> RemoteStage::ask(const Contender& contender, Problem problem, bool in_order,
                                                    const void* watched) {
+  const double seconds = std::min(timeout_, timeout_of_all_ - spent_);
+  late_ = seconds <= 0;
+  if (late_) return std::nullopt;
   if (!child_) start();
   problem.kernel = contender.kernel.value_or(problem.kernel);
   const std::vector<Holding> operands = operands_of(problem);
@@ -139,12 +146,11 @@ std::optional<RemoteStage::Reply> RemoteStage::ask(const Contender& contender, P
     request.put(bytes_of(operand));
     request.put(memory().states_of(operand));
   }
-  late_ = false;
   if (!send_message(socket_, request.bytes())) return std::nullopt;
   std::size_t most_bytes = most_besides;
   for (const Holding& operand : operands) most_bytes += 2 * operand.allocation.bytes;
   std::string answer;
-  if (!answer_until(std::min(timeout_, timeout_of_all_ - spent_), most_bytes, answer)) return std::nullopt;
+  if (!answer_until(seconds, most_bytes, answer)) return std::nullopt;
   Reply reply(std::move(answer));
   switch (reply.reader.next<Answer>()) {
     case Answer::run:
@@ -230,7 +236,7 @@ int RemoteStage::end() {
     if (ended == 0) usleep(late_ ? 0 : 2000);
   }
   if (ended == 0) {
-    kill(child_, SIGKILL);
+    kill(-child_, SIGKILL);
     waitpid(child_, &status, 0);
   }
   child_ = 0;

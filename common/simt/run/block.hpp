@@ -26,7 +26,7 @@ struct Grid {
   std::uint64_t blocks = 0;
   std::atomic<std::uint64_t> next_block{0};  ///< counts; the block is number_of() it
   std::uint64_t first = 0, step = 1;         ///< without a common divisor with the number of blocks
-  std::atomic<bool> aborted{false};  ///< after a mistake that nothing sensible can follow
+  std::atomic<bool> aborted{false};          ///< after a mistake that nothing sensible can follow
 
   std::uint64_t number_of(std::uint64_t turn) const { return (first + turn * step) % blocks; }
 };
@@ -97,6 +97,8 @@ class Block {
   void access_range(std::uintptr_t address, std::size_t bytes, Use use, const void* pc);
   /// An index outside its array, which g++ has noticed.
   [[noreturn]] void index_out_of_bounds(std::size_t index, const void* pc);
+  /// An access that begins at a variable of the kernel's own, and lies elsewhere.
+  [[noreturn]] void outside_of_variable(std::uintptr_t address, const void* pc);
   void count_basic_block(const void* pc) { recorder_.count_block(site_of(pc)); }
 
   void copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc);
