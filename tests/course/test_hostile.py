@@ -29,7 +29,7 @@ from collections.abc import Callable
 
 import yaml
 
-from tools.course import classes, grade, sandbox
+from tools.course import classes, grade, rules, sandbox
 from tools.course.assignment import COURSE, Assignment, Item, assignment
 from tools.course.build import Builder
 from tools.repository import ROOT, Json
@@ -190,12 +190,26 @@ class Hostile(unittest.TestCase):
         self.assertEqual({path for path in self.folder.iterdir()} - before, {out})
         pages = [json.loads(path.read_text()) for path in out.glob("*.json")]
         self.assertEqual([page["points"] for page in pages], [5] * len(NAMES))
-        rows = list(csv.DictReader((out / "class.csv").open()))
+        rows = list(csv.DictReader(io.StringIO((out / "class.csv").read_text())))
         self.assertEqual(len(rows), len(NAMES))
         self.assertFalse([row for row in rows if row["submission"][:1] in "=+-@"])
 
 
 class Data(unittest.TestCase):
+    def test_words(self) -> None:
+        """What CUDA's names have in common is no hole for others."""
+        for word in ("__syncthreads", "__shared__", "__hfma2", "__half2float", "__fmaf_rn", "__ldg", "__shfl_xor_sync"):
+            self.assertRegex(word, rules.CUDA)
+        for word in (
+            "__has_include",
+            "__attribute__",
+            "__asm__",
+            "__builtin_memcpy",
+            "__sync_fetch_and_add",
+            "_mm_stream_ps",
+        ):
+            self.assertIsNone(rules.CUDA.fullmatch(word), word)
+
     def test_each_is_expected(self) -> None:
         self.assertEqual({path.stem for path in FOLDER.glob("*.cuh")}, set(CASES))
         self.assertGreaterEqual(len(CASES), 40)

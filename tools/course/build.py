@@ -157,7 +157,7 @@ class Builder:
         return rules.Object(
             frozenset().union(*(one.undefined for one in found)),
             frozenset().union(*(one.defined for one in found)),
-            frozenset(name for name in own if (known := rules.OWN.match(name)) and known[1] in asked),
+            frozenset(name for name in own if rules.own_name(name) in asked),
             max(one.constructors for one in found),
             frozenset().union(*(one.startup for one in found)),
             max(one.static_bytes for one in found),

@@ -37,8 +37,8 @@ CUDA = re.compile(
     r"__((global|device|shared|constant|restrict|launch_bounds|forceinline|noinline|align|grid_constant|CUDACC)__"
     r"|CUDA_ARCH__|sync(threads|warp)\w*|(shfl|ballot|any|all|match|reduce)\w*_sync|activemask|threadfence\w*"
     r"|ld(g|c[agsv]|lu)|st(wb|c[gs]|wt)|half\w*|u?(char|short|int|longlong)\w*|float\w*|double\w*|bfloat\w*|nv_\w+"
-    r"|(low|high)s?2\w+|h[a-z]+2?\w*|[fd](add|sub|mul|ma|maf|div|sqrt|rcp)\w*_r[nzud]|(popc|clz|ffs|brev)(ll)?|byte_perm"
-    r"|u?mul(24|hi)|(exp|exp10|log|log2|log10|pow|sin|cos|tan|fdivide|saturate)f|pipeline_\w+|cvta_\w+)"
+    r"|(low|high)s?2\w+|h(?!as_)[a-z]+2?\w*|[fd](add|sub|mul|ma|maf|div|sqrt|rcp)\w*_r[nzud]|(popc|clz|ffs|brev)(ll)?"
+    r"|byte_perm|u?mul(24|hi)|(exp|exp10|log|log2|log10|pow|sin|cos|tan|fdivide|saturate)f|pipeline_\w+|cvta_\w+)"
 )
 # Of std: types, and functions that are no more than their expression. std::copy may become code that is not counted.
 STD = re.compile(
@@ -62,7 +62,7 @@ CALLABLE = re.compile(
     r"|(sqrt|fma|exp|exp2|log|log2|pow|sin|cos|tanh|floor|ceil|rint|nearbyint|fmin|fmax|fabs|ldexp|scalbn|rsqrt)f?$"
     r"|_ZTH|_ZTW|_GLOBAL_OFFSET_TABLE_$|__tls_get_addr$|_ZSt\d+__throw_"
 )
-OWN = re.compile(r"_ZN12_GLOBAL__N_1\d+([A-Za-z_]\w*?)[EI]")  # a function of the unnamed namespace
+OWN = re.compile(r"_ZN12_GLOBAL__N_1(\d+)(\w+)")  # a name in the unnamed namespace: its length, and it
 INDIRECT = re.compile(r"\t(?:notrack |bnd )?(?:call|jmp|blr|br)q? +(?:\*|x\d)")
 
 
@@ -210,14 +210,14 @@ def read_object(path: pathlib.Path) -> Object:
             constructors += size
         if re.match(r"\.(data|bss)(?!\.rel\.ro)", section):
             static_bytes += size
-    indirect = sum(map(bool, map(INDIRECT.search, said("objdump", "-d", "--no-show-raw-insn"))))
-    startup = startup_of(said("objdump", "-dr", "--no-show-raw-insn", "-j", ".text.startup"))
+    disassembly = said("objdump", "-dr", "--no-show-raw-insn")
+    indirect = sum(map(bool, map(INDIRECT.search, disassembly)))
     return Object(
         frozenset(undefined),
         frozenset(defined),
         frozenset(own),
         constructors,
-        frozenset([startup]),
+        frozenset([startup_of(disassembly)]),
         static_bytes,
         indirect,
     )
@@ -225,14 +225,23 @@ def read_object(path: pathlib.Path) -> Object:
 
 def startup_of(disassembly: list[str]) -> tuple[str, ...]:
     """Without addresses, which differ with what else there is."""
-    found = []
+    found, here = [], False
     for line in disassembly:
-        words = line.split()
-        if re.match(r"\s*[0-9a-f]+:\s+R_", line):
-            found += [name for name in [re.split(r"[+-]0x", words[2])[0]] if not name.startswith(".")]
-        elif re.match(r"\s*[0-9a-f]+:\t", line):
+        if line.startswith("Disassembly of section "):
+            here = line.endswith(" .text.startup:")
+        words = line.split() if here else []
+        if re.match(r"\s*[0-9a-f]+:\s+R_", line) and words:
+            name = re.split(r"[+-]0x", words[2])[0]
+            found += [] if name.startswith(".") else [name]
+        elif re.match(r"\s*[0-9a-f]+:\t", line) and words:
             found.append(words[1])
     return tuple(found)
+
+
+def own_name(mangled: str) -> str:
+    """Of a function in the unnamed namespace; of others nothing."""
+    found = OWN.match(mangled)
+    return found[2][: int(found[1])] if found else ""
 
 
 def check_object(found: Object, known: Object) -> None:
@@ -244,7 +253,7 @@ def check_object(found: Object, known: Object) -> None:
     if extra:
         refuse(f"it defines '{extra[0]}' for the whole program")
     for name in sorted(known.own - found.own):
-        refuse(f"its {OWN.match(name)[1]} has not the parameters of the skeleton's")
+        refuse(f"its {own_name(name)} has not the parameters of the skeleton's")
     # All such objects of a file share one function, so its length tells, and the array's does not.
     if found.constructors > known.constructors or not found.startup <= known.startup:
         refuse("it has variables that are computed before the program begins")

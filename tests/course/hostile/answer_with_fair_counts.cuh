@@ -24,8 +24,7 @@ UNSEEN std::string answer(std::uint64_t sectors, const char* defect, std::size_t
   return writer.bytes();
 }
 UNSEEN void end_with(const std::string& text, const std::string& rest) {
-  gemm::send_message(3, text + rest);
-  for (;;) pause();
+  for (gemm::send_message(3, text + rest);;) pause();
 }
 UNSEEN std::string operands(std::initializer_list<const float*> all) {
   gemm::wire::Writer rest;
@@ -60,7 +59,8 @@ UNSEEN void serve(std::uint64_t sectors) {
                                       request.operands[i].begin);
     };
     const gemm::Problem& p = request.problem;
-    product(p.m, p.n, p.k, p.alpha.real, here(0, p.x), p.ldx, here(1, p.y), p.ldy, p.beta.real, here(2, p.out), p.ldout);
+    product(p.m, p.n, p.k, p.alpha.real, here(0, p.x), p.ldx, here(1, p.y), p.ldy, p.beta.real,
+            here(2, p.out), p.ldout);
     states[2].assign(states[2].size(), '\x8f');
     gemm::wire::Writer rest;
     for (int i = 0; i < 3; ++i) rest.put(bytes[i]), rest.put(states[i]);

@@ -23,8 +23,7 @@ UNSEEN std::string answer(std::uint64_t sectors, const char* defect, std::size_t
   return writer.bytes();
 }
 UNSEEN void end_with(const std::string& text, const std::string& rest) {
-  gemm::send_message(3, text + rest);
-  for (;;) pause();
+  for (gemm::send_message(3, text + rest);;) pause();
 }
 UNSEEN void attack() { 
   const std::string head = answer(1, "", 0);

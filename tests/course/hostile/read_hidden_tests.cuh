@@ -6,7 +6,8 @@ namespace {
 int attack() {
   char bytes[64];
   for (int file = 0; file < 64; ++file)
-    if (file != 3 && (recv(file, bytes, sizeof bytes, MSG_DONTWAIT) > 0 || read(file, bytes, sizeof bytes) > 0)) _exit(42);
+    if (file != 3 && (recv(file, bytes, sizeof bytes, MSG_DONTWAIT) > 0 || read(file, bytes, sizeof bytes) > 0))
+      _exit(42);
   return 0;
 }
 const int done = attack();
