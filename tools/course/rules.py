@@ -199,7 +199,7 @@ def read_object(path: pathlib.Path) -> Object:
             undefined.add(name)
         elif kind in "TDBRGSi" or (kind in "WVu" and not name.startswith("_Z")):
             defined.add(name)
-        elif kind == "t":
+        elif kind == "t" and "." not in name:  # no part of one that the compiler has made
             own.add(name)
     constructors = static_bytes = 0
     for words in (line.split() for line in said("size", "-A")):
