@@ -3,7 +3,7 @@
 //
 // usage: course_judge JOB.json PROGRAM COMMAND...
 //
-// JOB.json  {"operation", "type", "accuracy", "timeout", "problems": [{"m", "n", "k", ...}]}; - reads standard input
+// JOB.json  {"operation", "type", "accuracy", "timeout", "timeout_of_all", "problems": [{"m", "n", "k", ...}]}; - reads standard input
 // PROGRAM   the submission's program, to look up its lines
 // COMMAND   what starts the submission's program, with the connection as its file descriptor 3
 #include <fmt/format.h>
@@ -130,7 +130,7 @@ int run(const std::string& file, const std::string& program, std::vector<std::st
   const gemm::Operation op = operation_of(job.value("operation", std::string("gemm")));
   const gemm::Type type = gemm::type_of(job.value("type", std::string("s")));
   gemm::open_device();
-  gemm::set_stage_program(program, std::move(command), job.value("timeout", 10.0));
+  gemm::set_stage_program(program, std::move(command), job.value("timeout", 10.0), job.value("timeout_of_all", 90.0));
   gemm::Stage stage;  // what is known of it here: its name, and the product that it computes
   stage.id = "submission";
   stage.op = op;

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import os
 import pathlib
+import secrets
 import shlex
 import subprocess
 import sys
@@ -18,7 +19,9 @@ from tools.repository import ROOT
 
 EXAMPLE = COURSE / "sgemm" / "01_coalesce" / "01_coalesce.cu"
 EXAMPLE_KERNEL = EXAMPLE.parent / "skeleton"
-SECONDS, MEGABYTES = 60, 3000  # that a compiler may take
+FILE_MEGABYTES = 256  # that a compiler may write, into one file
+MOST_OBJECT_BYTES = 16 << 20
+MOST_EXPANDED = 1 << 20  # characters that macros may make of the kernels
 SEEN = "/submission"  # where a submission lies, as its lines are named
 MOST_SAID = 3000  # characters of what it says
 
@@ -31,6 +34,8 @@ class Unbuilt(Exception):
 class Builder:
     build: pathlib.Path  # of the preset cpu
     trusted: bool = False
+    limits: sandbox.Limits = sandbox.Limits()
+    checked: bool = True  # False in tests, of what holds without the rules
 
     @property
     def judge(self) -> pathlib.Path:
@@ -68,16 +73,50 @@ class Builder:
         inside = sandbox.command(seen, str(folder), (COURSE,))
         # The compiler stands where its relative names lead.
         inside += ["--chdir", str(self.build)]
-        words = [*([] if self.trusted else inside), *sandbox.limited(SECONDS, MEGABYTES, 256), *words]
-        return subprocess.run(
-            words,
-            cwd=self.build,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=4 * SECONDS,
-        )
+        seconds, megabytes = self.limits.compile_seconds, self.limits.compile_megabytes
+        words = [*([] if self.trusted else inside), *sandbox.limited(seconds, megabytes, FILE_MEGABYTES), *words]
+        # Into a file, because that has a limit.
+        with tempfile.TemporaryFile() as said:
+            done = subprocess.run(
+                words, cwd=self.build, stdin=subprocess.DEVNULL, stdout=said, stderr=said, timeout=60 + 4 * seconds
+            )
+            said.seek(0)
+            text = said.read(2 * MOST_SAID).decode(errors="replace").replace(f"{folder}/", "")
+        return subprocess.CompletedProcess(words, done.returncode, text.strip()[:MOST_SAID])
+
+    def compiled(self, words: list[str], folder: pathlib.Path, result: pathlib.Path) -> pathlib.Path:
+        try:
+            done = self.run(words, folder)
+        except subprocess.TimeoutExpired:
+            raise Unbuilt("the compiler did not end") from None
+        if done.returncode or not result.is_file():
+            raise Unbuilt(done.stdout or "the compiler used up its time or memory")
+        if result.stat().st_size > MOST_OBJECT_BYTES:
+            raise Unbuilt("what the compiler makes of it is too large")
+        return result
+
+    def compiling(
+        self, contract: pathlib.Path, result: pathlib.Path, folder: pathlib.Path, more: list[str]
+    ) -> list[str]:
+        """The command. `folder` has the kernels."""
+        example = self.commands[0][self.commands[0].index("-o") + 1]
+        words = []
+        for word in self.commands[0]:
+            word = {str(EXAMPLE): str(contract), example: str(result)}.get(word, word)
+            words.append(word.replace(f"{example}.d", f"{result}.d").replace(str(EXAMPLE_KERNEL), str(folder)))
+        # addr2line 2.40 takes the second file of DWARF 5's tables for the first, the kernels' lines for the contract's.
+        more = [
+            *more,
+            "-w",
+            "-fno-jump-tables",
+            "-fsanitize=object-size",  # of what has no other hook
+            "-fno-diagnostics-show-caret",
+            "-fmax-errors=5",
+            "-fdiagnostics-color=never",
+            "-gdwarf-4",
+        ]
+        words[-2:-2] = [*more, f"-ffile-prefix-map={folder}={SEEN}"]
+        return words
 
     def object_of(self, assignment: Assignment, texts: dict[str, str], folder: pathlib.Path) -> pathlib.Path:
         """The object file. Raises Unbuilt."""
@@ -88,31 +127,29 @@ class Builder:
             (folder / name).write_text(kernels)
             # All that it defines is this file's own: no name that the rest of the program could meet.
             text = text.replace(f'#include "{name}"\n', f'namespace {{\n#include "{name}"\n}}\n')
-        (source / assignment.contract.name).write_text(text)
-        example, result = self.commands[0][self.commands[0].index("-o") + 1], folder / "contract.o"
-        renamed = {str(EXAMPLE): str(source / assignment.contract.name), example: str(result)}
-        words = []
-        for word in self.commands[0]:
-            word = renamed.get(word, word)
-            words.append(word.replace(f"{example}.d", f"{result}.d").replace(str(EXAMPLE_KERNEL), str(folder)))
-        # addr2line 2.40 takes the second file in DWARF 5's tables for the first: the kernels' lines for the contract's.
-        more = [
-            "-w",
-            "-fno-jump-tables",
-            "-fno-diagnostics-show-caret",
-            "-fmax-errors=5",
-            "-fdiagnostics-color=never",
-            "-gdwarf-4",
-        ]
-        words[-2:-2] = [*more, f"-ffile-prefix-map={folder}={SEEN}"]
-        try:
-            done = self.run(words, folder)
-        except subprocess.TimeoutExpired:
-            raise Unbuilt("the compiler did not end") from None
-        if done.returncode or not result.is_file():
-            said = done.stderr.replace(f"{folder}/", "").strip()[:MOST_SAID]
-            raise Unbuilt(said or "the compiler used up its time or memory")
-        return result
+        contract, result = source / assignment.contract.name, folder / "contract.o"
+        contract.write_text(text)
+        return self.compiled(self.compiling(contract, result, folder, []), folder, result)
+
+    def expanded(self, assignment: Assignment, texts: dict[str, str], folder: pathlib.Path) -> dict[str, str]:
+        """The kernels as the compiler reads them, CUDA's words as they are. Raises Unbuilt."""
+        source = folder / "expanded"
+        source.mkdir()
+        mark = f"mark_{secrets.token_hex(16)}"
+        text = assignment.contract.read_text()
+        for name, kernels in texts.items():
+            (folder / name).write_text(kernels)
+            words = "".join(f"#undef {word}\n#define {word} {word}\n" for word in rules.WORDS)
+            text = text.replace(f'#include "{name}"\n', f'{words}{mark}\n#include "{name}"\n{mark}\n')
+        contract, result = source / assignment.contract.name, folder / "expanded.ii"
+        contract.write_text(text)
+        words = self.compiling(contract, result, folder, ["-E", "-P", "-fpch-preprocess"])
+        parts = self.compiled(words, folder, result).read_text(errors="replace").split(mark)
+        if len(parts) != 2 * len(texts) + 1:
+            raise Unbuilt("the kernels end in the middle of something")
+        if max(map(len, parts[1::2])) > MOST_EXPANDED:
+            raise Unbuilt("its macros make too long a text")
+        return dict(zip(texts, parts[1::2]))
 
     def known(self, assignment: Assignment) -> rules.Object:
         """Of the teacher's kernels, what the contract's object file calls."""
@@ -120,14 +157,18 @@ class Builder:
 
     def program_of(self, assignment: Assignment, texts: dict[str, str], folder: pathlib.Path) -> pathlib.Path:
         """The program. Raises Unbuilt, and rules.Violation."""
+        if self.checked:
+            for name, text in self.expanded(assignment, texts, folder).items():
+                rules.check_expanded(assignment, name, text)
         compiled = self.object_of(assignment, texts, folder)
-        rules.check_object(rules.read_object(compiled), self.known(assignment))
+        if self.checked:
+            rules.check_object(rules.read_object(compiled), self.known(assignment))
         example = self.commands[0][self.commands[0].index("-o") + 1]
         program = folder / "program"
         words = [{example: str(compiled), "bin/course_submission": str(program)}.get(w, w) for w in self.commands[1]]
         done = self.run(words, folder)
         if done.returncode or not program.is_file():
-            raise Unbuilt(done.stderr.replace(f"{folder}/", "").strip()[:MOST_SAID] or "the linker failed")
+            raise Unbuilt(done.stdout or "the linker failed")
         return program
 
     def judged_by(self, program: pathlib.Path, cpu: int | None) -> list[str]:
@@ -153,10 +194,14 @@ def known(builder: Builder, assignment: Assignment) -> rules.Object:
             )
     if not found:
         fail(f"{assignment.id} has neither a skeleton nor a solution")
+    asked = rules.names_of(assignment.contract.read_text())
+    own = frozenset.intersection(*(one.own for one in found))
     return rules.Object(
         frozenset().union(*(one.undefined for one in found)),
         frozenset().union(*(one.defined for one in found)),
+        frozenset(name for name in own if rules.own_name(name) in asked),
         max(one.constructors for one in found),
+        frozenset().union(*(one.startup for one in found)),
         max(one.static_bytes for one in found),
         max(one.indirect for one in found),
     )

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import queue
+import re
 import sys
 
 from tools.command_line import fail
@@ -37,6 +38,14 @@ def fingerprint(assignment: Assignment, submission: pathlib.Path, secret: str, h
         except OSError:
             text.update(b"unreadable")
     return text.hexdigest()
+
+
+def file_name_of(submission: pathlib.Path) -> str:
+    """Of what is written about it: a plain one, whatever students call theirs."""
+    plain = re.sub(r"[^\w.+@ -]", "_", submission.name, flags=re.ASCII)[:150]
+    if plain == submission.name:
+        return plain
+    return f"{plain}_{hashlib.sha256(os.fsencode(submission.name)).hexdigest()[:8]}"
 
 
 def kept(file: pathlib.Path, mark: str) -> Json | None:
@@ -89,7 +98,7 @@ def grade_class(
         cpus.put(cpu)
 
     def one(submission: pathlib.Path) -> tuple[Json, bool]:
-        who = submission.name
+        who = file_name_of(submission)
         file = out / f"{who}.json"
         mark = fingerprint(assignment, submission, secret, hints, builder)
         before = kept(file, mark)
@@ -113,7 +122,7 @@ def grade_class(
         running = [pool.submit(one, submission) for submission in submissions]
         try:
             for number, (submission, future) in enumerate(zip(submissions, running), 1):
-                results[submission.name], fresh = future.result()
+                results[file_name_of(submission)], fresh = future.result()
                 new += fresh
                 if sys.stderr.isatty():
                     print(f"\r\033[K{number} of {len(submissions)}", end="", file=sys.stderr, flush=True)

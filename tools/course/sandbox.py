@@ -3,6 +3,7 @@ what it is given, no network, no process of others, and it can write nothing tha
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import pathlib
@@ -12,6 +13,16 @@ import subprocess
 from tools.command_line import fail
 
 SYSTEM = ("/bin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """Of one submission: of each process that compiles, of a launch, and of all launches."""
+
+    compile_seconds: int = 60
+    compile_megabytes: int = 3000
+    launch_seconds: float = 10.0
+    all_seconds: float = 90.0
 
 
 @functools.cache

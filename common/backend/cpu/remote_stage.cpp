@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -28,8 +29,9 @@
 namespace gemm {
 namespace {
 
-constexpr int connection = 3;                                 // the program's end
-constexpr std::size_t most_bytes = std::size_t{1} << 28;      // of an answer
+constexpr int connection = 3;  // the program's end
+constexpr std::size_t most_besides = std::size_t{16}
+                                     << 20;  // bytes of an answer, besides the operands and their states
 constexpr std::size_t most_told = 4 << 10, most_texts = 100;  // of a text in it, of texts
 
 using Holding = simt::GlobalMemory::Holding;
@@ -58,8 +60,8 @@ struct RemoteStage::Reply {
   wire::Reader reader;
 };
 
-RemoteStage::RemoteStage(std::vector<std::string> command, double timeout_seconds)
-    : command_(std::move(command)), timeout_(timeout_seconds) {}
+RemoteStage::RemoteStage(std::vector<std::string> command, double timeout, double timeout_of_all)
+    : command_(std::move(command)), timeout_(timeout), timeout_of_all_(timeout_of_all) {}
 
 RemoteStage::~RemoteStage() {
   end();
@@ -78,6 +80,10 @@ void RemoteStage::start() {
   if (child_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != judge) _exit(1);
+    setpgid(0, 0);  // a group of its own, which ends together: bubblewrap's processes don't while they begin
+    // What it says goes nowhere: standard output is the judge's, and who reads it must not hold what has no end.
+    const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (const int standard : {0, 1, 2}) dup2(nowhere, standard);
     // dup2 leaves a descriptor as it is, close-on-exec too, if it is the right one already.
     if (ends[1] == connection)
       fcntl(connection, F_SETFD, 0);
@@ -88,19 +94,49 @@ void RemoteStage::start() {
   }
   close(ends[1]);
   socket_ = ends[0];
-  if (child_ > 0) return;
+  if (child_ > 0) {
+    setpgid(child_, child_);  // whoever comes first
+    return;
+  }
   close(socket_);
   child_ = 0;
   throw DeviceError(fmt::format("no process for the stage's program: {}", std::strerror(errno)));
 }
 
-bool RemoteStage::readable_within(double seconds) const {
-  pollfd connected{socket_, POLLIN, 0};
-  return poll(&connected, 1, static_cast<int>(seconds * 1000)) > 0;
+// It may take its time to start, and for every byte: what counts is the end.
+bool RemoteStage::answer_until(double seconds, std::size_t most_bytes, std::string& answer) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  const auto read = [&](char* bytes, std::size_t count) {
+    while (count > 0) {
+      pollfd connected{socket_, POLLIN, 0};
+      const int wait = static_cast<int>(std::max(0.0, seconds - passed()) * 1000);
+      late_ = poll(&connected, 1, wait) <= 0;
+      if (late_) return false;
+      const ssize_t got = recv(socket_, bytes, count, 0);
+      if (got <= 0) return false;
+      bytes += got;
+      count -= static_cast<std::size_t>(got);
+    }
+    return true;
+  };
+  std::size_t size = 0;
+  bool whole = read(reinterpret_cast<char*>(&size), sizeof size);
+  if (whole) {
+    if (size > most_bytes) throw std::runtime_error("too long an answer");
+    answer.resize(size);
+    whole = read(answer.data(), size);
+  }
+  spent_ += passed();
+  return whole;
 }
 
 std::optional<RemoteStage::Reply> RemoteStage::ask(const Contender& contender, Problem problem, bool in_order,
                                                    const void* watched) {
+  const double seconds = std::min(timeout_, timeout_of_all_ - spent_);
+  late_ = seconds <= 0;
+  if (late_) return std::nullopt;
   if (!child_) start();
   problem.kernel = contender.kernel.value_or(problem.kernel);
   const std::vector<Holding> operands = operands_of(problem);
@@ -110,25 +146,20 @@ std::optional<RemoteStage::Reply> RemoteStage::ask(const Contender& contender, P
     request.put(bytes_of(operand));
     request.put(memory().states_of(operand));
   }
-  late_ = false;
   if (!send_message(socket_, request.bytes())) return std::nullopt;
-  // It may take its time to start, and every byte of an answer: what counts is the end.
-  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_);
-  const auto left = [&] { return std::chrono::duration<double>(until - std::chrono::steady_clock::now()).count(); };
-  timeval limit{static_cast<time_t>(timeout_) + 1, 0};
-  setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  late_ = !readable_within(left());
-  auto answer = late_ ? std::nullopt : receive_message(socket_, most_bytes);
-  if (!answer) return std::nullopt;
-  std::optional<Reply> reply(std::in_place, *std::move(answer));
-  switch (reply->reader.next<Answer>()) {
+  std::size_t most_bytes = most_besides;
+  for (const Holding& operand : operands) most_bytes += 2 * operand.allocation.bytes;
+  std::string answer;
+  if (!answer_until(seconds, most_bytes, answer)) return std::nullopt;
+  Reply reply(std::move(answer));
+  switch (reply.reader.next<Answer>()) {
     case Answer::run:
     case Answer::writer:
       return reply;
     case Answer::out_of_device_memory:
       throw OutOfDeviceMemory();
     default:
-      return std::nullopt;
+      throw std::runtime_error("no such answer");
   }
 }
 
@@ -181,6 +212,7 @@ std::optional<std::string> RemoteStage::last_writer(const Contender& contender, 
 
 std::string RemoteStage::how_it_ended() {
   const int status = end();
+  if (late_ && spent_ >= timeout_of_all_) return fmt::format("stopped: all launches took {:g} s", timeout_of_all_);
   if (late_) return fmt::format("stopped after {:g} s", timeout_);
   if (WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) > 128)) {
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;  // as a shell has it
@@ -204,7 +236,7 @@ int RemoteStage::end() {
     if (ended == 0) usleep(late_ ? 0 : 2000);
   }
   if (ended == 0) {
-    kill(child_, SIGKILL);
+    kill(-child_, SIGKILL);
     waitpid(child_, &status, 0);
   }
   child_ = 0;
@@ -220,9 +252,10 @@ std::unique_ptr<RemoteStage>& only() {
 
 }  // namespace
 
-void set_stage_program(const std::string& file, std::vector<std::string> command, double timeout_seconds) {
+void set_stage_program(const std::string& file, std::vector<std::string> command, double timeout,
+                       double timeout_of_all) {
   simt::add_program(file);
-  only() = std::make_unique<RemoteStage>(std::move(command), timeout_seconds);
+  only() = std::make_unique<RemoteStage>(std::move(command), timeout, timeout_of_all);
 }
 
 RemoteStage* remote_stage() {

@@ -14,7 +14,8 @@ namespace gemm {
 class RemoteStage {
  public:
   /// `command` starts the program, with the connection as its file descriptor 3. Nothing runs before the first launch.
-  RemoteStage(std::vector<std::string> command, double timeout_seconds);
+  /// The timeouts, in seconds: of a launch, and of all of them together.
+  RemoteStage(std::vector<std::string> command, double timeout, double timeout_of_all);
   ~RemoteStage();
   RemoteStage(const RemoteStage&) = delete;
   RemoteStage& operator=(const RemoteStage&) = delete;
@@ -30,19 +31,21 @@ class RemoteStage {
   struct Reply;
   std::optional<Reply> ask(const Contender& contender, Problem problem, bool in_order, const void* watched);
   void start();
-  bool readable_within(double seconds) const;
+  bool answer_until(double seconds, std::size_t most_bytes, std::string& answer);
   std::string how_it_ended();
   int end();
 
   const std::vector<std::string> command_;
-  const double timeout_;
+  const double timeout_, timeout_of_all_;
+  double spent_ = 0;  // by all launches
   int child_ = 0, socket_ = -1;
   bool late_ = false;
   unsigned order_ = 0;
 };
 
 /// The program that all stages are run by from now on. `file`: the same, as it is here, for its symbols.
-void set_stage_program(const std::string& file, std::vector<std::string> command, double timeout_seconds);
+void set_stage_program(const std::string& file, std::vector<std::string> command, double timeout,
+                       double timeout_of_all);
 /// Null unless there is one.
 RemoteStage* remote_stage();
 

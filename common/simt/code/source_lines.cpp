@@ -84,11 +84,16 @@ void name_lines_by_address() {
 
 std::string with_lines(const std::string& text) {
   static const std::regex named("@([0-9a-f]{1,16})@:1");
+  const std::sregex_iterator begin(text.begin(), text.end(), named), end;
+  std::vector<std::uintptr_t> places;
+  for (auto at = begin; at != end; ++at) places.push_back(std::strtoull((*at)[1].str().c_str(), nullptr, 16));
+  const auto lines = source_lines(places);  // all at once: each question costs a process
   std::string result;
   auto rest = text.cbegin();
-  for (std::sregex_iterator at(text.begin(), text.end(), named), none; at != none; ++at) {
+  std::size_t next = 0;
+  for (auto at = begin; at != end; ++at) {
     result.append(rest, (*at)[0].first);
-    result += source_line(std::strtoull((*at)[1].str().c_str(), nullptr, 16)).text();
+    result += lines[next++].text();
     rest = (*at)[0].second;
   }
   return result.append(rest, text.cend());

@@ -98,6 +98,8 @@ class Block {
   void access_range(std::uintptr_t address, std::size_t bytes, Use use, const void* pc);
   /// An index outside its array, which g++ has noticed.
   [[noreturn]] void index_out_of_bounds(std::size_t index, const void* pc);
+  /// An access that begins at a variable of the kernel's own, and lies elsewhere.
+  [[noreturn]] void outside_of_variable(std::uintptr_t address, const void* pc);
   void count_basic_block(const void* pc) { recorder_.count_block(site_of(pc)); }
 
   void copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc);

@@ -1,0 +1,14 @@
+// closes the namespace around it, by text that is left out
+#if 0
+{
+#endif
+}
+int other() { return 1; }
+namespace {
+#if 0
+}
+#endif
+constexpr int TILE = 16;
+__global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
+                      std::int64_t ldb, float beta, float* c, std::int64_t ldc, int tiles_n) {
+}

@@ -1,0 +1,12 @@
+// closes the namespace around it, by a macro that drops a brace
+#define DROP(x)
+#define OPEN namespace {
+DROP({)
+}
+int other() { return 1; }
+OPEN
+DROP(})
+constexpr int TILE = 16;
+__global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
+                      std::int64_t ldb, float beta, float* c, std::int64_t ldc, int tiles_n) {
+}

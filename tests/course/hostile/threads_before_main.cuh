@@ -1,0 +1,14 @@
+// starts 64 threads before main begins
+}
+#include <thread>
+#include <unistd.h>
+namespace {
+int attack() {
+  for (int i = 0; i < 64; ++i) std::thread([] { sleep(60); }).detach();
+  return 0;
+}
+const int done = attack();
+constexpr int TILE = 16;
+__global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
+                      std::int64_t ldb, float beta, float* c, std::int64_t ldc, int tiles_n) {
+}

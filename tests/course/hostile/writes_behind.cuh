@@ -1,0 +1,6 @@
+// writes behind C and in front of it
+constexpr int TILE = 16;
+__global__ void sgemm(int m, int n, int k, float alpha, const float* a, std::int64_t lda, const float* b,
+                      std::int64_t ldb, float beta, float* c, std::int64_t ldc, int tiles_n) {
+  for (int i = -100000; i < 100000; ++i) c[i] = 0.0f;
+}
