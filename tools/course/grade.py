@@ -53,10 +53,10 @@ def why(found: Json, hidden: bool, hints: int) -> list[str]:
     """What a student learns of a problem that went wrong."""
     if hidden and hints == 0:
         return []
-    lines = [*found["explanation"]]
+    lines = [*found.get("explanation", [])]
     if not hidden or hints > 1:
         return [f"at {found['problem']}: {found['reason']}", *lines]
-    return lines or found["defects"][:1] or [found["reason"]] if found["defects"] or found["ended"] or lines else []
+    return lines or found.get("defects", [])[:1] or [found["reason"]] if found.get("defects", []) or found["ended"] or lines else []
 
 
 def row(item: Item, share: float, feedback: list[str]) -> Json:
@@ -80,7 +80,7 @@ def of_right(item: Item, found: list[Json], hints: int) -> Json:
 
 
 def of_clean(item: Item, found: list[Json]) -> Json:
-    defects = [text for one in found for text in [*one["defects"], *([one["reason"]] if one["ended"] else [])]]
+    defects = [text for one in found for text in [*one.get("defects", []), *([one["reason"]] if one["ended"] else [])]]
     right = sum(one["right"] for one in found)
     if defects:
         return row(item, 0, [defects[0]])
