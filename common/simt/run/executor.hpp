@@ -2,6 +2,8 @@
 // in parallel on all cores. docs/concepts/cpu_executor.md tells how.
 #pragma once
 
+#include <cstddef>
+
 #include "common/simt/language/grid.hpp"
 #include "common/simt/language/runtime.hpp"
 
@@ -19,6 +21,9 @@ void launch_as_written(const Launch& what, const char* name, Body body);
 
 /// How many blocks run at a time.
 unsigned worker_count();
+
+/// From now on so many bytes are there for an allocation in device memory, and the system is not asked.
+void set_available_memory(std::size_t bytes);
 
 /// In which order the blocks of later launches begin: 0 as their numbers are, any other number another order, the same each
 /// time. On a GPU there is none to rely on.
