@@ -109,6 +109,9 @@ class Builder:
             *more,
             "-w",
             "-fno-jump-tables",
+            # g++ 13 copies a loop for each outcome of a condition that differs from thread to thread: of one barrier two.
+            "-fno-unswitch-loops",
+            "-fno-split-loops",
             "-fsanitize=object-size",  # of what has no other hook
             "-fno-diagnostics-show-caret",
             "-fmax-errors=5",
