@@ -56,7 +56,11 @@ def why(found: Json, hidden: bool, hints: int) -> list[str]:
     lines = [*found.get("explanation", [])]
     if not hidden or hints > 1:
         return [f"at {found['problem']}: {found['reason']}", *lines]
-    return lines or found.get("defects", [])[:1] or [found["reason"]] if found.get("defects", []) or found["ended"] or lines else []
+    return (
+        lines or found.get("defects", [])[:1] or [found["reason"]]
+        if found.get("defects", []) or found["ended"] or lines
+        else []
+    )
 
 
 def row(item: Item, share: float, feedback: list[str]) -> Json:
