@@ -234,7 +234,9 @@ def table() -> str:
 
 
 def with_table(page: str) -> str:
-    before, _, after = re.split(r"(?<=<!-- table of hostile submissions -->\n\n)(.*)(?=\n<!-- end of the table -->)", page, flags=re.S)
+    before, _, after = re.split(
+        r"(?<=<!-- table of hostile submissions -->\n\n)(.*)(?=\n<!-- end of the table -->)", page, flags=re.S
+    )
     return before + table() + after
 
 
