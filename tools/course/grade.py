@@ -56,11 +56,9 @@ def why(found: Json, hidden: bool, hints: int) -> list[str]:
     lines = [*found.get("explanation", [])]
     if not hidden or hints > 1:
         return [f"at {found['problem']}: {found['reason']}", *lines]
-    return (
-        lines or found.get("defects", [])[:1] or [found["reason"]]
-        if found.get("defects", []) or found["ended"] or lines
-        else []
-    )
+    if lines or found.get("defects"):
+        return lines or found["defects"][:1]
+    return [found["reason"]] if found["ended"] else []
 
 
 def row(item: Item, share: float, feedback: list[str]) -> Json:
