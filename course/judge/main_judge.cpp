@@ -3,7 +3,8 @@
 //
 // usage: course_judge JOB.json PROGRAM COMMAND...
 //
-// JOB.json  {"operation", "type", "accuracy", "timeout", "timeout_of_all", "problems": [{"m", "n", "k", ...}]}; - reads standard input
+// JOB.json  {"operation", "type", "accuracy", "timeout", "timeout_of_all", "problems": [{"m", "n", "k", ...}]};
+//           - reads standard input
 // PROGRAM   the submission's program, to look up its lines
 // COMMAND   what starts the submission's program, with the connection as its file descriptor 3
 #include <fmt/format.h>
@@ -13,7 +14,6 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>

@@ -31,7 +31,7 @@ import yaml
 
 from tools.course import classes, grade, rules, sandbox
 from tools.course.assignment import COURSE, Assignment, Item, assignment
-from tools.course.build import Builder
+from tools.course.build import Builder, known
 from tools.repository import ROOT, Json
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -122,7 +122,7 @@ class Hostile(unittest.TestCase):
         cls.assignment = sgemm()
         cls.good = Builder(build)
         cls.builders = {True: Builder(build, limits=LIMITS), False: Builder(build, limits=LIMITS, checked=False)}
-        cls.builders[True].known(cls.assignment)  # once, for all threads
+        known(cls.builders[True], cls.assignment)  # once, for all threads
         cls.listener = Listener()
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="hostile-"))
         cls.mark = cls.folder / "written"

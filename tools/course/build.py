@@ -154,10 +154,6 @@ class Builder:
             raise Unbuilt("its macros make too long a text")
         return dict(zip(texts, parts[1::2]))
 
-    def known(self, assignment: Assignment) -> rules.Object:
-        """Of the teacher's kernels, what the contract's object file calls."""
-        return known(self, assignment)
-
     def program_of(self, assignment: Assignment, texts: dict[str, str], folder: pathlib.Path) -> pathlib.Path:
         """The program. Raises Unbuilt, and rules.Violation."""
         if self.checked:
@@ -165,7 +161,7 @@ class Builder:
                 rules.check_expanded(assignment, name, text)
         compiled = self.object_of(assignment, texts, folder)
         if self.checked:
-            rules.check_object(rules.read_object(compiled), self.known(assignment))
+            rules.check_object(rules.read_object(compiled), known(self, assignment))
         example = self.commands[0][self.commands[0].index("-o") + 1]
         program = folder / "program"
         words = [{example: str(compiled), "bin/course_submission": str(program)}.get(w, w) for w in self.commands[1]]
@@ -187,6 +183,7 @@ class Builder:
 
 @functools.cache
 def known(builder: Builder, assignment: Assignment) -> rules.Object:
+    """Of the teacher's kernels, what the contract's object file calls and holds."""
     kernels = [*assignment.folder.glob("teacher/solution*"), *assignment.folder.glob("skeleton")]
     found = []
     for kernel in kernels:

@@ -17,7 +17,7 @@ import sys
 from tools.command_line import fail
 from tools.course import grade, reports
 from tools.course.assignment import Assignment
-from tools.course.build import Builder
+from tools.course.build import Builder, known
 from tools.repository import Json
 
 
@@ -92,7 +92,7 @@ def grade_class(
     except OSError as error:
         fail(f"can't write into {out}: {error.strerror}")
     submissions = submissions_in(folder)
-    builder.known(assignment)  # once, and before the others ask
+    known(builder, assignment)  # once, and before the others ask
     cpus: queue.Queue[int] = queue.Queue()
     for cpu in sorted(os.sched_getaffinity(0)):
         cpus.put(cpu)

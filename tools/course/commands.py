@@ -49,11 +49,9 @@ def main() -> int:
     if alike:
         from tools.course.similarity import similarity
 
-        return (
-            0
-            if options.only_options
-            else similarity(chosen[0], pathlib.Path(options.folder), options.most, options.html)
-        )
+        if options.only_options:
+            return 0
+        return similarity(chosen[0], pathlib.Path(options.folder), options.most, options.html)
     sandbox.require(options.trusted)
     if options.only_options:
         return 0

@@ -69,7 +69,7 @@ def is_possible(found: Json) -> bool:
 
 
 def share(value: float, full: float, none: float) -> float:
-    """1 at full, 0 at none, straight between; a twentieth of `full` is air for what compilers do differently."""
+    """1 at full, 0 at none, straight between. A thousandth of `full` is air, because rubrics round."""
     air = 0.001 * abs(full)
     if full < none:
         value -= air

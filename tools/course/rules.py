@@ -82,6 +82,8 @@ def refuse(reason: str) -> None:
 
 def read_files(assignment: Assignment, submission: pathlib.Path) -> dict[str, str]:
     """The text of each file that is to be handed in: plain files, no links, no more than allowed."""
+    if submission.is_symlink():  # to another student's, perhaps
+        refuse(f"{submission.name} is no plain file or folder")
     texts = {}
     for name in assignment.files:
         path = submission / name if submission.is_dir() else submission

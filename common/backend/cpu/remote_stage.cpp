@@ -30,8 +30,8 @@ namespace gemm {
 namespace {
 
 constexpr int connection = 3;  // the program's end
-constexpr std::size_t most_besides = std::size_t{16}
-                                     << 20;  // bytes of an answer, besides the operands and their states
+// Bytes of an answer, besides the operands and their states.
+constexpr std::size_t most_besides = std::size_t{16} << 20;
 constexpr std::size_t most_told = 4 << 10, most_texts = 100;  // of a text in it, of texts
 
 using Holding = simt::GlobalMemory::Holding;
