@@ -69,13 +69,6 @@ Value value_of(const Json& json, const char* key, Value otherwise) {
   return value.get<Value>();
 }
 
-Operation operation_of(const std::string& name) {
-  for (const Operation op : {Operation::gemm, Operation::tsmttsm, Operation::tsmm}) {
-    if (name == operation_name(op)) return op;
-  }
-  throw UsageError("no operation '" + name + "'");
-}
-
 // Here, and nowhere else, a reduction may be "none".
 KernelOptions options_of(Json json) {
   const bool none = json.is_object() && json.contains("reduction") && json["reduction"] == "none";

@@ -42,6 +42,13 @@ const char* type_name(Type type) {
   return type == Type::f16 ? "half" : type == Type::f32 ? "float" : type == Type::f64 ? "double" : "double complex";
 }
 
+Operation operation_of(const std::string& name) {
+  for (const Operation op : {Operation::gemm, Operation::tsmttsm, Operation::tsmm}) {
+    if (name == operation_name(op)) return op;
+  }
+  throw UsageError("no operation '" + name + "'");
+}
+
 Type type_of(const std::string& letter) {
   for (const auto& [name, type] : {std::pair("s", Type::f32), {"h", Type::f16}, {"d", Type::f64}, {"z", Type::c64}}) {
     if (letter == name) return type;

@@ -11,6 +11,7 @@ namespace gemm {
 const char* distribution_name(Distribution distribution);
 Distribution distribution_of(const std::string& name);  ///< throws UsageError if there is none
 const char* operation_name(Operation op);
+Operation operation_of(const std::string& name);  ///< throws UsageError if there is none
 const char* type_name(Type type);
 const char* result_name(Operation op);  ///< the matrix that is written: C, of TSMM B
 

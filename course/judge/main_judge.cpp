@@ -30,13 +30,6 @@ namespace {
 
 using gemm::Json;
 
-gemm::Operation operation_of(const std::string& name) {
-  for (const auto op : {gemm::Operation::gemm, gemm::Operation::tsmttsm, gemm::Operation::tsmm}) {
-    if (name == gemm::operation_name(op)) return op;
-  }
-  throw gemm::UsageError("no operation '" + name + "'");
-}
-
 gemm::Accuracy accuracy_of(const std::string& name, gemm::Type type) {
   if (name == "fp32") return gemm::Accuracy::fp32;
   if (name == "tf32") return gemm::Accuracy::tf32;
@@ -127,7 +120,7 @@ int run(const std::string& file, const std::string& program, std::vector<std::st
     text << in.rdbuf();
   }
   const Json job = Json::parse(text.str());
-  const gemm::Operation op = operation_of(job.value("operation", std::string("gemm")));
+  const gemm::Operation op = gemm::operation_of(job.value("operation", std::string("gemm")));
   const gemm::Type type = gemm::type_of(job.value("type", std::string("s")));
   gemm::open_device();
   gemm::set_stage_program(program, std::move(command), job.value("timeout", 10.0), job.value("timeout_of_all", 90.0));
