@@ -181,6 +181,10 @@ def blas_speeds(record: Json) -> dict[int, float]:
     return {int(n): speed for n, speed in blas["gflops"].items()} if "spread" in blas else {}
 
 
+def threads_of(blas: Json) -> str:
+    return f"{blas['threads']} thread{'s' if blas['threads'] > 1 else ''}"
+
+
 def blas_in_words(blas: Json, sizes: int) -> str:
     if "missing" in blas:
         return f"SKIPPED, the CPU's BLAS: {blas['missing']}."
@@ -190,10 +194,9 @@ def blas_in_words(blas: Json, sizes: int) -> str:
             "10 and more, so it is not shown; `./lab experiment pa2-dips` measures medians and spreads."
         )
     again, doubt = len(blas["again"]), len(blas["in_doubt"])
-    several = blas["threads"] > 1
-    threads = f"{blas['threads']} thread{'s' if several else ''}"
+    threads = threads_of(blas)
     if blas["pinned"]:
-        threads += f", {'each ' if several else ''}on a core of its own,"
+        threads += f", {'each ' if blas['threads'] > 1 else ''}on a core of its own,"
     low, high = (100 * share for share in (min(blas["share"].values()), max(blas["share"].values())))
     return (
         f"CPU: {blas['version']}, {threads} "

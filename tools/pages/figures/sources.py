@@ -48,7 +48,7 @@ def draw_dips(fig: Figure, ax: Axes, record: Json) -> None:
         curves["cuBLAS"] = library
     blas = sgemm_tables.blas_speeds(record)
     if blas:
-        curves[f"OpenBLAS, {record['blas']['threads']} threads"] = list(blas.items())
+        curves[f"OpenBLAS, {sgemm_tables.threads_of(record['blas'])}"] = list(blas.items())
     ends = []
     for colour, (name, points) in zip(COLOURS, curves.items()):
         ax.plot(*zip(*points), ".-", color=colour, linewidth=1.5)
