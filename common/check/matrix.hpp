@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,8 @@ class Matrix {
     return reinterpret_cast<T*>(bytes_.data() + first_ * static_cast<std::int64_t>(size_of(type_)));
   }
   std::int64_t ld() const { return ld_; }
+  /// All of its device memory, with what lies around the elements.
+  std::span<unsigned char> memory() const { return {bytes_.data(), bytes_.size()}; }
 
   /// What messages call it. From here on kernels that are observed may touch nothing around its elements.
   void name(std::string name);

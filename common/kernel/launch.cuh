@@ -28,8 +28,13 @@ struct DeviceLimits {
   bool may_begin_early = false;    ///< a launch before the one ahead of it has ended (LaunchShape)
 };
 
-/// The current device's. The CPU executor answers for a small GPU with four multiprocessors, so that small problems
-/// take all the ways that large ones take on a large GPU.
+#ifndef __CUDACC__
+/// What the CPU executor answers: a small GPU with four multiprocessors, so that small problems take all the ways that
+/// large ones take on a large GPU.
+inline DeviceLimits executor_limits{4, 227 * 1024, false};
+#endif
+
+/// The current device's.
 inline DeviceLimits device_limits() {
 #ifdef __CUDACC__
   int device = 0, major = 0;
@@ -41,7 +46,7 @@ inline DeviceLimits device_limits() {
   limits.may_begin_early = major >= 9;
   return limits;
 #else
-  return {4, 227 * 1024, false};
+  return executor_limits;
 #endif
 }
 
@@ -96,6 +101,11 @@ inline Status launch_with_pointers(const void* kernel, const LaunchShape& shape,
 template <class... Parameters>
 Status launch(void (*kernel)(Parameters...), const LaunchShape& shape, std::type_identity_t<Parameters>... arguments) {
   if (launch_log) launch_log->push_back({reinterpret_cast<const void*>(kernel), shape});
+#ifndef __CUDACC__
+  if (argument_log)
+    argument_log->push_back({LaunchArgument{std::is_pointer_v<Parameters>,
+                                            {reinterpret_cast<const char*>(&arguments), sizeof(Parameters)}}...});
+#endif
   if (shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0) return Status::ok();
 #ifdef __CUDACC__
   void* pointers[] = {static_cast<void*>(&arguments)..., nullptr};  // nullptr: no array is empty

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace gemm {
@@ -27,6 +28,15 @@ struct LaunchRecord {
 
 /// Where launches are noted down while it is not null.
 inline std::vector<LaunchRecord>* launch_log = nullptr;
+
+/// An argument of a launch, as its bytes.
+struct LaunchArgument {
+  bool pointer;
+  std::string bytes;
+};
+
+/// Where the arguments of each launch are noted down while it is not null.
+inline std::vector<std::vector<LaunchArgument>>* argument_log = nullptr;
 
 /// While it is true, a launch does all but enqueue the kernel: it is found, compiled and loaded.
 inline bool launch_nothing = false;

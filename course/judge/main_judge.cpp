@@ -4,60 +4,33 @@
 // usage: course_judge JOB.json PROGRAM COMMAND...
 //
 // JOB.json  {"operation", "type", "accuracy", "timeout", "timeout_of_all", "problems": [{"m", "n", "k", ...}]};
-//           - reads standard input
+//           - reads standard input. With "multiprocessors" nothing is judged: each problem gets the plan of its launches
+//           on a GPU with so many, for course_timer.
 // PROGRAM   the submission's program, to look up its lines
 // COMMAND   what starts the submission's program, with the connection as its file descriptor 3
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "common/backend/cpu/remote_stage.hpp"
+#include "common/backend/cpu/stage_messages.hpp"
 #include "common/backend/device.hpp"
 #include "common/check/workbench.hpp"
 #include "common/measure/evaluate.hpp"
 #include "common/problem/names.hpp"
 #include "common/report/count_json.hpp"
 #include "common/report/json.hpp"
+#include "common/simt/code/symbols.hpp"
+#include "course/judge/job.hpp"
 
 namespace {
 
+using course::Job;
 using gemm::Json;
-
-gemm::Accuracy accuracy_of(const std::string& name, gemm::Type type) {
-  if (name == "fp32") return gemm::Accuracy::fp32;
-  if (name == "tf32") return gemm::Accuracy::tf32;
-  if (name == "fp64") return gemm::Accuracy::fp64;
-  if (name == "tensor_fp32") return gemm::Accuracy::tensor_fp32;
-  if (!name.empty()) throw gemm::UsageError("no accuracy '" + name + "'");
-  if (type == gemm::Type::f16) return gemm::Accuracy::tensor_fp32;
-  return type == gemm::Type::f32 ? gemm::Accuracy::fp32 : gemm::Accuracy::fp64;
-}
-
-gemm::ProblemSpec spec_of(const Json& json, gemm::Operation op, gemm::Type type) {
-  gemm::ProblemSpec spec;
-  spec.op = op;
-  spec.type = type;
-  spec.m = json.at("m");
-  spec.n = json.at("n");
-  spec.k = json.at("k");
-  spec.alpha = json.value("alpha", 1.0);
-  spec.beta = json.value("beta", 0.0);
-  spec.lda = json.value("lda", std::int64_t{0});
-  spec.ldb = json.value("ldb", std::int64_t{0});
-  spec.ldc = json.value("ldc", std::int64_t{0});
-  spec.offset = json.value("offset", 0);
-  spec.seed = json.value("seed", std::uint64_t{1});
-  spec.distribution = gemm::distribution_of(json.value("dist", std::string("uniform")));
-  spec.validate();
-  return spec;
-}
 
 // The same bits whatever the order of blocks. Of rounded sums, since whole numbers come out the same in any order.
 std::string differs_from_run_to_run(const gemm::Contender& contender, const gemm::ProblemSpec& spec, int runs) {
@@ -79,8 +52,8 @@ std::string differs_from_run_to_run(const gemm::Contender& contender, const gemm
   return wrong;
 }
 
-Json judge(const gemm::Contender& contender, const Json& problem, gemm::Operation op, gemm::Type type, bool explain) {
-  const gemm::ProblemSpec spec = spec_of(problem, op, type);
+Json judge(const gemm::Contender& contender, const Json& problem, const Job& job, bool explain) {
+  const gemm::ProblemSpec spec = job.spec_of(problem);
   gemm::EvaluateOptions options;
   options.time = false;
   options.count = problem.value("count", false);
@@ -110,30 +83,68 @@ Json judge(const gemm::Contender& contender, const Json& problem, gemm::Operatio
   return json;
 }
 
-int run(const std::string& file, const std::string& program, std::vector<std::string> command) {
-  std::ostringstream text;
-  if (file == "-") {
-    text << std::cin.rdbuf();
-  } else {
-    std::ifstream in(file);
-    if (!in) throw gemm::UsageError("can't read '" + file + "'");
-    text << in.rdbuf();
+std::string hexadecimal(const std::string& bytes) {
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+Json planned(const gemm::PlannedRun::Argument& argument) {
+  static constexpr const char* operands[] = {"x", "y", "out", "workspace"};
+  if (!argument.pointer) return {{"bytes", hexadecimal(argument.bytes)}};
+  if (argument.operand < 0 || argument.operand > 3) return {{"operand", nullptr}};
+  return {{"operand", operands[argument.operand]}, {"offset", argument.offset}};
+}
+
+Json plan(const gemm::Contender& contender, const Json& json, const Job& job, int multiprocessors) {
+  const gemm::ProblemSpec spec = job.spec_of(json);
+  gemm::Problem problem;
+  problem.op = spec.op;
+  problem.type = spec.type;
+  problem.m = spec.m;
+  problem.n = spec.n;
+  problem.k = spec.k;
+  problem.alpha = {spec.alpha, spec.alpha_imag};
+  problem.beta = {spec.beta, spec.beta_imag};
+  problem.ldx = spec.row_stride_a();
+  problem.ldy = spec.op == gemm::Operation::tsmm ? spec.row_stride_c() : spec.row_stride_b();
+  problem.ldout = spec.op == gemm::Operation::tsmm ? spec.row_stride_b() : spec.row_stride_c();
+  const gemm::PlannedRun plan = gemm::remote_stage()->plan(contender, problem, multiprocessors);
+  Json launches = Json::array();
+  for (const auto& [kernel, grid, block, dynamic_shared, arguments] : plan.launches) {
+    Json launch = {{"kernel", simt::function_at(kernel).name},
+                   {"grid", {grid.x, grid.y, grid.z}},
+                   {"block", {block.x, block.y, block.z}},
+                   {"dynamic_shared", dynamic_shared},
+                   {"arguments", Json::array()}};
+    for (const auto& argument : arguments) launch["arguments"].push_back(planned(argument));
+    launches.push_back(launch);
   }
-  const Json job = Json::parse(text.str());
-  const gemm::Operation op = gemm::operation_of(job.value("operation", std::string("gemm")));
-  const gemm::Type type = gemm::type_of(job.value("type", std::string("s")));
+  return {{"launches", launches}, {"workspace_bytes", plan.workspace_bytes}, {"fp16_products", plan.fp16_products}};
+}
+
+int run(const std::string& file, const std::string& program, std::vector<std::string> command) {
+  const Job wanted(file);
+  const Json& job = wanted.json;
   gemm::open_device();
   gemm::set_stage_program(program, std::move(command), job.value("timeout", 10.0), job.value("timeout_of_all", 90.0));
   gemm::Stage stage;  // what is known of it here: its name, and the product that it computes
   stage.id = "submission";
-  stage.op = op;
-  stage.type = type;
-  stage.accuracy = accuracy_of(job.value("accuracy", std::string()), type);
+  stage.op = wanted.op;
+  stage.type = wanted.type;
+  stage.accuracy = wanted.accuracy;
   stage.min_compute_capability = 0;
   stage.launch = [](const gemm::Problem&, cudaStream_t) -> gemm::Status {
     throw gemm::DeviceError("runs nothing here");
   };
   const gemm::Contender contender = gemm::contender(stage);
+  if (const int multiprocessors = job.value("multiprocessors", 0); multiprocessors > 0) {
+    for (const Json& problem : job.at("problems"))
+      fmt::print(
+          "{}\n",
+          plan(contender, problem, wanted, multiprocessors).dump(-1, ' ', false, Json::error_handler_t::replace));
+    return 0;
+  }
   bool explain = true;  // the first failure in full; the others mostly come from the same mistake
   int most_ends = 3;    // a submission that ends its process each time is not asked for ever
   for (const Json& problem : job.at("problems")) {
@@ -144,7 +155,7 @@ int run(const std::string& file, const std::string& program, std::vector<std::st
                {"reason", "not tried: the submission ended three times"},
                {"ended", true}};
     else
-      found = judge(contender, problem, op, type, explain);
+      found = judge(contender, problem, wanted, explain);
     if (!found["right"]) explain = false;
     if (found["ended"] && most_ends > 0) --most_ends;
     fmt::print("{}\n", found.dump(-1, ' ', false, Json::error_handler_t::replace));

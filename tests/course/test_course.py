@@ -80,7 +80,7 @@ class Assignments(Course):
     def test_each_is_whole(self):
         for found in assignments():
             with self.subTest(found.id):
-                self.assertEqual(found.graded, 100)
+                self.assertEqual(found.graded(), 100)
                 for name in ("assignment.md", "skeleton", "teacher/wrong", "teacher/wrong.yaml"):
                     self.assertTrue((found.folder / name).exists(), name)
                 self.assertGreaterEqual(len(list((found.folder / "teacher" / "wrong").iterdir())), 6)

@@ -12,6 +12,7 @@ usage: ./lab grade TRACK/NN_name FILE|FOLDER [options]      one submission
 --classroom      points for each test on a line, and the exit status 1 unless all are full: for a forge's classroom
 --class FOLDER   many submissions: two at a time on two cores; what is graded already is not graded again
 --out FOLDER     of a class: NAME.json, NAME.html and class.csv
+--gpu BUILD      speed, too, with this build for a GPU: ./lab gives it where there is one, or with --cuda
 --trusted        without a sandbox: only for your own code
 
 Exit status: 0 graded, 2 bad usage or no sandbox.
@@ -57,6 +58,7 @@ def main() -> int:
     parser.add_argument("--class", dest="folder", metavar="FOLDER")
     parser.add_argument("--trusted", action="store_true")
     parser.add_argument("--build", default="build/cpu")
+    parser.add_argument("--gpu", metavar="BUILD")
     parser.add_argument("--only-options", action="store_true")
     options = parser.parse_args()
     found = assignment(options.assignment)
@@ -73,7 +75,8 @@ def main() -> int:
     sandbox.require(options.trusted)
     if options.only_options:
         return 0
-    builder = Builder(pathlib.Path(options.build).resolve(), options.trusted)
+    gpu = pathlib.Path(options.gpu).resolve() if options.gpu else None
+    builder = Builder(pathlib.Path(options.build).resolve(), options.trusted, gpu=gpu)
     if options.folder:
         return classes.grade_class(found, path, pathlib.Path(options.out), secret, options.hints, builder)
     try:

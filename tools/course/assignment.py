@@ -18,7 +18,11 @@ COURSE = ROOT / "course"
 KINDS = ("builds", "rules", "right", "clean", "count", "reproducible", "speed", "manual")
 PROBLEM = {"m", "n", "k", "alpha", "beta", "padded", "dist", "lda", "ldb", "ldc", "offset"}
 HIDDEN = PROBLEM | {"count"}
-LATER = ("speed", "manual")  # not graded here: a GPU's, and the teacher's
+
+
+def later(timed: bool) -> tuple[str, ...]:
+    """The kinds that are not graded: a GPU's, where there is none, and the teacher's."""
+    return ("manual",) if timed else ("speed", "manual")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -57,10 +61,9 @@ class Assignment:
     def contract(self) -> pathlib.Path:
         return self.folder / f"{self.folder.name}.cu"
 
-    @property
-    def graded(self) -> float:
-        """The points that are given without a GPU and without a teacher."""
-        return sum(item.points for item in self.items if item.kind not in LATER)
+    def graded(self, timed: bool = False) -> float:
+        """The points that are given without a teacher, and unless it is timed, without a GPU."""
+        return sum(item.points for item in self.items if item.kind not in later(timed))
 
     def digest(self) -> str:
         """Changes with whatever a grade depends on."""
@@ -90,7 +93,7 @@ def item_of(file: pathlib.Path, entry: Any) -> Item:
         wrong(file, f"item '{entry['name']}': hidden takes {', '.join(sorted(HIDDEN))}")
     if kind == "right" and ("problems" in entry) == ("hidden" in entry):
         wrong(file, f"item '{entry['name']}': either problems or hidden")
-    if kind in ("count", "reproducible") and "at" not in entry:
+    if kind in ("count", "reproducible", "speed") and "at" not in entry:
         wrong(file, f"item '{entry['name']}': needs the problem that is looked at, 'at'")
     if kind == "count" and (not is_metric(entry.get("metric", "")) or {"full", "none"} - entry.keys()):
         wrong(file, f"item '{entry['name']}': a count needs full, none and a metric: {', '.join(METRICS)}")
@@ -138,7 +141,7 @@ def points_table(found: Assignment) -> str:
             text += ", hidden problems" if item.hidden else ""
         elif item.kind == "count":
             text += f": all at {item.full:g}, none at {item.none:g}"
-        elif item.kind in LATER:
+        elif item.kind in later(False):
             text += ", on a GPU" if item.kind == "speed" else ", read by the teacher"
         rows.append(f"| {item.points:g} | {text} |")
     return "\n".join(rows)

@@ -36,6 +36,7 @@ class Builder:
     trusted: bool = False
     limits: sandbox.Limits = sandbox.Limits()
     checked: bool = True  # False in tests, of what holds without the rules
+    gpu: pathlib.Path | None = None  # a build of the preset gpu, for speed; without it that is not graded
 
     @property
     def judge(self) -> pathlib.Path:
@@ -68,8 +69,11 @@ class Builder:
                 found |= {path.parent.parent, path.resolve().parent.parent}
         return {path for path in found if not path.is_relative_to("/usr") and path != pathlib.Path("/")}
 
-    def run(self, words: list[str], folder: pathlib.Path) -> subprocess.CompletedProcess[str]:
-        seen = {path: str(path) for path in (ROOT, self.build, *self.toolchain)}
+    def run(
+        self, words: list[str], folder: pathlib.Path, more: tuple[pathlib.Path, ...] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        """More: what else the command must see."""
+        seen = {path: str(path) for path in (ROOT, self.build, *self.toolchain, *more)}
         inside = sandbox.command(seen, str(folder), (COURSE,))
         # The compiler stands where its relative names lead.
         inside += ["--chdir", str(self.build)]
@@ -84,16 +88,19 @@ class Builder:
             text = said.read(2 * MOST_SAID).decode(errors="replace").replace(f"{folder}/", "")
         return subprocess.CompletedProcess(words, done.returncode, text.strip()[:MOST_SAID])
 
-    def compiled(self, words: list[str], folder: pathlib.Path, result: pathlib.Path) -> pathlib.Path:
+    def compiled(
+        self, words: list[str], folder: pathlib.Path, result: pathlib.Path, more: tuple[pathlib.Path, ...] = ()
+    ) -> str:
+        """Makes the result. What the compiler says. Raises Unbuilt."""
         try:
-            done = self.run(words, folder)
+            done = self.run(words, folder, more)
         except subprocess.TimeoutExpired:
             raise Unbuilt("the compiler did not end") from None
         if done.returncode or not result.is_file():
             raise Unbuilt(done.stdout or "the compiler used up its time or memory")
         if result.stat().st_size > MOST_OBJECT_BYTES:
             raise Unbuilt("what the compiler makes of it is too large")
-        return result
+        return done.stdout
 
     def compiling(
         self, contract: pathlib.Path, result: pathlib.Path, folder: pathlib.Path, more: list[str]
@@ -121,8 +128,8 @@ class Builder:
         words[-2:-2] = [*more, f"-ffile-prefix-map={folder}={SEEN}"]
         return words
 
-    def object_of(self, assignment: Assignment, texts: dict[str, str], folder: pathlib.Path) -> pathlib.Path:
-        """The object file. Raises Unbuilt."""
+    def contract_with(self, assignment: Assignment, texts: dict[str, str], folder: pathlib.Path) -> pathlib.Path:
+        """The file that includes the kernels, and beside it these."""
         source = folder / assignment.folder.name
         source.mkdir()
         text = assignment.contract.read_text()
@@ -130,9 +137,15 @@ class Builder:
             (folder / name).write_text(kernels)
             # All that it defines is this file's own: no name that the rest of the program could meet.
             text = text.replace(f'#include "{name}"\n', f'namespace {{\n#include "{name}"\n}}\n')
-        contract, result = source / assignment.contract.name, folder / "contract.o"
+        contract = source / assignment.contract.name
         contract.write_text(text)
-        return self.compiled(self.compiling(contract, result, folder, []), folder, result)
+        return contract
+
+    def object_of(self, assignment: Assignment, texts: dict[str, str], folder: pathlib.Path) -> pathlib.Path:
+        """The object file. Raises Unbuilt."""
+        contract, result = self.contract_with(assignment, texts, folder), folder / "contract.o"
+        self.compiled(self.compiling(contract, result, folder, []), folder, result)
+        return result
 
     def expanded(self, assignment: Assignment, texts: dict[str, str], folder: pathlib.Path) -> dict[str, str]:
         """The kernels as the compiler reads them, CUDA's words as they are. Raises Unbuilt."""
@@ -147,7 +160,8 @@ class Builder:
         contract, result = source / assignment.contract.name, folder / "expanded.ii"
         contract.write_text(text)
         words = self.compiling(contract, result, folder, ["-E", "-P", "-fpch-preprocess"])
-        parts = self.compiled(words, folder, result).read_text(errors="replace").split(mark)
+        self.compiled(words, folder, result)
+        parts = result.read_text(errors="replace").split(mark)
         if len(parts) != 2 * len(texts) + 1:
             raise Unbuilt("the kernels end in the middle of something")
         if max(map(len, parts[1::2])) > MOST_EXPANDED:

@@ -15,7 +15,7 @@ import re
 import sys
 
 from tools.command_line import fail
-from tools.course import grade, reports
+from tools.course import grade, reports, speed
 from tools.course.assignment import Assignment
 from tools.course.build import Builder, known
 from tools.repository import Json
@@ -30,7 +30,9 @@ def submissions_in(folder: pathlib.Path) -> list[pathlib.Path]:
 
 def fingerprint(assignment: Assignment, submission: pathlib.Path, secret: str, hints: int, builder: Builder) -> str:
     """Of all that a grade depends on."""
-    text = hashlib.sha256(f"{assignment.digest()} {secret} {hints} {builder.judge.stat().st_mtime_ns}".encode())
+    programs = [builder.judge, *([speed.timer_of(builder).program] if builder.gpu else [])]
+    built = [program.stat().st_mtime_ns for program in programs]
+    text = hashlib.sha256(f"{assignment.digest()} {secret} {hints} {built}".encode())
     for name in assignment.files:
         path = submission / name if submission.is_dir() else submission
         try:
@@ -56,13 +58,13 @@ def kept(file: pathlib.Path, mark: str) -> Json | None:
         return None
 
 
-def failed(assignment: Assignment, error: Exception) -> Json:
+def failed(assignment: Assignment, error: Exception, builder: Builder) -> Json:
     """Where grading itself went wrong: the teacher must look."""
     return {
         "assignment": assignment.id,
         "title": assignment.title,
         "points": 0.0,
-        "of": assignment.graded,
+        "of": assignment.graded(builder.gpu is not None),
         "items": [],
         "later": [],
         "error": f"not graded: {error}",
@@ -108,7 +110,7 @@ def grade_class(
         try:
             result = grade.grade(assignment, submission, secret, hints, builder, cpu)
         except Exception as error:  # one bad submission never stops the rest
-            return failed(assignment, error), True
+            return failed(assignment, error, builder), True
         finally:
             cpus.put(cpu)
         result["fingerprint"] = mark
@@ -132,9 +134,10 @@ def grade_class(
             return 130
     reports.write(str(out / "class.csv"), table(assignment, results))
     errors = sum("error" in result for result in results.values())
+    most = assignment.graded(builder.gpu is not None)
     mean = sum(result["points"] for result in results.values()) / len(results)
     print(
-        f"{len(results)} submissions, {new} graded now, mean {mean:.1f} of {assignment.graded:g}"
+        f"{len(results)} submissions, {new} graded now, mean {mean:.1f} of {most:g}"
         + (f", {errors} NOT graded: see class.csv" if errors else "")
     )
     return 1 if errors else 0

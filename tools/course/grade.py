@@ -7,8 +7,8 @@ import pathlib
 import subprocess
 import tempfile
 
-from tools.course import metrics, rules
-from tools.course.assignment import LATER, Assignment, Item
+from tools.course import metrics, rules, speed
+from tools.course.assignment import Assignment, Item, later
 from tools.course.build import SEEN, Builder, Unbuilt
 from tools.course.problems import problems_of
 from tools.repository import Json
@@ -104,15 +104,34 @@ def of_count(item: Item, found: Json) -> Json:
     return row(item, share, [told])
 
 
+def of_speed(
+    item: Item,
+    assignment: Assignment,
+    texts: dict[str, str],
+    program: pathlib.Path,
+    tried: list[Json],
+    builder: Builder,
+) -> Json:
+    if not all(one["right"] for one in tried):
+        return row(item, 0, ["not timed, because not all results are right"])
+    try:
+        share, told = speed.share_of(speed.timer_of(builder).times(assignment, item, texts, program))
+    except Unbuilt as error:
+        share, told = 0.0, f"for the GPU: {error}"
+    except speed.Untimed as error:
+        raise Broken(str(error)) from None
+    return row(item, share, [told])
+
+
 def of_reproducible(item: Item, found: Json) -> Json:
     return row(item, float(found.get("reproducible", False)), [found["reason"]] if found["reason"] else [])
 
 
-def nothing(assignment: Assignment, reason: str, built: bool) -> list[Json]:
+def nothing(assignment: Assignment, reason: str, built: bool, timed: bool) -> list[Json]:
     """Of a submission that can't be run."""
     rows = []
     for item in assignment.items:
-        if item.kind in LATER:
+        if item.kind in later(timed):
             continue
         blamed = item.kind == ("rules" if built else "builds")
         rows.append(row(item, 1 if built and item.kind == "builds" else 0, [reason] if blamed else []))
@@ -124,17 +143,30 @@ def nothing(assignment: Assignment, reason: str, built: bool) -> list[Json]:
 def graded_rows(
     assignment: Assignment, texts: dict[str, str], secret: str, hints: int, builder: Builder, cpu: int | None
 ) -> list[Json]:
+    with tempfile.TemporaryDirectory(prefix="submission-") as name:
+        return rows_of(assignment, texts, secret, hints, builder, cpu, pathlib.Path(name))
+
+
+def rows_of(
+    assignment: Assignment,
+    texts: dict[str, str],
+    secret: str,
+    hints: int,
+    builder: Builder,
+    cpu: int | None,
+    folder: pathlib.Path,
+) -> list[Json]:
     problems = problems_of(assignment, secret)
+    timed = builder.gpu is not None
     try:
         for name, text in texts.items() if builder.checked else ():
             rules.check_text(assignment, name, text)
-        with tempfile.TemporaryDirectory(prefix="submission-") as name:
-            program = builder.program_of(assignment, texts, pathlib.Path(name))
-            found = judged(builder, assignment, program, [problem for _, problem in problems], cpu)
+        program = builder.program_of(assignment, texts, folder)
+        found = judged(builder, assignment, program, [problem for _, problem in problems], cpu)
     except Unbuilt as error:
-        return nothing(assignment, str(error), False)
+        return nothing(assignment, str(error), False, timed)
     except rules.Violation as error:
-        return nothing(assignment, str(error), True)
+        return nothing(assignment, str(error), True, timed)
     by_item = {id(item): [one for (of, _), one in zip(problems, found) if of is item] for item in assignment.items}
     tried = [one for item in assignment.items if item.kind == "right" for one in by_item[id(item)]]
     rows = []
@@ -150,6 +182,8 @@ def graded_rows(
             rows.append(of_count(item, of[0]))
         elif item.kind == "reproducible":
             rows.append(of_reproducible(item, of[0]))
+        elif item.kind == "speed" and timed:
+            rows.append(of_speed(item, assignment, texts, program, tried, builder))
     return rows
 
 
@@ -161,14 +195,15 @@ def grade(
         texts = rules.read_files(assignment, submission)
         rows = graded_rows(assignment, texts, secret, hints, builder, cpu)
     except rules.Violation as error:
-        rows = nothing(assignment, str(error), False)
+        rows = nothing(assignment, str(error), False, builder.gpu is not None)
+    left = later(builder.gpu is not None)
     return {
         "assignment": assignment.id,
         "title": assignment.title,
         "points": round(sum(one["points"] for one in rows), 2),
-        "of": assignment.graded,
+        "of": assignment.graded(builder.gpu is not None),
         "items": rows,
         "later": [
-            {"name": item.name, "kind": item.kind, "of": item.points} for item in assignment.items if item.kind in LATER
+            {"name": item.name, "kind": item.kind, "of": item.points} for item in assignment.items if item.kind in left
         ],
     }

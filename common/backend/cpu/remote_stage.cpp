@@ -21,6 +21,7 @@
 #include "common/backend/cpu/messages.hpp"
 #include "common/backend/cpu/stage_messages.hpp"
 #include "common/backend/device_memory.hpp"
+#include "common/kernel/launch.cuh"
 #include "common/problem/registry.hpp"
 #include "common/simt/code/source_lines.hpp"
 #include "common/simt/code/symbols.hpp"
@@ -54,6 +55,12 @@ std::string bytes_of(const Holding& holding) {
 }
 
 }  // namespace
+
+struct RemoteStage::Question {
+  bool in_order = false;
+  const void* watched = nullptr;
+  int multiprocessors = 0;
+};
 
 struct RemoteStage::Reply {
   explicit Reply(std::string bytes) : reader(std::move(bytes)) {}
@@ -132,16 +139,17 @@ bool RemoteStage::answer_until(double seconds, std::size_t most_bytes, std::stri
   return whole;
 }
 
-std::optional<RemoteStage::Reply> RemoteStage::ask(const Contender& contender, Problem problem, bool in_order,
-                                                   const void* watched) {
+std::optional<RemoteStage::Reply> RemoteStage::ask(const Contender& contender, Problem problem,
+                                                   const Question& question) {
   const double seconds = std::min(timeout_, timeout_of_all_ - spent_);
   late_ = seconds <= 0;
   if (late_) return std::nullopt;
   if (!child_) start();
   problem.kernel = contender.kernel.value_or(problem.kernel);
-  const std::vector<Holding> operands = operands_of(problem);
+  const std::vector<Holding> operands = question.multiprocessors ? std::vector<Holding>() : operands_of(problem);
   wire::Writer request;
-  put(request, {contender.stage->id, problem, operands, in_order, reinterpret_cast<std::uintptr_t>(watched), order_});
+  put(request, {contender.stage->id, problem, operands, question.in_order,
+                reinterpret_cast<std::uintptr_t>(question.watched), order_, question.multiprocessors});
   for (const Holding& operand : operands) {
     request.put(bytes_of(operand));
     request.put(memory().states_of(operand));
@@ -155,6 +163,7 @@ std::optional<RemoteStage::Reply> RemoteStage::ask(const Contender& contender, P
   switch (reply.reader.next<Answer>()) {
     case Answer::run:
     case Answer::writer:
+    case Answer::plan:
       return reply;
     case Answer::out_of_device_memory:
       throw OutOfDeviceMemory();
@@ -166,7 +175,7 @@ std::optional<RemoteStage::Reply> RemoteStage::ask(const Contender& contender, P
 StageRun RemoteStage::run(const Contender& contender, const Problem& problem, bool in_order) {
   StageRun lost;
   try {
-    if (auto reply = ask(contender, problem, in_order, nullptr)) {
+    if (auto reply = ask(contender, problem, {.in_order = in_order})) {
       wire::Reader& reader = reply->reader;
       StageRun run = get_run(reader);
       if (!run.observation.detail) throw std::runtime_error("no counts");
@@ -197,7 +206,7 @@ StageRun RemoteStage::run(const Contender& contender, const Problem& problem, bo
 
 std::optional<std::string> RemoteStage::last_writer(const Contender& contender, const Problem& problem,
                                                     const void* address) try {
-  auto reply = ask(contender, problem, false, address);
+  auto reply = ask(contender, problem, {.watched = address});
   if (!reply) {
     end();
     return std::nullopt;
@@ -208,6 +217,15 @@ std::optional<std::string> RemoteStage::last_writer(const Contender& contender, 
 } catch (const std::exception&) {
   end();
   return std::nullopt;
+}
+
+PlannedRun RemoteStage::plan(const Contender& contender, const Problem& problem, int multiprocessors) try {
+  auto reply = ask(contender, problem, {.multiprocessors = multiprocessors});
+  if (!reply) throw DeviceError(how_it_ended());
+  return get_plan(reply->reader);
+} catch (const std::runtime_error&) {
+  end();
+  throw DeviceError("the submission did not say what it launches");
 }
 
 std::string RemoteStage::how_it_ended() {
@@ -278,8 +296,61 @@ Pointer moved(Pointer pointer, const std::vector<Holding>& theirs, const std::ve
   return nullptr;
 }
 
+// Places that nothing lies at: whatever the stage makes of them is told from what else it passes on.
+constexpr std::uintptr_t far = std::uintptr_t{1} << 44;
+
+PlannedRun::Argument planned(const LaunchArgument& given, const DeviceArray<unsigned char>& workspace) {
+  PlannedRun::Argument argument{given.bytes, given.pointer, -1, 0};
+  if (!given.pointer) return argument;
+  std::uintptr_t address = 0;
+  std::memcpy(&address, given.bytes.data(), sizeof address);
+  const std::uintptr_t in_workspace = address - reinterpret_cast<std::uintptr_t>(workspace.data());
+  if (in_workspace < workspace.size()) {
+    argument.operand = 3;
+    argument.offset = static_cast<std::int64_t>(in_workspace);
+  } else if (const std::uintptr_t nearest = (address + far / 2) / far; 1 <= nearest && nearest <= 3) {
+    argument.operand = static_cast<int>(nearest) - 1;
+    argument.offset = static_cast<std::int64_t>(address - nearest * far);
+  }
+  return argument;
+}
+
+PlannedRun plan_of(const Stage& stage, Problem problem, int multiprocessors) {
+  executor_limits.multiprocessors = multiprocessors;
+  problem.x = reinterpret_cast<const void*>(far);
+  problem.y = reinterpret_cast<const void*>(2 * far);
+  problem.out = reinterpret_cast<void*>(3 * far);
+  PlannedRun plan;
+  plan.fp16_products = stage.emulation.fp16_products;
+  plan.workspace_bytes = stage.workspace_bytes ? stage.workspace_bytes(problem) : 0;
+  const DeviceArray<unsigned char> workspace(plan.workspace_bytes);
+  problem.workspace = workspace.data();
+  std::vector<LaunchRecord> launches;
+  std::vector<std::vector<LaunchArgument>> arguments;
+  {
+    const DryRunScope nothing;
+    const LaunchLogScope log(launches);
+    argument_log = &arguments;
+    stage.launch(problem, nullptr);
+    argument_log = nullptr;
+  }
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const auto& [kernel, shape] = launches[i];
+    auto& launch = plan.launches.emplace_back(PlannedRun::Launch{
+        reinterpret_cast<std::uintptr_t>(kernel), shape.grid, shape.block, shape.dynamic_shared, {}});
+    for (const LaunchArgument& argument : arguments[i]) launch.arguments.push_back(planned(argument, workspace));
+  }
+  return plan;
+}
+
 std::string answer_to(wire::Reader& reader, const Contender& contender) {
   RunRequest request = get_request(reader);
+  if (request.multiprocessors > 0) {
+    wire::Writer answer;
+    answer.put(Answer::plan);
+    put(answer, plan_of(*contender.stage, request.problem, request.multiprocessors));
+    return answer.bytes();
+  }
   std::vector<void*> ours;
   wire::Writer writer;
   for (const Holding& operand : request.operands) {

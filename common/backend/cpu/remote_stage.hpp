@@ -11,6 +11,8 @@
 
 namespace gemm {
 
+struct PlannedRun;
+
 class RemoteStage {
  public:
   /// `command` starts the program, with the connection as its file descriptor 3. Nothing runs before the first launch.
@@ -27,9 +29,14 @@ class RemoteStage {
 
   std::optional<std::string> last_writer(const Contender& contender, const Problem& problem, const void* address);
 
+  /// What it launches for this problem on a GPU with so many multiprocessors. The operands are not looked at: their
+  /// pointers may be any. Throws DeviceError if it does not say.
+  PlannedRun plan(const Contender& contender, const Problem& problem, int multiprocessors);
+
  private:
   struct Reply;
-  std::optional<Reply> ask(const Contender& contender, Problem problem, bool in_order, const void* watched);
+  struct Question;
+  std::optional<Reply> ask(const Contender& contender, Problem problem, const Question& question);
   void start();
   bool answer_until(double seconds, std::size_t most_bytes, std::string& answer);
   std::string how_it_ended();

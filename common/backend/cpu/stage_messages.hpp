@@ -20,11 +20,32 @@ struct RunRequest {
   /// Asks who wrote this address last; null: for a StageRun.
   std::uintptr_t watched = 0;
   unsigned order = 0;  ///< of the blocks, as for simt::set_block_order()
+  /// Asks what the stage would launch on a GPU with so many (PlannedRun); 0: it is run.
+  int multiprocessors = 0;
+};
+
+/// What a stage launches, for a GPU to do without the stage's own host code.
+struct PlannedRun {
+  struct Argument {
+    std::string bytes;
+    bool pointer = false;
+    int operand = -1;  ///< that a pointer leads to: 0 to 2 as a Problem has them, 3 the workspace; -1: to nothing
+    std::int64_t offset = 0;  ///< from the operand's first element, in bytes
+  };
+  struct Launch {
+    std::uintptr_t kernel = 0;
+    dim3 grid, block;
+    std::size_t dynamic_shared = 0;
+    std::vector<Argument> arguments;
+  };
+  std::vector<Launch> launches;
+  std::size_t workspace_bytes = 0;
+  double fp16_products = 0;  ///< Emulation's
 };
 
 /// How a launch came out: with a StageRun, with who wrote the address (a text, empty if nobody did), with what an
 /// onlooker says, or with an exception of this type.
-enum class Answer { run, writer, seen, out_of_device_memory, device_error, usage_error, stage_error };
+enum class Answer { run, writer, seen, plan, out_of_device_memory, device_error, usage_error, stage_error };
 
 inline void put(wire::Writer& writer, const RunRequest& request) {
   writer.put(request.stage);
@@ -32,6 +53,7 @@ inline void put(wire::Writer& writer, const RunRequest& request) {
   writer.put(request.in_order);
   writer.put(request.watched);
   writer.put(request.order);
+  writer.put(request.multiprocessors);
   writer.put(request.operands.size());
   for (const auto& [begin, allocation, matrix] : request.operands) {
     writer.put(begin);
@@ -55,6 +77,7 @@ inline RunRequest get_request(wire::Reader& reader) {
   reader.get(request.in_order);
   reader.get(request.watched);
   reader.get(request.order);
+  reader.get(request.multiprocessors);
   request.operands.resize(reader.next<std::size_t>());
   for (auto& [begin, allocation, matrix] : request.operands) {
     reader.get(begin);
@@ -126,6 +149,46 @@ inline std::shared_ptr<const Account> get_account(wire::Reader& reader) {
     reader.get(line.counts);
   }
   return account;
+}
+
+inline void put(wire::Writer& writer, const PlannedRun& plan) {
+  writer.put(plan.workspace_bytes);
+  writer.put(plan.fp16_products);
+  writer.put(plan.launches.size());
+  for (const auto& [kernel, grid, block, dynamic_shared, arguments] : plan.launches) {
+    writer.put(kernel);
+    writer.put(grid);
+    writer.put(block);
+    writer.put(dynamic_shared);
+    writer.put(arguments.size());
+    for (const auto& [bytes, pointer, operand, offset] : arguments) {
+      writer.put(bytes);
+      writer.put(pointer);
+      writer.put(operand);
+      writer.put(offset);
+    }
+  }
+}
+
+inline PlannedRun get_plan(wire::Reader& reader) {
+  PlannedRun plan;
+  reader.get(plan.workspace_bytes);
+  reader.get(plan.fp16_products);
+  for (auto launches = reader.next<std::size_t>(); launches > 0; --launches) {
+    auto& [kernel, grid, block, dynamic_shared, arguments] = plan.launches.emplace_back();
+    reader.get(kernel);
+    reader.get(grid);
+    reader.get(block);
+    reader.get(dynamic_shared);
+    for (auto left = reader.next<std::size_t>(); left > 0; --left) {
+      auto& [bytes, pointer, operand, offset] = arguments.emplace_back();
+      reader.get(bytes);
+      reader.get(pointer);
+      reader.get(operand);
+      reader.get(offset);
+    }
+  }
+  return plan;
 }
 
 /// `counted`: the sender counts, because the receiver does not know all of its code.

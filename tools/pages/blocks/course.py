@@ -154,7 +154,7 @@ def block_course_assignments(_: Data) -> list[str]:
     rows = []
     for found in course():
         learned, page = lesson(found)
-        rows.append([assignment_link(found), found.title, learned, f"{found.graded:g}", page])
+        rows.append([assignment_link(found), found.title, learned, f"{found.graded():g}", page])
     return table(
         ["assignment", "title", "students learn", "points", "page"],
         rows,

@@ -1,0 +1,217 @@
+#include "course/judge/launcher.hpp"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <vector>
+
+#include "common/backend/cpu/messages.hpp"
+#include "common/backend/cpu/wire.hpp"
+#include "common/backend/device.hpp"
+#include "common/backend/device_memory.hpp"
+#include "common/check/contender.hpp"
+#include "common/kernel/launch.cuh"
+
+namespace course {
+namespace {
+
+using gemm::check_cuda;
+using gemm::DeviceArray;
+
+constexpr std::size_t most_workspace = std::size_t{4} << 30;
+
+struct PlannedLaunch {
+  const void* kernel;
+  gemm::LaunchShape shape;
+  std::vector<std::string> values;        // of its arguments, as bytes
+  std::vector<std::optional<int>> leads;  // the operand that a pointer leads to
+  std::vector<std::int64_t> offsets;
+};
+
+std::string bytes_of(const std::string& hexadecimal) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < hexadecimal.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(hexadecimal.substr(i, 2), nullptr, 16));
+  return bytes;
+}
+
+dim3 dim3_of(const gemm::Json& json) {
+  return {json.at(0).get<unsigned>(), json.at(1).get<unsigned>(), json.at(2).get<unsigned>()};
+}
+
+// Kernels as a plan has them launched, by the teacher's contract.
+class Kernels {
+ public:
+  explicit Kernels(const Program& program) {
+    std::ifstream in(program.cubin, std::ios::binary);
+    const std::string code{std::istreambuf_iterator<char>(in), {}};
+    cudaLibrary_t library = nullptr;
+    check_cuda(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+               "load the kernels");
+    const auto workspace_bytes = program.plan.at("workspace_bytes").get<std::size_t>();
+    if (workspace_bytes > most_workspace) throw std::runtime_error("asks for too large a workspace");
+    workspace_ = DeviceArray<unsigned char>(workspace_bytes);
+    for (const gemm::Json& json : program.plan.at("launches")) launches_.push_back(launch_of(json, library));
+  }
+
+  void prepare() { check_cuda(cudaMemsetAsync(workspace_.data(), 0, workspace_.size()), "clear the workspace"); }
+
+  gemm::Status launch(std::array<unsigned char*, 4> operands) {
+    operands[3] = workspace_.data();
+    for (PlannedLaunch& launch : launches_) {
+      std::vector<void*> pointers;
+      for (std::size_t i = 0; i < launch.values.size(); ++i) {
+        if (launch.leads[i]) {
+          const unsigned char* const there = operands[*launch.leads[i]] + launch.offsets[i];
+          std::memcpy(launch.values[i].data(), &there, sizeof there);
+        }
+        pointers.push_back(launch.values[i].data());
+      }
+      pointers.push_back(nullptr);
+      const dim3 grid = launch.shape.grid;
+      if (grid.x == 0 || grid.y == 0 || grid.z == 0) continue;
+      if (auto status = gemm::launch_with_pointers(launch.kernel, launch.shape, pointers.data()); !status)
+        return status;
+    }
+    return gemm::Status::ok();
+  }
+
+ private:
+  static PlannedLaunch launch_of(const gemm::Json& json, cudaLibrary_t library) {
+    static const std::array<std::string, 4> names = {"x", "y", "out", "workspace"};
+    PlannedLaunch launch{};
+    cudaKernel_t kernel = nullptr;
+    check_cuda(cudaLibraryGetKernel(&kernel, library, json.at("kernel").get<std::string>().c_str()), "find the kernel");
+    launch.kernel = kernel;
+    launch.shape.grid = dim3_of(json.at("grid"));
+    launch.shape.block = dim3_of(json.at("block"));
+    launch.shape.dynamic_shared = json.at("dynamic_shared");
+    for (const gemm::Json& argument : json.at("arguments")) {
+      const bool pointer = argument.contains("operand");
+      launch.values.push_back(pointer ? std::string(sizeof(void*), '\0') : bytes_of(argument.at("bytes")));
+      launch.leads.emplace_back();
+      launch.offsets.push_back(0);
+      if (!pointer || argument.at("operand").is_null()) continue;
+      launch.leads.back() = static_cast<int>(std::ranges::find(names, argument.at("operand")) - names.begin());
+      launch.offsets.back() = argument.at("offset");
+    }
+    // Or the runtime reads beyond what the plan has.
+    std::size_t offset = 0, bytes = 0, count = 0;
+    for (; cudaFuncGetParamInfo(kernel, count, &offset, &bytes) == cudaSuccess; ++count) {
+      if (count >= launch.values.size() || launch.values[count].size() != bytes)
+        throw std::runtime_error("the plan has other arguments than the kernel");
+    }
+    cudaGetLastError();
+    if (count != launch.values.size()) throw std::runtime_error("the plan has other arguments than the kernel");
+    cudaFuncAttributes loaded;  // now: the runtime loads kernels when they are first asked for
+    check_cuda(cudaFuncGetAttributes(&loaded, kernel), "load the kernel");
+    return launch;
+  }
+
+  std::vector<PlannedLaunch> launches_;
+  DeviceArray<unsigned char> workspace_;
+};
+
+struct Event {
+  Event() { check_cuda(cudaEventCreate(&event), "create an event"); }
+  cudaEvent_t event{};
+};
+
+class Server {
+ public:
+  explicit Server(const Program& program) : program_(program) {}
+
+  // Takes operands, launches on them as often as is asked for, and gives them back.
+  bool answer(int socket) {
+    auto message = gemm::receive_message(socket);
+    if (!message) return false;
+    gemm::wire::Reader request(*std::move(message));
+    auto problem = request.next<gemm::Problem>();
+    const auto launches = request.next<int>();
+    std::string reason;
+    float ms = 0;
+    std::array<unsigned char*, 4> operands{};
+    try {
+      for (int i = 0; i < 3; ++i) {
+        const auto first = request.next<std::int64_t>();
+        const auto bytes = request.next<std::string>();
+        if (copies_[i].size() != bytes.size()) copies_[i] = DeviceArray<unsigned char>(bytes.size());
+        check_cuda(cudaMemcpy(copies_[i].data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "copy operands");
+        operands[i] = copies_[i].data() + first;
+      }
+      problem.x = operands[0];
+      problem.y = operands[1];
+      problem.out = operands[2];
+      open();
+    } catch (const std::exception& error) {
+      reason = error.what();
+    }
+    if (!gemm::send_message(socket, "ready") || !gemm::receive_message(socket)) return false;
+    try {
+      if (reason.empty()) ms = timed(problem, operands, launches);
+    } catch (const std::exception& error) {
+      reason = error.what();
+    }
+    gemm::wire::Writer done;
+    done.put(reason);
+    done.put(static_cast<double>(ms));
+    if (!gemm::send_message(socket, done.bytes()) || !reason.empty()) return false;
+    gemm::wire::Writer results;
+    for (const auto& copy : copies_) {
+      const std::vector<unsigned char> bytes = copy.to_host();
+      results.put(std::string(bytes.begin(), bytes.end()));
+    }
+    return gemm::send_message(socket, results.bytes());
+  }
+
+ private:
+  void open() {
+    if (flushed_.size() > 0) return;
+    flushed_ = DeviceArray<unsigned char>(2 * std::max<std::size_t>(gemm::open_device().l2_bytes, 1 << 20));
+    if (!program_.cubin.empty()) kernels_ = std::make_unique<Kernels>(program_);
+  }
+
+  float timed(const gemm::Problem& problem, const std::array<unsigned char*, 4>& operands, int launches) {
+    static Event start, stop;
+    // Work ahead, too: the clocks come up, and all is enqueued by the time that the first launch begins.
+    if (kernels_) kernels_->prepare();
+    for (int i = 0; i < 4; ++i) check_cuda(cudaMemsetAsync(flushed_.data(), i, flushed_.size()), "flush the L2 cache");
+    check_cuda(cudaEventRecord(start.event), "record an event");
+    for (int i = 0; i < launches; ++i) {
+      const gemm::Status status = kernels_ ? kernels_->launch(operands) : library(problem);
+      if (!status) throw std::runtime_error("launch failed: " + status.reason);
+    }
+    check_cuda(cudaEventRecord(stop.event), "record an event");
+    if (const cudaError_t fault = cudaDeviceSynchronize(); fault != cudaSuccess)
+      throw std::runtime_error(fmt::format("the kernel faulted: {}", cudaGetErrorString(fault)));
+    float ms = 0;
+    check_cuda(cudaEventElapsedTime(&ms, start.event, stop.event), "read an event");
+    return ms / static_cast<float>(launches);
+  }
+
+  static gemm::Status library(const gemm::Problem& problem) {
+    return gemm::baselines(problem.type).at(0).launch(problem, nullptr);
+  }
+
+  const Program& program_;
+  std::array<DeviceArray<unsigned char>, 3> copies_;
+  DeviceArray<unsigned char> flushed_;
+  std::unique_ptr<Kernels> kernels_;
+};
+
+}  // namespace
+
+void serve_launches(int socket, const Program& program) {
+  Server server(program);
+  while (server.answer(socket)) {
+  }
+}
+
+}  // namespace course
