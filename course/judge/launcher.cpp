@@ -8,7 +8,6 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <vector>
 
@@ -17,7 +16,7 @@
 #include "common/backend/device.hpp"
 #include "common/backend/device_memory.hpp"
 #include "common/check/contender.hpp"
-#include "common/kernel/launch.cuh"
+#include "common/toolchain/jit.hpp"
 
 namespace course {
 namespace {
@@ -28,11 +27,12 @@ using gemm::DeviceArray;
 constexpr std::size_t most_workspace = std::size_t{4} << 30;
 
 struct PlannedLaunch {
-  const void* kernel;
+  gemm::JitKernel kernel;
   gemm::LaunchShape shape;
   std::vector<std::string> values;        // of its arguments, as bytes
   std::vector<std::optional<int>> leads;  // the operand that a pointer leads to
   std::vector<std::int64_t> offsets;
+  std::vector<std::size_t> bytes;
 };
 
 std::string bytes_of(const std::string& hexadecimal) {
@@ -75,9 +75,7 @@ class Kernels {
         pointers.push_back(launch.values[i].data());
       }
       pointers.push_back(nullptr);
-      const dim3 grid = launch.shape.grid;
-      if (grid.x == 0 || grid.y == 0 || grid.z == 0) continue;
-      if (auto status = gemm::launch_with_pointers(launch.kernel, launch.shape, pointers.data()); !status)
+      if (auto status = gemm::launch_kernel(launch.kernel, launch.shape, pointers.data(), launch.bytes); !status)
         return status;
     }
     return gemm::Status::ok();
@@ -89,7 +87,13 @@ class Kernels {
     PlannedLaunch launch{};
     cudaKernel_t kernel = nullptr;
     check_cuda(cudaLibraryGetKernel(&kernel, library, json.at("kernel").get<std::string>().c_str()), "find the kernel");
-    launch.kernel = kernel;
+    launch.kernel.handle = kernel;
+    for (std::size_t i = 0, offset = 0, bytes = 0;
+         cudaFuncGetParamInfo(launch.kernel.handle, i, &offset, &bytes) == cudaSuccess; ++i)
+      launch.kernel.parameter_bytes.push_back(bytes);
+    cudaGetLastError();         // there is no other way to learn how many there are
+    cudaFuncAttributes loaded;  // now: the runtime loads kernels when they are first asked for
+    check_cuda(cudaFuncGetAttributes(&loaded, launch.kernel.handle), "load the kernel");
     launch.shape.grid = dim3_of(json.at("grid"));
     launch.shape.block = dim3_of(json.at("block"));
     launch.shape.dynamic_shared = json.at("dynamic_shared");
@@ -99,19 +103,11 @@ class Kernels {
       launch.leads.emplace_back();
       launch.offsets.push_back(0);
       if (!pointer || argument.at("operand").is_null()) continue;
-      launch.leads.back() = static_cast<int>(std::ranges::find(names, argument.at("operand")) - names.begin());
+      launch.leads.back() =
+          static_cast<int>(std::ranges::find(names, argument.at("operand").get<std::string>()) - names.begin());
       launch.offsets.back() = argument.at("offset");
     }
-    // Or the runtime reads beyond what the plan has.
-    std::size_t offset = 0, bytes = 0, count = 0;
-    for (; cudaFuncGetParamInfo(kernel, count, &offset, &bytes) == cudaSuccess; ++count) {
-      if (count >= launch.values.size() || launch.values[count].size() != bytes)
-        throw std::runtime_error("the plan has other arguments than the kernel");
-    }
-    cudaGetLastError();
-    if (count != launch.values.size()) throw std::runtime_error("the plan has other arguments than the kernel");
-    cudaFuncAttributes loaded;  // now: the runtime loads kernels when they are first asked for
-    check_cuda(cudaFuncGetAttributes(&loaded, kernel), "load the kernel");
+    for (const std::string& value : launch.values) launch.bytes.push_back(value.size());
     return launch;
   }
 

@@ -2,10 +2,7 @@
 // the submission only machine code for the GPU: no host code of a submission ever runs beside the CUDA runtime.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "common/report/json.hpp"

@@ -80,6 +80,8 @@ class Timer:
         self, assignment: Assignment, texts: dict[str, str], folder: pathlib.Path
     ) -> tuple[pathlib.Path, dict[str, str]]:
         """A file, and its kernels' symbols by their names. Raises Unbuilt."""
+        folder = folder / "gpu"
+        folder.mkdir()
         contract = self.builder.contract_with(assignment, texts, folder)
         result = folder / "kernels.cubin"
         words = [self.nvcc, "-cubin", f"-arch={self.architecture}", "-std=c++20", "-O3", "-w", "-Xptxas=-v"]
@@ -132,9 +134,8 @@ class Timer:
     def times(self, assignment: Assignment, item: Item, texts: dict[str, str], program: pathlib.Path) -> Json:
         """What course_timer found. Raises Unbuilt and Untimed."""
         assert item.at
-        problem, ours = item.at, program.parent / "gpu"
-        ours.mkdir()
-        submission = self.prepared(assignment, texts, program, problem, ours)
+        problem = item.at
+        submission = self.prepared(assignment, texts, program, problem, program.parent)
         with self.solution(assignment, problem) as reference:
             job = {
                 "operation": assignment.operation,
