@@ -97,6 +97,34 @@ class Digest(unittest.TestCase):
         text = text_of(digest({"results": RECORDS * 9}))
         self.assertEqual(sum(line.lstrip().startswith('["a/0') for line in text.splitlines()), 18)
 
+    def test_repeated_values_stand_once(self):
+        run = {"results": [RECORDS[n % 2] | {"seconds": n} for n in range(40)] + [{"seconds": 40}]}
+        table = json.loads(text_of(digest(run)))["results"]
+        self.assertEqual(table["values"]["stage"], ["a/01", "a/02"])
+        self.assertEqual(table["values"]["launches[].grid"], [[[4, 1, 1]], [[1, 1, 1], [2, 1, 1]]])
+        self.assertNotIn("seconds", table["values"])
+        at = table["columns"].index("stage")
+        self.assertEqual([row[at] for row in table["rows"]], [0, 1] * 20 + [None])
+        found = expanded({"results": table})["results"]
+        self.assertEqual(found[38]["launches"], rounded(RECORDS[0]["launches"]))
+        found[38]["launches"][0]["grid"][0] = 5  # changes no other record
+        self.assertEqual(found[36]["launches"][0]["grid"], [4, 1, 1])
+        self.assertEqual(digest({"results": table})["results"], table)
+
+    def test_few_and_different_values_stay(self):
+        for records in (RECORDS, [{"stage": f"a/{n:02}", "n": n % 3} for n in range(99)]):
+            self.assertNotIn("values", digest({"results": records})["results"])
+
+    def test_equal_parts_stand_once(self):
+        part = {"block": [32, 32, 1], "kinds": [[0, 32]]}
+        run = {"a/01": part, "a/02": part, "a/03": part | {"rows": [0]}, "a/04": part, "none": {}, "empty": {}}
+        once = json.loads(text_of(digest(run)))
+        self.assertEqual(
+            {key: once[key] for key in ("a/01", "a/02", "a/04")},
+            {"a/01": part} | dict.fromkeys(("a/02", "a/04"), {"as": "a/01"}),
+        )
+        self.assertEqual((expanded(once), digest(once)), (run, once))
+
     def test_whole_numbers_are_exact(self):
         self.assertEqual(
             rounded([1234567, 1234567.0, 1234567.8, 0.1 + 0.2, True]), [1234567, 1234567, 1234570, 0.3, True]
