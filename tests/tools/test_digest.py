@@ -16,12 +16,10 @@ sys.dont_write_bytecode = True
 from tools.digest import digest, expanded, rounded, text_of
 from tools.measure import digest as program
 from tools.measure.sanitizers import TOOLS
-from tools.pages.reference import REFERENCE
-from tools.repository import MEASUREMENTS, NOT_IN_HISTORY, ROOT, read_json
+from tools.repository import MEASUREMENTS, NOT_IN_HISTORY, REFERENCE, ROOT, read_json
 
 LARGEST_FILE = 200_000  # bytes
 WHOLE_TREE = 11_000_000
-# ./lab pages makes REFERENCE of the others.
 COMMITTED = [path for path in sorted(MEASUREMENTS.rglob("*.json")) if path not in (NOT_IN_HISTORY, REFERENCE)]
 RECORDS = [
     {
