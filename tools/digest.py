@@ -2,19 +2,22 @@
 
 A digest is a run with its lists of records as tables:
 
-    {"same": {...}, "columns": [...], "rows": [[...], ...]}
+    {"same": {...}, "columns": [...], "values": {...}, "rows": [[...], ...]}
 
 "same" has the fields that are equal in all records; each row has a record's other fields, in the order of the columns.
 "a.b" is the field b of a record's field a; "a[].b" has the b of each record in its list a. null: the record has no such
-field. `tools.repository.read_json` gives the records back, so programs read a run and its digest alike.
+field. "values" has, for some columns of texts or lists, each value once; in the rows stands its index. A part of a run
+that equals an earlier one is {"as": "the earlier one's name"}. `tools.repository.read_json` gives the records back, so
+programs read a run and its digest alike.
 """
 
+import copy
 import json
 from typing import Any
 
 Run = dict[str, Any]
 DIGITS = 6
-WIDTH = 120  # of a line, unless it is a record
+WIDTH = 120  # of a line, unless it is a record; no less is saved by indices
 # Fields of records that no page shows, that are no parameters, and that say nothing of the noise.
 DROPPED = {
     "family",  # the stage's name begins with it
@@ -74,7 +77,11 @@ def is_records(value: Any) -> bool:
 
 
 def is_table(value: Any) -> bool:
-    return isinstance(value, dict) and value.keys() == {"same", "columns", "rows"}
+    return isinstance(value, dict) and value.keys() | {"values"} == {"same", "columns", "values", "rows"}
+
+
+def is_reference(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() == {"as"}
 
 
 def in_order(names: list[str]) -> list[str]:
@@ -98,17 +105,35 @@ def table_of(records: list[Run]) -> Run:
         if first.get(name) is not None and all(r.get(name) == first[name] for r in found)
     }
     columns = [name for name in names if name not in same]
-    return {"same": same, "columns": columns, "rows": [[r.get(name) for name in columns] for r in found]}
+    values = {}
+    for name in columns:
+        if shorter := numbered([r.get(name) for r in found]):
+            values[name], numbers = shorter
+            found = [r | {name: number} for r, number in zip(found, numbers)]
+    rows = [[r.get(name) for name in columns] for r in found]
+    return {"same": same, "columns": columns, **({"values": values} if values else {}), "rows": rows}
+
+
+def numbered(cells: list[Any]) -> tuple[list[Any], list[int | None]] | None:
+    """The values of a column, each once, and its cells as indices of them; None if that saves less than a line."""
+    if any(isinstance(cell, (int, float)) for cell in cells):
+        return None
+    values = {short(cell): cell for cell in cells if cell is not None}
+    index = {text: n for n, text in enumerate(values)}
+    found = list(values.values()), [None if cell is None else index[short(cell)] for cell in cells]
+    return found if len(short(found)) + WIDTH < len(short(cells)) else None
 
 
 def records_of(table: Run) -> list[Run]:
+    values = table.get("values", {})
     records = []
     for row in table["rows"]:
         record = {}
-        for name, value in [*zip(table["columns"], row), *table["same"].items()]:
-            if value is not None:
+        for name, cell in [*zip(table["columns"], row), *table["same"].items()]:
+            if cell is not None:
+                value = values[name][cell] if name in values else cell
                 # A record may change what it was given, but not that of the others.
-                put(record, name.split("."), list(value) if isinstance(value, list) else value)
+                put(record, name.split("."), copy.deepcopy(value))
         records.append(record)
     return records
 
@@ -117,25 +142,37 @@ def expanded(run: Any) -> Any:
     """A digest with its records; anything else as it is."""
     if not isinstance(run, dict):
         return run
+    run = {key: copy.deepcopy(run[value["as"]]) if is_reference(value) else value for key, value in run.items()}
     return {key: records_of(value) if is_table(value) else value for key, value in run.items()}
 
 
 def digest(run: Run) -> Run:
     """Of a run, or of a digest, which does not change."""
     found = rounded(expanded(run))
-    return {key: table_of(value) if is_records(value) else value for key, value in found.items()}
+    first: dict[str, str] = {}  # by a part's text the name of the first that is so
+    for key, value in found.items():
+        if is_records(value):
+            found[key] = table_of(value)
+        elif isinstance(value, dict):
+            reference = {"as": first.setdefault(short(value), key)}
+            if reference["as"] != key and len(short(reference)) < len(short(value)):
+                found[key] = reference
+    return found
+
+
+def short(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def text_of(value: Any, indent: str = "") -> str:
     """As JSON, one record a line."""
-    short = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    if not value or len(indent + short) <= WIDTH or not isinstance(value, (dict, list)):
-        return short
+    line = short(value)
+    if not value or len(indent + line) <= WIDTH or not isinstance(value, (dict, list)):
+        return line
     inner = indent + " "
     if isinstance(value, dict):
-        lines = [f"{json.dumps(key, ensure_ascii=False)}:{text_of(each, inner)}" for key, each in value.items()]
+        lines = [f"{short(key)}:{text_of(each, inner)}" for key, each in value.items()]
         return "{\n" + ",\n".join(inner + line for line in lines) + f"\n{indent}}}"
-    if not isinstance(value[0], (dict, list)):
-        return short
-    lines = [json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in value]
-    return "[\n" + ",\n".join(inner + line for line in lines) + f"\n{indent}]"
+    if not isinstance(value[0], (dict, list, str)):
+        return line
+    return "[\n" + ",\n".join(inner + short(each) for each in value) + f"\n{indent}]"

@@ -20,6 +20,7 @@ GPU = MEASUREMENTS / GPU_NAME
 SINCE = MEASUREMENTS / "nvidia-h100-80gb-hbm3"
 TUNED = ROOT / "tsm" / "tuned" / f"{GPU_NAME}.json"
 NOT_IN_HISTORY = MEASUREMENTS / "not_in_history.json"  # commits named by records, and how to measure anew
+REFERENCE = MEASUREMENTS / "reference.json"  # ./lab pages makes it of the others (tools/pages/reference.py)
 FAMILIES = {"sgemm": "stages", "tsm": "tsm", "tensorcore": "tensorcore"}  # family: its folder
 CUDA_WHEELS = ROOT / ".lab" / "cuda-wheels" / "cuda" / "bin"  # where ./lab puts the CUDA toolkit's programs
 

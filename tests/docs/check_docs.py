@@ -282,7 +282,7 @@ class Check:
         path = self.root / "docs" / "measurements" / "cpu" / "thread_maps.json"
         done = subprocess.run([self.bin / "gemm", "map", "--json", "-"], text=True, capture_output=True)
         now = json.loads(done.stdout) if done.returncode == 0 else {}
-        for stage, committed in (json.loads(path.read_text()) if path.exists() else {"no file": None}).items():
+        for stage, committed in (read_json(path) if path.exists() else {"no file": None}).items():
             self.count["maps"] += 1
             if now.get(stage) != committed:
                 self.problem(
@@ -292,7 +292,7 @@ class Check:
     def check_choices(self):
         """The same for the stages that tsm/14 and 15 choose: of the squares, which take a second and not twenty."""
         path = self.root / "docs" / "measurements" / "cpu" / "choice.json"
-        maps = json.loads(path.read_text()) if path.exists() else {}
+        maps = read_json(path) if path.exists() else {}
         done = subprocess.run([self.bin / "gemm", "choice", "1-64"], text=True, capture_output=True)
         stage = ""
         for line in done.stdout.splitlines():
@@ -322,9 +322,7 @@ class Check:
                 self.problem(self.root / "tools/measure/counts.py", 1, "--count fails: " + done.stdout.strip()[-200:])
                 return
             now = json.loads(anew.read_text())["kernels"]
-        for kernel, committed in (
-            json.loads(path.read_text())["kernels"] if path.exists() else {"no file": None}
-        ).items():
+        for kernel, committed in (read_json(path)["kernels"] if path.exists() else {"no file": None}).items():
             if share != "1/1" and kernel not in now:
                 continue
             self.count["counts"] += 1

@@ -16,12 +16,10 @@ sys.dont_write_bytecode = True
 from tools.digest import digest, expanded, rounded, text_of
 from tools.measure import digest as program
 from tools.measure.sanitizers import TOOLS
-from tools.pages.reference import REFERENCE
-from tools.repository import MEASUREMENTS, NOT_IN_HISTORY, ROOT, read_json
+from tools.repository import MEASUREMENTS, NOT_IN_HISTORY, REFERENCE, ROOT, read_json
 
 LARGEST_FILE = 200_000  # bytes
 WHOLE_TREE = 11_000_000
-# ./lab pages makes REFERENCE of the others.
 COMMITTED = [path for path in sorted(MEASUREMENTS.rglob("*.json")) if path not in (NOT_IN_HISTORY, REFERENCE)]
 RECORDS = [
     {
@@ -96,6 +94,34 @@ class Digest(unittest.TestCase):
     def test_a_record_is_a_line(self):
         text = text_of(digest({"results": RECORDS * 9}))
         self.assertEqual(sum(line.lstrip().startswith('["a/0') for line in text.splitlines()), 18)
+
+    def test_repeated_values_stand_once(self):
+        run = {"results": [RECORDS[n % 2] | {"seconds": n} for n in range(40)] + [{"seconds": 40}]}
+        table = json.loads(text_of(digest(run)))["results"]
+        self.assertEqual(table["values"]["stage"], ["a/01", "a/02"])
+        self.assertEqual(table["values"]["launches[].grid"], [[[4, 1, 1]], [[1, 1, 1], [2, 1, 1]]])
+        self.assertNotIn("seconds", table["values"])
+        at = table["columns"].index("stage")
+        self.assertEqual([row[at] for row in table["rows"]], [0, 1] * 20 + [None])
+        found = expanded({"results": table})["results"]
+        self.assertEqual(found[38]["launches"], rounded(RECORDS[0]["launches"]))
+        found[38]["launches"][0]["grid"][0] = 5  # changes no other record
+        self.assertEqual(found[36]["launches"][0]["grid"], [4, 1, 1])
+        self.assertEqual(digest({"results": table})["results"], table)
+
+    def test_few_and_different_values_stay(self):
+        for records in (RECORDS, [{"stage": f"a/{n:02}", "n": n % 3} for n in range(99)]):
+            self.assertNotIn("values", digest({"results": records})["results"])
+
+    def test_equal_parts_stand_once(self):
+        part = {"block": [32, 32, 1], "kinds": [[0, 32]]}
+        run = {"a/01": part, "a/02": part, "a/03": part | {"rows": [0]}, "a/04": part, "none": {}, "empty": {}}
+        once = json.loads(text_of(digest(run)))
+        self.assertEqual(
+            {key: once[key] for key in ("a/01", "a/02", "a/04")},
+            {"a/01": part} | dict.fromkeys(("a/02", "a/04"), {"as": "a/01"}),
+        )
+        self.assertEqual((expanded(once), digest(once)), (run, once))
 
     def test_whole_numbers_are_exact(self):
         self.assertEqual(

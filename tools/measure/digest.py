@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from tools.command_line import fail, parser_of
 from tools.measure.sanitizers import added, is_raw
-from tools.repository import MEASUREMENTS, NOT_IN_HISTORY, Json, read_json, read_json_if_there, write_digest
+from tools.repository import MEASUREMENTS, NOT_IN_HISTORY, REFERENCE, Json, read_json, read_json_if_there, write_digest
 
 # Long searches of both tall & skinny products: a file for each product.
 OF_PRODUCTS = ("tsm_tuning", "tsm_tuning_tensor")
@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> None:
     if not options.source.is_dir():
         fail(f"no folder {options.source}")
     target = options.target or options.source
-    paths = [path for path in sorted(options.source.rglob("*.json")) if path != NOT_IN_HISTORY]
+    paths = [path for path in sorted(options.source.rglob("*.json")) if path not in (NOT_IN_HISTORY, REFERENCE)]
     if options.newer:
         paths = [path for path in paths if path.stat().st_mtime > options.newer.stat().st_mtime]
     for path in paths:

@@ -20,8 +20,8 @@ from tools.command_line import parser_of
 from tools.pages.data import Data
 from tools.pages.figures import figures
 from tools.pages.marks import fill
-from tools.pages.reference import REFERENCE, reference_text
-from tools.repository import DOCS, FIGURES, ROOT, Json, read_json_if_there, relative
+from tools.pages.reference import reference_text
+from tools.repository import DOCS, FIGURES, REFERENCE, ROOT, Json, read_json_if_there, relative
 
 MANIFEST = FIGURES / "manifest.json"  # of each figure its sources, with their digests
 

@@ -9,9 +9,7 @@ import json
 
 from tools.digest import rounded
 from tools.pages.data import BOUNDS, by_stage_and_shape
-from tools.repository import GPU, MEASUREMENTS, Json, read_json, read_json_if_there
-
-REFERENCE = MEASUREMENTS / "reference.json"
+from tools.repository import GPU, Json, read_json, read_json_if_there
 
 
 @functools.cache
