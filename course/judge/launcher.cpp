@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "common/backend/cpu/messages.hpp"
-#include "common/backend/cpu/wire.hpp"
 #include "common/backend/device.hpp"
 #include "common/backend/device_memory.hpp"
 #include "common/check/contender.hpp"
@@ -124,64 +123,69 @@ class Server {
  public:
   explicit Server(const Program& program) : program_(program) {}
 
-  // Takes operands, launches on them as often as is asked for, and gives them back.
+  // Takes operands, or keeps those that it has; launches on them as often as is asked for; gives the result back.
   bool answer(int socket) {
     auto message = gemm::receive_message(socket);
     if (!message) return false;
-    gemm::wire::Reader request(*std::move(message));
-    auto problem = request.next<gemm::Problem>();
-    const auto launches = request.next<int>();
+    const Request request = get_request(*std::move(message));
     std::string reason;
+    if (request.new_operands && !take(socket, request, reason)) return false;
+    if (!gemm::send_message(socket, "ready") || !gemm::receive_message(socket)) return false;
     float ms = 0;
-    std::array<unsigned char*, 4> operands{};
     try {
-      for (int i = 0; i < 3; ++i) {
-        const auto first = request.next<std::int64_t>();
-        const auto bytes = request.next<std::string>();
-        if (copies_[i].size() != bytes.size()) copies_[i] = DeviceArray<unsigned char>(bytes.size());
-        check_cuda(cudaMemcpy(copies_[i].data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "copy operands");
-        operands[i] = copies_[i].data() + first;
+      if (reason.empty()) ms = timed(request.launches);
+      if (request.new_operands && reason.empty() && (x_ != device_[0].to_host() || y_ != device_[1].to_host()))
+        reason = "changed its inputs";
+    } catch (const std::exception& error) {
+      reason = error.what();
+    }
+    if (!gemm::send_message(socket, answer_of(reason, ms)) || !reason.empty()) return false;
+    if (!request.new_operands) return true;
+    const std::vector<char> result = device_[2].to_host();
+    return gemm::send_message(socket, {result.begin(), result.end()});
+  }
+
+ private:
+  bool take(int socket, const Request& request, std::string& reason) {
+    problem_ = request.problem;
+    for (int i = 0; i < 3; ++i) {
+      const auto bytes = gemm::receive_message(socket);
+      if (!bytes) return false;
+      if (i < 2) (i == 0 ? x_ : y_).assign(bytes->begin(), bytes->end());
+      try {
+        if (device_[i].size() != bytes->size()) device_[i] = DeviceArray<char>(bytes->size());
+        check_cuda(cudaMemcpy(device_[i].data(), bytes->data(), bytes->size(), cudaMemcpyHostToDevice),
+                   "copy operands");
+      } catch (const std::exception& error) {
+        reason = error.what();
       }
-      problem.x = operands[0];
-      problem.y = operands[1];
-      problem.out = operands[2];
+      operands_[i] = reinterpret_cast<unsigned char*>(device_[i].data()) + request.first[i];
+    }
+    problem_.x = operands_[0];
+    problem_.y = operands_[1];
+    problem_.out = operands_[2];
+    try {
       open();
     } catch (const std::exception& error) {
       reason = error.what();
     }
-    if (!gemm::send_message(socket, "ready") || !gemm::receive_message(socket)) return false;
-    try {
-      if (reason.empty()) ms = timed(problem, operands, launches);
-    } catch (const std::exception& error) {
-      reason = error.what();
-    }
-    gemm::wire::Writer done;
-    done.put(reason);
-    done.put(static_cast<double>(ms));
-    if (!gemm::send_message(socket, done.bytes()) || !reason.empty()) return false;
-    gemm::wire::Writer results;
-    for (const auto& copy : copies_) {
-      const std::vector<unsigned char> bytes = copy.to_host();
-      results.put(std::string(bytes.begin(), bytes.end()));
-    }
-    return gemm::send_message(socket, results.bytes());
+    return true;
   }
 
- private:
   void open() {
     if (flushed_.size() > 0) return;
     flushed_ = DeviceArray<unsigned char>(2 * std::max<std::size_t>(gemm::open_device().l2_bytes, 1 << 20));
     if (!program_.cubin.empty()) kernels_ = std::make_unique<Kernels>(program_);
   }
 
-  float timed(const gemm::Problem& problem, const std::array<unsigned char*, 4>& operands, int launches) {
+  float timed(int launches) {
     static Event start, stop;
     // Work ahead, too: the clocks come up, and all is enqueued by the time that the first launch begins.
     if (kernels_) kernels_->prepare();
     for (int i = 0; i < 4; ++i) check_cuda(cudaMemsetAsync(flushed_.data(), i, flushed_.size()), "flush the L2 cache");
     check_cuda(cudaEventRecord(start.event), "record an event");
     for (int i = 0; i < launches; ++i) {
-      const gemm::Status status = kernels_ ? kernels_->launch(operands) : library(problem);
+      const gemm::Status status = kernels_ ? kernels_->launch(operands_) : library(problem_);
       if (!status) throw std::runtime_error("launch failed: " + status.reason);
     }
     check_cuda(cudaEventRecord(stop.event), "record an event");
@@ -197,7 +201,10 @@ class Server {
   }
 
   const Program& program_;
-  std::array<DeviceArray<unsigned char>, 3> copies_;
+  gemm::Problem problem_;
+  std::array<DeviceArray<char>, 3> device_;  // the operands
+  std::array<unsigned char*, 4> operands_{};
+  std::vector<char> x_, y_;  // as they were given
   DeviceArray<unsigned char> flushed_;
   std::unique_ptr<Kernels> kernels_;
 };

@@ -1,5 +1,5 @@
 // Times a submission's kernels on a GPU beside the teacher's solution and a library, and checks each result. Each of the three
-// has a process of its own, which never sees another one's memory; operands are new for each launch.
+// has a process of its own, which never sees another one's memory; the submission gets new operands for each launch.
 //
 // usage: course_timer JOB.json | --device
 //
@@ -22,7 +22,6 @@
 #include <random>
 
 #include "common/backend/cpu/messages.hpp"
-#include "common/backend/cpu/wire.hpp"
 #include "common/backend/device.hpp"
 #include "common/backend/device_memory.hpp"
 #include "common/check/workbench.hpp"
@@ -68,7 +67,7 @@ class Launcher {
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  // Launches so often, and says how it came out: as any check does. Fills ms and wall_ms.
+  // Launches so often on the workbench's operands, and says how it came out, as any check does.
   gemm::Verdict check(gemm::Workbench& bench, gemm::Accuracy accuracy, int launches = 1) {
     gemm::Contender contender;
     contender.id = name_;
@@ -77,44 +76,53 @@ class Launcher {
     return bench.check(contender);
   }
 
+  // Once more, on the operands that it has: for who is known to compute honestly.
+  void again() {
+    course::Request request;
+    request.new_operands = false;
+    if (const gemm::Status status = launch(request, {}); !status) throw gemm::DeviceError(status.reason);
+  }
+
   double ms = 0;       // a launch, by events around it
   double wall_ms = 0;  // a launch, by this process' clock
 
  private:
   gemm::Status run(const gemm::Workbench& bench, const gemm::Problem& problem, int launches) {
     const gemm::Matrix* const matrices[] = {&bench.x(), &bench.y(), &bench.out()};
-    const void* const firsts[] = {problem.x, problem.y, problem.out};
-    gemm::wire::Writer request;
-    request.put(problem);
-    request.put(launches);
+    const void* const elements[] = {problem.x, problem.y, problem.out};
+    course::Request request{.problem = problem, .launches = launches};
+    std::vector<std::string> operands;
     for (int i = 0; i < 3; ++i) {
       const auto memory = matrices[i]->memory();
-      std::string bytes(memory.size(), '\0');
+      request.first[i] = static_cast<const unsigned char*>(elements[i]) - memory.data();
+      std::string& bytes = operands.emplace_back(memory.size(), '\0');
       gemm::check_cuda(cudaMemcpy(bytes.data(), memory.data(), bytes.size(), cudaMemcpyDeviceToHost), "copy operands");
-      request.put(std::int64_t{static_cast<const unsigned char*>(firsts[i]) - memory.data()});
-      request.put(bytes);
     }
+    if (const gemm::Status status = launch(request, operands); !status) return status;
+    const auto memory = bench.out().memory();
+    const auto result = gemm::receive_message(socket_, memory.size());
+    if (!result || result->size() != memory.size()) return gone();
+    gemm::check_cuda(cudaMemcpy(memory.data(), result->data(), memory.size(), cudaMemcpyHostToDevice),
+                     "copy the result");
+    return gemm::Status::ok();
+  }
+
+  gemm::Status launch(const course::Request& request, const std::vector<std::string>& operands) {
+    if (!gemm::send_message(socket_, course::request_of(request))) return gone();
+    for (const std::string& bytes : operands) {
+      if (!gemm::send_message(socket_, bytes)) return gone();
+    }
+    if (!gemm::receive_message(socket_)) return gone();
     using Clock = std::chrono::steady_clock;
-    if (!gemm::send_message(socket_, request.bytes()) || !gemm::receive_message(socket_)) return gone();
     const auto begin = Clock::now();
     if (!gemm::send_message(socket_, "go")) return gone();
-    const auto done = gemm::receive_message(socket_, 1 << 16);
-    wall_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count() / launches;
-    if (!done) return gone();
-    gemm::wire::Reader reader(*done);
+    const auto answer = gemm::receive_message(socket_, 1 << 16);
+    wall_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count() / request.launches;
+    if (!answer) return gone();
+    gemm::wire::Reader reader(*answer);
     const auto reason = reader.next<std::string>();
     reader.get(ms);
-    if (!reason.empty()) return gemm::Status::failed(reason);
-    const auto results = gemm::receive_message(socket_, request.bytes().size());
-    if (!results) return gone();
-    gemm::wire::Reader result(*results);
-    for (const gemm::Matrix* const matrix : matrices) {
-      const auto memory = matrix->memory();
-      const auto bytes = result.next<std::string>();
-      if (bytes.size() != memory.size()) return gone();
-      gemm::check_cuda(cudaMemcpy(memory.data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "copy results");
-    }
-    return gemm::Status::ok();
+    return reason.empty() ? gemm::Status::ok() : gemm::Status::failed(reason);
   }
 
   gemm::Status gone() const { return gemm::Status::failed(name_ + " did not end in time, or ended its process"); }
@@ -161,7 +169,11 @@ Json time_all(const Job& job) {
     for (std::size_t turn = 0; turn < std::size(all) && wrong.empty(); ++turn) {
       const std::size_t i = run % 2 ? turn : std::size(all) - 1 - turn;
       spec.seed = random();
-      if (run_on_new_operands(*all[i], 1) && run > 0) ms[i].push_back(all[i]->ms);
+      if (run > 0 && all[i] != &submission)
+        all[i]->again();
+      else if (!run_on_new_operands(*all[i], 1))
+        break;
+      if (run > 0) ms[i].push_back(all[i]->ms);
     }
   }
   if (!wrong.empty()) return {{"device", device}, {"wrong", wrong}};

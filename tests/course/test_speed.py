@@ -25,9 +25,9 @@ FOLDER = HERE / "hostile_gpu"
 CASES = {
     # What is said, and the most of the points.
     "replayed": ("", 0.0),
-    "cached": ("ms at", 1.0),
-    "patched_timer": ("ms at", 1.0),
-    "constructor": ("ms at", 1.0),
+    "cached": ("ms on", 1.0),
+    "patched_timer": ("ms on", 1.0),
+    "constructor": ("ms on", 1.0),
     "seeks_reference": ("", 0.0),
     "side_stream": ("for the GPU: ", 0.0),
     "deferred": ("", 0.0),
@@ -93,7 +93,6 @@ class Shares(unittest.TestCase):
         "floor_ms": 0.2,
         "floor_by": "FP32 cores",
         "back_to_back_ms": 0.95,
-        "problem": "8 x 8 x 8",
         "device": "GPU",
     }
 
@@ -201,7 +200,7 @@ class OnGpu(unittest.TestCase):
     def test_honest_kernels_get_what_they_are_worth(self) -> None:
         honest, slow = graded(text_of(HONEST), True), graded(text_of(SLOW), False)
         self.assertEqual((honest["points"], honest["of"]), (100, 100), honest)
-        self.assertIn("ms at", self.speed(slow)["feedback"][0])
+        self.assertIn("ms on", self.speed(slow)["feedback"][0])
         self.assertLess(self.speed(slow)["points"], 10)
         self.assertGreater(self.speed(slow)["points"], 0, slow)
 

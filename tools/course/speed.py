@@ -7,7 +7,6 @@ a GPU, which runs apart from everything.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import json
@@ -15,7 +14,6 @@ import pathlib
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
 
 from tools.command_line import fail
 from tools.course import turns
@@ -100,13 +98,16 @@ class Timer:
             "multiprocessors": self.device["multiprocessors"],
             "problems": [problem],
         }
-        done = subprocess.run(
-            [self.builder.judge, "-", *self.builder.judged_by(program, None)],
-            input=json.dumps(job),
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        try:
+            done = subprocess.run(
+                [self.builder.judge, "-", *self.builder.judged_by(program, None)],
+                input=json.dumps(job),
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
+        except subprocess.TimeoutExpired:
+            raise Untimed("the judge did not end") from None
         if done.returncode:
             raise Unbuilt(done.stderr.strip())
         plan = json.loads(done.stdout)
@@ -123,41 +124,41 @@ class Timer:
         file, kernels = self.machine_code(assignment, texts, folder)
         return {"cubin": str(file), "plan": self.planned(assignment, program, problem, kernels)}
 
-    @contextlib.contextmanager
-    def solution(self, assignment: Assignment, problem: Json) -> Iterator[Json]:
+    @functools.cache  # noqa: B019, a process has one timer
+    def solution(self, assignment: Assignment, item: Item) -> tuple[Json, tempfile.TemporaryDirectory[str]]:
+        """What it takes of the teacher's, and where that lies for as long as somebody holds it."""
+        assert item.at
         texts = {name: (assignment.folder / "teacher" / "solution.cuh").read_text() for name in assignment.files}
-        with tempfile.TemporaryDirectory(prefix="solution-") as name:
-            folder = pathlib.Path(name)
-            program = self.builder.program_of(assignment, texts, folder)
-            yield self.prepared(assignment, texts, program, problem, folder)
+        home = tempfile.TemporaryDirectory(prefix="solution-")
+        program = self.builder.program_of(assignment, texts, pathlib.Path(home.name))
+        return self.prepared(assignment, texts, program, item.at, pathlib.Path(home.name)), home
 
     def times(self, assignment: Assignment, item: Item, texts: dict[str, str], program: pathlib.Path) -> Json:
         """What course_timer found. Raises Unbuilt and Untimed."""
         assert item.at
         problem = item.at
         submission = self.prepared(assignment, texts, program, problem, program.parent)
-        with self.solution(assignment, problem) as reference:
-            job = {
-                "operation": assignment.operation,
-                "type": assignment.type,
-                "accuracy": assignment.accuracy,
-                "problem": problem,
-                "timeout": LAUNCH_SECONDS,
-                "submission": submission,
-                "reference": reference,
-            }
-            with turns.turn():
-                try:
-                    done = subprocess.run(
-                        [self.program, "-"],
-                        input=json.dumps(job),
-                        capture_output=True,
-                        text=True,
-                        errors="replace",
-                        timeout=ALL_SECONDS,
-                    )
-                except subprocess.TimeoutExpired:
-                    raise Untimed("the timer did not end") from None
+        job = {
+            "operation": assignment.operation,
+            "type": assignment.type,
+            "accuracy": assignment.accuracy,
+            "problem": problem,
+            "timeout": LAUNCH_SECONDS,
+            "submission": submission,
+            "reference": self.solution(assignment, item)[0],
+        }
+        with turns.turn():
+            try:
+                done = subprocess.run(
+                    [self.program, "-"],
+                    input=json.dumps(job),
+                    capture_output=True,
+                    text=True,
+                    errors="replace",
+                    timeout=ALL_SECONDS,
+                )
+            except subprocess.TimeoutExpired:
+                raise Untimed("the timer did not end") from None
         if done.returncode:
             raise Untimed(done.stderr.removeprefix("error: ").strip()[-300:])
         return json.loads(done.stdout)
@@ -173,7 +174,7 @@ def share_of(found: Json) -> tuple[float, str]:
     if found["back_to_back_ms"] > APART * ms + PAUSE_MS:
         return 0.0, f"two clocks disagree: {ms:.3g} ms, and {found['back_to_back_ms']:.3g} ms seen from outside"
     share = min(1.0, ENOUGH * reference / ms)
-    told = f"{ms:.3g} ms at {found['problem']} on {found['device']}; the solution {reference:.3g} ms"
+    told = f"{ms:.3g} ms on {found['device']}; the solution {reference:.3g} ms"
     told += f", {found['library']} {found['library_ms']:.3g} ms; all points up to {ENOUGH:g} times the solution's"
     return int(STEPS * share + 0.5) / STEPS, told
 
