@@ -120,6 +120,24 @@ class Points(Course):
         self.assertAlmostEqual(metrics.share(7, 2, 12), 0.5, places=3)
         self.assertEqual(metrics.share(12.1, 2, 12), 0)
         self.assertEqual((metrics.share(1.0, 0.9, 0.1), metrics.share(0.05, 0.9, 0.1)), (1, 0))
+        self.assertEqual([metrics.share(value, 17, 30, 16) for value in (0, 15, 16, 17, 30)], [0, 0, 1, 1, 0])
+
+    def test_without_what_is_needed(self):
+        found = assignment("sgemm/06_double_buffer")
+        items = {item.name: item for item in found.items}
+        for tiles, left in ((0, 0), (0.1, 20)):
+            rows = [grade.row(items["barriers"], 1, ["told"]), grade.row(items["tiles are used"], tiles, [])]
+            self.assertEqual(grade.without_what_is_needed(found, rows)[0]["points"], left)
+        self.assertIn("because 'tiles are used' has none", grade.without_what_is_needed(found, [
+            grade.row(items["barriers"], 1, ["told"]), grade.row(items["tiles are used"], 0, [])])[0]["feedback"][1])
+
+    def test_a_rubric_that_makes_no_sense(self):
+        good = {"name": "x", "kind": "count", "points": 1, "metric": "barriers_per_block", "full": 2, "none": 9}
+        good["at"] = {"m": 1, "n": 1, "k": 1}
+        item_of("a file", {**good, "least": 2})
+        for bad in ({"none": 2}, {"full": "2"}, {"least": 3}, {"full": 12, "least": 1}, {"metric": "x"}):
+            with self.subTest(bad), self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
+                item_of("a file", {**good, **bad})
 
     def counted(self, **more):
         kinds = {kind: dict.fromkeys(("requests", "sectors", "bank_conflicts", "bytes"), 0) for kind in metrics.MEMORY}

@@ -20,7 +20,7 @@ KINDS = {
     "rules": ("nothing in them is forbidden", ""),
     "right": ("the result is right; a share of the points per problem", "`problems` or `hidden`"),
     "clean": ("no defect is found on any problem of the kind `right`: no race, no access out of bounds", ""),
-    "count": ("a metric of the executor's counts", "`metric`, `at`, `full`, `none`"),
+    "count": ("a metric of the executor's counts", "`metric`, `at`, `full`, `none`, perhaps `least` and `needs`"),
     "reproducible": ("four runs on one problem give the same bits", "`at`"),
     "speed": ("not there yet: listed, never added to the points", ""),
     "manual": ("graded by the teacher: listed, never added to the points", ""),
@@ -32,6 +32,8 @@ METRICS = {
     "barriers_per_block": "barriers per block",
     "bytes_over_compulsory": "bytes of the sectors moved, divided by what any kernel must move",
     "tensor_share": "share of the operations that Tensor Cores do",
+    "tensor_flops_over_needed": "operations on Tensor Cores, divided by those that the product takes",
+    "other_flops_over_needed": "operations elsewhere, divided by those that the product takes",
     "shared_bytes_per_block": "bytes of shared memory per block",
 }
 PARTS = {
