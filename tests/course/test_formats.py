@@ -11,6 +11,7 @@ import unittest.mock
 
 sys.dont_write_bytecode = True
 import formats
+
 from tools.course import grade, reports
 from tools.course.assignment import LATER, assignments
 from tools.repository import ROOT, Json
@@ -36,7 +37,14 @@ def grades() -> dict[str, Json]:
             f"{assignment.id} unbuilt": result(grade.nothing(assignment, UGLY, False)),
             f"{assignment.id} refused": result(grade.nothing(assignment, UGLY, True)),
         }
-        wrong = {"problem": "1 x 1", "right": False, "reason": UGLY, "explanation": [], "defects": [UGLY], "ended": True}
+        wrong = {
+            "problem": "1 x 1",
+            "right": False,
+            "reason": UGLY,
+            "explanation": [],
+            "defects": [UGLY],
+            "ended": True,
+        }
         for hints in range(len(grade.HINTS)):
             rows = [
                 grade.of_right(item, [wrong] * 3, hints) if item.kind == "right" else grade.row(item, 1, [])

@@ -25,6 +25,7 @@ FIRST = "sgemm/01_coalesce"
 SECRET = "a secret of the test's own"
 BUILD = None
 
+
 def python_of_nobody():
     """One that the user nobody can run, with what reads rubrics; empty if there is none."""
     for python in (sys.executable, "/usr/bin/python3"):

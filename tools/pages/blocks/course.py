@@ -8,8 +8,8 @@ import pathlib
 import re
 from typing import TYPE_CHECKING
 
-from tools.pages.data import Data, Unreadable
-from tools.repository import DOCS
+from tools.pages.data import Data, NotMeasured, Unreadable
+from tools.repository import CPU, DOCS, read_json_if_there
 from tools.tables import table
 
 if TYPE_CHECKING:
@@ -200,3 +200,20 @@ def block_course_metrics(_: Data) -> list[str]:
     rows += [[f"`MEMORY.{part}`", PARTS[part]] for part in KNOWN]
     memories = ", ".join(f"`{name}`" for name in MEMORY)
     return [*table(["metric", "what it is"], rows, {"metric", "what it is"}), "", f"MEMORY is one of {memories}."]
+
+
+def block_course_class(data: Data) -> list[str]:
+    """What a class takes (./lab measure class)."""
+    taken = read_json_if_there(CPU / "class.json")
+    if not taken:
+        raise NotMeasured
+    count = taken["submissions"]
+    rows = [
+        ["submissions", str(count)],
+        ["cores", str(taken["cores"])],
+        ["load average when it began", f"{taken['load_before']:.1f}"],
+        ["wall time, min", f"{taken['wall_s'] / 60:.0f}"],
+        ["wall time per submission, s", f"{taken['wall_s'] / count:.1f}"],
+        ["memory at most, MB", f"{taken['peak_mb']:.0f}"],
+    ]
+    return table(["a class, interrupted twice and resumed", "value"], rows)
