@@ -135,7 +135,14 @@ class Points(Course):
         good = {"name": "x", "kind": "count", "points": 1, "metric": "barriers_per_block", "full": 2, "none": 9}
         good["at"] = {"m": 1, "n": 1, "k": 1}
         item_of("a file", {**good, "least": 2})
-        for bad in ({"none": 2}, {"full": "2"}, {"least": 3}, {"full": 12, "least": 1}, {"metric": "x"}):
+        for bad in (
+            {"none": 2},
+            {"full": "2"},
+            {"least": 3},
+            {"full": 12, "least": 1},
+            {"metric": "x"},
+            {"needs": "y"},
+        ):
             with self.subTest(bad), self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
                 item_of("a file", {**good, **bad})
 

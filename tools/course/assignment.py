@@ -96,11 +96,14 @@ def item_of(file: pathlib.Path, entry: Any) -> Item:
         wrong(file, f"item '{entry['name']}': needs the problem that is looked at, 'at'")
     if kind == "count" and (not is_metric(entry.get("metric", "")) or {"full", "none"} - entry.keys()):
         wrong(file, f"item '{entry['name']}': a count needs full, none and a metric: {', '.join(METRICS)}")
-    limits = [entry[name] for name in ("full", "none", "least") if name in entry]
-    if not all(isinstance(each, (int, float)) for each in limits) or (limits and entry["full"] == entry["none"]):
-        wrong(file, f"item '{entry['name']}': full, none and least are numbers, and full is not none")
-    if "least" in entry and not entry["least"] <= entry["full"] < entry["none"]:
-        wrong(file, f"item '{entry['name']}': least is for counts that are to be low, and not above full")
+    if kind == "count":
+        full, none, least = entry["full"], entry["none"], entry.get("least", entry["full"])
+        if not all(isinstance(each, (int, float)) for each in (full, none, least)) or full == none:
+            wrong(file, f"item '{entry['name']}': full, none and least are numbers, and full is not none")
+        if "least" in entry and not least <= full < none:
+            wrong(file, f"item '{entry['name']}': least is for counts that are to be low, and not above full")
+    if not isinstance(entry.get("needs", []), list):
+        wrong(file, f"item '{entry['name']}': needs is a list of other items")
     return Item(**{**entry, "problems": tuple(entry.get("problems", ())), "needs": tuple(entry.get("needs", ()))})
 
 
