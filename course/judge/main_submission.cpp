@@ -1,9 +1,11 @@
 // The program of a submission: serves the judge, and can do little else. It is linked in behind the submission's kernels.
 #include <fcntl.h>
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -128,6 +130,19 @@ bool filter_by(const sock_filter (&these)[count]) {
   return syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
 }
 
+// RLIMIT_DATA is set behind them.
+constexpr std::size_t most_static_bytes = 256 << 20;
+
+// Of variables, those of kernels' shared memory as well, which are each thread's own.
+std::size_t static_bytes() {
+  const auto* segment = reinterpret_cast<const ElfW(Phdr)*>(getauxval(AT_PHDR));
+  std::size_t bytes = 0;
+  for (auto left = getauxval(AT_PHNUM); left > 0; --left, ++segment) {
+    if (segment->p_type == PT_LOAD || segment->p_type == PT_TLS) bytes += segment->p_memsz;
+  }
+  return bytes;
+}
+
 void limit(int resource, rlim_t most) {
   rlimit now{};
   if (getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0) _exit(126);
@@ -138,6 +153,10 @@ void limit(int resource, rlim_t most) {
 
 // Before any constructor of this program, so before the first line that a submission could run.
 void give_up_rights(int, char**, char**) {
+  if (static_bytes() > most_static_bytes) {
+    std::fputs("error: the program has too much static memory\n", stderr);
+    _exit(126);
+  }
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, 16);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !filter_by(rules)) {
@@ -166,14 +185,18 @@ void limit_memory(rlim_t more) {
   limit(RLIMIT_DATA, high + more);
 }
 
-}  // namespace
-
-int main() {
+// The executor's threads and addresses, and then the limit: before any constructor of a submission.
+[[gnu::constructor(101)]] void take_what_is_needed() {
   gemm::open_device();
   simt::global_order();
   simt::worker_count();
   simt::set_available_memory(std::size_t{1} << 30);  // there is no /proc to read
   limit_memory(rlim_t{1} << 30);
+}
+
+}  // namespace
+
+int main() {
   if (!filter_by(later_rules)) return 126;
   gemm::serve_stage(3);
   return 0;

@@ -7,6 +7,7 @@ BUILD        the build folder of the preset cpu; without it only what needs no p
 --selftest   instead: each solution, skeleton and wrong submission of this track is graded
 """
 
+import contextlib
 import csv
 import io
 import json
@@ -26,9 +27,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 try:
     from tools.course import metrics, reports, rules, sandbox
-    from tools.course.assignment import assignment, assignments
+    from tools.course.assignment import assignment, assignments, item_of
     from tools.course.build import Builder
-    from tools.course.grade import grade
+    from tools.course.grade import grade, row, without_what_is_needed
     from tools.course.problems import problems_of
 
     NO_COURSE = ""
@@ -120,6 +121,30 @@ class Points(Course):
         self.assertAlmostEqual(metrics.share(7, 2, 12), 0.5, places=3)
         self.assertEqual(metrics.share(12.1, 2, 12), 0)
         self.assertEqual((metrics.share(1.0, 0.9, 0.1), metrics.share(0.05, 0.9, 0.1)), (1, 0))
+        self.assertEqual([metrics.share(value, 17, 30, 16) for value in (0, 15, 16, 17, 31)], [0, 0, 1, 1, 0])
+
+    def test_without_what_is_needed(self):
+        found = assignment("sgemm/06_double_buffer")
+        items = {item.name: item for item in found.items}
+        for tiles, left in ((0, 0), (0.1, 20)):
+            rows = [row(items["barriers"], 1, ["told"]), row(items["tiles are used"], tiles, [])]
+            barriers = without_what_is_needed(found, rows)[0]
+            self.assertEqual((barriers["points"], len(barriers["feedback"])), (left, 1 if left else 2))
+
+    def test_a_rubric_that_makes_no_sense(self):
+        good = {"name": "x", "kind": "count", "points": 1, "metric": "barriers_per_block", "full": 2, "none": 9}
+        good["at"] = {"m": 1, "n": 1, "k": 1}
+        item_of("a file", {**good, "least": 2})
+        for bad in (
+            {"none": 2},
+            {"full": "2"},
+            {"least": 3},
+            {"full": 12, "least": 1},
+            {"metric": "x"},
+            {"needs": "y"},
+        ):
+            with self.subTest(bad), self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
+                item_of("a file", {**good, **bad})
 
     def counted(self, **more):
         kinds = {kind: dict.fromkeys(("requests", "sectors", "bank_conflicts", "bytes"), 0) for kind in metrics.MEMORY}
@@ -177,6 +202,11 @@ class Rules(Course):
         ):
             with self.subTest(text[:40]):
                 self.assertIn(said, self.refused(text))
+
+    def test_what_an_assignment_is_about_is_not_avoided(self):
+        text = "wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major> x;"
+        with self.assertRaisesRegex(rules.Violation, "'precision' is not allowed here"):
+            rules.check_text(assignment("tensorcore/03_split"), "kernel.cuh", text)
 
     def test_comments_and_strings_hide_nothing(self):
         rules.check_text(

@@ -16,43 +16,14 @@ import sys
 import tempfile
 import unittest
 
+import formats
+
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "course" / "gradescope"
 FIRST = "sgemm/01_coalesce"
 SECRET = "a secret of the test's own"
 BUILD = None
-
-# The published format, https://gradescope-autograders.readthedocs.io/en/latest/specs/: keys and their types.
-FORMATS = ("text", "html", "simple_format", "md", "ansi")
-VISIBILITIES = ("hidden", "after_due_date", "after_published", "visible")
-NUMBER = (int, float)
-TOP = {
-    "score": NUMBER,
-    "execution_time": NUMBER,
-    "output": str,
-    "output_format": FORMATS,
-    "test_output_format": FORMATS,
-    "test_name_format": FORMATS,
-    "visibility": VISIBILITIES,
-    "stdout_visibility": VISIBILITIES,
-    "extra_data": dict,
-    "tests": list,
-    "leaderboard": list,
-}
-TEST = {
-    "score": NUMBER,
-    "max_score": NUMBER,
-    "status": ("passed", "failed"),
-    "name": str,
-    "name_format": FORMATS,
-    "number": str,
-    "output": str,
-    "output_format": FORMATS,
-    "tags": list,
-    "visibility": VISIBILITIES,
-    "extra_data": dict,
-}
 
 
 def python_of_nobody():
@@ -67,6 +38,7 @@ def python_of_nobody():
     return ""
 
 
+@unittest.skipIf(formats.MISSING, f"SKIPPED, NOT RUN: {formats.MISSING}")
 class Layout(unittest.TestCase):
     """A folder as /autograder is."""
 
@@ -88,14 +60,7 @@ class Layout(unittest.TestCase):
         shutil.copy(file, self.root / "submission" / "kernel.cuh")
 
     def check_format(self, result):
-        for entry, known in ((result, TOP), *((test, TEST) for test in result.get("tests", ()))):
-            for key, value in entry.items():
-                self.assertIn(key, known)
-                if isinstance(known[key], tuple) and isinstance(known[key][0], str):
-                    self.assertIn(value, known[key], key)
-                else:
-                    self.assertIsInstance(value, known[key], key)
-                    self.assertNotIsInstance(value, bool, key)
+        self.assertEqual(formats.complaints_of_gradescope(result), [])
         self.assertAlmostEqual(result["score"], sum(test["score"] for test in result["tests"]))
         for test in result["tests"]:
             self.assertTrue(0 <= test["score"] <= test["max_score"], test)

@@ -37,6 +37,8 @@ class Item:
     metric: str = ""
     full: float = 0.0
     none: float = 0.0
+    least: float | None = None
+    needs: tuple[str, ...] = ()  # items without whose points this one has none
     at: Json | None = None
 
 
@@ -97,7 +99,15 @@ def item_of(file: pathlib.Path, entry: Any) -> Item:
         wrong(file, f"item '{entry['name']}': needs the problem that is looked at, 'at'")
     if kind == "count" and (not is_metric(entry.get("metric", "")) or {"full", "none"} - entry.keys()):
         wrong(file, f"item '{entry['name']}': a count needs full, none and a metric: {', '.join(METRICS)}")
-    return Item(**{**entry, "problems": tuple(entry.get("problems", ()))})
+    if kind == "count":
+        full, none, least = entry["full"], entry["none"], entry.get("least", entry["full"])
+        if not all(isinstance(each, (int, float)) for each in (full, none, least)) or full == none:
+            wrong(file, f"item '{entry['name']}': full, none and least are numbers, and full is not none")
+        if "least" in entry and not least <= full < none:
+            wrong(file, f"item '{entry['name']}': least is for counts that are to be low, and not above full")
+    if not isinstance(entry.get("needs", []), list):
+        wrong(file, f"item '{entry['name']}': needs is a list of other items")
+    return Item(**{**entry, "problems": tuple(entry.get("problems", ())), "needs": tuple(entry.get("needs", ()))})
 
 
 @functools.cache
@@ -114,6 +124,13 @@ def assignment(name: str) -> Assignment:
     needed = {"title", "operation", "type", "files", "limits", "points"}
     if not isinstance(rubric, dict) or needed - rubric.keys():
         wrong(file, f"needs {', '.join(sorted(needed))}")
+    items = tuple(item_of(file, entry) for entry in rubric["points"])
+    if len({item.name for item in items}) < len(items):
+        wrong(file, "two items have the same name")
+    names = {item.name for item in items if item.kind not in later(False)}
+    for item in items:
+        if unknown := set(item.needs) - (names - {item.name}):
+            wrong(file, f"item '{item.name}' needs '{sorted(unknown)[0]}', which is no other graded item")
     return Assignment(
         folder=folder,
         title=rubric["title"],
@@ -124,7 +141,7 @@ def assignment(name: str) -> Assignment:
         most_lines=rubric["limits"]["lines"],
         most_bytes=rubric["limits"]["bytes"],
         forbidden=tuple(rubric.get("forbid", ())),
-        items=tuple(item_of(file, entry) for entry in rubric["points"]),
+        items=items,
     )
 
 
@@ -141,7 +158,10 @@ def points_table(found: Assignment) -> str:
             text += ", hidden problems" if item.hidden else ""
         elif item.kind == "count":
             text += f": all at {item.full:g}, none at {item.none:g}"
+            text += "" if item.least is None else f" and below {item.least:g}"
         elif item.kind in later(False):
             text += ", on a GPU" if item.kind == "speed" else ", read by the teacher"
+        if item.needs:
+            text += f"; none without points for {' and '.join(item.needs)}"
         rows.append(f"| {item.points:g} | {text} |")
     return "\n".join(rows)

@@ -99,8 +99,10 @@ def of_count(item: Item, found: Json) -> Json:
     value = metrics.metric(item.metric, found)
     if value is None:
         return row(item, 0, [f"{item.metric}: there are no such accesses"])
-    share = metrics.share(value, item.full, item.none)
+    share = metrics.share(value, item.full, item.none, item.least)
     told = f"{item.metric} is {value:.3g}; all points at {item.full:g}, none at {item.none:g}"
+    if item.least is not None:
+        told += f" and below {item.least:g}"
     return row(item, share, [told])
 
 
@@ -125,6 +127,21 @@ def of_speed(
 
 def of_reproducible(item: Item, found: Json) -> Json:
     return row(item, float(found.get("reproducible", False)), [found["reason"]] if found["reason"] else [])
+
+
+def without_what_is_needed(assignment: Assignment, rows: list[Json]) -> list[Json]:
+    """A count says little alone: few barriers are no merit where there are no tiles. Of the points as counted, so that
+    the order of the items does not matter."""
+    items = {item.name: item for item in assignment.items}
+    empty = {one["name"] for one in rows if not one["points"]}
+    done = []
+    for one in rows:
+        item = items[one["name"]]
+        missing = [name for name in item.needs if name in empty]
+        if missing and one["points"]:
+            one = row(item, 0, [*one["feedback"], f"no points, because '{missing[0]}' has none"])
+        done.append(one)
+    return done
 
 
 def nothing(assignment: Assignment, reason: str, built: bool, timed: bool) -> list[Json]:
@@ -184,7 +201,7 @@ def rows_of(
             rows.append(of_reproducible(item, of[0]))
         elif item.kind == "speed" and timed:
             rows.append(of_speed(item, assignment, texts, program, tried, builder))
-    return rows
+    return without_what_is_needed(assignment, rows)
 
 
 def grade(

@@ -13,6 +13,8 @@ WHOLE = (
     "barriers_per_block",
     "bytes_over_compulsory",
     "tensor_share",
+    "tensor_flops_over_needed",
+    "other_flops_over_needed",
     "shared_bytes_per_block",
 )
 METRICS = (*WHOLE, *(f"global_load.{part}" for part in PARTS))  # and of the other kinds of memory
@@ -55,6 +57,8 @@ def metric(name: str, found: Json) -> float | None:
         "barriers_per_block": lambda: over(counts["barriers"], counts["blocks"]),
         "bytes_over_compulsory": lambda: over(moved, found["compulsory_bytes"]),
         "tensor_share": lambda: over(counts["tensor_flops"], counts["flops"]),
+        "tensor_flops_over_needed": lambda: over(counts["tensor_flops"], found["compulsory_flops"]),
+        "other_flops_over_needed": lambda: over(counts["flops"] - counts["tensor_flops"], found["compulsory_flops"]),
         "shared_bytes_per_block": lambda: float(counts["shared_bytes_per_block"]),
     }[name]()
 
@@ -68,8 +72,13 @@ def is_possible(found: Json) -> bool:
     return asked >= 0.99 * found["compulsory_bytes"] and counts["flops"] >= 0.49 * found["compulsory_flops"]
 
 
-def share(value: float, full: float, none: float) -> float:
-    """1 at full, 0 at none, straight between. A thousandth of `full` is air, because rubrics round."""
+def share(value: float, full: float, none: float, least: float | None = None) -> float:
+    """1 at full, 0 at none, straight between. A thousandth of `full` is air, because rubrics round.
+
+    0 below `least`: who has next to none of what is to be few has not done the work.
+    """
+    if least is not None and value < least:
+        return 0.0
     air = 0.001 * abs(full)
     if full < none:
         value -= air

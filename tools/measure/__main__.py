@@ -7,6 +7,7 @@ from tools.command_line import fail, run
 
 PROGRAMS = {
     "bounds": ("tools.measure.bounds", "what bounds each stage, from counts and machine code"),
+    "class": ("tools.measure.course", "how long a class of submissions takes to grade"),
     "counters": ("tools.measure.counters", "hardware counters of the stages, or of probes, by Nsight Compute"),
     "counts": ("tools.measure.counts", "the CPU executor's counts, alone or beside Nsight Compute's"),
     "digest": ("tools.measure.digest", "what was measured, as it is committed"),

@@ -8,8 +8,8 @@ import pathlib
 import re
 from typing import TYPE_CHECKING
 
-from tools.pages.data import Data, Unreadable
-from tools.repository import DOCS
+from tools.pages.data import Data, NotMeasured, Unreadable
+from tools.repository import CPU, DOCS, read_json_if_there
 from tools.tables import table
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ KINDS = {
     "rules": ("nothing in them is forbidden", ""),
     "right": ("the result is right; a share of the points per problem", "`problems` or `hidden`"),
     "clean": ("no defect is found on any problem of the kind `right`: no race, no access out of bounds", ""),
-    "count": ("a metric of the executor's counts", "`metric`, `at`, `full`, `none`"),
+    "count": ("a metric of the executor's counts", "`metric`, `at`, `full`, `none`, perhaps `least` and `needs`"),
     "reproducible": ("four runs on one problem give the same bits", "`at`"),
     "speed": ("not there yet: listed, never added to the points", ""),
     "manual": ("graded by the teacher: listed, never added to the points", ""),
@@ -32,6 +32,8 @@ METRICS = {
     "barriers_per_block": "barriers per block",
     "bytes_over_compulsory": "bytes of the sectors moved, divided by what any kernel must move",
     "tensor_share": "share of the operations that Tensor Cores do",
+    "tensor_flops_over_needed": "operations on Tensor Cores, divided by those that the product takes",
+    "other_flops_over_needed": "operations elsewhere, divided by those that the product takes",
     "shared_bytes_per_block": "bytes of shared memory per block",
 }
 PARTS = {
@@ -198,3 +200,20 @@ def block_course_metrics(_: Data) -> list[str]:
     rows += [[f"`MEMORY.{part}`", PARTS[part]] for part in KNOWN]
     memories = ", ".join(f"`{name}`" for name in MEMORY)
     return [*table(["metric", "what it is"], rows, {"metric", "what it is"}), "", f"MEMORY is one of {memories}."]
+
+
+def block_course_class(data: Data) -> list[str]:
+    """What a class takes (./lab measure class)."""
+    taken = read_json_if_there(CPU / "class.json")
+    if not taken:
+        raise NotMeasured
+    count = taken["submissions"]
+    rows = [
+        ["submissions", str(count)],
+        ["cores", str(taken["cores"])],
+        ["load average when it began", f"{taken['load_before']:.1f}"],
+        ["wall time, min", f"{taken['wall_s'] / 60:.0f}"],
+        ["wall time per submission, s", f"{taken['wall_s'] / count:.1f}"],
+        ["memory at most, MB", f"{taken['peak_mb']:.0f}"],
+    ]
+    return table(["a class, interrupted twice and resumed", "value"], rows)
