@@ -77,7 +77,9 @@ def typed(exercise: Exercise, words: list[str]) -> list[Any]:
         fail(f"'{given[:SHOWN]}' is none of: {', '.join(exercise.choices)}")
     wanted = len(exercise.answers)
     whole = " ".join(words).strip()
-    parts = [whole] if wanted == 1 else words if len(words) == wanted else re.split(r"\s*;\s*|,?\s+and\s+|,\s+|\s+", whole)
+    parts = (
+        [whole] if wanted == 1 else words if len(words) == wanted else re.split(r"\s*;\s*|,?\s+and\s+|,\s+|\s+", whole)
+    )
     if len(parts) != wanted:
         fail(f"{exercise.id} asks for {wanted} numbers, with a blank between them")
     numbers = []

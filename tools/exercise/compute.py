@@ -1,4 +1,4 @@
-"""An exercise's answer: its commands are run by the CPU executor's programs, and their JSON is kept for the next try."""
+"""An exercise's answer: its commands run on the CPU executor, and what they write is kept for the next try."""
 
 import json
 import os
@@ -29,18 +29,21 @@ def words_of(command: str, programs: pathlib.Path) -> list[str]:
     return [str(own), *(["--variant", variant] if variant else []), *words[2:]]
 
 
-def printed(command: str, programs: pathlib.Path) -> str:
-    """The JSON that a command writes. It may end with 1: there are exercises about what fails."""
+def result_anew(command: str, programs: pathlib.Path) -> Any:
+    """The JSON that a command writes."""
     with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder) / "result.json"
+        file = pathlib.Path(folder, "result.json")
         words = [*words_of(command, programs), "--json", str(file)]
         try:
             done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, cwd=ROOT)
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise Wrong(f"'{command}' did not run: {type(error).__name__}") from error
-        if done.returncode not in (0, 1) or not file.exists():
-            raise Wrong(f"'{command}' failed: {(done.stderr or done.stdout).strip()[-200:]}".replace("\n", " "))
-        return file.read_text()
+            raise Wrong(f"./lab {command} did not run: {type(error).__name__}") from error
+        if done.returncode != 0:
+            raise Wrong(f"./lab {command} fails, so nothing is counted: run it to see why")
+        try:
+            return json.loads(file.read_text())
+        except (OSError, ValueError) as error:
+            raise Wrong(f"./lab {command} writes no JSON") from error
 
 
 def result_of(command: str, programs: pathlib.Path) -> Any:
@@ -56,7 +59,7 @@ def result_of(command: str, programs: pathlib.Path) -> Any:
             return stored["result"]
     except (OSError, ValueError, KeyError, TypeError):
         pass  # the first time, or half a file
-    result = json.loads(printed(command, programs))
+    result = result_anew(command, programs)
     try:
         kept.parent.mkdir(exist_ok=True)
         handle, part = tempfile.mkstemp(dir=kept.parent)

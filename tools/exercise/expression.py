@@ -83,8 +83,11 @@ def typed_number(text: str, unit: str) -> float:
     plain = " ".join(text.split())
     if not plain or len(plain) > LONGEST:
         raise NotUnderstood("it is no number")
+    times = 1
     if unit and plain.lower().endswith(unit.lower()):
         plain = plain[: -len(unit)].strip()
+    elif unit == "bytes" and (match := re.fullmatch(r"(.*\d) ?Ki?B", plain)):
+        plain, times = match[1], 1024
     share = plain.endswith("%")
     plain = THOUSANDS.sub(lambda match: re.sub(r"\D", "", match[0]), plain.rstrip("% "))
     if re.search(r"\d,\d", plain):
@@ -98,4 +101,4 @@ def typed_number(text: str, unit: str) -> float:
         raise NotUnderstood("it is no number") from error
     if not isinstance(found, float) or not math.isfinite(found):
         raise NotUnderstood("it is no number")
-    return found / 100 if share else found
+    return found * times / 100 if share else found * times
