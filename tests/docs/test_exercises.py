@@ -151,14 +151,16 @@ class Command(unittest.TestCase):
     def test_refusals(self):
         for arguments, said in (
             (["nosuch"], "no exercise"),
+            (["no\nsuch"], "no exercise"),
+            (["17a"], "no exercise of 17a"),
             (["02.99", "1"], "no exercise"),
             (["2.1", "1"], "there is"),
             (["03.1", "1"], "not answered by a number"),
             (["02.1", "abc"], "can't read 'abc'"),
             (["02.1", "0,5"], "with a point"),
             (["02.1", "a\nb\x1b"], "can't read"),
-            (["06a.3", "1"], "asks for 2 numbers"),
-            (["06a.3", "1", "2", "3"], "asks for 2 numbers"),
+            (["06a.3", "1"], "asks for two numbers"),
+            (["06a.3", "1", "2", "3"], "asks for two numbers"),
             (["02.5", "the moon"], "is none of"),
             (["02.1", "3"], "no program"),
             (["--nosuch"], "nosuch"),

@@ -25,7 +25,13 @@ from tools.exercise.expression import NotUnderstood, typed_number
 from tools.exercise.hints import close, of_factor
 from tools.repository import ROOT, relative
 
+MANY = ("", "a number", "two numbers", "three numbers", "four numbers", "five numbers")
 SHOWN = 40  # characters of what was typed, in a message
+
+
+def shown(text: str) -> str:
+    """In one line, and not too long."""
+    return "".join(c if c.isprintable() else " " for c in text[:SHOWN])
 
 
 def found(name: str) -> Exercise:
@@ -39,13 +45,15 @@ def found(name: str) -> Exercise:
     if page and number in asked_on(page):
         fail(f"{plain} is not answered by a number: compare your answer with the one in {relative(page)}")
     near = difflib.get_close_matches(plain, known, n=1)
-    fail(f"no exercise '{name[:SHOWN]}'{f', but there is {near[0]}' if near else ''}; './lab exercise' lists them")
+    fail(f"no exercise '{shown(name)}'{f', but there is {near[0]}' if near else ''}; './lab exercise' lists them")
 
 
 def listed(stage: str) -> int:
     plain = stage.removeprefix("sgemm/")
     of_stage = [each for each in exercises().values() if not stage or each.id.rpartition(".")[0] == plain]
     if not of_stage:
+        if page_of(plain):
+            fail(f"no exercise of {plain} is answered by a number; './lab exercise' lists those that are")
         found(stage)
     for each in of_stage:
         print(f"{each.id:<16} {each.asks}")
@@ -56,8 +64,8 @@ def form(exercise: Exercise) -> str:
     """What an answer looks like."""
     if exercise.choices:
         return "one of: " + ", ".join(exercise.choices)
-    number = "a number" if len(exercise.answers) == 1 else f"{len(exercise.answers)} numbers, with a blank between them"
-    return number + (f", in {exercise.unit}" if exercise.unit else "")
+    several = ", with a blank between them" if len(exercise.answers) > 1 else ""
+    return MANY[len(exercise.answers)] + several + (f", in {exercise.unit}" if exercise.unit else "")
 
 
 def asked(exercise: Exercise) -> int:
@@ -74,21 +82,20 @@ def typed(exercise: Exercise, words: list[str]) -> list[Any]:
         for choice in exercise.choices:
             if given == choice.lower():
                 return [choice]
-        fail(f"'{given[:SHOWN]}' is none of: {', '.join(exercise.choices)}")
+        fail(f"'{shown(given)}' is none of: {', '.join(exercise.choices)}")
     wanted = len(exercise.answers)
     whole = " ".join(words).strip()
     parts = (
         [whole] if wanted == 1 else words if len(words) == wanted else re.split(r"\s*;\s*|,?\s+and\s+|,\s+|\s+", whole)
     )
     if len(parts) != wanted:
-        fail(f"{exercise.id} asks for {wanted} numbers, with a blank between them")
+        fail(f"{exercise.id} asks for {form(exercise)}")
     numbers = []
     for part in parts:
         try:
             numbers.append(typed_number(part, exercise.unit))
         except NotUnderstood as error:
-            shown = "".join(c if c.isprintable() else " " for c in part[:SHOWN])
-            fail(f"can't read '{shown}': {error}; an answer is such as 48, 0.25, 3/4, 2^20 or 12.5 %")
+            fail(f"can't read '{shown(part)}': {error}; an answer is such as 48, 0.25, 3/4, 2^20 or 12.5 %")
     return numbers
 
 

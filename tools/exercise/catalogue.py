@@ -13,6 +13,7 @@ FILE = DOCS / "exercises.toml"
 ITEM = re.compile(r"^(\d+)\. (.*?)(?=^\d+\. |^\S|\Z)", re.S | re.M)
 FOLD = re.compile(r"<details><summary>Answer</summary>(.*?)</details>", re.S)
 KEYS = {"asks", "command", "commands", "answer", "answers", "unit", "choices", "within", "mistakes"}
+MOST = 5  # numbers that one exercise asks for
 WITHIN = 0.01  # a share of the number: rounded to two or three digits it is right
 
 
@@ -72,9 +73,8 @@ def exercise_of(name: str, entry: object) -> Exercise:
     answers = tuple(entry.get("answers", [entry["answer"]] if "answer" in entry else []))
     if not commands or not answers or "asks" not in entry:
         raise fault("it needs asks, a command (or commands) and an answer (or answers)")
-    for command in commands:
-        if not shlex.split(command):
-            raise fault("an empty command")
+    if len(answers) > MOST or not all(map(shlex.split, commands)):
+        raise fault(f"at most {MOST} answers, and no empty command")
     return Exercise(
         id=name,
         page=page,
