@@ -22,7 +22,7 @@ from tools.command_line import fail, parser_of, run
 from tools.exercise.catalogue import Exercise, Wrong, asked_on, exercises, page_of, program_of, source_of
 from tools.exercise.compute import Results
 from tools.exercise.expression import NotUnderstood, typed_number
-from tools.exercise.hints import close, of_factor
+from tools.exercise.hints import NEAR, close, of_factor
 from tools.repository import ROOT, relative
 
 MANY = ("", "a number", "two numbers", "three numbers", "four numbers", "five numbers")
@@ -84,10 +84,12 @@ def typed(exercise: Exercise, words: list[str]) -> list[Any]:
                 return [choice]
         fail(f"'{shown(given)}' is none of: {', '.join(exercise.choices)}")
     wanted = len(exercise.answers)
-    whole = " ".join(words).strip()
-    parts = (
-        [whole] if wanted == 1 else words if len(words) == wanted else re.split(r"\s*;\s*|,?\s+and\s+|,\s+|\s+", whole)
-    )
+    if wanted == 1:
+        parts = [" ".join(words)]
+    else:
+        words = [word for word in words if word.lower() != exercise.unit.lower()]
+        apart = re.split(r"\s*;\s*|,?\s+and\s+|,\s+|\s+", " ".join(words).strip())
+        parts = words if len(words) == wanted else apart
     if len(parts) != wanted:
         fail(f"{exercise.id} asks for {form(exercise)}")
     numbers = []
@@ -104,7 +106,7 @@ def hint(exercise: Exercise, results: Results, given: list[Any], right: list[Any
     for expression, text in exercise.mistakes.items():
         taken = results.take(expression)
         for number, wanted in zip(given, right):
-            if number == taken or (not isinstance(taken, str) and number != wanted and close(number, taken, 0.005)):
+            if number != wanted and (number == taken if exercise.choices else close(number, taken, NEAR)):
                 return text
     if not exercise.choices:
         wrong = [(g, r) for g, r in zip(given, right) if not close(g, r, exercise.within)]

@@ -50,7 +50,8 @@ def page_of(number: str) -> pathlib.Path | None:
 @functools.cache
 def asked_on(page: pathlib.Path) -> dict[str, tuple[str, str]]:
     """By number: what a page asks, and what its fold answers."""
-    section = re.search(r"^## Exercises?\n(.*?)(?=^## |\Z)", page.read_text(), re.S | re.M)
+    text = re.sub(r"<!--.*?-->", "", page.read_text(), flags=re.S)
+    section = re.search(r"^## Exercises?\n(.*?)(?=^## |\Z)", text, re.S | re.M)
     found = {}
     for number, text in ITEM.findall(section[1] + "\n" if section else ""):
         fold = FOLD.search(text)

@@ -6,7 +6,7 @@ FACTORS = {
     4: "It is off by the bytes of a word. Does the question ask for bytes, or for words?",
     8: "It is off by a factor of eight: the words in a sector, or the bytes of a double. Which unit is asked for?",
     32: "It is off by the lanes of a warp. Is it per thread, or per warp?",
-    64: "It is off by twice the lanes of a warp. Is it per thread or per warp, and counts a multiplication as one?",
+    64: "It is off by twice the lanes of a warp. Is it per thread or per warp, in FMAs or in FLOPs?",
     100: "It is off by a factor of a hundred. Is it a share, or per cent?",
     1000: "It is off by a factor of a thousand. Which unit is asked for?",
     1024: "It is off by the bytes of a KB. Which unit is asked for?",
