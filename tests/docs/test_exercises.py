@@ -26,7 +26,7 @@ from tools.exercise.hints import close
 from tools.repository import ROOT, relative
 
 NUMBER = re.compile(r"(?<![\w.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w|[.,]\d)")
-QUOTIENT = re.compile(r"(?<![\w./])(\d+) / (\d+)(?![\w./])")
+QUOTIENT = re.compile(r"(?<![\w./])(\d+) / (\d+)(?!\w|\.\d|/)")
 bin_folder = None  # set at the bottom, from the command line
 
 
