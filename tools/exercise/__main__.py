@@ -128,7 +128,7 @@ def checked(exercise: Exercise, given: list[Any], programs: pathlib.Path) -> int
         print(f"right; {relative(exercise.page)} says why")
         return 0
     print(f"not right. {hint(exercise, results, given, right)}")
-    print("What counts it: " + ", ".join(f"`./lab {command} --cpu`" for command in exercise.commands))
+    print("This counts it: " + ", ".join(f"`./lab {command} --cpu`" for command in exercise.commands))
     return 1
 
 
