@@ -101,6 +101,10 @@ class Completion(unittest.TestCase):
         self.completes("./lab check tensorcore/06a", "./lab check tensorcore/06a_householder ")
         self.completes("./lab compare 03_shared_tile 04_c", "./lab compare 03_shared_tile 04_conflict_free ")
 
+    def test_exercises(self):
+        self.completes("./lab exercise tsm/13", "./lab exercise tsm/13b.1 ")
+        self.completes("./lab exercise 04", "./lab exercise 04.1 ")
+
     def test_what_several_have_in_common(self):
         self.completes("./lab check 06b", "./lab check 06b_thread_1d_8 ")
         self.completes("./lab check 06", "./lab check 06")

@@ -10,6 +10,7 @@ _lab() {
         words=$(cd "$root" && printf '%s\n' stages/[0-9][0-9]*_*.cu tsm/[0-9][0-9]*_*.cu tensorcore/[0-9][0-9]*_*.cu |
           sed 's/\.cu$//;s/^stages\///')
         ;;
+      exercise) words=$(sed -n 's/^\["\(.*\)"\]$/\1/p' "$root/docs/exercises.toml") ;;
       *) return ;;
     esac
   fi

@@ -12,6 +12,7 @@ _lab() {
         known=($root/(stages|tsm|tensorcore)/[0-9][0-9]*_*.cu(N:r))
         known=(${${known#$root/}#stages/})
         ;;
+      exercise) known=($(sed -n 's/^\["\(.*\)"\]$/\1/p' "$root/docs/exercises.toml")) ;;
     esac
   fi
   compadd -a known || _files

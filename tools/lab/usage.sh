@@ -1,7 +1,7 @@
 # What ./lab can do.
 
 commands=(ladder run check diff compare bench test doctor list show probe accuracy experiment map compile candidates batch choice
-  pages site slides trace report measure mutate grade course completion setup help)
+  pages site slides trace report measure mutate grade course exercise completion setup help)
 
 usage() {
   tell << 'TEXT'
@@ -10,6 +10,7 @@ usage: ./lab COMMAND [options]
   ladder [N | MxNxK]...  every stage beside cuBLAS: check, time, compare. Without a GPU: run and check on the CPU
   run ID [options]       one stage on one problem: ./lab run 02 --m 1000 --n 500 --k 200 --json -
   check ID...            all that must hold of a stage, and what is wrong in plain words: ./lab check 04, ./lab check all --quick
+  exercise [ID [ANSWER]] the pages' exercises: ./lab exercise 02.1 asks one, ./lab exercise 02.1 7/2 says whether that is right
   diff ID [ID]           what a stage's code changes of the one that it grows from, or of another: ./lab diff 04 --html diff.html
   compare A B [options]  what two stages count or how fast they are, side by side: ./lab compare 03 04
   bench [flags]          stages beside cuBLAS in Google Benchmark: ./lab bench --filter 18 --shapes 4096   (needs a GPU)
