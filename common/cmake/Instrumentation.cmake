@@ -41,6 +41,8 @@ set(gemm_instrumentation
   # And one place is one: no copy of a store for each way to get there, as where a value is one of two constants. That would
   # make several requests of a warp's one, and each version of g++ finds other places for it.
   -fno-thread-jumps
+  # Nor of a loop, and a barrier in it, for each outcome of a condition: it may differ between threads (g++ 13 at -O3).
+  -fno-unswitch-loops -fno-split-loops
   # A basic block begins with the call that counts it. When g++ puts blocks in order, it copies short ones, and so the
   # beginning of a block to the ends of several, whose runs then are not those of the FMAs behind.
   --param=max-grow-copy-bb-insns=0

@@ -116,9 +116,6 @@ class Builder:
             *more,
             "-w",
             "-fno-jump-tables",
-            # g++ 13 copies a loop for each outcome of a condition that differs between threads: two barriers of one.
-            "-fno-unswitch-loops",
-            "-fno-split-loops",
             "-fsanitize=object-size",  # of what has no other hook
             "-fno-diagnostics-show-caret",
             "-fmax-errors=5",
