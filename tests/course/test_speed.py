@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Speed on a GPU: that honest kernels get what their times are worth, and that submissions which cheat get no more.
 
-usage: test_speed.py BUILD_CPU BUILD_GPU      test_speed.py --write: the table in docs/course_hostile.md
+usage: test_speed.py BUILD_CPU BUILD_GPU [--json FILE]
+--json: writes what was measured, as docs/measurements/GPU/course_speed.json has it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import unittest
 from tools.course import grade, speed, turns
 from tools.course.assignment import Assignment, Item, assignment, assignments
 from tools.course.build import Builder
+from tools.digest import digest
+from tools.digest import text_of as text_of_digest
 from tools.repository import Json
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -61,6 +64,7 @@ ITEMS = (
     Item("speed", "speed", 10, at={"m": SIZE, "n": SIZE, "k": SIZE}),
 )
 build = gpu = pathlib.Path()
+measured: dict[str, list[Json]] = {"solutions": [], "cheats": []}
 
 
 def tries(name: str) -> str:
@@ -214,8 +218,12 @@ class OnGpu(unittest.TestCase):
                 continue
             with self.subTest(found.id):
                 result = grade.grade(found, found.folder / "teacher" / "solution.cuh", "", 1, Builder(build, gpu=gpu))
+                item = self.speed(result)
+                print(f"{found.id}: {item['feedback'][0]}", flush=True)
+                measured["solutions"].append(
+                    {"assignment": found.id, "points": item["points"], "of": item["of"], **item["times"]}
+                )
                 self.assertEqual(result["points"], result["of"], result)
-                print(f"{found.id}: {self.speed(result)['feedback'][0]}", flush=True)
 
     def test_cheats_get_no_more(self) -> None:
         self.assertEqual(set(CASES), {path.stem for path in FOLDER.glob("*.cuh")})
@@ -224,6 +232,8 @@ class OnGpu(unittest.TestCase):
                 result = graded(text_of((FOLDER / f"{name}.cuh").read_text()))
                 item = self.speed(result)
                 print(f"{name}: {item['points']:g} of {item['of']:g}: {item['feedback'][0]}", flush=True)
+                row = {"name": name, "tries": tries(name), "points": item["points"], "of": item["of"]}
+                measured["cheats"].append(row | {"said": item["feedback"][0].splitlines()[0]})
                 self.assertEqual(result["items"][0]["points"], 90, result)
                 self.assertIn(said, item["feedback"][0])
                 self.assertLessEqual(item["points"], most * item["of"])
@@ -232,5 +242,12 @@ class OnGpu(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    build, gpu = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
+    arguments = sys.argv[1:]
+    out = pathlib.Path(arguments.pop(arguments.index("--json") + 1)) if "--json" in arguments else None
+    build, gpu = (pathlib.Path(argument).resolve() for argument in arguments[:2])
+    done = unittest.main(argv=[sys.argv[0], *(word for word in arguments[2:] if word != "--json")], exit=False).result
+    if out and done.wasSuccessful() and all(measured.values()):
+        device = speed.timer_of(Builder(build, gpu=gpu)).device["device"]
+        command = "tests/course/test_speed.py build/cpu build/gpu --json course_speed.json"
+        out.write_text(text_of_digest(digest({"device": device, "command": command, **measured})) + "\n")
+    sys.exit(not done.wasSuccessful())

@@ -117,12 +117,13 @@ def of_speed(
     if not all(one["right"] for one in tried):
         return row(item, 0, ["not timed, because not all results are right"])
     try:
-        share, told = speed.share_of(speed.timer_of(builder).times(assignment, item, texts, program))
+        times = speed.timer_of(builder).times(assignment, item, texts, program)
     except Unbuilt as error:
-        share, told = 0.0, f"for the GPU: {error}"
+        return row(item, 0, [f"for the GPU: {error}"])
     except speed.Untimed as error:
         raise Broken(str(error)) from None
-    return row(item, share, [told])
+    share, told = speed.share_of(times)
+    return row(item, share, [told]) | {"times": times}
 
 
 def of_reproducible(item: Item, found: Json) -> Json:

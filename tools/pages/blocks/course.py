@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tools.pages.data import Data, NotMeasured, Unreadable
-from tools.repository import CPU, DOCS, read_json_if_there
+from tools.repository import CPU, DOCS, GPU, newest, read_json_if_there
 from tools.tables import table
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ KINDS = {
     "clean": ("no defect is found on any problem of the kind `right`: no race, no access out of bounds", ""),
     "count": ("a metric of the executor's counts", "`metric`, `at`, `full`, `none`, perhaps `least` and `needs`"),
     "reproducible": ("four runs on one problem give the same bits", "`at`"),
-    "speed": ("not there yet: listed, never added to the points", ""),
+    "speed": ("the time on a GPU, compared with the solution's; without a GPU listed, and not added", "`at`"),
     "manual": ("graded by the teacher: listed, never added to the points", ""),
 }
 METRICS = {
@@ -217,3 +217,33 @@ def block_course_class(data: Data) -> list[str]:
         ["memory at most, MB", f"{taken['peak_mb']:.0f}"],
     ]
     return table(["a class, interrupted twice and resumed", "value"], rows)
+
+
+SPEED = newest(GPU / "course_speed.json")  # by tests/course/test_speed.py, on a GPU
+
+
+def block_course_speed(data: Data) -> list[str]:
+    """What the teachers' solutions take, and the yardstick beside them."""
+    measured = read_json_if_there(SPEED)
+    if not measured:
+        raise NotMeasured
+    rows = [
+        [found["assignment"], f"{found['reference_ms']:.3g}", f"{found['submission_ms']:.3g}"]
+        + [f"{found['library_ms']:.3g}", found["library"], f"{found['points']:g} of {found['of']:g}"]
+        for found in measured["solutions"]
+    ]
+    head = ["assignment", "solution, ms", "handed in, ms", "library, ms", "library", "points"]
+    return [*table(head, rows, {head[0], head[4]}), "", f"Measured on an {measured['device']}."]
+
+
+def block_course_cheats(data: Data) -> list[str]:
+    """What cheats got on a GPU."""
+    measured = read_json_if_there(SPEED)
+    if not measured:
+        raise NotMeasured
+    rows = [
+        [found["name"].replace("_", " "), found["tries"], f"{found['points']:g} of {found['of']:g}", found["said"]]
+        for found in measured["cheats"]
+    ]
+    head = ["submission", "what it does", "points for speed", "what is said"]
+    return [*table(head, rows, {head[0], head[1], head[3]}), "", f"Run on an {measured['device']}."]
