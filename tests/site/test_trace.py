@@ -478,6 +478,29 @@ class Declarations(unittest.TestCase):
         self.assertEqual(self.shape("__shared__ float as[X][Y];", "as", 1024), {})
 
 
+# A projector's window in CSS pixels: 1920 x 1080 as it is, below a browser's bars, and with letters enlarged by half.
+SCREENS = ((1920, 1080), (1920, 940), (1280, 720))
+# In the page: what does not fit at nine of its steps.
+UNFIT = """() => {
+  const found = new Set(), root = document.documentElement, lanes = document.getElementById("lanes");
+  const position = document.getElementById("position"), source = document.getElementById("source");
+  for (let part = 0; part <= 8; ++part) {
+    position.value = Math.round(position.max * part / 8);
+    position.oninput();
+    const drawn = [...document.querySelectorAll("#figures figure")].filter((figure) => figure.offsetParent);
+    if (root.scrollHeight > innerHeight || root.scrollWidth > innerWidth) found.add("the page scrolls");
+    if (lanes.scrollHeight > lanes.clientHeight + 1) found.add("lanes out of sight");
+    if (source.clientHeight < 100) found.add("no room for the source");
+    if (drawn.length < 3) found.add("no drawings");
+    if (new Set(drawn.map((figure) => figure.offsetTop)).size > 1) found.add("two rows of drawings");
+    for (const figure of drawn) {
+      if (figure.firstChild.scrollWidth > figure.offsetWidth + 1) found.add("too long: " + figure.innerText);
+    }
+  }
+  return [...found];
+}"""
+
+
 @unittest.skipIf(browser.SKIP, browser.SKIP)
 class Page(unittest.TestCase):
     """As a person uses it: keys, buttons, choices."""
@@ -599,6 +622,44 @@ class Page(unittest.TestCase):
                 self.assertEqual(browser.faults_of_texts(page, 0), [])
                 self.assertFalse(browser.is_too_wide(page))
                 self.assertLessEqual(page.evaluate("document.documentElement.scrollHeight"), 720)
+
+    def test_every_step_fits_a_projector_of_any_size(self):
+        """Nothing scrolls but the source, all drawings are one row, and no letters are below 14 pt."""
+        for stage, path in self.pages.items():
+            for size in SCREENS:
+                with self.subTest(stage, size=size), browser.opened(path, size, "projector") as page:
+                    self.assertEqual(page.evaluate(UNFIT), [])
+                    self.assertEqual(browser.faults_of_texts(page, 14), [])
+
+    def test_drawings_that_are_too_many_are_paged(self):
+        with browser.opened(self.many_drawings(), theme="projector") as page:
+            self.assertEqual(page.evaluate(UNFIT), [])
+            page.keyboard.press("Home")
+            self.assertEqual(self.text(page, "#next-page"), "drawings 1/3")
+            seen = set()
+            for at in (2, 3, 1):
+                page.keyboard.press("d")
+                self.assertEqual(self.text(page, "#next-page"), f"drawings {at}/3")
+                seen |= set(page.locator("figure:visible").evaluate_all("all => all.map((figure) => figure.id)"))
+            self.assertEqual(len(seen), page.locator("figure:not([hidden])").count())
+            page.keyboard.press("d")
+            page.keyboard.press("ArrowRight")  # to the drawing of this access
+            self.assertEqual(page.locator("figure.current:visible").count(), 1)
+            page.set_viewport_size({"width": browser.PHONE[0], "height": browser.PHONE[1]})
+            self.assertFalse(page.is_visible("#next-page"))
+
+    def many_drawings(self):
+        """A page of 03 whose tile of A counts as twelve, each with a long name of its own."""
+        trace = viewer.traced(gemm, "sgemm/03_shared_tile", ["--m", "32", "--n", "32", "--k", "32"], 60)
+        part = {"bytes": 32 * 32 * 4 // 12, "filled": "from A"}
+        tile = next(each for each in trace["objects"] if each["name"] == "as")
+        tile["bytes"] = 12 * part["bytes"] + 4
+        tile["parts"] = [part | {"offset": i * part["bytes"]} for i in range(12)]
+        data = viewer.data_of(trace)
+        path = pathlib.Path(self.folder.name) / "many.html"
+        with mock.patch.object(viewer, "data_of", return_value=data):
+            path.write_text(viewer.html_of(trace))
+        return path
 
     def test_all_can_be_read(self):
         with browser.opened(self.pages["03"]) as page:

@@ -280,6 +280,7 @@ def html_of(trace: Json) -> str:
   <label>speed <select id="speed"></select></label>
   <button id="next-conflict" title="key c">next conflict</button>
   <button id="next-line" title="key l">next line</button>
+  <button id="next-page" title="key d" hidden></button>
   <input id="position" type="range" min="0" value="0" aria-label="step">
 </section>
 <section id="now" aria-live="polite"></section>

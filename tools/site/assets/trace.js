@@ -6,6 +6,9 @@
   const field = Object.fromEntries(trace.fields.map((name, i) => [name, i]));
   const LINE = 128, WORD = 4, SECTOR = 32, ROW_WORDS = LINE / WORD;
   const MOST = 256, PAGE = 128; // rows or columns that are drawn at once, else a page of them
+  const LONGEST = 11; // letters of an element's name, with which three lanes stand side by side on a projector
+  const MANY = 6; // drawings of objects, from which on all of them are narrow on a projector
+  const isProjector = () => document.documentElement.dataset.theme === "projector";
 
   // ---- the trace, unpacked
 
@@ -75,7 +78,7 @@
 
   // ---- the choice
 
-  const state = { block: 0, warp: "0", step: 0, timer: null };
+  const state = { block: 0, warp: "0", step: 0, page: 0, timer: null };
   let chosen = []; // requests of the block and warp
   const current = () => chosen[state.step];
   const fill = (select, entries) => {
@@ -219,6 +222,11 @@
     }
     return found;
   };
+  let withoutObject = false; // the sentence above the lanes names it
+  const laneName = (request, lane) => {
+    const number = objectOf(request, lane), name = nameOf(number, offsetOf(request, lane));
+    return withoutObject && lane.object === null ? name.slice(objects[number].name.length) : name;
+  };
   const laneCell = (lane, request, sectors) => {
     const cell = document.createElement("div"), part = (name, text) => {
       const span = document.createElement("span");
@@ -235,7 +243,7 @@
     const group = request.shared ? lane.wavefront : sectors.get(lane);
     cell.classList.add(request.shared && lane.turn ? "conflict" : group % 2 ? "odd" : "even");
     const shown = request.shared ? (request.wavefronts > 1 ? `w${group}` : "") : `s${group}`;
-    cell.append(part("n", lane.lane), part("a", nameOf(number, offset)), part("w", shown));
+    cell.append(part("n", lane.lane), part("a", laneName(request, lane)), part("w", shown));
     const bank = Math.floor((objects[number].in_line + offset) / WORD) % ROW_WORDS;
     cell.title = request.shared ? `bank ${bank}, wavefront ${lane.wavefront}` : `sector ${group} of this access`;
     return cell;
@@ -247,14 +255,19 @@
       by.has(lane) ? laneCell(by.get(lane), request, sectors) : laneCell(lane, null, null)));
   };
   // As wide as the longest name in the trace, so that nothing moves from step to step.
-  const setCellWidth = () => {
+  const longestName = () => {
     let longest = 8;
     for (const request of requests) {
       for (const lane of [request.lanes[0], request.lanes[request.lanes.length - 1]]) {
-        longest = Math.max(longest, nameOf(objectOf(request, lane), offsetOf(request, lane)).length);
+        longest = Math.max(longest, laneName(request, lane).length);
       }
     }
-    at("lanes").style.setProperty("--cell", `calc(${longest + 7}ch)`);
+    return longest;
+  };
+  const setCellWidth = () => {
+    withoutObject = false;
+    withoutObject = isProjector() && longestName() > LONGEST;
+    at("lanes").style.setProperty("--cell", `calc(${longestName() + 7}ch)`);
   };
 
   // ---- drawings
@@ -281,18 +294,20 @@
   // How large a drawing is: all of them fit a projector beside its large letters, and two stand side by side on a phone.
   const isPhone = () => window.innerWidth < 500;
   const tall = () => {
-    if (isPhone() || (window.innerHeight < 800 && document.documentElement.dataset.theme === "projector")) return 115;
+    if (isPhone() || (window.innerHeight < 800 && isProjector())) return 115;
     return window.innerHeight < 800 ? 150 : 220;
   };
   const wide = () => {
     if (isPhone()) return 150;
-    return Math.max(90, Math.min(230, (at("figures").clientWidth - 262) / objects.filter(isTouched).length - 20));
+    return Math.max(90, Math.min(230, (at("figures").clientWidth - costWidth() - 6) / objects.filter(isTouched).length - 20));
   };
+
+  const costWidth = () => (isPhone() || (isProjector() && at("figures").classList.contains("many")) ? 160 : 256);
 
   // Rows: wavefronts of shared memory, or lines of global memory; columns: their 32 words.
   const costFigure = newFigure("cost");
   const showCost = (request) => {
-    const width = isPhone() ? 160 : 256, column = width / ROW_WORDS;
+    const width = costWidth(), column = width / ROW_WORDS;
     const rows = new Map(); // row: its words, each with what is drawn
     const put = (row, word, kind) => {
       if (!rows.has(row)) rows.set(row, new Map());
@@ -482,12 +497,39 @@
     else figure.caption = partName(object, top * object.stride, rows * object.stride);
     figure.firstChild.textContent = figure.caption;
   };
+  // The drawings of one page: with the whole page in sight they are one row. A step turns to the page of its access.
+  const oneRow = matchMedia("(min-width: 900px) and (min-height: 600px)");
+  const pagesOf = (all) => {
+    const box = at("figures"), gap = parseFloat(getComputedStyle(box).columnGap), pages = [[]];
+    let left = box.clientWidth - costFigure.offsetWidth;
+    const room = left;
+    for (const figure of all) {
+      const width = figure.offsetWidth + gap;
+      if (width > left && pages[pages.length - 1].length) {
+        pages.push([]);
+        left = room;
+      }
+      left -= width;
+      pages[pages.length - 1].push(figure);
+    }
+    return pages;
+  };
+  const showPage = (turn) => {
+    const all = [...at("figures").children].filter((figure) => figure !== costFigure && !figure.hidden);
+    for (const figure of all) figure.classList.remove("elsewhere");
+    const pages = oneRow.matches ? pagesOf(all) : [all];
+    const lit = pages.findIndex((page) => page.some((figure) => figure.classList.contains("current")));
+    state.page = (turn ? state.page + turn : lit < 0 ? Math.min(state.page, pages.length - 1) : lit) % pages.length;
+    pages.forEach((page, i) => page.forEach((figure) => figure.classList.toggle("elsewhere", i !== state.page)));
+    at("next-page").hidden = pages.length < 2;
+    at("next-page").textContent = `drawings ${state.page + 1}/${pages.length}`;
+  };
   // Of what is drawn of an array: from which of its cells on, and how many.
   const partName = ({ name, first, bytes, filled, dimensions, cell, many }, from, count) => {
     const begin = Math.max(first, from * cell), size = Math.min(first + bytes, (from + count) * cell) - begin;
     const range = (start, length) => (many ? `${start}..` : span(start, length)); // several stand side by side
     const where = dimensions ? `[${range(begin / cell, size / cell)}]` : `+${range(begin, size)}`;
-    return `${name}${where}\n${filled}`.trim();
+    return `${name}${many ? "" : "\u200b"}${where}\n${filled}`.trim(); // a line may end before a long range
   };
   const pointAt = (object, figure) => (event) => {
     const { top, left, across, down, area, past } = figure.view;
@@ -511,7 +553,9 @@
     showCost(request);
     const past = history(request);
     at("now").innerHTML = nowText(request, past);
+    at("figures").classList.toggle("many", objects.filter(isTouched).length >= MANY);
     for (const object of objects) showObject(object, request, past);
+    showPage(0);
     document.documentElement.dataset.step = state.step;
   };
 
@@ -526,7 +570,7 @@
         (block && kept < block.requests ? `: the first ${kept} of the block's ${block.requests} accesses (--steps)` : ""),
       "s0, s1: sectors of this access; w0, w1: wavefronts",
       ...(objects.some((object) => object.parts || object.kind === "memory") ? ["an array without rows: 32 words, or banks, a row"] : []),
-      "keys: &larr; &rarr; step, space plays, c next conflict, l next line, &uarr; &darr; warp",
+      "keys: &larr; &rarr; step, space plays, c next conflict, l next line, d more drawings, &uarr; &darr; warp",
     ].join(" &nbsp; ");
     for (const text of [...(trace.defects || []), ...(trace.warnings || [])]) {
       const line = document.createElement("div");
@@ -546,12 +590,13 @@
     ArrowRight: () => { pause(); go(state.step + 1); }, ArrowLeft: () => { pause(); go(state.step - 1); },
     Home: () => { pause(); go(0); }, End: () => { pause(); go(chosen.length - 1); },
     ArrowUp: () => otherWarp(-1), ArrowDown: () => otherWarp(1), " ": toggle, c: nextConflict, l: nextLine,
+    d: () => showPage(1),
   };
   document.addEventListener("keydown", (event) => {
     const { tagName } = event.target;
     if (event.ctrlKey || event.altKey || event.metaKey || tagName === "SELECT") return;
     if (tagName === "BUTTON" && event.key === " ") return; // it is pressed
-    if (tagName === "INPUT" && !["c", "l", " "].includes(event.key)) return; // the slider's own
+    if (tagName === "INPUT" && !["c", "d", "l", " "].includes(event.key)) return; // the slider's own
     if (event.target.id === "source" && event.key.startsWith("ArrowU") + event.key.startsWith("ArrowD")) return; // scrolls
     if (!keys[event.key]) return;
     event.preventDefault();
@@ -562,6 +607,7 @@
   at("play").onclick = toggle;
   at("next-conflict").onclick = nextConflict;
   at("next-line").onclick = nextLine;
+  at("next-page").onclick = keys.d;
   at("position").oninput = () => { pause(); go(Number(at("position").value)); };
   at("warp").onchange = () => { pause(); state.warp = at("warp").value; choose(state.step); };
   at("block").onchange = () => { pause(); chooseBlock(Number(at("block").value)); notes(); };
@@ -571,7 +617,7 @@
     canvas.onpointermove = pointAt(object, figures[i]);
     canvas.onpointerleave = () => { figures[i].firstChild.textContent = figures[i].caption; };
   });
-  document.addEventListener("theme", () => show());
+  document.addEventListener("theme", () => { setCellWidth(); show(); });
   window.addEventListener("resize", () => show());
 
   fill(at("block"), trace.blocks.map((block, i) => [`${i}`, place(block.index)]));
