@@ -8,7 +8,16 @@ from tools.pages.blocks.probes import probe_cell
 from tools.pages.data import Data, NotMeasured
 from tools.pages.records import probes
 from tools.pages.records.bounds import predicted
-from tools.pages.records.tsm import SHORT, experiment, memory, registers, result, short_ratios, two_warps_shares
+from tools.pages.records.tsm import (
+    SHORT,
+    earlier_experiment,
+    experiment,
+    memory,
+    registers,
+    result,
+    short_ratios,
+    two_warps_shares,
+)
 from tools.pages.reference import LADDERS
 from tools.repository import GPU, TUNED, Json, read_json, read_json_if_there
 from tools.tables import number, percent, tflops
@@ -83,6 +92,20 @@ def share(data: Data, name: str, kind: str, m: str, *series: str) -> str:
     if int(m) not in found:
         raise NotMeasured("")
     return percent(found[int(m)]["pct_roofline"])
+
+
+def earlier(data: Data, name: str, kind: str, widths: str, names: str) -> str:
+    """Of an experiment's run on the pages' GPU, also if it has run on another one since: shares of the roofline at
+    M = N, of one series at several widths or of several at one (lists with commas between): "82, 54 and 36 %"."""
+    found = {(r["series"], r["m"]): r["pct_roofline"] for r in earlier_experiment(name) if r["type"] == kind}
+    *first, last = [f"{found[series, int(m)]:.0f}" for m in widths.split(",") for series in names.split(",")]
+    return f"{', '.join(first)} and {last} %" if first else f"{last} %"
+
+
+def earlier_best(data: Data, name: str, kind: str) -> str:
+    """Of the same run of E4 the fastest tile and its speed: "8 x 8, with 11.7 TFLOP/s"."""
+    best = max((r for r in earlier_experiment(name) if r["type"] == kind), key=lambda r: r["gflops"])
+    return f"{best['options']['tile_m']} x {best['options']['tile_n']}, with {tflops(best['gflops'])} TFLOP/s"
 
 
 def behind(name: str, kind: str, of: str) -> list[float]:
@@ -333,6 +356,8 @@ TSM_VALUES: dict[str, Callable[..., str]] = {
     "two_warps": two_warps,
     "chain": chain,
     "share": share,
+    "earlier": earlier,
+    "earlier_best": earlier_best,
     "slowest": slowest,
     "lead": lead,
     "wins": wins,

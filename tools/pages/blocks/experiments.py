@@ -44,6 +44,23 @@ def block_experiment(data: Data, name: str, folder: pathlib.Path | None = None) 
     return [*lines, " ".join(notes), "", f"![{record['title']}](../figures/experiment_{name}.svg)"]
 
 
+def block_experiment_earlier(data: Data, name: str, kind: str, *widths: str) -> list[str]:
+    """Of an experiment's run on the pages' GPU, also if it has run on another one since, the best at these M = N."""
+    path = GPU / "experiments" / f"{name}.json"
+    if not path.exists():
+        return not_measured(f"./lab experiment {name}")
+    record = read_json(path)
+    best = [
+        max((r for r in record["results"] if r["type"] == kind and r["m"] == r["n"] == int(m)), key=lambda r: r["gflops"])
+        for m in widths
+    ]
+    rows = [
+        ["measured, of the roofline", *(f"{r['pct_roofline']:.0f} %" for r in best)],
+        ["TFLOP/s", *(f"{r['gflops'] / 1e3:.1f}" for r in best)],
+    ]
+    return [*table(["M = N", *widths], rows, left=("M = N",)), "", f"{record['device']}, commit {record['commit']}."]
+
+
 def block_experiment_ncu(data: Data, name: str, folder: pathlib.Path | None = None) -> list[str]:
     """What an experiment's --ncu has read."""
     path = folder / f"{name}_ncu.json" if folder else gpu_file(f"{name}_ncu")

@@ -121,6 +121,14 @@ def experiment(name: str) -> list[Json]:
     return [r for r in experiment_record(name)["results"] if "ms" in r]
 
 
+def earlier_experiment(name: str) -> list[Json]:
+    """The same of the run on the pages' GPU, even if a newer one is another GPU's."""
+    record = read_json_if_there(EXPERIMENTS / f"{name}.json")
+    if not record or record["executor"]:
+        raise NotMeasured("")
+    return [r for r in record["results"] if "ms" in r]
+
+
 # The example of Ernst et al., section 5.3: their best tile without leapfrogging at M = N = 64; 256 threads of an SM.
 EXAMPLE_TILE, EXAMPLE_WIDTH, EXAMPLE_THREADS = (11, 8), 64, 256
 EXAMPLE_WARPS = EXAMPLE_THREADS // 32 // 4  # of each of an SM's schedulers
