@@ -50,10 +50,8 @@ def block_experiment_earlier(data: Data, name: str, kind: str, *widths: str) -> 
     if not path.exists():
         return not_measured(f"./lab experiment {name}")
     record = read_json(path)
-    best = [
-        max((r for r in record["results"] if r["type"] == kind and r["m"] == r["n"] == int(m)), key=lambda r: r["gflops"])
-        for m in widths
-    ]
+    square = [r for r in record["results"] if r["type"] == kind and r["m"] == r["n"]]
+    best = [max((r for r in square if r["m"] == int(m)), key=lambda r: r["gflops"]) for m in widths]
     rows = [
         ["measured, of the roofline", *(f"{r['pct_roofline']:.0f} %" for r in best)],
         ["TFLOP/s", *(f"{r['gflops'] / 1e3:.1f}" for r in best)],
