@@ -142,6 +142,7 @@ class Points(Course):
             {"full": 12, "least": 1},
             {"metric": "x"},
             {"needs": "y"},
+            *({"at": {"m": 1, "n": 1, "k": size}} for size in ("x", -1, [1], [2, 1], [1, 2, 0])),
         ):
             with self.subTest(bad), self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
                 item_of("a file", {**good, **bad})

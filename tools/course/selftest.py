@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from tools.command_line import fail
 from tools.course.assignment import Assignment
 from tools.course.build import Builder
 from tools.course.grade import grade
@@ -59,14 +60,16 @@ def complaints_of_wrong(result: Json, said: Any) -> list[str]:
 def trials(assignment: Assignment) -> list[tuple[str, pathlib.Path, Any]]:
     """What is graded, its file or folder, and what wrong.yaml says of it."""
     teacher = assignment.folder / "teacher"
-    solution = next(iter(sorted(teacher.glob("solution*"))))
-    said = yaml.safe_load((teacher / "wrong.yaml").read_text())
-    files = {path.stem: path for path in sorted((teacher / "wrong").iterdir())}
-    assert said.keys() == files.keys(), (
-        f"{teacher}: wrong.yaml and wrong/ name different ones: {said.keys() ^ files.keys()}"
-    )
+    solutions, wrong, yaml_file = sorted(teacher.glob("solution*")), teacher / "wrong", teacher / "wrong.yaml"
+    if not solutions or not wrong.is_dir() or not yaml_file.is_file():
+        fail(f"{teacher} needs a solution, wrong/ and wrong.yaml")
+    said = yaml.safe_load(yaml_file.read_text())
+    files = {path.stem: path for path in sorted(wrong.iterdir())}
+    if not isinstance(said, dict) or said.keys() != files.keys():
+        names = sorted(files.keys() ^ said.keys()) if isinstance(said, dict) else sorted(files)
+        fail(f"{teacher}: in wrong/ or in wrong.yaml alone: {', '.join(names)}")
     return [
-        ("solution", solution, None),
+        ("solution", solutions[0], None),
         ("skeleton", assignment.folder / "skeleton", None),
         *((f"wrong {name}", path, said[name]) for name, path in files.items()),
     ]
