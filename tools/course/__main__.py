@@ -39,6 +39,8 @@ def chosen_variant(base: Assignment, options: argparse.Namespace, secret: str) -
     """What one submission is graded by, and the variants that it may be meant for instead."""
     if sum(option is not None for option in (options.variant, options.student)) + (options.folder is not None) > 1:
         fail("a submission takes --variant or --student, a class --variants-of")
+    if options.student is not None and not options.student.strip():
+        fail("--student takes a name")
     if options.variants_of and not options.folder:
         fail("--variants-of is for a --class")
     if (options.student or options.variants_of) and not secret and not options.only_options:

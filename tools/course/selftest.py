@@ -130,7 +130,7 @@ def selftest(chosen: list[Assignment], builder: Builder) -> int:
                 "\n".join(
                     [
                         f"{assignment.id}: {'NOT as it says' if lines else 'as it says'}, {len(tried)} submissions"
-                        + (f", and {len(more)} of {variants.count(assignment)} variants" if more else ""),
+                        + (f", and {len(more)} of its {variants.count(assignment)} variants" if more else ""),
                         *lines,
                     ]
                 ),

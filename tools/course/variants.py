@@ -143,12 +143,13 @@ def replaced(file: pathlib.Path, rule: Rule, texts: dict[str, str]) -> dict[str,
     return {name: pattern.sub(lambda found: rule.replace[found[0]], text) for name, text in texts.items()}
 
 
-def refilled(text: str) -> str:
-    """With comments and paragraphs filled anew that have a long line: what was put there may be longer than before."""
+def refilled(text: str, begin: str) -> str:
+    """With paragraphs filled anew that have a long line: what was put there may be longer than what stood there. A
+    paragraph begins like this."""
     found, lines = [], text.split("\n")
     while lines:
         line = lines.pop(0)
-        start = re.match(r" *(// |- |(?=\w))", line)
+        start = re.match(begin, line)
         if len(line) > COLUMNS and start:
             later = start[0].replace("-", " ")
             while lines and re.match(rf"{later}[\w`(]", lines[0]):
@@ -175,7 +176,11 @@ def texts_of(assignment: Assignment, number: int) -> dict[str, str]:
     command = f"./lab grade {assignment.id} {assignment.files[0]}"
     rest = rest.replace(command, f"{command} --variant {number}")
     texts["assignment.md"] = f"{heading}\n\n{said}\n\n{rest}"
-    return {name: refilled(text) if name.endswith((".md", ".cuh")) else text for name, text in texts.items()}
+    begins = {".md": r"- |(?=\w)", ".cuh": r" *// "}
+    kinds = {name: pathlib.PurePath(name).suffix for name in texts}
+    return {
+        name: refilled(text, begins[kinds[name]]) if kinds[name] in begins else text for name, text in texts.items()
+    }
 
 
 def described(mine: dict[str, str]) -> str:
