@@ -12,9 +12,8 @@
 
 namespace gemm {
 
-struct InColumns {
-  bool a = false, b = false;
-};
+/// Which operands. A submission's macro may stand for a number, but not behind `InColumns::`.
+enum class InColumns { a, b, a_and_b };
 
 constexpr std::size_t COLUMNS_ALIGNMENT = 256;  // of both copies, but for what the matrix itself is off
 
@@ -56,8 +55,8 @@ Status lay_out(P& p, InColumns chosen, cudaStream_t stream) {
   auto* const to_a = static_cast<std::byte*>(static_cast<void*>(p.workspace));
   std::byte* const to_b = to_a + bytes_in_columns(rows, cols, p.lda, sizeof(*p.a));
   if (p.depth() == 0) return Status::ok();  // then A and B may hold NaN, and nobody reads them
-  Status status = chosen.a ? copy_to_columns(p.a, rows, cols, p.lda, to_a, stream) : Status::ok();
-  if (status && chosen.b) status = copy_to_columns(p.b, k, p.n, p.ldb, to_b, stream);
+  Status status = chosen != InColumns::b ? copy_to_columns(p.a, rows, cols, p.lda, to_a, stream) : Status::ok();
+  if (status && chosen != InColumns::a) status = copy_to_columns(p.b, k, p.n, p.ldb, to_b, stream);
   return status;
 }
 

@@ -252,7 +252,7 @@ class Refused(Variants):
             status, _, error = command(module, *arguments)
             self.assertEqual((status, "drawn from the teacher's secret" in error), (2, True), error)
         status, _, error = command(commands, "list", "--variants-of", names)
-        self.assertEqual((status, error), (2, "error: --variants-of is for export\n"))
+        self.assertEqual((status, error), (2, "error: --variants-of and the secret are for export\n"))
         self.assertFalse((self.folder / "x").exists())
 
 

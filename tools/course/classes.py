@@ -31,6 +31,7 @@ def submissions_in(folder: pathlib.Path) -> list[pathlib.Path]:
 def fingerprint(assignment: Assignment, submission: pathlib.Path, secret: str, hints: int, builder: Builder) -> str:
     """Of all that a grade depends on."""
     text = hashlib.sha256(f"{assignment.digest()} {secret} {hints} {builder.judge.stat().st_mtime_ns}".encode())
+    text.update(str(assignment.variant).encode())
     for name in assignment.files:
         path = submission / name if submission.is_dir() else submission
         try:
@@ -113,8 +114,6 @@ def grade_class(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         fail(f"can't write into {out}: {error.strerror}")
-    for one_of_them in set(of.values()):
-        known(builder, one_of_them)  # once, and before the others ask
     cpus: queue.Queue[int] = queue.Queue()
     for cpu in sorted(os.sched_getaffinity(0)):
         cpus.put(cpu)
@@ -141,6 +140,7 @@ def grade_class(
     results: dict[str, Json] = {}
     new = 0
     with concurrent.futures.ThreadPoolExecutor(cpus.qsize()) as pool:
+        list(pool.map(lambda each: known(builder, each), set(of.values())))  # once, and before the others ask
         running = [pool.submit(one, submission) for submission in submissions]
         try:
             for number, (submission, future) in enumerate(zip(submissions, running), 1):

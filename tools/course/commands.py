@@ -43,8 +43,8 @@ def main() -> int:
         fail("export needs --students DIR" if options.command == "export" else "--students is for export")
     students = names_in(options.variants_of) if options.variants_of else None
     secret = secret_of(options)
-    if students and options.command != "export":
-        fail("--variants-of is for export")
+    if (students or secret) and options.command != "export":
+        fail("--variants-of and the secret are for export")
     if students and not secret and not options.only_options:
         fail("variants are drawn from the teacher's secret: --secret-file FILE")
     alike = options.command == "similarity"

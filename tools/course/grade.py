@@ -168,7 +168,7 @@ def is_right_for(builder: Builder, assignment: Assignment, texts: dict[str, str]
         with tempfile.TemporaryDirectory(prefix="submission-") as name:
             program = builder.program_of(assignment, texts, pathlib.Path(name))
             return all(one["right"] for one in judged(builder, assignment, program, problems, cpu))
-    except (Unbuilt, rules.Violation):
+    except (Unbuilt, rules.Violation, Broken):
         return False
 
 
