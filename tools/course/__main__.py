@@ -107,6 +107,8 @@ def main() -> int:
         return 0 if result["points"] == result["of"] else 1
     if "-" not in (options.json, options.junit, options.gradescope):
         sys.stdout.write(reports.text(result))
+        if found.variants and not found.variant and result["points"] < result["of"]:
+            print(f"Graded as variant 1 of {variants.count(found)}: if yours is another one, --variant N")
     return 0
 
 
