@@ -3,6 +3,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstdio>
 #include <iterator>
@@ -174,6 +176,9 @@ int main() {
   simt::worker_count();
   simt::set_available_memory(std::size_t{1} << 30);  // there is no /proc to read
   limit_memory(rlim_t{1} << 30);
+  // glibc reads a file before it gives a thread's memory back, and before it makes many arenas: too late by then.
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  mallopt(M_ARENA_MAX, static_cast<int>(simt::worker_count()) + 1);
   if (!filter_by(later_rules)) return 126;
   gemm::serve_stage(3);
   return 0;
