@@ -432,7 +432,7 @@ if __name__ == "__main__":
             print(NO_COURSE or f"SKIPPED, NOT RUN: {sandbox.works()}")
             sys.exit(0)
         chosen = [found.id for found in assignments() if found.folder.parent.name == arguments[1]]
-        status, out, error = command("tools.course.commands", "selftest", *chosen, "--build", BUILD, timeout=900)
+        status, out, error = command("tools.course.commands", "selftest", *chosen, "--build", BUILD, timeout=1800)
         print(out, error)
         sys.exit(status)
     unittest.main(argv=[sys.argv[0], *arguments])

@@ -55,6 +55,8 @@ class Assignment:
     most_bytes: int
     forbidden: tuple[str, ...]
     items: tuple[Item, ...]
+    variants: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)  # parameters, and their choices
+    variant: int = 0  # its number, of one of them
 
     @property
     def id(self) -> str:
@@ -122,13 +124,28 @@ def item_of(file: pathlib.Path, entry: Any) -> Item:
     return Item(**{**entry, "problems": tuple(entry.get("problems", ())), "needs": tuple(entry.get("needs", ()))})
 
 
+def variants_of(file: pathlib.Path, said: Any) -> dict[str, tuple[str, ...]]:
+    if not isinstance(said, dict) or not all(isinstance(choices, list) for choices in said.values()):
+        wrong(file, "variants takes parameters, each with a list of choices")
+    found = {str(name): tuple(map(str, choices)) for name, choices in said.items()}
+    for name, choices in found.items():
+        if len(choices) < 2 or len(set(choices)) < len(choices):
+            wrong(file, f"variants: '{name}' needs two choices or more, each once")
+    return found
+
+
 @functools.cache
 def assignment(name: str) -> Assignment:
-    """By its id. Says in one line what is wrong with it."""
+    """By its id."""
     folder = COURSE / name
-    file = folder / "rubric.yaml"
-    if name.count("/") != 1 or ".." in name or not file.is_file():
+    if name.count("/") != 1 or ".." in name or not (folder / "rubric.yaml").is_file():
         fail(f"no assignment '{name}': {', '.join(found.id for found in assignments())}")
+    return load(folder)
+
+
+def load(folder: pathlib.Path) -> Assignment:
+    """Says in one line what is wrong with it."""
+    file = folder / "rubric.yaml"
     try:
         rubric = yaml.safe_load(file.read_text())
     except yaml.YAMLError as error:
@@ -164,6 +181,7 @@ def assignment(name: str) -> Assignment:
         most_bytes=rubric["limits"]["bytes"],
         forbidden=tuple(rubric.get("forbid", ())),
         items=items,
+        variants=variants_of(file, rubric.get("variants", {})),
     )
 
 
