@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "common/kernel/launch.cuh"
+#include "common/problem/columns_record.hpp"
 #include "common/problem/problem.hpp"
 
 namespace gemm {
@@ -37,11 +38,11 @@ Status copy_to_columns(const T*& matrix, std::int64_t rows, std::int64_t cols, s
                        cudaStream_t stream) {
   const std::int64_t column = rows + ld - cols;
   T* const copy = reinterpret_cast<T*>(to + reinterpret_cast<std::uintptr_t>(matrix) % COLUMNS_ALIGNMENT);
-  for (std::int64_t j = 0; j < cols; ++j) {
-    const cudaError_t error = cudaMemcpy2DAsync(copy + j * column, sizeof(T), matrix + j, ld * sizeof(T), sizeof(T),
-                                                rows, cudaMemcpyDeviceToDevice, stream);
-    if (error != cudaSuccess) return status_of(error);
-  }
+  const ColumnsRecord record{matrix, copy, rows, cols, ld, column, sizeof(T)};
+  if (columns_log)
+    columns_log->push_back(record);
+  else if (const cudaError_t error = copy_columns(record, stream); error != cudaSuccess)
+    return status_of(error);
   matrix = copy;
   ld = column;
   return Status::ok();
