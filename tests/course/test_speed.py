@@ -264,7 +264,12 @@ if __name__ == "__main__":
     build, gpu = (pathlib.Path(argument).resolve() for argument in arguments[:2])
     done = unittest.main(argv=[sys.argv[0], *(word for word in arguments[2:] if word != "--json")], exit=False).result
     if out and done.wasSuccessful() and all(measured.values()):
-        device = speed.timer_of(Builder(build, gpu=gpu)).device["device"]
+        known = speed.timer_of(Builder(build, gpu=gpu)).device
         command = "tests/course/test_speed.py build/cpu build/gpu --json course_speed.json"
-        out.write_text(text_of_digest(digest({"device": device, "command": command, **measured})) + "\n")
+        out.write_text(
+            text_of_digest(
+                digest({"device": known["device"], "commit": known["commit"], "command": command, **measured})
+            )
+            + "\n"
+        )
     sys.exit(not done.wasSuccessful())

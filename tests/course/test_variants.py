@@ -122,7 +122,7 @@ class Texts(Variants):
         for base in assignments():
             for one in variants.all_of(base) if base.variants else ():
                 with self.subTest(one.title):
-                    self.assertEqual((one.id, one.graded), (base.id, 100))
+                    self.assertEqual((one.id, one.graded()), (base.id, 100))
                     for name in one.files:
                         self.assertIn(f'#include "{name}"\n', one.contract.read_text())
                     text = (one.folder / "assignment.md").read_text()

@@ -24,7 +24,7 @@ import threading
 import time
 
 from tools.command_line import fail, parser_of
-from tools.repository import CPU, ROOT, write_digest
+from tools.repository import CPU, ROOT, commit_of_tree, write_digest
 
 FILE = CPU / "class.json"
 ASSIGNMENTS = ("sgemm/02_tile", "tsm/01_split_k", "debug/02_race")
@@ -154,5 +154,5 @@ def main(arguments: list[str] | None = None) -> int:
     print("\n".join([*complaints, f"{taken}"]))
     if complaints:
         return 1
-    write_digest(FILE, {**taken, "assignments": list(ASSIGNMENTS)})
+    write_digest(FILE, {**taken, "assignments": list(ASSIGNMENTS), "commit": commit_of_tree(FILE)})
     return 0
