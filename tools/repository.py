@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import subprocess
 from typing import Any
 
 from tools.digest import digest, expanded, text_of
@@ -85,3 +86,13 @@ def with_history(lines: list[str]) -> list[str]:
         )
         lines = [line.replace(f"commit {commit}", note) for line in lines]
     return lines
+
+
+def commit_of_tree(record: pathlib.Path) -> str:
+    """As measurements name it. `record`: the file that is about to be replaced, which is no change."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", f":!{record.relative_to(ROOT)}")
+    return git("rev-parse", "--short=12", "HEAD") + ("-dirty" if changed else "")

@@ -15,6 +15,7 @@
 #include "common/backend/device.hpp"
 #include "common/backend/device_memory.hpp"
 #include "common/check/contender.hpp"
+#include "common/problem/columns_record.hpp"
 #include "common/toolchain/jit.hpp"
 
 namespace course {
@@ -57,10 +58,21 @@ class Kernels {
     const auto workspace_bytes = program.plan.at("workspace_bytes").get<std::size_t>();
     if (workspace_bytes > most_workspace) throw std::runtime_error("asks for too large a workspace");
     workspace_ = DeviceArray<unsigned char>(workspace_bytes);
+    for (const gemm::Json& json : program.plan.at("columns"))
+      columns_.push_back(
+          {json.at(0), json.at(1), json.at(2), json.at(3), json.at(4), json.at(5), json.at(6), json.at(7)});
     for (const gemm::Json& json : program.plan.at("launches")) launches_.push_back(launch_of(json, library));
   }
 
-  void prepare() { check_cuda(cudaMemsetAsync(workspace_.data(), 0, workspace_.size()), "clear the workspace"); }
+  // What a launch finds in its workspace: zeros, and operands that the contract lays out in columns.
+  void prepare(const std::array<unsigned char*, 4>& operands) {
+    check_cuda(cudaMemsetAsync(workspace_.data(), 0, workspace_.size()), "clear the workspace");
+    for (const Columns& c : columns_) {
+      const gemm::ColumnsRecord record{
+          operands[c.operand] + c.from, workspace_.data() + c.to, c.rows, c.cols, c.ld, c.column, c.element};
+      check_cuda(gemm::copy_columns(record, nullptr), "lay out the operands in columns");
+    }
+  }
 
   gemm::Status launch(std::array<unsigned char*, 4> operands) {
     operands[3] = workspace_.data();
@@ -110,6 +122,12 @@ class Kernels {
     return launch;
   }
 
+  struct Columns {
+    std::size_t operand;
+    std::int64_t from, to, rows, cols, ld, column;
+    std::size_t element;
+  };
+  std::vector<Columns> columns_;
   std::vector<PlannedLaunch> launches_;
   DeviceArray<unsigned char> workspace_;
 };
@@ -181,7 +199,7 @@ class Server {
   float timed(int launches) {
     static Event start, stop;
     // Work ahead, too: the clocks come up, and all is enqueued by the time that the first launch begins.
-    if (kernels_) kernels_->prepare();
+    if (kernels_) kernels_->prepare(operands_);
     for (int i = 0; i < 4; ++i) check_cuda(cudaMemsetAsync(flushed_.data(), i, flushed_.size()), "flush the L2 cache");
     check_cuda(cudaEventRecord(start.event), "record an event");
     for (int i = 0; i < launches; ++i) {

@@ -120,7 +120,13 @@ Json plan(const gemm::Contender& contender, const Json& json, const Job& job, in
     for (const auto& argument : arguments) launch["arguments"].push_back(planned(argument));
     launches.push_back(launch);
   }
-  return {{"launches", launches}, {"workspace_bytes", plan.workspace_bytes}, {"fp16_products", plan.fp16_products}};
+  Json columns = Json::array();
+  for (const auto& [operand, from, to, rows, cols, ld, column, element] : plan.columns)
+    columns.push_back({operand, from, to, rows, cols, ld, column, element});
+  return {{"launches", launches},
+          {"columns", columns},
+          {"workspace_bytes", plan.workspace_bytes},
+          {"fp16_products", plan.fp16_products}};
 }
 
 int run(const std::string& file, const std::string& program, std::vector<std::string> command) {

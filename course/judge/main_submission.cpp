@@ -4,6 +4,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <sched.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstdio>
 #include <iterator>
@@ -192,6 +194,9 @@ void limit_memory(rlim_t more) {
   simt::worker_count();
   simt::set_available_memory(std::size_t{1} << 30);  // there is no /proc to read
   limit_memory(rlim_t{1} << 30);
+  // glibc reads a file before it gives a thread's memory back, and before it makes many arenas: too late by then.
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  mallopt(M_ARENA_MAX, static_cast<int>(simt::worker_count()) + 1);
 }
 
 }  // namespace

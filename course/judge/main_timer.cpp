@@ -26,6 +26,7 @@
 #include "common/backend/device_memory.hpp"
 #include "common/check/workbench.hpp"
 #include "common/measure/roofline.hpp"
+#include "common/report/build_info.hpp"
 #include "course/judge/job.hpp"
 #include "course/judge/launcher.hpp"
 
@@ -209,6 +210,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[1], "--device") == 0) {
       const gemm::DeviceInfo& device = gemm::open_device();
       fmt::print("{}\n", Json{{"device", device.name},
+                              {"commit", gemm::build_commit()},
                               {"multiprocessors", device.sm_count},
                               {"compute_capability", device.compute_capability}}
                              .dump());

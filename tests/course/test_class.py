@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A class of 120 submissions, graded on two cores without a GPU, interrupted twice and resumed: within limits.
+"""A class, graded on two cores without a GPU, interrupted twice and resumed: within the limits of a class of 120.
 
 usage: test_class.py BUILD [--submissions N]
 

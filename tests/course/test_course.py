@@ -142,6 +142,7 @@ class Points(Course):
             {"full": 12, "least": 1},
             {"metric": "x"},
             {"needs": "y"},
+            *({"at": {"m": 1, "n": 1, "k": size}} for size in ("x", -1, [1], [2, 1], [1, 2, 0])),
         ):
             with self.subTest(bad), self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
                 item_of("a file", {**good, **bad})
@@ -431,7 +432,7 @@ if __name__ == "__main__":
             print(NO_COURSE or f"SKIPPED, NOT RUN: {sandbox.works()}")
             sys.exit(0)
         chosen = [found.id for found in assignments() if found.folder.parent.name == arguments[1]]
-        status, out, error = command("tools.course.commands", "selftest", *chosen, "--build", BUILD, timeout=900)
+        status, out, error = command("tools.course.commands", "selftest", *chosen, "--build", BUILD, timeout=1800)
         print(out, error)
         sys.exit(status)
     unittest.main(argv=[sys.argv[0], *arguments])

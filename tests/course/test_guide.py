@@ -29,7 +29,14 @@ class Guide(unittest.TestCase):
     def test_every_key_is_explained(self):
         from tools.course.assignment import HIDDEN, Assignment, Item, assignments
 
-        renamed = {"folder": "", "most_lines": "lines", "most_bytes": "bytes", "forbidden": "forbid", "items": "points"}
+        renamed = {
+            "folder": "",
+            "variant": "",
+            "most_lines": "lines",
+            "most_bytes": "bytes",
+            "forbidden": "forbid",
+            "items": "points",
+        }
         keys = {renamed.get(field.name, field.name) for field in dataclasses.fields(Assignment)} - {""}
         keys |= {field.name for field in dataclasses.fields(Item)} | HIDDEN
         self.assertEqual({key for key in keys if f"`{key}`" not in TEXT and f"`{key}:" not in TEXT}, set())

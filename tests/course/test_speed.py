@@ -16,7 +16,7 @@ import threading
 import time
 import unittest
 
-from tools.course import grade, speed, turns
+from tools.course import grade, speed, turns, variants
 from tools.course.assignment import Assignment, Item, assignment, assignments
 from tools.course.build import Builder
 from tools.digest import digest
@@ -158,29 +158,7 @@ class Turns(unittest.TestCase):
                 self.assertEqual(number, 2)
 
 
-class Plans(unittest.TestCase):
-    def test_each_solution_says_what_it_launches(self) -> None:
-        timer = speed.Timer(Builder(build))
-        vars(timer)["device"] = {"multiprocessors": 132}
-        timed = [found for found in assignments() if any(item.kind == "speed" for item in found.items)]
-        self.assertGreaterEqual(len(timed), 13)
-        for found in timed:
-            with self.subTest(found.id), tempfile.TemporaryDirectory() as name:
-                item = next(item for item in found.items if item.kind == "speed")
-                texts = {found.files[0]: (found.folder / "teacher" / "solution.cuh").read_text()}
-                program = timer.builder.program_of(found, texts, pathlib.Path(name))
-                kernels = Any_of_them()
-                plan = timer.planned(found, program, item.at, kernels)
-                launches = [launch for launch in plan["launches"] if launch["arguments"]]
-                operands = {argument.get("operand") for launch in launches for argument in launch["arguments"]}
-                self.assertLessEqual({"x", "y", "out"}, operands, plan)
-                self.assertEqual("workspace" in operands, plan["workspace_bytes"] > 0)
-                for launch in launches:
-                    self.assertGreater(min(launch["grid"]), 0)
-                    self.assertRegex(launch["kernel"], r"^\w+(<.*>)?$")
-
-
-class Any_of_them(dict):  # noqa: N801
+class AllKernels(dict[str, str]):
     """Kernels by their names, where no compiler for GPUs has made any."""
 
     def __contains__(self, name: object) -> bool:
@@ -188,6 +166,45 @@ class Any_of_them(dict):  # noqa: N801
 
     def __missing__(self, name: str) -> str:
         return name
+
+
+class Plans(unittest.TestCase):
+    def plan_of(self, found: Assignment) -> Json:
+        timer = speed.Timer(Builder(build))
+        vars(timer)["device"] = {"multiprocessors": 132}
+        item = next(item for item in found.items if item.kind == "speed")
+        assert item.at
+        texts = {found.files[0]: (found.folder / "teacher" / "solution.cuh").read_text()}
+        with tempfile.TemporaryDirectory() as name:
+            program = timer.builder.program_of(found, texts, pathlib.Path(name))
+            return timer.planned(found, program, item.at, AllKernels())
+
+    def test_each_solution_says_what_it_launches(self) -> None:
+        timed = [found for found in assignments() if any(item.kind == "speed" for item in found.items)]
+        self.assertGreaterEqual(len(timed), 13)
+        for found in timed:
+            with self.subTest(found.id):
+                plan = self.plan_of(found)
+                operands = {argument.get("operand") for launch in plan["launches"] for argument in launch["arguments"]}
+                self.assertLessEqual({"x", "y", "out"}, operands, plan)
+                self.assertEqual("workspace" in operands, plan["workspace_bytes"] > 0)
+                for launch in plan["launches"]:
+                    self.assertGreater(min(launch["grid"]), 0)
+                    self.assertRegex(launch["kernel"], r"^\w+(<.*>)?$")
+
+    def test_operands_in_columns(self) -> None:
+        own = in_columns()
+        plan = self.plan_of(own)
+        self.assertGreater(len(plan["columns"]), 0, plan)
+        for operand, start, _, rows, cols, ld, column, element in plan["columns"]:
+            self.assertIn(operand, (0, 1))
+            self.assertEqual((start, rows, cols, ld, column, element), (0, 2048, 2048, 2048, 2048, 4))
+        self.assertIn("workspace", {argument.get("operand") for argument in plan["launches"][0]["arguments"]})
+
+
+def in_columns() -> Assignment:
+    """A variant whose contract lays operands out in columns."""
+    return next(own for own in variants.all_of(assignment("sgemm/02_tile")) if "lay_out" in own.contract.read_text())
 
 
 class OnGpu(unittest.TestCase):
@@ -213,16 +230,16 @@ class OnGpu(unittest.TestCase):
         self.assertLessEqual(max(points) - min(points), 1.0, points)
 
     def test_solutions_get_full_points(self) -> None:
-        for found in assignments():
+        for found in [*assignments(), in_columns()]:
             if not any(item.kind == "speed" for item in found.items):
                 continue
             with self.subTest(found.id):
                 result = grade.grade(found, found.folder / "teacher" / "solution.cuh", "", 1, Builder(build, gpu=gpu))
                 item = self.speed(result)
                 print(f"{found.id}: {item['feedback'][0]}", flush=True)
-                measured["solutions"].append(
-                    {"assignment": found.id, "points": item["points"], "of": item["of"], **item["times"]}
-                )
+                name = found.id + (f", variant {found.variant}" if found.variant else "")
+                row = {"assignment": name, "points": item["points"], "of": item["of"]}
+                measured["solutions"].append(row | item["times"])
                 self.assertEqual(result["points"], result["of"], result)
 
     def test_cheats_get_no_more(self) -> None:
@@ -247,7 +264,12 @@ if __name__ == "__main__":
     build, gpu = (pathlib.Path(argument).resolve() for argument in arguments[:2])
     done = unittest.main(argv=[sys.argv[0], *(word for word in arguments[2:] if word != "--json")], exit=False).result
     if out and done.wasSuccessful() and all(measured.values()):
-        device = speed.timer_of(Builder(build, gpu=gpu)).device["device"]
+        known = speed.timer_of(Builder(build, gpu=gpu)).device
         command = "tests/course/test_speed.py build/cpu build/gpu --json course_speed.json"
-        out.write_text(text_of_digest(digest({"device": device, "command": command, **measured})) + "\n")
+        out.write_text(
+            text_of_digest(
+                digest({"device": known["device"], "commit": known["commit"], "command": command, **measured})
+            )
+            + "\n"
+        )
     sys.exit(not done.wasSuccessful())

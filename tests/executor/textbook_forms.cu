@@ -222,6 +222,20 @@ TEST_F(Launches, NeedMuchSharedMemoryAllowed) {
   EXPECT_EQ(count(1), 32);
 }
 
+TEST(Copies, TakeRowsApart) {
+  DeviceArray<int> out = zeros<int>(12);
+  const int from[] = {1, 2, 3, 4, 5, 6};  // 3 rows of 2; a column of them to every fourth word
+  const auto copy = [&](std::size_t to_pitch, std::size_t width, std::size_t height) {
+    return cudaMemcpy2DAsync(out.data(), to_pitch, from + 1, 2 * sizeof(int), width, height, cudaMemcpyHostToDevice);
+  };
+  EXPECT_EQ(copy(4 * sizeof(int), sizeof(int), 3), cudaSuccess);
+  EXPECT_EQ(out.to_host(), (std::vector<int>{2, 0, 0, 0, 4, 0, 0, 0, 6, 0, 0, 0}));
+  EXPECT_EQ(copy(sizeof(int), 2 * sizeof(int), 1), cudaErrorInvalidValue) << "a row is longer than the pitch";
+  EXPECT_EQ(copy(16 * sizeof(int), sizeof(int), 2), cudaErrorInvalidValue) << "beyond the array";
+  EXPECT_EQ(copy(0, 0, 3), cudaSuccess);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+}
+
 TEST_F(Launches, AreNotedAndCanBeLeftOut) {
   std::vector<LaunchRecord> records;
   {

@@ -16,6 +16,7 @@ from tools.repository import ROOT, Json
 
 COURSE = ROOT / "course"
 KINDS = ("builds", "rules", "right", "clean", "count", "reproducible", "speed", "manual")
+OPERATIONS, TYPES = ("gemm", "tsmttsm", "tsmm"), ("s", "d", "z", "h")
 PROBLEM = {"m", "n", "k", "alpha", "beta", "padded", "dist", "lda", "ldb", "ldc", "offset"}
 HIDDEN = PROBLEM | {"count"}
 
@@ -54,6 +55,8 @@ class Assignment:
     most_bytes: int
     forbidden: tuple[str, ...]
     items: tuple[Item, ...]
+    variants: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)  # parameters, and their choices
+    variant: int = 0  # its number, of one of them
 
     @property
     def id(self) -> str:
@@ -77,6 +80,14 @@ def wrong(file: pathlib.Path, text: str) -> None:
     fail(f"{file}: {text}")
 
 
+def is_size(wanted: Any) -> bool:
+    """A number, or the range that it is drawn from."""
+    numbers = wanted if isinstance(wanted, list) else [wanted, wanted]
+    if len(numbers) not in (2, 3) or not all(type(each) is int and each >= 0 for each in numbers):
+        return False
+    return numbers[0] <= numbers[1] and numbers[2:] != [0]
+
+
 def item_of(file: pathlib.Path, entry: Any) -> Item:
     if not isinstance(entry, dict) or not {"name", "kind", "points"} <= entry.keys():
         wrong(file, "each item under points needs a name, a kind and points")
@@ -93,6 +104,9 @@ def item_of(file: pathlib.Path, entry: Any) -> Item:
             wrong(file, f"item '{entry['name']}': a problem is m, n and k, and perhaps {', '.join(sorted(PROBLEM))}")
     if "hidden" in entry and not {"m", "n", "k", "count"} <= entry["hidden"].keys() <= HIDDEN:
         wrong(file, f"item '{entry['name']}': hidden takes {', '.join(sorted(HIDDEN))}")
+    wanted = [*entry.get("problems", []), *(entry[name] for name in ("at", "hidden") if name in entry)]
+    if not all(is_size(each[name]) for each in wanted for name in "mnk"):
+        wrong(file, f"item '{entry['name']}': a size is a number, or under hidden [least, most] or [least, most, step]")
     if kind == "right" and ("problems" in entry) == ("hidden" in entry):
         wrong(file, f"item '{entry['name']}': either problems or hidden")
     if kind in ("count", "reproducible", "speed") and "at" not in entry:
@@ -110,13 +124,28 @@ def item_of(file: pathlib.Path, entry: Any) -> Item:
     return Item(**{**entry, "problems": tuple(entry.get("problems", ())), "needs": tuple(entry.get("needs", ()))})
 
 
+def variants_of(file: pathlib.Path, said: Any) -> dict[str, tuple[str, ...]]:
+    if not isinstance(said, dict) or not all(isinstance(choices, list) for choices in said.values()):
+        wrong(file, "variants takes parameters, each with a list of choices")
+    found = {str(name): tuple(map(str, choices)) for name, choices in said.items()}
+    for name, choices in found.items():
+        if len(choices) < 2 or len(set(choices)) < len(choices):
+            wrong(file, f"variants: '{name}' needs two choices or more, each once")
+    return found
+
+
 @functools.cache
 def assignment(name: str) -> Assignment:
-    """By its id. Says in one line what is wrong with it."""
+    """By its id."""
     folder = COURSE / name
-    file = folder / "rubric.yaml"
-    if name.count("/") != 1 or ".." in name or not file.is_file():
+    if name.count("/") != 1 or ".." in name or not (folder / "rubric.yaml").is_file():
         fail(f"no assignment '{name}': {', '.join(found.id for found in assignments())}")
+    return load(folder)
+
+
+def load(folder: pathlib.Path) -> Assignment:
+    """Says in one line what is wrong with it."""
+    file = folder / "rubric.yaml"
     try:
         rubric = yaml.safe_load(file.read_text())
     except yaml.YAMLError as error:
@@ -124,6 +153,16 @@ def assignment(name: str) -> Assignment:
     needed = {"title", "operation", "type", "files", "limits", "points"}
     if not isinstance(rubric, dict) or needed - rubric.keys():
         wrong(file, f"needs {', '.join(sorted(needed))}")
+    if not isinstance(rubric["limits"], dict) or not {"lines", "bytes"} <= rubric["limits"].keys():
+        wrong(file, "limits are lines and bytes")
+    if not isinstance(rubric["points"], list):
+        wrong(file, "points is a list of items")
+    if not isinstance(rubric["files"], list):
+        wrong(file, "files is a list of names")
+    if rubric["operation"] not in OPERATIONS or rubric["type"] not in TYPES:
+        wrong(file, f"the operation is one of {', '.join(OPERATIONS)}, and the type one of {', '.join(TYPES)}")
+    if not (folder / f"{folder.name}.cu").is_file():
+        wrong(folder, f"there is no contract {folder.name}.cu")
     items = tuple(item_of(file, entry) for entry in rubric["points"])
     if len({item.name for item in items}) < len(items):
         wrong(file, "two items have the same name")
@@ -142,6 +181,7 @@ def assignment(name: str) -> Assignment:
         most_bytes=rubric["limits"]["bytes"],
         forbidden=tuple(rubric.get("forbid", ())),
         items=items,
+        variants=variants_of(file, rubric.get("variants", {})),
     )
 
 

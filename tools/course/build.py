@@ -85,7 +85,7 @@ class Builder:
                 words, cwd=self.build, stdin=subprocess.DEVNULL, stdout=said, stderr=said, timeout=60 + 4 * seconds
             )
             said.seek(0)
-            text = said.read(2 * MOST_SAID).decode(errors="replace").replace(f"{folder}/", "")
+            text = said.read(2 * MOST_SAID).decode(errors="replace").replace(f"{folder}/", "").replace(f"{ROOT}/", "")
         return subprocess.CompletedProcess(words, done.returncode, text.strip()[:MOST_SAID])
 
     def compiled(

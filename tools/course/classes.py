@@ -15,7 +15,7 @@ import re
 import sys
 
 from tools.command_line import fail
-from tools.course import grade, reports, speed
+from tools.course import grade, reports, speed, variants
 from tools.course.assignment import Assignment
 from tools.course.build import Builder, known
 from tools.repository import Json
@@ -33,6 +33,7 @@ def fingerprint(assignment: Assignment, submission: pathlib.Path, secret: str, h
     programs = [builder.judge, *([speed.timer_of(builder).program] if builder.gpu else [])]
     built = [program.stat().st_mtime_ns for program in programs]
     text = hashlib.sha256(f"{assignment.digest()} {secret} {hints} {built}".encode())
+    text.update(str(assignment.variant).encode())
     for name in assignment.files:
         path = submission / name if submission.is_dir() else submission
         try:
@@ -63,6 +64,7 @@ def failed(assignment: Assignment, error: Exception, builder: Builder) -> Json:
     return {
         "assignment": assignment.id,
         "title": assignment.title,
+        "variant": assignment.variant,
         "points": 0.0,
         "of": assignment.graded(builder.gpu is not None),
         "items": [],
@@ -75,26 +77,45 @@ def table(assignment: Assignment, results: dict[str, Json]) -> str:
     names = [item.name for item in assignment.items]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["submission", "points", "of", *names, "error"])
+    of_variants = ["variant", "looks_like"] if any(result.get("variant") for result in results.values()) else []
+    writer.writerow(["submission", "points", "of", *names, *of_variants, "error"])
     for who, result in results.items():
         points = {item["name"]: item["points"] for item in result["items"]}
         # A name that a spreadsheet would run is a text.
         safe = f"'{who}" if who[:1] in "=+-@\t\r" else who
         writer.writerow(
-            [safe, result["points"], result["of"], *(points.get(name, "") for name in names), result.get("error", "")]
+            [
+                *(safe, result["points"], result["of"]),
+                *(points.get(name, "") for name in names),
+                *(result.get(name) or "" for name in of_variants),
+                result.get("error", ""),
+            ]
         )
     return out.getvalue()
 
 
 def grade_class(
-    assignment: Assignment, folder: pathlib.Path, out: pathlib.Path, secret: str, hints: int, builder: Builder
+    assignment: Assignment,
+    folder: pathlib.Path,
+    out: pathlib.Path,
+    secret: str,
+    hints: int,
+    builder: Builder,
+    students: list[str] | None = None,
 ) -> int:
+    """Students: their names, if each has a variant of their own. A submission is called as they are."""
+    submissions = submissions_in(folder)
+    if students is not None:
+        variants.require_students(submissions, students)
+    others = variants.all_of(assignment) if students is not None else [assignment]
+    of = {
+        path: variants.of_student(assignment, secret, variants.name_of(path)) if students is not None else assignment
+        for path in submissions
+    }
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         fail(f"can't write into {out}: {error.strerror}")
-    submissions = submissions_in(folder)
-    known(builder, assignment)  # once, and before the others ask
     cpus: queue.Queue[int] = queue.Queue()
     for cpu in sorted(os.sched_getaffinity(0)):
         cpus.put(cpu)
@@ -102,15 +123,15 @@ def grade_class(
     def one(submission: pathlib.Path) -> tuple[Json, bool]:
         who = file_name_of(submission)
         file = out / f"{who}.json"
-        mark = fingerprint(assignment, submission, secret, hints, builder)
+        mark = fingerprint(of[submission], submission, secret, hints, builder)
         before = kept(file, mark)
         if before:
             return before, False
         cpu = cpus.get()
         try:
-            result = grade.grade(assignment, submission, secret, hints, builder, cpu)
+            result = grade.grade(of[submission], submission, secret, hints, builder, cpu, others)
         except Exception as error:  # one bad submission never stops the rest
-            return failed(assignment, error, builder), True
+            return failed(of[submission], error, builder), True
         finally:
             cpus.put(cpu)
         result["fingerprint"] = mark
@@ -121,6 +142,7 @@ def grade_class(
     results: dict[str, Json] = {}
     new = 0
     with concurrent.futures.ThreadPoolExecutor(cpus.qsize()) as pool:
+        list(pool.map(lambda each: known(builder, each), set(of.values())))  # once, and before the others ask
         running = [pool.submit(one, submission) for submission in submissions]
         try:
             for number, (submission, future) in enumerate(zip(submissions, running), 1):

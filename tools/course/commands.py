@@ -5,6 +5,8 @@ usage: ./lab course list                       the assignments
        ./lab course selftest [TRACK/NN_name...]   each solution, skeleton and wrong submission graded
        ./lab course similarity TRACK/NN_name --class FOLDER   which submissions are alike, or like a stage
 
+--variants-of FILE  export for each student in FILE, a name on a line: a folder each, with the student's own variants
+--secret-file FILE  what variants are drawn from, as for ./lab grade
 --most N     as many pairs of similar ones at most (20)
 --html FILE  the pairs as a page, too
 
@@ -18,6 +20,8 @@ import pathlib
 from tools.command_line import fail, parser_of, run
 from tools.course import sandbox
 from tools.course.assignment import assignment, assignments
+from tools.course.secret import add_options, secret_of
+from tools.course.variants import count, names_in
 
 
 def main() -> int:
@@ -28,6 +32,8 @@ def main() -> int:
     parser.add_argument("--class", dest="folder", metavar="FOLDER")
     parser.add_argument("--most", type=int, default=20)
     parser.add_argument("--html", metavar="FILE")
+    parser.add_argument("--variants-of", metavar="FILE")
+    add_options(parser)
     parser.add_argument("--trusted", action="store_true")
     parser.add_argument("--build", default="build/cpu")
     parser.add_argument("--only-options", action="store_true")
@@ -35,17 +41,25 @@ def main() -> int:
     chosen = [assignment(name) for name in options.assignments] or assignments()
     if (options.command == "export") != (options.students is not None):
         fail("export needs --students DIR" if options.command == "export" else "--students is for export")
+    students = names_in(options.variants_of) if options.variants_of else None
+    secret = secret_of(options)
+    if (students or secret) and options.command != "export":
+        fail("--variants-of and the secret are for export")
+    if students and not secret and not options.only_options:
+        fail("variants are drawn from the teacher's secret: --secret-file FILE")
     alike = options.command == "similarity"
     if alike != (options.folder is not None) or (alike and len(options.assignments) != 1):
         fail("similarity takes one assignment, and --class FOLDER" if alike else "--class is for similarity")
     if options.command == "list":
         for found in [] if options.only_options else chosen:
-            print(f"{found.id:<32} {found.title}")
+            print(f"{found.id:<32} {found.title}{f', {count(found)} variants' if found.variants else ''}")
         return 0
     if options.command == "export":
         from tools.course.export import export
 
-        return 0 if options.only_options else export(pathlib.Path(options.students))
+        if options.only_options:
+            return 0
+        return export(pathlib.Path(options.students), chosen, students, secret)
     if alike:
         from tools.course.similarity import similarity
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
 
 from tools.course import metrics, rules, speed
 from tools.course.assignment import Assignment, Item, later
@@ -14,6 +16,10 @@ from tools.course.problems import problems_of
 from tools.repository import Json
 
 HINTS = ("nothing", "what is wrong", "and where it shows")  # what hidden problems tell, by level
+
+LOOKS_LIKE = (
+    "This looks like another variant's solution: there, all public problems are right. Read your own assignment."
+)
 
 
 class Broken(Exception):
@@ -205,19 +211,57 @@ def rows_of(
     return without_what_is_needed(assignment, rows)
 
 
+def is_right_for(builder: Builder, assignment: Assignment, texts: dict[str, str], cpu: int | None) -> bool:
+    """Whether all problems are right that students can see."""
+    problems = [problem for item, problem in problems_of(assignment, "") if item.kind == "right" and not item.hidden]
+    try:
+        for name, text in texts.items() if builder.checked else ():
+            rules.check_text(assignment, name, text)
+        with tempfile.TemporaryDirectory(prefix="submission-") as name:
+            program = builder.program_of(assignment, texts, pathlib.Path(name))
+            return all(one["right"] for one in judged(builder, assignment, program, problems, cpu))
+    except (Unbuilt, rules.Violation, Broken):
+        return False
+
+
+def blamed(assignment: Assignment, rows: list[Json]) -> Json | None:
+    """Where a submission for another variant fails: it does not fit the contract, or no public problem is right."""
+    builds = next((one for one in rows if one["kind"] == "builds"), None)
+    if builds and builds["points"] == 0:
+        own = "|".join(map(re.escape, assignment.files))
+        return None if re.search(rf"^({own}):\d+.* error: ", "\n".join(builds["feedback"]), re.M) else builds
+    public = [one for one in rows if one["kind"] == "right" and not one["hidden"]]
+    return public[0] if public and not any(one["points"] for one in public) else None
+
+
 def grade(
-    assignment: Assignment, submission: pathlib.Path, secret: str, hints: int, builder: Builder, cpu: int | None = None
+    assignment: Assignment,
+    submission: pathlib.Path,
+    secret: str,
+    hints: int,
+    builder: Builder,
+    cpu: int | None = None,
+    others: Sequence[Assignment] = (),
 ) -> Json:
-    """The same for the same submission, rubric and secret."""
+    """The same for the same submission, rubric and secret. Others: variants that it is tried on where it is wrong."""
+    meant = 0
     try:
         texts = rules.read_files(assignment, submission)
         rows = graded_rows(assignment, texts, secret, hints, builder, cpu)
+        row = blamed(assignment, rows)
+        if row:
+            found = (one for one in others if one is not assignment and is_right_for(builder, one, texts, cpu))
+            meant = next((one.variant for one in found), 0)
+        if meant:
+            row["feedback"].insert(0, LOOKS_LIKE)
     except rules.Violation as error:
         rows = nothing(assignment, str(error), False, builder.gpu is not None)
     left = later(builder.gpu is not None)
     return {
         "assignment": assignment.id,
         "title": assignment.title,
+        "variant": assignment.variant,
+        "looks_like": meant,
         "points": round(sum(one["points"] for one in rows), 2),
         "of": assignment.graded(builder.gpu is not None),
         "items": rows,

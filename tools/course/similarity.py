@@ -15,7 +15,7 @@ import itertools
 import pathlib
 
 from tools.command_line import fail
-from tools.course import reports, rules
+from tools.course import reports, rules, variants
 from tools.course.assignment import Assignment
 from tools.repository import FAMILIES, ROOT
 
@@ -77,8 +77,10 @@ def public_texts() -> dict[str, str]:
 
 def pairs(assignment: Assignment, submissions: dict[str, str]) -> list[Pair]:
     """The most alike first: of submissions with each other, and with what is public."""
-    given = [path.read_text() for path in (assignment.folder / "skeleton").iterdir()] + [
-        assignment.contract.read_text()
+    given = [
+        path.read_text()
+        for one in variants.all_of(assignment)  # each student got one of them
+        for path in (*(one.folder / "skeleton").iterdir(), one.contract)
     ]
     common = frozenset().union(*map(fingerprints, given))
     prints = {who: fingerprints(text) - common for who, text in submissions.items()}

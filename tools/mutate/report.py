@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
 from collections.abc import Iterable
 
 from tools.mutate.judge import MISSED, PROVEN, REJECTED, SAME_CODE, Verdict
-from tools.repository import CPU, ROOT, Json, read_json_if_there, stages, write_digest
+from tools.repository import CPU, Json, commit_of_tree, read_json_if_there, stages, write_digest
 
 RECORD = CPU / "mutants.json"
 
@@ -71,20 +70,10 @@ def survivors(verdicts: Iterable[Verdict]) -> str:
     return text
 
 
-def commit() -> str:
-    """Of the tree, as other measurements name it."""
-
-    def git(*words: str) -> str:
-        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", f":!{RECORD.relative_to(ROOT)}")
-    return git("rev-parse", "--short=12", "HEAD") + ("-dirty" if changed else "")
-
-
 def record(seed: int, counts: dict[str, Count]) -> None:
     """Replaces what is committed of these stages."""
     known = {each["stage"]: each for each in (read_json_if_there(RECORD) or {"stages": []})["stages"]}
-    made = {"seed": seed, "commit": commit()}
+    made = {"seed": seed, "commit": commit_of_tree(RECORD)}
     known |= {stage: {"stage": stage, **made, **dataclasses.asdict(of)} for stage, of in counts.items()}
     order = stages()
     kept = sorted(

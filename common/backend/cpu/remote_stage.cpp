@@ -22,6 +22,7 @@
 #include "common/backend/cpu/stage_messages.hpp"
 #include "common/backend/device_memory.hpp"
 #include "common/kernel/launch.cuh"
+#include "common/problem/columns_record.hpp"
 #include "common/problem/registry.hpp"
 #include "common/simt/code/source_lines.hpp"
 #include "common/simt/code/symbols.hpp"
@@ -327,12 +328,22 @@ PlannedRun plan_of(const Stage& stage, Problem problem, int multiprocessors) {
   problem.workspace = workspace.data();
   std::vector<LaunchRecord> launches;
   std::vector<std::vector<LaunchArgument>> arguments;
+  std::vector<ColumnsRecord> columns;
   {
     const DryRunScope nothing;
     const LaunchLogScope log(launches);
     argument_log = &arguments;
+    columns_log = &columns;
     stage.launch(problem, nullptr);
     argument_log = nullptr;
+    columns_log = nullptr;
+  }
+  const auto at = [&](const void* pointer) {
+    return planned({true, {reinterpret_cast<const char*>(&pointer), sizeof pointer}}, workspace);
+  };
+  for (const ColumnsRecord& r : columns) {
+    const PlannedRun::Argument from = at(r.from);
+    plan.columns.push_back({from.operand, from.offset, at(r.to).offset, r.rows, r.cols, r.ld, r.column, r.element});
   }
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const auto& [kernel, shape] = launches[i];

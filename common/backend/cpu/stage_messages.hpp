@@ -38,7 +38,15 @@ struct PlannedRun {
     std::size_t dynamic_shared = 0;
     std::vector<Argument> arguments;
   };
+  /// Of an operand, into the workspace, before the launches (gemm::ColumnsRecord).
+  struct Columns {
+    int operand = 0;
+    std::int64_t from = 0, to = 0;  ///< offsets, in bytes
+    std::int64_t rows = 0, cols = 0, ld = 0, column = 0;
+    std::size_t element = 0;
+  };
   std::vector<Launch> launches;
+  std::vector<Columns> columns;
   std::size_t workspace_bytes = 0;
   double fp16_products = 0;  ///< Emulation's
 };
@@ -154,6 +162,7 @@ inline std::shared_ptr<const Account> get_account(wire::Reader& reader) {
 inline void put(wire::Writer& writer, const PlannedRun& plan) {
   writer.put(plan.workspace_bytes);
   writer.put(plan.fp16_products);
+  writer.put(plan.columns);
   writer.put(plan.launches.size());
   for (const auto& [kernel, grid, block, dynamic_shared, arguments] : plan.launches) {
     writer.put(kernel);
@@ -174,6 +183,7 @@ inline PlannedRun get_plan(wire::Reader& reader) {
   PlannedRun plan;
   reader.get(plan.workspace_bytes);
   reader.get(plan.fp16_products);
+  reader.get(plan.columns);
   for (auto launches = reader.next<std::size_t>(); launches > 0; --launches) {
     auto& [kernel, grid, block, dynamic_shared, arguments] = plan.launches.emplace_back();
     reader.get(kernel);

@@ -1,5 +1,7 @@
 #include "common/simt/language/runtime.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -127,6 +129,20 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
   return cudaMemcpy(to, from, bytes, kind);
+}
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t) {
+  if (width == 0 || height == 0) return cudaSuccess;
+  const std::size_t to_bytes = (height - 1) * to_pitch + width, from_bytes = (height - 1) * from_pitch + width;
+  if (width > std::min(to_pitch, from_pitch) || !accessible(to, to_bytes) || !accessible(from, from_bytes))
+    return simt::set_last_error(cudaErrorInvalidValue);
+  const simt::GlobalMemory::Opening opening;
+  for (std::size_t row = 0; row < height; ++row) {
+    auto* const here = static_cast<std::byte*>(to) + row * to_pitch;
+    std::memcpy(here, static_cast<const std::byte*>(from) + row * from_pitch, width);
+    simt::GlobalMemory::instance().mark_written(reinterpret_cast<std::uintptr_t>(here), width);
+  }
+  return cudaSuccess;
 }
 
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {

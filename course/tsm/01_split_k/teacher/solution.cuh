@@ -14,6 +14,9 @@ __global__ void tsmttsm(int m, int n, std::int64_t k, double alpha, const double
   // Chunk z begins at row k z / chunks. The last one ends at k, and no two overlap.
   const std::int64_t first = k * blockIdx.z / gridDim.z, end = k * (blockIdx.z + 1) / gridDim.z;
   double sum = 0.0;
-  for (std::int64_t i = first; i < end; ++i) sum += a[i * lda + row] * b[i * ldb + col];
+  for (std::int64_t i = first; i < end; ++i) {
+    const double x = a[i * lda + row], y = b[i * ldb + col];
+    sum += x * y;
+  }
   atomicAdd(c + row * ldc + col, alpha * sum);
 }
