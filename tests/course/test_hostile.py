@@ -154,8 +154,9 @@ class Hostile(unittest.TestCase):
         half = len(names) // 2
         for part in (names[:half], names[half:]):
             runs = [(name, wall) for name in part for wall in ("rules", "walls") if wall in CASES[name]]
+            files = {name: self.made(name) for name in part}  # once: it is read by two at a time
             with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-                results = list(pool.map(lambda run: self.grade(self.made(run[0]), run[1] == "rules"), runs))
+                results = list(pool.map(lambda run: self.grade(files[run[0]], run[1] == "rules"), runs))
             for (name, wall), result in zip(runs, results):
                 with self.subTest(name, wall=wall):
                     _, most, reason = CASES[name][wall]
