@@ -153,11 +153,11 @@ class Hostile(unittest.TestCase):
         names = [name for name in CASES if not quick or CASES[name].get("quick")]
         half = len(names) // 2
         for part in (names[:half], names[half:]):
-            runs = [(name, wall) for name in part for wall in ("rules", "walls") if wall in CASES[name]]
             files = {name: self.made(name) for name in part}  # once: it is read by two at a time
+            runs = [(name, wall, files[name]) for name in part for wall in ("rules", "walls") if wall in CASES[name]]
             with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-                results = list(pool.map(lambda run: self.grade(files[run[0]], run[1] == "rules"), runs))
-            for (name, wall), result in zip(runs, results):
+                results = list(pool.map(lambda run: self.grade(run[2], run[1] == "rules"), runs))
+            for (name, wall, _), result in zip(runs, results):
                 with self.subTest(name, wall=wall):
                     _, most, reason = CASES[name][wall]
                     self.assertLessEqual(result["points"], most, told(result))
