@@ -58,9 +58,11 @@ class Kernels {
     const auto workspace_bytes = program.plan.at("workspace_bytes").get<std::size_t>();
     if (workspace_bytes > most_workspace) throw std::runtime_error("asks for too large a workspace");
     workspace_ = DeviceArray<unsigned char>(workspace_bytes);
-    for (const gemm::Json& json : program.plan.at("columns"))
+    for (const gemm::Json& json : program.plan.at("columns")) {
       columns_.push_back(
           {json.at(0), json.at(1), json.at(2), json.at(3), json.at(4), json.at(5), json.at(6), json.at(7)});
+      if (columns_.back().operand > 1) throw std::runtime_error("the plan copies what is no operand");
+    }
     for (const gemm::Json& json : program.plan.at("launches")) launches_.push_back(launch_of(json, library));
   }
 
