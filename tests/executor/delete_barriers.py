@@ -62,10 +62,10 @@ LINK_FLAGS = [
 # What the program says of a barrier that is missing (common/simt/observe/findings.cpp), and the places it names.
 REASON = re.compile(r"(data race in shared memory|uninitialised shared memory|data race in global memory) in [^\n]*")
 PLACE = re.compile(r" at (\S+):(\d+)")
-# Headers that are parts of stages: their barriers are the stage's. And a library's, whose accesses may meet the
-# stage's.
+# Headers that are parts of stages: their barriers are the stage's. And of what stages are made with, whose accesses may
+# meet the stage's.
 PART = re.compile(r'^#include "((?:tensorcore/presplit|stages/summit)/[^"]+)"', re.M)
-LIBRARY = "tensorcore/wmma_ext/"
+LIBRARIES = ("tensorcore/wmma_ext/", "common/kernel/")
 
 
 class Builder:
@@ -130,16 +130,16 @@ def parts_of(file):
 
 
 def explanation(output, files):
-    """What the program says of a missing barrier, shortened to the lines that it names; None if it says nothing of the
-    kind, or names no line of this stage's, or one of another file than this stage's and those of the library that it is
-    made with."""
+    """What the program says of a missing barrier, shortened to the lines that it names. None if it says nothing of the
+    kind, names no line of this stage's, or one of a file that is neither the stage's nor of what it is made with."""
     reason = REASON.search(output)
     if not reason:
         return None
     places = [(pathlib.Path(file), line) for file, line in PLACE.findall(reason.group())]
     names = {file.name for file in files}
     own = [file.name in names for file, _ in places]
-    if not any(own) or any(not mine and LIBRARY not in str(file) for mine, (file, _) in zip(own, places)):
+    foreign = [str(file) for mine, (file, _) in zip(own, places) if not mine]
+    if not any(own) or any(all(library not in file for library in LIBRARIES) for file in foreign):
         return None
     return (
         f"{reason.group(1)}, lines "
