@@ -107,26 +107,10 @@ void Workbench::fill_with_numbers() {
 }
 
 Problem Workbench::problem() const {
-  Problem problem;
-  problem.op = spec_.op;
-  problem.type = spec_.type;
-  problem.conjugate = spec_.conjugate;
-  problem.m = spec_.m;
-  problem.n = spec_.n;
-  problem.k = spec_.k;
-  problem.alpha = {spec_.alpha, spec_.alpha_imag};
-  problem.beta = {spec_.beta, spec_.beta_imag};
+  Problem problem = spec_.problem();
   problem.x = x_.data<void>();
-  problem.ldx = x_.ld();
   problem.y = y_.data<void>();
-  problem.ldy = y_.ld();
   problem.out = out_.data<void>();
-  problem.ldout = out_.ld();
-  problem.kernel = spec_.kernel;
-  problem.batch = spec_.batch;
-  problem.stride_x = problem.m * problem.ldx;
-  problem.stride_y = problem.k * problem.ldy;
-  problem.stride_out = problem.m * problem.ldout;
   return problem;
 }
 

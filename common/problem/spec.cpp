@@ -71,4 +71,25 @@ std::string describe(const ProblemSpec& spec) {
   return text + ", " + distribution_name(spec.distribution);
 }
 
+Problem ProblemSpec::problem() const {
+  Problem problem;
+  problem.op = op;
+  problem.type = type;
+  problem.conjugate = conjugate;
+  problem.m = m;
+  problem.n = n;
+  problem.k = k;
+  problem.alpha = {alpha, alpha_imag};
+  problem.beta = {beta, beta_imag};
+  problem.ldx = row_stride_a();
+  problem.ldy = op == Operation::tsmm ? row_stride_c() : row_stride_b();
+  problem.ldout = op == Operation::tsmm ? row_stride_b() : row_stride_c();
+  problem.kernel = kernel;
+  problem.batch = batch;
+  problem.stride_x = problem.m * problem.ldx;
+  problem.stride_y = problem.k * problem.ldy;
+  problem.stride_out = problem.m * problem.ldout;
+  return problem;
+}
+
 }  // namespace gemm

@@ -31,6 +31,8 @@ struct ProblemSpec {
   std::int64_t row_stride_a() const { return lda ? lda : (row_a() > 0 ? row_a() : 1); }
   std::int64_t row_stride_b() const { return ldb ? ldb : (n > 0 ? n : 1); }
   std::int64_t row_stride_c() const { return ldc ? ldc : (n > 0 ? n : 1); }
+  /// As stages are given it, but without operands.
+  Problem problem() const;
   /// A B of whole matrices and uniform data, and no option of a kernel is chosen: what is measured and committed.
   bool is_plain() const;
   /// The result is read: beta is not zero.

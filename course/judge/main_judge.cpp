@@ -97,19 +97,7 @@ Json planned(const gemm::PlannedRun::Argument& argument) {
 }
 
 Json plan(const gemm::Contender& contender, const Json& json, const Job& job, int multiprocessors) {
-  const gemm::ProblemSpec spec = job.spec_of(json);
-  gemm::Problem problem;
-  problem.op = spec.op;
-  problem.type = spec.type;
-  problem.m = spec.m;
-  problem.n = spec.n;
-  problem.k = spec.k;
-  problem.alpha = {spec.alpha, spec.alpha_imag};
-  problem.beta = {spec.beta, spec.beta_imag};
-  problem.ldx = spec.row_stride_a();
-  problem.ldy = spec.op == gemm::Operation::tsmm ? spec.row_stride_c() : spec.row_stride_b();
-  problem.ldout = spec.op == gemm::Operation::tsmm ? spec.row_stride_b() : spec.row_stride_c();
-  const gemm::PlannedRun plan = gemm::remote_stage()->plan(contender, problem, multiprocessors);
+  const gemm::PlannedRun plan = gemm::remote_stage()->plan(contender, job.spec_of(json).problem(), multiprocessors);
   Json launches = Json::array();
   for (const auto& [kernel, grid, block, dynamic_shared, arguments] : plan.launches) {
     Json launch = {{"kernel", simt::function_at(kernel).name},

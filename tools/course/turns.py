@@ -10,6 +10,9 @@ import re
 import tempfile
 import time
 from collections.abc import Iterator
+from typing import IO
+
+from tools.command_line import fail
 
 FOLDER = pathlib.Path(tempfile.gettempdir()) / "staged-gemm-gpu-queue"
 TICKET = re.compile(r"(\d+)-(\d+)")
@@ -32,20 +35,31 @@ def next_number(folder: pathlib.Path) -> int:
     return max(numbers, default=0) + 1
 
 
-@contextlib.contextmanager
-def turn(folder: pathlib.Path = FOLDER) -> Iterator[int]:
-    """Waits until all that came before have ended. Gives the number of the ticket."""
+def take_ticket(folder: pathlib.Path) -> tuple[int, pathlib.Path, IO[bytes]]:
+    """The next number; its file, which is held for as long as it is open."""
     with contextlib.suppress(FileExistsError):
         folder.mkdir()
         folder.chmod(0o1777)  # for all users, and each deletes its own
-    with (folder / "counter").open("ab") as counter:
-        with contextlib.suppress(PermissionError):
-            (folder / "counter").chmod(0o666)
-        fcntl.flock(counter, fcntl.LOCK_EX)  # until the ticket is held: no two of the same number
+    queue = os.open(folder, os.O_RDONLY)  # locked until the ticket is held: no two of the same number
+    try:
+        fcntl.flock(queue, fcntl.LOCK_EX)
         number = next_number(folder)
         ticket = folder / f"{number}-{os.getpid()}"
-        file = ticket.open("wb")
+        file = ticket.open("xb")
+        ticket.chmod(0o644)  # others must see that it is held
         fcntl.flock(file, fcntl.LOCK_EX)
+    finally:
+        os.close(queue)
+    return number, ticket, file
+
+
+@contextlib.contextmanager
+def turn(folder: pathlib.Path = FOLDER) -> Iterator[int]:
+    """Waits until all that came before have ended. Gives the number of the ticket."""
+    try:
+        number, ticket, file = take_ticket(folder)
+    except OSError as error:
+        fail(f"can't use the queue {folder}: {error.strerror}")
     try:
         while any(is_held(folder / name) for name in ahead_of(number, folder)):
             time.sleep(0.05)

@@ -224,7 +224,9 @@ PlannedRun RemoteStage::plan(const Contender& contender, const Problem& problem,
   auto reply = ask(contender, problem, {.multiprocessors = multiprocessors});
   if (!reply) throw DeviceError(how_it_ended());
   return get_plan(reply->reader);
-} catch (const std::runtime_error&) {
+} catch (const DeviceError&) {
+  throw;
+} catch (const std::exception&) {  // an answer that none of our programs gives
   end();
   throw DeviceError("the submission did not say what it launches");
 }
