@@ -128,8 +128,8 @@ template <class A, class B, class Word>
 
 // The halves of a double.
 [[gnu::always_inline]] inline double __hiloint2double(int high, int low) {
-  return __builtin_bit_cast(
-      double, static_cast<std::uint64_t>(static_cast<unsigned>(high)) << 32 | static_cast<unsigned>(low));
+  return __builtin_bit_cast(double,
+                            static_cast<std::uint64_t>(static_cast<unsigned>(high)) << 32 | static_cast<unsigned>(low));
 }
 [[gnu::always_inline]] inline int __double2hiint(double x) {
   return static_cast<int>(__builtin_bit_cast(std::uint64_t, x) >> 32);

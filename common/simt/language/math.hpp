@@ -62,6 +62,15 @@ template <class To, class From>
 [[gnu::always_inline]] inline float __fdividef(float a, float b) {
   return a / b;
 }
+[[gnu::always_inline]] inline float fdividef(float a, float b) {
+  return a / b;
+}
+[[gnu::always_inline]] inline double fdivide(double a, double b) {
+  return a / b;
+}
+[[gnu::always_inline]] inline float __frsqrt_rn(float x) {
+  return static_cast<float>(1 / __builtin_sqrt(static_cast<double>(x)));
+}
 [[gnu::always_inline]] inline float __saturatef(float x) {
   return x >= 1 ? 1.0f : x > 0 ? x : 0.0f;  // NaN becomes 0
 }
@@ -175,6 +184,26 @@ SIMT_MIN_MAX_FLOAT(double, double, double, )
 SIMT_MIN_MAX_FLOAT(float, double, double, )
 SIMT_MIN_MAX_FLOAT(double, float, double, )
 #undef SIMT_MIN_MAX_FLOAT
+
+// The same under names of their own.
+[[gnu::always_inline]] constexpr unsigned umin(unsigned a, unsigned b) {
+  return min(a, b);
+}
+[[gnu::always_inline]] constexpr unsigned umax(unsigned a, unsigned b) {
+  return max(a, b);
+}
+[[gnu::always_inline]] constexpr long long llmin(long long a, long long b) {
+  return min(a, b);
+}
+[[gnu::always_inline]] constexpr long long llmax(long long a, long long b) {
+  return max(a, b);
+}
+[[gnu::always_inline]] constexpr unsigned long long ullmin(unsigned long long a, unsigned long long b) {
+  return min(a, b);
+}
+[[gnu::always_inline]] constexpr unsigned long long ullmax(unsigned long long a, unsigned long long b) {
+  return max(a, b);
+}
 
 /// Does nothing: there is no time to pass.
 [[gnu::always_inline]] inline void __nanosleep(unsigned) {}

@@ -81,14 +81,14 @@ To convert(From x, Direction direction) noexcept {
   return result;
 }
 
-#define SIMT_INSTANCES(T)                                   \
-  template T add(T, T, Direction) noexcept;                 \
-  template T subtract(T, T, Direction) noexcept;            \
-  template T multiply(T, T, Direction) noexcept;            \
-  template T divide(T, T, Direction) noexcept;              \
-  template T square_root(T, Direction) noexcept;            \
-  template T multiply_add(T, T, T, Direction) noexcept;     \
-  template T convert(long long, Direction) noexcept;        \
+#define SIMT_INSTANCES(T)                               \
+  template T add(T, T, Direction) noexcept;             \
+  template T subtract(T, T, Direction) noexcept;        \
+  template T multiply(T, T, Direction) noexcept;        \
+  template T divide(T, T, Direction) noexcept;          \
+  template T square_root(T, Direction) noexcept;        \
+  template T multiply_add(T, T, T, Direction) noexcept; \
+  template T convert(long long, Direction) noexcept;    \
   template T convert(unsigned long long, Direction) noexcept;
 SIMT_INSTANCES(float)
 SIMT_INSTANCES(double)

@@ -83,18 +83,18 @@ SIMT_ARITHMETIC(double, d, , fma)
 #undef SIMT_DIRECTED
 #undef SIMT_TO_NEAREST
 
-#define SIMT_CONVERSION(name, From, To)                               \
-  [[gnu::always_inline]] inline To name##_rn(From x) {                \
-    return static_cast<To>(x);                                        \
-  }                                                                   \
-  [[gnu::always_inline]] inline To name##_rz(From x) {                \
-    return simt::convert<To, From>(x, simt::Direction::zero);         \
-  }                                                                   \
-  [[gnu::always_inline]] inline To name##_ru(From x) {                \
-    return simt::convert<To, From>(x, simt::Direction::up);           \
-  }                                                                   \
-  [[gnu::always_inline]] inline To name##_rd(From x) {                \
-    return simt::convert<To, From>(x, simt::Direction::down);         \
+#define SIMT_CONVERSION(name, From, To)                       \
+  [[gnu::always_inline]] inline To name##_rn(From x) {        \
+    return static_cast<To>(x);                                \
+  }                                                           \
+  [[gnu::always_inline]] inline To name##_rz(From x) {        \
+    return simt::convert<To, From>(x, simt::Direction::zero); \
+  }                                                           \
+  [[gnu::always_inline]] inline To name##_ru(From x) {        \
+    return simt::convert<To, From>(x, simt::Direction::up);   \
+  }                                                           \
+  [[gnu::always_inline]] inline To name##_rd(From x) {        \
+    return simt::convert<To, From>(x, simt::Direction::down); \
   }
 SIMT_CONVERSION(__int2float, int, float)
 SIMT_CONVERSION(__uint2float, unsigned, float)

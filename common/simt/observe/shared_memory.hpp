@@ -41,6 +41,7 @@ class SharedMemory {
   void start_epoch(Stamp now) { epoch_ = now; }
 
   bool contains(std::uintptr_t address) const { return address - begin_ < bytes_; }
+  std::uintptr_t begin() const { return begin_; }
 
   struct Conflict {
     DefectKind kind;

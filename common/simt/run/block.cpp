@@ -133,6 +133,11 @@ void Block::abandon() {
   __builtin_unreachable();
 }
 
+void Block::end_kernel(KernelEnd how) {
+  grid_->end = how;
+  abandon();
+}
+
 // Takes the warp's lanes to the next barrier of the block, or to their ends; or, if one of them reads the same words
 // over and over, so far that another warp may write them.
 void Block::run_warp(Lane* lanes, unsigned count) {

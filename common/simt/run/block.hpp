@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/simt/language/device_functions.hpp"
 #include "common/simt/observe/global_order.hpp"
 #include "common/simt/observe/lane.hpp"
 #include "common/simt/observe/recorder.hpp"
@@ -28,6 +29,7 @@ struct Grid {
   std::atomic<std::uint64_t> next_block{0};  ///< counts; the block is number_of() it
   std::uint64_t first = 0, step = 1;         ///< without a common divisor with the number of blocks
   std::atomic<bool> aborted{false};          ///< after a mistake that nothing sensible can follow
+  std::atomic<KernelEnd> end{KernelEnd::usual};
 
   std::uint64_t number_of(std::uint64_t turn) const { return (first + turn * step) % blocks; }
 };
@@ -72,6 +74,11 @@ class Block {
   int predicates_count() const { return predicates_count_; }
   void wait_in_collective(const CollectiveCall& call, const void* pc);
   LaneMask live_lanes() const;
+  const SharedMemory& shared() const { return shared_; }
+  /// Breaks the launch off, and does not return.
+  [[noreturn]] void end_kernel(KernelEnd how);
+  /// What the device's heap can't do, a mistake of the running thread's.
+  [[noreturn]] void bad_free(std::uintptr_t address, const char* what, const void* pc);
   void fence();
   void acquire(std::uintptr_t address);
   void tensor_flops(std::uint64_t flops) { tensor_flops_ += flops; }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <numeric>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/simt/code/symbols.hpp"
@@ -125,6 +126,7 @@ cudaError_t refuse(const std::string& kernel, const std::string& why, cudaError_
 }
 
 unsigned block_order = 0;
+KernelEnd kernel_end = KernelEnd::usual;  // of the latest launch
 
 // Any step that has no divisor in common with the number of blocks meets each block once.
 void put_in_order(Grid& grid) {
@@ -209,6 +211,10 @@ unsigned worker_count() {
 
 void set_block_order(unsigned order) {
   block_order = order;
+}
+
+KernelEnd take_kernel_end() {
+  return std::exchange(kernel_end, KernelEnd::usual);
 }
 
 cudaError_t launch(const Launch& what, Body body) {
