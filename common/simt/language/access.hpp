@@ -21,6 +21,8 @@ void note_atomic_done(void* address, Scope scope, bool changed);
 /// The kernel looks at the result of its last atomic operation there. Does what it says although g++ is told that it does
 /// nothing: so g++ leaves it out where the result is not used, and then the thread has learnt nothing from others.
 [[gnu::const]] std::uint64_t note_result(const void* address, std::uint64_t token) noexcept;
+/// The same, in any case.
+void note_result_used(const void* address);
 
 /// __threadfence() and its narrower and wider relatives.
 void note_fence(Scope scope);

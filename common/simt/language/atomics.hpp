@@ -39,6 +39,10 @@ T atomic_compare_exchange(T* address, T expected, T desired, Scope scope);
 struct alignas(16) Wide {
   std::uint64_t half[2];
 };
+template <class T>
+[[gnu::always_inline]] inline Wide* wide_at(T* address) {
+  return reinterpret_cast<Wide*>(address);
+}
 Wide atomic_exchange(Wide* address, const Wide& value, Scope scope);
 Wide atomic_compare_exchange(Wide* address, const Wide& expected, const Wide& desired, Scope scope);
 
@@ -53,15 +57,15 @@ template <class T, class... Types>
 concept OneOf = (std::is_same_v<T, Types> || ...);
 
 template <class T>
-concept Quad = sizeof(T) == 16 && alignof(T) >= 16 && std::is_trivially_copyable_v<T>;
+concept Quad = sizeof(T) == 16 && alignof(T) >= 16;
 
 /// The old value, for the kernel to use or not. The empty asm statement keeps the call before it from becoming a jump,
 /// whose return address would be the kernel's caller.
 template <class T>
 [[gnu::always_inline]] inline T result(const void* address, T old) {
   __asm__ volatile("");
-  if constexpr (sizeof(T) > 8) {
-    note_result(address, 0);
+  if constexpr (sizeof(T) > 8 || !std::is_trivially_copyable_v<T>) {
+    note_result_used(address);  // or not
     return old;
   } else {
     using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t,
@@ -118,25 +122,23 @@ SIMT_IN_SCOPES(SIMT_ATOMIC_CAS, atomicCAS, int, unsigned, unsigned long long, un
 #undef SIMT_ATOMIC_CAS
 
 // 128 bits of any type (sm_90).
-#define SIMT_ATOMIC_QUAD(name, scope, ...)                                                                    \
-  template <simt::Quad T>                                                                                     \
-  [[gnu::always_inline]] inline T name(T* address, std::type_identity_t<T> expected,                          \
-                                       std::type_identity_t<T> desired) {                                     \
-    return simt::result(address, __builtin_bit_cast(T, simt::atomic_compare_exchange(                         \
-                                                           reinterpret_cast<simt::Wide*>(address),            \
-                                                           __builtin_bit_cast(simt::Wide, expected),          \
-                                                           __builtin_bit_cast(simt::Wide, desired), scope))); \
+#define SIMT_ATOMIC_QUAD(name, scope, T)                                                                    \
+  template <simt::Quad T>                                                                                   \
+  [[gnu::always_inline]] inline T name(T* address, std::type_identity_t<T> expected,                        \
+                                       std::type_identity_t<T> desired) {                                   \
+    const simt::Wide old = simt::atomic_compare_exchange(simt::wide_at(address), *simt::wide_at(&expected), \
+                                                         *simt::wide_at(&desired), scope);                  \
+    return simt::result(address, *reinterpret_cast<const T*>(&old));                                        \
   }
-SIMT_IN_SCOPES(SIMT_ATOMIC_QUAD, atomicCAS, )
+SIMT_IN_SCOPES(SIMT_ATOMIC_QUAD, atomicCAS, T)
 #undef SIMT_ATOMIC_QUAD
-#define SIMT_ATOMIC_QUAD(name, scope, ...)                                                                           \
-  template <simt::Quad T>                                                                                            \
-  [[gnu::always_inline]] inline T name(T* address, std::type_identity_t<T> value) {                                  \
-    return simt::result(address,                                                                                     \
-                        __builtin_bit_cast(T, simt::atomic_exchange(reinterpret_cast<simt::Wide*>(address),          \
-                                                                    __builtin_bit_cast(simt::Wide, value), scope))); \
+#define SIMT_ATOMIC_QUAD(name, scope, T)                                                                 \
+  template <simt::Quad T>                                                                                \
+  [[gnu::always_inline]] inline T name(T* address, std::type_identity_t<T> value) {                      \
+    const simt::Wide old = simt::atomic_exchange(simt::wide_at(address), *simt::wide_at(&value), scope); \
+    return simt::result(address, *reinterpret_cast<const T*>(&old));                                     \
   }
-SIMT_IN_SCOPES(SIMT_ATOMIC_QUAD, atomicExch, )
+SIMT_IN_SCOPES(SIMT_ATOMIC_QUAD, atomicExch, T)
 #undef SIMT_ATOMIC_QUAD
 
 // Of each element by itself.

@@ -47,8 +47,12 @@ void note_atomic_done(void* address, Scope scope, bool changed) {
 }
 
 std::uint64_t note_result(const void* address, std::uint64_t token) noexcept {
-  if (Block* const block = inspected_block) block->result_used(reinterpret_cast<std::uintptr_t>(address));
+  note_result_used(address);
   return token;
+}
+
+void note_result_used(const void* address) {
+  if (Block* const block = inspected_block) block->result_used(reinterpret_cast<std::uintptr_t>(address));
 }
 
 void note_fence(Scope scope) {
