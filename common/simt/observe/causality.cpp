@@ -12,14 +12,6 @@ static_assert(lanes_of_a_warp == warp_lanes);
 
 namespace {
 
-struct Release {
-  std::uint32_t block;
-  unsigned thread;
-  bool device;
-  Fenced fenced;
-  std::shared_ptr<const Published> published;
-};
-
 constexpr std::size_t most_pending = 64;
 constexpr std::size_t most_suspended = 1 << 16;
 // A program with so many races is wrong anyway: no need to look for excuses any longer.
@@ -60,12 +52,6 @@ void note(std::vector<Pending>& all, const Pending& pending) {
 }
 
 }  // namespace
-
-// All releases by one word, in the order in which they came.
-struct ReleaseLog {
-  std::deque<Release> releases;
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> of_block;  // their places
-};
 
 struct Causality::Target {
   std::uint32_t block;

@@ -48,6 +48,21 @@ struct Published {
   View view;
 };
 
+/// What a thread has given away by a word.
+struct Release {
+  std::uint32_t block;
+  unsigned thread;
+  bool device;
+  Fenced fenced;
+  std::shared_ptr<const Published> published;
+};
+
+/// All releases by one word, in the order in which they came.
+struct ReleaseLog {
+  std::deque<Release> releases;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> of_block;  ///< their places
+};
+
 /// A word that a thread has read, and that it acquires when it fences (or at a barrier, if it was read atomically).
 struct Pending {
   std::uintptr_t address;

@@ -78,7 +78,9 @@ void Block::run(std::uint64_t index) {
   const Stamp now = ++top_;
   shared_.start_epoch(now);
   if (standing_.ordering) std::ranges::fill(orders_, LaneOrder{});
-  standing_ = {.number = static_cast<std::uint32_t>(index + 1), .epoch = now};
+  standing_ = {};
+  standing_.number = static_cast<std::uint32_t>(index + 1);
+  standing_.epoch = now;
 
   barriers_before_ = barriers_;
   threads_ = size.x * size.y * size.z;

@@ -88,11 +88,9 @@ void async_wait_all() {
   }                                                           \
   void __tsan_volatile_read##n(void* p) {                     \
     simt::on_access(p, n, simt::Use::volatile_read, HERE);    \
-    \                                                         \
   }                                                           \
   void __tsan_volatile_write##n(void* p) {                    \
     simt::on_access(p, n, simt::Use::volatile_write, HERE);   \
-    \                                                         \
   }                                                           \
   /* Under-aligned types, which nvcc too would take apart. */ \
   void __tsan_unaligned_read##n(void* p) {                    \
@@ -103,11 +101,9 @@ void async_wait_all() {
   }                                                           \
   void __tsan_unaligned_volatile_read##n(void* p) {           \
     simt::on_range(p, n, simt::Use::volatile_read, HERE);     \
-    \                                                         \
   }                                                           \
   void __tsan_unaligned_volatile_write##n(void* p) {          \
     simt::on_range(p, n, simt::Use::volatile_write, HERE);    \
-    \                                                         \
   }
 
 // std::atomic and the like. Kernels use CUDA's functions (atomics.hpp); these are for host code in the same files.
@@ -199,10 +195,11 @@ void __ubsan_handle_type_mismatch_v1(const BoundsSite*, std::uintptr_t address) 
   }
 }
 
-// Copies and fills that g++ did not expand. --wrap makes the linker send all calls here.
+// Copies, fills and comparisons. --wrap makes the linker send all calls here.
 void* __real_memcpy(void* to, const void* from, std::size_t bytes);
 void* __real_memmove(void* to, const void* from, std::size_t bytes);
 void* __real_memset(void* to, int value, std::size_t bytes);
+int __real_memcmp(const void* one, const void* other, std::size_t bytes);
 void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
   if (simt::running_block && bytes) {
     simt::on_range(const_cast<void*>(from), bytes, simt::Use::read, HERE);
@@ -220,6 +217,13 @@ void* __wrap_memmove(void* to, const void* from, std::size_t bytes) {
 void* __wrap_memset(void* to, int value, std::size_t bytes) {
   if (simt::running_block && bytes) simt::on_range(to, bytes, simt::Use::write, HERE);
   return __real_memset(to, value, bytes);
+}
+int __wrap_memcmp(const void* one, const void* other, std::size_t bytes) {
+  if (simt::running_block && bytes) {
+    simt::on_range(const_cast<void*>(one), bytes, simt::Use::read, HERE);
+    simt::on_range(const_cast<void*>(other), bytes, simt::Use::read, HERE);
+  }
+  return __real_memcmp(one, other, bytes);
 }
 
 }  // extern "C"
