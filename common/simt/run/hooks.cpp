@@ -23,6 +23,12 @@ inline void on_access(void* address, unsigned bytes, Use use, const void* pc) {
   }
 }
 
+// One that a thread may wait by, for another one to change the value.
+inline void on_waiting_access(void* address, unsigned bytes, Use use, const void* pc) {
+  if (Block* const block = inspected_block) block->look_for_spin(reinterpret_cast<std::uintptr_t>(address), bytes, pc);
+  on_access(address, bytes, use, pc);
+}
+
 inline void on_range(void* address, std::size_t bytes, Use use, const void* pc) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (Block* const block = inspected_block) {
@@ -39,7 +45,7 @@ void note_uninspected_write(std::uintptr_t address, std::size_t bytes) {
 }
 
 void note_atomic(void* address, std::size_t bytes, const void* pc) {
-  on_access(address, static_cast<unsigned>(bytes), Use::atomic, pc);
+  on_waiting_access(address, static_cast<unsigned>(bytes), Use::atomic, pc);
 }
 
 void note_atomic_done(void* address) {
@@ -78,7 +84,7 @@ void async_wait_all() {
     simt::on_access(p, n, simt::Use::write, HERE);            \
   }                                                           \
   void __tsan_volatile_read##n(void* p) {                     \
-    simt::on_access(p, n, simt::Use::read, HERE);             \
+    simt::on_waiting_access(p, n, simt::Use::read, HERE);     \
   }                                                           \
   void __tsan_volatile_write##n(void* p) {                    \
     simt::on_access(p, n, simt::Use::write, HERE);            \
