@@ -14,7 +14,7 @@
 
 namespace simt {
 
-extern __shared__ unsigned char array_of_bytes[] __asm__("smem");
+extern constinit thread_local unsigned char array_of_bytes[] __asm__("smem");
 /// Dynamic shared memory as an array of whatever it is declared to be.
 struct DynamicArray {
   template <class Array>
@@ -29,13 +29,13 @@ inline constexpr DynamicArray dynamic_array;
 namespace gemm::textbook {
 
 // Fetching the arguments is no access of the kernel's.
-#define SIMT_UNOBSERVED __attribute__((no_sanitize("thread", "bounds")))
+#define SIMT_NO_HOOKS __attribute__((no_sanitize("thread", "bounds")))
 
 /// What the launch itself answers, cudaGetLastError() tells. Of a kernel that only the compiler knows, a null pointer, the
 /// text is the name.
 template <class Call>
 void enqueue(const LaunchShape& shape, const void* kernel, const char* name, const Call& call) {
-  const auto thunk = [](const void* data) SIMT_UNOBSERVED { (*static_cast<const Call*>(data))(); };
+  const auto thunk = [](const void* data) SIMT_NO_HOOKS { (*static_cast<const Call*>(data))(); };
   const bool is_known = kernel != nullptr;
   if (!is_known) kernel = reinterpret_cast<const void*>(+thunk);
   if (launch_log) launch_log->push_back({kernel, shape});
@@ -59,7 +59,7 @@ class Kernel {
 
  private:
   static void launch(Parameters... arguments) {
-    enqueue(shape_, reinterpret_cast<const void*>(kernel_), nullptr, [&]() SIMT_UNOBSERVED { kernel_(arguments...); });
+    enqueue(shape_, reinterpret_cast<const void*>(kernel_), nullptr, [&]() SIMT_NO_HOOKS { kernel_(arguments...); });
   }
 
   // Of the one launch that is being written down.
@@ -78,7 +78,7 @@ struct CalledKernel {
   auto operator()(dim3 grid, dim3 block, std::size_t dynamic_shared = 0, cudaStream_t stream = nullptr) const {
     const LaunchShape shape = {.grid = grid, .block = block, .dynamic_shared = dynamic_shared, .stream = stream};
     return [*this, shape](auto... arguments) {
-      enqueue(shape, kernel, name, [&]() SIMT_UNOBSERVED { call(arguments...); });
+      enqueue(shape, kernel, name, [&]() SIMT_NO_HOOKS { call(arguments...); });
     };
   }
 };
@@ -117,10 +117,3 @@ auto kernel_of(const char* name, const Give& give, const Call& call) {
 }
 
 }  // namespace gemm::textbook
-
-/// The kernel's name may have commas.
-#define SIMT_LAUNCH(...)                                                                         \
-  ::gemm::textbook::kernel_of(                                                                   \
-      #__VA_ARGS__, [&](auto take) -> decltype(take(__VA_ARGS__)) { return take(__VA_ARGS__); }, \
-      [&](auto&... arguments)                                                                    \
-          SIMT_UNOBSERVED -> decltype(__VA_ARGS__(arguments...)) { return __VA_ARGS__(arguments...); })

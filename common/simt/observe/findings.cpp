@@ -5,7 +5,6 @@
 #include "common/simt/code/source_lines.hpp"
 
 namespace simt {
-namespace {
 
 const char* title(DefectKind kind) {
   switch (kind) {
@@ -38,6 +37,8 @@ const char* title(DefectKind kind) {
   }
   return "?";
 }
+
+namespace {
 
 std::string text_of(const Party& party) {
   return fmt::format("thread ({}, {}, {}) of block ({}, {}, {}) {} at {}", party.thread.x, party.thread.y,

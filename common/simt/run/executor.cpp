@@ -152,6 +152,7 @@ cudaError_t run(const Launch& what, const std::string& kernel, bool must_be_allo
   const bool alone = grid.blocks == 1 || (grid.sink && (grid.sink->watches_writes() || grid.sink->watches_requests()));
   const GlobalMemory::Opening opening;
   Pool::instance().run(grid, alone ? 1 : worker_count());
+  if (grid.sink) grid.sink->end_launch();
   return cudaSuccess;
 }
 
