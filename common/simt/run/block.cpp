@@ -332,10 +332,7 @@ void Block::check_spin(Lane& lane) {
   if (lane.spins == spins_before_clock) since = std::chrono::steady_clock::now();
   if (lane.spins <= spins_before_clock || lane.spins % spins_before_clock != 0) return;
   if (std::chrono::steady_clock::now() - since < longest_spin) return;
-  const std::string where = global_.contains(*first)
-                                ? global_.describe(*first)
-                                : shared_.describe(*first, tag_site(lane.records->tags[0]), "reads");
-  report(DefectKind::deadlock, where,
+  report(DefectKind::deadlock, describe(*first, tag_site(lane.records->tags[0]), "reads"),
          party(lane, tag_site(lane.records->tags[0]), "reads it again and again, and nobody changes it"));
   grid_->aborted = true;
 }

@@ -142,6 +142,9 @@ class Block {
   void pass_barrier();
   void check_barrier();
 
+  /// Where the states of this word are kept.
+  std::uintptr_t known_as(std::uintptr_t address) const;
+  std::string describe(std::uintptr_t address, Site site, const char* verb) const;
   Party party(const Lane& lane, Site site, std::string action) const;
   Party party(std::uint32_t block, unsigned thread, Site site, std::string action) const;
   void report(DefectKind kind, std::string where, Party one, Party other = {});

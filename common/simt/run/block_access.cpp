@@ -61,6 +61,17 @@ void Block::report(DefectKind kind, std::string where, Party one, Party other) {
   grid_->sink->report({kind, kernel_name_, std::move(where), std::move(one), std::move(other)});
 }
 
+std::uintptr_t Block::known_as(std::uintptr_t address) const {
+  if (global_.contains(address) || shared_.contains(address)) return address;
+  const std::uintptr_t shadow = global_.shadow_of(address);
+  return shadow ? shadow : address;
+}
+
+std::string Block::describe(std::uintptr_t address, Site site, const char* verb) const {
+  if (shared_.contains(address)) return shared_.describe(address, site, verb);
+  return global_.describe(known_as(address));
+}
+
 void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site site) {
   const Unobserved unobserved;
   Lane& lane = *current_;
@@ -183,12 +194,12 @@ void Block::fence(Scope scope) {
 
 void Block::atomic_done(std::uintptr_t address, Scope scope, bool changed) {
   const Unobserved unobserved;
-  order_->causality().performed(*current_, standing_, address, shared_.contains(address), scope, changed);
+  order_->causality().performed(*current_, standing_, known_as(address), shared_.contains(address), scope, changed);
 }
 
 void Block::result_used(std::uintptr_t address) {
   const Unobserved unobserved;
-  order_->causality().seen(*current_, address);
+  order_->causality().seen(*current_, known_as(address));
 }
 
 // A lane at the edge of a matrix may read less than the copy's width: part of the same request all the same.
