@@ -56,7 +56,7 @@ void report_unfenced_looks(const Grid& grid) {
   }
 }
 
-void Block::report(DefectKind kind, std::string where, Party one, Party other) {
+void Block::report(DefectKind kind, std::string where, Party one, Party other) const {
   if (!grid_->sink) return;  // nobody inspects; the launch is broken off all the same
   grid_->sink->report({kind, kernel_name_, std::move(where), std::move(one), std::move(other)});
 }
@@ -131,9 +131,9 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
                  fmt::format("{} {} bytes at an address that is no multiple of {}", verb_of(use), bytes, bytes)));
     abandon();
   }
-  const std::size_t stack = stacks_.index_of(reinterpret_cast<const void*>(address));
+  const std::size_t stack = stacks_->index_of(reinterpret_cast<const void*>(address));
   if (stack == lane.thread) return;
-  if (stack < stacks_.count()) {
+  if (stack < stacks_->count()) {
     report(DefectKind::host_memory, fmt::format("a local variable of another thread (number {} of the block)", stack),
            party(lane, site, fmt::format("{} {} bytes", verb_of(use), bytes)));
     abandon();
