@@ -107,7 +107,7 @@ def for_executor(all_tokens: Iterator[Token]) -> Iterator[Token]:
 class Rewriter:
     def __init__(self, text: str, includes: Mapping[str, str], names: frozenset[str]) -> None:
         self.text = text
-        self.tokens = list(for_executor(tokens(text)))
+        self.tokens = self.read()
         self.names = set(names)  # declared outside of functions, so far
         self.edits: list[tuple[int, int, str]] = []  # from, to, what stands there instead
         self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
@@ -121,6 +121,9 @@ class Rewriter:
         self.rows += [(0, 0, name) for name in sorted(self.names)]
         self.has_forms = bool(self.edits)
         self.include(includes)
+
+    def read(self) -> list[Token]:
+        return list(for_executor(tokens(self.text)))
 
     def line(self, token: Token) -> int:
         return bisect.bisect_right(self.lines, token.begin)
@@ -137,6 +140,10 @@ class Rewriter:
         begin = self.tokens[i].begin
         end = begin + len(run)
         return self.text[begin:end] == run and run[0] not in (self.text[begin - 1 : begin], self.text[end : end + 1])
+
+    def is_close(self, i: int) -> bool:
+        """Whether a launch's >>> stands here: a ( follows."""
+        return self.text.startswith(">>>", self.tokens[i].begin) and self.sign(i + 3) == "("
 
     def include(self, includes: Mapping[str, str]) -> None:
         for token in self.tokens:
@@ -220,12 +227,11 @@ class Rewriter:
             elif self.sign(end) in CLOSES:
                 return
             # The last three, where more stand together: the first then ends a list of template arguments.
-            elif self.text.startswith(">>>", self.tokens[end].begin) and self.sign(end + 3) == "(":
-                at = self.tokens[end].begin
+            elif self.is_close(end):
                 self.edits += [
                     (self.tokens[begin].begin, self.tokens[begin].begin, "SIMT_LAUNCH("),
                     (self.tokens[i].begin, self.tokens[i + 2].end, ")("),
-                    (at, at + 3, ")"),
+                    (self.tokens[end].begin, self.tokens[end + 2].end, ")"),
                 ]
                 return
             end += 1

@@ -1,7 +1,7 @@
 # What ./lab can do.
 
 commands=(ladder run check diff compare bench test doctor list show probe accuracy experiment map compile candidates batch choice
-  pages site slides trace report measure mutate grade course exercise completion setup help)
+  pages site slides trace report measure mutate grade course emulate exercise completion setup help)
 
 usage() {
   tell << 'TEXT'
@@ -15,6 +15,7 @@ usage: ./lab COMMAND [options]
   compare A B [options]  what two stages count or how fast they are, side by side: ./lab compare 03 04
   bench [flags]          stages beside cuBLAS in Google Benchmark: ./lab bench --filter 18 --shapes 4096   (needs a GPU)
   test                   every stage and every kind of check in minutes; with a GPU its tests, too. --full: all tests
+  emulate FILE.cu...     any CUDA program without a GPU, its mistakes found: ./lab emulate mine.cu -- its arguments
   doctor                 is this machine ready? each line ok, or what to do about it
 
 `./lab COMMAND --help` shows a command's own options, `./lab help all` the other commands.

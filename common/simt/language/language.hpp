@@ -9,21 +9,13 @@
 #include "common/simt/language/thread.hpp"
 #include "common/simt/language/types.hpp"
 #include "common/simt/language/warp.hpp"
+#ifndef SIMT_KEYWORDS_STAY  // for whom rewrites the text
+#include "common/simt/language/keywords.hpp"
+#endif
 
-#define __global__
-#define __device__
-#define __host__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
-
-// One block runs on one OS thread at a time, so what CUDA shares within a block is what C++ keeps per OS thread. In a
-// function this implies `static`; with `extern` it names the executor's array for dynamic shared memory. constinit:
-// without it, g++ guards every access to an array of vector types by a call that would construct it.
-#define __shared__ constinit thread_local
-
-// A section of its own tells the executor that kernels may read it.
-#define __constant__ __attribute__((section("simt_constant")))
 
 #define threadIdx (::simt::thread_index())
 #define blockIdx (::simt::block_index())

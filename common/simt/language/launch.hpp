@@ -14,7 +14,7 @@
 
 namespace simt {
 
-extern __shared__ unsigned char array_of_bytes[] __asm__("smem");
+extern constinit thread_local unsigned char array_of_bytes[] __asm__("smem");
 /// Dynamic shared memory as an array of whatever it is declared to be.
 struct DynamicArray {
   template <class Array>
@@ -25,7 +25,7 @@ struct DynamicArray {
 inline constexpr DynamicArray dynamic_array;
 
 // Fetching the arguments is no access of the kernel's.
-#define SIMT_UNOBSERVED __attribute__((no_sanitize("thread", "bounds")))
+#define SIMT_NO_HOOKS __attribute__((no_sanitize("thread", "bounds")))
 
 /// A launch, as it stands in the source.
 struct WrittenLaunch {
@@ -51,7 +51,7 @@ void enqueue(const WrittenLaunch& what, Body body, void (*drop)(const void* data
 /// `call` calls the kernel, and owns its arguments.
 template <class Call>
 void enqueue_call(WrittenLaunch what, Call&& call) {
-  const auto thunk = [](const void* data) SIMT_UNOBSERVED { (*static_cast<const Call*>(data))(); };
+  const auto thunk = [](const void* data) SIMT_NO_HOOKS { (*static_cast<const Call*>(data))(); };
   const auto drop = [](const void* data) { delete static_cast<const Call*>(data); };
   // Of a kernel that only the compiler knows, a null pointer, the text is the name.
   if (what.launch.kernel) {
@@ -82,7 +82,7 @@ class Kernel {
   static void launch(Parameters... arguments) {
     const WrittenLaunch what = end_launch();
     enqueue_call(what, [kernel = reinterpret_cast<Pointer>(const_cast<void*>(what.launch.kernel)),
-                        ... arguments = std::move(arguments)]() SIMT_UNOBSERVED { kernel(arguments...); });
+                        ... arguments = std::move(arguments)]() SIMT_NO_HOOKS { kernel(arguments...); });
   }
 
   Pointer kernel_;
@@ -100,7 +100,7 @@ struct CalledKernel {
                                          cudaStream_t stream = nullptr) const {
     const WrittenLaunch what = {{grid, block, dynamic_shared, kernel}, stream, name, call_site()};
     return [call = call, what](auto... arguments) {
-      enqueue_call(what, [call, ... arguments = std::move(arguments)]() SIMT_UNOBSERVED { call(arguments...); });
+      enqueue_call(what, [call, ... arguments = std::move(arguments)]() SIMT_NO_HOOKS { call(arguments...); });
     };
   }
 };
@@ -143,19 +143,12 @@ template <class... Parameters, std::size_t... i>
 void launch_pointed_at(const WrittenLaunch& what, void (*kernel)(Parameters...), void** arguments,
                        std::index_sequence<i...>) {
   enqueue_call(what, [kernel, all = std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[i])...)]()
-                         SIMT_UNOBSERVED { kernel(std::get<i>(all)...); });
+                         SIMT_NO_HOOKS { kernel(std::get<i>(all)...); });
 }
 /// As for <<<...>>>, what such a launch comes to.
 cudaError_t error_of_launch();
 
 }  // namespace simt
-
-/// The kernel's name may have commas.
-#define SIMT_LAUNCH(...)                                                                         \
-  ::simt::kernel_of(                                                                             \
-      #__VA_ARGS__, [&](auto take) -> decltype(take(__VA_ARGS__)) { return take(__VA_ARGS__); }, \
-      [&](auto&... arguments)                                                                    \
-          SIMT_UNOBSERVED -> decltype(__VA_ARGS__(arguments...)) { return __VA_ARGS__(arguments...); })
 
 template <class... Parameters>
 [[gnu::always_inline]] inline cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
@@ -188,6 +181,6 @@ template <class... Parameters>
   const simt::Launch launch = {simt::grid_of(*config), simt::block_of(*config), config->dynamicSmemBytes,
                                reinterpret_cast<const void*>(kernel), cooperative};
   simt::enqueue_call({launch, config->stream, nullptr, simt::call_site()},
-                     [kernel, ... arguments = std::move(arguments)]() SIMT_UNOBSERVED { kernel(arguments...); });
+                     [kernel, ... arguments = std::move(arguments)]() SIMT_NO_HOOKS { kernel(arguments...); });
   return simt::error_of_launch();
 }

@@ -5,7 +5,6 @@
 #include "common/simt/code/source_lines.hpp"
 
 namespace simt {
-namespace {
 
 const char* title(DefectKind kind) {
   switch (kind) {
@@ -54,6 +53,8 @@ const char* title(DefectKind kind) {
   }
   return "?";
 }
+
+namespace {
 
 std::string text_of(const Party& party) {
   if (!party.who.empty()) return fmt::format("{} {} at {}", party.who, party.action, source_line(party.pc).text());

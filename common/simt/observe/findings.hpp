@@ -33,6 +33,8 @@ enum class DefectKind {
   half_block_barrier,  ///< a warning: not all threads of the block that are still running wait at the same barrier
   barrier_after_exit,  ///< a warning: some threads of a warp have ended when the others wait at a barrier
 };
+/// What a report calls it.
+const char* title(DefectKind kind);
 /// Warnings don't make a kernel wrong.
 bool is_warning(DefectKind kind);
 

@@ -10,12 +10,14 @@ namespace simt {
 /// While it lives, every launch of this process is inspected and its result goes to `result`. One at a time.
 class Inspection {
  public:
-  explicit Inspection(InspectionResult& result) : sink_(result, on_global_write, on_request) {}
+  explicit Inspection(InspectionResult& result) : sink_(result, on_global_write, on_request, on_launch_end) {}
 
   /// Called for each write of a kernel to global memory; blocks then run one after another.
   WriteObserver on_global_write;
   /// Called for each access of a warp, as it was counted; blocks then run one after another.
   RequestObserver on_request;
+  /// Called when a launch has ended.
+  std::function<void()> on_launch_end;
 
  private:
   Sink sink_;

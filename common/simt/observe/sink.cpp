@@ -13,8 +13,9 @@ Sink* active = nullptr;
 
 }  // namespace
 
-Sink::Sink(InspectionResult& result, const WriteObserver& on_global_write, const RequestObserver& on_request)
-    : result_(result), on_global_write_(on_global_write), on_request_(on_request) {
+Sink::Sink(InspectionResult& result, const WriteObserver& on_global_write, const RequestObserver& on_request,
+           const std::function<void()>& on_launch_end)
+    : result_(result), on_global_write_(on_global_write), on_request_(on_request), on_launch_end_(on_launch_end) {
   if (active) throw std::logic_error("one inspection at a time");
   active = this;
   GlobalMemory::instance().start_inspection();

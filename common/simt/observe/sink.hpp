@@ -20,12 +20,16 @@ using WriteObserver =
 class Sink {
  public:
   /// All must outlive it.
-  Sink(InspectionResult& result, const WriteObserver& on_global_write, const RequestObserver& on_request);
+  Sink(InspectionResult& result, const WriteObserver& on_global_write, const RequestObserver& on_request,
+       const std::function<void()>& on_launch_end);
   ~Sink();
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
 
   void start_launch(const Launch& launch, const std::string& name);
+  void end_launch() const {
+    if (on_launch_end_) on_launch_end_();
+  }
   /// What one worker has counted.
   void add(std::vector<SiteCounts> sites, std::vector<std::pair<std::uintptr_t, std::uint64_t>> block_runs,
            std::uint64_t barriers, std::uint64_t tensor_flops, std::size_t static_shared);
@@ -45,6 +49,7 @@ class Sink {
   InspectionResult& result_;
   const WriteObserver& on_global_write_;
   const RequestObserver& on_request_;
+  const std::function<void()>& on_launch_end_;
   std::mutex mutex_;
   std::set<std::tuple<DefectKind, std::uintptr_t, std::uintptr_t>> seen_;
 };

@@ -28,13 +28,19 @@ constexpr std::chrono::seconds longest_spin{5};
 
 }  // namespace
 
-Block::Block() : stacks_(max_threads_per_block), lanes_(max_threads_per_block), order_(&global_order()) {
+Block::Block()
+    : stacks_(max_threads_per_block),
+      lanes_(max_threads_per_block),
+      orders_(max_threads_per_block),
+      order_(&global_order()) {
+  shared_.set_causality(order_->causality(), standing_);
   for (unsigned t = 0; t < max_threads_per_block; ++t) {
     Lane& lane = lanes_[t];
     lane.thread = t;
     lane.warp = t / warp_lanes;
     lane.lane = t % warp_lanes;
     lane.block = this;
+    lane.order = &orders_[t];
     lane.records = recorder_.records_of(lane.lane);
   }
 }
@@ -71,7 +77,10 @@ void Block::run(std::uint64_t index) {
   shared_.start_block(++top_);
   const Stamp now = ++top_;
   shared_.start_epoch(now);
-  standing_ = {static_cast<std::uint32_t>(index + 1), now, 0, {}};
+  if (standing_.ordering) std::ranges::fill(orders_, LaneOrder{});
+  standing_ = {};
+  standing_.number = static_cast<std::uint32_t>(index + 1);
+  standing_.epoch = now;
 
   barriers_before_ = barriers_;
   threads_ = size.x * size.y * size.z;
@@ -81,7 +90,7 @@ void Block::run(std::uint64_t index) {
     lane.state = LaneState::ready;
     lane.context = {{t % size.x, t / size.x % size.y, t / size.x / size.y}, place, size, extent};
     lane.clock = now;
-    lane.last_sync = lane.fence = 0;
+    lane.last_sync = 0;
     lane.recorded = 0;
     lane.wait_site = 0;
     lane.spins = 0;
@@ -272,6 +281,7 @@ void Block::perform(Lane* lanes, const CollectiveCall& call) {
   }
   if (call.combine) call.combine(mine, call.mask);
   if (!call.orders_memory) return;
+  order_->causality().sync_warp(lanes, call.mask, standing_);
   for (LaneMask rest = call.mask; rest; rest &= rest - 1) joined[std::countr_zero(rest)] = latest;
   for (LaneMask rest = call.mask; rest; rest &= rest - 1) {
     Lane& lane = lanes[std::countr_zero(rest)];
@@ -341,6 +351,7 @@ void Block::wait_at_barrier(const void* pc, int predicate) {
 // Every thread of the block waits at a barrier or has ended.
 void Block::pass_barrier() {
   if (grid_->sink) check_barrier();
+  order_->causality().barrier(lanes_, threads_, standing_);
   const Stamp now = ++top_;
   predicates_or_ = predicates_count_ = 0;
   predicates_and_ = 1;

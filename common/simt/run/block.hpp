@@ -15,6 +15,7 @@
 #include "common/simt/observe/recorder.hpp"
 #include "common/simt/observe/shared_memory.hpp"
 #include "common/simt/observe/sink.hpp"
+#include "common/simt/observe/use.hpp"
 #include "common/simt/run/fiber.hpp"
 
 namespace simt {
@@ -74,11 +75,13 @@ class Block {
   int predicates_count() const { return predicates_count_; }
   void wait_in_collective(const CollectiveCall& call, const void* pc);
   LaneMask live_lanes() const;
-  void fence();
-  void acquire(std::uintptr_t address);
+  void fence(Scope scope);
+  /// An atomic operation has been made.
+  void atomic_done(std::uintptr_t address, Scope scope, bool changed);
+  /// Its result is used.
+  void result_used(std::uintptr_t address);
   void tensor_flops(std::uint64_t flops) { tensor_flops_ += flops; }
 
-  enum class Use { read, write, atomic };
   /// Notes an access that is about to happen. Does not return if it must not.
   void access(std::uintptr_t address, unsigned bytes, Use use, const void* pc) {
     Lane& lane = *current_;
@@ -88,10 +91,10 @@ class Block {
     if (aligned && global_.contains(address)) [[likely]] {
       if (use != Use::read || !order_->is_quiet_read(standing_, address, bytes))
         access_global(address, bytes, use, site);
-      record(lane, make_tag(site, use == Use::atomic, false, use == Use::write, log_bytes), address);
+      record(lane, make_tag(site, is_atomic(use), false, is_store(use), log_bytes), address);
     } else if (aligned && shared_.contains(address)) {
-      if (use != Use::read || !shared_.quick_read(lane, address, bytes)) access_shared(address, bytes, use, site);
-      record(lane, make_tag(site, use == Use::atomic, true, use == Use::write, log_bytes), address);
+      if (!is_read(use) || !shared_.quick_read(lane, address, bytes)) access_shared(address, bytes, use, site);
+      record(lane, make_tag(site, is_atomic(use), true, is_store(use), log_bytes), address);
     } else {
       access_elsewhere(address, bytes, use, site, aligned);
     }
@@ -151,6 +154,7 @@ class Block {
 
   StackPool stacks_;
   std::vector<Lane> lanes_;
+  std::vector<LaneOrder> orders_;  // theirs
   SharedMemory shared_;
   Recorder recorder_;
   GlobalMemory& global_ = GlobalMemory::instance();
@@ -193,6 +197,9 @@ class Unobserved {
 
 /// Writes to device memory that nobody inspects still make it count as written.
 void note_uninspected_write(std::uintptr_t address, std::size_t bytes);
+
+/// When a launch ends: reads of volatile words that another thread changes, by threads that did not fence afterwards.
+void report_unfenced_looks(const Grid& grid);
 
 /// The one account of accesses to global memory.
 GlobalOrder& global_order();

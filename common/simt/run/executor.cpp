@@ -205,6 +205,8 @@ cudaError_t run_launch(const Launch& what, const std::string& kernel, Body body)
   const bool alone = grid.blocks == 1 || (grid.sink && (grid.sink->watches_writes() || grid.sink->watches_requests()));
   const GlobalMemory::Opening opening;
   Pool::instance().run(grid, alone ? 1 : worker_count());
+  if (grid.sink && !grid.aborted) report_unfenced_looks(grid);
+  if (grid.sink) grid.sink->end_launch();
   return grid.aborted && grid.fault == cudaSuccess ? cudaErrorLaunchTimeout : grid.fault.load();
 }
 

@@ -51,19 +51,19 @@ void for_each_row(const Extent& e, Do act) {
   }
 }
 
-void note_use(const void* row, std::size_t bytes, StreamOrder::Use use) {
+void note_use(const void* row, std::size_t bytes, Use use) {
   if (StreamOrder* const order = StreamOrder::active())
     order->by_work(reinterpret_cast<std::uintptr_t>(row), bytes, use);
 }
 void note_write(const void* row, std::size_t bytes) {
   GlobalMemory::instance().mark_written(reinterpret_cast<std::uintptr_t>(row), bytes);
-  note_use(row, bytes, StreamOrder::Use::write);
+  note_use(row, bytes, Use::write);
 }
 
 void move_box(const Side& to, const Side& from, const Extent& e) {
   const GlobalMemory::Opening opening;
   for_each_row(e, [&](std::size_t y, std::size_t z) {
-    note_use(from.row(y, z), e.width, StreamOrder::Use::read);
+    note_use(from.row(y, z), e.width, Use::read);
     std::memmove(to.row(y, z), from.row(y, z), e.width);
     note_write(to.row(y, z), e.width);
   });

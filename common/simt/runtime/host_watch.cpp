@@ -62,12 +62,12 @@ void forget_host_range() {
   ++generation;
 }
 
-void host_touches(std::uintptr_t address, std::size_t bytes, bool writes, const void* pc) {
+void host_touches(std::uintptr_t address, std::size_t bytes, Use use, const void* pc) {
   if (is_inside_runtime()) return;
   const bool is_known = known_generation == generation && address - known_begin < known_bytes;
   if (is_known && queued() == 0) return;
   const Entered entered({"an access", pc});
-  const auto by_host = [&] { return host_at(pc, fmt::format("{} {} bytes", writes ? "writes" : "reads", bytes)); };
+  const auto by_host = [&] { return host_at(pc, fmt::format("{} {} bytes", verb_of(use), bytes)); };
   if (!is_in(host_watch.ranges[0], address)) {
     return report_of_host(DefectKind::host_access, "the variable " + object_at(address), by_host());
   }
@@ -78,7 +78,7 @@ void host_touches(std::uintptr_t address, std::size_t bytes, bool writes, const 
     known_generation = generation;
     StreamOrder* const order = StreamOrder::active();
     if (order && queued() > 0) {
-      order->by_host(address, bytes, writes ? StreamOrder::Use::write : StreamOrder::Use::read, pc);
+      order->by_host(address, bytes, use, pc);
     }
     return;
   }

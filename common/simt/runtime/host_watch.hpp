@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/simt/observe/use.hpp"
+
 namespace simt {
 
 /// The ranges of addresses of which the host's accesses are of interest: device memory, and the sections of __device__ and
@@ -23,7 +25,7 @@ extern HostWatch host_watch;
 void watch_host(bool on);
 
 /// An access that host_watch holds, by code that is no kernel's.
-void host_touches(std::uintptr_t address, std::size_t bytes, bool writes, const void* pc);
+void host_touches(std::uintptr_t address, std::size_t bytes, Use use, const void* pc);
 
 /// Whether the address lies in a section of __device__, __managed__ or __constant__ variables.
 bool is_device_section(std::uintptr_t address);

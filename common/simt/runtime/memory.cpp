@@ -139,7 +139,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     if (!piece || piece->freed.name || piece->begin != begin || piece->home != simt::Home::device)
       return simt::remove_piece(pointer, simt::Home::device, call);
     simt::issue(*at, call.name, call.pc, [pointer, call, begin, bytes = piece->bytes] {
-      if (auto* const order = simt::StreamOrder::active()) order->by_work(begin, bytes, simt::StreamOrder::Use::write);
+      if (auto* const order = simt::StreamOrder::active()) order->by_work(begin, bytes, simt::Use::write);
       simt::remove_piece(pointer, simt::Home::device, call);
       return cudaSuccess;
     });

@@ -16,15 +16,19 @@
 namespace simt {
 namespace {
 
-// An entry: id of the actor, whether atomic, which of the word's four bytes, and the place in the code.
+// An entry: id of the actor, whether atomic or volatile, which of the word's four bytes, and the place in the code.
 constexpr unsigned site_bits = 27;
-constexpr std::uint64_t pack(std::uint32_t id, bool atomic, unsigned bytes, Site site) {
-  return std::uint64_t{id} << 32 | std::uint64_t{atomic} << 31 | std::uint64_t{bytes} << site_bits | site;
+constexpr std::uint64_t pack(std::uint32_t id, bool signal, unsigned bytes, Site site) {
+  return std::uint64_t{id} << 32 | std::uint64_t{signal} << 31 | std::uint64_t{bytes} << site_bits | site;
 }
 constexpr std::uint32_t id_of(std::uint64_t entry) {
   return static_cast<std::uint32_t>(entry >> 32);
 }
-constexpr bool is_atomic(std::uint64_t entry) {
+// Threads may signal to one another by these.
+constexpr bool signals(Use use) {
+  return use != Use::read && use != Use::write;
+}
+constexpr bool is_signal(std::uint64_t entry) {
   return entry >> 31 & 1;
 }
 constexpr std::uint64_t bytes_mask = std::uint64_t{0xf} << site_bits;
@@ -73,7 +77,7 @@ void StreamOrder::note_actor(std::uint32_t id, unsigned stream, const WorkClock&
 
 bool StreamOrder::conflicts(std::uint64_t entry, std::uint64_t mine) const {
   if (!entry || id_of(entry) == id_of(mine) || !(entry & mine & bytes_mask)) return false;
-  if (is_atomic(entry) && is_atomic(mine)) return false;
+  if (is_signal(entry) && is_signal(mine)) return false;
   const Actor* const other = actor(id_of(entry));
   const Actor* const me = actor(id_of(mine));
   if (!other || !me) return false;
@@ -93,7 +97,7 @@ void StreamOrder::report(std::uint64_t entry, bool other_wrote, std::uint64_t mi
   };
   const bool of_host = actor(id_of(entry))->stream == host_number || actor(id_of(mine))->stream == host_number;
   report_of_host(of_host ? DefectKind::not_waited : DefectKind::stream_race, GlobalMemory::instance().describe(address),
-                 party(mine, use == Use::read ? "reads it" : "writes it"),
+                 party(mine, is_read(use) ? "reads it" : "writes it"),
                  party(entry, other_wrote ? "writes it" : "reads it"));
 }
 
@@ -106,13 +110,13 @@ void StreamOrder::use(std::uint32_t id, std::uintptr_t address, std::size_t byte
     const std::size_t word = memory.word_of(at);
     unsigned which = 0xfu << at % 4 & 0xf;
     if (end - at / 4 * 4 < 4) which &= 0xfu >> (4 - (end - at / 4 * 4));
-    const std::uint64_t mine = pack(id, use == Use::atomic, which, site);
+    const std::uint64_t mine = pack(id, signals(use), which, site);
     const std::uint64_t write = writes_[word].load(std::memory_order_relaxed);
     if (conflicts(write, mine)) report(write, true, mine, use, at);
     const std::uint64_t read = reads_[word].load(std::memory_order_relaxed);
     const std::uint64_t more =
         mine | (id_of(use == Use::read ? read : write) == id ? (use == Use::read ? read : write) & bytes_mask : 0);
-    if (use == Use::read) {
+    if (is_read(use)) {
       // One that is not in order with this read stays: a write may be in order with this one only.
       if (!conflicts(read, mine)) reads_[word].store(more, std::memory_order_relaxed);
     } else {

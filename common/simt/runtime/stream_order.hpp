@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "common/simt/observe/use.hpp"
 #include "common/simt/runtime/queue.hpp"
 
 namespace simt {
@@ -22,7 +23,6 @@ class StreamOrder {
   static void note_actor(std::uint32_t id, unsigned stream, const WorkClock& before, const std::string& who,
                          const void* pc);
 
-  enum class Use { read, write, atomic };
   /// By the work under way, at this place in the code; null: where it was issued.
   void by_work(std::uintptr_t address, std::size_t bytes, Use use, const void* pc = nullptr);
   /// By the host, or by its function that is the work under way.

@@ -1,0 +1,98 @@
+"""Compiles one file of a CUDA program for the CPU executor: preprocessed, rewritten (preprocessed.py), compiled.
+
+usage: compile_program.py COMPILER ARGUMENT... -c FILE -o OBJECT      a launcher: CMake puts it in front of the command
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from preprocessed import rewrite
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BEFORE = ("cuda_runtime.h", "common/simt/language/launch.hpp")  # nvcc includes the former in every file
+KEYWORDS = "common/simt/language/keywords.hpp"
+SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
+
+
+def without(
+    words: list[str], alone: tuple[str, ...], with_value: tuple[str, ...], joined: tuple[str, ...]
+) -> list[str]:
+    """The words but these options: some stand alone, some have a value behind them, some in the same word."""
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word in with_value:
+            skip = True
+        elif word not in alone and not word.startswith(joined):
+            kept.append(word)
+    return kept
+
+
+def compile_file(command: list[str], source: str, output: str) -> int:
+    text = pathlib.Path(f"{output}.ii")
+    language = ["-x", "c++"]
+    # Of what the command asks for, the rest follows: as CMake, or ./lab emulate, has written it.
+    asked = without(command[1:], ("-c", source, "-xc++"), ("-o", "-x"), ())
+    includes = [word for name in BEFORE for word in ("-include", name)]
+    preprocess = [command[0], "-E", *asked, "-DSIMT_KEYWORDS_STAY", *includes, *language, source, "-o", str(text)]
+    if status := subprocess.run(preprocess).returncode:
+        return status
+    before = text.read_bytes()
+    # Another pass over what is preprocessed: only the keywords that are left.
+    asked = without(asked, ("-MD", "-MMD"), ("-MF", "-MT", "-MQ", "-D", "-U", "-include"), ("-D", "-U"))
+    compile_command = [command[0], *asked, "-gdwarf-4", "-include", KEYWORDS, *language]
+    kept = kept_object(before, compile_command)
+    if kept and kept.is_file():
+        shutil.copyfile(kept, output)
+        text.unlink()
+        return 0
+    text.write_text(rewrite(before.decode(errors="surrogateescape")), errors="surrogateescape")
+    status = subprocess.run([*compile_command, "-c", str(text), "-o", output]).returncode
+    if status == 0:
+        text.unlink()
+        if kept:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            part = kept.with_suffix(f".{os.getpid()}")
+            shutil.copyfile(output, part)
+            part.replace(kept)
+    return status
+
+
+def kept_object(text: bytes, command: list[str]) -> pathlib.Path | None:
+    """Where the object is kept that this text gives, if the environment names a folder for that."""
+    if not (folder := os.environ.get("SIMT_CACHE")):
+        return None
+    key = hashlib.sha256(text)
+    scripts = sorted(pathlib.Path(__file__).parent.glob("*.py"))
+    for part in [
+        "\0".join(command).encode(),
+        *(script.read_bytes() for script in scripts),
+        (ROOT / KEYWORDS).read_bytes(),
+    ]:
+        key.update(part + b"\0")
+    return pathlib.Path(folder, key.hexdigest()[:32] + ".o")
+
+
+def main(command: list[str]) -> int:
+    if "-c" not in command or "-o" not in command:  # a link
+        return subprocess.run(command).returncode
+    sources = [word for word in command[1:] if word.endswith(SOURCES) and not word.startswith("-")]
+    output = command[command.index("-o") + 1]
+    source = next((word for word in sources if word != output), None)
+    if source is None:
+        sys.exit(f"error: no source file in the command: {' '.join(command)[:200]}")
+    return compile_file(command, source, output)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1:]))

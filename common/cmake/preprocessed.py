@@ -1,0 +1,145 @@
+"""A whole CUDA program's text as g++ takes it: what g++ -E has made of a file, macros and headers and all, rewritten as
+textbook.py rewrites a stage, and with variables of the device where the executor finds them:
+
+    __device__ int counter;      becomes  __attribute__((section("simt_device"))) int counter;
+    __managed__ float sum[32];   the same with simt_managed
+
+What comes from the compiler's, the system's and the executor's own headers stays as it is, and is not even read. The
+keywords that are left (__global__, ...) are macros for the pass that compiles: common/simt/language/keywords.hpp.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+import zlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from textbook import OPENS, Rewriter, Token, tokens
+
+# "# 12 "file" 3 4": what follows is line 12 of the file; 1: the file begins here; 3: it is one of the system's.
+MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\\\n])*)"((?: [1-4])*)$\n?', re.M)
+KEYWORDS = {"__device__": "simt_device", "__managed__": "simt_managed", "__constant__": "simt_constant"}
+
+
+class Part(NamedTuple):
+    """What lies between two markers."""
+
+    begin: int
+    end: int
+    file: str
+    line: int  # of the file, at `begin`
+    of_user: bool
+
+
+def parts(text: str) -> list[Part]:
+    of_system: dict[str, bool] = {}  # as the file's first marker says: later ones also mark what a system's macro gave
+    markers = list(MARKER.finditer(text))
+    found = []
+    for here, after in zip(markers, [*markers[1:], None], strict=True):
+        file = here[2]
+        system = of_system.setdefault(file, "3" in here[3].split() or file.startswith("<"))
+        found.append(Part(here.end(), after.start() if after else len(text), file, int(here[1]), not system))
+    return found
+
+
+class Preprocessed(Rewriter):
+    def __init__(self, text: str) -> None:
+        self.parts = parts(text)
+        self.begins = [part.begin for part in self.parts]
+        super().__init__(text, {}, frozenset())
+
+    def read(self) -> list[Token]:
+        return [token for part in self.parts if part.of_user for token in self.read_part(part)]
+
+    def read_part(self, part: Part) -> Iterator[Token]:
+        for token in tokens(self.text[part.begin : part.end]):
+            if token.kind != "directive":  # #pragma
+                yield token._replace(begin=token.begin + part.begin)
+
+    def is_run(self, i: int, run: str) -> bool:
+        """Programs have "<< <", too, as some editors format it."""
+        return all(self.sign(i + k) == run[k] for k in range(len(run))) and self.sign(i - 1) != run[0]
+
+    def is_close(self, i: int) -> bool:
+        return all(self.sign(i + k) == ">" for k in range(3)) and self.sign(i + 3) == "("
+
+    def definition(self, first: int, last: int) -> None:
+        super().definition(first, last)
+        for i in range(first, last + 1):
+            if self.sign(i) in KEYWORDS:
+                self.variable(i, first, last)
+
+    def variable(self, i: int, first: int, last: int) -> None:
+        """The keyword at i becomes a section if what is declared is a variable: not of a function, whose it stays."""
+        begin = i
+        while begin > first and self.sign(begin - 1) not in (";", "{", "}", ")"):
+            begin -= 1
+        end = self.declarator_end(i + 1, last)
+        words = {self.sign(k) for k in range(begin, end)}
+        if end > last or words & {"extern", "operator", "template", "typedef", "using"}:
+            return
+        if self.sign(i) == "__device__" and words & {"__managed__", "__constant__", "__shared__"}:
+            return  # the other keyword speaks
+        if not self.is_constant(begin, end):  # kernels may read constants wherever they lie
+            token = self.tokens[i]
+            self.edits.append((token.begin, token.end, f'__attribute__((section("{KEYWORDS[self.sign(i)]}")))'))
+
+    def declarator_end(self, i: int, last: int) -> int:
+        """Where a variable's value begins, or its declaration ends: beyond `last` if this is no variable."""
+        while i <= last and self.sign(i) not in (";", "=", "{", ","):
+            if self.sign(i) in OPENS:
+                before, after = self.sign(i - 1), self.sign(i + 1)
+                # name(...) is a function's head. Brackets of an attribute aren't, nor (*name)(...).
+                if self.sign(i) == "(" and not (
+                    before.startswith("__a") or before in ("alignas", "decltype", ")") or after in ("*", "&")
+                ):
+                    return last + 1
+                i = self.matching(i)
+                if i < 0:
+                    return last + 1
+            elif self.sign(i) == ")":  # a parameter, or a lambda's
+                return last + 1
+            i += 1
+        return i
+
+    def is_constant(self, begin: int, end: int) -> bool:
+        """Whether what is declared is constant itself, and not only what it points to."""
+        signs = [self.sign(k) for k in range(begin, end)]
+        if "constexpr" in signs:
+            return True
+        stars = [k for k, sign in enumerate(signs) if sign == "*"]
+        return "const" in signs[stars[-1] if stars else 0 :]
+
+    def table(self) -> str:
+        """What each function calls its dynamic shared memory, by file."""
+        files: dict[str, list[str]] = {part.file: [] for part in self.parts if part.of_user}
+        for first, last, name in self.rows:
+            if first == 0:  # any function may use it
+                for rows in files.values():
+                    rows.append(f'{{0, 0, "{name}"}}')
+            else:
+                (file, begin), (_, end) = self.origin_of_line(first), self.origin_of_line(last)
+                files[file].append(f'{{{begin}, {max(begin, end)}, "{name}"}}')
+        return "".join(
+            f"\nnamespace {{ const ::simt::DynamicNames simt_dynamic_names_{zlib.crc32(file.encode()):x}"
+            f'{{"{file}", {{{", ".join(rows)}}}}}; }}'
+            for file, rows in files.items()
+            if rows
+        )
+
+    def origin_of_line(self, line: int) -> tuple[str, int]:
+        begin = self.lines[line - 1]
+        part = self.parts[max(0, bisect.bisect_right(self.begins, begin) - 1)]
+        return part.file, part.line + self.text.count("\n", part.begin, begin)
+
+
+def rewrite(text: str) -> str:
+    made = Preprocessed(text)
+    out: list[str] = []
+    at = 0
+    for begin, end, instead in sorted(made.edits):
+        out += [text[at:begin], instead]
+        at = end
+    return "".join([*out, text[at:], made.table(), "\n"])

@@ -1,0 +1,1 @@
+"""Runs any CUDA program on the CPU executor: python3 -m tools.emulate."""

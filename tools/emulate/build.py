@@ -1,0 +1,95 @@
+"""Makes a program of CUDA files, with the executor in it. What was made before is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+
+from tools.repository import ROOT
+
+LAUNCHER = ROOT / "common/cmake/compile_program.py"
+MOST_KEPT = 200  # programs, and as many objects: the oldest go
+
+
+class Unbuildable(Exception):
+    """In one line; the compiler has said why."""
+
+
+def words_of(file: pathlib.Path) -> list[str]:
+    try:
+        return [word for word in file.read_text().split(";") if word]
+    except OSError:
+        raise Unbuildable(f"no executor in {file.parent.parent}: './lab setup --cpu' builds it") from None
+
+
+def object_of(file: pathlib.Path, number: int, folder: pathlib.Path) -> pathlib.Path:
+    return folder / f"{number}_{file.stem}.o"
+
+
+def forget_old(folder: pathlib.Path) -> None:
+    """All but those that were used last."""
+    entries = sorted(folder.iterdir(), key=lambda entry: entry.stat().st_mtime, reverse=True)
+    for entry in entries[MOST_KEPT:]:
+        entry.unlink(missing_ok=True)
+
+
+def build(
+    build_folder: pathlib.Path, files: Sequence[pathlib.Path], folders: Sequence[str], macros: Sequence[str]
+) -> pathlib.Path:
+    """The program's path."""
+    home = build_folder / "emulate"
+    compiler, *flags = words_of(home / "compile")
+    link = words_of(home / "link")
+    objects_kept, programs = home / "objects", home / "programs"
+    for folder in (objects_kept, programs):
+        folder.mkdir(exist_ok=True)
+    asked = [f"-I{folder}" for folder in folders] + [f"-D{macro}" for macro in macros]
+    environment = dict(os.environ, SIMT_CACHE=str(objects_kept))
+    with tempfile.TemporaryDirectory(dir=home) as name:
+        work = pathlib.Path(name)
+        objects = [object_of(file, number, work) for number, file in enumerate(files)]
+        running = []
+        for file, made in zip(files, objects, strict=True):
+            command = [
+                sys.executable,
+                "-E",
+                "-s",
+                "-S",
+                "-B",
+                LAUNCHER,
+                compiler,
+                *flags,
+                *asked,
+                "-c",
+                file,
+                "-o",
+                made,
+            ]
+            running.append(subprocess.Popen([str(word) for word in command], env=environment))
+        failed = [str(file) for file, process in zip(files, running, strict=True) if process.wait() != 0]
+        if failed:
+            raise Unbuildable(f"{', '.join(failed)}: does not compile")
+        key = hashlib.sha256("\0".join(link).encode())
+        library = next(pathlib.Path(word) for word in link if word.endswith("libstaged_simt.a"))
+        if not library.is_file():
+            raise Unbuildable(f"no executor in {build_folder}: './lab setup --cpu' builds it")
+        key.update(f"{library.stat().st_mtime_ns} {library.stat().st_size}".encode())
+        for each in objects:
+            key.update(hashlib.sha256(each.read_bytes()).digest())
+        program = programs / f"{files[0].stem}_{key.hexdigest()[:24]}"
+        if program.is_file():
+            program.touch()
+        else:
+            part = work / "program"
+            command = [compiler, "-o", str(part), *(str(each) for each in objects), *link]
+            if subprocess.run(command).returncode != 0:
+                raise Unbuildable(f"{files[0]}: does not link")
+            part.replace(program)
+    forget_old(objects_kept)
+    forget_old(programs)
+    return program
