@@ -292,6 +292,32 @@ Function function_at(std::uintptr_t address) {
   return {short_name(symbol->name), begin, begin + symbol->bytes};
 }
 
+std::optional<std::vector<std::string>> parameters_of(std::uintptr_t address) {
+  const Image& image = Images::instance().at(address);
+  const Symbol* const symbol = Image::find(image.functions, address - image.base);
+  if (!symbol) return std::nullopt;
+  const std::string name = demangled(symbol->name);
+  // The last parentheses, for a template's arguments and a namespace without a name have some, too.
+  int depth = 0;
+  std::size_t begin = name.rfind(')'), end = begin;
+  if (begin == std::string::npos) return std::nullopt;  // a C function: nobody knows
+  do {
+    depth += (name[begin] == ')') - (name[begin] == '(');
+  } while (depth > 0 && begin-- > 0);
+  std::vector<std::string> types;
+  std::size_t from = begin + 1;
+  for (std::size_t i = from; i <= end; ++i) {
+    depth += (name[i] == '(' || name[i] == '<') - (name[i] == ')' || name[i] == '>');
+    if ((name[i] == ',' && depth == 0) || i == end) {
+      std::string type = name.substr(from, i - from);
+      type.erase(0, type.find_first_not_of(' '));
+      if (!type.empty()) types.push_back(std::move(type));
+      from = i + 1;
+    }
+  }
+  return types;
+}
+
 const std::vector<SharedVariable>& shared_variables_of(const void* kernel) {
   static std::mutex mutex;
   static auto& known = *new std::map<const void*, std::vector<SharedVariable>>;  // never destroyed either

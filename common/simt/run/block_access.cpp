@@ -9,6 +9,8 @@
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
+#include "common/simt/runtime/pieces.hpp"
+#include "common/simt/runtime/stream_order.hpp"
 
 namespace simt {
 namespace {
@@ -87,6 +89,8 @@ void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site 
   if (checks_rows && global_.outside_of_a_matrix(address, bytes)) {
     conflict = GlobalOrder::Conflict{DefectKind::out_of_bounds};
   }
+  if (StreamOrder* const streams = StreamOrder::active())
+    streams->by_work(address, bytes, use, reinterpret_cast<const void*>(place_of(site)));
   if (!is_read(use) && grid_->sink->watches_writes()) {
     grid_->sink->written(lane.context, reinterpret_cast<const void*>(address), bytes, place_of(site));
   }
@@ -129,10 +133,10 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
            (global_.contains(address) ? global_.describe(address) : shared_.describe(address, site, verb_of(use))),
            party(lane, site,
                  fmt::format("{} {} bytes at an address that is no multiple of {}", verb_of(use), bytes, bytes)));
-    abandon();
+    abandon(cudaErrorMisalignedAddress);
   }
   const std::size_t stack = stacks_->index_of(reinterpret_cast<const void*>(address));
-  if (stack == lane.thread) return;
+  if (stack == lane.thread || home_of(address) == Home::registered) return;
   if (stack < stacks_->count()) {
     report(DefectKind::host_memory, fmt::format("a local variable of another thread (number {} of the block)", stack),
            party(lane, site, fmt::format("{} {} bytes", verb_of(use), bytes)));
