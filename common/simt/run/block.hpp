@@ -129,6 +129,11 @@ class Block {
   int predicates_count() const { return predicates_count_; }
   void wait_in_collective(const CollectiveCall& call, const void* pc);
   LaneMask live_lanes() const;
+  const SharedMemory& shared() const { return shared_; }
+  /// Ends the kernel: no thread goes on.
+  [[noreturn]] void abandon(cudaError_t why = cudaErrorIllegalAddress);
+  /// What the device's heap can't do, a mistake of the running thread's.
+  [[noreturn]] void bad_free(std::uintptr_t address, const char* what, const void* pc);
   void fence(Scope scope);
   /// An atomic operation has been made.
   void atomic_done(std::uintptr_t address, Scope scope, bool changed);
@@ -181,7 +186,6 @@ class Block {
       stop(LaneState::buffer_full);
   }
   void stop(LaneState state);
-  [[noreturn]] void abandon(cudaError_t why = cudaErrorIllegalAddress);
 
   void access_global(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
