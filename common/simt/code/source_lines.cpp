@@ -40,7 +40,7 @@ bool is_shim(const std::string& file) {
 
 // From the author's innermost line outwards, at least one.
 std::map<std::uintptr_t, std::vector<SourceLine>>& known() {
-  static std::map<std::uintptr_t, std::vector<SourceLine>> lines;
+  static auto& lines = *new std::map<std::uintptr_t, std::vector<SourceLine>>;  // asked after main(), too
   return lines;
 }
 

@@ -26,6 +26,7 @@ struct Launch {
   dim3 block;
   std::size_t dynamic_shared;
   const void* kernel;
+  bool cooperative = false;  ///< all blocks are resident together, and may wait for one another in grid_barrier()
 };
 
 /// The kernel's call with its arguments. No std::function: kernel files are compiled so that every access to memory is

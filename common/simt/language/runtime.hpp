@@ -9,6 +9,7 @@ enum cudaError_t {
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
   cudaErrorInvalidConfiguration = 9,
+  cudaErrorCooperativeLaunchTooLarge = 720,
 };
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost = 0,

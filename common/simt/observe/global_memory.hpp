@@ -65,6 +65,7 @@ class GlobalMemory {
   static constexpr std::uint8_t status_of(std::uint8_t state) { return state & 0x70; }
 
   std::size_t word_of(std::uintptr_t address) const { return (address - begin_) / 4; }
+  std::uintptr_t address_of(std::size_t word) const { return begin_ + word * 4; }
   std::uint8_t* states() const { return states_; }
   std::size_t words() const { return capacity_ / 4; }
 

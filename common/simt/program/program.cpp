@@ -12,6 +12,7 @@
 
 #include "common/simt/observe/inspection.hpp"
 #include "common/simt/program/report.hpp"
+#include "common/simt/run/executor.hpp"
 
 namespace simt {
 namespace {
@@ -54,13 +55,14 @@ void at_the_end(int status, void*) {
       _exit(2);
     }
   }
-  if (has_mistakes(result)) _exit(status == 0 ? 1 : status);
+  if (has_mistakes(result)) _exit(1);
 }
 
 // Before the constructors of the program's own objects, which may launch kernels.
 [[gnu::constructor(101)]] void begin() {
   observed = new Observed;
   observed->inspection.on_launch_end = tell_mistakes;
+  worker_count();  // the workers are there before what ends them is registered, and so until after the end
   on_exit(at_the_end, nullptr);
 }
 

@@ -12,22 +12,26 @@
 namespace simt {
 namespace {
 
-using Use = Block::Use;
-
 inline void on_access(void* address, unsigned bytes, Use use, const void* pc) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (Block* const block = inspected_block) {
     block->access(at, bytes, use, pc);
-  } else if (use != Use::read && running_block) {
+  } else if (!is_read(use) && running_block) {
     note_uninspected_write(at, bytes);
   }
+}
+
+// One that a thread may wait by, for another one to change the value.
+inline void on_waiting_access(void* address, unsigned bytes, Use use, const void* pc) {
+  if (Block* const block = inspected_block) block->look_for_spin(reinterpret_cast<std::uintptr_t>(address), bytes, pc);
+  on_access(address, bytes, use, pc);
 }
 
 inline void on_range(void* address, std::size_t bytes, Use use, const void* pc) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (Block* const block = inspected_block) {
     block->access_range(at, bytes, use, pc);
-  } else if (use != Use::read && running_block) {
+  } else if (!is_read(use) && running_block) {
     note_uninspected_write(at, bytes);
   }
 }
@@ -38,16 +42,27 @@ void note_uninspected_write(std::uintptr_t address, std::size_t bytes) {
   GlobalMemory::instance().mark_written(address, bytes);
 }
 
-void note_atomic(void* address, std::size_t bytes, const void* pc) {
-  on_access(address, static_cast<unsigned>(bytes), Use::atomic, pc);
+void note_atomic(void* address, std::size_t bytes, Scope scope, const void* pc) {
+  const Use use = scope == Scope::block ? Use::atomic_block : Use::atomic;
+  on_waiting_access(address, static_cast<unsigned>(bytes), use, pc);
 }
 
-void note_atomic_done(void* address) {
-  if (Block* const block = inspected_block) block->acquire(reinterpret_cast<std::uintptr_t>(address));
+void note_atomic_done(void* address, Scope scope, bool changed) {
+  if (Block* const block = inspected_block)
+    block->atomic_done(reinterpret_cast<std::uintptr_t>(address), scope, changed);
 }
 
-void note_fence() {
-  if (running_block) running_block->fence();
+std::uint64_t note_result(const void* address, std::uint64_t token) noexcept {
+  note_result_used(address);
+  return token;
+}
+
+void note_result_used(const void* address) {
+  if (Block* const block = inspected_block) block->result_used(reinterpret_cast<std::uintptr_t>(address));
+}
+
+void note_fence(Scope scope) {
+  if (Block* const block = inspected_block) block->fence(scope);
 }
 
 void note_tensor_flops(std::uint64_t flops) {
@@ -70,31 +85,31 @@ void async_wait_all() {
 }  // namespace simt
 
 #define HERE __builtin_return_address(0)
-#define ACCESS_HOOKS(n)                                       \
-  void __tsan_read##n(void* p) {                              \
-    simt::on_access(p, n, simt::Use::read, HERE);             \
-  }                                                           \
-  void __tsan_write##n(void* p) {                             \
-    simt::on_access(p, n, simt::Use::write, HERE);            \
-  }                                                           \
-  void __tsan_volatile_read##n(void* p) {                     \
-    simt::on_access(p, n, simt::Use::read, HERE);             \
-  }                                                           \
-  void __tsan_volatile_write##n(void* p) {                    \
-    simt::on_access(p, n, simt::Use::write, HERE);            \
-  }                                                           \
-  /* Under-aligned types, which nvcc too would take apart. */ \
-  void __tsan_unaligned_read##n(void* p) {                    \
-    simt::on_range(p, n, simt::Use::read, HERE);              \
-  }                                                           \
-  void __tsan_unaligned_write##n(void* p) {                   \
-    simt::on_range(p, n, simt::Use::write, HERE);             \
-  }                                                           \
-  void __tsan_unaligned_volatile_read##n(void* p) {           \
-    simt::on_range(p, n, simt::Use::read, HERE);              \
-  }                                                           \
-  void __tsan_unaligned_volatile_write##n(void* p) {          \
-    simt::on_range(p, n, simt::Use::write, HERE);             \
+#define ACCESS_HOOKS(n)                                            \
+  void __tsan_read##n(void* p) {                                   \
+    simt::on_access(p, n, simt::Use::read, HERE);                  \
+  }                                                                \
+  void __tsan_write##n(void* p) {                                  \
+    simt::on_access(p, n, simt::Use::write, HERE);                 \
+  }                                                                \
+  void __tsan_volatile_read##n(void* p) {                          \
+    simt::on_waiting_access(p, n, simt::Use::volatile_read, HERE); \
+  }                                                                \
+  void __tsan_volatile_write##n(void* p) {                         \
+    simt::on_access(p, n, simt::Use::volatile_write, HERE);        \
+  }                                                                \
+  /* Under-aligned types, which nvcc too would take apart. */      \
+  void __tsan_unaligned_read##n(void* p) {                         \
+    simt::on_range(p, n, simt::Use::read, HERE);                   \
+  }                                                                \
+  void __tsan_unaligned_write##n(void* p) {                        \
+    simt::on_range(p, n, simt::Use::write, HERE);                  \
+  }                                                                \
+  void __tsan_unaligned_volatile_read##n(void* p) {                \
+    simt::on_range(p, n, simt::Use::volatile_read, HERE);          \
+  }                                                                \
+  void __tsan_unaligned_volatile_write##n(void* p) {               \
+    simt::on_range(p, n, simt::Use::volatile_write, HERE);         \
   }
 
 // std::atomic and the like. Kernels use CUDA's functions (atomics.hpp); these are for host code in the same files.
@@ -186,10 +201,11 @@ void __ubsan_handle_type_mismatch_v1(const BoundsSite*, std::uintptr_t address) 
   }
 }
 
-// Copies and fills that g++ did not expand. --wrap makes the linker send all calls here.
+// Copies, fills and comparisons. --wrap makes the linker send all calls here.
 void* __real_memcpy(void* to, const void* from, std::size_t bytes);
 void* __real_memmove(void* to, const void* from, std::size_t bytes);
 void* __real_memset(void* to, int value, std::size_t bytes);
+int __real_memcmp(const void* one, const void* other, std::size_t bytes);
 void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
   if (simt::running_block && bytes) {
     simt::on_range(const_cast<void*>(from), bytes, simt::Use::read, HERE);
@@ -207,6 +223,13 @@ void* __wrap_memmove(void* to, const void* from, std::size_t bytes) {
 void* __wrap_memset(void* to, int value, std::size_t bytes) {
   if (simt::running_block && bytes) simt::on_range(to, bytes, simt::Use::write, HERE);
   return __real_memset(to, value, bytes);
+}
+int __wrap_memcmp(const void* one, const void* other, std::size_t bytes) {
+  if (simt::running_block && bytes) {
+    simt::on_range(const_cast<void*>(one), bytes, simt::Use::read, HERE);
+    simt::on_range(const_cast<void*>(other), bytes, simt::Use::read, HERE);
+  }
+  return __real_memcmp(one, other, bytes);
 }
 
 }  // extern "C"

@@ -36,7 +36,7 @@ bool accessible(const void* pointer, std::size_t bytes) {
 }
 
 std::map<const void*, std::size_t>& allowed_by_kernel() {
-  static std::map<const void*, std::size_t> bytes;
+  static auto& bytes = *new std::map<const void*, std::size_t>;
   return bytes;
 }
 
@@ -75,6 +75,8 @@ const char* cudaGetErrorName(cudaError_t error) {
       return "cudaErrorMemoryAllocation";
     case cudaErrorInvalidConfiguration:
       return "cudaErrorInvalidConfiguration";
+    case cudaErrorCooperativeLaunchTooLarge:
+      return "cudaErrorCooperativeLaunchTooLarge";
   }
   return "unknown error";
 }
@@ -89,6 +91,8 @@ const char* cudaGetErrorString(cudaError_t error) {
       return "out of memory";
     case cudaErrorInvalidConfiguration:
       return "invalid configuration argument";
+    case cudaErrorCooperativeLaunchTooLarge:
+      return "too many blocks in cooperative launch";
   }
   return "unknown error";
 }
