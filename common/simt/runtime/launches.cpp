@@ -15,6 +15,7 @@
 #include "common/simt/language/launch.hpp"
 #include "common/simt/language/virtual_device.hpp"
 #include "common/simt/observe/sink.hpp"
+#include "common/simt/run/block.hpp"
 #include "common/simt/run/shared_limits.hpp"
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/device.hpp"
@@ -99,6 +100,7 @@ std::size_t allowed_dynamic_shared(const void* kernel) {
 }
 
 [[gnu::noinline]] const void* call_site() {
+  if (running_block) running_block->refuse_call("a kernel", __builtin_return_address(0));
   return __builtin_return_address(0);
 }
 void begin_launch(const WrittenLaunch& what) {
