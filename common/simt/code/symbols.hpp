@@ -65,6 +65,17 @@ const std::vector<SharedVariable>& shared_variables_of(const void* kernel);
 
 /// The object (a variable with static storage) at this address: its demangled name, empty if there is none.
 std::string object_at(std::uintptr_t address);
+struct AddressRange {
+  std::uintptr_t begin, end;
+};
+/// Where an image has its __device__ variables, or its __managed__ ones.
+struct DeviceSection {
+  AddressRange range;
+  std::vector<AddressRange> variables;
+};
+std::vector<DeviceSection> device_sections();
+/// "byte 4 of table (16 bytes)", of a variable in one of these.
+std::string place_in_variable(std::uintptr_t address);
 /// Whether the address lies in the section of __constant__ variables.
 bool is_constant_memory(std::uintptr_t address);
 /// Whether the address lies in one of the program's own segments, and if so whether it is writable there.

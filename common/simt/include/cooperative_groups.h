@@ -1,9 +1,10 @@
-// Stands in for CUDA's header of the same name: thread blocks, tiles of a warp, coalesced groups. Not there: grids,
+// Stands in for CUDA's header of the same name: grids, thread blocks, tiles of a warp, coalesced groups. Not there:
 // clusters, memcpy_async, partitions by label, thread_group, tiles larger than a warp.
 #pragma once
 
 #include <type_traits>
 
+#include "common/simt/include/cooperative_groups/grid_group.h"
 #include "common/simt/language/language.hpp"
 
 namespace cooperative_groups {

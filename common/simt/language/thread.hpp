@@ -19,4 +19,10 @@ int barrier_and(int predicate);
 int barrier_or(int predicate);
 int barrier_count(int predicate);
 
+/// grid_group::sync(): the same for all blocks of a cooperative launch; in any other, a mistake that ends the launch.
+void grid_barrier();
+bool is_cooperative() noexcept;
+/// The thread has nothing to do at present, as in __nanosleep(): others go first.
+void give_way();
+
 }  // namespace simt

@@ -89,7 +89,16 @@ struct Lane {
   std::deque<PendingCopy> copies;
   std::uint32_t copy_group = 0;  ///< the group that copies now join
 
-  std::uint64_t spins = 0;  ///< full buffers in a row that held one site and one address only
+  bool whole_grid = false;  ///< the barrier that it waits at is the grid's
+
+  // Whether it waits for others by reading: see Block::check_spin().
+  std::uint64_t spins = 0;     ///< full buffers in a row that held reads of the same words only
+  std::uint64_t full = 0;      ///< full buffers in a row, whatever they held
+  bool gave_way = false;       ///< it has stopped without a full buffer, because it waits
+  std::uintptr_t watched = 0;  ///< where its last atomic or volatile access was
+  std::uint64_t watched_value = 0;
+  unsigned found = 0;               ///< how often in a row it found that value there
+  std::uintptr_t spin_address = 0;  ///< what it waits for, if it spins: at wait_site
 };
 
 }  // namespace simt

@@ -86,22 +86,60 @@ void SharedMemory::start_kernel(const void* kernel, std::size_t dynamic_bytes) {
   }
 }
 
+template <class Do>
+void SharedMemory::for_each_own(Do act) const {
+  for (const SharedVariable& variable : shared_variables_of(kernel_))
+    act(anchor() + variable.from_anchor, variable.bytes);
+  if (dynamic_bytes_ > 0) act(dynamic_begin(), dynamic_bytes_);
+}
+
 void SharedMemory::mark_own(std::uint8_t flags) {
-  const auto mark = [&](std::uintptr_t begin, std::size_t bytes) {
+  for_each_own([&](std::uintptr_t begin, std::size_t bytes) {
     for (std::uintptr_t at = begin / 4 * 4; at < begin + bytes; at += 4)
       words_[(at - begin_) / 4] = Entry{.flags = flags};
+  });
+}
+
+void SharedMemory::save(Kept& kept) const {
+  kept = {};
+  kept.block = block_;
+  kept.epoch = epoch_;
+  const auto append = [](auto& to, const auto& from, std::size_t first, std::size_t end) {
+    if (!from.empty()) to.insert(to.end(), from.begin() + first, from.begin() + end);
   };
-  for (const SharedVariable& variable : shared_variables_of(kernel_))
-    mark(anchor() + variable.from_anchor, variable.bytes);
-  mark(dynamic_begin(), dynamic_bytes_);
+  for_each_own([&](std::uintptr_t begin, std::size_t bytes) {
+    const auto* const first = reinterpret_cast<const std::byte*>(begin);
+    kept.bytes.insert(kept.bytes.end(), first, first + bytes);
+    const std::size_t word = (begin - begin_) / 4, end = (begin + bytes - begin_ + 3) / 4;
+    append(kept.words, words_, word, end);
+    append(kept.word_sites, word_sites_, word, end);
+    append(kept.bytes_of_words, bytes_of_words_, word * 4, end * 4);
+    append(kept.byte_sites, byte_sites_, word * 4, end * 4);
+  });
+}
+
+void SharedMemory::restore(const Kept& kept) {
+  block_ = kept.block;
+  epoch_ = kept.epoch;
+  std::size_t byte = 0, word = 0;
+  for_each_own([&](std::uintptr_t begin, std::size_t bytes) {
+    std::memcpy(reinterpret_cast<void*>(begin), kept.bytes.data() + byte, bytes);
+    const std::size_t first = (begin - begin_) / 4, count = (begin + bytes - begin_ + 3) / 4 - first;
+    std::copy_n(kept.words.begin() + word, count, words_.begin() + first);
+    std::copy_n(kept.word_sites.begin() + word, count, word_sites_.begin() + first);
+    if (!kept.bytes_of_words.empty()) {
+      std::copy_n(kept.bytes_of_words.begin() + word * 4, count * 4, bytes_of_words_.begin() + first * 4);
+      std::copy_n(kept.byte_sites.begin() + word * 4, count * 4, byte_sites_.begin() + first * 4);
+    }
+    byte += bytes;
+    word += count;
+  });
 }
 
 void SharedMemory::start_block(Stamp now) {
   constexpr int nan_byte = 0xff;  // 0xffffffff is a NaN, as is a double of eight such bytes
-  for (const SharedVariable& variable : shared_variables_of(kernel_)) {
-    std::memset(reinterpret_cast<void*>(anchor() + variable.from_anchor), nan_byte, variable.bytes);
-  }
-  std::memset(smem, nan_byte, dynamic_bytes_);
+  for_each_own(
+      [](std::uintptr_t begin, std::size_t bytes) { std::memset(reinterpret_cast<void*>(begin), nan_byte, bytes); });
   block_ = epoch_ = now;
 }
 

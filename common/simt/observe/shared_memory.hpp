@@ -46,6 +46,11 @@ class SharedMemory {
   /// All threads have passed a barrier: what was stamped before `now` is ordered before what follows.
   void start_epoch(Stamp now) { epoch_ = now; }
 
+  /// What one block has there, for another one to have its own in between. Of the same kernel.
+  class Kept;
+  void save(Kept& kept) const;
+  void restore(const Kept& kept);
+
   bool contains(std::uintptr_t address) const { return address - begin_ < bytes_; }
 
   struct Conflict {
@@ -102,6 +107,8 @@ class SharedMemory {
   static constexpr std::uint8_t many_warps = 255;
   static constexpr std::uint16_t many_lanes = 0x8000, many_warps_write = 0xffff;
 
+  template <class Do>
+  void for_each_own(Do act) const;    // act(address, bytes), for each variable that the kernel may use
   void mark_own(std::uint8_t flags);  // the words that the kernel may use, afresh
 
   bool ordered_by_fences(unsigned thread, Stamp stamp, const Lane& lane) const;
@@ -127,6 +134,14 @@ class SharedMemory {
   // For words that are accessed in parts (halves, bytes), an entry per byte; allocated when first needed.
   std::vector<Entry> bytes_of_words_;
   std::vector<Sites> byte_sites_;
+};
+
+class SharedMemory::Kept {
+  friend class SharedMemory;
+  Stamp block = 0, epoch = 0;
+  std::vector<std::byte> bytes;
+  std::vector<Entry> words, bytes_of_words;
+  std::vector<Sites> word_sites, byte_sites;
 };
 
 }  // namespace simt

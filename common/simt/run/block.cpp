@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
+#include <cstring>
 #include <utility>
 
 #include "common/simt/code/source_lines.hpp"
@@ -22,18 +22,26 @@ void fiber_entry() {
   running_block->run_body();
 }
 
-// A thread that reads one word over and over waits for somebody; when nothing has changed for so long, nobody comes.
-constexpr std::uint64_t spins_before_others = 4, spins_before_clock = 4096;
-constexpr std::chrono::seconds longest_spin{5};
+// A thread that reads one word over and over waits for somebody. So, perhaps, does one that goes on for very long.
+constexpr std::uint64_t spins_before_others = 4, full_before_others = 1024;
+// So often an atomic or volatile access finds the same before others run; less often if it has come to that before.
+constexpr unsigned found_before_others = 8, found_again = 2;
+
+// Or none of those that have not been put together yet.
+bool is_last_record(const Lane& lane, std::uintptr_t address) {
+  return lane.recorded == 0 || lane.records->addresses[lane.recorded - 1] == address;
+}
 
 }  // namespace
 
-Block::Block()
-    : stacks_(max_threads_per_block),
+Block::Block(Workplace& workplace)
+    : stacks_(std::make_unique<StackPool>(0)),
       lanes_(max_threads_per_block),
       orders_(max_threads_per_block),
-      order_(&global_order()) {
-  shared_.set_causality(order_->causality(), standing_);
+      shared_(workplace.shared),
+      recorder_(workplace.recorder),
+      order_(&global_order()),
+      top_(workplace.top) {
   for (unsigned t = 0; t < max_threads_per_block; ++t) {
     Lane& lane = lanes_[t];
     lane.thread = t;
@@ -52,23 +60,24 @@ void Block::start_kernel(Grid& grid) {
   const auto kernel = reinterpret_cast<std::uintptr_t>(grid.launch.kernel);
   kernel_name_ = grid.kernel;
   code_ = code_of(kernel);
-  recorder_.cover_all_images();
-  recorder_.keep_requests(grid.sink && grid.sink->watches_requests());
   copies_.clear();
   copied_from_.clear();
-  shared_.start_kernel(grid.launch.kernel, grid.launch.dynamic_shared);
+  const dim3 size = grid.launch.block;
+  threads_ = size.x * size.y * size.z;
+  // Linux lets a process have so many stacks only: where all blocks must be resident, there is none to spare.
+  if (stacks_->count() < threads_ || (grid.launch.cooperative && stacks_->count() > threads_)) {
+    stacks_.reset();
+    stacks_ = std::make_unique<StackPool>(threads_);
+  }
 }
 
-void Block::finish_kernel() {
-  Sink* const sink = std::exchange(grid_, nullptr)->sink;
-  if (!sink) return;
-  std::vector<SiteCounts> sites;
-  std::vector<std::pair<std::uintptr_t, std::uint64_t>> block_runs;
-  recorder_.drain(sites, block_runs);
-  sink->add(std::move(sites), std::move(block_runs), barriers_, tensor_flops_, shared_.static_bytes());
+void Block::finish_kernel(std::uint64_t& barriers, std::uint64_t& tensor_flops) {
+  grid_ = nullptr;
+  barriers += barriers_;
+  tensor_flops += tensor_flops_;
 }
 
-void Block::run(std::uint64_t index) {
+void Block::start(std::uint64_t index) {
   Grid& grid = *grid_;
   const dim3 size = grid.launch.block, extent = grid.launch.grid;
   const uint3 place{static_cast<unsigned>(index % extent.x), static_cast<unsigned>(index / extent.x % extent.y),
@@ -77,43 +86,90 @@ void Block::run(std::uint64_t index) {
   shared_.start_block(++top_);
   const Stamp now = ++top_;
   shared_.start_epoch(now);
-  if (standing_.ordering) std::ranges::fill(orders_, LaneOrder{});
-  standing_ = {};
-  standing_.number = static_cast<std::uint32_t>(index + 1);
-  standing_.epoch = now;
+  forget_order(static_cast<std::uint32_t>(index + 1), now);
+  shared_.set_causality(order_->causality(), standing_);
 
   barriers_before_ = barriers_;
-  threads_ = size.x * size.y * size.z;
+  arrived_ = false;
   for (unsigned t = 0; t < threads_; ++t) {
     Lane& lane = lanes_[t];
-    lane.fiber = make_fiber(stacks_.top(t), fiber_entry);
+    lane.fiber = make_fiber(stacks_->top(t), fiber_entry);
     lane.state = LaneState::ready;
     lane.context = {{t % size.x, t / size.x % size.y, t / size.x / size.y}, place, size, extent};
     lane.clock = now;
     lane.last_sync = 0;
     lane.recorded = 0;
     lane.wait_site = 0;
-    lane.spins = 0;
+    lane.whole_grid = false;
+    lane.spins = lane.full = 0;
+    lane.watched = lane.found = 0;
+    lane.gave_way = false;
     lane.copies.clear();
     lane.copy_group = 0;
   }
+}
 
+Block::Progress Block::advance() {
   running_block = this;
+  const Progress progress = go_on();
+  running_block = nullptr;
+  if (grid_->aborted) stacks_->forget_frames();
+  return progress;
+}
+
+Block::Progress Block::go_on() {
+  moved_ = false;
+  const auto so_far = [&] { return moved_ ? Progress::moved : Progress::stalled; };
   for (;;) {
-    for (unsigned first = 0; first < threads_ && !grid.aborted; first += warp_lanes) {
+    if (arrived_ && !grid_has_arrived()) return so_far();
+    for (unsigned first = 0; first < threads_ && !grid_->aborted; first += warp_lanes) {
       run_warp(&lanes_[first], std::min(warp_lanes, threads_ - first));
     }
-    const auto any = [&](LaneState state) {
-      return std::any_of(lanes_.begin(), lanes_.begin() + threads_,
-                         [&](const Lane& lane) { return lane.state == state; });
-    };
-    if (grid.aborted) break;
-    if (any(LaneState::buffer_full)) continue;  // a warp that waits for another one
-    if (!any(LaneState::at_barrier)) break;
+    if (grid_->aborted) return Progress::ended;
+    bool runs = false, waits = false, waits_for_grid = false, must_wait = true;
+    for (unsigned t = 0; t < threads_; ++t) {
+      const Lane& lane = lanes_[t];
+      runs |= lane.state == LaneState::buffer_full;
+      must_wait &= lane.state != LaneState::buffer_full || gives_way(lane);
+      waits |= lane.state == LaneState::at_barrier;
+      waits_for_grid |= lane.state == LaneState::at_barrier && lane.whole_grid;
+    }
+    if (runs && must_wait) return so_far();  // for another block
+    if (runs) continue;                      // a warp that waited for another one
+    if (!waits) return Progress::ended;
+    if (waits_for_grid) {
+      openings_before_ = grid_->openings;
+      arrived_ = true;
+      const std::lock_guard lock(grid_->barrier);
+      if (++grid_->arrived < grid_->to_run) continue;
+      // The last block has come: what any has done comes before what any does from now on.
+      if (grid_->sink) {
+        report_unfenced_looks(*grid_);
+        order_->start_launch();
+      }
+      grid_->arrived = 0;
+      ++grid_->openings;
+      continue;
+    }
     pass_barrier();
   }
-  running_block = nullptr;
-  if (grid.aborted) stacks_.forget_frames();
+}
+
+// Whether the barrier of the grid, where this block waits, has opened; goes on from there if so.
+bool Block::grid_has_arrived() {
+  if (grid_->openings == openings_before_) return false;
+  arrived_ = false;
+  forget_order(standing_.number, standing_.epoch);
+  pass_barrier();
+  return true;
+}
+
+// What the threads had learnt from others by flags: a launch begins, or its grid has passed a barrier.
+void Block::forget_order(std::uint32_t number, Stamp epoch) {
+  if (standing_.ordering) std::ranges::fill(orders_, LaneOrder{});
+  standing_ = {};
+  standing_.number = number;
+  standing_.epoch = epoch;
 }
 
 void Block::run_body() {
@@ -128,6 +184,7 @@ void Block::resume(Lane& lane) {
   inspected_block = grid_->sink ? this : nullptr;
   switch_fiber(&scheduler_, lane.fiber);
   inspected_block = nullptr;
+  check_spin(lane);
 }
 
 void Block::stop(LaneState state) {
@@ -144,28 +201,26 @@ void Block::abandon(cudaError_t why) {
   __builtin_unreachable();
 }
 
-// Takes the warp's lanes to the next barrier of the block, or to their ends; or, if one of them reads the same words
-// over and over, so far that another warp may write them.
+// Takes the warp's lanes to the next barrier of the block, or to their ends; or, if those that could go on read the same
+// words over and over, so far that another warp may write them.
 void Block::run_warp(Lane* lanes, unsigned count) {
   for (;;) {
     for (unsigned l = 0; l < count; ++l) {
       if (lanes[l].state == LaneState::ready || lanes[l].state == LaneState::buffer_full) resume(lanes[l]);
       if (grid_->aborted) return;
     }
-    if (grid_->sink) {
-      for (unsigned l = 0; l < count; ++l) check_spin(lanes[l]);
-      recorder_.merge(lanes, count);
-    }
+    if (grid_->sink) recorder_.merge(lanes, count);
     const bool served = serve_collectives(lanes, count);
     if (grid_->sink) hand_on_requests(lanes->warp);
     const auto is = [&](auto... states) {
       return std::any_of(lanes, lanes + count, [&](const Lane& lane) { return ((lane.state == states) || ...); });
     };
     if (grid_->aborted) return;
-    const bool spins =
-        std::any_of(lanes, lanes + count, [](const Lane& lane) { return lane.spins > spins_before_others; });
-    if (served || (is(LaneState::buffer_full) && !spins)) continue;
-    if (is(LaneState::in_collective) && !spins) return explain_standstill(lanes, count);
+    const bool runs = std::any_of(lanes, lanes + count, [](const Lane& lane) {
+      return lane.state == LaneState::buffer_full && !gives_way(lane);
+    });
+    if (served || runs) continue;
+    if (is(LaneState::in_collective) && !is(LaneState::buffer_full)) return explain_standstill(lanes, count);
     recorder_.flush();
     if (grid_->sink) hand_on_requests(lanes->warp);
     return;
@@ -319,27 +374,87 @@ void Block::explain_standstill(Lane* lanes, unsigned count) {
   grid_->aborted = true;
 }
 
+// Right after the lane has run.
 void Block::check_spin(Lane& lane) {
-  if (lane.state != LaneState::buffer_full) return;
+  if (lane.state != LaneState::buffer_full) {
+    lane.spins = lane.full = 0;
+    moved_ = true;
+    return;
+  }
+  if (std::exchange(lane.gave_way, false)) {
+    lane.spins = std::max(lane.spins, spins_before_others) + 1;
+    return;
+  }
+  ++lane.full;
   const auto* first = lane.records->addresses;
   const Tag* const tags = lane.records->tags;
-  // Reads of the same word, or of two to four words in turn.
-  bool spins = std::none_of(tags, tags + lane.recorded, tag_store);
+  // Reads of the same word, or of two to four words in turn; or atomics, if the word did not change.
+  bool spins = std::none_of(tags, tags + lane.recorded, tag_store) && (lane.watched != *first || lane.found > 1);
   for (unsigned period = 1; spins; ++period) {
     if (std::equal(first + period, first + lane.recorded, first)) break;
     spins = period < 4;
   }
   lane.spins = spins ? lane.spins + 1 : 0;
-  static thread_local std::chrono::steady_clock::time_point since;
-  if (lane.spins == spins_before_clock) since = std::chrono::steady_clock::now();
-  if (lane.spins <= spins_before_clock || lane.spins % spins_before_clock != 0) return;
-  if (std::chrono::steady_clock::now() - since < longest_spin) return;
-  const std::string where = global_.contains(*first)
-                                ? global_.describe(*first)
-                                : shared_.describe(*first, tag_site(lane.records->tags[0]), "reads");
-  report(DefectKind::deadlock, where,
-         party(lane, tag_site(lane.records->tags[0]), "reads it again and again, and nobody changes it"));
-  grid_->aborted = true;
+  if (lane.spins <= spins_before_others) {
+    moved_ = true;
+  } else {
+    lane.spin_address = *first;
+    lane.wait_site = tag_site(tags[0]);
+  }
+}
+
+bool Block::gives_way(const Lane& lane) {
+  return lane.spins > spins_before_others || lane.full > full_before_others;
+}
+
+void Block::look_for_spin(std::uintptr_t address, unsigned bytes, const void* pc) {
+  Lane& lane = *current_;
+  const bool again = lane.watched == address && is_last_record(lane, address);
+  lane.watched = address;
+  if (!again) {
+    lane.found = 0;
+    return;
+  }
+  // It has been accessed before: the address is right.
+  std::uint64_t value = 0;
+  std::memcpy(&value, reinterpret_cast<const void*>(address), std::min(bytes, 8u));
+  if (value != std::exchange(lane.watched_value, value)) lane.found = 0;
+  if (++lane.found < (lane.spins > spins_before_others ? found_again : found_before_others)) return;
+  lane.gave_way = true;
+  lane.spin_address = address;
+  lane.wait_site = site_of(pc);
+  stop(LaneState::buffer_full);
+}
+
+void Block::give_way() {
+  current_->full = std::max(current_->full, full_before_others) + 1;
+  stop(LaneState::buffer_full);
+}
+
+void Block::explain_deadlock(const std::string& remark) const {
+  const auto is = [&](LaneState state) {
+    return std::find_if(lanes_.begin(), lanes_.begin() + threads_,
+                        [&](const Lane& lane) { return lane.state == state; });
+  };
+  if (const auto lane = is(LaneState::buffer_full); lane != lanes_.begin() + threads_) {
+    report(DefectKind::deadlock, describe(lane->spin_address, lane->wait_site, "reads") + remark,
+           party(*lane, lane->wait_site, "reads it again and again, and nobody changes it"));
+  } else if (const auto waiting = is(LaneState::at_barrier); waiting != lanes_.begin() + threads_) {
+    report(DefectKind::deadlock, "the barrier of the grid" + remark,
+           party(*waiting, waiting->wait_site, "waits at it"));
+  }
+}
+
+void Block::wait_for_grid(const void* pc) {
+  Lane& lane = *current_;
+  if (!is_cooperative()) {
+    const Unobserved unobserved;
+    report(DefectKind::deadlock, "the barrier of the grid, in a launch that is not cooperative",
+           party(lane, site_of(pc), "comes to it"));
+    abandon();
+  }
+  lane.whole_grid = true;
+  wait_at_barrier(pc);
 }
 
 void Block::wait_at_barrier(const void* pc, int predicate) {
@@ -363,6 +478,7 @@ void Block::pass_barrier() {
     predicates_count_ += lane.predicate != 0;
     lane.clock = now;
     lane.state = LaneState::ready;
+    lane.whole_grid = false;
   }
   standing_.epoch = now;
   shared_.start_epoch(now);

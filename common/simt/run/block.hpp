@@ -3,10 +3,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "common/simt/language/runtime_types.hpp"
@@ -22,31 +25,76 @@ namespace simt {
 
 /// One launch under way: workers take its blocks in order.
 struct Grid {
+  Grid(const Launch& what, std::string name, Body runs, Sink* inspects)
+      : launch(what), kernel(std::move(name)), body(runs), sink(inspects) {}
+
   Launch launch;
   std::string kernel;  ///< its name
   Body body{};
   Sink* sink = nullptr;  ///< null: nobody inspects
-  std::uint64_t blocks = 0;
-  std::atomic<std::uint64_t> next_block{0};  ///< counts; the block is number_of() it
-  std::uint64_t first = 0, step = 1;         ///< without a common divisor with the number of blocks
+  std::uint64_t blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
+  std::uint64_t to_run = blocks;             ///< fewer if only a sample of them runs
+  std::atomic<std::uint64_t> next_block{0};  ///< counts up to to_run; the block is number_of() it
+  std::uint64_t first = 0, step = 1;         ///< without a common divisor with to_run
   std::atomic<bool> aborted{false};          ///< after a mistake that nothing sensible can follow
   std::atomic<cudaError_t> fault{cudaSuccess};  ///< what it was, as CUDA calls it
 
-  std::uint64_t number_of(std::uint64_t turn) const { return (first + turn * step) % blocks; }
+  /// Of a sample, the i-th block is the one at i / (to_run - 1) of the way from the first to the last.
+  std::uint64_t number_of(std::uint64_t turn) const {
+    const std::uint64_t i = (first + turn * step) % to_run;
+    return to_run == blocks ? i : i * (blocks - 1) / (to_run - 1);
+  }
+
+  // Workers that have not finished, how many of them can't go on, and how often one of these could after all.
+  std::atomic<unsigned> workers{0}, idle{0};
+  std::atomic<std::uint64_t> revivals{0};
+
+  // The grid's barrier: how often it has opened, and how many blocks wait at it.
+  std::mutex barrier;
+  std::atomic<std::uint64_t> openings{0};
+  std::uint64_t arrived = 0;
+  std::atomic<std::uint64_t> ended{0};
+  /// All other blocks wait there, in vain.
+  bool barrier_lacks_the_ended() {
+    const std::lock_guard lock(barrier);
+    return arrived > 0 && arrived + ended == to_run;
+  }
 };
 
-/// One for each OS thread that runs blocks.
+/// What the blocks that one OS thread has under way share, because only one of them runs at a time.
+struct Workplace {
+  Recorder recorder;
+  SharedMemory shared;
+  Stamp top = 0;  ///< the largest stamp given out
+};
+
+/// A block under way, and one after another again.
 class Block {
  public:
-  Block();
+  explicit Block(Workplace& workplace);
 
-  /// Between start_kernel() and finish_kernel(): runs one block of the grid.
+  /// Between start_kernel() and finish_kernel() it can be several blocks of the grid: start() one of them, and advance()
+  /// until it has ended.
   void start_kernel(Grid& grid);
-  void run(std::uint64_t index);
-  /// Adds what this worker has counted to the sink's account of the launch.
-  void finish_kernel();
+  void start(std::uint64_t index);
+  enum class Progress { ended, moved, stalled };
+  /// Runs the block's threads until all have ended, or until none can go on, unless another block does something. Moved:
+  /// some of them could.
+  Progress advance();
+  /// Before and after another block of the same workplace runs: shared memory is one and the same.
+  void leave() { shared_.save(kept_shared_); }
+  void come_back() {
+    shared_.restore(kept_shared_);
+    shared_.set_causality(order_->causality(), standing_);
+  }
+  /// Adds what the blocks have done to the launch's account: barriers, and work of Tensor Cores.
+  void finish_kernel(std::uint64_t& barriers, std::uint64_t& tensor_flops);
+  bool waits_for_grid() const { return arrived_; }
+  /// It is stalled, and so are all others: reports what its threads wait for. `remark`: what else there is to say.
+  void explain_deadlock(const std::string& remark) const;
+  std::uint64_t index() const { return standing_.number - 1; }
 
-  bool is_guard_page(const void* address) const { return stacks_.is_guard_page(address); }
+  bool is_guard_page(const void* address) const { return stacks_->is_guard_page(address); }
   /// Of the kernel under way.
   const char* kernel_name() const { return kernel_name_.c_str(); }
 
@@ -54,7 +102,7 @@ class Block {
 
   /// The thread of the block on whose stack this address lies; null if it is none of theirs.
   const Lane* lane_on_stack(const void* address) const {
-    const std::size_t thread = stacks_.index_of(address);
+    const std::size_t thread = stacks_->index_of(address);
     return thread < threads_ ? &lanes_[thread] : nullptr;
   }
   /// The one that runs or has run last.
@@ -69,6 +117,12 @@ class Block {
   Lane& current() { return *current_; }
   void run_body();
   void wait_at_barrier(const void* pc, int predicate = 0);
+  void wait_for_grid(const void* pc);
+  bool is_cooperative() const { return grid_->launch.cooperative; }
+  void give_way();
+  /// An access that a thread may wait by, atomic or volatile, is about to happen: if the word is as it was, time and
+  /// again, others go first.
+  void look_for_spin(std::uintptr_t address, unsigned bytes, const void* pc);
   /// What the threads of the block gave to the barrier that the running thread has just passed.
   int predicates_or() const { return predicates_or_; }
   int predicates_and() const { return predicates_and_; }
@@ -145,20 +199,28 @@ class Block {
   void perform(Lane* lanes, const CollectiveCall& call);
   void explain_standstill(Lane* lanes, unsigned count);
   void check_spin(Lane& lane);
+  static bool gives_way(const Lane& lane);
+  Progress go_on();
+  bool grid_has_arrived();
   void pass_barrier();
+  void forget_order(std::uint32_t number, Stamp epoch);
   void check_barrier();
 
+  /// Where the states of this word are kept.
+  std::uintptr_t known_as(std::uintptr_t address) const;
+  std::string describe(std::uintptr_t address, Site site, const char* verb) const;
   Party party(const Lane& lane, Site site, std::string action) const;
   Party party(std::uint32_t block, unsigned thread, Site site, std::string action) const;
-  void report(DefectKind kind, std::string where, Party one, Party other = {});
+  void report(DefectKind kind, std::string where, Party one, Party other = {}) const;
   /// The same mistake in the same places is made by many threads, and a report takes time.
   bool is_news(DefectKind kind, Site one, Site other) { return reported_.insert({kind, one, other}).second; }
 
-  StackPool stacks_;
+  std::unique_ptr<StackPool> stacks_;
   std::vector<Lane> lanes_;
   std::vector<LaneOrder> orders_;  // theirs
-  SharedMemory shared_;
-  Recorder recorder_;
+  SharedMemory& shared_;
+  SharedMemory::Kept kept_shared_;
+  Recorder& recorder_;
   GlobalMemory& global_ = GlobalMemory::instance();
   GlobalOrder* order_;
   BlockStanding standing_;
@@ -169,7 +231,10 @@ class Block {
   Lane* current_ = nullptr;
   FiberHandle scheduler_ = nullptr;
   unsigned threads_ = 0;
-  Stamp top_ = 0;  // the largest stamp given out
+  Stamp& top_;
+  bool moved_ = false;                 // since advance() was called, a thread has done more than wait
+  bool arrived_ = false;               // at the grid's barrier
+  std::uint64_t openings_before_ = 0;  // of that barrier, when the block came there
   std::uint64_t barriers_ = 0, tensor_flops_ = 0;
   std::uint64_t barriers_before_ = 0;  // barriers_ when the block began
   // If requests are watched: where the kernel begins asynchronous copies, and what is copied to a shared address.

@@ -58,9 +58,20 @@ void report_unfenced_looks(const Grid& grid) {
   }
 }
 
-void Block::report(DefectKind kind, std::string where, Party one, Party other) {
+void Block::report(DefectKind kind, std::string where, Party one, Party other) const {
   if (!grid_->sink) return;  // nobody inspects; the launch is broken off all the same
   grid_->sink->report({kind, kernel_name_, std::move(where), std::move(one), std::move(other)});
+}
+
+std::uintptr_t Block::known_as(std::uintptr_t address) const {
+  if (global_.contains(address) || shared_.contains(address)) return address;
+  const std::uintptr_t shadow = global_.shadow_of(address);
+  return shadow ? shadow : address;
+}
+
+std::string Block::describe(std::uintptr_t address, Site site, const char* verb) const {
+  if (shared_.contains(address)) return shared_.describe(address, site, verb);
+  return global_.describe(known_as(address));
 }
 
 void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site site) {
@@ -124,9 +135,9 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
                  fmt::format("{} {} bytes at an address that is no multiple of {}", verb_of(use), bytes, bytes)));
     abandon(cudaErrorMisalignedAddress);
   }
-  const std::size_t stack = stacks_.index_of(reinterpret_cast<const void*>(address));
+  const std::size_t stack = stacks_->index_of(reinterpret_cast<const void*>(address));
   if (stack == lane.thread || home_of(address) == Home::registered) return;
-  if (stack < stacks_.count()) {
+  if (stack < stacks_->count()) {
     report(DefectKind::host_memory, fmt::format("a local variable of another thread (number {} of the block)", stack),
            party(lane, site, fmt::format("{} {} bytes", verb_of(use), bytes)));
     abandon();
@@ -194,12 +205,12 @@ void Block::fence(Scope scope) {
 
 void Block::atomic_done(std::uintptr_t address, Scope scope, bool changed) {
   const Unobserved unobserved;
-  order_->causality().performed(*current_, standing_, address, shared_.contains(address), scope, changed);
+  order_->causality().performed(*current_, standing_, known_as(address), shared_.contains(address), scope, changed);
 }
 
 void Block::result_used(std::uintptr_t address) {
   const Unobserved unobserved;
-  order_->causality().seen(*current_, address);
+  order_->causality().seen(*current_, known_as(address));
 }
 
 // A lane at the edge of a matrix may read less than the copy's width: part of the same request all the same.

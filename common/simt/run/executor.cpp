@@ -15,9 +15,9 @@
 #include "common/simt/language/collective.hpp"
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/sink.hpp"
-#include "common/simt/run/block.hpp"
 #include "common/simt/run/last_words.hpp"
 #include "common/simt/run/shared_limits.hpp"
+#include "common/simt/run/worker.hpp"
 
 namespace simt {
 namespace {
@@ -49,7 +49,7 @@ class Pool {
   void run(Grid& grid, unsigned workers) {
     std::unique_lock lock(mutex_);
     grid_ = &grid;
-    busy_ = wanted_ = std::min(workers, size());
+    grid.workers = busy_ = wanted_ = std::min(workers, size());
     ++generation_;
     start_.notify_all();
     done_.wait(lock, [&] { return busy_ == 0; });
@@ -59,7 +59,6 @@ class Pool {
 
  private:
   Pool() {
-    // A worker maps 2048 regions (stacks and guard pages) and Linux allows a process 65530.
     const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1u, BusyWorker::most);
     for (unsigned i = 0; i < count; ++i) threads_.emplace_back([this, i] { serve(i); });
     // A process that forks while a thread begins copies the locks that this one holds, and nobody ever gives them back.
@@ -67,17 +66,9 @@ class Pool {
     done_.wait(lock, [&] { return begun_ == count; });
   }
 
-  static void run_blocks(unsigned index, Block& block, Grid& grid) {
-    block.start_kernel(grid);
-    const BusyWorker busy(index, block.kernel_name());
-    for (std::uint64_t b; !grid.aborted && (b = grid.next_block.fetch_add(1)) < grid.blocks;)
-      block.run(grid.number_of(b));
-    block.finish_kernel();
-  }
-
   void serve(unsigned index) {
     watch_stacks();
-    Block block;
+    Worker worker;
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
     ++begun_;
@@ -89,7 +80,10 @@ class Pool {
       if (index >= wanted_) continue;
       Grid& grid = *grid_;
       lock.unlock();
-      run_blocks(index, block, grid);
+      {
+        const BusyWorker busy(index, grid.kernel.c_str());
+        worker.run(grid);
+      }
       lock.lock();
       if (--busy_ == 0) done_.notify_one();
     }
@@ -124,9 +118,13 @@ unsigned block_order = 0;
 // Any step that has no divisor in common with the number of blocks meets each block once.
 void put_in_order(Grid& grid) {
   if (block_order == 0) return;
-  grid.first = block_order % grid.blocks;
-  for (grid.step = (grid.blocks * 5 / 8 + block_order) % grid.blocks; std::gcd(grid.step, grid.blocks) != 1;)
-    grid.step = (grid.step + 1) % grid.blocks;
+  grid.first = block_order % grid.to_run;
+  for (grid.step = (grid.to_run * 5 / 8 + block_order) % grid.to_run; std::gcd(grid.step, grid.to_run) != 1;)
+    grid.step = (grid.step + 1) % grid.to_run;
+}
+
+std::uint64_t blocks_of(const Launch& what) {
+  return std::uint64_t{what.grid.x} * what.grid.y * what.grid.z;
 }
 
 std::string name_of(const Launch& what) {
@@ -146,6 +144,16 @@ dim3 block_size() noexcept {
 }
 dim3 grid_size() noexcept {
   return running_block->current().context.grid_dim;
+}
+
+void grid_barrier() {
+  running_block->wait_for_grid(__builtin_return_address(0));
+}
+bool is_cooperative() noexcept {
+  return running_block->is_cooperative();
+}
+void give_way() {
+  running_block->give_way();
 }
 
 void barrier() {
@@ -192,11 +200,15 @@ Refusal refusal_of(const Launch& what, bool must_be_allowed) {
   if (std::string why = beyond_limits(what); !why.empty()) return {cudaErrorInvalidConfiguration, std::move(why)};
   if (std::string why = beyond_shared_limits(what, must_be_allowed); !why.empty())
     return {cudaErrorInvalidValue, std::move(why)};
+  if (const std::uint64_t most = most_cooperative_blocks(what); what.cooperative && blocks_of(what) > most) {
+    return {cudaErrorCooperativeLaunchTooLarge,
+            fmt::format("a cooperative launch of {} blocks: at most {} are resident together", blocks_of(what), most)};
+  }
   return {};
 }
 
 cudaError_t run_launch(const Launch& what, const std::string& kernel, Body body) {
-  Grid grid{what, kernel, body, active_sink(), std::uint64_t{what.grid.x} * what.grid.y * what.grid.z};
+  Grid grid(what, kernel, body, active_sink());
   put_in_order(grid);
   if (grid.sink) {
     grid.sink->start_launch(what, kernel);

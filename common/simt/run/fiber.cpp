@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <new>
 
@@ -100,9 +101,18 @@ void switch_fiber(FiberHandle* from, FiberHandle to) {
   simt_switch(from, to);
 }
 
+namespace {
+std::atomic<std::size_t> stacks_in_use{0};
+}  // namespace
+
+std::size_t StackPool::in_use() {
+  return stacks_in_use;
+}
+
 StackPool::StackPool(std::size_t count) : count_(count) {
   const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   slot_bytes_ = stack_bytes + page;
+  if (count_ == 0) return;
   void* memory = mmap(nullptr, count_ * slot_bytes_, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
@@ -112,10 +122,12 @@ StackPool::StackPool(std::size_t count) : count_(count) {
   for (std::size_t i = 0; i < count_; ++i) {
     if (mprotect(memory_ + i * slot_bytes_, page, PROT_NONE) != 0) throw std::bad_alloc();
   }
+  stacks_in_use += count_;
 }
 
 StackPool::~StackPool() {
-  munmap(memory_, count_ * slot_bytes_);
+  if (count_ > 0) munmap(memory_, count_ * slot_bytes_);
+  stacks_in_use -= count_;
 }
 
 std::size_t StackPool::index_of(const void* address) const {

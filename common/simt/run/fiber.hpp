@@ -26,6 +26,8 @@ class StackPool {
   StackPool(const StackPool&) = delete;
   StackPool& operator=(const StackPool&) = delete;
 
+  /// Of all pools together.
+  static std::size_t in_use();
   /// The top of stack i. Tops are staggered by a cache line: equal offsets would all map to the same cache sets.
   std::byte* top(std::size_t i) const;
   std::size_t count() const { return count_; }
@@ -39,7 +41,7 @@ class StackPool {
  private:
   std::size_t count_;
   std::size_t slot_bytes_;  // guard page and stack
-  std::byte* memory_;
+  std::byte* memory_ = nullptr;
 };
 
 }  // namespace simt

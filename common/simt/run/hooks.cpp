@@ -24,6 +24,12 @@ inline void on_access(void* address, unsigned bytes, Use use, const void* pc) {
   }
 }
 
+// One that a thread may wait by, for another one to change the value.
+inline void on_waiting_access(void* address, unsigned bytes, Use use, const void* pc) {
+  if (Block* const block = inspected_block) block->look_for_spin(reinterpret_cast<std::uintptr_t>(address), bytes, pc);
+  on_access(address, bytes, use, pc);
+}
+
 inline void on_range(void* address, std::size_t bytes, Use use, const void* pc) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (Block* const block = inspected_block) {
@@ -49,7 +55,7 @@ void note_uninspected_write(std::uintptr_t address, std::size_t bytes) {
 
 void note_atomic(void* address, std::size_t bytes, Scope scope, const void* pc) {
   const Use use = scope == Scope::block ? Use::atomic_block : Use::atomic;
-  on_access(address, static_cast<unsigned>(bytes), use, pc);
+  on_waiting_access(address, static_cast<unsigned>(bytes), use, pc);
 }
 
 void note_atomic_done(void* address, Scope scope, bool changed) {
@@ -90,31 +96,31 @@ void async_wait_all() {
 }  // namespace simt
 
 #define HERE __builtin_return_address(0)
-#define ACCESS_HOOKS(n)                                       \
-  void __tsan_read##n(void* p) {                              \
-    simt::on_access(p, n, simt::Use::read, HERE);             \
-  }                                                           \
-  void __tsan_write##n(void* p) {                             \
-    simt::on_access(p, n, simt::Use::write, HERE);            \
-  }                                                           \
-  void __tsan_volatile_read##n(void* p) {                     \
-    simt::on_access(p, n, simt::Use::volatile_read, HERE);    \
-  }                                                           \
-  void __tsan_volatile_write##n(void* p) {                    \
-    simt::on_access(p, n, simt::Use::volatile_write, HERE);   \
-  }                                                           \
-  /* Under-aligned types, which nvcc too would take apart. */ \
-  void __tsan_unaligned_read##n(void* p) {                    \
-    simt::on_range(p, n, simt::Use::read, HERE);              \
-  }                                                           \
-  void __tsan_unaligned_write##n(void* p) {                   \
-    simt::on_range(p, n, simt::Use::write, HERE);             \
-  }                                                           \
-  void __tsan_unaligned_volatile_read##n(void* p) {           \
-    simt::on_range(p, n, simt::Use::volatile_read, HERE);     \
-  }                                                           \
-  void __tsan_unaligned_volatile_write##n(void* p) {          \
-    simt::on_range(p, n, simt::Use::volatile_write, HERE);    \
+#define ACCESS_HOOKS(n)                                            \
+  void __tsan_read##n(void* p) {                                   \
+    simt::on_access(p, n, simt::Use::read, HERE);                  \
+  }                                                                \
+  void __tsan_write##n(void* p) {                                  \
+    simt::on_access(p, n, simt::Use::write, HERE);                 \
+  }                                                                \
+  void __tsan_volatile_read##n(void* p) {                          \
+    simt::on_waiting_access(p, n, simt::Use::volatile_read, HERE); \
+  }                                                                \
+  void __tsan_volatile_write##n(void* p) {                         \
+    simt::on_access(p, n, simt::Use::volatile_write, HERE);        \
+  }                                                                \
+  /* Under-aligned types, which nvcc too would take apart. */      \
+  void __tsan_unaligned_read##n(void* p) {                         \
+    simt::on_range(p, n, simt::Use::read, HERE);                   \
+  }                                                                \
+  void __tsan_unaligned_write##n(void* p) {                        \
+    simt::on_range(p, n, simt::Use::write, HERE);                  \
+  }                                                                \
+  void __tsan_unaligned_volatile_read##n(void* p) {                \
+    simt::on_range(p, n, simt::Use::volatile_read, HERE);          \
+  }                                                                \
+  void __tsan_unaligned_volatile_write##n(void* p) {               \
+    simt::on_range(p, n, simt::Use::volatile_write, HERE);         \
   }
 
 // std::atomic and the like. Kernels use CUDA's functions (atomics.hpp); these are for host code in the same files.

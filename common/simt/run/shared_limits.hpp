@@ -15,4 +15,7 @@ std::string beyond_shared_limits(const Launch& what, bool must_be_allowed);
 /// memory there may be no room for a thread. Empty if there is none; launch() refuses what is merely too large.
 std::string oversized_shared_variable();
 
+/// How many blocks of such a launch the virtual device can hold together.
+std::uint64_t most_cooperative_blocks(const Launch& what);
+
 }  // namespace simt

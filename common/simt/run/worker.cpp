@@ -1,0 +1,140 @@
+#include "common/simt/run/worker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "common/simt/observe/sink.hpp"
+
+namespace simt {
+namespace {
+
+// Linux lets a process map 65530 regions, and a thread's stack takes two: one is the page below it, for overflows.
+constexpr unsigned most_stacks = 28000;
+// When every block has waited for so long, nobody comes.
+constexpr std::chrono::seconds longest_wait{5};
+constexpr std::chrono::microseconds between_looks{20};
+
+}  // namespace
+
+void Worker::run(Grid& grid) {
+  workplace_.recorder.cover_all_images();
+  workplace_.recorder.keep_requests(grid.sink && grid.sink->watches_requests());
+  workplace_.shared.start_kernel(grid.launch.kernel, grid.launch.dynamic_shared);
+  if (blocks_.empty()) blocks_.push_back(std::make_unique<Block>(workplace_));
+  blocks_.front()->start_kernel(grid);
+  free_ = {blocks_.front().get()};
+  while (!grid.aborted) {
+    if (advance_those_under_way(grid)) continue;
+    if (Block* const block = begin_next(grid)) {
+      under_way_.push_back(block);
+    } else if (under_way_.empty()) {
+      break;
+    } else {
+      wait_for_others(grid);
+    }
+  }
+  if (std::exchange(idle_, false)) --grid.idle;
+  --grid.workers;
+  finish(grid);
+}
+
+// Whether one of them has done anything.
+bool Worker::advance_those_under_way(Grid& grid) {
+  bool moved = false;
+  for (std::size_t i = 0; i < under_way_.size() && !grid.aborted;) {
+    Block* const block = under_way_[i];
+    enter(block);
+    const Block::Progress progress = block->advance();
+    if (progress != Block::Progress::stalled) {
+      moved = true;
+      if (std::exchange(idle_, false)) {
+        ++grid.revivals;
+        --grid.idle;
+      }
+    }
+    if (progress != Block::Progress::ended) {
+      ++i;
+      continue;
+    }
+    ++grid.ended;
+    in_place_ = nullptr;
+    free_.push_back(block);
+    under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return moved;
+}
+
+void Worker::enter(Block* block) {
+  if (block == in_place_) return;
+  if (in_place_) in_place_->leave();
+  in_place_ = block;
+  block->come_back();
+}
+
+// Null if none is left, or if there is no room for one more beside those under way.
+Block* Worker::begin_next(Grid& grid) {
+  if (grid.next_block >= grid.to_run) return nullptr;
+  if (free_.empty()) {
+    const dim3 size = grid.launch.block;
+    if (StackPool::in_use() + size.x * size.y * size.z > most_stacks) return nullptr;
+    blocks_.push_back(std::make_unique<Block>(workplace_));
+    blocks_.back()->start_kernel(grid);
+    free_.push_back(blocks_.back().get());
+  }
+  const std::uint64_t turn = grid.next_block.fetch_add(1);
+  if (turn >= grid.to_run) return nullptr;
+  Block* const block = free_.back();
+  free_.pop_back();
+  if (in_place_) in_place_->leave();
+  in_place_ = block;
+  block->start(grid.number_of(turn));
+  return block;
+}
+
+// None of this worker's blocks can go on. Another worker's may let them; if there is none either, nobody will.
+void Worker::wait_for_others(Grid& grid) {
+  const auto now = std::chrono::steady_clock::now();
+  const bool was_idle = std::exchange(idle_, true);
+  if (!was_idle) ++grid.idle;
+  if (!was_idle || grid.idle < grid.workers || grid.revivals != revivals_) {
+    revivals_ = grid.revivals;
+    idle_since_ = now;
+  }
+  if (now - idle_since_ >= longest_wait || grid.barrier_lacks_the_ended()) return report_deadlock(grid);
+  std::this_thread::sleep_for(between_looks);
+}
+
+void Worker::report_deadlock(Grid& grid) {
+  if (grid.aborted.exchange(true) || !grid.sink) return;
+  // Who waits for a thread that reads in vain does so because of it.
+  const auto spins = std::ranges::find_if_not(under_way_, &Block::waits_for_grid);
+  const Block& block = spins == under_way_.end() ? *under_way_.front() : **spins;
+  std::string remark;
+  if (block.waits_for_grid()) {
+    remark = fmt::format(", which {} of {} blocks have not come to", grid.to_run - grid.arrived, grid.to_run);
+  } else if (grid.to_run < grid.blocks) {
+    remark = fmt::format("; of {} blocks only {} are run, as a sample", grid.blocks, grid.to_run);
+  } else if (const std::uint64_t begun = grid.next_block; begun < grid.to_run) {
+    remark = fmt::format("; {} blocks wait for room, because {} are resident", grid.to_run - begun, begun - grid.ended);
+  }
+  block.explain_deadlock(remark);
+}
+
+void Worker::finish(Grid& grid) {
+  under_way_.clear();
+  in_place_ = nullptr;
+  std::uint64_t barriers = 0, tensor_flops = 0;
+  for (const auto& block : blocks_) block->finish_kernel(barriers, tensor_flops);
+  blocks_.resize(1);
+  if (!grid.sink) return;
+  std::vector<SiteCounts> sites;
+  std::vector<std::pair<std::uintptr_t, std::uint64_t>> block_runs;
+  workplace_.recorder.drain(sites, block_runs);
+  grid.sink->add(std::move(sites), std::move(block_runs), barriers, tensor_flops, workplace_.shared.static_bytes());
+}
+
+}  // namespace simt
