@@ -130,8 +130,6 @@ class Block {
   void wait_in_collective(const CollectiveCall& call, const void* pc);
   LaneMask live_lanes() const;
   const SharedMemory& shared() const { return shared_; }
-  /// Ends the kernel: no thread goes on.
-  [[noreturn]] void abandon(cudaError_t why = cudaErrorIllegalAddress);
   /// What the device's heap can't do, a mistake of the running thread's.
   [[noreturn]] void bad_free(std::uintptr_t address, const char* what, const void* pc);
   void fence(Scope scope);
@@ -166,6 +164,8 @@ class Block {
   [[noreturn]] void outside_of_variable(std::uintptr_t address, const void* pc);
   /// assert() or __trap() of the kernel: the launch ends here, without a report.
   [[noreturn]] void stop_launch(cudaError_t why) { abandon(why); }
+  /// A kernel launches a kernel, or calls the runtime.
+  [[noreturn]] void refuse_call(const char* name, const void* pc);
   void count_basic_block(const void* pc) { recorder_.count_block(site_of(pc)); }
 
   void copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc);
@@ -186,6 +186,7 @@ class Block {
       stop(LaneState::buffer_full);
   }
   void stop(LaneState state);
+  [[noreturn]] void abandon(cudaError_t why = cudaErrorIllegalAddress);
 
   void access_global(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);

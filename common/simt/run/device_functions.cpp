@@ -88,11 +88,11 @@ void device_assert(const char* expression, const char* file, unsigned line, cons
     std::fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line,
                  function, at.block.x, at.block.y, at.block.z, at.thread.x, at.thread.y, at.thread.z, expression);
   }
-  running_block->abandon(cudaErrorAssert);
+  running_block->stop_launch(cudaErrorAssert);
 }
 
 void device_trap() {
-  running_block->abandon(cudaErrorLaunchFailure);
+  running_block->stop_launch(cudaErrorLaunchFailure);
 }
 
 std::size_t heap_limit() {
