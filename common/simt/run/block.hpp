@@ -169,6 +169,8 @@ class Block {
   [[noreturn]] void outside_of_variable(std::uintptr_t address, const void* pc);
   /// assert() or __trap() of the kernel: the launch ends here, without a report.
   [[noreturn]] void stop_launch(cudaError_t why) { abandon(why); }
+  /// A kernel launches a kernel, or calls the runtime.
+  [[noreturn]] void refuse_call(const char* name, const void* pc);
   void count_basic_block(const void* pc) { recorder_.count_block(site_of(pc)); }
 
   void copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc);
