@@ -166,10 +166,15 @@ void Block::access_shared(std::uintptr_t address, unsigned bytes, Use use, Site 
 
 void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Site site, bool aligned) {
   const Unobserved unobserved;
-  const Lane& lane = *current_;
-  if (!aligned && (global_.contains(address) || shared_.contains(address))) {
-    report(DefectKind::misaligned,
-           (global_.contains(address) ? global_.describe(address) : shared_.describe(address, site, verb_of(use))),
+  Lane& lane = *current_;
+  const std::uintptr_t shadow = global_.shadow_of(address);
+  if (shadow && aligned) {
+    access_global(shadow, address, bytes, use, site);
+    const auto log_bytes = static_cast<unsigned>(std::countr_zero(bytes));
+    return record(lane, make_tag(site, is_atomic(use), false, is_store(use), log_bytes), address);
+  }
+  if (!aligned && (shadow || global_.contains(address) || shared_.contains(address))) {
+    report(DefectKind::misaligned, describe(address, site, verb_of(use)),
            party(lane, site,
                  fmt::format("{} {} bytes at an address that is no multiple of {}", verb_of(use), bytes, bytes)));
     abandon();
@@ -247,7 +252,7 @@ void Block::atomic_done(std::uintptr_t address, Scope scope, bool changed) {
 
 void Block::result_used(std::uintptr_t address) {
   const Unobserved unobserved;
-  order_->causality().seen(*current_, known_as(address));
+  order_->causality().seen(*current_, standing_, known_as(address));
 }
 
 // A lane at the edge of a matrix may read less than the copy's width: part of the same request all the same.
