@@ -61,10 +61,13 @@ std::string short_name(std::string_view mangled) {
 
 constexpr std::size_t most_sites = std::size_t{1} << 26;  // what a tag has bits for (common/simt/observe/lane.hpp)
 
-// Of a thread-local variable. What belongs to a function the C++ ABI mangles as _ZZ; the executor's own functions have
-// such variables too, which nobody may fill with NaN.
+// Whether a thread-local variable is a kernel's: nobody may fill the others with NaN. (A host's own lives on other OS threads
+// than kernels run on.)
 bool is_shared_variable(std::string_view name) {
-  return name.starts_with("_ZZ") && !name.starts_with("_ZZN4simt") && !name.starts_with("_ZZNK4simt");
+  // What else is thread-local: the executor's own, guards, and the C++ library's.
+  constexpr std::string_view others[] = {"_ZN4simt", "_ZNK4simt", "_ZZN4simt", "_ZZNK4simt", "_ZGV", "_ZTH",
+                                         "_ZSt",     "_ZNSt",     "_ZZNSt",    "__",         "smem", "simt_tls_anchor"};
+  return std::ranges::none_of(others, [&](std::string_view other) { return name.starts_with(other); });
 }
 
 // The program or a shared object, read from its file.
@@ -292,6 +295,32 @@ Function function_at(std::uintptr_t address) {
   return {short_name(symbol->name), begin, begin + symbol->bytes};
 }
 
+std::optional<std::vector<std::string>> parameters_of(std::uintptr_t address) {
+  const Image& image = Images::instance().at(address);
+  const Symbol* const symbol = Image::find(image.functions, address - image.base);
+  if (!symbol) return std::nullopt;
+  const std::string name = demangled(symbol->name);
+  // The last parentheses, for a template's arguments and a namespace without a name have some, too.
+  int depth = 0;
+  std::size_t begin = name.rfind(')'), end = begin;
+  if (begin == std::string::npos) return std::nullopt;  // a C function: nobody knows
+  do {
+    depth += (name[begin] == ')') - (name[begin] == '(');
+  } while (depth > 0 && begin-- > 0);
+  std::vector<std::string> types;
+  std::size_t from = begin + 1;
+  for (std::size_t i = from; i <= end; ++i) {
+    depth += (name[i] == '(' || name[i] == '<') - (name[i] == ')' || name[i] == '>');
+    if ((name[i] == ',' && depth == 0) || i == end) {
+      std::string type = name.substr(from, i - from);
+      type.erase(0, type.find_first_not_of(' '));
+      if (!type.empty()) types.push_back(std::move(type));
+      from = i + 1;
+    }
+  }
+  return types;
+}
+
 const std::vector<SharedVariable>& shared_variables_of(const void* kernel) {
   static std::mutex mutex;
   static auto& known = *new std::map<const void*, std::vector<SharedVariable>>;  // never destroyed either
@@ -306,7 +335,8 @@ const std::vector<SharedVariable>& shared_variables_of(const void* kernel) {
     const std::string full = demangled(variable.name);
     const std::size_t colons = full.rfind("::");
     // _ZZ <function, without its _Z> E <variable>
-    const bool own = owner && owner->name.size() > 2 && variable.name.substr(3).starts_with(owner->name.substr(2));
+    const bool own = owner && owner->name.size() > 2 && variable.name.starts_with("_ZZ") &&
+                     variable.name.substr(3).starts_with(owner->name.substr(2));
     at->second.push_back({colons == std::string::npos ? full : full.substr(colons + 2),
                           static_cast<std::ptrdiff_t>(variable.value) - image.anchor, variable.bytes, own});
   }

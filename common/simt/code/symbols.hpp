@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,9 @@ struct Function {
 
 /// The function at this address, name empty if there is none.
 Function function_at(std::uintptr_t address);
+
+/// The types of its parameters, as C++ names them; nothing if there is no function.
+std::optional<std::vector<std::string>> parameters_of(std::uintptr_t address);
 
 /// The __shared__ variables that a kernel can name: those of functions in its own file, and of inline functions and
 /// templates. Sorted by place.

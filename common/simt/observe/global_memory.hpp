@@ -28,6 +28,7 @@ class GlobalMemory {
   /// False for what is not the start of an allocation.
   bool release(void* pointer);
 
+  std::uintptr_t begin() const { return begin_; }
   bool contains(std::uintptr_t address) const { return address - begin_ < capacity_; }
   /// Whether all of these bytes belong to one allocation.
   bool allocated(std::uintptr_t address, std::size_t bytes) const;
@@ -171,6 +172,7 @@ class GlobalMemory {
   bool apart_ = false;
   std::vector<std::uintptr_t> adopted_;
   std::map<std::uintptr_t, Allocation> allocations_;
+  std::map<std::uintptr_t, std::size_t> freed_;  // and how many bytes it had
   std::vector<MatrixPlace> matrices_;  // changes only while no kernel runs
 };
 

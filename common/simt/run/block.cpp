@@ -194,7 +194,9 @@ void Block::stop(LaneState state) {
   switch_fiber(&lane.fiber, scheduler_);  // comes back only if the lane is resumed
 }
 
-void Block::abandon() {
+void Block::abandon(cudaError_t why) {
+  cudaError_t none = cudaSuccess;
+  grid_->fault.compare_exchange_strong(none, why);
   grid_->aborted = true;
   stop(LaneState::ended);
   __builtin_unreachable();

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/simt/language/runtime_types.hpp"
 #include "common/simt/observe/global_order.hpp"
 #include "common/simt/observe/lane.hpp"
 #include "common/simt/observe/recorder.hpp"
@@ -38,6 +39,7 @@ struct Grid {
   std::atomic<std::uint64_t> next_block{0};  ///< counts up to to_run; the block is number_of() it
   std::uint64_t first = 0, step = 1;         ///< without a common divisor with to_run
   std::atomic<bool> aborted{false};          ///< after a mistake that nothing sensible can follow
+  std::atomic<cudaError_t> fault{cudaSuccess};  ///< what it was, as CUDA calls it
 
   /// Of a sample, the i-th block is the one at i / (to_run - 1) of the way from the first to the last.
   std::uint64_t number_of(std::uint64_t turn) const {
@@ -130,6 +132,9 @@ class Block {
   void wait_in_collective(const CollectiveCall& call, const void* pc);
   LaneMask live_lanes() const;
   void missing_source(const char* operation, unsigned source);
+  const SharedMemory& shared() const { return shared_; }
+  /// What the device's heap can't do, a mistake of the running thread's.
+  [[noreturn]] void bad_free(std::uintptr_t address, const char* what, const void* pc);
   void fence(Scope scope);
   /// An atomic operation has been made.
   void atomic_done(std::uintptr_t address, Scope scope, bool changed);
@@ -160,6 +165,10 @@ class Block {
   [[noreturn]] void index_out_of_bounds(std::size_t index, const void* pc);
   /// An access that begins at a variable of the kernel's own, and lies elsewhere.
   [[noreturn]] void outside_of_variable(std::uintptr_t address, const void* pc);
+  /// assert() or __trap() of the kernel: the launch ends here, without a report.
+  [[noreturn]] void stop_launch(cudaError_t why) { abandon(why); }
+  /// A kernel launches a kernel, or calls the runtime.
+  [[noreturn]] void refuse_call(const char* name, const void* pc);
   void count_basic_block(const void* pc) { recorder_.count_block(site_of(pc)); }
 
   void copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc);
@@ -180,7 +189,7 @@ class Block {
       stop(LaneState::buffer_full);
   }
   void stop(LaneState state);
-  [[noreturn]] void abandon();
+  [[noreturn]] void abandon(cudaError_t why = cudaErrorIllegalAddress);
 
   /// `real`: where the word lies, which differs from `address` if it is a variable of the device.
   void access_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site);

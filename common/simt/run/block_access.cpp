@@ -11,6 +11,8 @@
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
+#include "common/simt/runtime/pieces.hpp"
+#include "common/simt/runtime/stream_order.hpp"
 
 namespace simt {
 namespace {
@@ -116,6 +118,8 @@ void Block::access_global(std::uintptr_t address, std::uintptr_t real, unsigned 
   if (checks_rows && global_.outside_of_a_matrix(address, bytes)) {
     conflict = GlobalOrder::Conflict{DefectKind::out_of_bounds};
   }
+  if (StreamOrder* const streams = StreamOrder::active())
+    streams->by_work(address, bytes, use, reinterpret_cast<const void*>(place_of(site)));
   if (!is_read(use) && grid_->sink->watches_writes()) {
     grid_->sink->written(lane.context, reinterpret_cast<const void*>(real), bytes, place_of(site));
   }
@@ -177,10 +181,10 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
     report(DefectKind::misaligned, describe(address, site, verb_of(use)),
            party(lane, site,
                  fmt::format("{} {} bytes at an address that is no multiple of {}", verb_of(use), bytes, bytes)));
-    abandon();
+    abandon(cudaErrorMisalignedAddress);
   }
   const std::size_t stack = stacks_->index_of(reinterpret_cast<const void*>(address));
-  if (stack == lane.thread) return;
+  if (stack == lane.thread || home_of(address) == Home::registered) return;
   if (stack < stacks_->count()) {
     report(DefectKind::host_memory, fmt::format("a local variable of another thread (number {} of the block)", stack),
            party(lane, site, fmt::format("{} {} bytes", verb_of(use), bytes)));
@@ -223,6 +227,20 @@ void Block::outside_of_variable(std::uintptr_t address, const void* pc) {
                : "host memory",
          party(*current_, site_of(pc), "gets there from a variable"));
   abandon();
+}
+
+void Block::bad_free(std::uintptr_t address, const char* what, const void* pc) {
+  const Unobserved unobserved;
+  const std::string where = global_.contains(address) ? global_.describe(address) : "what is not the device's heap";
+  report(DefectKind::out_of_bounds, where, party(*current_, site_of(pc), what));
+  abandon();
+}
+
+void Block::refuse_call(const char* name, const void* pc) {
+  const Unobserved unobserved;
+  report(DefectKind::launch_limit, "the CPU executor has no dynamic parallelism",
+         party(*current_, site_of(pc), fmt::format("calls {}", name)));
+  abandon(cudaErrorNotSupported);
 }
 
 void Block::access_range(std::uintptr_t address, std::size_t bytes, Use use, const void* pc) {
