@@ -18,8 +18,8 @@ void note_atomic(void* address, std::size_t bytes, Scope scope, const void* pc);
 /// The operation that note_atomic() announced has been made, and whether it has changed the word.
 void note_atomic_done(void* address, Scope scope, bool changed);
 
-/// The kernel looks at the result of its last atomic operation there. Does what it says although g++ is told that it does
-/// nothing: so g++ leaves it out where the result is not used, and then the thread has learnt nothing from others.
+/// The kernel looks at the result of its last atomic operation there. To g++ this function does nothing but return the
+/// token: so g++ leaves it out where the result is not used, and then the thread has learnt nothing from others.
 [[gnu::const]] std::uint64_t note_result(const void* address, std::uint64_t token) noexcept;
 /// The same, in any case.
 void note_result_used(const void* address);
