@@ -59,7 +59,7 @@ struct SiteCounts {
   std::uint64_t conflicts = 0;   ///< wavefronts that other addresses would have saved
 };
 
-/// One launch of one kernel.
+/// One launch of one kernel; or all its launches with the same grid, block and dynamic shared memory, in sum.
 struct KernelObservation {
   std::string kernel;
   dim3 grid, block;
@@ -69,6 +69,9 @@ struct KernelObservation {
   /// How often each basic block of the kernel's machine code ran: fma_count.hpp makes FMAs of it.
   std::vector<std::pair<std::uintptr_t, std::uint64_t>> block_runs;
   std::uint64_t tensor_flops = 0;
+  std::uint64_t launches = 1;
+  /// How many blocks of each launch ran, if only a sample did: the numbers are extrapolated from them. 0: all ran.
+  std::uint64_t sampled_blocks = 0;
 };
 
 struct InspectionResult {

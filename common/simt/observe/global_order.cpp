@@ -40,7 +40,9 @@ GlobalOrder::~GlobalOrder() {
 
 void GlobalOrder::start_launch() {
   memory_.start_launch();
-  for (std::size_t i = 0; i < stripes; ++i) stripe_[i].split.clear();
+  for (std::size_t i = 0; i < stripes; ++i) {
+    if (!stripe_[i].split.empty()) stripe_[i].split.clear();
+  }
   places_.clear();
 }
 
@@ -188,6 +190,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
   written |= touched;
 
   std::uint8_t next = status;
+  if (status == Memory::untouched) memory_.mark_touched(word);
   if (status == Memory::shared) {
     if (use != Use::read) {
       // One of its readers is on record still; if that is this block, the other one is not. What an atomic has ordered

@@ -36,11 +36,7 @@ struct Grid {
   std::uint64_t first = 0, step = 1;         ///< without a common divisor with to_run
   std::atomic<bool> aborted{false};          ///< after a mistake that nothing sensible can follow
 
-  /// Of a sample, the i-th block is the one at i / (to_run - 1) of the way from the first to the last.
-  std::uint64_t number_of(std::uint64_t turn) const {
-    const std::uint64_t i = (first + turn * step) % to_run;
-    return to_run == blocks ? i : i * (blocks - 1) / (to_run - 1);
-  }
+  std::uint64_t number_of(std::uint64_t turn) const;
 
   // Workers that have not finished, how many of them can't go on, and how often one of these could after all.
   std::atomic<unsigned> workers{0}, idle{0};

@@ -50,6 +50,7 @@ void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site 
                          : use == Use::write ? GlobalOrder::Use::write
                                              : GlobalOrder::Use::atomic;
   auto conflict = order_->access(lane, standing_, address, bytes, order_use, site);
+  if (conflict && conflict->kind == DefectKind::uninitialised_global && global_.excuses_unwritten()) conflict.reset();
   // Between the rows of a matrix nobody may write; and who reads there what nobody has written reads past a row.
   const bool checks_rows = use != Use::read || (conflict && conflict->kind == DefectKind::uninitialised_global);
   if (checks_rows && global_.outside_of_a_matrix(address, bytes)) {

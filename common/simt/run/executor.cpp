@@ -119,6 +119,7 @@ cudaError_t refuse(const std::string& kernel, const std::string& why, cudaError_
 }
 
 unsigned block_order = 0;
+std::uint64_t block_sample = 0;
 
 // Any step that has no divisor in common with the number of blocks meets each block once.
 void put_in_order(Grid& grid) {
@@ -144,6 +145,11 @@ cudaError_t run(const Launch& what, const std::string& kernel, bool must_be_allo
         cudaErrorCooperativeLaunchTooLarge);
   }
   Grid grid(what, kernel, body, active_sink());
+  const bool samples = block_sample > 0 && block_sample < grid.blocks && !what.cooperative;
+  if (samples) {
+    grid.to_run = block_sample;
+    GlobalMemory::instance().excuse_unwritten();
+  }
   put_in_order(grid);
   if (grid.sink) {
     grid.sink->start_launch(what, kernel);
@@ -152,7 +158,7 @@ cudaError_t run(const Launch& what, const std::string& kernel, bool must_be_allo
   const bool alone = grid.blocks == 1 || (grid.sink && (grid.sink->watches_writes() || grid.sink->watches_requests()));
   const GlobalMemory::Opening opening;
   Pool::instance().run(grid, alone ? 1 : worker_count());
-  if (grid.sink) grid.sink->end_launch();
+  if (grid.sink) grid.sink->end_launch(samples ? grid.to_run : 0);
   return cudaSuccess;
 }
 
@@ -223,6 +229,9 @@ unsigned worker_count() {
 
 void set_block_order(unsigned order) {
   block_order = order;
+}
+void set_block_sample(std::uint64_t blocks) {
+  block_sample = blocks;
 }
 
 cudaError_t launch(const Launch& what, Body body) {

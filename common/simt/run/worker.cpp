@@ -20,6 +20,20 @@ constexpr std::chrono::microseconds between_looks{20};
 
 }  // namespace
 
+std::uint64_t Grid::number_of(std::uint64_t turn) const {
+  const std::uint64_t i = (first + turn * step) % to_run;
+  if (to_run == blocks) return i;
+  // A sample: one of each of to_run equal parts of the grid, not always at the same place, or all might lie in one column
+  // of it. The four corners of a plane are among them.
+  const std::uint64_t begin = i * blocks / to_run, end = (i + 1) * blocks / to_run;
+  for (const std::uint64_t corner :
+       {std::uint64_t{0}, std::uint64_t{launch.grid.x} - 1, blocks - launch.grid.x, blocks - 1}) {
+    if (corner >= begin && corner < end) return corner;
+  }
+  const std::uint64_t scattered = i * 0x9e3779b1u % (std::uint64_t{1} << 32);  // by the golden ratio
+  return begin + (scattered * (end - begin) >> 32);
+}
+
 void Worker::run(Grid& grid) {
   workplace_.recorder.cover_all_images();
   workplace_.recorder.keep_requests(grid.sink && grid.sink->watches_requests());
