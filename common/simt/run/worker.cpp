@@ -24,12 +24,13 @@ std::uint64_t Grid::number_of(std::uint64_t turn) const {
   const std::uint64_t i = (first + turn * step) % to_run;
   if (to_run == blocks) return i;
   // A sample: one of each of to_run equal parts of the grid, not always at the same place, or all might lie in one column
-  // of it. The four corners of a plane are among them.
+  // of it. The corners of a plane are among them, if there are that many.
   const std::uint64_t begin = i * blocks / to_run, end = (i + 1) * blocks / to_run;
-  for (const std::uint64_t corner :
-       {std::uint64_t{0}, std::uint64_t{launch.grid.x} - 1, blocks - launch.grid.x, blocks - 1}) {
-    if (corner >= begin && corner < end) return corner;
-  }
+  const std::uint64_t right = launch.grid.x - 1, low = blocks - launch.grid.x;
+  if (i == 0) return 0;
+  if (i == to_run - 1) return blocks - 1;
+  if (right > 0 && right < end && (i == 1 || right >= begin)) return right;
+  if (low > right && low >= begin && (i == to_run - 2 || low < end)) return low;
   const std::uint64_t scattered = i * 0x9e3779b1u % (std::uint64_t{1} << 32);  // by the golden ratio
   return begin + (scattered * (end - begin) >> 32);
 }
