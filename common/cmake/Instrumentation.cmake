@@ -29,6 +29,9 @@ set(gemm_instrumentation
   -fno-sanitize=all
   # A call before each load and store; into each basic block; for each index beyond its array. The executor is what they call.
   -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc
+  # Volatile accesses have calls of their own; and copies stay calls (hooks.cpp's), because of those that it expands g++ tells
+  # only where they take one instruction.
+  --param=tsan-distinguish-volatile=1 -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset -fno-builtin-memcmp
   -fsanitize=bounds -fsanitize-recover=bounds
   # Kernels read floats as float4, which nvcc lets them do.
   -fno-strict-aliasing
@@ -72,4 +75,4 @@ endfunction()
 # `extern` arrays need a constructor.
 set(gemm_kernel_options -fno-extern-tls-init)
 # Copies that g++ leaves to the library are accesses, too (common/simt/run/hooks.cpp).
-set(gemm_kernel_link_options LINKER:--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=__cxa_throw)
+set(gemm_kernel_link_options LINKER:--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=memcmp,--wrap=__cxa_throw)

@@ -1,11 +1,11 @@
-"""A whole CUDA program's text as g++ takes it: what g++ -E has made of a file, macros and headers and all, rewritten where
-textbook.py rewrites a stage, and variables of the device put where the executor finds them:
+"""A whole CUDA program's text as g++ takes it: what g++ -E has made of a file, macros and headers and all, rewritten as
+textbook.py rewrites a stage, and with variables of the device where the executor finds them:
 
     __device__ int counter;      becomes  __attribute__((section("simt_device"))) int counter;
     __managed__ float sum[32];   the same with simt_managed
 
-What comes from the compiler's, the system's and the executor's own headers stays as it is, and is not even read. Keywords
-that are left (__global__, __shared__, ...) are macros for the pass that compiles: common/simt/language/keywords.hpp.
+What comes from the compiler's, the system's and the executor's own headers stays as it is, and is not even read. The
+keywords that are left (__global__, ...) are macros for the pass that compiles: common/simt/language/keywords.hpp.
 """
 
 from __future__ import annotations
@@ -65,10 +65,6 @@ class Preprocessed(Rewriter):
     def is_close(self, i: int) -> bool:
         return all(self.sign(i + k) == ">" for k in range(3)) and self.sign(i + 3) == "("
 
-    def origin(self, token: Token) -> tuple[str, int]:
-        part = self.parts[bisect.bisect_right(self.begins, token.begin) - 1]
-        return part.file, part.line + self.text.count("\n", part.begin, token.begin)
-
     def definition(self, first: int, last: int) -> None:
         super().definition(first, last)
         for i in range(first, last + 1):
@@ -76,43 +72,37 @@ class Preprocessed(Rewriter):
                 self.variable(i, first, last)
 
     def variable(self, i: int, first: int, last: int) -> None:
-        """The keyword at i: of a variable, whose section it becomes, or of a function or parameter, where it stays."""
-        if self.sign(i - 1) in ("(", ","):
-            return
+        """The keyword at i becomes a section if what is declared is a variable: not of a function, whose it stays."""
         begin = i
-        while begin > first and self.sign(begin - 1) not in (";", "{", "}"):
+        while begin > first and self.sign(begin - 1) not in (";", "{", "}", ")"):
             begin -= 1
-        words = {self.sign(k) for k in range(begin, i)}
-        end = i + 1
-        while end <= last and self.sign(end) not in (";", "=", "{"):
-            words.add(self.sign(end))
-            if self.sign(end) in OPENS:
-                before = self.sign(end - 1)
-                is_pointer = self.sign(end) == "(" and self.sign(end + 1) in ("*", "&")
-                close = self.matching(end)
-                if close < 0:
-                    return
-                # name(...) is a function's head; (*name)(...) is a pointer's.
-                if self.sign(end) == "(" and not is_pointer and not before.startswith(("__a", "alignas", "decltype")):
-                    if self.sign(end - 1) != ")" or "operator" in words:
-                        return
-                end = close
-            end += 1
-        if end > last or words & {"extern", "operator", "class", "struct", "union", "template"} - self.elaborated(
-            begin, end
-        ):
+        end = self.declarator_end(i + 1, last)
+        words = {self.sign(k) for k in range(begin, end)}
+        if end > last or words & {"extern", "operator", "template", "typedef", "using"}:
             return
-        section = "simt_managed" if "__managed__" in words else KEYWORDS[self.sign(i)]
         if self.sign(i) == "__device__" and words & {"__managed__", "__constant__", "__shared__"}:
             return  # the other keyword speaks
-        if self.is_constant(begin, end):
-            return  # kernels may read constants wherever they lie
-        token = self.tokens[i]
-        self.edits.append((token.begin, token.end, f'__attribute__((section("{section}")))'))
+        if not self.is_constant(begin, end):  # kernels may read constants wherever they lie
+            token = self.tokens[i]
+            self.edits.append((token.begin, token.end, f'__attribute__((section("{KEYWORDS[self.sign(i)]}")))'))
 
-    def elaborated(self, begin: int, end: int) -> set[str]:
-        """`struct` in a declaration whose type is named so: __device__ struct point origin;"""
-        return {"class", "struct", "union"} if self.sign(end) != "{" else set()
+    def declarator_end(self, i: int, last: int) -> int:
+        """Where a variable's value begins, or its declaration ends: beyond `last` if this is no variable."""
+        while i <= last and self.sign(i) not in (";", "=", "{", ","):
+            if self.sign(i) in OPENS:
+                before, after = self.sign(i - 1), self.sign(i + 1)
+                # name(...) is a function's head. Brackets of an attribute aren't, nor (*name)(...).
+                if self.sign(i) == "(" and not (
+                    before.startswith("__a") or before in ("alignas", "decltype", ")") or after in ("*", "&")
+                ):
+                    return last + 1
+                i = self.matching(i)
+                if i < 0:
+                    return last + 1
+            elif self.sign(i) == ")":  # a parameter, or a lambda's
+                return last + 1
+            i += 1
+        return i
 
     def is_constant(self, begin: int, end: int) -> bool:
         """Whether what is declared is constant itself, and not only what it points to."""
@@ -124,19 +114,14 @@ class Preprocessed(Rewriter):
 
     def table(self) -> str:
         """What each function calls its dynamic shared memory, by file."""
-        files: dict[str, list[str]] = {}
+        files: dict[str, list[str]] = {part.file: [] for part in self.parts if part.of_user}
         for first, last, name in self.rows:
-            if first == 0:
-                for part in self.parts:
-                    if part.of_user and part.file not in files:
-                        files.setdefault(part.file, [])
-        for first, last, name in self.rows:
-            if first == 0:
+            if first == 0:  # any function may use it
                 for rows in files.values():
                     rows.append(f'{{0, 0, "{name}"}}')
-                continue
-            (file, begin), (_, end) = self.origin_of_line(first), self.origin_of_line(last)
-            files.setdefault(file, []).append(f'{{{begin}, {max(begin, end)}, "{name}"}}')
+            else:
+                (file, begin), (_, end) = self.origin_of_line(first), self.origin_of_line(last)
+                files[file].append(f'{{{begin}, {max(begin, end)}, "{name}"}}')
         return "".join(
             f"\nnamespace {{ const ::simt::DynamicNames simt_dynamic_names_{zlib.crc32(file.encode()):x}"
             f'{{"{file}", {{{", ".join(rows)}}}}}; }}'

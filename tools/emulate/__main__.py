@@ -2,8 +2,8 @@
 
 usage: ./lab emulate [options] FILE... [-- ARGUMENTS]
 
-FILEs are the program's .cu and .cpp files, one of which has a main(). What it prints is the program's; what its kernels do
-wrong goes to standard error, a line each. ARGUMENTS are the program's.
+FILEs are the program's .cu and .cpp files, one of which has a main(). What it prints is the program's; what its
+kernels do wrong goes to standard error, a line each. ARGUMENTS are the program's.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from tools.emulate.build import Unbuildable, build
 from tools.emulate.running import run_program
 
 EPILOG = """
-Exit status: the program's; 1 if a kernel or the program's use of CUDA is wrong; 2 if it doesn't compile, or for bad usage.
+Exit status: the program's; 1 if a kernel or the use of CUDA is wrong; 2 if it doesn't compile, or for bad usage.
 docs/concepts/any_program.md tells what works.
 """
 

@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 // A function of each file of the executor that a kernel may call: else the linker would leave the file out of a program
 // whose own kernels don't.
 [[gnu::used]] const void* const wanted_by_kernels[] = {
-    reinterpret_cast<const void*>(static_cast<double (*)(double*, double)>(&simt::atomic_add<double>)),
+    reinterpret_cast<const void*>(static_cast<double (*)(double*, double, simt::Scope)>(&simt::atomic_add<double>)),
     reinterpret_cast<const void*>(&simt::barrier),
     reinterpret_cast<const void*>(&simt::mma),
     reinterpret_cast<const void*>(&simt::async_commit),

@@ -1,11 +1,12 @@
 // Stands in for CUDA's header of the same name in a `cpu` build: __nv_bfloat16 and __nv_bfloat162, correctly rounded,
 // in software. Arithmetic and comparisons: common/simt/language/small_float_operations.hpp and small_float_pairs.hpp.
-// Not here: mathematical functions (hexp, hsqrt, ...), saturating forms, shuffles, atomics, conversions to 8 and 64
+// Not here: mathematical functions (hexp, hsqrt, ...), saturating forms, shuffles, conversions to 8 and 64
 // bits.
 #pragma once
 
 #include <concepts>
 
+#include "common/simt/language/atomics.hpp"
 #include "common/simt/language/small_float.hpp"
 #include "common/simt/language/small_float_operations.hpp"
 #include "common/simt/language/small_float_pairs.hpp"
@@ -235,3 +236,7 @@ __forceinline__ __nv_bfloat162 __floats2bfloat162_rn(float a, float b) {
 __forceinline__ __nv_bfloat162 __float2bfloat162_rn(float a) {
   return __bfloat162bfloat162(__float2bfloat16(a));
 }
+
+// Of each element by itself.
+SIMT_IN_SCOPES(SIMT_ATOMIC_PIECES, atomicAdd, __nv_bfloat16, __nv_bfloat16)
+SIMT_IN_SCOPES(SIMT_ATOMIC_PIECES, atomicAdd, __nv_bfloat162, __nv_bfloat16)

@@ -1,10 +1,11 @@
 // Stands in for CUDA's header of the same name in a `cpu` build: __half and __half2, correctly rounded, in
 // software. Arithmetic and comparisons: common/simt/language/small_float_operations.hpp and small_float_pairs.hpp. Not
-// here: mathematical functions (hexp, hsqrt, ...), saturating forms, shuffles, atomics, conversions to 8 and 64 bits.
+// here: mathematical functions (hexp, hsqrt, ...), saturating forms, shuffles, conversions to 8 and 64 bits.
 #pragma once
 
 #include <concepts>
 
+#include "common/simt/language/atomics.hpp"
 #include "common/simt/language/small_float.hpp"
 #include "common/simt/language/small_float_operations.hpp"
 #include "common/simt/language/small_float_pairs.hpp"
@@ -234,3 +235,7 @@ __forceinline__ __half2 __floats2half2_rn(float a, float b) {
 __forceinline__ __half2 __float2half2_rn(float a) {
   return __half2half2(__float2half(a));
 }
+
+// Of each element by itself.
+SIMT_IN_SCOPES(SIMT_ATOMIC_PIECES, atomicAdd, __half, __half)
+SIMT_IN_SCOPES(SIMT_ATOMIC_PIECES, atomicAdd, __half2, __half)

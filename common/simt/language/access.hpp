@@ -7,16 +7,25 @@
 
 namespace simt {
 
+/// How far an atomic operation or a fence reaches. There is one device, and the host waits while kernels run: the scope
+/// of the system is the device's.
+enum class Scope : std::uint8_t { block, device };
+
 /// Notes one atomic read-modify-write of 4, 8 or 16 bytes (2: half) by the calling thread, at the caller's place `pc`
 /// in the kernel. Does not return if the address is out of bounds.
-void note_atomic(void* address, std::size_t bytes, const void* pc);
+void note_atomic(void* address, std::size_t bytes, Scope scope, const void* pc);
 
-/// The operation that note_atomic() announced has been made: what other blocks gave away before it is known to the
-/// block.
-void note_atomic_done(void* address);
+/// The operation that note_atomic() announced has been made, and whether it has changed the word.
+void note_atomic_done(void* address, Scope scope, bool changed);
+
+/// The kernel looks at the result of its last atomic operation there. Does what it says although g++ is told that it does
+/// nothing: so g++ leaves it out where the result is not used, and then the thread has learnt nothing from others.
+[[gnu::const]] std::uint64_t note_result(const void* address, std::uint64_t token) noexcept;
+/// The same, in any case.
+void note_result_used(const void* address);
 
 /// __threadfence() and its narrower and wider relatives.
-void note_fence();
+void note_fence(Scope scope);
 
 /// So many floating-point operations on a Tensor Core: once for the whole warp.
 void note_tensor_flops(std::uint64_t flops);

@@ -1,7 +1,9 @@
 // Compiled without hooks: each operation reports itself, as one access.
 #include "common/simt/language/atomics.hpp"
 
-#include "common/simt/language/access.hpp"
+#include <atomic>
+#include <cstdint>
+#include <cstring>
 
 namespace simt {
 namespace {
@@ -9,105 +11,126 @@ namespace {
 /// Notes the operation before it is made, and that it has been made.
 class Noted {
  public:
-  Noted(void* address, std::size_t bytes, const void* pc) : address_(address) { note_atomic(address, bytes, pc); }
-  ~Noted() { note_atomic_done(address_); }
-  Noted(const Noted&) = delete;
-  Noted& operator=(const Noted&) = delete;
+  Noted(void* address, std::size_t bytes, Scope scope, const void* pc) : address_(address), scope_(scope) {
+    note_atomic(address, bytes, scope, pc);
+  }
+  template <class T>
+  T done(const T& old, const T& now) const {
+    note_atomic_done(address_, scope_, std::memcmp(&old, &now, sizeof old) != 0);
+    return old;
+  }
 
  private:
   void* address_;
+  Scope scope_;
 };
 
-/// Replaces *address by f(old) and returns old. __atomic_compare_exchange compares bits, so a NaN does not loop.
+/// Replaces *address by f(old). __atomic_compare_exchange compares bits, so a NaN does not loop.
 template <class T, class F>
-T update(T* address, F f) {
-  T old, changed;
+void update(T* address, F f, T& old, T& now) {
   __atomic_load(address, &old, __ATOMIC_RELAXED);
   do {
-    changed = f(old);
-  } while (!__atomic_compare_exchange(address, &old, &changed, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-  return old;
+    now = f(old);
+  } while (!__atomic_compare_exchange(address, &old, &now, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
 }
+
+/// 16 bytes that only one thread at a time looks at. Few CPUs can do it without a lock, and not in every build.
+class WideLock {
+ public:
+  WideLock() {
+    while (locked.test_and_set(std::memory_order_acquire)) {
+    }
+  }
+  ~WideLock() { locked.clear(std::memory_order_release); }
+  WideLock(const WideLock&) = delete;
+  WideLock& operator=(const WideLock&) = delete;
+
+ private:
+  static inline std::atomic_flag locked;
+};
 
 }  // namespace
 
 // __builtin_return_address must be asked for in the function that the kernel calls.
-#define SIMT_NOTE() const Noted noted(address, sizeof(T), __builtin_return_address(0))
-
-template <class T>
-[[gnu::noinline]] T atomic_add(T* address, T value) {
-  SIMT_NOTE();
-  if constexpr (std::is_floating_point_v<T>) {
-    return update(address, [value](T old) { return old + value; });
-  } else {
-    return __atomic_fetch_add(address, value, __ATOMIC_SEQ_CST);
+#define SIMT_NOTE(bytes) const Noted noted(address, bytes, scope, __builtin_return_address(0))
+#define SIMT_UPDATE(name, T, ...)                              \
+  template <class T>                                           \
+  [[gnu::noinline]] T name(T* address, T value, Scope scope) { \
+    SIMT_NOTE(sizeof(T));                                      \
+    T old, now;                                                \
+    update(address, [value](T x) -> T __VA_ARGS__, old, now);  \
+    return noted.done(old, now);                               \
   }
-}
+// Of unsigned numbers, which wrap around: to signed ones it is undefined.
+#define SIMT_SUM(sign)                                 \
+  {                                                    \
+    if constexpr (std::is_integral_v<T>) {             \
+      using Bits = std::make_unsigned_t<T>;            \
+      return static_cast<T>(Bits(x) sign Bits(value)); \
+    } else {                                           \
+      return x sign value;                             \
+    }                                                  \
+  }
+SIMT_UPDATE(atomic_add, T, SIMT_SUM(+))
+SIMT_UPDATE(atomic_sub, T, SIMT_SUM(-))
+SIMT_UPDATE(atomic_exchange, T, { return (void)x, value; })
+SIMT_UPDATE(atomic_min, T, { return value < x ? value : x; })
+SIMT_UPDATE(atomic_max, T, { return x < value ? value : x; })
+SIMT_UPDATE(atomic_and, T, { return x & value; })
+SIMT_UPDATE(atomic_or, T, { return x | value; })
+SIMT_UPDATE(atomic_xor, T, { return x ^ value; })
+SIMT_UPDATE(atomic_increment, T, { return x >= value ? 0 : x + 1; })
+SIMT_UPDATE(atomic_decrement, T, { return x == 0 || x > value ? value : x - 1; })
 
 template <class T>
-[[gnu::noinline]] T atomic_sub(T* address, T value) {
-  SIMT_NOTE();
-  return __atomic_fetch_sub(address, value, __ATOMIC_SEQ_CST);
+[[gnu::noinline]] T atomic_compare_exchange(T* address, T expected, T desired, Scope scope) {
+  SIMT_NOTE(sizeof(T));
+  T old = expected;
+  const bool equal = __atomic_compare_exchange(address, &old, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return noted.done(old, equal ? desired : old);
 }
 
-template <class T>
-[[gnu::noinline]] T atomic_exchange(T* address, T value) {
-  SIMT_NOTE();
-  T old;
-  __atomic_exchange(address, &value, &old, __ATOMIC_SEQ_CST);
-  return old;
+[[gnu::noinline]] Wide atomic_exchange(Wide* address, const Wide& value, Scope scope) {
+  SIMT_NOTE(sizeof(Wide));
+  const WideLock lock;
+  const Wide old = *address;
+  *address = value;
+  return noted.done(old, value);
 }
 
-template <class T>
-[[gnu::noinline]] T atomic_min(T* address, T value) {
-  SIMT_NOTE();
-  return update(address, [value](T old) { return value < old ? value : old; });
+[[gnu::noinline]] Wide atomic_compare_exchange(Wide* address, const Wide& expected, const Wide& desired, Scope scope) {
+  SIMT_NOTE(sizeof(Wide));
+  const WideLock lock;
+  const Wide old = *address;
+  const bool equal = std::memcmp(&old, &expected, sizeof old) == 0;
+  if (equal) *address = desired;
+  return noted.done(old, equal ? desired : old);
 }
 
-template <class T>
-[[gnu::noinline]] T atomic_max(T* address, T value) {
-  SIMT_NOTE();
-  return update(address, [value](T old) { return old < value ? value : old; });
+[[gnu::noinline]] void atomic_apply(void* address, std::size_t bytes, std::size_t piece, const void* value,
+                                    Combine combine, void* result, Scope scope) {
+  SIMT_NOTE(bytes);
+  const auto of = [&]<class T>(T* at, const T* addend, T* old) {
+    T now;
+    for (std::size_t i = 0; i < bytes / piece; ++i) {
+      const auto add = [&](T x) {
+        combine(&x, &addend[i]);
+        return x;
+      };
+      update(&at[i], add, old[i], now);
+    }
+  };
+  if (piece == 2) {
+    of(static_cast<std::uint16_t*>(address), static_cast<const std::uint16_t*>(value),
+       static_cast<std::uint16_t*>(result));
+  } else {
+    of(static_cast<std::uint32_t*>(address), static_cast<const std::uint32_t*>(value),
+       static_cast<std::uint32_t*>(result));
+  }
+  noted.done(true, false);  // a sum that has changed nothing is rare
 }
 
-template <class T>
-[[gnu::noinline]] T atomic_and(T* address, T value) {
-  SIMT_NOTE();
-  return __atomic_fetch_and(address, value, __ATOMIC_SEQ_CST);
-}
-
-template <class T>
-[[gnu::noinline]] T atomic_or(T* address, T value) {
-  SIMT_NOTE();
-  return __atomic_fetch_or(address, value, __ATOMIC_SEQ_CST);
-}
-
-template <class T>
-[[gnu::noinline]] T atomic_xor(T* address, T value) {
-  SIMT_NOTE();
-  return __atomic_fetch_xor(address, value, __ATOMIC_SEQ_CST);
-}
-
-template <class T>
-[[gnu::noinline]] T atomic_increment(T* address, T limit) {
-  SIMT_NOTE();
-  return update(address, [limit](T old) { return old >= limit ? 0 : old + 1; });
-}
-
-template <class T>
-[[gnu::noinline]] T atomic_decrement(T* address, T limit) {
-  SIMT_NOTE();
-  return update(address, [limit](T old) { return old == 0 || old > limit ? limit : old - 1; });
-}
-
-template <class T>
-[[gnu::noinline]] T atomic_compare_exchange(T* address, T expected, T desired) {
-  SIMT_NOTE();
-  __atomic_compare_exchange(address, &expected, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-  return expected;
-}
-
-#define SIMT_INSTANTIATE(operation, T) template T operation(T*, T);
+#define SIMT_INSTANTIATE(operation, T) template T operation(T*, T, Scope);
 SIMT_INSTANTIATE(atomic_add, int)
 SIMT_INSTANTIATE(atomic_add, unsigned)
 SIMT_INSTANTIATE(atomic_add, unsigned long long)
@@ -138,13 +161,13 @@ SIMT_INSTANTIATE(atomic_xor, unsigned)
 SIMT_INSTANTIATE(atomic_xor, unsigned long long)
 SIMT_INSTANTIATE(atomic_increment, unsigned)
 SIMT_INSTANTIATE(atomic_decrement, unsigned)
-template int atomic_compare_exchange(int*, int, int);
-template unsigned atomic_compare_exchange(unsigned*, unsigned, unsigned);
-template unsigned long long atomic_compare_exchange(unsigned long long*, unsigned long long, unsigned long long);
-template unsigned short atomic_compare_exchange(unsigned short*, unsigned short, unsigned short);
+template int atomic_compare_exchange(int*, int, int, Scope);
+template unsigned atomic_compare_exchange(unsigned*, unsigned, unsigned, Scope);
+template unsigned long long atomic_compare_exchange(unsigned long long*, unsigned long long, unsigned long long, Scope);
+template unsigned short atomic_compare_exchange(unsigned short*, unsigned short, unsigned short, Scope);
 
-void thread_fence() {
-  note_fence();
+void thread_fence(Scope scope) {
+  note_fence(scope);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 

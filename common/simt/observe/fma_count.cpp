@@ -78,7 +78,7 @@ Disassembly disassemble(const Function& function) {
 
 const Disassembly& disassembly_of(const Function& function) {
   static std::mutex mutex;
-  static std::map<std::uintptr_t, Disassembly> known;
+  static auto& known = *new std::map<std::uintptr_t, Disassembly>;  // asked after main(), too
   const std::lock_guard lock(mutex);
   const auto [at, is_new] = known.try_emplace(function.begin);
   if (is_new) at->second = disassemble(function);

@@ -39,110 +39,121 @@ GlobalOrder::~GlobalOrder() {
 }
 
 void GlobalOrder::start_launch() {
+  start_epoch();
+  causality_.start_launch();
+}
+
+void GlobalOrder::start_epoch() {
   memory_.start_launch();
   for (std::size_t i = 0; i < stripes; ++i) {
     if (!stripe_[i].split.empty()) stripe_[i].split.clear();
   }
-  places_.clear();
 }
 
-bool GlobalOrder::ordered(std::uint32_t other_block, unsigned other_thread, Stamp stamp, const Lane& lane,
-                          const BlockStanding& block) {
-  if (other_block == block.number) {
-    if (other_thread == lane.thread || stamp < block.epoch) return true;
-    if (other_thread / warp_lanes == lane.warp && lane.seen[other_thread % warp_lanes] >= stamp) return true;
-  }
-  if (block.acquired.items.empty()) return false;
-  const std::lock_guard lock(places_mutex_);
-  for (const auto& [where, length] : block.acquired.items) {
-    const Place& place = *static_cast<const Place*>(where);
-    const auto covers = [&, length = length](const auto& releases, auto key) {
-      const auto at = releases.find(key);
-      return at != releases.end() && at->second.position < length && stamp <= at->second.limit;
-    };
-    if (covers(place.by_thread, key(other_block, other_thread))) return true;
-    if (other_block != block.number && covers(place.by_block, other_block)) return true;
-  }
-  return false;
-}
-
-void GlobalOrder::acquire(BlockStanding& block, std::uintptr_t address) {
-  const std::lock_guard lock(places_mutex_);
-  const auto at = places_.find(address);
-  if (at == places_.end()) return;
-  // Takes what others have given, whether or not a fence follows: a kernel without it would be wrong on paper only.
-  const Place& place = *at->second;
-  const auto known = std::ranges::find(block.acquired.items, &place, &Acquired::Item::place);
-  if (known == block.acquired.items.end()) {
-    block.acquired.items.push_back({&place, place.releases()});
-  } else {
-    known->length = place.releases();
-  }
-}
-
-void GlobalOrder::release(const Lane& lane, const BlockStanding& block, std::uintptr_t address) {
-  if (block.fence == 0) return;
-  const std::lock_guard lock(places_mutex_);
-  std::unique_ptr<Place>& at = places_[address];
-  if (!at) at = std::make_unique<Place>();
-  Place& place = *at;
-  // Gives what this thread did before its fence, and what the block did before its last barrier if a thread of it has
-  // fenced since then or right before.
-  const auto give = [&](auto& releases, auto key, Stamp limit) {
-    releases.try_emplace(key, Release{place.releases(), 0}).first->second.limit = limit;
+Order GlobalOrder::order_of_write(const Record& r, const Lane& lane, const BlockStanding& block, bool thorough) {
+  const auto of = [&](unsigned thread) {
+    return causality_.order(r.write_block, thread, r.written, lane, block, thorough);
   };
-  give(place.by_thread, key(block.number, lane.thread), lane.fence);
-  give(place.by_block, block.number, std::min(block.fence, block.epoch - 1));
-}
-
-bool GlobalOrder::write_is_ordered(const Record& r, const Lane& lane, const BlockStanding& block) {
-  if (r.write_block != block.number || r.writers == Record::one) {
-    return ordered(r.write_block, r.write_thread, r.written, lane, block);
-  }
+  if (r.write_block != block.number || r.writers == Record::one) return of(r.write_thread);
   // Which lanes of the warp have updated it is not known: any __syncwarp() since then will do.
-  return r.written < block.epoch ||
-         (r.writers == Record::one_warp && r.write_thread / warp_lanes == lane.warp && lane.last_sync >= r.written);
+  if (r.written < block.epoch ||
+      (r.writers == Record::one_warp && r.write_thread / warp_lanes == lane.warp && lane.last_sync >= r.written)) {
+    return Order::before;
+  }
+  return std::min(of(r.write_thread), of(r.other_writer));
 }
 
-bool GlobalOrder::reads_are_ordered(const Record& r, const Lane& lane, const BlockStanding& block) {
-  if (r.read_block != block.number || r.readers == Record::one) {
-    return ordered(r.read_block, r.read_thread, r.read, lane, block);
+Order GlobalOrder::order_of_reads(const Record& r, const Lane& lane, const BlockStanding& block, bool thorough) {
+  // Of several readers only the latest stamp is known: it may be too late for the others, hence the epoch's.
+  const bool one = r.read_block != block.number || r.readers == Record::one;
+  const auto of = [&](unsigned thread) {
+    return causality_.order(r.read_block, thread, one ? r.read : block.epoch, lane, block, thorough);
+  };
+  if (one) return of(r.read_thread);
+  if (r.read < block.epoch ||
+      (r.readers == Record::one_warp && r.read_thread / warp_lanes == lane.warp && lane.last_sync >= r.read)) {
+    return Order::before;
   }
-  return r.read < block.epoch ||
-         (r.readers == Record::one_warp && r.read_thread / warp_lanes == lane.warp && lane.last_sync >= r.read);
+  return thorough ? std::min(of(r.read_thread), of(r.other_reader)) : Order::none;
+}
+
+// Atomic and volatile accesses may meet. Where one of them is a volatile read, the reader has to fence after it, which
+// the end of the launch will tell.
+std::optional<GlobalOrder::Conflict> GlobalOrder::with_write(const Record& r, const Lane& lane,
+                                                             const BlockStanding& block, Use use, Site site,
+                                                             std::size_t word) {
+  if (!r.write_block) return std::nullopt;
+  const bool near = r.write_block == block.number;
+  const bool both_atomic = r.write_atomic && is_atomic(use);
+  const bool in_reach = near || (!r.write_within_block && use != Use::atomic_block);
+  if (both_atomic && in_reach) return std::nullopt;
+  const Order order = order_of_write(r, lane, block, true);
+  if (order == Order::before) return std::nullopt;
+  const bool myself = near && r.write_thread == lane.thread;
+  const unsigned writer = myself ? r.other_writer : r.write_thread;
+  const bool strong = r.write_atomic || r.write_volatile;
+  if (use == Use::volatile_read && strong && in_reach) {
+    causality_.suspend({block.number, r.write_block, lane.thread, writer, site, r.write_site, memory_.address_of(word)},
+                       lane.clock);
+    return std::nullopt;
+  }
+  if (in_reach && ((use == Use::volatile_write && r.write_atomic) || (is_atomic(use) && r.write_volatile)))
+    return std::nullopt;
+  return Conflict{DefectKind::global_race, true, r.write_block, writer, r.write_site, true, order, both_atomic};
+}
+
+std::optional<GlobalOrder::Conflict> GlobalOrder::with_reads(const Record& r, const Lane& lane,
+                                                             const BlockStanding& block, Use use, Site site,
+                                                             std::size_t word) {
+  if (!r.read_block || (r.updated && (is_atomic(use) || use == Use::volatile_write))) return std::nullopt;
+  const Order order = order_of_reads(r, lane, block, true);
+  if (order == Order::before) return std::nullopt;
+  const bool near = r.read_block == block.number;
+  const bool myself = near && r.read_thread == lane.thread;
+  const unsigned reader = myself ? r.other_reader : r.read_thread;
+  if (!r.updated && r.read_volatile && use != Use::write && (near || use != Use::atomic_block)) {
+    causality_.suspend({r.read_block, block.number, reader, lane.thread, r.read_site, site, memory_.address_of(word)},
+                       r.read);
+    return std::nullopt;
+  }
+  if (r.updated && use == Use::volatile_read) {
+    causality_.suspend({block.number, r.read_block, lane.thread, reader, site, r.read_site, memory_.address_of(word)},
+                       lane.clock);
+    return std::nullopt;
+  }
+  return Conflict{DefectKind::global_race, true, r.read_block, reader, r.read_site, r.updated != 0, order};
 }
 
 std::optional<GlobalOrder::Conflict> GlobalOrder::touch(Record& r, bool fresh, const Lane& lane, BlockStanding& block,
-                                                        Use use, Site site) {
+                                                        Use use, Site site, std::size_t word) {
   if (fresh) r = {};
-  std::optional<Conflict> conflict;
-  if (r.write_block && !(use == Use::atomic && r.write_atomic) && !write_is_ordered(r, lane, block)) {
-    const bool myself = r.write_block == block.number && r.write_thread == lane.thread;
-    conflict = Conflict{
-        DefectKind::global_race, true, r.write_block, myself ? r.other_writer : r.write_thread, r.write_site, true};
-  }
-  if (use == Use::read) {
+  std::optional<Conflict> conflict = with_write(r, lane, block, use, site, word);
+  if (is_read(use)) {
+    if (r.updated) {
+      if (!conflict) conflict = with_reads(r, lane, block, use, site, word);
+      r.read_block = r.updated = 0;
+    }
     // Earlier reads that come before this one need not be kept: what comes after this one comes after them.
-    const bool first = r.read_block != block.number || (r.read != lane.clock && reads_are_ordered(r, lane, block));
+    const bool first = r.read_block != block.number ||
+                       (r.read != lane.clock && order_of_reads(r, lane, block, false) == Order::before);
     if (first) {
       r.read_block = block.number;
       r.read_thread = lane.thread & 1023;
       r.readers = Record::one;
       r.read_site = site;
+      r.read_volatile = true;
     } else if (r.read_thread != lane.thread && r.readers != Record::several_warps) {
       r.readers = r.read_thread / warp_lanes == lane.warp ? Record::one_warp : Record::several_warps;
       r.other_reader = lane.thread & 1023;
     }
+    r.read_volatile &= use == Use::volatile_read;
     r.read = first ? lane.clock : std::max(r.read, lane.clock);
     return conflict;
   }
-  if (r.read_block && !conflict && !reads_are_ordered(r, lane, block)) {
-    const bool myself = r.read_block == block.number && r.read_thread == lane.thread;
-    conflict = Conflict{
-        DefectKind::global_race, true, r.read_block, myself ? r.other_reader : r.read_thread, r.read_site, false};
-  }
-  const bool joins_atomics = use == Use::atomic && r.write_atomic && r.write_block == block.number &&
-                             r.written >= block.epoch && (r.write_thread != lane.thread || r.writers != Record::one);
+  if (!conflict) conflict = with_reads(r, lane, block, use, site, word);
+  const bool adds_update = is_atomic(use) && r.write_atomic;
+  const bool joins_atomics = adds_update && r.write_block == block.number && r.written >= block.epoch &&
+                             (r.write_thread != lane.thread || r.writers != Record::one);
   if (!joins_atomics) {
     r.writers = Record::one;
   } else if (r.write_thread != lane.thread) {
@@ -150,10 +161,21 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::touch(Record& r, bool fresh, c
                                                                                                : Record::several_warps;
     r.other_writer = r.write_thread;
   }
-  r.read_block = 0;
+  if (adds_update && r.write_block != block.number && order_of_write(r, lane, block, false) != Order::before) {
+    r.read_block = r.write_block;
+    r.read_thread = r.write_thread;
+    r.readers = Record::one;
+    r.read = r.written;
+    r.read_site = r.write_site;
+    r.updated = true;
+  } else if (!adds_update || !r.updated) {
+    r.read_block = r.updated = 0;
+  }
   r.write_block = block.number;
   r.write_thread = lane.thread & 1023;
-  r.write_atomic = use == Use::atomic;
+  r.write_atomic = is_atomic(use);
+  r.write_volatile = use == Use::volatile_write;
+  r.write_within_block = use == Use::atomic_block;
   r.written = lane.clock;
   r.write_site = site;
   return conflict;
@@ -167,7 +189,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_split(Stripe& stripe, s
   if (is_new) at->second.fill(fresh ? Record{} : records_[word]);
   std::optional<Conflict> conflict;
   for (unsigned byte = first; byte < first + bytes; ++byte) {
-    const auto found = touch(at->second[byte], false, lane, block, use, site);
+    const auto found = touch(at->second[byte], false, lane, block, use, site, word);
     if (found && !conflict) conflict = found;
   }
   return conflict;
@@ -186,21 +208,23 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
   std::optional<Conflict> conflict;
   const auto touched = static_cast<std::uint8_t>((0xfu >> (4 - bytes)) << first);
   std::uint8_t written = state & Memory::all_written;
-  if (use != Use::write && (written & touched) != touched) conflict = Conflict{DefectKind::uninitialised_global};
+  if ((is_read(use) || is_atomic(use)) && (written & touched) != touched)
+    conflict = Conflict{DefectKind::uninitialised_global};
   written |= touched;
 
   std::uint8_t next = status;
   if (status == Memory::untouched) memory_.mark_touched(word);
   if (status == Memory::shared) {
-    if (use != Use::read) {
+    if (!is_read(use)) {
       // One of its readers is on record still; if that is this block, the other one is not. What an atomic has ordered
       // after the one on record is taken to come after the others, too.
       const bool other = record.read_block != block.number;
-      if (!other || !reads_are_ordered(record, lane, block)) {
-        conflict =
-            Conflict{DefectKind::global_race, other, record.read_block, record.read_thread, record.read_site, false};
+      const Order order = other ? order_of_reads(record, lane, block, true) : Order::none;
+      if (order != Order::before) {
+        conflict = Conflict{
+            DefectKind::global_race, other, record.read_block, record.read_thread, record.read_site, false, order};
       }
-      touch(record, true, lane, block, use, site);
+      touch(record, true, lane, block, use, site, word);
       next = Memory::tracked;
     }
   } else if (bytes < 4 || status == Memory::split) {
@@ -213,19 +237,18 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
     if (only_read && use == Use::read && record.read_block != block.number) {
       next = Memory::shared;
     } else {
-      const auto found = touch(record, fresh, lane, block, use, site);
+      const auto found = touch(record, fresh, lane, block, use, site, word);
       if (found && !conflict) conflict = found;
       next = Memory::tracked;
     }
   }
-  const std::uint8_t by_kernel = use == Use::read ? state & Memory::by_kernel : Memory::by_kernel;
+  const std::uint8_t by_kernel = is_read(use) ? state & Memory::by_kernel : Memory::by_kernel;
   state = static_cast<std::uint8_t>(next | written | by_kernel);
   return conflict;
 }
 
 std::optional<GlobalOrder::Conflict> GlobalOrder::access(const Lane& lane, BlockStanding& block, std::uintptr_t address,
                                                          unsigned bytes, Use use, Site site) {
-  if (use == Use::atomic) release(lane, block, address);
   const std::size_t word = memory_.word_of(address);
   if (bytes < 4) return access_word(word, address % 4, bytes, lane, block, use, site);
   std::optional<Conflict> conflict;

@@ -8,14 +8,12 @@
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/language/collective.hpp"
 #include "common/simt/language/grid.hpp"
+#include "common/simt/observe/causality.hpp"
 #include "common/simt/observe/memory_cost.hpp"
 
 namespace simt {
 
 class Block;
-
-/// A moment of a block's life, for ordering accesses to memory: barriers and __syncwarp() advance it. 0: never.
-using Stamp = std::uint32_t;
 
 /// A copy that cp.async has begun and nobody has waited for yet.
 struct PendingCopy {
@@ -81,8 +79,8 @@ struct Lane {
 
   Stamp clock = 0;                       ///< now; never below the epoch's
   Stamp last_sync = 0;                   ///< clock before the latest __syncwarp()
-  Stamp fence = 0;                       ///< clock of the latest __threadfence()
   std::array<Stamp, warp_lanes> seen{};  ///< for each lane of the warp: up to when its accesses come before mine
+  LaneOrder* order = nullptr;            ///< fences and what they order
 
   Site wait_site = 0;  ///< where it waits or has waited last, at a barrier or in a collective; 0: nowhere
   CollectiveCall call;

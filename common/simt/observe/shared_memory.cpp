@@ -143,12 +143,34 @@ void SharedMemory::start_block(Stamp now) {
   block_ = epoch_ = now;
 }
 
-bool SharedMemory::write_is_ordered(const Entry& entry, const Lane& lane) {
+bool SharedMemory::ordered_by_fences(unsigned thread, Stamp stamp, const Lane& lane) const {
+  return standing_->ordering &&
+         causality_->order(standing_->number, thread, stamp, lane, *standing_, true) == Order::before;
+}
+
+bool SharedMemory::write_is_ordered(const Entry& entry, const Sites& sites, const Lane& lane) const {
   if (entry.writer == lane.thread) return true;
-  if (entry.writer == many_warps_write) return false;
+  const bool several = entry.writer & many_lanes;
   // Which lanes of the warp have updated it is not known: any __syncwarp() since then will do.
-  if (entry.writer & many_lanes) return entry.writer == (many_lanes | lane.warp) && lane.last_sync >= entry.written;
-  return entry.writer / warp_lanes == lane.warp && ordered_within_warp(lane, entry.writer % warp_lanes, entry.written);
+  if (several && entry.writer == (many_lanes | lane.warp) && lane.last_sync >= entry.written) return true;
+  if (!several && entry.writer / warp_lanes == lane.warp &&
+      ordered_within_warp(lane, entry.writer % warp_lanes, entry.written)) {
+    return true;
+  }
+  return ordered_by_fences(sites.writer, entry.written, lane) &&
+         (!several || ordered_by_fences(sites.other_writer, epoch_, lane));
+}
+
+bool SharedMemory::reads_are_ordered_by_fences(const Entry& entry, const Sites& sites, const Lane& lane) const {
+  if (!standing_->ordering) return false;
+  if (entry.reader_warp == many_warps) return ordered_by_fences(sites.reader, epoch_, lane);
+  const bool one = std::has_single_bit(entry.read_lanes);
+  for (LaneMask rest = entry.read_lanes; rest; rest &= rest - 1) {
+    const unsigned other = entry.reader_warp * warp_lanes + static_cast<unsigned>(std::countr_zero(rest));
+    // Of several readers only the latest stamp is known: it may be too late for the others, hence the epoch's.
+    if (!ordered_by_fences(other, one ? entry.read : epoch_, lane)) return false;
+  }
+  return true;
 }
 
 // Whether all reads on record come before what this lane does now. If not, and the culprit can be told better than by
@@ -171,12 +193,12 @@ std::optional<SharedMemory::Conflict> SharedMemory::touch(Entry& entry, Sites& s
 
   // A write before: someone else's, in this epoch, and not ordered by a warp's synchronisation?
   if (entry.written >= epoch_) {
-    const bool both_atomic = use == Use::atomic && entry.flags & flag_atomic;
-    if (!both_atomic && !write_is_ordered(entry, lane)) {
+    const bool both_atomic = is_atomic(use) && entry.flags & flag_atomic;
+    if (!both_atomic && !write_is_ordered(entry, sites, lane)) {
       conflict = Conflict{DefectKind::shared_race, sites.writer != lane.thread ? sites.writer : sites.other_writer,
                           sites.written, true};
     }
-  } else if (entry.written < block_ && use != Use::write && !announced) {
+  } else if (entry.written < block_ && (is_read(use) || is_atomic(use)) && !announced) {
     conflict = Conflict{DefectKind::uninitialised_shared};
     entry.written = block_;  // once is enough
     entry.flags &= static_cast<std::uint8_t>(~flag_atomic);
@@ -186,7 +208,7 @@ std::optional<SharedMemory::Conflict> SharedMemory::touch(Entry& entry, Sites& s
 
   const LaneMask me = LaneMask{1} << lane.lane;
   unsigned culprit = sites.reader;
-  if (use == Use::read) {
+  if (is_read(use)) {
     // Earlier reads that come before this one need not be kept: what comes after this one comes after them.
     if (entry.read < epoch_ || (entry.read != lane.clock && reads_are_ordered(entry, lane, culprit))) {
       entry.read_lanes = me;
@@ -205,12 +227,13 @@ std::optional<SharedMemory::Conflict> SharedMemory::touch(Entry& entry, Sites& s
   }
 
   // A write after reads in this epoch, by others?
-  if (entry.read >= epoch_ && !conflict && !reads_are_ordered(entry, lane, culprit)) {
+  if (entry.read >= epoch_ && !conflict && !reads_are_ordered(entry, lane, culprit) &&
+      !reads_are_ordered_by_fences(entry, sites, lane)) {
     conflict = Conflict{DefectKind::shared_race, culprit, sites.read, false};
   }
   if (announced) return conflict;
   const bool joins_atomics =
-      use == Use::atomic && entry.written >= epoch_ && entry.flags & flag_atomic && entry.writer != lane.thread;
+      is_atomic(use) && entry.written >= epoch_ && entry.flags & flag_atomic && entry.writer != lane.thread;
   if (!joins_atomics) {
     entry.writer = static_cast<std::uint16_t>(lane.thread);
   } else {
@@ -219,8 +242,10 @@ std::optional<SharedMemory::Conflict> SharedMemory::touch(Entry& entry, Sites& s
     entry.writer = same_warp ? static_cast<std::uint16_t>(many_lanes | lane.warp) : many_warps_write;
     if (sites.writer != lane.thread) sites.other_writer = sites.writer;
   }
+  // What comes after this write comes after the reads before it.
+  entry.read = 0;
   entry.written = lane.clock;
-  entry.flags = static_cast<std::uint8_t>((entry.flags & ~flag_atomic) | (use == Use::atomic ? flag_atomic : 0));
+  entry.flags = static_cast<std::uint8_t>((entry.flags & ~flag_atomic) | (is_atomic(use) ? flag_atomic : 0));
   sites.written = site;
   sites.writer = static_cast<std::uint16_t>(lane.thread);
   return conflict;

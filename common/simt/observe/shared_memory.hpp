@@ -11,6 +11,7 @@
 
 #include "common/simt/observe/findings.hpp"
 #include "common/simt/observe/lane.hpp"
+#include "common/simt/observe/use.hpp"
 
 namespace simt {
 
@@ -37,6 +38,11 @@ class SharedMemory {
   /// Fills the kernel's shared memory with NaN, which is what reading unwritten words then gives. Accesses stamped
   /// before `now` count as another block's.
   void start_block(Stamp now);
+  /// Where fences and atomics order what no barrier orders.
+  void set_causality(Causality& causality, const BlockStanding& standing) {
+    causality_ = &causality;
+    standing_ = &standing;
+  }
   /// All threads have passed a barrier: what was stamped before `now` is ordered before what follows.
   void start_epoch(Stamp now) { epoch_ = now; }
 
@@ -53,7 +59,6 @@ class SharedMemory {
     Site site = 0;
     bool other_wrote = false;
   };
-  enum class Use { read, write, atomic };
   /// Notes an access within shared memory and tells what is wrong with it, if anything. `bytes` is 1, 2, 4, 8 or 16,
   /// the address a multiple of it.
   std::optional<Conflict> access(const Lane& lane, std::uintptr_t address, unsigned bytes, Use use, Site site);
@@ -106,8 +111,10 @@ class SharedMemory {
   void for_each_own(Do act) const;    // act(address, bytes), for each variable that the kernel may use
   void mark_own(std::uint8_t flags);  // the words that the kernel may use, afresh
 
-  static bool write_is_ordered(const Entry& entry, const Lane& lane);
+  bool ordered_by_fences(unsigned thread, Stamp stamp, const Lane& lane) const;
+  bool write_is_ordered(const Entry& entry, const Sites& sites, const Lane& lane) const;
   static bool reads_are_ordered(const Entry& entry, const Lane& lane, unsigned& culprit);
+  bool reads_are_ordered_by_fences(const Entry& entry, const Sites& sites, const Lane& lane) const;
 
   std::optional<Conflict> touch(Entry& entry, Sites& sites, const Lane& lane, Use use, Site site, bool announced);
   std::optional<Conflict> access_bytes(const Lane& lane, std::size_t offset, unsigned bytes, Use use, Site site,
@@ -120,6 +127,8 @@ class SharedMemory {
   const void* kernel_ = nullptr;
   std::size_t dynamic_bytes_ = 0, static_bytes_ = 0;
   Stamp block_ = 0, epoch_ = 0;
+  Causality* causality_ = nullptr;
+  const BlockStanding* standing_ = nullptr;
   std::vector<Entry> words_;
   std::vector<Sites> word_sites_;
   // For words that are accessed in parts (halves, bytes), an entry per byte; allocated when first needed.

@@ -3,8 +3,11 @@
 //
 //   SIMT_COUNT=1   each kernel's accesses, and what they cost; SIMT_LINES=1: each line's
 //   SIMT_JSON=FILE all of it as JSON
+//   SIMT_LEAKS=1   memory that is never freed
 //   SIMT_SAMPLE=N  only N blocks of each launch run, and counts are extrapolated
 //   SIMT_ORDER=N   blocks begin in another order: another one for each N, 0 as their numbers are
+#include "common/simt/runtime/program.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,6 +63,7 @@ void tell_mistakes() {
 
 // Registered before all others, so it comes last: the program's own destructors have run.
 void at_the_end(int status, void*) {
+  finish_program(status);
   std::cout.flush();
   std::fflush(nullptr);
   tell_mistakes();
@@ -78,7 +82,7 @@ void at_the_end(int status, void*) {
       _exit(2);
     }
   }
-  if (has_mistakes(result)) _exit(status == 0 ? 1 : status);
+  if (has_mistakes(result)) _exit(1);
 }
 
 // Before the constructors of the program's own objects, which may launch kernels.
@@ -88,6 +92,8 @@ void at_the_end(int status, void*) {
   observed->inspection.merges_launches = true;
   set_block_order(static_cast<unsigned>(number_in("SIMT_ORDER")));
   set_block_sample(number_in("SIMT_SAMPLE"));
+  worker_count();  // the workers are there before what ends them is registered, and so until after the end
+  start_program();
   on_exit(at_the_end, nullptr);
 }
 

@@ -51,7 +51,7 @@ std::vector<Launches> merged(const InspectionResult& result, bool lines) {
     const dim3 g = kernel.grid, b = kernel.block;
     const auto [at, is_new] =
         known.try_emplace({kernel.kernel, g.x, g.y, g.z, b.x, b.y, b.z, kernel.dynamic_shared}, all.size());
-    if (is_new) all.push_back({.first = &kernel});
+    if (is_new) all.emplace_back().first = &kernel;
     Launches& sum = all[at->second];
     sum.number += kernel.launches;
     sum.barriers += kernel.barriers;

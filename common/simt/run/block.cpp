@@ -37,6 +37,7 @@ bool is_last_record(const Lane& lane, std::uintptr_t address) {
 Block::Block(Workplace& workplace)
     : stacks_(std::make_unique<StackPool>(0)),
       lanes_(max_threads_per_block),
+      orders_(max_threads_per_block),
       shared_(workplace.shared),
       recorder_(workplace.recorder),
       order_(&global_order()),
@@ -47,6 +48,7 @@ Block::Block(Workplace& workplace)
     lane.warp = t / warp_lanes;
     lane.lane = t % warp_lanes;
     lane.block = this;
+    lane.order = &orders_[t];
     lane.records = recorder_.records_of(lane.lane);
   }
 }
@@ -84,7 +86,8 @@ void Block::start(std::uint64_t index) {
   shared_.start_block(++top_);
   const Stamp now = ++top_;
   shared_.start_epoch(now);
-  standing_ = {static_cast<std::uint32_t>(index + 1), now, 0, {}};
+  forget_order(static_cast<std::uint32_t>(index + 1), now);
+  shared_.set_causality(order_->causality(), standing_);
 
   barriers_before_ = barriers_;
   arrived_ = false;
@@ -94,7 +97,7 @@ void Block::start(std::uint64_t index) {
     lane.state = LaneState::ready;
     lane.context = {{t % size.x, t / size.x % size.y, t / size.x / size.y}, place, size, extent};
     lane.clock = now;
-    lane.last_sync = lane.fence = 0;
+    lane.last_sync = 0;
     lane.recorded = 0;
     lane.wait_site = 0;
     lane.whole_grid = false;
@@ -140,7 +143,10 @@ Block::Progress Block::go_on() {
       const std::lock_guard lock(grid_->barrier);
       if (++grid_->arrived < grid_->to_run) continue;
       // The last block has come: what any has done comes before what any does from now on.
-      if (grid_->sink) order_->start_launch();
+      if (grid_->sink) {
+        report_unfenced_looks(*grid_);
+        order_->start_launch();
+      }
       grid_->arrived = 0;
       ++grid_->openings;
       continue;
@@ -153,10 +159,17 @@ Block::Progress Block::go_on() {
 bool Block::grid_has_arrived() {
   if (grid_->openings == openings_before_) return false;
   arrived_ = false;
+  forget_order(standing_.number, standing_.epoch);
   pass_barrier();
-  standing_.fence = 0;
-  standing_.acquired = {};
   return true;
+}
+
+// What the threads had learnt from others by flags: a launch begins, or its grid has passed a barrier.
+void Block::forget_order(std::uint32_t number, Stamp epoch) {
+  if (standing_.ordering) std::ranges::fill(orders_, LaneOrder{});
+  standing_ = {};
+  standing_.number = number;
+  standing_.epoch = epoch;
 }
 
 void Block::run_body() {
@@ -180,7 +193,9 @@ void Block::stop(LaneState state) {
   switch_fiber(&lane.fiber, scheduler_);  // comes back only if the lane is resumed
 }
 
-void Block::abandon() {
+void Block::abandon(cudaError_t why) {
+  cudaError_t none = cudaSuccess;
+  grid_->fault.compare_exchange_strong(none, why);
   grid_->aborted = true;
   stop(LaneState::ended);
   __builtin_unreachable();
@@ -320,6 +335,7 @@ void Block::perform(Lane* lanes, const CollectiveCall& call) {
   }
   if (call.combine) call.combine(mine, call.mask);
   if (!call.orders_memory) return;
+  order_->causality().sync_warp(lanes, call.mask, standing_);
   for (LaneMask rest = call.mask; rest; rest &= rest - 1) joined[std::countr_zero(rest)] = latest;
   for (LaneMask rest = call.mask; rest; rest &= rest - 1) {
     Lane& lane = lanes[std::countr_zero(rest)];
@@ -420,11 +436,7 @@ void Block::explain_deadlock(const std::string& remark) const {
                         [&](const Lane& lane) { return lane.state == state; });
   };
   if (const auto lane = is(LaneState::buffer_full); lane != lanes_.begin() + threads_) {
-    const std::uintptr_t at = lane->spin_address;
-    const std::string where = global_.contains(at)   ? global_.describe(at)
-                              : shared_.contains(at) ? shared_.describe(at, lane->wait_site, "reads")
-                                                     : object_at(at);
-    report(DefectKind::deadlock, where + remark,
+    report(DefectKind::deadlock, describe(lane->spin_address, lane->wait_site, "reads") + remark,
            party(*lane, lane->wait_site, "reads it again and again, and nobody changes it"));
   } else if (const auto waiting = is(LaneState::at_barrier); waiting != lanes_.begin() + threads_) {
     report(DefectKind::deadlock, "the barrier of the grid" + remark,
@@ -453,6 +465,7 @@ void Block::wait_at_barrier(const void* pc, int predicate) {
 // Every thread of the block waits at a barrier or has ended.
 void Block::pass_barrier() {
   if (grid_->sink) check_barrier();
+  order_->causality().barrier(lanes_, threads_, standing_);
   const Stamp now = ++top_;
   predicates_or_ = predicates_count_ = 0;
   predicates_and_ = 1;

@@ -12,11 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "common/simt/language/runtime_types.hpp"
 #include "common/simt/observe/global_order.hpp"
 #include "common/simt/observe/lane.hpp"
 #include "common/simt/observe/recorder.hpp"
 #include "common/simt/observe/shared_memory.hpp"
 #include "common/simt/observe/sink.hpp"
+#include "common/simt/observe/use.hpp"
 #include "common/simt/run/fiber.hpp"
 
 namespace simt {
@@ -31,10 +33,11 @@ struct Grid {
   Body body{};
   Sink* sink = nullptr;  ///< null: nobody inspects
   std::uint64_t blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
-  std::uint64_t to_run = blocks;             ///< fewer if only a sample of them runs
-  std::atomic<std::uint64_t> next_block{0};  ///< counts up to to_run; the block is number_of() it
-  std::uint64_t first = 0, step = 1;         ///< without a common divisor with to_run
-  std::atomic<bool> aborted{false};          ///< after a mistake that nothing sensible can follow
+  std::uint64_t to_run = blocks;                ///< fewer if only a sample of them runs
+  std::atomic<std::uint64_t> next_block{0};     ///< counts up to to_run; the block is number_of() it
+  std::uint64_t first = 0, step = 1;            ///< without a common divisor with to_run
+  std::atomic<bool> aborted{false};             ///< after a mistake that nothing sensible can follow
+  std::atomic<cudaError_t> fault{cudaSuccess};  ///< what it was, as CUDA calls it
 
   std::uint64_t number_of(std::uint64_t turn) const;
 
@@ -76,7 +79,10 @@ class Block {
   Progress advance();
   /// Before and after another block of the same workplace runs: shared memory is one and the same.
   void leave() { shared_.save(kept_shared_); }
-  void come_back() { shared_.restore(kept_shared_); }
+  void come_back() {
+    shared_.restore(kept_shared_);
+    shared_.set_causality(order_->causality(), standing_);
+  }
   /// Adds what the blocks have done to the launch's account: barriers, and work of Tensor Cores.
   void finish_kernel(std::uint64_t& barriers, std::uint64_t& tensor_flops);
   bool waits_for_grid() const { return arrived_; }
@@ -119,11 +125,13 @@ class Block {
   int predicates_count() const { return predicates_count_; }
   void wait_in_collective(const CollectiveCall& call, const void* pc);
   LaneMask live_lanes() const;
-  void fence();
-  void acquire(std::uintptr_t address);
+  void fence(Scope scope);
+  /// An atomic operation has been made.
+  void atomic_done(std::uintptr_t address, Scope scope, bool changed);
+  /// Its result is used.
+  void result_used(std::uintptr_t address);
   void tensor_flops(std::uint64_t flops) { tensor_flops_ += flops; }
 
-  enum class Use { read, write, atomic };
   /// Notes an access that is about to happen. Does not return if it must not.
   void access(std::uintptr_t address, unsigned bytes, Use use, const void* pc) {
     Lane& lane = *current_;
@@ -133,10 +141,10 @@ class Block {
     if (aligned && global_.contains(address)) [[likely]] {
       if (use != Use::read || !order_->is_quiet_read(standing_, address, bytes))
         access_global(address, bytes, use, site);
-      record(lane, make_tag(site, use == Use::atomic, false, use == Use::write, log_bytes), address);
+      record(lane, make_tag(site, is_atomic(use), false, is_store(use), log_bytes), address);
     } else if (aligned && shared_.contains(address)) {
-      if (use != Use::read || !shared_.quick_read(lane, address, bytes)) access_shared(address, bytes, use, site);
-      record(lane, make_tag(site, use == Use::atomic, true, use == Use::write, log_bytes), address);
+      if (!is_read(use) || !shared_.quick_read(lane, address, bytes)) access_shared(address, bytes, use, site);
+      record(lane, make_tag(site, is_atomic(use), true, is_store(use), log_bytes), address);
     } else {
       access_elsewhere(address, bytes, use, site, aligned);
     }
@@ -147,6 +155,8 @@ class Block {
   [[noreturn]] void index_out_of_bounds(std::size_t index, const void* pc);
   /// An access that begins at a variable of the kernel's own, and lies elsewhere.
   [[noreturn]] void outside_of_variable(std::uintptr_t address, const void* pc);
+  /// assert() or __trap() of the kernel: the launch ends here, without a report.
+  [[noreturn]] void stop_launch(cudaError_t why) { abandon(why); }
   void count_basic_block(const void* pc) { recorder_.count_block(site_of(pc)); }
 
   void copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc);
@@ -167,7 +177,7 @@ class Block {
       stop(LaneState::buffer_full);
   }
   void stop(LaneState state);
-  [[noreturn]] void abandon();
+  [[noreturn]] void abandon(cudaError_t why = cudaErrorIllegalAddress);
 
   void access_global(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
@@ -187,8 +197,12 @@ class Block {
   Progress go_on();
   bool grid_has_arrived();
   void pass_barrier();
+  void forget_order(std::uint32_t number, Stamp epoch);
   void check_barrier();
 
+  /// Where the states of this word are kept.
+  std::uintptr_t known_as(std::uintptr_t address) const;
+  std::string describe(std::uintptr_t address, Site site, const char* verb) const;
   Party party(const Lane& lane, Site site, std::string action) const;
   Party party(std::uint32_t block, unsigned thread, Site site, std::string action) const;
   void report(DefectKind kind, std::string where, Party one, Party other = {}) const;
@@ -197,6 +211,7 @@ class Block {
 
   std::unique_ptr<StackPool> stacks_;
   std::vector<Lane> lanes_;
+  std::vector<LaneOrder> orders_;  // theirs
   SharedMemory& shared_;
   SharedMemory::Kept kept_shared_;
   Recorder& recorder_;
@@ -243,6 +258,9 @@ class Unobserved {
 
 /// Writes to device memory that nobody inspects still make it count as written.
 void note_uninspected_write(std::uintptr_t address, std::size_t bytes);
+
+/// When a launch ends: reads of volatile words that another thread changes, by threads that did not fence afterwards.
+void report_unfenced_looks(const Grid& grid);
 
 /// The one account of accesses to global memory.
 GlobalOrder& global_order();

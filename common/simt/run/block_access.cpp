@@ -9,12 +9,19 @@
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
+#include "common/simt/runtime/pieces.hpp"
+#include "common/simt/runtime/stream_order.hpp"
 
 namespace simt {
 namespace {
 
-const char* verb(Block::Use use) {
-  return use == Block::Use::read ? "reads" : use == Block::Use::write ? "writes" : "updates";
+// What a report of a race adds to the place.
+const char* remark_of(const GlobalOrder::Conflict& conflict) {
+  if (conflict.atomics_of_a_block) return " (wrong scope: an atomic of block scope is none to another block)";
+  if (conflict.order == Order::narrow)
+    return " (wrong scope: a fence or atomic of block scope orders nothing for another block)";
+  if (conflict.order == Order::no_reader_fence) return " (no fence after the flag was read)";
+  return "";
 }
 
 }  // namespace
@@ -28,8 +35,8 @@ Party Block::party(const Lane& lane, Site site, std::string action) const {
   return {true, lane.context.block, lane.context.thread, place_of(site), std::move(action)};
 }
 
-Party Block::party(std::uint32_t block, unsigned thread, Site site, std::string action) const {
-  const dim3 extent = grid_->launch.grid, size = grid_->launch.block;
+Party party_of(const Launch& launch, std::uint32_t block, unsigned thread, Site site, std::string action) {
+  const dim3 extent = launch.grid, size = launch.block;
   const std::uint32_t b = block - 1;
   return {true,
           {b % extent.x, b / extent.x % extent.y, b / extent.x / extent.y},
@@ -38,25 +45,54 @@ Party Block::party(std::uint32_t block, unsigned thread, Site site, std::string 
           std::move(action)};
 }
 
+Party Block::party(std::uint32_t block, unsigned thread, Site site, std::string action) const {
+  return party_of(grid_->launch, block, thread, site, std::move(action));
+}
+
+void report_unfenced_looks(const Grid& grid) {
+  for (const Causality::Suspended& what : global_order().finish_launch()) {
+    grid.sink->report({DefectKind::global_race, grid.kernel,
+                       GlobalMemory::instance().describe(what.address) + " (no fence after the volatile read)",
+                       party_of(grid.launch, what.read_block, what.read_thread, what.read_site, "reads it"),
+                       party_of(grid.launch, what.write_block, what.write_thread, what.write_site, "writes it")});
+  }
+}
+
 void Block::report(DefectKind kind, std::string where, Party one, Party other) const {
   if (!grid_->sink) return;  // nobody inspects; the launch is broken off all the same
   grid_->sink->report({kind, kernel_name_, std::move(where), std::move(one), std::move(other)});
 }
 
+std::uintptr_t Block::known_as(std::uintptr_t address) const {
+  if (global_.contains(address) || shared_.contains(address)) return address;
+  const std::uintptr_t shadow = global_.shadow_of(address);
+  return shadow ? shadow : address;
+}
+
+std::string Block::describe(std::uintptr_t address, Site site, const char* verb) const {
+  if (shared_.contains(address)) return shared_.describe(address, site, verb);
+  return global_.describe(known_as(address));
+}
+
 void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site site) {
   const Unobserved unobserved;
-  const Lane& lane = *current_;
-  const auto order_use = use == Use::read    ? GlobalOrder::Use::read
-                         : use == Use::write ? GlobalOrder::Use::write
-                                             : GlobalOrder::Use::atomic;
-  auto conflict = order_->access(lane, standing_, address, bytes, order_use, site);
+  Lane& lane = *current_;
+  if (is_atomic(use) || use == Use::volatile_write) {
+    const Scope scope = use == Use::atomic_block ? Scope::block : Scope::device;
+    order_->causality().release(lane, standing_, address, false, scope);
+  } else if (use == Use::volatile_read) {
+    order_->causality().volatile_read(lane, standing_, address);
+  }
+  auto conflict = order_->access(lane, standing_, address, bytes, use, site);
   if (conflict && conflict->kind == DefectKind::uninitialised_global && global_.excuses_unwritten()) conflict.reset();
   // Between the rows of a matrix nobody may write; and who reads there what nobody has written reads past a row.
-  const bool checks_rows = use != Use::read || (conflict && conflict->kind == DefectKind::uninitialised_global);
+  const bool checks_rows = !is_read(use) || (conflict && conflict->kind == DefectKind::uninitialised_global);
   if (checks_rows && global_.outside_of_a_matrix(address, bytes)) {
     conflict = GlobalOrder::Conflict{DefectKind::out_of_bounds};
   }
-  if (use != Use::read && grid_->sink->watches_writes()) {
+  if (StreamOrder* const streams = StreamOrder::active())
+    streams->by_work(address, bytes, use, reinterpret_cast<const void*>(place_of(site)));
+  if (!is_read(use) && grid_->sink->watches_writes()) {
     grid_->sink->written(lane.context, reinterpret_cast<const void*>(address), bytes, place_of(site));
   }
   if (!conflict || !is_news(conflict->kind, site, conflict->site)) return;
@@ -67,24 +103,26 @@ void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site 
   const bool outside = conflict->kind == DefectKind::out_of_bounds;
   std::string where = global_.describe(outside ? global_.first_outside(address, bytes) : address);
   if (conflict->kind == DefectKind::uninitialised_global) where += global_.untold(address);
-  report(conflict->kind, where, party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)), other);
+  where += remark_of(*conflict);
+  report(conflict->kind, where, party(lane, site, fmt::format("{} {} bytes", verb_of(use), bytes)), other);
   if (outside) abandon();
 }
 
 void Block::access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site) {
   const Unobserved unobserved;
   const Lane& lane = *current_;
-  const auto shared_use = use == Use::read    ? SharedMemory::Use::read
-                          : use == Use::write ? SharedMemory::Use::write
-                                              : SharedMemory::Use::atomic;
-  const auto conflict = shared_.access(lane, address, bytes, shared_use, site);
+  if (is_atomic(use)) {
+    const Scope scope = use == Use::atomic_block ? Scope::block : Scope::device;
+    order_->causality().release(lane, standing_, address, true, scope);
+  }
+  const auto conflict = shared_.access(lane, address, bytes, use, site);
   if (!conflict || !is_news(conflict->kind, site, conflict->site)) return;
   Party other;
   if (conflict->kind == DefectKind::shared_race) {
     other = party(standing_.number, conflict->thread, conflict->site, conflict->other_wrote ? "writes it" : "reads it");
   }
-  report(conflict->kind, shared_.describe(address, site, verb(use)),
-         party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)), other);
+  report(conflict->kind, shared_.describe(address, site, verb_of(use)),
+         party(lane, site, fmt::format("{} {} bytes", verb_of(use), bytes)), other);
   if (conflict->kind == DefectKind::out_of_bounds) abandon();
 }
 
@@ -92,17 +130,17 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
   const Unobserved unobserved;
   const Lane& lane = *current_;
   if (!aligned && (global_.contains(address) || shared_.contains(address))) {
-    report(
-        DefectKind::misaligned,
-        (global_.contains(address) ? global_.describe(address) : shared_.describe(address, site, verb(use))),
-        party(lane, site, fmt::format("{} {} bytes at an address that is no multiple of {}", verb(use), bytes, bytes)));
-    abandon();
+    report(DefectKind::misaligned,
+           (global_.contains(address) ? global_.describe(address) : shared_.describe(address, site, verb_of(use))),
+           party(lane, site,
+                 fmt::format("{} {} bytes at an address that is no multiple of {}", verb_of(use), bytes, bytes)));
+    abandon(cudaErrorMisalignedAddress);
   }
   const std::size_t stack = stacks_->index_of(reinterpret_cast<const void*>(address));
-  if (stack == lane.thread) return;
+  if (stack == lane.thread || home_of(address) == Home::registered) return;
   if (stack < stacks_->count()) {
     report(DefectKind::host_memory, fmt::format("a local variable of another thread (number {} of the block)", stack),
-           party(lane, site, fmt::format("{} {} bytes", verb(use), bytes)));
+           party(lane, site, fmt::format("{} {} bytes", verb_of(use), bytes)));
     abandon();
   }
   check_static(address, bytes, use, site);
@@ -111,7 +149,7 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
 // Constants are there on the device, too; variables only if they are declared __device__ or __constant__.
 void Block::check_static(std::uintptr_t address, unsigned bytes, Use use, Site site) {
   const StaticStorage storage = static_storage_at(address);
-  const bool reads = use == Use::read;
+  const bool reads = is_read(use);
   if (reads && (storage == StaticStorage::read_only || is_constant_memory(address))) return;
   std::string where = "host memory";
   if (is_constant_memory(address)) {
@@ -121,7 +159,7 @@ void Block::check_static(std::uintptr_t address, unsigned bytes, Use use, Site s
     if (is_device_variable(address)) return;
     where = fmt::format("the host's variable {}", name.empty() ? "(unknown)" : name);
   }
-  report(DefectKind::host_memory, where, party(*current_, site, fmt::format("{} {} bytes", verb(use), bytes)));
+  report(DefectKind::host_memory, where, party(*current_, site, fmt::format("{} {} bytes", verb_of(use), bytes)));
   abandon();
 }
 
@@ -152,14 +190,21 @@ void Block::access_range(std::uintptr_t address, std::size_t bytes, Use use, con
   }
 }
 
-void Block::fence() {
-  current_->fence = current_->clock;
-  standing_.fence = std::max(standing_.fence, current_->clock);
+void Block::fence(Scope scope) {
+  const Unobserved unobserved;
+  order_->causality().fence(*current_, standing_, scope);
+  // What follows is not what the fence covers.
+  current_->clock = ++top_;
 }
 
-void Block::acquire(std::uintptr_t address) {
+void Block::atomic_done(std::uintptr_t address, Scope scope, bool changed) {
   const Unobserved unobserved;
-  if (global_.contains(address)) order_->acquire(standing_, address);
+  order_->causality().performed(*current_, standing_, known_as(address), shared_.contains(address), scope, changed);
+}
+
+void Block::result_used(std::uintptr_t address) {
+  const Unobserved unobserved;
+  order_->causality().seen(*current_, known_as(address));
 }
 
 // A lane at the edge of a matrix may read less than the copy's width: part of the same request all the same.

@@ -1,6 +1,6 @@
 // The functions that g++ calls in instrumented code: -fsanitize=thread puts one before each load and store,
 // -fsanitize-coverage=trace-pc one into each basic block. libtsan and libsanitizer are not linked; these take their
-// place. Outside kernels they do next to nothing.
+// place. Outside kernels they do next to nothing: in a program, they see whether the host touches what is the device's.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -8,18 +8,19 @@
 
 #include "common/simt/language/access.hpp"
 #include "common/simt/run/block.hpp"
+#include "common/simt/runtime/host_watch.hpp"
 
 namespace simt {
 namespace {
-
-using Use = Block::Use;
 
 inline void on_access(void* address, unsigned bytes, Use use, const void* pc) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (Block* const block = inspected_block) {
     block->access(at, bytes, use, pc);
-  } else if (use != Use::read && running_block) {
-    note_uninspected_write(at, bytes);
+  } else if (running_block) {
+    if (!is_read(use)) note_uninspected_write(at, bytes);
+  } else if (host_watch.holds(at)) [[unlikely]] {
+    host_touches(at, bytes, use, pc);
   }
 }
 
@@ -33,9 +34,17 @@ inline void on_range(void* address, std::size_t bytes, Use use, const void* pc) 
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (Block* const block = inspected_block) {
     block->access_range(at, bytes, use, pc);
-  } else if (use != Use::read && running_block) {
-    note_uninspected_write(at, bytes);
+  } else if (running_block) {
+    if (!is_read(use)) note_uninspected_write(at, bytes);
+  } else if (host_watch.holds(at)) [[unlikely]] {
+    host_touches(at, bytes, use, pc);
   }
+}
+
+// Whether anybody wants to know of a copy between these.
+inline bool is_of_interest(const void* one, const void* other) {
+  return running_block || host_watch.holds(reinterpret_cast<std::uintptr_t>(one)) ||
+         host_watch.holds(reinterpret_cast<std::uintptr_t>(other));
 }
 
 }  // namespace
@@ -44,16 +53,27 @@ void note_uninspected_write(std::uintptr_t address, std::size_t bytes) {
   GlobalMemory::instance().mark_written(address, bytes);
 }
 
-void note_atomic(void* address, std::size_t bytes, const void* pc) {
-  on_waiting_access(address, static_cast<unsigned>(bytes), Use::atomic, pc);
+void note_atomic(void* address, std::size_t bytes, Scope scope, const void* pc) {
+  const Use use = scope == Scope::block ? Use::atomic_block : Use::atomic;
+  on_waiting_access(address, static_cast<unsigned>(bytes), use, pc);
 }
 
-void note_atomic_done(void* address) {
-  if (Block* const block = inspected_block) block->acquire(reinterpret_cast<std::uintptr_t>(address));
+void note_atomic_done(void* address, Scope scope, bool changed) {
+  if (Block* const block = inspected_block)
+    block->atomic_done(reinterpret_cast<std::uintptr_t>(address), scope, changed);
 }
 
-void note_fence() {
-  if (running_block) running_block->fence();
+std::uint64_t note_result(const void* address, std::uint64_t token) noexcept {
+  note_result_used(address);
+  return token;
+}
+
+void note_result_used(const void* address) {
+  if (Block* const block = inspected_block) block->result_used(reinterpret_cast<std::uintptr_t>(address));
+}
+
+void note_fence(Scope scope) {
+  if (Block* const block = inspected_block) block->fence(scope);
 }
 
 void note_tensor_flops(std::uint64_t flops) {
@@ -76,31 +96,31 @@ void async_wait_all() {
 }  // namespace simt
 
 #define HERE __builtin_return_address(0)
-#define ACCESS_HOOKS(n)                                       \
-  void __tsan_read##n(void* p) {                              \
-    simt::on_access(p, n, simt::Use::read, HERE);             \
-  }                                                           \
-  void __tsan_write##n(void* p) {                             \
-    simt::on_access(p, n, simt::Use::write, HERE);            \
-  }                                                           \
-  void __tsan_volatile_read##n(void* p) {                     \
-    simt::on_waiting_access(p, n, simt::Use::read, HERE);     \
-  }                                                           \
-  void __tsan_volatile_write##n(void* p) {                    \
-    simt::on_access(p, n, simt::Use::write, HERE);            \
-  }                                                           \
-  /* Under-aligned types, which nvcc too would take apart. */ \
-  void __tsan_unaligned_read##n(void* p) {                    \
-    simt::on_range(p, n, simt::Use::read, HERE);              \
-  }                                                           \
-  void __tsan_unaligned_write##n(void* p) {                   \
-    simt::on_range(p, n, simt::Use::write, HERE);             \
-  }                                                           \
-  void __tsan_unaligned_volatile_read##n(void* p) {           \
-    simt::on_range(p, n, simt::Use::read, HERE);              \
-  }                                                           \
-  void __tsan_unaligned_volatile_write##n(void* p) {          \
-    simt::on_range(p, n, simt::Use::write, HERE);             \
+#define ACCESS_HOOKS(n)                                            \
+  void __tsan_read##n(void* p) {                                   \
+    simt::on_access(p, n, simt::Use::read, HERE);                  \
+  }                                                                \
+  void __tsan_write##n(void* p) {                                  \
+    simt::on_access(p, n, simt::Use::write, HERE);                 \
+  }                                                                \
+  void __tsan_volatile_read##n(void* p) {                          \
+    simt::on_waiting_access(p, n, simt::Use::volatile_read, HERE); \
+  }                                                                \
+  void __tsan_volatile_write##n(void* p) {                         \
+    simt::on_access(p, n, simt::Use::volatile_write, HERE);        \
+  }                                                                \
+  /* Under-aligned types, which nvcc too would take apart. */      \
+  void __tsan_unaligned_read##n(void* p) {                         \
+    simt::on_range(p, n, simt::Use::read, HERE);                   \
+  }                                                                \
+  void __tsan_unaligned_write##n(void* p) {                        \
+    simt::on_range(p, n, simt::Use::write, HERE);                  \
+  }                                                                \
+  void __tsan_unaligned_volatile_read##n(void* p) {                \
+    simt::on_range(p, n, simt::Use::volatile_read, HERE);          \
+  }                                                                \
+  void __tsan_unaligned_volatile_write##n(void* p) {               \
+    simt::on_range(p, n, simt::Use::volatile_write, HERE);         \
   }
 
 // std::atomic and the like. Kernels use CUDA's functions (atomics.hpp); these are for host code in the same files.
@@ -192,27 +212,35 @@ void __ubsan_handle_type_mismatch_v1(const BoundsSite*, std::uintptr_t address) 
   }
 }
 
-// Copies and fills that g++ did not expand. --wrap makes the linker send all calls here.
+// Copies, fills and comparisons. --wrap makes the linker send all calls here.
 void* __real_memcpy(void* to, const void* from, std::size_t bytes);
 void* __real_memmove(void* to, const void* from, std::size_t bytes);
 void* __real_memset(void* to, int value, std::size_t bytes);
+int __real_memcmp(const void* one, const void* other, std::size_t bytes);
 void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
-  if (simt::running_block && bytes) {
+  if (bytes && simt::is_of_interest(to, from)) {
     simt::on_range(const_cast<void*>(from), bytes, simt::Use::read, HERE);
     simt::on_range(to, bytes, simt::Use::write, HERE);
   }
   return __real_memcpy(to, from, bytes);
 }
 void* __wrap_memmove(void* to, const void* from, std::size_t bytes) {
-  if (simt::running_block && bytes) {
+  if (bytes && simt::is_of_interest(to, from)) {
     simt::on_range(const_cast<void*>(from), bytes, simt::Use::read, HERE);
     simt::on_range(to, bytes, simt::Use::write, HERE);
   }
   return __real_memmove(to, from, bytes);
 }
 void* __wrap_memset(void* to, int value, std::size_t bytes) {
-  if (simt::running_block && bytes) simt::on_range(to, bytes, simt::Use::write, HERE);
+  if (bytes && simt::is_of_interest(to, to)) simt::on_range(to, bytes, simt::Use::write, HERE);
   return __real_memset(to, value, bytes);
+}
+int __wrap_memcmp(const void* one, const void* other, std::size_t bytes) {
+  if (bytes && simt::is_of_interest(one, other)) {
+    simt::on_range(const_cast<void*>(one), bytes, simt::Use::read, HERE);
+    simt::on_range(const_cast<void*>(other), bytes, simt::Use::read, HERE);
+  }
+  return __real_memcmp(one, other, bytes);
 }
 
 }  // extern "C"

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""./lab emulate: its command line, what it prints where, its exit statuses; what is rewritten, wherever it stands.
+
+usage: test_emulate.py BUILD
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(sys.argv.pop()).absolute()
+ENVIRONMENT = dict(os.environ, PYTHONPATH=str(pathlib.Path(__file__).resolve().parents[2]))
+PROGRAM = r"""#include "scale.hpp"
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+__global__ void fill(float* to, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i] = i;
+}
+int main(int argc, char** argv) {
+  const int n = argc > 1 ? std::atoi(argv[1]) : 64;
+  float* device = nullptr;
+  cudaMalloc(&device, 64 * sizeof(float));
+  fill<<<2, 32>>>(device, n);
+  FILLED_BY(scale, 2, 32, device, n);
+  float host[64];
+  cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+  std::printf("%g %g\n", host[1], host[63]);
+  std::fprintf(stderr, "said by the program\n");
+  if (argc > 2 && !std::strcmp(argv[2], "forever")) for (volatile int i = 0;; i = i + 1) {}
+  if (argc > 2) return std::atoi(argv[2]);
+}
+"""
+HEADER = r"""#pragma once
+#define FILLED_BY(kernel, blocks, threads, ...) \
+  kernel<(2 > 1), int><<<blocks, threads, sizeof(float[threads])>>>(__VA_ARGS__)
+template <bool twice, class T>
+__global__ void scale(float* to, T n) {
+  extern __shared__ float tile[];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  tile[threadIdx.x] = i < n ? to[i] : 0;
+  __syncthreads();
+  if (i < n) to[i] = FACTOR * tile[threadIdx.x];
+}
+"""
+
+
+class Emulate(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "include").mkdir()
+        (self.folder / "include/scale.hpp").write_text(HEADER)
+        self.write("program.cu", PROGRAM)
+
+    def write(self, name: str, text: str) -> None:
+        (self.folder / name).write_text(text)
+
+    def emulate(self, *words: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-B", "-m", "tools.emulate", "--build", BUILD, *words]
+        return subprocess.run(
+            [str(word) for word in command], cwd=self.folder, env=ENVIRONMENT, text=True, capture_output=True
+        )
+
+    def run_program(self, *words: object) -> subprocess.CompletedProcess[str]:
+        return self.emulate("program.cu", "-Iinclude", "-D", "FACTOR=3", *words)
+
+    def test_output_and_status_are_the_programs(self) -> None:
+        done = self.run_program()
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("3 189\n", "said by the program\n", 0))
+        done = self.run_program("--", "64", "7")
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("3 189\n", "said by the program\n", 7))
+
+    def test_lines_of_headers_and_macros(self) -> None:
+        self.write("program.cu", PROGRAM.replace("64 * sizeof", "60 * sizeof"))
+        done = self.run_program("--json", "report.json", "--", "64", "3")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual(report["status"], 3)  # the program's own
+        places = [(pathlib.Path(place["file"]).name, place["line"]) for d in report["defects"] for place in d["places"]]
+        wrong = [PROGRAM.splitlines().index("  if (i < n) to[i] = i;") + 1]
+        wrong.append(HEADER.splitlines().index("  tile[threadIdx.x] = i < n ? to[i] : 0;") + 1)
+        self.assertEqual(places[:2], [("program.cu", wrong[0]), ("scale.hpp", wrong[1])])
+        self.assertIn("out of bounds in fill, 0 bytes past the end of an allocation of 240 bytes", done.stderr)
+
+    def test_counts(self) -> None:
+        done = self.run_program("--count")
+        self.assertRegex(done.stderr, r"scale<true, int>: a launch of 2 blocks of 32 threads\n")
+        self.assertRegex(done.stderr, r"shared store +2 +256 +0 +2 +0\n")
+        self.run_program("--json", "report.json")
+        fill, scale = json.loads((self.folder / "report.json").read_text())["kernels"]
+        self.assertEqual(fill["accesses"], {"global store": scale["accesses"]["global store"]})
+        self.assertEqual(scale["accesses"]["global load"]["sectors"], 8)
+        self.assertEqual((scale["barriers"], scale["dynamic_shared"]), (2, 128))
+
+    def test_what_is_kept_follows_its_headers(self) -> None:
+        self.assertEqual(self.run_program().stdout, "3 189\n")
+        (self.folder / "include/scale.hpp").write_text(HEADER.replace("FACTOR *", "2 *"))
+        self.assertEqual(self.run_program().stdout, "2 126\n")
+
+    def test_stopped(self) -> None:
+        done = self.run_program("--timeout", "2", "--", "64", "forever")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("simt: stopped after 2 s (--timeout)\n", done.stderr)
+
+    def test_bad_input(self) -> None:
+        self.write("broken.cu", "int main() { return what; }\n")
+        for words, said in (
+            ((), "error: the following arguments are required: FILE\n"),
+            (("none.cu",), "error: no file 'none.cu'\n"),
+            (("program.cu", "--sample", "0"), "error: --sample takes a number of blocks, 1 or more\n"),
+            (("program.cu", "--sample", "x"), "error: argument --sample: invalid int value: 'x'\n"),
+            (("program.cu", "--timeout", "-1"), "error: --timeout takes seconds; 0: no limit\n"),
+            (("program.cu", "--json", "no/where.json"), "error: can't write no/where.json: no such folder\n"),
+            (("program.cu", "--what"), "error: unrecognized arguments: --what\n"),
+            (("broken.cu",), "error: broken.cu: does not compile\n"),
+        ):
+            done = self.emulate(*words)
+            self.assertEqual((done.stdout, done.returncode), ("", 2), (words, done))
+            self.assertTrue(done.stderr.endswith(said), (words, done.stderr))
+        self.assertIn("broken.cu:1:21: error: ", done.stderr)  # the author's line
+
+
+if __name__ == "__main__":
+    unittest.main()
