@@ -129,6 +129,9 @@ class Block {
   int predicates_count() const { return predicates_count_; }
   void wait_in_collective(const CollectiveCall& call, const void* pc);
   LaneMask live_lanes() const;
+  const SharedMemory& shared() const { return shared_; }
+  /// What the device's heap can't do, a mistake of the running thread's.
+  [[noreturn]] void bad_free(std::uintptr_t address, const char* what, const void* pc);
   void fence(Scope scope);
   /// An atomic operation has been made.
   void atomic_done(std::uintptr_t address, Scope scope, bool changed);

@@ -176,6 +176,13 @@ void Block::outside_of_variable(std::uintptr_t address, const void* pc) {
   abandon();
 }
 
+void Block::bad_free(std::uintptr_t address, const char* what, const void* pc) {
+  const Unobserved unobserved;
+  const std::string where = global_.contains(address) ? global_.describe(address) : "what is not the device's heap";
+  report(DefectKind::out_of_bounds, where, party(*current_, site_of(pc), what));
+  abandon();
+}
+
 void Block::refuse_call(const char* name, const void* pc) {
   const Unobserved unobserved;
   report(DefectKind::launch_limit, "the CPU executor has no dynamic parallelism",
