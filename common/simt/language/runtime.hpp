@@ -160,8 +160,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
                                                           std::size_t dynamic_shared);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel, int block_threads,
                                                                    std::size_t dynamic_shared, unsigned flags);
-/// `arguments` points at each of them. The kernel's parameters, of which this knows nothing, must be numbers and pointers;
-/// the template below takes any.
+/// `arguments` points at each of them. The kernel's parameters, of which this knows nothing, must be numbers and
+/// pointers; the template in launch.hpp takes any.
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                              std::size_t dynamic_shared = 0, cudaStream_t stream = nullptr);
 cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
@@ -262,9 +262,8 @@ SIMT_INLINED cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, st
                                                    cudaStream_t stream = nullptr) {
   return simt::copy_from_symbol_async(to, simt::symbol_of(symbol), bytes, offset, kind, stream);
 }
-template <class T, class Variable>
-[[gnu::always_inline]] inline cudaError_t cudaGetSymbolAddress(T** address, const Variable& symbol) {
-  return simt::address_of_symbol(simt_untyped(address), simt::symbol_of(symbol));
+SIMT_INLINED cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
+  return simt::address_of_symbol(address, simt::symbol_of(symbol));
 }
 SIMT_INLINED cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T& symbol) {
   return simt::size_of_symbol(bytes, simt::symbol_of(symbol));

@@ -114,8 +114,8 @@ cudaError_t error_of_launch() {
 
 namespace {
 
-// A kernel of which only the address is known, as in cudaLaunchKernel((void*)kernel, ...), called as the platform's ABI passes
-// numbers and pointers: the first of each in registers, the rest on the stack, in order.
+// A kernel of which only the address is known, as in cudaLaunchKernel((void*)kernel, ...), called as the platform's ABI
+// passes numbers and pointers: the first of each in registers, the rest on the stack, in order.
 #if defined(__aarch64__)
 constexpr std::size_t most_whole = 8;
 #else

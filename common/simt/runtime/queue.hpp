@@ -1,6 +1,6 @@
-// Queued work: what a stream has to do, in order, and what comes before it in other streams. Work runs when somebody waits for
-// it, or for what comes behind it, and not before: whatever a program forgets to wait for has not happened yet. Internal to
-// common/simt/; call with the runtime entered.
+// Queued work: what a stream has to do, in order, and what comes before it in other streams. Work runs when somebody
+// waits for it, or for what comes behind it, and not before: whatever a program forgets to wait for has not happened yet.
+// Internal to common/simt/; call with the runtime entered.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // Who used which word of device, pinned and managed memory last, among the streams and the host: two uses that nothing
-// orders, one of them a write, are reported, whichever ran first here. Only in programs that have anything but the default
-// stream and device memory: else all is in order. Internal to common/simt/.
+// orders, one of them a write, are reported, whichever ran first here. Only in programs that have anything but the
+// default stream and device memory: else all is in order. Internal to common/simt/.
 #pragma once
 
 #include <atomic>
