@@ -101,7 +101,8 @@ class GlobalOrder {
                                        const Lane& lane, BlockStanding& block, Use use, Site site);
   std::optional<Conflict> access_word(std::size_t word, unsigned first, unsigned bytes, const Lane& lane,
                                       BlockStanding& block, Use use, Site site);
-  Order order_of_write(const Record& record, const Lane& lane, const BlockStanding& block, bool thorough);
+  Order order_of_write(const Record& record, const Lane& lane, const BlockStanding& block, std::size_t word,
+                       bool thorough);
   Order order_of_reads(const Record& record, const Lane& lane, const BlockStanding& block, bool thorough);
   std::optional<Conflict> with_write(const Record& record, const Lane& lane, const BlockStanding& block, Use use,
                                      Site site, std::size_t word);
@@ -111,7 +112,8 @@ class GlobalOrder {
   GlobalMemory& memory_ = GlobalMemory::instance();
   Record* records_ = nullptr;
   std::size_t reserved_ = 0;
-  static constexpr std::size_t stripes = 1024;
+  // Neighbours share a lock, so that blocks in different places don't take the same locks, and so cache lines, in turns.
+  static constexpr std::size_t stripes = 1024, words_of_a_stripe = 256;
   std::unique_ptr<Stripe[]> stripe_;
   Causality causality_;
 };

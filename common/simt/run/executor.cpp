@@ -115,6 +115,7 @@ std::string beyond_limits(const Launch& what) {
 }
 
 unsigned block_order = 0;
+std::uint64_t block_sample = 0;
 
 // Any step that has no divisor in common with the number of blocks meets each block once.
 void put_in_order(Grid& grid) {
@@ -173,14 +174,31 @@ int barrier_count(int predicate) {
   return running_block->predicates_count();
 }
 
+void tile_barrier(unsigned size, const void* offer) {
+  running_block->wait_for_tile(size, offer, __builtin_return_address(0));
+}
+void fetch_offer(unsigned thread, void* to, unsigned bytes) {
+  const Unobserved unobserved;
+  const auto* from = static_cast<const std::byte*>(running_block->offer_of(thread));
+  std::copy(from, from + bytes, static_cast<std::byte*>(to));
+}
+
 unsigned lane_id() {
   return running_block->current().lane;
+}
+LaneMask active_lanes() {
+  LaneMask lanes = 0;
+  running_block->wait_for_company(&lanes, __builtin_return_address(0));
+  return lanes;
 }
 LaneMask live_lanes() {
   return running_block->live_lanes();
 }
 void collective(LaneMask mask, const char* operation, void* mine, void (*combine)(void* const*, LaneMask)) {
   running_block->wait_in_collective({mask, operation, mine, combine, false}, __builtin_return_address(0));
+}
+void missing_source(const char* operation, unsigned source) {
+  running_block->missing_source(operation, source);
 }
 void whole_warp(const char* operation, void* mine, void (*combine)(void* const*, LaneMask), const void* pc) {
   running_block->wait_in_collective({all_lanes, operation, mine, combine, false, true}, pc);
@@ -196,6 +214,9 @@ unsigned worker_count() {
 void set_block_order(unsigned order) {
   block_order = order;
 }
+void set_block_sample(std::uint64_t blocks) {
+  block_sample = blocks;
+}
 
 Refusal refusal_of(const Launch& what, bool must_be_allowed) {
   if (std::string why = beyond_limits(what); !why.empty()) return {cudaErrorInvalidConfiguration, std::move(why)};
@@ -210,6 +231,11 @@ Refusal refusal_of(const Launch& what, bool must_be_allowed) {
 
 cudaError_t run_launch(const Launch& what, const std::string& kernel, Body body) {
   Grid grid(what, kernel, body, active_sink());
+  const bool samples = block_sample > 0 && block_sample < grid.blocks && !what.cooperative;
+  if (samples) {
+    grid.to_run = block_sample;
+    GlobalMemory::instance().excuse_unwritten();
+  }
   put_in_order(grid);
   if (grid.sink) {
     grid.sink->start_launch(what, kernel);
@@ -219,7 +245,7 @@ cudaError_t run_launch(const Launch& what, const std::string& kernel, Body body)
   const GlobalMemory::Opening opening;
   Pool::instance().run(grid, alone ? 1 : worker_count());
   if (grid.sink && !grid.aborted) report_unfenced_looks(grid);
-  if (grid.sink) grid.sink->end_launch();
+  if (grid.sink) grid.sink->end_launch(samples ? grid.to_run : 0);
   return grid.aborted && grid.fault == cudaSuccess ? cudaErrorLaunchTimeout : grid.fault.load();
 }
 
