@@ -10,7 +10,8 @@
 
 #include "common/simt/code/dynamic_names.hpp"
 #include "common/simt/language/language.hpp"
-#include "common/simt/run/executor.hpp"
+#include "common/simt/language/runtime_types.hpp"
+#include "common/simt/language/written_launch.hpp"
 
 namespace simt {
 

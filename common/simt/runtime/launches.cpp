@@ -15,10 +15,11 @@
 #include "common/simt/language/launch.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
+#include "common/simt/run/executor.hpp"
 #include "common/simt/run/shared_limits.hpp"
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/device.hpp"
-#include "common/simt/runtime/program.hpp"
+#include "common/simt/runtime/mode.hpp"
 #include "common/simt/runtime/queue.hpp"
 
 namespace simt {

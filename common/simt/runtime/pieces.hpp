@@ -39,6 +39,8 @@ Home home_of(std::uintptr_t address);
 /// Whether all of this is memory that may be copied to and from, as far as anybody knows. `why` tells if not.
 bool is_whole(std::uintptr_t address, std::size_t bytes, std::string& why, const Piece** freed);
 
+/// Never 0; another number whenever a piece has gone. Needs no entering.
+unsigned times_freed();
 std::size_t bytes_in_use();
 void report_leaks();
 

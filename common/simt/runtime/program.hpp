@@ -12,6 +12,4 @@ void start_program();
 /// says so itself; with SIMT_LEAKS=1 in the environment, memory.
 void finish_program(int exit_status = 0);
 
-bool runs_program();
-
 }  // namespace simt

@@ -19,10 +19,6 @@ class StreamOrder {
   static StreamOrder* active() { return active_; }
   static void enable();
 
-  /// A piece of work, or what the host does in between, and what comes before it.
-  static void note_actor(std::uint32_t id, unsigned stream, const WorkClock& before, const std::string& who,
-                         const void* pc);
-
   /// By the work under way, at this place in the code; null: where it was issued.
   void by_work(std::uintptr_t address, std::size_t bytes, Use use, const void* pc = nullptr);
   /// By the host, or by its function that is the work under way.
