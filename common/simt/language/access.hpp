@@ -40,4 +40,15 @@ void async_wait(int pending);
 /// cp.async.wait_all: also what is not committed.
 void async_wait_all();
 
+/// About where in the kernel the calling code is: what stands for the call site of an access made on its behalf.
+[[gnu::always_inline]] inline const void* here() {
+  const void* pc;
+#ifdef __x86_64__
+  asm volatile("lea 0(%%rip), %0" : "=r"(pc));
+#else
+  asm volatile("adr %0, ." : "=r"(pc));
+#endif
+  return pc;
+}
+
 }  // namespace simt
