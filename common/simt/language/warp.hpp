@@ -19,20 +19,23 @@ template <class Slot, class F>
   }
 }
 
-/// Every lane offers `value` and returns that of lane `source`; its own if that lane takes no part, where CUDA leaves
-/// the result undefined.
+/// Every lane offers `value` and returns that of lane `source`. If that lane takes no part, CUDA leaves the result
+/// undefined: it is reported, and is the lane's own.
 template <class T>
 [[gnu::always_inline]] inline T exchange(LaneMask mask, const char* operation, T value, unsigned source) {
   struct Slot {
     T value, result;
     unsigned source;
+    bool found;
   };
-  Slot mine{value, value, source};
+  Slot mine{value, value, source, false};
   collective(mask, operation, &mine, [](void* const* lanes, LaneMask) {
     for_each_lane<Slot>(lanes, [&](unsigned, Slot& to) {
-      if (lanes[to.source]) to.result = static_cast<const Slot*>(lanes[to.source])->value;
+      to.found = lanes[to.source];
+      if (to.found) to.result = static_cast<const Slot*>(lanes[to.source])->value;
     });
   });
+  if (!mine.found) missing_source(operation, source);
   return mine.result;
 }
 
@@ -202,10 +205,12 @@ SIMT_WARP_FUNCTIONS(double, std::uint64_t)
   return simt::vote(mask, "__any_sync", predicate != 0).ayes != 0;
 }
 
-/// All lanes that have not ended: no lane is seen to diverge here. CUDA promises no more than some of the lanes that
-/// could run together; a collective on this mask from divergent code is reported, because the others never come.
+/// The lanes that come here together, where others have taken another branch or have ended. CUDA promises no more than
+/// some of them.
 [[gnu::always_inline]] inline unsigned __activemask() {
-  return simt::live_lanes();
+  const unsigned lanes = simt::active_lanes();
+  __asm__ volatile("");  // else the call might become a jump, whose return address would be the kernel's caller
+  return lanes;
 }
 
 #define SIMT_REDUCTION(name, Op, T)                              \
