@@ -233,6 +233,38 @@ TEST_F(MemoryOrder, TheReaderClearsTheFlag) {
   FINDINGS(handshake, {.grid = 2, .block = 1}, in.data(), words.data(), out.data()).expect_silence();
 }
 
+// The programming guide's atomicAdd for double: the first guess is a plain read.
+__global__ void guess_and_swap(unsigned long long* sum) {
+  unsigned long long old = *sum, assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(sum, assumed, assumed + 1);
+  } while (assumed != old);
+}
+TEST_F(MemoryOrder, AFirstGuessAndACompareAndSwap) {
+  const auto sum = zeros<unsigned long long>(1);
+  FINDINGS(guess_and_swap, {.grid = 8, .block = count}, sum.data()).expect_silence();
+  EXPECT_EQ(sum.to_host()[0], 8ull * count);
+}
+
+// Two blocks read a word, one of them writes it after a barrier of its own making.
+__global__ void barrier_of_blocks(float* data, unsigned* arrived) {
+  const float sum = data[0] + data[1];
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(arrived, 1);
+    while (atomicAdd(arrived, 0) != gridDim.x) {
+    }
+    __threadfence();
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) data[blockIdx.x] = sum;
+}
+TEST_F(MemoryOrder, ABarrierOfBlocksOrdersReaders) {
+  FINDINGS(barrier_of_blocks, {.grid = 2, .block = count}, in.data(), words.data()).expect_silence();
+}
+
 // What a block has learnt it hands on, by another flag.
 __global__ void three_blocks(float* data, unsigned* ready, float* out) {
   if (blockIdx.x == 0) {

@@ -139,6 +139,8 @@ void Causality::start_launch() {
   any_release_ = false;
   vain_searches_ = 0;
   suspended_.clear();
+  guesses_.clear();
+  any_guess_ = false;
   fences_of_pollers_.clear();
 }
 
@@ -339,8 +341,24 @@ void Causality::suspend(const Suspended& what, Stamp read) {
   if (doubt.read < read) doubt = {what, read};
 }
 
+void Causality::suspend_guess(const Suspended& what) {
+  const std::lock_guard lock(mutex_);
+  if (guesses_.size() >= most_suspended) return;
+  guesses_.insert_or_assign({what.read_block, what.read_thread, what.address}, what);
+  any_guess_ = true;
+}
+
+void Causality::confirm_guess(std::uint32_t block, unsigned thread, std::uintptr_t word) {
+  if (!any_guess_) return;
+  const std::lock_guard lock(mutex_);
+  guesses_.erase({block, thread, word_of(word)});
+}
+
 std::vector<Causality::Suspended> Causality::finish_launch() {
   std::vector<Suspended> result;
+  for (const auto& [reader, what] : guesses_) result.push_back(what);
+  guesses_.clear();
+  any_guess_ = false;
   for (const auto& [known, doubt] : suspended_) {
     const auto at = fences_of_pollers_.find({doubt.what.read_block, doubt.what.read_thread});
     const bool near = doubt.what.read_block == doubt.what.write_block;

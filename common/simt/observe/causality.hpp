@@ -143,9 +143,14 @@ class Causality {
     unsigned read_thread, write_thread;
     std::uint32_t read_site, write_site;
     std::uintptr_t address;
+    bool is_volatile = true;
   };
   void suspend(const Suspended& what, Stamp read);
-  /// Those that were no look at a flag.
+  /// The same for a plain read of what others update atomically: a first guess, if an atomic operation of the reader on the
+  /// same word follows (as in loops around atomicCAS).
+  void suspend_guess(const Suspended& what);
+  void confirm_guess(std::uint32_t block, unsigned thread, std::uintptr_t word);
+  /// Those that were neither.
   std::vector<Suspended> finish_launch();
 
  private:
@@ -171,6 +176,8 @@ class Causality {
     Stamp read;
   };
   std::map<Known, Doubt> suspended_;
+  std::map<std::tuple<std::uint32_t, unsigned, std::uintptr_t>, Suspended> guesses_;  // by reader and word
+  std::atomic<bool> any_guess_{false};
   struct Fences {
     Stamp any, device;
   };

@@ -99,6 +99,11 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::with_write(const Record& r, co
                        lane.clock);
     return std::nullopt;
   }
+  if (use == Use::read && r.write_atomic && in_reach && order == Order::none) {
+    causality_.suspend_guess(
+        {block.number, r.write_block, lane.thread, writer, site, r.write_site, memory_.address_of(word), false});
+    return std::nullopt;
+  }
   if (in_reach && ((use == Use::volatile_write && r.write_atomic) || (is_atomic(use) && r.write_volatile)))
     return std::nullopt;
   return Conflict{DefectKind::global_race, true, r.write_block, writer, r.write_site, true, order, both_atomic};
@@ -118,6 +123,16 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::with_reads(const Record& r, co
   if (!r.updated && r.read_volatile && use != Use::write && (near || use != Use::atomic_block)) {
     causality_.suspend({r.read_block, block.number, reader, lane.thread, r.read_site, site, memory_.address_of(word)},
                        r.read);
+    return std::nullopt;
+  }
+  if (!r.updated && is_atomic(use) && (near || use == Use::atomic) && order == Order::none) {
+    causality_.suspend_guess(
+        {r.read_block, block.number, reader, lane.thread, r.read_site, site, memory_.address_of(word), false});
+    return std::nullopt;
+  }
+  if (r.updated && use == Use::read && order == Order::none) {
+    causality_.suspend_guess(
+        {block.number, r.read_block, lane.thread, reader, site, r.read_site, memory_.address_of(word), false});
     return std::nullopt;
   }
   if (r.updated && use == Use::volatile_read) {
@@ -220,13 +235,17 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
   if (status == Memory::untouched) memory_.mark_touched(word);
   if (status == Memory::shared) {
     if (!is_read(use)) {
-      // One of its readers is on record still; if that is this block, the other one is not. What an atomic has ordered
-      // after the one on record is taken to come after the others, too.
-      const bool other = record.read_block != block.number;
-      const Order order = other ? order_of_reads(record, lane, block, true) : Order::none;
-      if (order != Order::before) {
+      // Two of its readers are on record, the second one in the place of a writer.
+      Order order = order_of_reads(record, lane, block, true);
+      if (order != Order::before && (record.read_block != block.number || record.read_thread != lane.thread)) {
         conflict = Conflict{
-            DefectKind::global_race, other, record.read_block, record.read_thread, record.read_site, false, order};
+            DefectKind::global_race, true, record.read_block, record.read_thread, record.read_site, false, order};
+      } else {
+        order = causality_.order(record.write_block, record.write_thread, record.written, lane, block, true);
+        if (order != Order::before) {
+          conflict = Conflict{
+              DefectKind::global_race, true, record.write_block, record.write_thread, record.write_site, false, order};
+        }
       }
       touch(record, true, lane, block, use, site, word);
       next = Memory::tracked;
@@ -239,6 +258,10 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
     const bool fresh = status == Memory::untouched;
     const bool only_read = !fresh && record.write_block == 0;
     if (only_read && use == Use::read && record.read_block != block.number) {
+      record.write_block = block.number;
+      record.write_thread = lane.thread & 1023;
+      record.written = lane.clock;
+      record.write_site = site;
       next = Memory::shared;
     } else {
       const auto found = touch(record, fresh, lane, block, use, site, word);

@@ -62,7 +62,8 @@ Party Block::party(std::uint32_t block, unsigned thread, Site site, std::string 
 void report_unfenced_looks(const Grid& grid) {
   for (const Causality::Suspended& what : global_order().finish_launch()) {
     grid.sink->report({DefectKind::global_race, grid.kernel,
-                       GlobalMemory::instance().describe(what.address) + " (no fence after the volatile read)",
+                       GlobalMemory::instance().describe(what.address) +
+                           (what.is_volatile ? " (no fence after the volatile read)" : ""),
                        party_of(grid.launch, what.read_block, what.read_thread, what.read_site, "reads it"),
                        party_of(grid.launch, what.write_block, what.write_thread, what.write_site, "writes it")});
   }
@@ -113,6 +114,9 @@ void Block::access_global(std::uintptr_t address, std::uintptr_t real, unsigned 
   }
   auto conflict = order_->access(lane, standing_, address, bytes, use, site);
   if (conflict && conflict->kind == DefectKind::uninitialised_global && global_.excuses_unwritten()) conflict.reset();
+  // Only now is its read no longer on record, for others to find.
+  for (unsigned at = 0; at < bytes && is_atomic(use); at += 4)
+    order_->causality().confirm_guess(standing_.number, lane.thread, address + at);
   // Between the rows of a matrix nobody may write; and who reads there what nobody has written reads past a row.
   const bool checks_rows = !is_read(use) || (conflict && conflict->kind == DefectKind::uninitialised_global);
   if (checks_rows && global_.outside_of_a_matrix(address, bytes)) {
