@@ -15,7 +15,7 @@ import sys
 from preprocessed import rewrite
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BEFORE = ("cuda_runtime.h", "common/kernel/textbook.hpp")  # nvcc includes the former in every file
+BEFORE = ("cuda_runtime.h", "common/simt/language/launch.hpp")  # nvcc includes the former in every file
 KEYWORDS = "common/simt/language/keywords.hpp"
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 

@@ -4,7 +4,7 @@
     extern __shared__ float tile[];               becomes  extern __shared__ float tile[] __asm__("smem");
     the same in a template, of which g++ would forget the last word:  float (&tile)[] = ::simt::dynamic_array;
 
-SIMT_LAUNCH is in common/kernel/textbook.hpp; `smem` is the executor's array, which every such declaration names. Lines
+SIMT_LAUNCH is in common/simt/language/launch.hpp; `smem` is the executor's array, which every such declaration names. Lines
 stay lines, so that g++ reports those of the file that the text was made of. At its end the text tells the executor what
 each function calls its dynamic shared memory (common/simt/code/dynamic_names.hpp).
 """
@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-HEADER = "common/kernel/textbook.hpp"
+HEADER = "common/simt/language/launch.hpp"
 ARRAY = "smem"  # the executor's symbol: common/simt/observe/shared_memory.cpp
 
 # What is skipped comes first: comments, strings, directives. A number takes the ' between its digits.

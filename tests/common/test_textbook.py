@@ -90,7 +90,7 @@ NAMES = {
     'extern "C" {\nextern __shared__ T t[];\n#ifdef X\nvoid f() { t[0]; }\n#endif\n}\n': [(4, 4, "t"), (0, 0, "t")],
     "#define BEGIN {\nextern __shared__ T t[];\nint a[] = {1, 2};\nvoid f()\n{ t[0]; }\n": [(4, 5, "t"), (0, 0, "t")],
 }
-HEAD = '#line 1 "/a/b.cu"\n#include "common/kernel/textbook.hpp"\n#line 1 "/a/b.cu"\n'
+HEAD = '#line 1 "/a/b.cu"\n#include "common/simt/language/launch.hpp"\n#line 1 "/a/b.cu"\n'
 
 
 class Textbook(unittest.TestCase):

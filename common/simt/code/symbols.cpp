@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 #include <elf.h>
+#include <fmt/format.h>
 #include <link.h>
 #include <sys/auxv.h>
 
@@ -93,6 +94,7 @@ class Image {
   Site first_site;
   std::uintptr_t base = 0, text_begin = 0, text_end = 0;
   std::uintptr_t constant_begin = 0, constant_end = 0;
+  std::vector<AddressRange> of_device;  // sections of __device__ and __managed__ variables
   struct Segment {
     std::uintptr_t begin, end;
     bool writable;
@@ -161,6 +163,11 @@ class Image {
         constant_begin = base + sections[s].sh_addr;
         constant_end = constant_begin + sections[s].sh_size;
       }
+      for (const char* const name : {"simt_device", "simt_managed"}) {
+        const std::uintptr_t begin = base + sections[s].sh_addr;
+        if (std::strcmp(section_names + sections[s].sh_name, name) == 0 && sections[s].sh_size > 0)
+          of_device.push_back({begin, begin + sections[s].sh_size});
+      }
       if (sections[s].sh_type == SHT_SYMTAB) read_symbols(sections[s], sections[sections[s].sh_link]);
     }
   }
@@ -211,6 +218,7 @@ class Images {
     const auto after = std::ranges::upper_bound(images_, site, {}, [](const auto& i) { return i->first_site; });
     return **std::prev(after);
   }
+  const auto& all() const { return images_; }
   std::size_t sites() const { return images_.back()->first_site + images_.back()->code().bytes; }
   void add(std::unique_ptr<const Image> image) { images_.push_back(std::move(image)); }
 
@@ -284,6 +292,32 @@ Function function_at(std::uintptr_t address) {
   return {short_name(symbol->name), begin, begin + symbol->bytes};
 }
 
+std::optional<std::vector<std::string>> parameters_of(std::uintptr_t address) {
+  const Image& image = Images::instance().at(address);
+  const Symbol* const symbol = Image::find(image.functions, address - image.base);
+  if (!symbol) return std::nullopt;
+  const std::string name = demangled(symbol->name);
+  // The last parentheses, for a template's arguments and a namespace without a name have some, too.
+  int depth = 0;
+  std::size_t begin = name.rfind(')'), end = begin;
+  if (begin == std::string::npos) return std::nullopt;  // a C function: nobody knows
+  do {
+    depth += (name[begin] == ')') - (name[begin] == '(');
+  } while (depth > 0 && begin-- > 0);
+  std::vector<std::string> types;
+  std::size_t from = begin + 1;
+  for (std::size_t i = from; i <= end; ++i) {
+    depth += (name[i] == '(' || name[i] == '<') - (name[i] == ')' || name[i] == '>');
+    if ((name[i] == ',' && depth == 0) || i == end) {
+      std::string type = name.substr(from, i - from);
+      type.erase(0, type.find_first_not_of(' '));
+      if (!type.empty()) types.push_back(std::move(type));
+      from = i + 1;
+    }
+  }
+  return types;
+}
+
 const std::vector<SharedVariable>& shared_variables_of(const void* kernel) {
   static std::mutex mutex;
   static auto& known = *new std::map<const void*, std::vector<SharedVariable>>;  // never destroyed either
@@ -309,6 +343,33 @@ std::string object_at(std::uintptr_t address) {
   const Image& image = Images::instance().at(address);
   const Symbol* symbol = Image::find(image.objects, address - image.base);
   return symbol ? short_name(symbol->name) : "";
+}
+
+std::vector<DeviceSection> device_sections() {
+  std::vector<DeviceSection> result;
+  for (const auto& image : Images::instance().all()) {
+    for (const AddressRange& range : image->of_device) {
+      DeviceSection section{range, {}};
+      for (const Symbol& symbol : image->objects) {
+        const std::uintptr_t begin = image->base + symbol.value;
+        if (begin >= range.begin && begin < range.end) section.variables.push_back({begin, begin + symbol.bytes});
+      }
+      result.push_back(std::move(section));
+    }
+  }
+  return result;
+}
+
+std::string place_in_variable(std::uintptr_t address) {
+  const Image& image = Images::instance().at(address);
+  auto after = std::upper_bound(image.objects.begin(), image.objects.end(), address - image.base,
+                                [](std::uint64_t v, const Symbol& s) { return v < s.value; });
+  if (after == image.objects.begin()) return "a variable of the device";
+  const Symbol& symbol = *--after;
+  const std::uint64_t offset = address - image.base - symbol.value;
+  const std::string name = short_name(symbol.name);
+  if (offset < symbol.bytes) return fmt::format("byte {} of {} ({} bytes)", offset, name, symbol.bytes);
+  return fmt::format("{} bytes past the end of {} ({} bytes)", offset - symbol.bytes, name, symbol.bytes);
 }
 
 bool is_constant_memory(std::uintptr_t address) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,12 +56,26 @@ struct Function {
 /// The function at this address, name empty if there is none.
 Function function_at(std::uintptr_t address);
 
+/// The types of its parameters, as C++ names them; nothing if there is no function.
+std::optional<std::vector<std::string>> parameters_of(std::uintptr_t address);
+
 /// The __shared__ variables that a kernel can name: those of functions in its own file, and of inline functions and
 /// templates. Sorted by place.
 const std::vector<SharedVariable>& shared_variables_of(const void* kernel);
 
 /// The object (a variable with static storage) at this address: its demangled name, empty if there is none.
 std::string object_at(std::uintptr_t address);
+struct AddressRange {
+  std::uintptr_t begin, end;
+};
+/// Where an image has its __device__ variables, or its __managed__ ones.
+struct DeviceSection {
+  AddressRange range;
+  std::vector<AddressRange> variables;
+};
+std::vector<DeviceSection> device_sections();
+/// "byte 4 of table (16 bytes)", of a variable in one of these.
+std::string place_in_variable(std::uintptr_t address);
 /// Whether the address lies in the section of __constant__ variables.
 bool is_constant_memory(std::uintptr_t address);
 /// Whether the address lies in one of the program's own segments, and if so whether it is writable there.

@@ -1,5 +1,5 @@
 // Stands in for CUDA's header of the same name in a `cpu` build, so that kernels and harness compile unchanged with
-// g++. Language: what a kernel needs (common/simt/language/language.hpp). Runtime: memory and errors
+// g++. Language: what a kernel needs (common/simt/language/language.hpp). Runtime: memory, streams and errors
 // (common/simt/language/runtime.hpp).
 #pragma once
 

@@ -20,7 +20,7 @@
 
 /// kernel<<<grid, block>>>(a) is SIMT_LAUNCH(kernel)(grid, block)(a). The kernel's name may have commas.
 #define SIMT_LAUNCH(...)                                                                         \
-  ::gemm::textbook::kernel_of(                                                                   \
+  ::simt::kernel_of(                                                                             \
       #__VA_ARGS__, [&](auto take) -> decltype(take(__VA_ARGS__)) { return take(__VA_ARGS__); }, \
       [&](auto&... arguments)                                                                    \
           SIMT_UNOBSERVED -> decltype(__VA_ARGS__(arguments...)) { return __VA_ARGS__(arguments...); })

@@ -30,6 +30,22 @@ const char* title(DefectKind kind) {
       return "wrong mask";
     case DefectKind::launch_limit:
       return "launch beyond a limit";
+    case DefectKind::host_access:
+      return "the host can't access device memory";
+    case DefectKind::not_waited:
+      return "used before it was waited for";
+    case DefectKind::stream_race:
+      return "data race between streams";
+    case DefectKind::copy_direction:
+      return "wrong copy direction";
+    case DefectKind::bad_copy:
+      return "copy out of bounds";
+    case DefectKind::bad_free:
+      return "wrong free";
+    case DefectKind::ignored_error:
+      return "error that nobody asked for";
+    case DefectKind::leak:
+      return "warning: never freed";
     case DefectKind::half_block_barrier:
       return "warning: part of the block waits at another barrier";
     case DefectKind::barrier_after_exit:
@@ -41,6 +57,7 @@ const char* title(DefectKind kind) {
 namespace {
 
 std::string text_of(const Party& party) {
+  if (!party.who.empty()) return fmt::format("{} {} at {}", party.who, party.action, source_line(party.pc).text());
   return fmt::format("thread ({}, {}, {}) of block ({}, {}, {}) {} at {}", party.thread.x, party.thread.y,
                      party.thread.z, party.block.x, party.block.y, party.block.z, party.action,
                      source_line(party.pc).text());
@@ -49,11 +66,12 @@ std::string text_of(const Party& party) {
 }  // namespace
 
 bool is_warning(DefectKind kind) {
-  return kind == DefectKind::half_block_barrier || kind == DefectKind::barrier_after_exit;
+  return kind == DefectKind::half_block_barrier || kind == DefectKind::barrier_after_exit || kind == DefectKind::leak;
 }
 
 std::string Defect::text() const {
-  std::string text = fmt::format("{} in {}", title(kind), kernel);
+  std::string text = title(kind);
+  if (!kernel.empty()) text += " in " + kernel;
   if (!where.empty()) text += fmt::format(", {}", where);
   if (one.known) text += ": " + text_of(one);
   if (other.known) text += ", " + text_of(other);

@@ -22,6 +22,14 @@ enum class DefectKind {
   deadlock,
   bad_mask,
   launch_limit,
+  host_access,     ///< the host's code reads or writes device memory
+  not_waited,      ///< the host uses memory that queued work uses, too, before it has waited for that work
+  stream_race,     ///< two pieces of work that nothing orders, in two streams, use the same memory
+  copy_direction,  ///< the kind of a copy does not fit its pointers
+  bad_copy,        ///< a copy or fill beyond its memory, or of memory that is freed
+  bad_free,        ///< of what can't be freed, or has been
+  ignored_error,   ///< a call has failed, and the program never asked
+  leak,            ///< a warning: device memory that nobody has freed
   half_block_barrier,  ///< a warning: not all threads of the block that are still running wait at the same barrier
   barrier_after_exit,  ///< a warning: some threads of a warp have ended when the others wait at a barrier
 };
@@ -36,11 +44,12 @@ struct Party {
   uint3 block{}, thread{};
   std::uintptr_t pc = 0;  ///< the return address of the access: source_lines.hpp turns it into file and line
   std::string action;     ///< "reads 4 bytes", "wrote", "waits"
+  std::string who = {};   ///< "the host", "the kernel add"; empty: a thread of a block
 };
 
 struct Defect {
   DefectKind kind;
-  std::string kernel;
+  std::string kernel;  ///< empty: the host's own
   std::string where;  ///< the memory concerned: "as + 132 (of 4096 bytes)"
   Party one, other;
   std::string text() const;  ///< all of it on one line, with files and lines

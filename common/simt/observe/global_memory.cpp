@@ -8,6 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "common/simt/code/symbols.hpp"
+
 namespace simt {
 namespace {
 
@@ -52,8 +54,7 @@ GlobalMemory::GlobalMemory() {
   for (capacity_ = std::size_t{64} << 30; capacity_ >= std::size_t{1} << 30; capacity_ /= 2) {
     void* range = reserve(capacity_ + page);
     if (!range) continue;
-    void* states =
-        mmap(nullptr, capacity_ / 4, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* states = mmap(nullptr, words(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (states == MAP_FAILED) {
       munmap(range, capacity_ + page);
       continue;
@@ -133,6 +134,10 @@ bool GlobalMemory::allocated(std::uintptr_t address, std::size_t bytes) const {
 }
 
 std::string GlobalMemory::describe(std::uintptr_t address) const {
+  for (const Mapped& mapped : mapped_) {
+    const std::uintptr_t offset = address - mapped.shadow;
+    if (offset < mapped.end - mapped.begin) return place_in_variable(mapped.begin + offset);
+  }
   const std::lock_guard lock(mutex_);
   for (const MatrixPlace& matrix : matrices_) {
     if (std::string text = matrix.cut_off(address); !text.empty()) return text;
@@ -227,6 +232,26 @@ void GlobalMemory::change_states(Change change) {
 
 void GlobalMemory::start_launch() {
   change_states([](std::uint8_t state) { return (state & (all_written | by_kernel)) | untouched; });
+  start_variables();
+}
+
+// Variables of the device have a value from the start.
+void GlobalMemory::start_variables() {
+  mapped_.clear();
+  std::uintptr_t next = begin_ + capacity_;
+  for (const DeviceSection& section : device_sections()) {
+    const std::uintptr_t begin = section.range.begin / 16 * 16;
+    const std::size_t bytes = (section.range.end - begin + 15) / 16 * 16;
+    if (bytes > begin_ + capacity_ + most_of_variables - next) break;
+    mapped_.push_back({begin, begin + bytes, next});
+    std::memset(states_ + word_of(next), unallocated, bytes / 4);
+    for (const AddressRange& variable : section.variables) {
+      const std::size_t first = word_of(next + (variable.begin - begin)),
+                        last = word_of(next + (variable.end - begin + 3));
+      std::memset(states_ + first, untouched | all_written, last - first);
+    }
+    next += bytes;
+  }
 }
 
 void GlobalMemory::start_inspection() {
@@ -273,7 +298,7 @@ void GlobalMemory::begin_anew() {
     if (mmap(range, bytes, access, how, -1, 0) == MAP_FAILED) throw std::bad_alloc();
   };
   replace(reinterpret_cast<void*>(begin_), capacity_, PROT_NONE);
-  replace(states_, capacity_ / 4, PROT_READ | PROT_WRITE);
+  replace(states_, words(), PROT_READ | PROT_WRITE);
   allocations_.clear();
   matrices_.clear();
   next_ = begin_;

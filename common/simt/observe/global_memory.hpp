@@ -28,6 +28,7 @@ class GlobalMemory {
   /// False for what is not the start of an allocation.
   bool release(void* pointer);
 
+  std::uintptr_t begin() const { return begin_; }
   bool contains(std::uintptr_t address) const { return address - begin_ < capacity_; }
   /// Whether all of these bytes belong to one allocation.
   bool allocated(std::uintptr_t address, std::size_t bytes) const;
@@ -67,7 +68,16 @@ class GlobalMemory {
   std::size_t word_of(std::uintptr_t address) const { return (address - begin_) / 4; }
   std::uintptr_t address_of(std::size_t word) const { return begin_ + word * 4; }
   std::uint8_t* states() const { return states_; }
-  std::size_t words() const { return capacity_ / 4; }
+  std::size_t words() const { return (capacity_ + most_of_variables) / 4; }
+
+  /// A variable of the device lies in the program, not here; its words have states all the same, at this address, which
+  /// is good for nothing else. 0: it is none.
+  std::uintptr_t shadow_of(std::uintptr_t address) const {
+    for (const Mapped& mapped : mapped_) {
+      if (address - mapped.begin < mapped.end - mapped.begin) return mapped.shadow + (address - mapped.begin);
+    }
+    return 0;
+  }
 
   /// From here on these bytes count as written, and not by an inspected kernel.
   void mark_written(std::uintptr_t address, std::size_t bytes);
@@ -133,6 +143,7 @@ class GlobalMemory {
  private:
   GlobalMemory();
   void set_accessible(bool accessible);
+  void start_variables();
   template <class Change>
   void change_states(Change change);
   // A handful, and few but writes ask.
@@ -144,6 +155,13 @@ class GlobalMemory {
   }
   template <class Change>
   void change_written(std::uintptr_t address, std::size_t bytes, Change change);
+
+  // __device__ and __managed__ variables.
+  static constexpr std::size_t most_of_variables = std::size_t{1} << 30;
+  struct Mapped {
+    std::uintptr_t begin, end, shadow;
+  };
+  std::vector<Mapped> mapped_;  // changes only while no kernel runs
 
   std::uintptr_t begin_ = 0;
   std::size_t capacity_ = 0;

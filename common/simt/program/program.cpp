@@ -3,6 +3,7 @@
 //
 //   SIMT_COUNT=1   each kernel's accesses, and what they cost; SIMT_LINES=1: each line's
 //   SIMT_JSON=FILE all of it as JSON
+//   SIMT_LEAKS=1   memory that is never freed
 #include <unistd.h>
 
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include "common/simt/observe/inspection.hpp"
 #include "common/simt/program/report.hpp"
 #include "common/simt/run/executor.hpp"
+#include "common/simt/runtime/program.hpp"
 
 namespace simt {
 namespace {
@@ -41,6 +43,7 @@ void tell_mistakes() {
 
 // Registered before all others, so it comes last: the program's own destructors have run.
 void at_the_end(int status, void*) {
+  finish_program(status);
   std::cout.flush();
   std::fflush(nullptr);
   tell_mistakes();
@@ -63,6 +66,7 @@ void at_the_end(int status, void*) {
   observed = new Observed;
   observed->inspection.on_launch_end = tell_mistakes;
   worker_count();  // the workers are there before what ends them is registered, and so until after the end
+  start_program();
   on_exit(at_the_end, nullptr);
 }
 

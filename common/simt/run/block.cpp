@@ -193,7 +193,9 @@ void Block::stop(LaneState state) {
   switch_fiber(&lane.fiber, scheduler_);  // comes back only if the lane is resumed
 }
 
-void Block::abandon() {
+void Block::abandon(cudaError_t why) {
+  cudaError_t none = cudaSuccess;
+  grid_->fault.compare_exchange_strong(none, why);
   grid_->aborted = true;
   stop(LaneState::ended);
   __builtin_unreachable();
@@ -435,11 +437,7 @@ void Block::explain_deadlock(const std::string& remark) const {
                         [&](const Lane& lane) { return lane.state == state; });
   };
   if (const auto lane = is(LaneState::buffer_full); lane != lanes_.begin() + threads_) {
-    const std::uintptr_t at = lane->spin_address;
-    const std::string where = global_.contains(at)   ? global_.describe(at)
-                              : shared_.contains(at) ? shared_.describe(at, lane->wait_site, "reads")
-                                                     : object_at(at);
-    report(DefectKind::deadlock, where + remark,
+    report(DefectKind::deadlock, describe(lane->spin_address, lane->wait_site, "reads") + remark,
            party(*lane, lane->wait_site, "reads it again and again, and nobody changes it"));
   } else if (const auto waiting = is(LaneState::at_barrier); waiting != lanes_.begin() + threads_) {
     report(DefectKind::deadlock, "the barrier of the grid" + remark,

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/simt/language/runtime_types.hpp"
 #include "common/simt/observe/global_order.hpp"
 #include "common/simt/observe/lane.hpp"
 #include "common/simt/observe/recorder.hpp"
@@ -36,6 +37,7 @@ struct Grid {
   std::atomic<std::uint64_t> next_block{0};  ///< counts up to to_run; the block is number_of() it
   std::uint64_t first = 0, step = 1;         ///< without a common divisor with to_run
   std::atomic<bool> aborted{false};          ///< after a mistake that nothing sensible can follow
+  std::atomic<cudaError_t> fault{cudaSuccess};  ///< what it was, as CUDA calls it
 
   /// Of a sample, the i-th block is the one at i / (to_run - 1) of the way from the first to the last.
   std::uint64_t number_of(std::uint64_t turn) const {
@@ -157,6 +159,8 @@ class Block {
   [[noreturn]] void index_out_of_bounds(std::size_t index, const void* pc);
   /// An access that begins at a variable of the kernel's own, and lies elsewhere.
   [[noreturn]] void outside_of_variable(std::uintptr_t address, const void* pc);
+  /// assert() or __trap() of the kernel: the launch ends here, without a report.
+  [[noreturn]] void stop_launch(cudaError_t why) { abandon(why); }
   void count_basic_block(const void* pc) { recorder_.count_block(site_of(pc)); }
 
   void copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc);
@@ -177,7 +181,7 @@ class Block {
       stop(LaneState::buffer_full);
   }
   void stop(LaneState state);
-  [[noreturn]] void abandon();
+  [[noreturn]] void abandon(cudaError_t why = cudaErrorIllegalAddress);
 
   void access_global(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
@@ -200,6 +204,9 @@ class Block {
   void forget_order(std::uint32_t number, Stamp epoch);
   void check_barrier();
 
+  /// Where the states of this word are kept.
+  std::uintptr_t known_as(std::uintptr_t address) const;
+  std::string describe(std::uintptr_t address, Site site, const char* verb) const;
   Party party(const Lane& lane, Site site, std::string action) const;
   Party party(std::uint32_t block, unsigned thread, Site site, std::string action) const;
   void report(DefectKind kind, std::string where, Party one, Party other = {}) const;

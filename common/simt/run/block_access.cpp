@@ -9,6 +9,8 @@
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
+#include "common/simt/runtime/pieces.hpp"
+#include "common/simt/runtime/stream_order.hpp"
 
 namespace simt {
 namespace {
@@ -61,6 +63,17 @@ void Block::report(DefectKind kind, std::string where, Party one, Party other) c
   grid_->sink->report({kind, kernel_name_, std::move(where), std::move(one), std::move(other)});
 }
 
+std::uintptr_t Block::known_as(std::uintptr_t address) const {
+  if (global_.contains(address) || shared_.contains(address)) return address;
+  const std::uintptr_t shadow = global_.shadow_of(address);
+  return shadow ? shadow : address;
+}
+
+std::string Block::describe(std::uintptr_t address, Site site, const char* verb) const {
+  if (shared_.contains(address)) return shared_.describe(address, site, verb);
+  return global_.describe(known_as(address));
+}
+
 void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site site) {
   const Unobserved unobserved;
   Lane& lane = *current_;
@@ -76,6 +89,8 @@ void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site 
   if (checks_rows && global_.outside_of_a_matrix(address, bytes)) {
     conflict = GlobalOrder::Conflict{DefectKind::out_of_bounds};
   }
+  if (StreamOrder* const streams = StreamOrder::active())
+    streams->by_work(address, bytes, use, reinterpret_cast<const void*>(place_of(site)));
   if (!is_read(use) && grid_->sink->watches_writes()) {
     grid_->sink->written(lane.context, reinterpret_cast<const void*>(address), bytes, place_of(site));
   }
@@ -118,10 +133,10 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
            (global_.contains(address) ? global_.describe(address) : shared_.describe(address, site, verb_of(use))),
            party(lane, site,
                  fmt::format("{} {} bytes at an address that is no multiple of {}", verb_of(use), bytes, bytes)));
-    abandon();
+    abandon(cudaErrorMisalignedAddress);
   }
   const std::size_t stack = stacks_->index_of(reinterpret_cast<const void*>(address));
-  if (stack == lane.thread) return;
+  if (stack == lane.thread || home_of(address) == Home::registered) return;
   if (stack < stacks_->count()) {
     report(DefectKind::host_memory, fmt::format("a local variable of another thread (number {} of the block)", stack),
            party(lane, site, fmt::format("{} {} bytes", verb_of(use), bytes)));
@@ -183,12 +198,12 @@ void Block::fence(Scope scope) {
 
 void Block::atomic_done(std::uintptr_t address, Scope scope, bool changed) {
   const Unobserved unobserved;
-  order_->causality().performed(*current_, standing_, address, shared_.contains(address), scope, changed);
+  order_->causality().performed(*current_, standing_, known_as(address), shared_.contains(address), scope, changed);
 }
 
 void Block::result_used(std::uintptr_t address) {
   const Unobserved unobserved;
-  order_->causality().seen(*current_, address);
+  order_->causality().seen(*current_, known_as(address));
 }
 
 // A lane at the edge of a matrix may read less than the copy's width: part of the same request all the same.

@@ -113,11 +113,6 @@ std::string beyond_limits(const Launch& what) {
   return {};
 }
 
-cudaError_t refuse(const std::string& kernel, const std::string& why, cudaError_t error) {
-  if (Sink* const sink = active_sink()) sink->report({DefectKind::launch_limit, kernel, why, {}, {}});
-  return error;
-}
-
 unsigned block_order = 0;
 
 // Any step that has no divisor in common with the number of blocks meets each block once.
@@ -130,31 +125,6 @@ void put_in_order(Grid& grid) {
 
 std::uint64_t blocks_of(const Launch& what) {
   return std::uint64_t{what.grid.x} * what.grid.y * what.grid.z;
-}
-
-cudaError_t run(const Launch& what, const std::string& kernel, bool must_be_allowed, Body body) {
-  if (const std::string why = beyond_limits(what); !why.empty())
-    return refuse(kernel, why, cudaErrorInvalidConfiguration);
-  if (const std::string why = beyond_shared_limits(what, must_be_allowed); !why.empty())
-    return refuse(kernel, why, cudaErrorInvalidValue);
-  if (const std::uint64_t most = most_cooperative_blocks(what); what.cooperative && blocks_of(what) > most) {
-    return refuse(
-        kernel,
-        fmt::format("a cooperative launch of {} blocks: at most {} are resident together", blocks_of(what), most),
-        cudaErrorCooperativeLaunchTooLarge);
-  }
-  Grid grid(what, kernel, body, active_sink());
-  put_in_order(grid);
-  if (grid.sink) {
-    grid.sink->start_launch(what, kernel);
-    global_order().start_launch();
-  }
-  const bool alone = grid.blocks == 1 || (grid.sink && (grid.sink->watches_writes() || grid.sink->watches_requests()));
-  const GlobalMemory::Opening opening;
-  Pool::instance().run(grid, alone ? 1 : worker_count());
-  if (grid.sink && !grid.aborted) report_unfenced_looks(grid);
-  if (grid.sink) grid.sink->end_launch();
-  return cudaSuccess;
 }
 
 std::string name_of(const Launch& what) {
@@ -226,13 +196,40 @@ void set_block_order(unsigned order) {
   block_order = order;
 }
 
-cudaError_t launch(const Launch& what, Body body) {
-  return run(what, name_of(what), false, body);
+Refusal refusal_of(const Launch& what, bool must_be_allowed) {
+  if (std::string why = beyond_limits(what); !why.empty()) return {cudaErrorInvalidConfiguration, std::move(why)};
+  if (std::string why = beyond_shared_limits(what, must_be_allowed); !why.empty())
+    return {cudaErrorInvalidValue, std::move(why)};
+  if (const std::uint64_t most = most_cooperative_blocks(what); what.cooperative && blocks_of(what) > most) {
+    return {cudaErrorCooperativeLaunchTooLarge,
+            fmt::format("a cooperative launch of {} blocks: at most {} are resident together", blocks_of(what), most)};
+  }
+  return {};
 }
-void launch_as_written(const Launch& what, const char* name, Body body) {
-  // Without the kernel's own address nobody knows what it is allowed.
-  const cudaError_t error = run(what, name ? name : name_of(what), !name, body);
-  if (error != cudaSuccess) set_last_error(error);
+
+cudaError_t run_launch(const Launch& what, const std::string& kernel, Body body) {
+  Grid grid(what, kernel, body, active_sink());
+  put_in_order(grid);
+  if (grid.sink) {
+    grid.sink->start_launch(what, kernel);
+    global_order().start_launch();
+  }
+  const bool alone = grid.blocks == 1 || (grid.sink && (grid.sink->watches_writes() || grid.sink->watches_requests()));
+  const GlobalMemory::Opening opening;
+  Pool::instance().run(grid, alone ? 1 : worker_count());
+  if (grid.sink && !grid.aborted) report_unfenced_looks(grid);
+  if (grid.sink) grid.sink->end_launch();
+  return grid.aborted && grid.fault == cudaSuccess ? cudaErrorLaunchTimeout : grid.fault.load();
+}
+
+cudaError_t launch(const Launch& what, Body body) {
+  const std::string kernel = name_of(what);
+  if (const Refusal refusal = refusal_of(what, false); refusal.error != cudaSuccess) {
+    if (Sink* const sink = active_sink()) sink->report({DefectKind::launch_limit, kernel, refusal.why, {}, {}});
+    return refusal.error;
+  }
+  run_launch(what, kernel, body);
+  return cudaSuccess;
 }
 
 }  // namespace simt

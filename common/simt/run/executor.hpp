@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "common/simt/language/grid.hpp"
 #include "common/simt/language/runtime.hpp"
@@ -15,9 +16,17 @@ namespace simt {
 /// launch that no device could run.
 cudaError_t launch(const Launch& what, Body body);
 
-/// The same by <<<...>>>: cudaGetLastError() answers for it, and cudaFuncSetAttribute() must allow more than 48 KB of shared
-/// memory. `name`, if there is one, is the kernel's, and what.kernel only what calls it.
-void launch_as_written(const Launch& what, const char* name, Body body);
+// The same in two steps, for <<<...>>> (language/launch.hpp):
+
+struct Refusal {
+  cudaError_t error = cudaSuccess;
+  std::string why = {};
+};
+/// Whether a device could run it. `must_be_allowed`: more than 48 KB of shared memory, by cudaFuncSetAttribute().
+Refusal refusal_of(const Launch& what, bool must_be_allowed);
+/// Runs what is not refused. Answers what has stopped a thread, as cudaDeviceSynchronize() calls it; cudaSuccess if nothing
+/// has. `kernel` is its name.
+cudaError_t run_launch(const Launch& what, const std::string& kernel, Body body);
 
 /// How many blocks run at a time.
 unsigned worker_count();

@@ -1,6 +1,6 @@
 // The functions that g++ calls in instrumented code: -fsanitize=thread puts one before each load and store,
 // -fsanitize-coverage=trace-pc one into each basic block. libtsan and libsanitizer are not linked; these take their
-// place. Outside kernels they do next to nothing.
+// place. Outside kernels they do next to nothing: in a program, they see whether the host touches what is the device's.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +8,7 @@
 
 #include "common/simt/language/access.hpp"
 #include "common/simt/run/block.hpp"
+#include "common/simt/runtime/host_watch.hpp"
 
 namespace simt {
 namespace {
@@ -16,8 +17,10 @@ inline void on_access(void* address, unsigned bytes, Use use, const void* pc) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (Block* const block = inspected_block) {
     block->access(at, bytes, use, pc);
-  } else if (!is_read(use) && running_block) {
-    note_uninspected_write(at, bytes);
+  } else if (running_block) {
+    if (!is_read(use)) note_uninspected_write(at, bytes);
+  } else if (host_watch.holds(at)) [[unlikely]] {
+    host_touches(at, bytes, use, pc);
   }
 }
 
@@ -31,9 +34,17 @@ inline void on_range(void* address, std::size_t bytes, Use use, const void* pc) 
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (Block* const block = inspected_block) {
     block->access_range(at, bytes, use, pc);
-  } else if (!is_read(use) && running_block) {
-    note_uninspected_write(at, bytes);
+  } else if (running_block) {
+    if (!is_read(use)) note_uninspected_write(at, bytes);
+  } else if (host_watch.holds(at)) [[unlikely]] {
+    host_touches(at, bytes, use, pc);
   }
+}
+
+// Whether anybody wants to know of a copy between these.
+inline bool is_of_interest(const void* one, const void* other) {
+  return running_block || host_watch.holds(reinterpret_cast<std::uintptr_t>(one)) ||
+         host_watch.holds(reinterpret_cast<std::uintptr_t>(other));
 }
 
 }  // namespace
@@ -207,25 +218,25 @@ void* __real_memmove(void* to, const void* from, std::size_t bytes);
 void* __real_memset(void* to, int value, std::size_t bytes);
 int __real_memcmp(const void* one, const void* other, std::size_t bytes);
 void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
-  if (simt::running_block && bytes) {
+  if (bytes && simt::is_of_interest(to, from)) {
     simt::on_range(const_cast<void*>(from), bytes, simt::Use::read, HERE);
     simt::on_range(to, bytes, simt::Use::write, HERE);
   }
   return __real_memcpy(to, from, bytes);
 }
 void* __wrap_memmove(void* to, const void* from, std::size_t bytes) {
-  if (simt::running_block && bytes) {
+  if (bytes && simt::is_of_interest(to, from)) {
     simt::on_range(const_cast<void*>(from), bytes, simt::Use::read, HERE);
     simt::on_range(to, bytes, simt::Use::write, HERE);
   }
   return __real_memmove(to, from, bytes);
 }
 void* __wrap_memset(void* to, int value, std::size_t bytes) {
-  if (simt::running_block && bytes) simt::on_range(to, bytes, simt::Use::write, HERE);
+  if (bytes && simt::is_of_interest(to, to)) simt::on_range(to, bytes, simt::Use::write, HERE);
   return __real_memset(to, value, bytes);
 }
 int __wrap_memcmp(const void* one, const void* other, std::size_t bytes) {
-  if (simt::running_block && bytes) {
+  if (bytes && simt::is_of_interest(one, other)) {
     simt::on_range(const_cast<void*>(one), bytes, simt::Use::read, HERE);
     simt::on_range(const_cast<void*>(other), bytes, simt::Use::read, HERE);
   }

@@ -1,0 +1,39 @@
+#include "common/simt/runtime/program.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "common/simt/runtime/call.hpp"
+#include "common/simt/runtime/device.hpp"
+#include "common/simt/runtime/host_watch.hpp"
+#include "common/simt/runtime/pieces.hpp"
+#include "common/simt/runtime/queue.hpp"
+
+namespace simt {
+namespace {
+
+bool is_program = false;
+
+}  // namespace
+
+bool runs_program() {
+  return is_program;
+}
+
+void start_program() {
+  is_program = true;
+  compute_capability();  // who asks for a device that is not there learns it at once
+  watch_host(true);
+}
+
+void finish_program(int exit_status) {
+  const Entered entered(SIMT_CALL("the program's end"));
+  wait_for_all();
+  if (exit_status == 0) report_ignored_errors();
+  const char* const leaks = std::getenv("SIMT_LEAKS");
+  if (leaks && leaks == std::string_view("1")) report_leaks();
+  watch_host(false);
+  is_program = false;
+}
+
+}  // namespace simt

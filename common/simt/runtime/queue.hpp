@@ -1,0 +1,76 @@
+// Queued work: what a stream has to do, in order, and what comes before it in other streams. Work runs when somebody waits for
+// it, or for what comes behind it, and not before: whatever a program forgets to wait for has not happened yet. Internal to
+// common/simt/; call with the runtime entered.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/simt/language/runtime.hpp"
+
+namespace simt {
+
+/// For each stream, by its number, the latest piece of work that comes before. Number 0 is the host.
+using WorkClock = std::vector<std::uint32_t>;
+inline constexpr unsigned host_number = 0;
+
+struct Work {
+  std::uint32_t id = 0;  ///< in order of issue, from 1
+  unsigned stream = 0;
+  WorkClock before;
+  std::string who;           ///< "the kernel add", "cudaMemcpyAsync()"
+  const void* pc = nullptr;  ///< where the host issued it
+  std::function<cudaError_t()> run;
+  std::vector<std::shared_ptr<Work>> after;  ///< not done when it was issued
+  bool is_done = false;
+};
+using WorkPointer = std::shared_ptr<Work>;
+
+}  // namespace simt
+
+struct CUstream_st {
+  unsigned number;
+  unsigned flags;
+  int priority;
+  simt::WorkPointer last;  ///< null: nothing yet
+  bool was_asked = false;  ///< by cudaStreamQuery(), since then nothing was added
+};
+
+struct CUevent_st {
+  unsigned flags;
+  simt::WorkPointer record;                                    ///< null: never
+  std::shared_ptr<double> time = std::make_shared<double>(0);  ///< of the latest record, in milliseconds
+  bool was_asked = false;
+};
+
+namespace simt {
+
+/// Null if there is no such stream.
+CUstream_st* find_stream(cudaStream_t stream);
+CUstream_st* add_stream(unsigned flags, int priority);
+void remove_stream(CUstream_st* stream);
+
+/// In a program, queues it. `also_after`, if not null, comes before it, too. Else runs it at once.
+WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::function<cudaError_t()> run,
+                  const WorkPointer& also_after = {});
+/// Runs it, if it has not run, and all that comes before it. Answers what the context is broken by, if it is.
+cudaError_t wait_for(const WorkPointer& work);
+cudaError_t wait_for_all();
+/// The default stream is done when those are that wait for it.
+cudaError_t wait_for_stream(CUstream_st& stream);
+
+/// How many pieces of work have not run.
+std::size_t queued();
+/// What runs right now; null if nothing.
+const Work* work_under_way();
+
+/// What the host does from now on until it issues work: an id for it, and what comes before.
+std::uint32_t host_id();
+const WorkClock& host_clock();
+
+}  // namespace simt

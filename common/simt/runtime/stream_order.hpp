@@ -1,0 +1,43 @@
+// Who used which word of device, pinned and managed memory last, among the streams and the host: two uses that nothing
+// orders, one of them a write, are reported, whichever ran first here. Only in programs that have anything but the default
+// stream and device memory: else all is in order. Internal to common/simt/.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "common/simt/observe/use.hpp"
+#include "common/simt/runtime/queue.hpp"
+
+namespace simt {
+
+class StreamOrder {
+ public:
+  /// Null while it is not needed.
+  static StreamOrder* active() { return active_; }
+  static void enable();
+
+  /// A piece of work, or what the host does in between, and what comes before it.
+  static void note_actor(std::uint32_t id, unsigned stream, const WorkClock& before, const std::string& who,
+                         const void* pc);
+
+  /// By the work under way, at this place in the code; null: where it was issued.
+  void by_work(std::uintptr_t address, std::size_t bytes, Use use, const void* pc = nullptr);
+  /// By the host, or by its function that is the work under way.
+  void by_host(std::uintptr_t address, std::size_t bytes, Use use, const void* pc);
+
+ private:
+  StreamOrder() = default;
+  void use(std::uint32_t id, std::uintptr_t address, std::size_t bytes, Use use, const void* pc);
+  bool conflicts(std::uint64_t entry, std::uint64_t mine) const;
+  void report(std::uint64_t entry, bool other_wrote, std::uint64_t mine, Use use, std::uintptr_t address);
+
+  static inline StreamOrder* active_ = nullptr;
+  // For each word of device memory, as GlobalMemory counts them, the latest write and a read: see stream_order.cpp.
+  std::atomic<std::uint64_t>* writes_ = nullptr;
+  std::atomic<std::uint64_t>* reads_ = nullptr;
+};
+
+}  // namespace simt
