@@ -10,7 +10,7 @@ __global__ void median_of_neighbours(const int* offsets, const int* values, int 
     const int value = values[offsets[i] + j];
     int at = j;
     while (at > 0 && sorted[at - 1] > value) {
-      sorted[at] = sorted[at - 1];  // also here
+      sorted[at] = sorted[at - 1];
       --at;
     }
     sorted[at] = value;  // defect: out of bounds
