@@ -61,10 +61,13 @@ std::string short_name(std::string_view mangled) {
 
 constexpr std::size_t most_sites = std::size_t{1} << 26;  // what a tag has bits for (common/simt/observe/lane.hpp)
 
-// Of a thread-local variable. What belongs to a function the C++ ABI mangles as _ZZ; the executor's own functions have
-// such variables too, which nobody may fill with NaN.
+// Whether a thread-local variable is a kernel's: nobody may fill the others with NaN. (A host's own lives on other OS threads
+// than kernels run on.)
 bool is_shared_variable(std::string_view name) {
-  return name.starts_with("_ZZ") && !name.starts_with("_ZZN4simt") && !name.starts_with("_ZZNK4simt");
+  // What else is thread-local: the executor's own, guards, and the C++ library's.
+  constexpr std::string_view others[] = {"_ZN4simt", "_ZNK4simt", "_ZZN4simt", "_ZZNK4simt", "_ZGV", "_ZTH",
+                                         "_ZSt",     "_ZNSt",     "_ZZNSt",    "__",         "smem", "simt_tls_anchor"};
+  return std::ranges::none_of(others, [&](std::string_view other) { return name.starts_with(other); });
 }
 
 // The program or a shared object, read from its file.
@@ -332,7 +335,8 @@ const std::vector<SharedVariable>& shared_variables_of(const void* kernel) {
     const std::string full = demangled(variable.name);
     const std::size_t colons = full.rfind("::");
     // _ZZ <function, without its _Z> E <variable>
-    const bool own = owner && owner->name.size() > 2 && variable.name.substr(3).starts_with(owner->name.substr(2));
+    const bool own = owner && owner->name.size() > 2 && variable.name.starts_with("_ZZ") &&
+                     variable.name.substr(3).starts_with(owner->name.substr(2));
     at->second.push_back({colons == std::string::npos ? full : full.substr(colons + 2),
                           static_cast<std::ptrdiff_t>(variable.value) - image.anchor, variable.bytes, own});
   }

@@ -4,5 +4,6 @@
 #pragma once
 
 #include "common/simt/language/language.hpp"
+#include "common/simt/language/refused.hpp"
 #include "common/simt/language/runtime.hpp"
 #include "common/simt/run/executor.hpp"

@@ -2,10 +2,23 @@
 // running fiber, and a barrier becomes a switch to the next fiber.
 #pragma once
 
-#include <math.h>  // nvcc has the mathematical functions declared in every kernel file
+// nvcc has these included in every file of kernels.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <new>
+#include <utility>
 
 #include "common/simt/language/atomics.hpp"
+#include "common/simt/language/device_functions.hpp"
+#include "common/simt/language/integers.hpp"
 #include "common/simt/language/math.hpp"
+#include "common/simt/language/rounding.hpp"
+#include "common/simt/language/simd_in_word.hpp"
+#include "common/simt/language/special_functions.hpp"
 #include "common/simt/language/thread.hpp"
 #include "common/simt/language/types.hpp"
 #include "common/simt/language/warp.hpp"
@@ -14,7 +27,13 @@
 #endif
 
 #define __forceinline__ inline __attribute__((always_inline))
+#define __inline_hint__
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __cluster_dims__(...)
+#define __block_size__(...)
+#define __grid_constant__
+#define __nv_pure__
 #define __align__(n) __attribute__((aligned(n)))
 
 #define threadIdx (::simt::thread_index())

@@ -1,5 +1,5 @@
 // CUDA's arithmetic and memory intrinsics. Where the GPU's are approximations (__expf, rsqrtf, ...), these are as exact
-// as the C library's. Left out: clock() and clock64(), since the executor knows no time.
+// as the C library's.
 #pragma once
 
 #include <math.h>
@@ -59,37 +59,17 @@ template <class To, class From>
 
 }  // namespace simt
 
-// __fmul_rn, __fadd_rn and __fsub_rn promise not to become part of a fused multiply-add.
-#define SIMT_ROUNDED(T, prefix, suffix)                          \
-  [[gnu::always_inline]] inline T __##prefix##mul_rn(T a, T b) { \
-    return simt::opaque(a * b);                                  \
-  }                                                              \
-  [[gnu::always_inline]] inline T __##prefix##add_rn(T a, T b) { \
-    return simt::opaque(a) + simt::opaque(b);                    \
-  }                                                              \
-  [[gnu::always_inline]] inline T __##prefix##sub_rn(T a, T b) { \
-    return simt::opaque(a) - simt::opaque(b);                    \
-  }                                                              \
-  [[gnu::always_inline]] inline T __##prefix##div_rn(T a, T b) { \
-    return a / b;                                                \
-  }                                                              \
-  [[gnu::always_inline]] inline T __##prefix##rcp_rn(T a) {      \
-    return 1 / a;                                                \
-  }                                                              \
-  [[gnu::always_inline]] inline T __##prefix##sqrt_rn(T a) {     \
-    return __builtin_sqrt##suffix(a);                            \
-  }
-SIMT_ROUNDED(float, f, f)
-SIMT_ROUNDED(double, d, )
-#undef SIMT_ROUNDED
-[[gnu::always_inline]] inline float __fmaf_rn(float a, float b, float c) {
-  return __builtin_fmaf(a, b, c);
-}
-[[gnu::always_inline]] inline double __fma_rn(double a, double b, double c) {
-  return __builtin_fma(a, b, c);
-}
 [[gnu::always_inline]] inline float __fdividef(float a, float b) {
   return a / b;
+}
+[[gnu::always_inline]] inline float fdividef(float a, float b) {
+  return a / b;
+}
+[[gnu::always_inline]] inline double fdivide(double a, double b) {
+  return a / b;
+}
+[[gnu::always_inline]] inline float __frsqrt_rn(float x) {
+  return static_cast<float>(1 / __builtin_sqrt(static_cast<double>(x)));
 }
 [[gnu::always_inline]] inline float __saturatef(float x) {
   return x >= 1 ? 1.0f : x > 0 ? x : 0.0f;  // NaN becomes 0
@@ -171,22 +151,6 @@ SIMT_TO_INTEGER(double, double, ull, unsigned long long, , SIMT_TOP_BIT)
 #undef SIMT_TO_INTEGER
 #undef SIMT_TOP_BIT
 
-// To a floating-point number, rounded to nearest even.
-#define SIMT_TO_FLOAT(name, From, To)             \
-  [[gnu::always_inline]] inline To name(From x) { \
-    return static_cast<To>(x);                    \
-  }
-SIMT_TO_FLOAT(__int2float_rn, int, float)
-SIMT_TO_FLOAT(__uint2float_rn, unsigned, float)
-SIMT_TO_FLOAT(__ll2float_rn, long long, float)
-SIMT_TO_FLOAT(__ull2float_rn, unsigned long long, float)
-SIMT_TO_FLOAT(__int2double_rn, int, double)
-SIMT_TO_FLOAT(__uint2double_rn, unsigned, double)
-SIMT_TO_FLOAT(__ll2double_rn, long long, double)
-SIMT_TO_FLOAT(__ull2double_rn, unsigned long long, double)
-SIMT_TO_FLOAT(__double2float_rn, double, float)
-#undef SIMT_TO_FLOAT
-
 // min and max of the global namespace. Of two floating-point numbers, one of which is NaN, the result is the other.
 #define SIMT_MIN_MAX(A, B, Result)                                       \
   [[gnu::always_inline]] constexpr Result min(A a, B b) {                \
@@ -221,26 +185,24 @@ SIMT_MIN_MAX_FLOAT(float, double, double, )
 SIMT_MIN_MAX_FLOAT(double, float, double, )
 #undef SIMT_MIN_MAX_FLOAT
 
-/// The upper half of the product.
-[[gnu::always_inline]] constexpr int __mulhi(int a, int b) {
-  return static_cast<int>(static_cast<std::int64_t>(a) * b >> 32);
+// The same under names of their own.
+[[gnu::always_inline]] constexpr unsigned umin(unsigned a, unsigned b) {
+  return min(a, b);
 }
-[[gnu::always_inline]] constexpr unsigned __umulhi(unsigned a, unsigned b) {
-  return static_cast<unsigned>(static_cast<std::uint64_t>(a) * b >> 32);
+[[gnu::always_inline]] constexpr unsigned umax(unsigned a, unsigned b) {
+  return max(a, b);
 }
-[[gnu::always_inline]] constexpr long long __mul64hi(long long a, long long b) {
-  return static_cast<long long>(static_cast<__int128>(a) * b >> 64);
+[[gnu::always_inline]] constexpr long long llmin(long long a, long long b) {
+  return min(a, b);
 }
-[[gnu::always_inline]] constexpr unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
-  return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
+[[gnu::always_inline]] constexpr long long llmax(long long a, long long b) {
+  return max(a, b);
 }
-/// The lower half of the product of the lowest 24 bits.
-[[gnu::always_inline]] constexpr unsigned __umul24(unsigned a, unsigned b) {
-  return (a & 0xffffffu) * (b & 0xffffffu);
+[[gnu::always_inline]] constexpr unsigned long long ullmin(unsigned long long a, unsigned long long b) {
+  return min(a, b);
 }
-[[gnu::always_inline]] constexpr int __mul24(int a, int b) {
-  const auto low = [](int x) { return std::int64_t{static_cast<int>(static_cast<unsigned>(x) << 8) >> 8}; };
-  return static_cast<int>(low(a) * low(b));
+[[gnu::always_inline]] constexpr unsigned long long ullmax(unsigned long long a, unsigned long long b) {
+  return max(a, b);
 }
 
 /// Does nothing: there is no time to pass.

@@ -116,6 +116,7 @@ bool GlobalMemory::release(void* pointer) {
   give_back(begin, span_of(bytes));
   protect(begin, span_of(bytes), false);  // any further access by the host is a fault
   const bool sparse = at->second.sparse;
+  if (!sparse) freed_[begin] = bytes;
   allocations_.erase(at);
   if (sparse) {  // a few of them would use up all addresses
     const auto last = allocations_.rbegin();
@@ -141,6 +142,11 @@ std::string GlobalMemory::describe(std::uintptr_t address) const {
   const std::lock_guard lock(mutex_);
   for (const MatrixPlace& matrix : matrices_) {
     if (std::string text = matrix.cut_off(address); !text.empty()) return text;
+  }
+  if (const auto freed = freed_.upper_bound(address); freed != freed_.begin()) {
+    const auto& [begin, bytes] = *std::prev(freed);
+    if (address - begin < bytes)
+      return fmt::format("byte {} of an allocation of {} bytes that has been freed", address - begin, bytes);
   }
   auto after = allocations_.upper_bound(address);
   if (after != allocations_.begin()) {
@@ -281,6 +287,7 @@ void GlobalMemory::begin_apart() {
   const std::lock_guard lock(mutex_);
   for (const auto& [begin, allocation] : allocations_) protect(begin, span_of(allocation.bytes), false);
   allocations_.clear();
+  freed_.clear();
   matrices_.clear();
   next_ = end_;
   end_ = begin_ + capacity_;
@@ -301,6 +308,7 @@ void GlobalMemory::begin_anew() {
   replace(states_, words(), PROT_READ | PROT_WRITE);
   allocations_.clear();
   matrices_.clear();
+  freed_.clear();
   next_ = begin_;
 }
 

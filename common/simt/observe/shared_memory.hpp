@@ -52,6 +52,7 @@ class SharedMemory {
   void restore(const Kept& kept);
 
   bool contains(std::uintptr_t address) const { return address - begin_ < bytes_; }
+  std::uintptr_t begin() const { return begin_; }
 
   struct Conflict {
     DefectKind kind;

@@ -129,6 +129,9 @@ class Block {
   int predicates_count() const { return predicates_count_; }
   void wait_in_collective(const CollectiveCall& call, const void* pc);
   LaneMask live_lanes() const;
+  const SharedMemory& shared() const { return shared_; }
+  /// What the device's heap can't do, a mistake of the running thread's.
+  [[noreturn]] void bad_free(std::uintptr_t address, const char* what, const void* pc);
   void fence(Scope scope);
   /// An atomic operation has been made.
   void atomic_done(std::uintptr_t address, Scope scope, bool changed);
@@ -161,6 +164,8 @@ class Block {
   [[noreturn]] void outside_of_variable(std::uintptr_t address, const void* pc);
   /// assert() or __trap() of the kernel: the launch ends here, without a report.
   [[noreturn]] void stop_launch(cudaError_t why) { abandon(why); }
+  /// A kernel launches a kernel, or calls the runtime.
+  [[noreturn]] void refuse_call(const char* name, const void* pc);
   void count_basic_block(const void* pc) { recorder_.count_block(site_of(pc)); }
 
   void copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc);

@@ -176,6 +176,20 @@ void Block::outside_of_variable(std::uintptr_t address, const void* pc) {
   abandon();
 }
 
+void Block::bad_free(std::uintptr_t address, const char* what, const void* pc) {
+  const Unobserved unobserved;
+  const std::string where = global_.contains(address) ? global_.describe(address) : "what is not the device's heap";
+  report(DefectKind::out_of_bounds, where, party(*current_, site_of(pc), what));
+  abandon();
+}
+
+void Block::refuse_call(const char* name, const void* pc) {
+  const Unobserved unobserved;
+  report(DefectKind::launch_limit, "the CPU executor has no dynamic parallelism",
+         party(*current_, site_of(pc), fmt::format("calls {}", name)));
+  abandon(cudaErrorNotSupported);
+}
+
 void Block::access_range(std::uintptr_t address, std::size_t bytes, Use use, const void* pc) {
   // The largest aligned piece. No type is aligned to more than what divides its size: for a struct of 12 bytes, three
   // pieces of 4, as nvcc would have it, wherever in an array it lies.

@@ -177,8 +177,13 @@ void __tsan_write_range(void* p, std::size_t bytes) {
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void**, void*) {}
-void __tsan_vptr_read(void**) {}
+// An object's pointer to its virtual functions.
+void __tsan_vptr_update(void** p, void*) {
+  simt::on_access(p, sizeof *p, simt::Use::write, HERE);
+}
+void __tsan_vptr_read(void** p) {
+  simt::on_access(p, sizeof *p, simt::Use::read, HERE);
+}
 void __tsan_atomic_thread_fence(int) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }

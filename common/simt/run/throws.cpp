@@ -9,19 +9,18 @@
 #include "common/simt/run/block.hpp"
 #include "common/simt/run/last_words.hpp"
 
+namespace simt {
 namespace {
 
 __thread void* frame[32];
 __thread int frames = 0;
 
 void note_stack() {
-  simt::inspected_block = nullptr;  // what unwinds is none of the kernel's doing
+  inspected_block = nullptr;  // what unwinds is none of the kernel's doing
   frames = backtrace(frame, static_cast<int>(sizeof frame / sizeof *frame));
 }
 
 }  // namespace
-
-namespace simt {
 
 std::string line_of_last_throw() {
   return author_line(reinterpret_cast<const std::uintptr_t*>(frame), static_cast<std::size_t>(frames));
@@ -34,7 +33,7 @@ using Destructor = void (*)(void*);
 // --wrap makes the linker send all calls here, of what is linked with the executor, the C++ library, too, if it is static.
 extern "C" [[noreturn]] void __real___cxa_throw(void* object, std::type_info* type, Destructor destructor);
 extern "C" [[noreturn]] void __wrap___cxa_throw(void* object, std::type_info* type, Destructor destructor) {
-  note_stack();
+  simt::note_stack();
   __real___cxa_throw(object, type, destructor);
 }
 
@@ -43,7 +42,7 @@ extern "C" [[noreturn]] void __wrap___cxa_throw(void* object, std::type_info* ty
 extern "C" [[noreturn, gnu::weak]] void note_throw(void* object, std::type_info* type,
                                                    Destructor destructor) asm("__cxa_throw");
 extern "C" void note_throw(void* object, std::type_info* type, Destructor destructor) {
-  note_stack();
+  simt::note_stack();
   using Throw = void (*)(void*, std::type_info*, Destructor);
   static const auto real = reinterpret_cast<Throw>(dlsym(RTLD_NEXT, "__cxa_throw"));
   real(object, type, destructor);

@@ -1,14 +1,11 @@
 #include "common/simt/runtime/call.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <mutex>
 #include <utility>
 #include <vector>
 
-#include "common/simt/code/source_lines.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
 #include "common/simt/runtime/program.hpp"
@@ -40,11 +37,7 @@ constexpr std::size_t most_failures = 64;
 }  // namespace
 
 Entered::Entered(const Call& call) : was_inside_(inside) {
-  if (running_block) {
-    const std::string line = source_line(reinterpret_cast<std::uintptr_t>(call.pc)).text();
-    std::fprintf(stderr, "%s: %s in a kernel: the CPU executor has no dynamic parallelism\n", line.c_str(), call.name);
-    _exit(2);
-  }
+  if (running_block) running_block->refuse_call(call.name, call.pc);
   mutex().lock();
   inside = true;
   if (!was_inside_) is_reported = false;

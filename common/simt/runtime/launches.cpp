@@ -13,8 +13,8 @@
 
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/language/launch.hpp"
-#include "common/simt/language/virtual_device.hpp"
 #include "common/simt/observe/sink.hpp"
+#include "common/simt/run/block.hpp"
 #include "common/simt/run/shared_limits.hpp"
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/device.hpp"
@@ -74,16 +74,6 @@ cudaError_t queue_launch(const WrittenLaunch& what, const std::string& kernel, B
   // Without the kernel's own address nobody knows what it is allowed.
   if (const Refusal refusal = refusal_of(what.launch, !what.name); refusal.error != cudaSuccess)
     return refuse(call, kernel, refusal.error, refusal.why);
-  if (what.launch.cooperative) {
-    const dim3 b = what.launch.block, g = what.launch.grid;
-    const int blocks =
-        resident_blocks(what.launch.kernel, static_cast<int>(b.x * b.y * b.z), what.launch.dynamic_shared);
-    if (std::uint64_t{g.x} * g.y * g.z > static_cast<std::uint64_t>(blocks) * virtual_device::multiprocessors) {
-      return refuse(
-          call, kernel, cudaErrorCooperativeLaunchTooLarge,
-          fmt::format("{} blocks are resident on each of {} multiprocessors", blocks, virtual_device::multiprocessors));
-    }
-  }
   issue(*stream, "the kernel " + kernel, what.pc, [launch = what.launch, kernel, body, data] {
     const cudaError_t fault = run_launch(launch, kernel, body);
     return runs_program() ? fault : cudaSuccess;
@@ -99,6 +89,7 @@ std::size_t allowed_dynamic_shared(const void* kernel) {
 }
 
 [[gnu::noinline]] const void* call_site() {
+  if (running_block) running_block->refuse_call("a kernel", __builtin_return_address(0));
   return __builtin_return_address(0);
 }
 void begin_launch(const WrittenLaunch& what) {

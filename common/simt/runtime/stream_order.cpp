@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "common/simt/code/source_lines.hpp"
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/runtime/call.hpp"
@@ -41,6 +42,7 @@ struct Actor {
   unsigned stream;
   WorkClock before;
   std::string who;
+  const void* pc;  // where it was issued
 };
 // Sorted by id. Those before the structure was needed are not there, and come before all others.
 std::deque<Actor>& actors() {
@@ -71,8 +73,8 @@ void StreamOrder::enable() {
 }
 
 void StreamOrder::note_actor(std::uint32_t id, unsigned stream, const WorkClock& before, const std::string& who,
-                             const void*) {
-  if (active_) actors().push_back({id, stream, before, who});
+                             const void* pc) {
+  if (active_) actors().push_back({id, stream, before, who, pc});
 }
 
 bool StreamOrder::conflicts(std::uint64_t entry, std::uint64_t mine) const {
@@ -93,7 +95,12 @@ void StreamOrder::report(std::uint64_t entry, bool other_wrote, std::uint64_t mi
     if (!reported.insert({std::uint64_t{id_of(entry)} << 32 | id_of(mine), sites}).second) return;
   }
   const auto party = [](std::uint64_t of, const char* action) {
-    return Party{true, {}, {}, place_of(site_of(of)), action, actor(id_of(of))->who};
+    const Actor& whose = *actor(id_of(of));
+    const std::uintptr_t place = place_of(site_of(of)), issued = reinterpret_cast<std::uintptr_t>(whose.pc);
+    std::string who = whose.who;
+    if (whose.stream != host_number && place != issued)
+      who += fmt::format(", launched at {},", source_line(issued).text());
+    return Party{true, {}, {}, place, action, who};
   };
   const bool of_host = actor(id_of(entry))->stream == host_number || actor(id_of(mine))->stream == host_number;
   report_of_host(of_host ? DefectKind::not_waited : DefectKind::stream_race, GlobalMemory::instance().describe(address),

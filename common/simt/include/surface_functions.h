@@ -1,0 +1,2 @@
+// Not here: a program that needs it is told so in one line.
+#error "the CPU executor has no textures and surfaces: <surface_functions.h>"
