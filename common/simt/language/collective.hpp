@@ -27,4 +27,8 @@ void whole_warp(const char* operation, void* mine, void (*combine)(void* const* 
 /// __syncwarp(): as above, with nothing to combine; what the lanes wrote before it is visible to them after it.
 void sync_warp(LaneMask mask);
 
+/// The collective that the calling lane has just left should have given it a value of lane `source`, which took no part:
+/// a mistake.
+void missing_source(const char* operation, unsigned source);
+
 }  // namespace simt

@@ -19,20 +19,23 @@ template <class Slot, class F>
   }
 }
 
-/// Every lane offers `value` and returns that of lane `source`; its own if that lane takes no part, where CUDA leaves
-/// the result undefined.
+/// Every lane offers `value` and returns that of lane `source`. If that lane takes no part, CUDA leaves the result
+/// undefined: it is reported, and is the lane's own.
 template <class T>
 [[gnu::always_inline]] inline T exchange(LaneMask mask, const char* operation, T value, unsigned source) {
   struct Slot {
     T value, result;
     unsigned source;
+    bool found;
   };
-  Slot mine{value, value, source};
+  Slot mine{value, value, source, false};
   collective(mask, operation, &mine, [](void* const* lanes, LaneMask) {
     for_each_lane<Slot>(lanes, [&](unsigned, Slot& to) {
-      if (lanes[to.source]) to.result = static_cast<const Slot*>(lanes[to.source])->value;
+      to.found = lanes[to.source];
+      if (to.found) to.result = static_cast<const Slot*>(lanes[to.source])->value;
     });
   });
+  if (!mine.found) missing_source(operation, source);
   return mine.result;
 }
 

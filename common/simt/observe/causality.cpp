@@ -57,10 +57,12 @@ struct Causality::Target {
   std::uint32_t block;
   unsigned thread;
   Stamp stamp;
+  std::uintptr_t word;
 
-  bool is_covered(const Release& r) const {
+  bool is_covered(const Release& r, const ReleaseLog& log) const {
     if (r.block != block) return false;
-    return (r.thread == thread && stamp <= r.fenced.own) || stamp < r.fenced.epoch ||
+    return (log.word == word && r.thread == thread && stamp <= r.at) || (r.thread == thread && stamp <= r.fenced.own) ||
+           stamp < r.fenced.epoch ||
            (r.thread / warp_lanes == thread / warp_lanes && stamp <= r.fenced.warp[thread % warp_lanes]) ||
            (r.published && stamp <= r.published->limits[thread]);
   }
@@ -79,7 +81,7 @@ class Causality::Search {
       for (auto place = at->second.rbegin(); place != at->second.rend(); ++place) {
         if (*place >= item.length) continue;
         const Release& release = item.log->releases[*place];
-        if (reaches(release, item, reader) && target_.is_covered(release)) return true;
+        if (reaches(release, item, reader) && target_.is_covered(release, *item.log)) return true;
       }
       return false;
     });
@@ -102,8 +104,8 @@ class Causality::Search {
   void add_all(const View& view, std::uint32_t reader) {
     for (const Acquired& item : view) open_.push_back({item, reader});
   }
-  bool follow(const Release& release) {
-    if (target_.is_covered(release)) return true;
+  bool follow(const Release& release, const ReleaseLog& log) {
+    if (target_.is_covered(release, log)) return true;
     if (release.fenced.view) add_all(*release.fenced.view, release.block);
     if (release.published) add_all(release.published->view, release.block);
     return false;
@@ -113,14 +115,14 @@ class Causality::Search {
     if (item.device || any_scope_) {
       std::size_t& done = done_[{item.log, 0}];
       for (; done < item.length; ++done) {
-        if ((releases[done].device || any_scope_) && follow(releases[done])) return true;
+        if ((releases[done].device || any_scope_) && follow(releases[done], *item.log)) return true;
       }
     }
     const auto at = item.log->of_block.find(reader);
     if (at == item.log->of_block.end()) return false;
     std::size_t& done = done_[{item.log, reader}];
     for (; done < at->second.size() && at->second[done] < item.length; ++done) {
-      if (follow(releases[at->second[done]])) return true;
+      if (follow(releases[at->second[done]], *item.log)) return true;
     }
     return false;
   }
@@ -185,7 +187,7 @@ void Causality::release(const Lane& lane, const BlockStanding& block, std::uintp
   if (!block.fences) return;
   const LaneOrder& order = *lane.order;
   const auto make = [&](const Fenced& fenced, bool device) {
-    Release release{block.number, lane.thread, device, fenced, block.published};
+    Release release{block.number, lane.thread, device, lane.clock, fenced, block.published};
     join(release.fenced.warp, order.published);
     return release;
   };
@@ -196,7 +198,7 @@ void Causality::release(const Lane& lane, const BlockStanding& block, std::uintp
 
   const std::lock_guard lock(mutex_);
   ReleaseLog*& log = log_of_[{word_of(address), shared ? block.number : 0}];
-  if (!log) log = &logs_.emplace_back();
+  if (!log) log = &logs_.emplace_back(ReleaseLog{word_of(address), {}, {}});
   const auto append = [&](Release release) {
     std::vector<std::uint32_t>& places = log->of_block[release.block];
     if (!places.empty()) {
@@ -226,8 +228,10 @@ void Causality::performed(Lane& lane, BlockStanding& block, std::uintptr_t addre
   note(lane.order->pending, pending);
 }
 
-void Causality::seen(Lane& lane, std::uintptr_t address) {
+void Causality::seen(Lane& lane, BlockStanding& block, std::uintptr_t address) {
   LaneOrder& order = *lane.order;
+  if (!block.has_seen(word_of(address))) block.seen[block.next_seen++ % block.seen.size()] = word_of(address);
+  if (order.pending.empty()) return;
   const auto at = std::ranges::find_if(order.pending, [&](const Pending& pending) {
     return pending.address == word_of(address) && !pending.is_volatile;
   });
@@ -301,7 +305,7 @@ void Causality::sync_warp(Lane* lanes, LaneMask mask, BlockStanding& block) {
 }
 
 Order Causality::order(std::uint32_t other_block, unsigned other_thread, Stamp stamp, const Lane& lane,
-                       const BlockStanding& block, bool thorough) {
+                       const BlockStanding& block, bool thorough, std::uintptr_t word) {
   if (other_block == block.number) {
     if (other_thread == lane.thread || stamp < block.epoch) return Order::before;
     if (other_thread / warp_lanes == lane.warp && lane.seen[other_thread % warp_lanes] >= stamp) return Order::before;
@@ -311,7 +315,7 @@ Order Causality::order(std::uint32_t other_block, unsigned other_thread, Stamp s
   const auto& pending = lane.order->pending;
   if (mine.empty() && block.view.empty() && (pending.empty() || !thorough)) return Order::none;
   const std::lock_guard lock(mutex_);
-  const Target target{other_block, other_thread, stamp};
+  const Target target{other_block, other_thread, stamp, word};
   const auto finds = [&](bool any_scope) {
     Search search(target, any_scope);
     if (search.direct(mine, block.number) || search.direct(block.view, block.number)) return true;

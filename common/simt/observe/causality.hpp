@@ -3,6 +3,7 @@
 // the second one does now. Everything is per thread; barriers and __syncwarp() hand it on. Internal to common/simt/.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -53,12 +54,14 @@ struct Release {
   std::uint32_t block;
   unsigned thread;
   bool device;
+  Stamp at;  ///< when; the word itself was changed then
   Fenced fenced;
   std::shared_ptr<const Published> published;
 };
 
 /// All releases by one word, in the order in which they came.
 struct ReleaseLog {
+  std::uintptr_t word;
   std::deque<Release> releases;
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> of_block;  ///< their places
 };
@@ -93,6 +96,11 @@ struct BlockStanding {
   View view;  ///< what its threads had acquired before the last barrier
   std::vector<Pending> pending;
   std::shared_ptr<const Published> published = nullptr;
+  // Words whose atomic updates' results its threads have used, the latest ones: who has seen the sum knows who has added.
+  std::array<std::uintptr_t, 8> seen{};
+  std::size_t next_seen = 0;
+
+  bool has_seen(std::uintptr_t word) const { return std::find(seen.begin(), seen.end(), word) != seen.end(); }
 };
 
 struct Lane;
@@ -116,7 +124,7 @@ class Causality {
   /// After an atomic operation: what has been released by then may be acquired.
   void performed(Lane& lane, BlockStanding& block, std::uintptr_t address, bool shared, Scope scope, bool changed);
   /// The kernel uses the operation's result.
-  void seen(Lane& lane, std::uintptr_t address);
+  void seen(Lane& lane, BlockStanding& block, std::uintptr_t address);
   void volatile_read(Lane& lane, BlockStanding& block, std::uintptr_t address);
   /// All threads of the block have come to a barrier.
   void barrier(const std::vector<Lane>& lanes, unsigned count, BlockStanding& block);
@@ -124,9 +132,9 @@ class Causality {
   void sync_warp(Lane* lanes, LaneMask mask, BlockStanding& block);
 
   /// Whether what another thread did at `stamp` comes before now. `thorough`: also by way of third threads; what a
-  /// report rests on.
+  /// report rests on. `word`: the word concerned, if what was done there was atomic or volatile, else 0.
   Order order(std::uint32_t other_block, unsigned other_thread, Stamp stamp, const Lane& lane,
-              const BlockStanding& block, bool thorough);
+              const BlockStanding& block, bool thorough, std::uintptr_t word = 0);
 
   /// A volatile read is a look at a flag if the reader fences after it; judged when the launch ends. Of two threads on
   /// one word, where one reads it, volatile, and the other changes it, volatile or by an atomic.

@@ -48,9 +48,11 @@ void GlobalOrder::start_epoch() {
   for (std::size_t i = 0; i < stripes; ++i) stripe_[i].split.clear();
 }
 
-Order GlobalOrder::order_of_write(const Record& r, const Lane& lane, const BlockStanding& block, bool thorough) {
+Order GlobalOrder::order_of_write(const Record& r, const Lane& lane, const BlockStanding& block, std::size_t word,
+                                  bool thorough) {
+  const std::uintptr_t flag = r.write_atomic || r.write_volatile ? memory_.address_of(word) : 0;
   const auto of = [&](unsigned thread) {
-    return causality_.order(r.write_block, thread, r.written, lane, block, thorough);
+    return causality_.order(r.write_block, thread, r.written, lane, block, thorough, flag);
   };
   if (r.write_block != block.number || r.writers == Record::one) return of(r.write_thread);
   // Which lanes of the warp have updated it is not known: any __syncwarp() since then will do.
@@ -85,7 +87,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::with_write(const Record& r, co
   const bool both_atomic = r.write_atomic && is_atomic(use);
   const bool in_reach = near || (!r.write_within_block && use != Use::atomic_block);
   if (both_atomic && in_reach) return std::nullopt;
-  const Order order = order_of_write(r, lane, block, true);
+  const Order order = order_of_write(r, lane, block, word, true);
   if (order == Order::before) return std::nullopt;
   const bool myself = near && r.write_thread == lane.thread;
   const unsigned writer = myself ? r.other_writer : r.write_thread;
@@ -104,6 +106,8 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::with_reads(const Record& r, co
                                                              const BlockStanding& block, Use use, Site site,
                                                              std::size_t word) {
   if (!r.read_block || (r.updated && (is_atomic(use) || use == Use::volatile_write))) return std::nullopt;
+  // Who has used the result of its own update has seen those before it.
+  if (r.updated && r.write_block == block.number && block.has_seen(memory_.address_of(word))) return std::nullopt;
   const Order order = order_of_reads(r, lane, block, true);
   if (order == Order::before) return std::nullopt;
   const bool near = r.read_block == block.number;
@@ -159,7 +163,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::touch(Record& r, bool fresh, c
                                                                                                : Record::several_warps;
     r.other_writer = r.write_thread;
   }
-  if (adds_update && r.write_block != block.number && order_of_write(r, lane, block, false) != Order::before) {
+  if (adds_update && r.write_block != block.number && order_of_write(r, lane, block, word, false) != Order::before) {
     r.read_block = r.write_block;
     r.read_thread = r.write_thread;
     r.readers = Record::one;

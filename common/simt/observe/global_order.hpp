@@ -101,7 +101,8 @@ class GlobalOrder {
                                        const Lane& lane, BlockStanding& block, Use use, Site site);
   std::optional<Conflict> access_word(std::size_t word, unsigned first, unsigned bytes, const Lane& lane,
                                       BlockStanding& block, Use use, Site site);
-  Order order_of_write(const Record& record, const Lane& lane, const BlockStanding& block, bool thorough);
+  Order order_of_write(const Record& record, const Lane& lane, const BlockStanding& block, std::size_t word,
+                       bool thorough);
   Order order_of_reads(const Record& record, const Lane& lane, const BlockStanding& block, bool thorough);
   std::optional<Conflict> with_write(const Record& record, const Lane& lane, const BlockStanding& block, Use use,
                                      Site site, std::size_t word);

@@ -145,7 +145,7 @@ Block::Progress Block::go_on() {
       // The last block has come: what any has done comes before what any does from now on.
       if (grid_->sink) {
         report_unfenced_looks(*grid_);
-        order_->start_launch();
+        order_->start_epoch();
       }
       grid_->arrived = 0;
       ++grid_->openings;
@@ -189,6 +189,7 @@ void Block::resume(Lane& lane) {
 
 void Block::stop(LaneState state) {
   Lane& lane = *current_;
+  if (!doubtful_.empty()) compare_written();
   lane.state = state;
   switch_fiber(&lane.fiber, scheduler_);  // comes back only if the lane is resumed
 }
@@ -286,6 +287,19 @@ void Block::wait_in_collective(const CollectiveCall& call, const void* pc) {
   }
   lane.call = call;
   stop(LaneState::in_collective);
+}
+
+void Block::missing_source(const char* operation, unsigned source) {
+  if (!grid_->sink) return;
+  const Unobserved unobserved;
+  const Lane& lane = *current_;
+  const unsigned thread = lane.thread - lane.lane + source;
+  const char* const why = thread >= threads_                         ? "which the block does not have"
+                          : lanes_[thread].state == LaneState::ended ? "which has ended"
+                                                                     : "which is not in its mask";
+  if (!is_news(DefectKind::bad_mask, lane.wait_site, 0)) return;
+  report(DefectKind::bad_mask, fmt::format("{} reads from lane {} of the warp, {}", operation, source, why),
+         party(lane, lane.wait_site, "calls it"));
 }
 
 // Performs what all lanes concerned have come for. Lanes that have ended, or never were, are not waited for.

@@ -1,7 +1,9 @@
 // Runs the threads of one block after another, each up to where it has to wait for others, and looks on what they do.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -129,6 +131,7 @@ class Block {
   int predicates_count() const { return predicates_count_; }
   void wait_in_collective(const CollectiveCall& call, const void* pc);
   LaneMask live_lanes() const;
+  void missing_source(const char* operation, unsigned source);
   const SharedMemory& shared() const { return shared_; }
   /// What the device's heap can't do, a mistake of the running thread's.
   [[noreturn]] void bad_free(std::uintptr_t address, const char* what, const void* pc);
@@ -147,7 +150,7 @@ class Block {
     const bool aligned = address % bytes == 0;
     if (aligned && global_.contains(address)) [[likely]] {
       if (use != Use::read || !order_->is_quiet_read(standing_, address, bytes))
-        access_global(address, bytes, use, site);
+        access_global(address, address, bytes, use, site);
       record(lane, make_tag(site, is_atomic(use), false, is_store(use), log_bytes), address);
     } else if (aligned && shared_.contains(address)) {
       if (!is_read(use) || !shared_.quick_read(lane, address, bytes)) access_shared(address, bytes, use, site);
@@ -188,7 +191,8 @@ class Block {
   void stop(LaneState state);
   [[noreturn]] void abandon(cudaError_t why = cudaErrorIllegalAddress);
 
-  void access_global(std::uintptr_t address, unsigned bytes, Use use, Site site);
+  /// `real`: where the word lies, which differs from `address` if it is a variable of the device.
+  void access_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site);
   void access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Site site, bool aligned);
   void note_copy(Site site, std::uintptr_t to, std::uintptr_t from);
@@ -214,6 +218,9 @@ class Block {
   std::string describe(std::uintptr_t address, Site site, const char* verb) const;
   Party party(const Lane& lane, Site site, std::string action) const;
   Party party(std::uint32_t block, unsigned thread, Site site, std::string action) const;
+  /// Reports a race later, unless it turns out that the write it is about has changed nothing.
+  void report_if_different(Defect defect, std::uintptr_t address, unsigned bytes);
+  void compare_written();
   void report(DefectKind kind, std::string where, Party one, Party other = {}) const;
   /// The same mistake in the same places is made by many threads, and a report takes time.
   bool is_news(DefectKind kind, Site one, Site other) { return reported_.insert({kind, one, other}).second; }
@@ -243,6 +250,13 @@ class Block {
   // If requests are watched: where the kernel begins asynchronous copies, and what is copied to a shared address.
   std::set<Site> copies_;
   std::unordered_map<std::uintptr_t, std::uintptr_t> copied_from_;
+  struct Doubtful {
+    Defect defect;
+    std::uintptr_t address;
+    unsigned bytes;
+    std::array<std::byte, 16> before;
+  };
+  std::vector<Doubtful> doubtful_;
   std::set<std::tuple<DefectKind, Site, Site>> reported_;  // in this launch
   int predicates_or_ = 0, predicates_and_ = 0, predicates_count_ = 0;
 };

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "common/simt/code/source_lines.hpp"
 #include "common/simt/code/symbols.hpp"
@@ -14,6 +16,15 @@
 
 namespace simt {
 namespace {
+
+// SIMT_SAME_VALUE=allow: threads that write one value to one word do not race. To the C++ standard they do.
+bool same_value_is_allowed() {
+  static const bool allowed = [] {
+    const char* const value = std::getenv("SIMT_SAME_VALUE");
+    return value && std::string_view(value) == "allow";
+  }();
+  return allowed;
+}
 
 // What a report of a race adds to the place.
 const char* remark_of(const GlobalOrder::Conflict& conflict) {
@@ -63,6 +74,24 @@ void Block::report(DefectKind kind, std::string where, Party one, Party other) c
   grid_->sink->report({kind, kernel_name_, std::move(where), std::move(one), std::move(other)});
 }
 
+// When a hook is called the write is still to come. It has come when the thread next stops, and nobody else of the block
+// has run since.
+void Block::report_if_different(Defect defect, std::uintptr_t address, unsigned bytes) {
+  constexpr std::size_t most = 1024;
+  if (doubtful_.size() >= most) compare_written();
+  Doubtful& doubtful = doubtful_.emplace_back(Doubtful{std::move(defect), address, bytes, {}});
+  std::memcpy(doubtful.before.data(), reinterpret_cast<const void*>(address), bytes);
+}
+
+void Block::compare_written() {
+  const Unobserved unobserved;
+  for (Doubtful& doubtful : doubtful_) {
+    if (std::memcmp(doubtful.before.data(), reinterpret_cast<const void*>(doubtful.address), doubtful.bytes) != 0)
+      grid_->sink->report(std::move(doubtful.defect));
+  }
+  doubtful_.clear();
+}
+
 std::uintptr_t Block::known_as(std::uintptr_t address) const {
   if (global_.contains(address) || shared_.contains(address)) return address;
   const std::uintptr_t shadow = global_.shadow_of(address);
@@ -74,7 +103,7 @@ std::string Block::describe(std::uintptr_t address, Site site, const char* verb)
   return global_.describe(known_as(address));
 }
 
-void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site site) {
+void Block::access_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site) {
   const Unobserved unobserved;
   Lane& lane = *current_;
   if (is_atomic(use) || use == Use::volatile_write) {
@@ -92,9 +121,16 @@ void Block::access_global(std::uintptr_t address, unsigned bytes, Use use, Site 
   if (StreamOrder* const streams = StreamOrder::active())
     streams->by_work(address, bytes, use, reinterpret_cast<const void*>(place_of(site)));
   if (!is_read(use) && grid_->sink->watches_writes()) {
-    grid_->sink->written(lane.context, reinterpret_cast<const void*>(address), bytes, place_of(site));
+    grid_->sink->written(lane.context, reinterpret_cast<const void*>(real), bytes, place_of(site));
   }
-  if (!conflict || !is_news(conflict->kind, site, conflict->site)) return;
+  if (!conflict) return;
+  if (same_value_is_allowed() && is_store(use) && conflict->kind == DefectKind::global_race && conflict->other_wrote) {
+    return report_if_different({conflict->kind, kernel_name_, global_.describe(address),
+                                party(lane, site, fmt::format("writes {} bytes", bytes)),
+                                party(conflict->block, conflict->thread, conflict->site, "writes it")},
+                               real, bytes);
+  }
+  if (!is_news(conflict->kind, site, conflict->site)) return;
   Party other;
   if (conflict->known) {
     other = party(conflict->block, conflict->thread, conflict->site, conflict->other_wrote ? "writes it" : "reads it");
@@ -115,7 +151,14 @@ void Block::access_shared(std::uintptr_t address, unsigned bytes, Use use, Site 
     order_->causality().release(lane, standing_, address, true, scope);
   }
   const auto conflict = shared_.access(lane, address, bytes, use, site);
-  if (!conflict || !is_news(conflict->kind, site, conflict->site)) return;
+  if (!conflict) return;
+  if (same_value_is_allowed() && is_store(use) && conflict->kind == DefectKind::shared_race && conflict->other_wrote) {
+    return report_if_different({conflict->kind, kernel_name_, shared_.describe(address, site, verb_of(use)),
+                                party(lane, site, fmt::format("writes {} bytes", bytes)),
+                                party(standing_.number, conflict->thread, conflict->site, "writes it")},
+                               address, bytes);
+  }
+  if (!is_news(conflict->kind, site, conflict->site)) return;
   Party other;
   if (conflict->kind == DefectKind::shared_race) {
     other = party(standing_.number, conflict->thread, conflict->site, conflict->other_wrote ? "writes it" : "reads it");
@@ -127,10 +170,15 @@ void Block::access_shared(std::uintptr_t address, unsigned bytes, Use use, Site 
 
 void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Site site, bool aligned) {
   const Unobserved unobserved;
-  const Lane& lane = *current_;
-  if (!aligned && (global_.contains(address) || shared_.contains(address))) {
-    report(DefectKind::misaligned,
-           (global_.contains(address) ? global_.describe(address) : shared_.describe(address, site, verb_of(use))),
+  Lane& lane = *current_;
+  const std::uintptr_t shadow = global_.shadow_of(address);
+  if (shadow && aligned) {
+    access_global(shadow, address, bytes, use, site);
+    const auto log_bytes = static_cast<unsigned>(std::countr_zero(bytes));
+    return record(lane, make_tag(site, is_atomic(use), false, is_store(use), log_bytes), address);
+  }
+  if (!aligned && (shadow || global_.contains(address) || shared_.contains(address))) {
+    report(DefectKind::misaligned, describe(address, site, verb_of(use)),
            party(lane, site,
                  fmt::format("{} {} bytes at an address that is no multiple of {}", verb_of(use), bytes, bytes)));
     abandon(cudaErrorMisalignedAddress);
@@ -171,8 +219,13 @@ void Block::index_out_of_bounds(std::size_t index, const void* pc) {
 
 void Block::outside_of_variable(std::uintptr_t address, const void* pc) {
   const Unobserved unobserved;
-  const std::string where = global_.contains(address) ? global_.describe(address) : "host memory";
-  report(DefectKind::out_of_bounds, where, party(*current_, site_of(pc), "gets there from a variable"));
+  const bool known = global_.contains(address) || global_.shadow_of(address);
+  const bool own = stacks_->index_of(reinterpret_cast<const void*>(address)) == current_->thread;
+  report(DefectKind::out_of_bounds,
+         known ? global_.describe(known_as(address))
+         : own ? "beyond a local variable"
+               : "host memory",
+         party(*current_, site_of(pc), "gets there from a variable"));
   abandon();
 }
 
@@ -217,7 +270,7 @@ void Block::atomic_done(std::uintptr_t address, Scope scope, bool changed) {
 
 void Block::result_used(std::uintptr_t address) {
   const Unobserved unobserved;
-  order_->causality().seen(*current_, known_as(address));
+  order_->causality().seen(*current_, standing_, known_as(address));
 }
 
 // A lane at the edge of a matrix may read less than the copy's width: part of the same request all the same.
@@ -226,7 +279,7 @@ void Block::read_for_copy(std::uintptr_t from, std::size_t bytes, unsigned width
   const Site site = site_of(pc);
   for (std::size_t done = 0; done < bytes;) {
     const auto piece = static_cast<unsigned>(std::bit_floor(bytes - done));
-    access_global(from + done, piece, Use::read, site);
+    access_global(from + done, from + done, piece, Use::read, site);
     done += piece;
   }
   const auto log_width = static_cast<unsigned>(std::countr_zero(width));

@@ -182,6 +182,9 @@ LaneMask live_lanes() {
 void collective(LaneMask mask, const char* operation, void* mine, void (*combine)(void* const*, LaneMask)) {
   running_block->wait_in_collective({mask, operation, mine, combine, false}, __builtin_return_address(0));
 }
+void missing_source(const char* operation, unsigned source) {
+  running_block->missing_source(operation, source);
+}
 void whole_warp(const char* operation, void* mine, void (*combine)(void* const*, LaneMask), const void* pc) {
   running_block->wait_in_collective({all_lanes, operation, mine, combine, false, true}, pc);
 }
