@@ -29,6 +29,15 @@ struct DeviceLimits {
 };
 
 #ifndef __CUDACC__
+/// Launches by <<<...>>> are noted and left out as those by launch() are.
+inline bool note_written_launch(const simt::WrittenLaunch& what) {
+  const simt::Launch& launch = what.launch;
+  if (launch_log)
+    launch_log->push_back({launch.kernel, {launch.grid, launch.block, launch.dynamic_shared, what.stream}});
+  return !launch_nothing;
+}
+inline const bool notes_written_launches = (simt::on_written_launch = note_written_launch) != nullptr;
+
 /// What the CPU executor answers: a small GPU with four multiprocessors, so that small problems take all the ways that
 /// large ones take on a large GPU.
 inline DeviceLimits executor_limits{4, 227 * 1024, false};

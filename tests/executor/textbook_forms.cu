@@ -230,7 +230,7 @@ TEST(Copies, TakeRowsApart) {
   };
   EXPECT_EQ(copy(4 * sizeof(int), sizeof(int), 3), cudaSuccess);
   EXPECT_EQ(out.to_host(), (std::vector<int>{2, 0, 0, 0, 4, 0, 0, 0, 6, 0, 0, 0}));
-  EXPECT_EQ(copy(sizeof(int), 2 * sizeof(int), 1), cudaErrorInvalidValue) << "a row is longer than the pitch";
+  EXPECT_EQ(copy(sizeof(int), 2 * sizeof(int), 1), cudaErrorInvalidPitchValue) << "a row is longer than the pitch";
   EXPECT_EQ(copy(16 * sizeof(int), sizeof(int), 2), cudaErrorInvalidValue) << "beyond the array";
   EXPECT_EQ(copy(0, 0, 3), cudaSuccess);
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);

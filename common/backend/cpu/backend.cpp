@@ -6,26 +6,12 @@
 #include "common/backend/named_matrix.hpp"
 #include "common/backend/timing.hpp"
 #include "common/check/contender.hpp"
-#include "common/kernel/launch_log.hpp"
 #include "common/simt/code/symbols.hpp"
-#include "common/simt/language/launch.hpp"
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/run/executor.hpp"
 #include "common/simt/run/shared_limits.hpp"
 
 namespace gemm {
-namespace {
-
-// Launches by <<<...>>> are noted and left out as those by launch() are.
-bool note_launch(const simt::WrittenLaunch& what) {
-  const simt::Launch& launch = what.launch;
-  const LaunchShape shape = {launch.grid, launch.block, launch.dynamic_shared, what.stream};
-  if (launch_log) launch_log->push_back({launch.kernel, shape});
-  return !launch_nothing;
-}
-[[maybe_unused]] const bool notes_launches = (simt::on_written_launch = note_launch) != nullptr;
-
-}  // namespace
 
 const DeviceInfo& open_device() {
   static const DeviceInfo info = [] {

@@ -188,7 +188,7 @@ class Image {
       const Symbol symbol{names + symbols[i].st_name, symbols[i].st_value, symbols[i].st_size,
                           local ? source_file : -1};
       if (type == STT_FUNC) functions.push_back(symbol);
-      if (type == STT_OBJECT) objects.push_back(symbol);
+      if (type == STT_OBJECT && symbol.bytes > 0) objects.push_back(symbol);
       if (type == STT_TLS) {
         own_thread_local = symbol.name;
         if (symbol.name == "simt_tls_anchor") anchor = static_cast<std::ptrdiff_t>(symbol.value);

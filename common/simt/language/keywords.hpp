@@ -19,8 +19,8 @@
 #define SIMT_UNOBSERVED __attribute__((no_sanitize("thread", "bounds")))
 
 /// kernel<<<grid, block>>>(a) is SIMT_LAUNCH(kernel)(grid, block)(a). The kernel's name may have commas.
-#define SIMT_LAUNCH(...)                                                                         \
-  ::simt::kernel_of(                                                                             \
-      #__VA_ARGS__, [&](auto take) -> decltype(take(__VA_ARGS__)) { return take(__VA_ARGS__); }, \
-      [&](auto&... arguments)                                                                    \
-          SIMT_UNOBSERVED -> decltype(__VA_ARGS__(arguments...)) { return __VA_ARGS__(arguments...); })
+#define SIMT_LAUNCH(...)                                                                                        \
+  ::simt::kernel_of(                                                                                            \
+      #__VA_ARGS__, [&](auto simt_take) -> decltype(simt_take(__VA_ARGS__)) { return simt_take(__VA_ARGS__); }, \
+      [&](auto&... simt_arguments)                                                                              \
+          SIMT_UNOBSERVED -> decltype(__VA_ARGS__(simt_arguments...)) { return __VA_ARGS__(simt_arguments...); })

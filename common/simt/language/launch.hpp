@@ -27,17 +27,6 @@ inline constexpr DynamicArray dynamic_array;
 // Fetching the arguments is no access of the kernel's.
 #define SIMT_NO_HOOKS __attribute__((no_sanitize("thread", "bounds")))
 
-/// A launch, as it stands in the source.
-struct WrittenLaunch {
-  Launch launch;
-  cudaStream_t stream = nullptr;
-  const char* name = nullptr;  ///< the kernel's, if launch.kernel is only what calls it
-  const void* pc = nullptr;    ///< names its line
-};
-
-/// Told of each launch by <<<...>>> if there is one; false: it is not to run.
-inline bool (*on_written_launch)(const WrittenLaunch& what) = nullptr;
-
 /// Where the caller stands.
 const void* call_site();
 /// Between its shape and its arguments a launch is kept here: those may launch, too.
@@ -88,20 +77,46 @@ class Kernel {
   Pointer kernel_;
 };
 
-/// A kernel that is called by its name, because it has default arguments, or template arguments that follow from those of
-/// the call.
+/// A kernel of which only its name is known, because its template arguments follow from those of the call.
 template <class Call>
-struct CalledKernel {
-  const void* kernel;  ///< null: which instance it is, only the compiler knows
+struct NamedKernel {
   const char* name;
   Call call;
 
   [[gnu::always_inline]] auto operator()(dim3 grid, dim3 block, std::size_t dynamic_shared = 0,
                                          cudaStream_t stream = nullptr) const {
-    const WrittenLaunch what = {{grid, block, dynamic_shared, kernel}, stream, name, call_site()};
+    const WrittenLaunch what = {{grid, block, dynamic_shared, nullptr}, stream, name, call_site()};
     return [call = call, what](auto... arguments) {
       enqueue_call(what, [call, ... arguments = std::move(arguments)]() SIMT_NO_HOOKS { call(arguments...); });
     };
+  }
+};
+
+/// A kernel that has default arguments, and so can be called by its name with fewer.
+template <class Call, class... Parameters>
+struct KernelWithDefaults {
+  void (*kernel)(Parameters...);
+  Call call;
+
+  struct Shaped {
+    KernelWithDefaults of;
+    WrittenLaunch what;
+
+    void operator()(Parameters... arguments) const {
+      enqueue_call(
+          what, [kernel = of.kernel, ... arguments = std::move(arguments)]() SIMT_NO_HOOKS { kernel(arguments...); });
+    }
+    template <class... Fewer>
+    requires(sizeof...(Fewer) < sizeof...(Parameters)) void operator()(Fewer... arguments) const {
+      enqueue_call(what,
+                   [call = of.call, ... arguments = std::move(arguments)]() SIMT_NO_HOOKS { call(arguments...); });
+    }
+  };
+
+  [[gnu::always_inline]] auto operator()(dim3 grid, dim3 block, std::size_t dynamic_shared = 0,
+                                         cudaStream_t stream = nullptr) const {
+    const auto* const any = reinterpret_cast<const void*>(kernel);
+    return Shaped{*this, {{grid, block, dynamic_shared, any}, stream, nullptr, call_site()}};
   }
 };
 
@@ -114,14 +129,13 @@ constexpr bool takes_fewer(std::index_sequence<i...>) {
 /// Takes a kernel's address; can't be called where its name is that of several functions.
 template <class Call>
 struct Know {
-  const char* name;
   Call call;
 
   template <class... Parameters>
   auto operator()(void (*kernel)(Parameters...)) const {
     constexpr std::size_t count = sizeof...(Parameters);
     if constexpr (count > 0 && takes_fewer<Call, Parameters...>(std::make_index_sequence<count - (count > 0)>())) {
-      return CalledKernel<Call>{reinterpret_cast<const void*>(kernel), name, call};
+      return KernelWithDefaults<Call, Parameters...>{kernel, call};
     } else {
       return Kernel<Parameters...>(kernel);
     }
@@ -132,9 +146,9 @@ struct Know {
 template <class Give, class Call>
 auto kernel_of(const char* name, const Give& give, const Call& call) {
   if constexpr (std::is_invocable_v<Give, Know<Call>>) {
-    return give(Know<Call>{name, call});
+    return give(Know<Call>{call});
   } else {
-    return CalledKernel<Call>{nullptr, name, call};
+    return NamedKernel<Call>{name, call};
   }
 }
 

@@ -262,9 +262,8 @@ SIMT_INLINED cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, st
                                                    cudaStream_t stream = nullptr) {
   return simt::copy_from_symbol_async(to, simt::symbol_of(symbol), bytes, offset, kind, stream);
 }
-template <class T, class Variable>
-[[gnu::always_inline]] inline cudaError_t cudaGetSymbolAddress(T** address, const Variable& symbol) {
-  return simt::address_of_symbol(simt_untyped(address), simt::symbol_of(symbol));
+SIMT_INLINED cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
+  return simt::address_of_symbol(address, simt::symbol_of(symbol));
 }
 SIMT_INLINED cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T& symbol) {
   return simt::size_of_symbol(bytes, simt::symbol_of(symbol));

@@ -29,6 +29,7 @@ class GlobalMemory {
   bool release(void* pointer);
 
   std::uintptr_t begin() const { return begin_; }
+  std::size_t bytes() const { return capacity_; }
   bool contains(std::uintptr_t address) const { return address - begin_ < capacity_; }
   /// Whether all of these bytes belong to one allocation.
   bool allocated(std::uintptr_t address, std::size_t bytes) const;

@@ -136,7 +136,7 @@ cudaError_t copy(const Side& to, Side from, const Extent& e, cudaMemcpyKind kind
     for_each_row(e, [&](std::size_t y, std::size_t z) { std::memcpy(there.row(y, z), from.row(y, z), e.width); });
     from = there;
   }
-  const WorkPointer work = issue(*stream, call.name, call.pc, [=] {
+  const WorkPointer work = issue(*stream, call.name, call.pc, [=, keeps = staged] {
     move_box(to, from, e);
     return cudaSuccess;
   });

@@ -44,10 +44,13 @@ __thread std::size_t known_bytes = 0;
 void watch_host(bool on) {
   host_watch = {};
   if (!on) return;
-  const GlobalMemory& memory = GlobalMemory::instance();
-  host_watch.ranges[0] = {memory.begin(), memory.words() * 4};
+  GlobalMemory& memory = GlobalMemory::instance();
+  memory.start_launch();  // so that variables have their words before there is a kernel
+  host_watch.ranges[0] = {memory.begin(), memory.bytes()};
   host_watch.ranges[1] = between(__start_simt_device, __stop_simt_device);
   host_watch.ranges[2] = between(__start_simt_constant, __stop_simt_constant);
+  host_watch.ranges[3] = between(__start_simt_managed, __stop_simt_managed);
+  if (host_watch.ranges[3].bytes > 0) StreamOrder::enable();
 }
 
 bool is_managed_section(std::uintptr_t address) {
@@ -68,6 +71,11 @@ void host_touches(std::uintptr_t address, std::size_t bytes, Use use, const void
   if (is_known && queued() == 0) return;
   const Entered entered({"an access", pc});
   const auto by_host = [&] { return host_at(pc, fmt::format("{} {} bytes", verb_of(use), bytes)); };
+  StreamOrder* const order = queued() > 0 ? StreamOrder::active() : nullptr;
+  if (is_managed_section(address)) {
+    if (order) order->by_host(address, bytes, use, pc);
+    return;
+  }
   if (!is_in(host_watch.ranges[0], address)) {
     return report_of_host(DefectKind::host_access, "the variable " + object_at(address), by_host());
   }
@@ -76,10 +84,7 @@ void host_touches(std::uintptr_t address, std::size_t bytes, Use use, const void
     known_begin = piece->begin;
     known_bytes = piece->bytes;
     known_generation = generation;
-    StreamOrder* const order = StreamOrder::active();
-    if (order && queued() > 0) {
-      order->by_host(address, bytes, use, pc);
-    }
+    if (order) order->by_host(address, bytes, use, pc);
     return;
   }
   std::string where;

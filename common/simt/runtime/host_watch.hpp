@@ -8,17 +8,17 @@
 
 namespace simt {
 
-/// The ranges of addresses of which the host's accesses are of interest: device memory, and the sections of __device__ and
-/// __constant__ variables. Empty but in a program.
+/// The ranges of addresses of which the host's accesses are of interest: device memory, and the sections of __device__,
+/// __constant__ and __managed__ variables. Empty but in a program.
 struct HostWatch {
-  static constexpr unsigned count = 3;
+  static constexpr unsigned count = 4;
   struct Range {
     std::uintptr_t begin = 0;
     std::size_t bytes = 0;
   } ranges[count];
   bool holds(std::uintptr_t address) const {
     return address - ranges[0].begin < ranges[0].bytes || address - ranges[1].begin < ranges[1].bytes ||
-           address - ranges[2].begin < ranges[2].bytes;
+           address - ranges[2].begin < ranges[2].bytes || address - ranges[3].begin < ranges[3].bytes;
   }
 };
 extern HostWatch host_watch;

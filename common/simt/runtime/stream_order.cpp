@@ -110,7 +110,8 @@ void StreamOrder::report(std::uint64_t entry, bool other_wrote, std::uint64_t mi
 
 void StreamOrder::use(std::uint32_t id, std::uintptr_t address, std::size_t bytes, Use use, const void* pc) {
   const GlobalMemory& memory = GlobalMemory::instance();
-  if (bytes == 0 || !memory.contains(address)) return;
+  if (const std::uintptr_t shadow = memory.shadow_of(address)) address = shadow;
+  if (bytes == 0 || memory.word_of(address) >= memory.words()) return;
   const Site site = site_at(reinterpret_cast<std::uintptr_t>(pc));
   const std::uintptr_t end = address + bytes;
   for (std::uintptr_t at = address; at < end; at = at / 4 * 4 + 4) {
