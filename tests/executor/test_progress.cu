@@ -4,7 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <numeric>
+#include <functional>
+#include <set>
 #include <vector>
 
 #include "tests/executor/defects.hpp"
@@ -282,6 +283,80 @@ TEST(Deadlock, ALockThatNobodyGivesBack) {
   const Findings findings = FINDINGS(lock_twice, {.grid = 8, .block = 64}, mutex.data());
   ASSERT_EQ(findings.result().defects.size(), 1u) << findings.text();
   EXPECT_EQ(findings.result().defects[0].kind, DefectKind::deadlock) << findings.text();
+}
+
+// Several launches under one inspection, in which launches of one kernel and shape are one observation.
+simt::InspectionResult looked_on(const std::function<void()>& launches) {
+  simt::InspectionResult result;
+  simt::Inspection inspection(result);
+  inspection.merges_launches = true;
+  launches();
+  return result;
+}
+
+__global__ void mark_block(int* marks) {
+  if (threadIdx.x == 0) marks[blockIdx.y * gridDim.x + blockIdx.x] = 1;
+  __syncthreads();
+}
+__global__ void sum_up(const int* marks, int* out, int n) {
+  int sum = 0;
+  for (int i = 0; i < n; ++i) sum += marks[i] == 1;
+  *out = sum;
+}
+TEST(Sample, RunsBlocksAllOverTheGridAndExtrapolates) {
+  constexpr int width = 64, height = 32;
+  DeviceArray<int> marks(width * height), out(1);
+  simt::set_block_sample(16);
+  const auto result = looked_on([&] {
+    ASSERT_TRUE(launch(mark_block, {.grid = {width, height}, .block = 64}, marks.data()));
+    ASSERT_TRUE(launch(sum_up, {}, marks.data(), out.data(), width * height));
+  });
+  simt::set_block_sample(0);
+  EXPECT_EQ(out.to_host()[0], 16);
+  EXPECT_TRUE(result.defects.empty()) << "what is not written because its block did not run is nobody's mistake";
+  ASSERT_EQ(result.kernels.size(), 2u);
+  const simt::KernelObservation& sampled = result.kernels[0];
+  EXPECT_EQ(sampled.sampled_blocks, 16u);
+  EXPECT_EQ(sampled.barriers, width * height);
+  ASSERT_EQ(sampled.sites.size(), 1u);
+  EXPECT_EQ(sampled.sites[0].requests, width * height);
+  EXPECT_EQ(result.kernels[1].sampled_blocks, 0u) << "of one block all is run";
+  const std::vector<int> ran = marks.to_host();
+  for (const int corner : {0, width - 1, width * (height - 1), width * height - 1}) EXPECT_EQ(ran[corner], 1);
+  std::set<int> columns;
+  for (int i = 0; i < width * height; ++i) {
+    if (ran[i] == 1) columns.insert(i % width);
+  }
+  EXPECT_GT(columns.size(), 8u);
+}
+
+TEST(Sample, CooperativeLaunchesRunWhole) {
+  auto memory = zeros<int>(128);
+  simt::set_block_sample(4);
+  COOPERATIVE(read_the_next, 64, 1, memory.data(), memory.data() + 64, true).expect_silence();
+  simt::set_block_sample(0);
+  EXPECT_EQ(memory.to_host()[64], 1);
+}
+
+__global__ void increment(int* cells) {
+  cells[threadIdx.x] += 1;
+}
+TEST(Launches, ThousandsAreCheapAndOneObservation) {
+  DeviceArray<int> much(16 << 20);  // not gone through each time
+  ASSERT_EQ(cudaMemset(much.data(), 0, 4 * 64), cudaSuccess);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto result = looked_on([&] {
+    for (int i = 0; i < 2000; ++i) ASSERT_TRUE(launch(increment, {.block = i % 2 == 0 ? 32 : 64}, much.data()));
+  });
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  ASSERT_EQ(result.kernels.size(), 2u);
+  for (const simt::KernelObservation& kernel : result.kernels) {
+    EXPECT_EQ(kernel.launches, 1000u);
+    for (const simt::SiteCounts& site : kernel.sites) EXPECT_EQ(site.requests, 1000u * kernel.block.x / 32);
+  }
+  int first = 0;
+  ASSERT_EQ(cudaMemcpy(&first, much.data(), sizeof first, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(first, 2000);
 }
 
 }  // namespace

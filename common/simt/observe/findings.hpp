@@ -22,14 +22,14 @@ enum class DefectKind {
   deadlock,
   bad_mask,
   launch_limit,
-  host_access,     ///< the host's code reads or writes device memory
-  not_waited,      ///< the host uses memory that queued work uses, too, before it has waited for that work
-  stream_race,     ///< two pieces of work that nothing orders, in two streams, use the same memory
-  copy_direction,  ///< the kind of a copy does not fit its pointers
-  bad_copy,        ///< a copy or fill beyond its memory, or of memory that is freed
-  bad_free,        ///< of what can't be freed, or has been
-  ignored_error,   ///< a call has failed, and the program never asked
-  leak,            ///< a warning: device memory that nobody has freed
+  host_access,         ///< the host's code reads or writes device memory
+  not_waited,          ///< the host uses memory that queued work uses, too, before it has waited for that work
+  stream_race,         ///< two pieces of work that nothing orders, in two streams, use the same memory
+  copy_direction,      ///< the kind of a copy does not fit its pointers
+  bad_copy,            ///< a copy or fill beyond its memory, or of memory that is freed
+  bad_free,            ///< of what can't be freed, or has been
+  ignored_error,       ///< a call has failed, and the program never asked
+  leak,                ///< a warning: device memory that nobody has freed
   half_block_barrier,  ///< a warning: not all threads of the block that are still running wait at the same barrier
   barrier_after_exit,  ///< a warning: some threads of a warp have ended when the others wait at a barrier
 };
@@ -50,7 +50,7 @@ struct Party {
 struct Defect {
   DefectKind kind;
   std::string kernel;  ///< empty: the host's own
-  std::string where;  ///< the memory concerned: "as + 132 (of 4096 bytes)"
+  std::string where;   ///< the memory concerned: "as + 132 (of 4096 bytes)"
   Party one, other;
   std::string text() const;  ///< all of it on one line, with files and lines
 };
@@ -68,7 +68,7 @@ struct SiteCounts {
   std::uint64_t conflicts = 0;   ///< wavefronts that other addresses would have saved
 };
 
-/// One launch of one kernel.
+/// One launch of one kernel; or all its launches with the same grid, block and dynamic shared memory, in sum.
 struct KernelObservation {
   std::string kernel;
   dim3 grid, block;
@@ -78,6 +78,9 @@ struct KernelObservation {
   /// How often each basic block of the kernel's machine code ran: fma_count.hpp makes FMAs of it.
   std::vector<std::pair<std::uintptr_t, std::uint64_t>> block_runs;
   std::uint64_t tensor_flops = 0;
+  std::uint64_t launches = 1;
+  /// How many blocks of each launch ran, if only a sample did: the numbers are extrapolated from them. 0: all ran.
+  std::uint64_t sampled_blocks = 0;
 };
 
 struct InspectionResult {

@@ -59,6 +59,10 @@ GlobalMemory::GlobalMemory() {
       munmap(range, capacity_ + page);
       continue;
     }
+    void* touched =
+        mmap(nullptr, words() / chunk + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (touched == MAP_FAILED) throw std::bad_alloc();
+    touched_ = static_cast<std::uint8_t*>(touched);
     begin_ = next_ = page_ceil(reinterpret_cast<std::uintptr_t>(range));
     end_ = begin_ + capacity_ / 8 * 7;  // the rest is for a process apart
     states_ = static_cast<std::uint8_t*>(states);
@@ -237,8 +241,28 @@ void GlobalMemory::change_states(Change change) {
 }
 
 void GlobalMemory::start_launch() {
-  change_states([](std::uint8_t state) { return (state & (all_written | by_kernel)) | untouched; });
+  start_allocations();
   start_variables();
+}
+
+void GlobalMemory::start_allocations() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [start, allocation] : allocations_) {
+    for (const Range& range : allocation.open) {
+      const std::size_t end = (word_of(range.end - 1)) / chunk + 1;
+      for (std::size_t c = word_of(range.begin) / chunk; c < end; ++c) {
+        const void* const next = std::memchr(touched_ + c, 1, end - c);
+        if (!next) break;
+        c = static_cast<std::size_t>(static_cast<const std::uint8_t*>(next) - touched_);
+        touched_[c] = 0;
+        std::uint8_t* const states = states_ + c * chunk;
+        for (std::size_t i = 0; i < chunk; ++i) {
+          const auto fresh = static_cast<std::uint8_t>((states[i] & (all_written | by_kernel)) | untouched);
+          states[i] = status_of(states[i]) == unallocated ? states[i] : fresh;
+        }
+      }
+    }
+  }
 }
 
 // Variables of the device have a value from the start.
@@ -334,6 +358,7 @@ void* GlobalMemory::copy_in(Holding other, const std::string& bytes, const std::
   for (Range& range : allocation.open) range = {range.begin + shift, range.end + shift};
   std::memcpy(memory, bytes.data(), std::min(bytes.size(), allocation.bytes));
   std::memcpy(states_ + word_of(begin), states.data(), std::min(states.size(), (allocation.bytes + 3) / 4));
+  for (std::size_t at = 0; at < allocation.bytes; at += chunk * 4) mark_touched(word_of(begin + at));
   if (!other.matrix.name.empty()) {
     other.matrix.first += shift;
     matrices_.push_back(std::move(other.matrix));

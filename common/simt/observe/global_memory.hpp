@@ -85,12 +85,19 @@ class GlobalMemory {
   /// And these no longer, although there are numbers.
   void mark_unwritten(std::uintptr_t address, std::size_t bytes);
 
+  /// To be called when a word's status is no longer untouched, because only what is marked so is gone through when the
+  /// next launch begins: thousands of small ones shall be cheap, however much is allocated.
+  void mark_touched(std::size_t word) { std::atomic_ref(touched_[word / chunk]).store(1, std::memory_order_relaxed); }
   /// Forgets who accessed what: a launch begins.
   void start_launch();
   /// Forgets what kernels wrote: an inspection begins.
   void start_inspection();
   /// The offset of the first of these bytes whose word no kernel of the inspection has written; nothing if all were.
   std::optional<std::size_t> first_not_by_kernel(std::uintptr_t address, std::size_t bytes) const;
+
+  /// From now on nobody can know what should have been written: a launch runs in part only.
+  void excuse_unwritten() { excuses_unwritten_ = true; }
+  bool excuses_unwritten() const { return excuses_unwritten_; }
 
   struct Range {
     std::uintptr_t begin, end;
@@ -143,6 +150,7 @@ class GlobalMemory {
 
  private:
   GlobalMemory();
+  void start_allocations();
   void set_accessible(bool accessible);
   void start_variables();
   template <class Change>
@@ -167,10 +175,13 @@ class GlobalMemory {
   std::uintptr_t begin_ = 0;
   std::size_t capacity_ = 0;
   std::uint8_t* states_ = nullptr;
+  static constexpr std::size_t chunk = 4096;  // words
+  std::uint8_t* touched_ = nullptr;           // for each chunk whether a word of it may be
 
   mutable std::mutex mutex_;
   std::uintptr_t next_ = 0, end_ = 0;  // of the addresses that this process hands out
   bool apart_ = false;
+  bool excuses_unwritten_ = false;
   std::vector<std::uintptr_t> adopted_;
   std::map<std::uintptr_t, Allocation> allocations_;
   std::map<std::uintptr_t, std::size_t> freed_;  // and how many bytes it had

@@ -45,7 +45,9 @@ void GlobalOrder::start_launch() {
 
 void GlobalOrder::start_epoch() {
   memory_.start_launch();
-  for (std::size_t i = 0; i < stripes; ++i) stripe_[i].split.clear();
+  for (std::size_t i = 0; i < stripes; ++i) {
+    if (!stripe_[i].split.empty()) stripe_[i].split.clear();
+  }
 }
 
 Order GlobalOrder::order_of_write(const Record& r, const Lane& lane, const BlockStanding& block, std::size_t word,
@@ -215,6 +217,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
   written |= touched;
 
   std::uint8_t next = status;
+  if (status == Memory::untouched) memory_.mark_touched(word);
   if (status == Memory::shared) {
     if (!is_read(use)) {
       // One of its readers is on record still; if that is this block, the other one is not. What an atomic has ordered

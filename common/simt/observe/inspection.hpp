@@ -10,7 +10,8 @@ namespace simt {
 /// While it lives, every launch of this process is inspected and its result goes to `result`. One at a time.
 class Inspection {
  public:
-  explicit Inspection(InspectionResult& result) : sink_(result, on_global_write, on_request, on_launch_end) {}
+  explicit Inspection(InspectionResult& result)
+      : sink_(result, on_global_write, on_request, on_launch_end, merges_launches) {}
 
   /// Called for each write of a kernel to global memory; blocks then run one after another.
   WriteObserver on_global_write;
@@ -18,6 +19,8 @@ class Inspection {
   RequestObserver on_request;
   /// Called when a launch has ended.
   std::function<void()> on_launch_end;
+  /// Whether launches of one kernel and shape become one observation: a program may have thousands.
+  bool merges_launches = false;
 
  private:
   Sink sink_;

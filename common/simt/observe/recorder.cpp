@@ -13,8 +13,10 @@ namespace simt {
 
 namespace {
 
+constexpr std::size_t runs_at_a_time = 16;  // drain() looks for basic blocks that have run: few have
+
 constexpr std::size_t bytes_of_runs(std::size_t sites) {
-  return (sites / 4 + 1) * sizeof(std::uint64_t);
+  return (sites / 4 + 1 + runs_at_a_time) * sizeof(std::uint64_t);
 }
 
 }  // namespace
@@ -191,10 +193,14 @@ void Recorder::drain(std::vector<SiteCounts>& sites,
     site.counts.requests = site.counts.lanes = site.counts.sectors = site.counts.lines = 0;
     site.counts.wavefronts = site.counts.conflicts = 0;
   }
-  for (std::size_t i = 0; i <= covered_ / 4; ++i) {
-    if (block_runs_[i] == 0) continue;
-    block_runs.emplace_back(place_of(static_cast<Site>(i * 4)), block_runs_[i]);
-    block_runs_[i] = 0;
+  for (std::size_t first = 0; first <= covered_ / 4; first += runs_at_a_time) {
+    std::uint64_t any = 0;
+    for (std::size_t i = first; i < first + runs_at_a_time; ++i) any |= block_runs_[i];
+    if (any == 0) continue;
+    for (std::size_t i = first; i < first + runs_at_a_time; ++i) {
+      if (const std::uint64_t runs = std::exchange(block_runs_[i], 0))
+        block_runs.emplace_back(place_of(static_cast<Site>(i * 4)), runs);
+    }
   }
 }
 

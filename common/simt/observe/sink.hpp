@@ -1,7 +1,9 @@
 // Collects what the workers find during one inspection. Internal to common/simt/.
 #pragma once
 
+#include <array>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string>
@@ -21,15 +23,14 @@ class Sink {
  public:
   /// All must outlive it.
   Sink(InspectionResult& result, const WriteObserver& on_global_write, const RequestObserver& on_request,
-       const std::function<void()>& on_launch_end);
+       const std::function<void()>& on_launch_end, const bool& merges_launches);
   ~Sink();
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
 
   void start_launch(const Launch& launch, const std::string& name);
-  void end_launch() const {
-    if (on_launch_end_) on_launch_end_();
-  }
+  /// `sampled_blocks`: so many have run, and stand for all of the grid's; 0: all have.
+  void end_launch(std::uint64_t sampled_blocks);
   /// What one worker has counted.
   void add(std::vector<SiteCounts> sites, std::vector<std::pair<std::uintptr_t, std::uint64_t>> block_runs,
            std::uint64_t barriers, std::uint64_t tensor_flops, std::size_t static_shared);
@@ -50,7 +51,12 @@ class Sink {
   const WriteObserver& on_global_write_;
   const RequestObserver& on_request_;
   const std::function<void()>& on_launch_end_;
+  const bool& merges_launches_;
   std::mutex mutex_;
+  KernelObservation current_;  // of the launch under way
+  unsigned launches_ = 0;
+  using Shape = std::tuple<std::string, std::array<unsigned, 6>, std::size_t, std::uint64_t>;
+  std::map<Shape, std::size_t> known_;  // if launches are merged: where each is
   std::set<std::tuple<DefectKind, std::uintptr_t, std::uintptr_t>> seen_;
 };
 

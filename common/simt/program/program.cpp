@@ -4,17 +4,24 @@
 //   SIMT_COUNT=1   each kernel's accesses, and what they cost; SIMT_LINES=1: each line's
 //   SIMT_JSON=FILE all of it as JSON
 //   SIMT_LEAKS=1   memory that is never freed
+//   SIMT_SAMPLE=N  only N blocks of each launch run, and counts are extrapolated
+//   SIMT_ORDER=N   blocks begin in another order: another one for each N, 0 as their numbers are
+#include "common/simt/runtime/program.hpp"
+
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <string>
 
 #include "common/simt/observe/inspection.hpp"
 #include "common/simt/program/report.hpp"
 #include "common/simt/run/executor.hpp"
-#include "common/simt/runtime/program.hpp"
 
 namespace simt {
 namespace {
@@ -22,6 +29,19 @@ namespace {
 bool asked_for(const char* name) {
   const char* const value = std::getenv(name);
   return value && *value && std::string_view(value) != "0";
+}
+
+// 0 if it isn't there.
+std::uint32_t number_in(const char* name) {
+  const char* const text = std::getenv(name);
+  if (!text || !*text) return 0;
+  std::uint32_t number = 0;
+  const char* const end = text + std::strlen(text);
+  if (const auto [rest, error] = std::from_chars(text, end, number); error != std::errc{} || rest != end) {
+    std::fprintf(stderr, "error: %s='%s' is no number from 0 to 4294967295\n", name, text);
+    _exit(2);
+  }
+  return number;
 }
 
 // Never destroyed: workers may outlive main().
@@ -48,6 +68,10 @@ void at_the_end(int status, void*) {
   std::fflush(nullptr);
   tell_mistakes();
   const InspectionResult& result = observed->result;
+  if (std::ranges::any_of(result.kernels, [](const KernelObservation& kernel) { return kernel.sampled_blocks > 0; }))
+    std::fputs(
+        "simt: only a sample of the blocks ran: results, and mistakes that follow from them, are not the program's\n",
+        stderr);
   if (asked_for("SIMT_COUNT") || asked_for("SIMT_LINES"))
     std::fputs(counts_text(result, asked_for("SIMT_LINES")).c_str(), stderr);
   if (asked_for("SIMT_JSON")) {
@@ -65,6 +89,9 @@ void at_the_end(int status, void*) {
 [[gnu::constructor(101)]] void begin() {
   observed = new Observed;
   observed->inspection.on_launch_end = tell_mistakes;
+  observed->inspection.merges_launches = true;
+  set_block_order(static_cast<unsigned>(number_in("SIMT_ORDER")));
+  set_block_sample(number_in("SIMT_SAMPLE"));
   worker_count();  // the workers are there before what ends them is registered, and so until after the end
   start_program();
   on_exit(at_the_end, nullptr);

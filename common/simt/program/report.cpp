@@ -53,7 +53,7 @@ std::vector<Launches> merged(const InspectionResult& result, bool lines) {
         known.try_emplace({kernel.kernel, g.x, g.y, g.z, b.x, b.y, b.z, kernel.dynamic_shared}, all.size());
     if (is_new) all.emplace_back().first = &kernel;
     Launches& sum = all[at->second];
-    ++sum.number;
+    sum.number += kernel.launches;
     sum.barriers += kernel.barriers;
     sum.tensor_flops += kernel.tensor_flops;
     const FmaCount fmas = count_fmas(kernel);
@@ -76,6 +76,11 @@ std::string shape(dim3 d) {
   return d.y != 1 ? fmt::format("{} x {}", d.x, d.y) : fmt::format("{}", d.x);
 }
 
+std::string sampled(const KernelObservation& kernel) {
+  if (kernel.sampled_blocks == 0) return "";
+  return fmt::format("; numbers extrapolated from {} blocks", kernel.sampled_blocks);
+}
+
 nlohmann::ordered_json json_of(const Access& access) {
   return {{"requests", access.requests}, {"accesses", access.lanes},        {"bytes", access.bytes},
           {"sectors", access.sectors},   {"wavefronts", access.wavefronts}, {"conflicts", access.conflicts}};
@@ -95,9 +100,9 @@ bool has_mistakes(const InspectionResult& result) {
 std::string counts_text(const InspectionResult& result, bool lines) {
   std::string text;
   for (const Launches& each : merged(result, lines)) {
-    text += fmt::format("\n{}: {} of {} blocks of {} threads\n", each.first->kernel,
+    text += fmt::format("\n{}: {} of {} blocks of {} threads{}\n", each.first->kernel,
                         each.number == 1 ? "a launch" : fmt::format("{} launches", each.number),
-                        shape(each.first->grid), shape(each.first->block));
+                        shape(each.first->grid), shape(each.first->block), sampled(*each.first));
     text += fmt::format("  {:<30} {:>12} {:>14} {:>12} {:>12} {:>12}\n", "", "requests", "bytes", "sectors",
                         "wavefronts", "conflicts");
     for (const auto& [kind, access] : each.by_kind) text += row(kind, access);
@@ -137,6 +142,7 @@ std::string report_json(const InspectionResult& result, int status) {
                                     {"static_shared", k.static_shared},
                                     {"launches", each.number},
                                     {"barriers", each.barriers}};
+    if (k.sampled_blocks) entry["extrapolated_from_blocks"] = k.sampled_blocks;
     if (each.knows_fmas) entry["fma32"] = each.fma32, entry["fma64"] = each.fma64;
     if (each.tensor_flops) entry["tensor_flops"] = each.tensor_flops;
     for (const auto& [kind, access] : each.by_kind) entry["accesses"][kind] = json_of(access);

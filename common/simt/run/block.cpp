@@ -205,25 +205,24 @@ void Block::abandon(cudaError_t why) {
 // Takes the warp's lanes to the next barrier of the block, or to their ends; or, if those that could go on read the same
 // words over and over, so far that another warp may write them.
 void Block::run_warp(Lane* lanes, unsigned count) {
+  const bool inspects = grid_->sink;
   for (;;) {
+    bool runs = false, waits_for_others = false, in_collective = false;
     for (unsigned l = 0; l < count; ++l) {
-      if (lanes[l].state == LaneState::ready || lanes[l].state == LaneState::buffer_full) resume(lanes[l]);
+      Lane& lane = lanes[l];
+      if (lane.state == LaneState::ready || lane.state == LaneState::buffer_full) resume(lane);
+      if (lane.state == LaneState::buffer_full) (gives_way(lane) ? waits_for_others : runs) = true;
+      in_collective |= lane.state == LaneState::in_collective;
       if (grid_->aborted) return;
     }
-    if (grid_->sink) recorder_.merge(lanes, count);
-    const bool served = serve_collectives(lanes, count);
-    if (grid_->sink) hand_on_requests(lanes->warp);
-    const auto is = [&](auto... states) {
-      return std::any_of(lanes, lanes + count, [&](const Lane& lane) { return ((lane.state == states) || ...); });
-    };
+    if (inspects) recorder_.merge(lanes, count);
+    const bool served = in_collective && serve_collectives(lanes, count);
+    if (inspects) hand_on_requests(lanes->warp);
     if (grid_->aborted) return;
-    const bool runs = std::any_of(lanes, lanes + count, [](const Lane& lane) {
-      return lane.state == LaneState::buffer_full && !gives_way(lane);
-    });
     if (served || runs) continue;
-    if (is(LaneState::in_collective) && !is(LaneState::buffer_full)) return explain_standstill(lanes, count);
+    if (in_collective && !waits_for_others) return explain_standstill(lanes, count);
     recorder_.flush();
-    if (grid_->sink) hand_on_requests(lanes->warp);
+    if (inspects) hand_on_requests(lanes->warp);
     return;
   }
 }

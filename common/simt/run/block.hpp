@@ -35,17 +35,13 @@ struct Grid {
   Body body{};
   Sink* sink = nullptr;  ///< null: nobody inspects
   std::uint64_t blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
-  std::uint64_t to_run = blocks;             ///< fewer if only a sample of them runs
-  std::atomic<std::uint64_t> next_block{0};  ///< counts up to to_run; the block is number_of() it
-  std::uint64_t first = 0, step = 1;         ///< without a common divisor with to_run
-  std::atomic<bool> aborted{false};          ///< after a mistake that nothing sensible can follow
+  std::uint64_t to_run = blocks;                ///< fewer if only a sample of them runs
+  std::atomic<std::uint64_t> next_block{0};     ///< counts up to to_run; the block is number_of() it
+  std::uint64_t first = 0, step = 1;            ///< without a common divisor with to_run
+  std::atomic<bool> aborted{false};             ///< after a mistake that nothing sensible can follow
   std::atomic<cudaError_t> fault{cudaSuccess};  ///< what it was, as CUDA calls it
 
-  /// Of a sample, the i-th block is the one at i / (to_run - 1) of the way from the first to the last.
-  std::uint64_t number_of(std::uint64_t turn) const {
-    const std::uint64_t i = (first + turn * step) % to_run;
-    return to_run == blocks ? i : i * (blocks - 1) / (to_run - 1);
-  }
+  std::uint64_t number_of(std::uint64_t turn) const;
 
   // Workers that have not finished, how many of them can't go on, and how often one of these could after all.
   std::atomic<unsigned> workers{0}, idle{0};

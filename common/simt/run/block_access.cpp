@@ -113,6 +113,7 @@ void Block::access_global(std::uintptr_t address, std::uintptr_t real, unsigned 
     order_->causality().volatile_read(lane, standing_, address);
   }
   auto conflict = order_->access(lane, standing_, address, bytes, use, site);
+  if (conflict && conflict->kind == DefectKind::uninitialised_global && global_.excuses_unwritten()) conflict.reset();
   // Between the rows of a matrix nobody may write; and who reads there what nobody has written reads past a row.
   const bool checks_rows = !is_read(use) || (conflict && conflict->kind == DefectKind::uninitialised_global);
   if (checks_rows && global_.outside_of_a_matrix(address, bytes)) {

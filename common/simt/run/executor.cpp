@@ -115,6 +115,7 @@ std::string beyond_limits(const Launch& what) {
 }
 
 unsigned block_order = 0;
+std::uint64_t block_sample = 0;
 
 // Any step that has no divisor in common with the number of blocks meets each block once.
 void put_in_order(Grid& grid) {
@@ -199,6 +200,9 @@ unsigned worker_count() {
 void set_block_order(unsigned order) {
   block_order = order;
 }
+void set_block_sample(std::uint64_t blocks) {
+  block_sample = blocks;
+}
 
 Refusal refusal_of(const Launch& what, bool must_be_allowed) {
   if (std::string why = beyond_limits(what); !why.empty()) return {cudaErrorInvalidConfiguration, std::move(why)};
@@ -213,6 +217,11 @@ Refusal refusal_of(const Launch& what, bool must_be_allowed) {
 
 cudaError_t run_launch(const Launch& what, const std::string& kernel, Body body) {
   Grid grid(what, kernel, body, active_sink());
+  const bool samples = block_sample > 0 && block_sample < grid.blocks && !what.cooperative;
+  if (samples) {
+    grid.to_run = block_sample;
+    GlobalMemory::instance().excuse_unwritten();
+  }
   put_in_order(grid);
   if (grid.sink) {
     grid.sink->start_launch(what, kernel);
@@ -222,7 +231,7 @@ cudaError_t run_launch(const Launch& what, const std::string& kernel, Body body)
   const GlobalMemory::Opening opening;
   Pool::instance().run(grid, alone ? 1 : worker_count());
   if (grid.sink && !grid.aborted) report_unfenced_looks(grid);
-  if (grid.sink) grid.sink->end_launch();
+  if (grid.sink) grid.sink->end_launch(samples ? grid.to_run : 0);
   return grid.aborted && grid.fault == cudaSuccess ? cudaErrorLaunchTimeout : grid.fault.load();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "common/simt/language/grid.hpp"
@@ -48,5 +49,10 @@ void set_available_memory(std::size_t bytes);
 /// In which order the blocks of later launches begin: 0 as their numbers are, any other number another order, the same each
 /// time. On a GPU there is none to rely on.
 void set_block_order(unsigned order);
+
+/// Later launches of more blocks run only so many of them, spread over the grid; what an inspection counts is extrapolated. 0:
+/// all of them. Cooperative launches always run whole. What a kernel would have written by the others is missing, so from the
+/// first such launch on nobody is told of memory that is not initialised.
+void set_block_sample(std::uint64_t blocks);
 
 }  // namespace simt

@@ -20,6 +20,21 @@ constexpr std::chrono::microseconds between_looks{20};
 
 }  // namespace
 
+std::uint64_t Grid::number_of(std::uint64_t turn) const {
+  const std::uint64_t i = (first + turn * step) % to_run;
+  if (to_run == blocks) return i;
+  // A sample: one of each of to_run equal parts of the grid, not always at the same place, or all might lie in one column
+  // of it. The corners of a plane are among them, if there are that many.
+  const std::uint64_t begin = i * blocks / to_run, end = (i + 1) * blocks / to_run;
+  const std::uint64_t right = launch.grid.x - 1, low = blocks - launch.grid.x;
+  if (i == 0) return 0;
+  if (i == to_run - 1) return blocks - 1;
+  if (right > 0 && right < end && (i == 1 || right >= begin)) return right;
+  if (low > right && low >= begin && (i == to_run - 2 || low < end)) return low;
+  const std::uint64_t scattered = i * 0x9e3779b1u % (std::uint64_t{1} << 32);  // by the golden ratio
+  return begin + (scattered * (end - begin) >> 32);
+}
+
 void Worker::run(Grid& grid) {
   workplace_.recorder.cover_all_images();
   workplace_.recorder.keep_requests(grid.sink && grid.sink->watches_requests());
