@@ -163,6 +163,8 @@ def measure(selected: list[Program], options: argparse.Namespace) -> dict[str, o
     return {
         "device": first_line(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]),
         "driver": first_line(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]),
+        # With HMM, kernels may read the host's memory.
+        "addressing": first_line(["sh", "-c", "nvidia-smi -q | grep Addressing"]),
         "cuda": first_line(["sh", "-c", "nvcc --version | grep release"]),
         "programs": dict(sorted(results.items())),
     }

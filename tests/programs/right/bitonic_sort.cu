@@ -1,4 +1,4 @@
-// Bitonic sort: steps within a block run in shared memory, the others are a launch each.
+// Bitonic sort: steps within a block run in shared memory, each other step is one launch.
 #include <algorithm>
 #include <cstdio>
 #include <vector>

@@ -1,4 +1,4 @@
-// A 2-D convolution with the mask in constant memory; outside of the image all is zero.
+// A 2-D convolution with the mask in constant memory; pixels outside of the image are zero.
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // All shortest paths by Floyd and Warshall, a launch per intermediate vertex.
-// Row and column k don't change in step k, but they are written: so a step writes into the other of two matrices.
+// Step k reads row k and column k while it writes all elements. So it reads one matrix and writes another.
 #include <algorithm>
 #include <cstdio>
 #include <utility>

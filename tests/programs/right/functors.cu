@@ -1,4 +1,4 @@
-// Templates: transform and reduce for any type and any operation, which is a functor or a lambda.
+// Templates: transform and reduce for any type and any operation, given as a functor.
 #include <cstdio>
 #include <vector>
 

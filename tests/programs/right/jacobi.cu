@@ -1,4 +1,4 @@
-// Jacobi's method for A x = b with two vectors in turn; the host stops when x no longer changes.
+// Jacobi's method for A x = b with two vectors that swap roles; the host stops when x no longer changes.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The longest common subsequence by dynamic programming: an anti-diagonal of the table per launch.
+// The longest common subsequence by dynamic programming: one launch per anti-diagonal of the table.
 #include <algorithm>
 #include <cstdio>
 #include <string>

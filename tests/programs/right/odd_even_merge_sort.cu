@@ -1,4 +1,4 @@
-// Batcher's odd-even merge sort, a launch per step of the network.
+// Batcher's odd-even merge sort, one launch per step of the network.
 #include <algorithm>
 #include <cstdio>
 #include <functional>

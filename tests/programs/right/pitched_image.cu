@@ -1,4 +1,4 @@
-// An image with padded rows: cudaMallocPitch, and copies in two dimensions, of a part, too.
+// An image with padded rows: cudaMallocPitch, and 2-D copies of the whole image and of a part.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// A sum by a tree in shared memory, in three ways of choosing who adds; launched until one value is left.
+// A sum by a tree in shared memory, with three assignments of threads to additions; launched until one value is left.
 #include <cstdio>
 #include <utility>
 #include <vector>

@@ -1,5 +1,5 @@
 // A scan in one pass: a block publishes its sum, and adds up the sums before it (decoupled look-back).
-// Tickets instead of blockIdx: whoever waits, waits for blocks that have begun already.
+// A ticket instead of blockIdx: a block waits only for blocks that have already begun.
 #include <cstdio>
 #include <vector>
 

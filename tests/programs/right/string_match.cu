@@ -1,4 +1,4 @@
-// Where a pattern occurs in a text: one thread per position, results in order by a host's sort.
+// Where a pattern occurs in a text: one thread per position; the host sorts the results.
 #include <algorithm>
 #include <cstdio>
 #include <string>

@@ -1,4 +1,4 @@
-// Each thread has its own number of steps, and with it its own number of barriers.
+// Threads of one block run different numbers of steps, so they reach different numbers of barriers.
 #include <cstdio>
 
 __global__ void relax(const int* steps, int* values) {

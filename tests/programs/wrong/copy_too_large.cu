@@ -1,4 +1,4 @@
-// The device's array has a word per element, the copy eight bytes.
+// The device array has 4 bytes per element, but the copy has 8.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// The launch asks for as many bytes as there are threads, not for as many words.
+// The launch asks for one byte per thread; the kernel uses one word per thread.
 #include <cstdio>
 #include <vector>
 

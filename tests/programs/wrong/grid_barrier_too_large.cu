@@ -1,4 +1,4 @@
-// A hand-made barrier of the whole grid, for more blocks than can be resident at once.
+// A hand-made barrier of the whole grid, with more blocks than can be resident at once.
 #include <cstdio>
 
 __device__ unsigned arrived;

@@ -1,4 +1,4 @@
-// The last block adds the parts of all blocks, as in the programming guide, but for the fence.
+// The last block adds the parts of all blocks, as in the programming guide, but without the fence.
 #include <cstdio>
 #include <vector>
 

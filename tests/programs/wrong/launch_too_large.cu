@@ -1,4 +1,4 @@
-// A block of 2048 threads: the launch fails, and nobody asks.
+// A block of 2048 threads: the launch fails, and the program does not check.
 #include <cstdio>
 #include <vector>
 

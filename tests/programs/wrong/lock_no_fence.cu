@@ -1,4 +1,4 @@
-// A lock between blocks whose release does not wait for what was written under it.
+// A lock between blocks. No fence orders the writes before the release of the lock.
 #include <cstdio>
 
 __device__ int mutex;

@@ -1,4 +1,4 @@
-// One stream writes what the other one reads, and no event makes the second stream wait.
+// One stream writes data that another stream reads; no event makes the second stream wait.
 #include <cstdio>
 
 __global__ void produce(int* data, int n) {

@@ -1,4 +1,4 @@
-// One thread fetches the block's parameter for all, who don't wait for it.
+// One thread loads the block's parameter; the other threads read it without waiting.
 #include <cstdio>
 
 __global__ void scale(float* data, const float* factors, int n) {

@@ -1,4 +1,4 @@
-// A tiled matrix product: a fast warp loads the next tile while a slow one still reads this one.
+// A tiled matrix product: a fast warp stores the next tile while a slow warp still reads this one.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// An inclusive scan in one buffer: who adds may read what a neighbour has just changed.
+// An inclusive scan in one buffer: a thread may read a word that its neighbour has already changed.
 #include <cstdio>
 
 __global__ void scan(int* data) {

@@ -1,4 +1,4 @@
-// One pinned buffer feeds two copies: it is filled anew while the first copy may still read it.
+// One pinned buffer feeds two copies: it is filled again while the first copy may still read it.
 #include <cstdio>
 
 __global__ void sum(const int* data, int n, int* result) {

@@ -1,4 +1,4 @@
-// Copies by the pipeline's primitives: the wait leaves the newest copy in flight, which is the one that is read.
+// Copies by the pipeline primitives. The last wait leaves one copy in flight: the one that is then read.
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// Each block that finds something counts it in one word, without an atomic.
+// Blocks increment one counter without an atomic.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// A matrix is transposed in place, element by element: both threads of a pair read and write the same two.
+// A matrix is transposed in place, element by element: two threads read and write the same two elements.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// A sum is added to a word that nobody has set to zero.
+// A sum is added to a word that was never set to zero.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// The bins of a block start with whatever is there.
+// The bins of a block are never set to zero.
 #include <cstdio>
 #include <vector>
 

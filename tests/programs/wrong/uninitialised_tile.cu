@@ -1,4 +1,4 @@
-// The tile at the edge of the matrix is filled in part, and read as a whole.
+// The tile at the edge of the matrix is filled in part, but read as a whole.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// The weights are freed when the first of two kernels that need them has ended.
+// The weights are freed after the first kernel, but the second kernel needs them, too.
 #include <cstdio>
 
 __global__ void prepare(float* out, const float* weights, int n) {

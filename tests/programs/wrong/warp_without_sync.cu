@@ -1,4 +1,4 @@
-// The lanes of a warp exchange words by shared memory, and count on being in step.
+// The lanes of a warp exchange words in shared memory without __syncwarp().
 #include <cstdio>
 
 __global__ void rotate(int* data) {
