@@ -400,7 +400,7 @@ TEST_F(MemoryOrder, CopiesAreAccesses) {
   }
 }
 
-// One value, written by all: a race, as the C++ standard has it. SIMT_SAME_VALUE=allow: tests/emulate/.
+// One value, written by all: a race, as the C++ standard has it. The option is tests/emulate/test_same_value.py's.
 __global__ void same_value(int* out) {
   *out = 1;  // WRITE
 }

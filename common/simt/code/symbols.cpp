@@ -366,11 +366,11 @@ std::vector<DeviceSection> device_sections() {
 
 std::string place_in_variable(std::uintptr_t address) {
   const Image& image = Images::instance().at(address);
-  auto after = std::upper_bound(image.objects.begin(), image.objects.end(), address - image.base,
-                                [](std::uint64_t v, const Symbol& s) { return v < s.value; });
+  const std::uint64_t value = address - image.base;
+  const auto after = std::ranges::upper_bound(image.objects, value, {}, &Symbol::value);
   if (after == image.objects.begin()) return "a variable of the device";
-  const Symbol& symbol = *--after;
-  const std::uint64_t offset = address - image.base - symbol.value;
+  const Symbol& symbol = *std::prev(after);
+  const std::uint64_t offset = value - symbol.value;
   const std::string name = short_name(symbol.name);
   if (offset < symbol.bytes) return fmt::format("byte {} of {} ({} bytes)", offset, name, symbol.bytes);
   return fmt::format("{} bytes past the end of {} ({} bytes)", offset - symbol.bytes, name, symbol.bytes);

@@ -18,8 +18,8 @@ void note_atomic(void* address, std::size_t bytes, Scope scope, const void* pc);
 /// The operation that note_atomic() announced has been made, and whether it has changed the word.
 void note_atomic_done(void* address, Scope scope, bool changed);
 
-/// The kernel looks at the result of its last atomic operation there. Does what it says although g++ is told that it does
-/// nothing: so g++ leaves it out where the result is not used, and then the thread has learnt nothing from others.
+/// The kernel looks at the result of its last atomic operation there. To g++ this function does nothing but return the
+/// token: so g++ leaves it out where the result is not used, and then the thread has learnt nothing from others.
 [[gnu::const]] std::uint64_t note_result(const void* address, std::uint64_t token) noexcept;
 /// The same, in any case.
 void note_result_used(const void* address);
@@ -39,5 +39,16 @@ void async_commit();
 void async_wait(int pending);
 /// cp.async.wait_all: also what is not committed.
 void async_wait_all();
+
+/// About where in the kernel the calling code is: what stands for the call site of an access made on its behalf.
+[[gnu::always_inline]] inline const void* here() {
+  const void* pc;
+#ifdef __x86_64__
+  asm volatile("lea 0(%%rip), %0" : "=r"(pc));
+#else
+  asm volatile("adr %0, ." : "=r"(pc));
+#endif
+  return pc;
+}
 
 }  // namespace simt

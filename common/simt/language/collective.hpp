@@ -14,6 +14,9 @@ unsigned lane_id();
 /// The lanes of the calling thread's warp that exist and have not ended.
 LaneMask live_lanes();
 
+/// The lanes that are here together: waits until no lane of the warp can go on, and counts those that wait at this place.
+LaneMask active_lanes();
+
 /// Waits until every lane of `mask` has come here, has `combine` run once, and lets all go on. lanes[l] is what lane l
 /// passed as `mine` (its operands, and room for its results), null for lanes outside the mask. `operation` names it in
 /// reports. The lanes must agree on mask and operation, and the caller must be in the mask; who breaks that, or names

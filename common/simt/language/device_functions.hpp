@@ -10,9 +10,9 @@ namespace simt {
 /// Nanoseconds since some moment, and never the same twice.
 long long clock_now();
 
-/// What CUDA prints for an assertion that fails in the calling thread; ends the kernel. `pc` is the place in it.
+/// What CUDA prints for an assertion that fails in the calling thread; ends the kernel: cudaErrorAssert.
 [[noreturn]] void device_assert(const char* expression, const char* file, unsigned line, const char* function);
-/// Ends the kernel.
+/// Ends the kernel: cudaErrorLaunchFailure.
 [[noreturn]] void device_trap();
 
 // The heap of the device, for malloc(), free(), new and delete in kernels. Null if more than heap_limit() bytes would be

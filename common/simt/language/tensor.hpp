@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "common/simt/language/access.hpp"
 #include "common/simt/language/language.hpp"
 
 namespace simt {
@@ -77,17 +78,6 @@ void distribute_rows(std::uint32_t* registers, int matrices, bool transposed, co
 
 /// movmatrix: transposes `matrices` (at most 8) 8 x 8 matrices of 16-bit elements that lie in one register a lane each.
 void transpose_registers(std::uint32_t* registers, int matrices);
-
-/// About where in the kernel the calling code is: what stands for the call site of an access made on its behalf.
-__forceinline__ const void* here() {
-  const void* pc;
-#ifdef __x86_64__
-  asm volatile("lea 0(%%rip), %0" : "=r"(pc));
-#else
-  asm volatile("adr %0, ." : "=r"(pc));
-#endif
-  return pc;
-}
 
 // Accesses of a given width as one access. g++ would split the copy of a struct into its members, but not that of what
 // the empty assembly makes it hold in a register.

@@ -19,6 +19,12 @@ int barrier_and(int predicate);
 int barrier_or(int predicate);
 int barrier_count(int predicate);
 
+/// The barrier of a tile of `size` threads of the block, which may be several warps. `offer` is the calling thread's to
+/// give: the others can fetch bytes from there, until it offers something else; it must stay until they have.
+void tile_barrier(unsigned size, const void* offer = nullptr);
+/// What the thread of this number in the block offers.
+void fetch_offer(unsigned thread, void* to, unsigned bytes);
+
 /// grid_group::sync(): the same for all blocks of a cooperative launch; in any other, a mistake that ends the launch.
 void grid_barrier();
 bool is_cooperative() noexcept;

@@ -205,10 +205,12 @@ SIMT_WARP_FUNCTIONS(double, std::uint64_t)
   return simt::vote(mask, "__any_sync", predicate != 0).ayes != 0;
 }
 
-/// All lanes that have not ended: no lane is seen to diverge here. CUDA promises no more than some of the lanes that
-/// could run together; a collective on this mask from divergent code is reported, because the others never come.
+/// The lanes that come here together, where others have taken another branch or have ended. CUDA promises no more than
+/// some of them.
 [[gnu::always_inline]] inline unsigned __activemask() {
-  return simt::live_lanes();
+  const unsigned lanes = simt::active_lanes();
+  __asm__ volatile("");  // else the call might become a jump, whose return address would be the kernel's caller
+  return lanes;
 }
 
 #define SIMT_REDUCTION(name, Op, T)                              \

@@ -96,7 +96,7 @@ struct BlockStanding {
   View view;  ///< what its threads had acquired before the last barrier
   std::vector<Pending> pending;
   std::shared_ptr<const Published> published = nullptr;
-  // Words whose atomic updates' results its threads have used, the latest ones: who has seen the sum knows who has added.
+  // Words whose atomic updates' results its threads have used, the latest ones: who sees the sum knows who has added.
   std::array<std::uintptr_t, 8> seen{};
   std::size_t next_seen = 0;
 

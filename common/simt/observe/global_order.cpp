@@ -204,7 +204,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
                                                               Site site) {
   std::uint8_t& state = memory_.states()[word];
   Record& record = records_[word];
-  Stripe& stripe = stripe_[word % stripes];
+  Stripe& stripe = stripe_[word / words_of_a_stripe % stripes];
   const SpinLock lock(stripe.locked);
   const std::uint8_t status = Memory::status_of(state);
   if (status == Memory::unallocated) return Conflict{DefectKind::out_of_bounds};

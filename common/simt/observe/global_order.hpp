@@ -112,7 +112,8 @@ class GlobalOrder {
   GlobalMemory& memory_ = GlobalMemory::instance();
   Record* records_ = nullptr;
   std::size_t reserved_ = 0;
-  static constexpr std::size_t stripes = 1024;
+  // Neighbours share a lock, so that blocks in different places don't take the same locks, and so cache lines, in turns.
+  static constexpr std::size_t stripes = 1024, words_of_a_stripe = 256;
   std::unique_ptr<Stripe[]> stripe_;
   Causality causality_;
 };

@@ -31,6 +31,7 @@ struct CollectiveCall {
   void (*combine)(void* const*, LaneMask) = nullptr;
   bool orders_memory = false;
   bool needs_whole_warp = false;
+  bool whoever_comes = false;  ///< not those of a mask, but all who stop here while the others can't go on
 };
 
 enum class LaneState : std::uint8_t { ready, buffer_full, at_barrier, in_collective, ended };
@@ -85,6 +86,9 @@ struct Lane {
   Site wait_site = 0;  ///< where it waits or has waited last, at a barrier or in a collective; 0: nowhere
   CollectiveCall call;
   int predicate = 0;  ///< given to __syncthreads_and and its relatives
+  unsigned tile = 0;  ///< the barrier that it waits at is that of so many threads; 0: of the block, or of the grid
+  bool tile_is_here = false;
+  const void* offer = nullptr;  ///< what its tile may see
 
   std::deque<PendingCopy> copies;
   std::uint32_t copy_group = 0;  ///< the group that copies now join

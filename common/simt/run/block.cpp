@@ -219,7 +219,7 @@ void Block::run_warp(Lane* lanes, unsigned count) {
     const bool served = in_collective && serve_collectives(lanes, count);
     if (inspects) hand_on_requests(lanes->warp);
     if (grid_->aborted) return;
-    if (served || runs) continue;
+    if (served || runs || (in_collective && serve_company(lanes, count))) continue;
     if (in_collective && !waits_for_others) return explain_standstill(lanes, count);
     recorder_.flush();
     if (inspects) hand_on_requests(lanes->warp);
@@ -288,6 +288,43 @@ void Block::wait_in_collective(const CollectiveCall& call, const void* pc) {
   stop(LaneState::in_collective);
 }
 
+void Block::wait_for_company(LaneMask* lanes, const void* pc) {
+  const auto tell = [](void* const* all, LaneMask together) {
+    for (unsigned l = 0; l < warp_lanes; ++l) {
+      if (all[l]) *static_cast<LaneMask*>(all[l]) = together;
+    }
+  };
+  wait_in_collective({.mask = LaneMask{1} << current_->lane,
+                      .operation = "__activemask",
+                      .mine = lanes,
+                      .combine = tell,
+                      .whoever_comes = true},
+                     pc);
+}
+
+// No lane of the warp can go on: those that ask who is with them learn it. Where they ask in several places, first those
+// in the first of them, because the others may be there where the warp comes together again.
+bool Block::serve_company(Lane* lanes, unsigned count) {
+  LaneMask live = 0;
+  const Lane* first = nullptr;
+  const auto asks = [](const Lane& lane) { return lane.state == LaneState::in_collective && lane.call.whoever_comes; };
+  for (unsigned l = 0; l < count; ++l) {
+    live |= LaneMask{lanes[l].state != LaneState::ended} << l;
+    if (asks(lanes[l]) && (!first || lanes[l].wait_site < first->wait_site)) first = &lanes[l];
+  }
+  if (!first) return false;
+  CollectiveCall call = first->call;
+  for (unsigned l = 0; l < count; ++l) {
+    // g++ may have made two call sites of one line.
+    const bool together = asks(lanes[l]) && (lanes[l].wait_site == first->wait_site ||
+                                             same_line(place_of(lanes[l].wait_site), place_of(first->wait_site)));
+    call.mask |= LaneMask{together} << l;
+  }
+  perform(lanes, call);
+  if (call.mask == live) recorder_.flush();
+  return true;
+}
+
 void Block::missing_source(const char* operation, unsigned source) {
   if (!grid_->sink) return;
   const Unobserved unobserved;
@@ -309,7 +346,7 @@ bool Block::serve_collectives(Lane* lanes, unsigned count) {
   for (unsigned l = 0; l < count; ++l) {
     if (lanes[l].state != LaneState::in_collective) continue;
     const CollectiveCall call = lanes[l].call;
-    bool complete = true;
+    bool complete = !call.whoever_comes;
     for (LaneMask rest = call.mask & live; complete && rest; rest &= rest - 1) {
       const Lane& other = lanes[std::countr_zero(rest)];
       complete = other.state == LaneState::in_collective && other.call.mask == call.mask &&
@@ -473,19 +510,52 @@ void Block::wait_for_grid(const void* pc) {
 void Block::wait_at_barrier(const void* pc, int predicate) {
   current_->wait_site = site_of(pc);
   current_->predicate = predicate;
+  current_->tile = 0;
   stop(LaneState::at_barrier);
+}
+
+void Block::wait_for_tile(unsigned tile, const void* offer, const void* pc) {
+  current_->wait_site = site_of(pc);
+  current_->tile = tile;
+  if (offer) current_->offer = offer;  // else the others may still be at the earlier one
+  stop(LaneState::at_barrier);
+}
+
+// Opens the barriers of those tiles whose threads have all come, or have ended. False if there is none.
+bool Block::pass_barriers_of_tiles() {
+  bool any = false;
+  for (unsigned t = 0; t < threads_; ++t) {
+    Lane& lane = lanes_[t];
+    lane.tile_is_here = false;
+    if (lane.state != LaneState::at_barrier || lane.tile == 0) continue;
+    const auto first = lanes_.begin() + t / lane.tile * lane.tile;
+    const auto end = lanes_.begin() + std::min(threads_, (t / lane.tile + 1) * lane.tile);
+    lane.tile_is_here = std::all_of(first, end, [&](const Lane& other) {
+      return other.state == LaneState::ended || (other.state == LaneState::at_barrier && other.tile == lane.tile);
+    });
+    any |= lane.tile_is_here;
+  }
+  if (any) open_barrier([](const Lane& lane) { return lane.tile_is_here; });
+  return any;
 }
 
 // Every thread of the block waits at a barrier or has ended.
 void Block::pass_barrier() {
+  if (pass_barriers_of_tiles()) return;
   if (grid_->sink) check_barrier();
+  open_barrier([](const Lane&) { return true; });
+}
+
+// What all threads of the block have done so far comes before what any does from now on, even where only some go on: of
+// the barriers of tiles, this is more than CUDA promises.
+void Block::open_barrier(bool (*opens)(const Lane& lane)) {
   order_->causality().barrier(lanes_, threads_, standing_);
   const Stamp now = ++top_;
   predicates_or_ = predicates_count_ = 0;
   predicates_and_ = 1;
   for (unsigned t = 0; t < threads_; ++t) {
     Lane& lane = lanes_[t];
-    if (lane.state != LaneState::at_barrier) continue;
+    if (lane.state != LaneState::at_barrier || !opens(lane)) continue;
     predicates_or_ |= lane.predicate != 0;
     predicates_and_ &= lane.predicate != 0;
     predicates_count_ += lane.predicate != 0;

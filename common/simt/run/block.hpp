@@ -115,6 +115,9 @@ class Block {
   Lane& current() { return *current_; }
   void run_body();
   void wait_at_barrier(const void* pc, int predicate = 0);
+  /// At the barrier of the `tile` threads among which the running one is; meanwhile the others can see `offer`.
+  void wait_for_tile(unsigned tile, const void* offer, const void* pc);
+  const void* offer_of(unsigned thread) const { return lanes_[thread].offer; }
   void wait_for_grid(const void* pc);
   bool is_cooperative() const { return grid_->launch.cooperative; }
   void give_way();
@@ -126,6 +129,8 @@ class Block {
   int predicates_and() const { return predicates_and_; }
   int predicates_count() const { return predicates_count_; }
   void wait_in_collective(const CollectiveCall& call, const void* pc);
+  /// Waits until no lane of the warp can go on; those that wait at this place go into *lanes.
+  void wait_for_company(LaneMask* lanes, const void* pc);
   LaneMask live_lanes() const;
   void missing_source(const char* operation, unsigned source);
   const SharedMemory& shared() const { return shared_; }
@@ -199,6 +204,7 @@ class Block {
   void hand_on_requests(unsigned warp);
   void resume(Lane& lane);
   bool serve_collectives(Lane* lanes, unsigned count);
+  bool serve_company(Lane* lanes, unsigned count);
   void perform(Lane* lanes, const CollectiveCall& call);
   void explain_standstill(Lane* lanes, unsigned count);
   void check_spin(Lane& lane);
@@ -206,6 +212,8 @@ class Block {
   Progress go_on();
   bool grid_has_arrived();
   void pass_barrier();
+  bool pass_barriers_of_tiles();
+  void open_barrier(bool (*opens)(const Lane& lane));
   void forget_order(std::uint32_t number, Stamp epoch);
   void check_barrier();
 

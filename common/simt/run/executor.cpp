@@ -174,8 +174,22 @@ int barrier_count(int predicate) {
   return running_block->predicates_count();
 }
 
+void tile_barrier(unsigned size, const void* offer) {
+  running_block->wait_for_tile(size, offer, __builtin_return_address(0));
+}
+void fetch_offer(unsigned thread, void* to, unsigned bytes) {
+  const Unobserved unobserved;
+  const auto* from = static_cast<const std::byte*>(running_block->offer_of(thread));
+  std::copy(from, from + bytes, static_cast<std::byte*>(to));
+}
+
 unsigned lane_id() {
   return running_block->current().lane;
+}
+LaneMask active_lanes() {
+  LaneMask lanes = 0;
+  running_block->wait_for_company(&lanes, __builtin_return_address(0));
+  return lanes;
 }
 LaneMask live_lanes() {
   return running_block->live_lanes();

@@ -1,3 +1,4 @@
+#include "common/simt/language/device_functions.hpp"
 #include "common/simt/runtime/device.hpp"
 
 #include <fmt/format.h>
@@ -283,6 +284,7 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   return enter(SIMT_CALL("cudaDeviceSetLimit()"), [&] {
     if (limit < 0 || limit > cudaLimitPersistingL2CacheSize) return cudaErrorUnsupportedLimit;
+    if (limit == cudaLimitMallocHeapSize) simt::set_heap_limit(value);
     return give(&simt::limits[limit], value);
   });
 }

@@ -1,33 +1,23 @@
 // Stands in for CUDA's header of the same name: reduce(group, value, operator) for tiles and coalesced groups.
 #pragma once
 
-#include "cooperative_groups.h"
+#include "common/simt/include/cooperative_groups/operators.h"
 
 namespace cooperative_groups {
 
-#define SIMT_OPERATOR(name, expression)                 \
-  template <class T>                                    \
-  struct name {                                         \
-    T operator()(T a, T b) const { return expression; } \
-  };
-SIMT_OPERATOR(plus, a + b)
-SIMT_OPERATOR(less, b < a ? b : a)
-SIMT_OPERATOR(greater, a < b ? b : a)
-SIMT_OPERATOR(bit_and, (a & b))
-SIMT_OPERATOR(bit_or, (a | b))
-SIMT_OPERATOR(bit_xor, (a ^ b))
-#undef SIMT_OPERATOR
-
-/// All of the tile's values combined; every thread gets the result. A butterfly: log2(Size) shuffles.
+/// All of the tile's values combined; every thread gets the result. Within a warp a butterfly: log2(Size) shuffles.
 template <unsigned Size, class Parent, class T, class Op>
-T reduce(const thread_block_tile<Size, Parent>& tile, T value, Op op) {
-  for (unsigned distance = Size / 2; distance > 0; distance /= 2) value = op(value, tile.shfl_xor(value, distance));
-  return value;
+SIMT_INLINE T reduce(const thread_block_tile<Size, Parent>& tile, T value, Op op) {
+  if constexpr (Size > 32) {
+    return tile.of_all(value, op);
+  } else {
+    for (unsigned distance = Size / 2; distance > 0; distance /= 2) value = op(value, tile.shfl_xor(value, distance));
+    return value;
+  }
 }
-
 /// The same for any number of threads: each adds the value that lies `distance` ranks above, and rank 0 tells all.
 template <class T, class Op>
-T reduce(const coalesced_group& group, T value, Op op) {
+SIMT_INLINE T reduce(const coalesced_group& group, T value, Op op) {
   const unsigned rank = group.thread_rank(), size = group.size();
   for (unsigned distance = 1; distance < size; distance *= 2) {
     const T other = group.shfl_down(value, distance);
