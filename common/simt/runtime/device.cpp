@@ -1,4 +1,3 @@
-#include "common/simt/language/device_functions.hpp"
 #include "common/simt/runtime/device.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "common/simt/language/device_functions.hpp"
 #include "common/simt/language/virtual_device.hpp"
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/pieces.hpp"
