@@ -12,7 +12,8 @@ __global__ void two_steps(int* result) {
     turn = 1;  // also here
   } else {
     int tries = 0;
-    while (turn == 0 && tries < 100000) ++tries;  // defect: data race in global memory
+    while (turn == 0)  // defect: data race in global memory
+      if (++tries == 100000) return;
     __threadfence();
     *result = atomicAdd(&value, 0);
   }
