@@ -27,7 +27,7 @@ PROGRAMS = [
     program("wrong/second_kind", [("deadlock in f", ["a.cu:7"])]),
     program("wrong/other_line", [("out of bounds in f", ["a.cu:8"])]),
     program("wrong/other_kind", [("deadlock in f", ["a.cu:7"])], "wrong mask"),
-    program("wrong/missed", [], "wrong mask"),
+    program("wrong/missed", [("does not compile", [])], "wrong mask"),
 ]
 
 

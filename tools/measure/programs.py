@@ -3,7 +3,7 @@
 usage: ./lab measure programs --out FILE [--build BUILD] [--only NAME,...]
        FILE: docs/measurements/cpu/programs.json, of which ./lab pages makes tables and reports of pages. BUILD: of
        ./lab setup --cpu. --only replaces what FILE has of these programs, such as wrong/off_by_one, or of a folder,
-       such as cases; the rest stays. Nothing is written if a program does not compile
+       such as cases; the rest stays. Exit status 1 if a program does not compile
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ GROUPS = ("right", "wrong", "cases")
 MARK = re.compile(r"// (?:defect|warning): (.+)$")  # tests/programs/catalogue.py has the rules
 PLACE = re.compile(r"([\w.-]+\.(?:cuh?|cpp|hpp|h)):(\d+)")
 LONGEST = 120  # seconds
+BROKEN = "does not compile"
 COSTS = ("requests", "accesses", "sectors", "wavefronts", "conflicts")
 
 
@@ -78,7 +79,7 @@ def kernels_in(report: Json) -> list[Json]:
 
 
 def measured(name: str, build: pathlib.Path) -> Json:
-    """Of one program; what the page tells of a case study, in full. Empty if it does not compile."""
+    """Of one program; what the page tells of a case study, in full."""
     files = files_of(name)
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder, "report.json")
@@ -92,7 +93,7 @@ def measured(name: str, build: pathlib.Path) -> Json:
             errors="replace",
         )
         if done.returncode == 2 and "error: " in done.stderr:
-            return {}
+            return {"name": name, "status": 2, **mark_of(files), "reports": [{"says": BROKEN, "lines": []}]}
         report = json.loads(out.read_text()) if out.exists() else {"kernels": []}
     reports = reports_in(done.stderr)
     distinct = {json.dumps(short(each)): short(each) for each in reports}
@@ -105,7 +106,7 @@ def measured(name: str, build: pathlib.Path) -> Json:
     return entry
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(arguments: list[str] | None = None) -> int:
     parser = parser_of("./lab measure programs", __doc__)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "cpu")
@@ -121,22 +122,16 @@ def main(arguments: list[str] | None = None) -> None:
         chosen = [name for name in every if name in words or name.split("/")[0] in words]
     before = (read_json_if_there(options.out) or {"programs": []})["programs"] if options.only else []
     entries = {entry["name"]: entry for entry in before if entry["name"] in every}
-    broken = []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(lambda name: measured(name, options.build.absolute()), chosen)
         for name, entry in zip(chosen, results):
-            if not entry:
-                broken.append(name)
-                print(f"{name:<32}   2  does not compile", flush=True)
-                continue
             entries[name] = entry
             said = "; ".join(f"{each['says']}: {', '.join(each['lines'])}" for each in entry["reports"])
             print(f"{name:<32} {entry['status']:>3}  {said or 'silent'}", flush=True)
-    if broken:
-        fail(f"{len(broken)} programs do not compile: {', '.join(broken)}")
     programs = [entries[name] for name in every if name in entries]
     write_digest(options.out, {"programs": programs, "commit": commit_of_tree(FILE)})
+    return 1 if any(report["says"] == BROKEN for entry in programs for report in entry["reports"] or []) else 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Callable
 
-from tools.measure.programs import COSTS, FILE, files_of
+from tools.measure.programs import BROKEN, COSTS, FILE, files_of
 from tools.pages.data import Data, NotMeasured
 from tools.repository import SINCE, Json, read_json_if_there
 from tools.tables import number, table
@@ -26,7 +26,7 @@ def case(name: str) -> Json:
 
 def verdict(program: Json) -> str:
     """Of the executor: found is a report that says what is marked, and names the marked line."""
-    reports = program["reports"] or []
+    reports = [report for report in program["reports"] or [] if report["says"] != BROKEN]
     for report in reports:
         if report["says"].startswith(tuple(program["kinds"])) and program["line"] in report["lines"]:
             return FOUND
