@@ -75,6 +75,4 @@ endfunction()
 # `extern` arrays need a constructor.
 set(gemm_kernel_options -fno-extern-tls-init)
 # Copies that g++ leaves to the library are accesses, too (common/simt/run/hooks.cpp).
-# And a kernel's malloc, free, new and delete are the device's (common/simt/run/device_functions.cpp).
-set(gemm_kernel_link_options LINKER:--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=memcmp,--wrap=__cxa_throw
-  LINKER:--wrap=malloc,--wrap=free,--wrap=_Znwm,--wrap=_Znam,--wrap=_ZdlPv,--wrap=_ZdlPvm,--wrap=_ZdaPv,--wrap=_ZdaPvm)
+set(gemm_kernel_link_options LINKER:--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=memcmp,--wrap=__cxa_throw)

@@ -17,6 +17,17 @@ from preprocessed import rewrite
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BEFORE = ("cuda_runtime.h", "common/simt/language/launch.hpp")  # nvcc includes the former in every file
 KEYWORDS = "common/simt/language/keywords.hpp"
+# What kernels call is the device's, for the program's own code alone, and not for the executor's.
+OF_DEVICE = {
+    "malloc": "simt_malloc",
+    "free": "simt_free",
+    "_Znwm": "simt_new",
+    "_Znam": "simt_new_array",
+    "_ZdlPv": "simt_delete",
+    "_ZdlPvm": "simt_delete_sized",
+    "_ZdaPv": "simt_delete_array",
+    "_ZdaPvm": "simt_delete_array_sized",
+}
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 
 
@@ -56,6 +67,9 @@ def compile_file(command: list[str], source: str, output: str) -> int:
         return 0
     text.write_text(rewrite(before.decode(errors="surrogateescape")), errors="surrogateescape")
     status = subprocess.run([*compile_command, "-c", str(text), "-o", output]).returncode
+    if status == 0:
+        renamed = [f"--redefine-sym={name}={instead}" for name, instead in OF_DEVICE.items()]
+        status = subprocess.run(["objcopy", *renamed, output]).returncode
     if status == 0:
         text.unlink()
         if kept:

@@ -4,9 +4,9 @@
     extern __shared__ float tile[];               becomes  extern __shared__ float tile[] __asm__("smem");
     the same in a template, of which g++ would forget the last word:  float (&tile)[] = ::simt::dynamic_array;
 
-SIMT_LAUNCH is in common/simt/language/launch.hpp; `smem` is the executor's array, which every such declaration names. Lines
-stay lines, so that g++ reports those of the file that the text was made of. At its end the text tells the executor what
-each function calls its dynamic shared memory (common/simt/code/dynamic_names.hpp).
+SIMT_LAUNCH is in common/simt/language/launch.hpp; `smem` is the executor's array, which every such declaration names.
+Lines stay lines, so that g++ reports those of the file that the text was made of. At its end the text tells the
+executor what each function calls its dynamic shared memory (common/simt/code/dynamic_names.hpp).
 """
 
 from __future__ import annotations

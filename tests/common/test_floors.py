@@ -23,6 +23,8 @@ FLOORS = (
     "simt/language",
     "simt/observe",
     "simt/run",
+    "simt/runtime",
+    "simt/program",
     "simt/include",
     "kernel",
     "problem",

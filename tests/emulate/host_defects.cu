@@ -1,5 +1,5 @@
-// What the host does wrong, one case each: the argument names it. A line that a report must name ends with "// NAME"; words
-// that it must have are in test_runtime.py. The cases that begin with "right" are right.
+// What the host does wrong, one case each: the argument names it. A line that a report must name ends with "// NAME";
+// words that it must have are in test_runtime.py. The cases that begin with "right" are right.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,5 @@
 // What a kernel may be written in: vector types, classes, the device's heap, shared memory of every form, assertions.
+#undef NDEBUG  // the asserts are what is tested
 #include <assert.h>
 #include <gtest/gtest.h>
 
@@ -75,7 +76,7 @@ __global__ void trap(int* out) {
 }
 __global__ void behind_the_heap(int n) {
   int* const words = new int[n];
-  words[n] = 1;  // WRITE behind
+  static_cast<volatile int*>(words)[n] = 1;  // WRITE behind
   delete[] words;
 }
 __global__ void ask_for(std::size_t bytes, int* out) {

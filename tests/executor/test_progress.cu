@@ -178,6 +178,20 @@ TEST(Progress, BarrierOfAllBlocksByHand) {
   EXPECT_EQ(memory.to_host()[49 + 46], 3 * 47 + 3);
 }
 
+// Reads of so many words that it does not look like a wait.
+__global__ void wait_for_all(int* flags) {
+  const int n = gridDim.x;
+  atomicExch(&flags[blockIdx.x], 1);
+  for (bool all = false; !all;) {
+    all = true;
+    for (int b = 0; b < n; ++b) all &= atomicAdd(&flags[b], 0) == 1;
+  }
+}
+TEST(Progress, EachBlockWaitsForAllOthers) {
+  auto flags = zeros<int>(20);
+  FINDINGS(wait_for_all, {.grid = 20}, flags.data()).expect_silence();
+}
+
 // What each thread changes is no word that it waits for.
 __global__ void add_often(int* counters) {
   for (int i = 0; i < 2000; ++i) atomicAdd(&counters[blockIdx.x], 1);

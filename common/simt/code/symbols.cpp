@@ -132,8 +132,10 @@ class Image {
       image.segments.clear();
       for (int i = 0; i < info->dlpi_phnum; ++i) {
         const auto& part = info->dlpi_phdr[i];
-        if (part.p_type != PT_LOAD) continue;
         const std::uintptr_t begin = image.base + part.p_vaddr, end = begin + part.p_memsz;
+        // Tables of virtual functions, which nobody can write once the program is loaded: before the segment they are in.
+        if (part.p_type == PT_GNU_RELRO) image.segments.insert(image.segments.begin(), {begin, end, false});
+        if (part.p_type != PT_LOAD) continue;
         image.segments.push_back({begin, end, (part.p_flags & PF_W) != 0});
         if (part.p_flags & PF_X) {
           image.text_begin = begin;

@@ -6,4 +6,5 @@
 #include "common/simt/language/language.hpp"
 #include "common/simt/language/refused.hpp"
 #include "common/simt/language/runtime.hpp"
+#include "common/simt/language/written_launch.hpp"
 #include "common/simt/run/executor.hpp"

@@ -49,15 +49,13 @@
   return static_cast<unsigned>((static_cast<std::uint64_t>(a) + b + 1) >> 1);
 }
 
-/// Four of the eight bytes of y:x; each of the four hexadecimal digits of `selector` names one, and its highest bit
-/// asks for eight copies of that byte's sign.
+/// Four of the eight bytes of y:x: the lowest three bits of each hexadecimal digit of `selector` name one.
 [[gnu::always_inline]] constexpr unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(y) << 32 | x;
   unsigned result = 0;
   for (unsigned i = 0; i < 4; ++i) {
-    const unsigned digit = selector >> (4 * i) & 0xf;
-    const unsigned byte = static_cast<unsigned>(bytes >> (8 * (digit & 7))) & 0xff;
-    result |= (digit & 8 ? (byte & 0x80 ? 0xffu : 0u) : byte) << (8 * i);
+    const unsigned digit = selector >> (4 * i) & 7;
+    result |= (static_cast<unsigned>(bytes >> (8 * digit)) & 0xff) << (8 * i);
   }
   return result;
 }

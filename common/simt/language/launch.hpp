@@ -10,7 +10,8 @@
 
 #include "common/simt/code/dynamic_names.hpp"
 #include "common/simt/language/language.hpp"
-#include "common/simt/run/executor.hpp"
+#include "common/simt/language/runtime_types.hpp"
+#include "common/simt/language/written_launch.hpp"
 
 namespace simt {
 
@@ -33,8 +34,8 @@ const void* call_site();
 void begin_launch(const WrittenLaunch& what);
 WrittenLaunch end_launch();
 
-/// Queues the launch, and destroys the body's data by `drop` when it has run. cudaGetLastError() answers for what the launch
-/// itself comes to.
+/// Queues the launch, and destroys the body's data by `drop` when it has run. cudaGetLastError() answers for what the
+/// launch itself comes to.
 void enqueue(const WrittenLaunch& what, Body body, void (*drop)(const void* data));
 
 /// `call` calls the kernel, and owns its arguments.
@@ -58,8 +59,8 @@ class Kernel {
   using Pointer = void (*)(Parameters...);
   explicit Kernel(Pointer kernel) : kernel_(kernel) {}
 
-  /// What stands between <<< and >>>. The result takes the arguments: a function, so that g++ says of a wrong one what it
-  /// says of any call.
+  /// What stands between <<< and >>>. The result takes the arguments: a function, so that g++ says of a wrong one what
+  /// it says of any call.
   [[gnu::always_inline]] auto operator()(dim3 grid, dim3 block, std::size_t dynamic_shared = 0,
                                          cudaStream_t stream = nullptr) const {
     const auto* const kernel = reinterpret_cast<const void*>(kernel_);

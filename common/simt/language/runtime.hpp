@@ -160,8 +160,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
                                                           std::size_t dynamic_shared);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel, int block_threads,
                                                                    std::size_t dynamic_shared, unsigned flags);
-/// `arguments` points at each of them. The kernel's parameters, of which this knows nothing, must be numbers and pointers;
-/// the template below takes any.
+/// `arguments` points at each of them. The kernel's parameters, of which this knows nothing, must be numbers and
+/// pointers; the template in launch.hpp takes any.
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                              std::size_t dynamic_shared = 0, cudaStream_t stream = nullptr);
 cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,

@@ -1,5 +1,5 @@
-// The types of the CUDA runtime API, with CUDA's own names and numbers (driver_types.h). cudaDeviceProp has the members of
-// CUDA 12, for programs still ask for those that CUDA 13 has removed.
+// The types of the CUDA runtime API, with CUDA's own names and numbers (driver_types.h). cudaDeviceProp has the members
+// of CUDA 12, for programs still ask for those that CUDA 13 has removed.
 #pragma once
 
 #include <cstddef>

@@ -31,6 +31,9 @@ bool protect(std::uintptr_t begin, std::size_t bytes, bool accessible) {
   return mprotect(reinterpret_cast<void*>(begin), bytes, accessible ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
 }
 
+// Before the first allocation, so that what lies just before it is known as such.
+constexpr std::size_t lead = 16 * page;
+
 std::uintptr_t page_ceil(std::uintptr_t address) {
   return (address + page - 1) / page * page;
 }
@@ -63,7 +66,8 @@ GlobalMemory::GlobalMemory() {
         mmap(nullptr, words() / chunk + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (touched == MAP_FAILED) throw std::bad_alloc();
     touched_ = static_cast<std::uint8_t*>(touched);
-    begin_ = next_ = page_ceil(reinterpret_cast<std::uintptr_t>(range));
+    begin_ = page_ceil(reinterpret_cast<std::uintptr_t>(range));
+    next_ = begin_ + lead;
     end_ = begin_ + capacity_ / 8 * 7;  // the rest is for a process apart
     states_ = static_cast<std::uint8_t*>(states);
     return;
@@ -124,7 +128,7 @@ bool GlobalMemory::release(void* pointer) {
   allocations_.erase(at);
   if (sparse) {  // a few of them would use up all addresses
     const auto last = allocations_.rbegin();
-    next_ = last == allocations_.rend() ? begin_ : last->first + span_of(last->second.bytes);
+    next_ = last == allocations_.rend() ? begin_ + lead : last->first + span_of(last->second.bytes);
   }
   return true;
 }
@@ -273,7 +277,7 @@ void GlobalMemory::start_variables() {
     const std::uintptr_t begin = section.range.begin / 16 * 16;
     const std::size_t bytes = (section.range.end - begin + 15) / 16 * 16;
     if (bytes > begin_ + capacity_ + most_of_variables - next) break;
-    mapped_.push_back({begin, begin + bytes, next});
+    mapped_.push_back({section.range.begin, section.range.end, next + (section.range.begin - begin)});
     std::memset(states_ + word_of(next), unallocated, bytes / 4);
     for (const AddressRange& variable : section.variables) {
       const std::size_t first = word_of(next + (variable.begin - begin)),
@@ -333,7 +337,7 @@ void GlobalMemory::begin_anew() {
   allocations_.clear();
   matrices_.clear();
   freed_.clear();
-  next_ = begin_;
+  next_ = begin_ + lead;
 }
 
 void GlobalMemory::adopt(const std::vector<Holding>& others) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <utility>
 
 #include "common/simt/code/source_lines.hpp"
@@ -26,6 +25,21 @@ void fiber_entry() {
 constexpr std::uint64_t spins_before_others = 4, full_before_others = 1024;
 // So often an atomic or volatile access finds the same before others run; less often if it has come to that before.
 constexpr unsigned found_before_others = 8, found_again = 2;
+
+// At an aligned address, and at most eight bytes. Not by memcpy(), which would be taken for the kernel's.
+std::uint64_t value_at(std::uintptr_t address, unsigned bytes) {
+  const auto load = [&]<class T>(T) { return __atomic_load_n(reinterpret_cast<const T*>(address), __ATOMIC_RELAXED); };
+  switch (bytes) {
+    case 1:
+      return load(std::uint8_t{});
+    case 2:
+      return load(std::uint16_t{});
+    case 4:
+      return load(std::uint32_t{});
+    default:
+      return load(std::uint64_t{});
+  }
+}
 
 // Or none of those that have not been put together yet.
 bool is_last_record(const Lane& lane, std::uintptr_t address) {
@@ -466,8 +480,7 @@ void Block::look_for_spin(std::uintptr_t address, unsigned bytes, const void* pc
     return;
   }
   // It has been accessed before: the address is right.
-  std::uint64_t value = 0;
-  std::memcpy(&value, reinterpret_cast<const void*>(address), std::min(bytes, 8u));
+  const std::uint64_t value = value_at(address, bytes);
   if (value != std::exchange(lane.watched_value, value)) lane.found = 0;
   if (++lane.found < (lane.spins > spins_before_others ? found_again : found_before_others)) return;
   lane.gave_way = true;

@@ -90,7 +90,6 @@ class Block {
   bool waits_for_grid() const { return arrived_; }
   /// It is stalled, and so are all others: reports what its threads wait for. `remark`: what else there is to say.
   void explain_deadlock(const std::string& remark) const;
-  std::uint64_t index() const { return standing_.number - 1; }
 
   bool is_guard_page(const void* address) const { return stacks_->is_guard_page(address); }
   /// Of the kernel under way.

@@ -9,10 +9,9 @@
 
 #include "common/simt/code/source_lines.hpp"
 #include "common/simt/code/symbols.hpp"
+#include "common/simt/observe/onlookers.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
-#include "common/simt/runtime/pieces.hpp"
-#include "common/simt/runtime/stream_order.hpp"
 
 namespace simt {
 namespace {
@@ -119,8 +118,7 @@ void Block::access_global(std::uintptr_t address, std::uintptr_t real, unsigned 
   if (checks_rows && global_.outside_of_a_matrix(address, bytes)) {
     conflict = GlobalOrder::Conflict{DefectKind::out_of_bounds};
   }
-  if (StreamOrder* const streams = StreamOrder::active())
-    streams->by_work(address, bytes, use, reinterpret_cast<const void*>(place_of(site)));
+  if (kernel_uses) kernel_uses(address, bytes, use, reinterpret_cast<const void*>(place_of(site)));
   if (!is_read(use) && grid_->sink->watches_writes()) {
     grid_->sink->written(lane.context, reinterpret_cast<const void*>(real), bytes, place_of(site));
   }
@@ -185,7 +183,7 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
     abandon(cudaErrorMisalignedAddress);
   }
   const std::size_t stack = stacks_->index_of(reinterpret_cast<const void*>(address));
-  if (stack == lane.thread || home_of(address) == Home::registered) return;
+  if (stack == lane.thread || (is_registered && is_registered(address))) return;
   if (stack < stacks_->count()) {
     report(DefectKind::host_memory, fmt::format("a local variable of another thread (number {} of the block)", stack),
            party(lane, site, fmt::format("{} {} bytes", verb_of(use), bytes)));

@@ -133,37 +133,28 @@ extern "C" [[noreturn]] void __assert_fail(const char* expression, const char* f
   std::abort();
 }
 
-// In a program on the executor the linker sends all calls here (--wrap). The executor's own, while a kernel runs, are
-// none of the kernel's: nobody looks on then.
+// What a program's own code calls instead of malloc, free, new and delete (common/cmake/compile_program.py renames them in
+// its objects): in a kernel they are the device's.
 #define HERE __builtin_return_address(0)
 extern "C" {
-void __real_free(void* memory);
-#define SIMT_ALLOCATES(name)                                 \
-  void* __real_##name(std::size_t bytes);                    \
-  void* __wrap_##name(std::size_t bytes) {                   \
-    if (!simt::inspected_block) return __real_##name(bytes); \
-    const simt::Unobserved unobserved;                       \
-    return simt::Heap::instance().allocate(bytes);           \
+#define SIMT_ALLOCATES(name, real)                  \
+  void* name(std::size_t bytes) {                   \
+    if (!simt::inspected_block) return real(bytes); \
+    const simt::Unobserved unobserved;              \
+    return simt::Heap::instance().allocate(bytes);  \
   }
-SIMT_ALLOCATES(malloc)
-SIMT_ALLOCATES(_Znwm)  // operator new(std::size_t), and that of arrays: null if there is no room, as on a GPU
-SIMT_ALLOCATES(_Znam)
-void __wrap_free(void* memory) {
-  if (!simt::inspected_block) return __real_free(memory);
-  simt::release_on_device(memory, "calls free()", HERE);
-}
-// operator delete, and that of arrays; the same with a size.
-#define SIMT_DELETES(name)                                              \
-  void __real_##name(void* memory);                                     \
-  void __wrap_##name(void* memory) {                                    \
-    if (!simt::inspected_block) return __real_##name(memory);           \
-    simt::release_on_device(memory, "deletes it", HERE);                \
-  }                                                                     \
-  void __real_##name##m(void* memory, std::size_t bytes);               \
-  void __wrap_##name##m(void* memory, std::size_t bytes) {              \
-    if (!simt::inspected_block) return __real_##name##m(memory, bytes); \
-    simt::release_on_device(memory, "deletes it", HERE);                \
+SIMT_ALLOCATES(simt_malloc, std::malloc)
+SIMT_ALLOCATES(simt_new, ::operator new)  // null if there is no room, as on a GPU
+SIMT_ALLOCATES(simt_new_array, ::operator new[])
+#define SIMT_RELEASES(name, real, says)              \
+  void name(void* memory) {                          \
+    if (!simt::inspected_block) return real(memory); \
+    simt::release_on_device(memory, says, HERE);     \
   }
-SIMT_DELETES(_ZdlPv)
-SIMT_DELETES(_ZdaPv)
+SIMT_RELEASES(simt_free, std::free, "calls free()")
+SIMT_RELEASES(simt_delete, ::operator delete, "deletes it")
+SIMT_RELEASES(simt_delete_array, ::operator delete[], "deletes it")
+// The size is what the type says: nothing that the memory does not know.
+SIMT_RELEASES(simt_delete_sized, ::operator delete, "deletes it")
+SIMT_RELEASES(simt_delete_array_sized, ::operator delete[], "deletes it")
 }

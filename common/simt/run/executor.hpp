@@ -29,17 +29,6 @@ Refusal refusal_of(const Launch& what, bool must_be_allowed);
 /// has. `kernel` is its name.
 cudaError_t run_launch(const Launch& what, const std::string& kernel, Body body);
 
-/// A launch, as it stands in the source.
-struct WrittenLaunch {
-  Launch launch;
-  cudaStream_t stream = nullptr;
-  const char* name = nullptr;  ///< the kernel's, if launch.kernel is only what calls it
-  const void* pc = nullptr;    ///< names its line
-};
-
-/// Told of each launch by <<<...>>> if there is one; false: it is not to run.
-inline bool (*on_written_launch)(const WrittenLaunch& what) = nullptr;
-
 /// How many blocks run at a time.
 unsigned worker_count();
 

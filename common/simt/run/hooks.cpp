@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "common/simt/language/access.hpp"
+#include "common/simt/observe/onlookers.hpp"
 #include "common/simt/run/block.hpp"
-#include "common/simt/runtime/host_watch.hpp"
 
 namespace simt {
 namespace {

@@ -17,6 +17,8 @@ constexpr unsigned most_stacks = 28000;
 // When every block has waited for so long, nobody comes.
 constexpr std::chrono::seconds longest_wait{5};
 constexpr std::chrono::microseconds between_looks{20};
+// Blocks that have moved so often and not ended may wait for one that has not begun, in a way that does not look so.
+constexpr unsigned most_passes = 64;
 
 }  // namespace
 
@@ -42,13 +44,15 @@ void Worker::run(Grid& grid) {
   if (blocks_.empty()) blocks_.push_back(std::make_unique<Block>(workplace_));
   blocks_.front()->start_kernel(grid);
   free_ = {blocks_.front().get()};
-  while (!grid.aborted) {
-    if (advance_those_under_way(grid)) continue;
+  for (unsigned passes = 0; !grid.aborted;) {
+    const bool moved = advance_those_under_way(grid);
+    if (moved && ++passes < most_passes) continue;
+    passes = 0;
     if (Block* const block = begin_next(grid)) {
       under_way_.push_back(block);
     } else if (under_way_.empty()) {
       break;
-    } else {
+    } else if (!moved) {
       wait_for_others(grid);
     }
   }

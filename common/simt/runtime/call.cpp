@@ -8,7 +8,7 @@
 
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
-#include "common/simt/runtime/program.hpp"
+#include "common/simt/runtime/mode.hpp"
 
 namespace simt {
 namespace {

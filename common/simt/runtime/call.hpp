@@ -17,8 +17,8 @@ struct Call {
 };
 #define SIMT_CALL(name) (::simt::Call{name, __builtin_return_address(0)})
 
-/// While it lives, this thread is in the runtime, alone, and what it does to memory is not the host's doing. A call within
-/// a kernel ends the launch, for there is no dynamic parallelism.
+/// While it lives, this thread is in the runtime, alone, and what it does to memory is not the host's doing. A call
+/// within a kernel ends the launch, for there is no dynamic parallelism.
 class Entered {
  public:
   explicit Entered(const Call& call);

@@ -9,10 +9,10 @@
 
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/runtime/call.hpp"
-#include "common/simt/runtime/host_watch.hpp"
+#include "common/simt/runtime/mode.hpp"
 #include "common/simt/runtime/pieces.hpp"
-#include "common/simt/runtime/program.hpp"
 #include "common/simt/runtime/queue.hpp"
+#include "common/simt/runtime/sections.hpp"
 #include "common/simt/runtime/stream_order.hpp"
 
 namespace simt {

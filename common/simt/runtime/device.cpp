@@ -12,7 +12,6 @@
 #include "common/simt/language/device_functions.hpp"
 #include "common/simt/language/virtual_device.hpp"
 #include "common/simt/runtime/call.hpp"
-#include "common/simt/runtime/pieces.hpp"
 #include "common/simt/runtime/queue.hpp"
 
 namespace simt {

@@ -15,10 +15,11 @@
 #include "common/simt/language/launch.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
+#include "common/simt/run/executor.hpp"
 #include "common/simt/run/shared_limits.hpp"
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/device.hpp"
-#include "common/simt/runtime/program.hpp"
+#include "common/simt/runtime/mode.hpp"
 #include "common/simt/runtime/queue.hpp"
 
 namespace simt {
@@ -114,8 +115,8 @@ cudaError_t error_of_launch() {
 
 namespace {
 
-// A kernel of which only the address is known, as in cudaLaunchKernel((void*)kernel, ...), called as the platform's ABI passes
-// numbers and pointers: the first of each in registers, the rest on the stack, in order.
+// A kernel of which only the address is known, as in cudaLaunchKernel((void*)kernel, ...), called as the platform's ABI
+// passes numbers and pointers: the first of each in registers, the rest on the stack, in order.
 #if defined(__aarch64__)
 constexpr std::size_t most_whole = 8;
 #else

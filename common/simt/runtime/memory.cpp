@@ -8,9 +8,8 @@
 #include "common/simt/run/executor.hpp"
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/device.hpp"
-#include "common/simt/runtime/host_watch.hpp"
+#include "common/simt/runtime/mode.hpp"
 #include "common/simt/runtime/pieces.hpp"
-#include "common/simt/runtime/program.hpp"
 #include "common/simt/runtime/queue.hpp"
 #include "common/simt/runtime/stream_order.hpp"
 

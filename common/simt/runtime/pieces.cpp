@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <iterator>
 #include <map>
 
 #include "common/simt/observe/global_memory.hpp"
-#include "common/simt/runtime/host_watch.hpp"
-#include "common/simt/runtime/program.hpp"
+#include "common/simt/runtime/mode.hpp"
+#include "common/simt/runtime/sections.hpp"
 #include "common/simt/runtime/stream_order.hpp"
 
 namespace simt {
@@ -19,6 +20,7 @@ std::map<std::uintptr_t, Piece>& pieces() {
   return all;
 }
 std::size_t in_use = 0;
+std::atomic<unsigned> freed_so_far{1};
 
 bool is_for_host(Home home) {
   return home == Home::pinned || home == Home::managed;
@@ -86,7 +88,7 @@ cudaError_t remove_piece(void* pointer, Home home, const Call& call) {
     }
     at->second.freed = call;
     in_use -= at->second.bytes;
-    forget_host_range();
+    ++freed_so_far;
     GlobalMemory::instance().release(pointer);
     return cudaSuccess;
   }
@@ -133,6 +135,10 @@ bool is_whole(std::uintptr_t address, std::size_t bytes, std::string& why, const
     why = memory.describe(address);
   }
   return false;
+}
+
+unsigned times_freed() {
+  return freed_so_far;
 }
 
 std::size_t bytes_in_use() {

@@ -1,5 +1,5 @@
-// What a program has allocated, and whose it is; what it has freed, too, for reports. Internal to common/simt/; call with the
-// runtime entered.
+// What a program has allocated, and whose it is; what it has freed, too, for reports. Internal to common/simt/; call
+// with the runtime entered.
 #pragma once
 
 #include <cstddef>
@@ -34,11 +34,13 @@ void add_registered(void* pointer, std::size_t bytes, const Call& call);
 const Piece* piece_at(std::uintptr_t address);
 /// The one that begins there goes. `home`: what it must be.
 cudaError_t remove_piece(void* pointer, Home home, const Call& call);
-/// Where an address belongs. `none` of device memory is device memory, too.
+/// Where an address belongs. Device memory that nobody has allocated is device memory, too.
 Home home_of(std::uintptr_t address);
 /// Whether all of this is memory that may be copied to and from, as far as anybody knows. `why` tells if not.
 bool is_whole(std::uintptr_t address, std::size_t bytes, std::string& why, const Piece** freed);
 
+/// Never 0; another number whenever a piece has gone. Needs no entering.
+unsigned times_freed();
 std::size_t bytes_in_use();
 void report_leaks();
 

@@ -6,20 +6,11 @@
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/device.hpp"
 #include "common/simt/runtime/host_watch.hpp"
+#include "common/simt/runtime/mode.hpp"
 #include "common/simt/runtime/pieces.hpp"
 #include "common/simt/runtime/queue.hpp"
 
 namespace simt {
-namespace {
-
-bool is_program = false;
-
-}  // namespace
-
-bool runs_program() {
-  return is_program;
-}
-
 void start_program() {
   is_program = true;
   compute_capability();  // who asks for a device that is not there learns it at once

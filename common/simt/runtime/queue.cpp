@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "common/simt/runtime/call.hpp"
-#include "common/simt/runtime/program.hpp"
-#include "common/simt/runtime/stream_order.hpp"
+#include "common/simt/runtime/mode.hpp"
 
 namespace simt {
 namespace {
@@ -92,7 +91,6 @@ CUstream_st* find_stream(cudaStream_t stream) {
 }
 
 CUstream_st* add_stream(unsigned flags, int priority) {
-  StreamOrder::enable();
   Queue& q = queue();
   return q.streams.emplace_back(new CUstream_st{q.next_number++, flags, priority, {}}).get();
 }
@@ -128,7 +126,7 @@ WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::fun
   }
   stream.last = work;
   stream.was_asked = false;
-  StreamOrder::note_actor(work->id, work->stream, work->before, work->who, pc);
+  if (on_actor) on_actor(work->id, work->stream, work->before, work->who, pc);
   q.queued.push_back(work);
   ++q.undone;
   if (!runs_program()) {
@@ -172,7 +170,7 @@ std::uint32_t host_id() {
   if (q.host_id == 0) {
     q.host_id = q.next_id++;
     join(q.host, host_number, q.host_id);
-    StreamOrder::note_actor(q.host_id, host_number, q.host, "the host", nullptr);
+    if (on_actor) on_actor(q.host_id, host_number, q.host, "the host", nullptr);
   }
   return q.host_id;
 }

@@ -1,9 +1,8 @@
-// Queued work: what a stream has to do, in order, and what comes before it in other streams. Work runs when somebody waits for
-// it, or for what comes behind it, and not before: whatever a program forgets to wait for has not happened yet. Internal to
-// common/simt/; call with the runtime entered.
+// Queued work: what a stream has to do, in order, and what comes before it in other streams. Work runs when somebody
+// waits for it, or for what comes behind it, and not before: whatever a program forgets to wait for has not happened yet.
+// Internal to common/simt/; call with the runtime entered.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -63,6 +62,10 @@ cudaError_t wait_for(const WorkPointer& work);
 cudaError_t wait_for_all();
 /// The default stream is done when those are that wait for it.
 cudaError_t wait_for_stream(CUstream_st& stream);
+
+/// Told of each piece of work, and of the host, before either uses memory; null: nobody is.
+inline void (*on_actor)(std::uint32_t id, unsigned stream, const WorkClock& before, const std::string& who,
+                        const void* pc) = nullptr;
 
 /// How many pieces of work have not run.
 std::size_t queued();

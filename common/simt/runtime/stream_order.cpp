@@ -12,8 +12,9 @@
 #include "common/simt/code/source_lines.hpp"
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/observe/global_memory.hpp"
+#include "common/simt/observe/onlookers.hpp"
 #include "common/simt/runtime/call.hpp"
-#include "common/simt/runtime/program.hpp"
+#include "common/simt/runtime/mode.hpp"
 
 namespace simt {
 namespace {
@@ -70,12 +71,14 @@ void StreamOrder::enable() {
   const std::size_t words = GlobalMemory::instance().words();
   if (!one.writes_) one.writes_ = reserve(words);
   if (!one.reads_) one.reads_ = reserve(words);
-  if (one.writes_ && one.reads_) active_ = &one;
-}
-
-void StreamOrder::note_actor(std::uint32_t id, unsigned stream, const WorkClock& before, const std::string& who,
-                             const void* pc) {
-  if (active_) actors().push_back({id, stream, before, who, pc});
+  if (!one.writes_ || !one.reads_) return;
+  active_ = &one;
+  on_actor = [](std::uint32_t id, unsigned stream, const WorkClock& before, const std::string& who, const void* pc) {
+    actors().push_back({id, stream, before, who, pc});
+  };
+  kernel_uses = [](std::uintptr_t address, std::size_t bytes, Use use, const void* pc) {
+    active_->by_work(address, bytes, use, pc);
+  };
 }
 
 bool StreamOrder::conflicts(std::uint64_t entry, std::uint64_t mine) const {

@@ -1,6 +1,6 @@
 // Who used which word of device, pinned and managed memory last, among the streams and the host: two uses that nothing
-// orders, one of them a write, are reported, whichever ran first here. Only in programs that have anything but the default
-// stream and device memory: else all is in order. Internal to common/simt/.
+// orders, one of them a write, are reported, whichever ran first here. Only in programs that have anything but the
+// default stream and device memory: else all is in order. Internal to common/simt/.
 #pragma once
 
 #include <atomic>
@@ -18,10 +18,6 @@ class StreamOrder {
   /// Null while it is not needed.
   static StreamOrder* active() { return active_; }
   static void enable();
-
-  /// A piece of work, or what the host does in between, and what comes before it.
-  static void note_actor(std::uint32_t id, unsigned stream, const WorkClock& before, const std::string& who,
-                         const void* pc);
 
   /// By the work under way, at this place in the code; null: where it was issued.
   void by_work(std::uintptr_t address, std::size_t bytes, Use use, const void* pc = nullptr);

@@ -6,6 +6,7 @@
 
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/queue.hpp"
+#include "common/simt/runtime/stream_order.hpp"
 
 using simt::enter;
 using simt::find_stream;
@@ -32,6 +33,7 @@ double later_and_later() {
 
 cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
   if (!stream || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
+  simt::StreamOrder::enable();
   *stream = simt::add_stream(flags, std::clamp(priority, greatest_priority, least_priority));
   return cudaSuccess;
 }
