@@ -92,7 +92,9 @@ def measured(name: str, build: pathlib.Path) -> Json:
             text=True,
             errors="replace",
         )
-        if done.returncode == 2 and "error: " in done.stderr:
+        if done.returncode == 2 and (said := re.search(r"^error: (.*)\Z", done.stderr.rstrip(), re.M)):
+            if not said[1].endswith((BROKEN, "does not link")):
+                fail(said[1])
             return {"name": name, "status": 2, **mark_of(files), "reports": [{"says": BROKEN, "lines": []}]}
         report = json.loads(out.read_text()) if out.exists() else {"kernels": []}
     reports = reports_in(done.stderr)
@@ -112,6 +114,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "cpu")
     parser.add_argument("--only", default="")
     options = parser.parse_args(arguments)
+    if not options.out.absolute().parent.is_dir():
+        fail(f"can't write {options.out}: no such folder")
     every = names()
     chosen = every
     if options.only:
