@@ -13,6 +13,7 @@ PROGRAMS = {
     "digest": ("tools.measure.digest", "what was measured, as it is committed"),
     "loop": ("tools.measure.loop", "where the time of builds and tests goes"),
     "pairs": ("tools.measure.pairs", "whether tall & skinny kernels are right for every M and N"),
+    "programs": ("tools.measure.programs", "what ./lab emulate says of the programs in tests/programs"),
     "sanitizers": ("tools.measure.sanitizers", "everything under compute-sanitizer"),
     "scoreboards": ("tools.measure.scoreboards", "when a kernel's hot loop waits, from its machine code"),
     "tune": ("tools.tune.sgemm", "the search behind stage 16"),
