@@ -15,8 +15,8 @@ enum class Scope : std::uint8_t { block, device };
 /// in the kernel. Does not return if the address is out of bounds.
 void note_atomic(void* address, std::size_t bytes, Scope scope, const void* pc);
 
-/// The operation that note_atomic() announced has been made, and whether it has changed the word.
-void note_atomic_done(void* address, Scope scope, bool changed);
+/// The operation that note_atomic() announced has been made. `acquires`: who uses its result needs no fence.
+void note_atomic_done(void* address, Scope scope, bool acquires);
 
 /// The kernel looks at the result of its last atomic operation there. To g++ this function does nothing but return the
 /// token: so g++ leaves it out where the result is not used, and then the thread has learnt nothing from others.

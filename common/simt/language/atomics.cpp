@@ -15,8 +15,14 @@ class Noted {
     note_atomic(address, bytes, scope, pc);
   }
   template <class T>
-  T done(const T& old, const T& now) const {
-    note_atomic_done(address_, scope_, std::memcmp(&old, &now, sizeof old) != 0);
+  T done(const T& old) const {
+    note_atomic_done(address_, scope_, true);
+    return old;
+  }
+  /// Of a compare-and-swap, by which locks are taken.
+  template <class T>
+  T compared(const T& old) const {
+    note_atomic_done(address_, scope_, false);
     return old;
   }
 
@@ -59,7 +65,7 @@ class WideLock {
     SIMT_NOTE(sizeof(T));                                      \
     T old, now;                                                \
     update(address, [value](T x) -> T __VA_ARGS__, old, now);  \
-    return noted.done(old, now);                               \
+    return noted.done(old);                                    \
   }
 // Of unsigned numbers, which wrap around: to signed ones it is undefined.
 #define SIMT_SUM(sign)                                 \
@@ -86,8 +92,8 @@ template <class T>
 [[gnu::noinline]] T atomic_compare_exchange(T* address, T expected, T desired, Scope scope) {
   SIMT_NOTE(sizeof(T));
   T old = expected;
-  const bool equal = __atomic_compare_exchange(address, &old, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-  return noted.done(old, equal ? desired : old);
+  __atomic_compare_exchange(address, &old, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return noted.compared(old);
 }
 
 [[gnu::noinline]] Wide atomic_exchange(Wide* address, const Wide& value, Scope scope) {
@@ -95,16 +101,15 @@ template <class T>
   const WideLock lock;
   const Wide old = *address;
   *address = value;
-  return noted.done(old, value);
+  return noted.done(old);
 }
 
 [[gnu::noinline]] Wide atomic_compare_exchange(Wide* address, const Wide& expected, const Wide& desired, Scope scope) {
   SIMT_NOTE(sizeof(Wide));
   const WideLock lock;
   const Wide old = *address;
-  const bool equal = std::memcmp(&old, &expected, sizeof old) == 0;
-  if (equal) *address = desired;
-  return noted.done(old, equal ? desired : old);
+  if (std::memcmp(&old, &expected, sizeof old) == 0) *address = desired;
+  return noted.compared(old);
 }
 
 [[gnu::noinline]] void atomic_apply(void* address, std::size_t bytes, std::size_t piece, const void* value,
@@ -127,7 +132,7 @@ template <class T>
     of(static_cast<std::uint32_t*>(address), static_cast<const std::uint32_t*>(value),
        static_cast<std::uint32_t*>(result));
   }
-  noted.done(true, false);  // a sum that has changed nothing is rare
+  noted.done(0);
 }
 
 #define SIMT_INSTANTIATE(operation, T) template T operation(T*, T, Scope);

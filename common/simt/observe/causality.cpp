@@ -219,9 +219,9 @@ void Causality::release(const Lane& lane, const BlockStanding& block, std::uintp
 }
 
 void Causality::performed(Lane& lane, BlockStanding& block, std::uintptr_t address, bool shared, Scope scope,
-                          bool changed) {
+                          bool acquires) {
   if (!any_release_) return;
-  const Pending pending{word_of(address), shared ? block.number : 0, scope == Scope::device, false, changed, false};
+  const Pending pending{word_of(address), shared ? block.number : 0, scope == Scope::device, false, acquires, false};
   {
     const std::lock_guard lock(mutex_);
     if (!log_at(pending)) return;
@@ -240,12 +240,12 @@ void Causality::seen(Lane& lane, BlockStanding& block, std::uintptr_t address) {
   if (at == order.pending.end()) return;
   at->seen = true;
   const bool by_fence = at->fenced_device || (at->fenced_block && !at->device);
-  if (!at->changed && !at->fenced_device && !at->fenced_block) return;
+  if (!at->acquires && !at->fenced_device && !at->fenced_block) return;
   {
     const std::lock_guard lock(mutex_);
-    acquire(order.view, *at, at->device && (at->changed || at->fenced_device));
+    acquire(order.view, *at, at->device && (at->acquires || at->fenced_device));
   }
-  if (at->changed || by_fence) order.pending.erase(at);
+  if (at->acquires || by_fence) order.pending.erase(at);
 }
 
 void Causality::volatile_read(Lane& lane, BlockStanding& block, std::uintptr_t address) {

@@ -72,8 +72,8 @@ struct Pending {
   std::uint32_t key_block;  ///< for shared memory, whose addresses serve one block after another; else 0
   bool device;
   bool is_volatile;
-  bool changed;  ///< by an atomic that took a ticket, or a lock: CUDA's examples do without a fence then
-  bool seen;     ///< its result is used: an atomic whose result nobody looks at has learnt nothing
+  bool acquires;  ///< by an atomic other than a compare-and-swap: CUDA's examples then do without a fence
+  bool seen;      ///< its result is used: an atomic whose result nobody looks at has learnt nothing
   bool fenced_block = false, fenced_device = false;
 };
 
@@ -122,7 +122,7 @@ class Causality {
   /// Before an atomic operation or a volatile write.
   void release(const Lane& lane, const BlockStanding& block, std::uintptr_t address, bool shared, Scope scope);
   /// After an atomic operation: what has been released by then may be acquired.
-  void performed(Lane& lane, BlockStanding& block, std::uintptr_t address, bool shared, Scope scope, bool changed);
+  void performed(Lane& lane, BlockStanding& block, std::uintptr_t address, bool shared, Scope scope, bool acquires);
   /// The kernel uses the operation's result.
   void seen(Lane& lane, BlockStanding& block, std::uintptr_t address);
   void volatile_read(Lane& lane, BlockStanding& block, std::uintptr_t address);

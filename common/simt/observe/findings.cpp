@@ -48,6 +48,8 @@ const char* title(DefectKind kind) {
       return "warning: never freed";
     case DefectKind::half_block_barrier:
       return "warning: part of the block waits at another barrier";
+    case DefectKind::unwritten_update:
+      return "warning: atomic operation on uninitialised global memory";
     case DefectKind::barrier_after_exit:
       return "warning: barrier after some threads of the warp have ended";
   }
@@ -66,7 +68,8 @@ std::string text_of(const Party& party) {
 }  // namespace
 
 bool is_warning(DefectKind kind) {
-  return kind == DefectKind::half_block_barrier || kind == DefectKind::barrier_after_exit || kind == DefectKind::leak;
+  return kind == DefectKind::half_block_barrier || kind == DefectKind::barrier_after_exit ||
+         kind == DefectKind::unwritten_update || kind == DefectKind::leak;
 }
 
 std::string Defect::text() const {

@@ -31,6 +31,7 @@ enum class DefectKind {
   ignored_error,       ///< a call has failed, and the program never asked
   leak,                ///< a warning: device memory that nobody has freed
   half_block_barrier,  ///< a warning: not all threads of the block that are still running wait at the same barrier
+  unwritten_update,    ///< a warning: an atomic operation on global memory that nobody has written
   barrier_after_exit,  ///< a warning: some threads of a warp have ended when the others wait at a barrier
 };
 /// What a report calls it.

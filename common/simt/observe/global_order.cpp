@@ -24,6 +24,11 @@ class SpinLock {
   std::atomic_flag& flag_;
 };
 
+// Whether what else was found is to be told instead.
+bool is_lesser(const std::optional<GlobalOrder::Conflict>& conflict) {
+  return !conflict || is_warning(conflict->kind);
+}
+
 }  // namespace
 
 GlobalOrder::GlobalOrder() : stripe_(std::make_unique<Stripe[]>(stripes)) {
@@ -209,7 +214,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_split(Stripe& stripe, s
   std::optional<Conflict> conflict;
   for (unsigned byte = first; byte < first + bytes; ++byte) {
     const auto found = touch(at->second[byte], false, lane, block, use, site, word);
-    if (found && !conflict) conflict = found;
+    if (found && is_lesser(conflict)) conflict = found;
   }
   return conflict;
 }
@@ -228,7 +233,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
   const auto touched = static_cast<std::uint8_t>((0xfu >> (4 - bytes)) << first);
   std::uint8_t written = state & Memory::all_written;
   if ((is_read(use) || is_atomic(use)) && (written & touched) != touched)
-    conflict = Conflict{DefectKind::uninitialised_global};
+    conflict = Conflict{is_atomic(use) ? DefectKind::unwritten_update : DefectKind::uninitialised_global};
   written |= touched;
 
   std::uint8_t next = status;
@@ -252,7 +257,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
     }
   } else if (bytes < 4 || status == Memory::split) {
     const auto found = access_split(stripe, word, first, bytes, status == Memory::untouched, lane, block, use, site);
-    if (found && !conflict) conflict = found;
+    if (found && is_lesser(conflict)) conflict = found;
     next = Memory::split;
   } else {
     const bool fresh = status == Memory::untouched;
@@ -265,7 +270,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
       next = Memory::shared;
     } else {
       const auto found = touch(record, fresh, lane, block, use, site, word);
-      if (found && !conflict) conflict = found;
+      if (found && is_lesser(conflict)) conflict = found;
       next = Memory::tracked;
     }
   }
@@ -281,7 +286,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access(const Lane& lane, Block
   std::optional<Conflict> conflict;
   for (std::size_t w = word; w < word + bytes / 4; ++w) {
     const auto found = access_word(w, 0, 4, lane, block, use, site);
-    if (found && !conflict) conflict = found;
+    if (found && is_lesser(conflict)) conflict = found;
   }
   return conflict;
 }

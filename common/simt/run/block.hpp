@@ -137,7 +137,7 @@ class Block {
   [[noreturn]] void bad_free(std::uintptr_t address, const char* what, const void* pc);
   void fence(Scope scope);
   /// An atomic operation has been made.
-  void atomic_done(std::uintptr_t address, Scope scope, bool changed);
+  void atomic_done(std::uintptr_t address, Scope scope, bool acquires);
   /// Its result is used.
   void result_used(std::uintptr_t address);
   void tensor_flops(std::uint64_t flops) { tensor_flops_ += flops; }

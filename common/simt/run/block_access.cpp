@@ -113,12 +113,14 @@ void Block::access_global(std::uintptr_t address, std::uintptr_t real, unsigned 
     order_->causality().volatile_read(lane, standing_, address);
   }
   auto conflict = order_->access(lane, standing_, address, bytes, use, site);
-  if (conflict && conflict->kind == DefectKind::uninitialised_global && global_.excuses_unwritten()) conflict.reset();
+  const bool reads_unwritten = conflict && (conflict->kind == DefectKind::uninitialised_global ||
+                                            conflict->kind == DefectKind::unwritten_update);
+  if (reads_unwritten && global_.excuses_unwritten()) conflict.reset();
   // Only now is its read no longer on record, for others to find.
   for (unsigned at = 0; at < bytes && is_atomic(use); at += 4)
     order_->causality().confirm_guess(standing_.number, lane.thread, address + at);
   // Between the rows of a matrix nobody may write; and who reads there what nobody has written reads past a row.
-  const bool checks_rows = !is_read(use) || (conflict && conflict->kind == DefectKind::uninitialised_global);
+  const bool checks_rows = !is_read(use) || reads_unwritten;
   if (checks_rows && global_.outside_of_a_matrix(address, bytes)) {
     conflict = GlobalOrder::Conflict{DefectKind::out_of_bounds};
   }
@@ -140,7 +142,7 @@ void Block::access_global(std::uintptr_t address, std::uintptr_t real, unsigned 
   }
   const bool outside = conflict->kind == DefectKind::out_of_bounds;
   std::string where = global_.describe(outside ? global_.first_outside(address, bytes) : address);
-  if (conflict->kind == DefectKind::uninitialised_global) where += global_.untold(address);
+  if (reads_unwritten && !outside) where += global_.untold(address);
   where += remark_of(*conflict);
   report(conflict->kind, where, party(lane, site, fmt::format("{} {} bytes", verb_of(use), bytes)), other);
   if (outside) abandon();
@@ -266,9 +268,9 @@ void Block::fence(Scope scope) {
   current_->clock = ++top_;
 }
 
-void Block::atomic_done(std::uintptr_t address, Scope scope, bool changed) {
+void Block::atomic_done(std::uintptr_t address, Scope scope, bool acquires) {
   const Unobserved unobserved;
-  order_->causality().performed(*current_, standing_, known_as(address), shared_.contains(address), scope, changed);
+  order_->causality().performed(*current_, standing_, known_as(address), shared_.contains(address), scope, acquires);
 }
 
 void Block::result_used(std::uintptr_t address) {

@@ -58,9 +58,9 @@ void note_atomic(void* address, std::size_t bytes, Scope scope, const void* pc) 
   on_waiting_access(address, static_cast<unsigned>(bytes), use, pc);
 }
 
-void note_atomic_done(void* address, Scope scope, bool changed) {
+void note_atomic_done(void* address, Scope scope, bool acquires) {
   if (Block* const block = inspected_block)
-    block->atomic_done(reinterpret_cast<std::uintptr_t>(address), scope, changed);
+    block->atomic_done(reinterpret_cast<std::uintptr_t>(address), scope, acquires);
 }
 
 std::uint64_t note_result(const void* address, std::uint64_t token) noexcept {
