@@ -11,12 +11,13 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from collections.abc import Iterator
 
 from tools.emulate.build import Unbuildable, build
 
 BUILD = pathlib.Path(sys.argv.pop()).absolute()
 HERE = pathlib.Path(__file__).resolve().parent
-# What in_kernels.cu prints, and what is said of it; a last word of the latter is the line's that is so marked.
+# What in_kernels.cu prints, and what is said of it. Its lines that end with "// NAME" must be named, too.
 IN_KERNELS = {
     "heap": ("17 6 13\n", []),
     "limit": ("8: 0 1 1\n", []),
@@ -53,23 +54,23 @@ class Language(unittest.TestCase):
         done = run(build(BUILD, [HERE / "language_forms.cu"], [], []))
         self.assertEqual((done.stdout, done.stderr, done.returncode), ("", "", 0))
 
-    def test_refused_in_one_line(self) -> None:
-        for call in ("__shfl(1, 0)", "__shfl_down(1, 1, 16)", "__ballot(1)", "__any(1)", "__all(1)"):
-            with self.subTest(call), tempfile.TemporaryDirectory() as folder:
-                source = pathlib.Path(folder, "old.cu")
-                source.write_text(f"__global__ void k(int* out) {{ *out = {call}; }}\nint main() {{}}\n")
-                said = pathlib.Path(folder, "said")
-                with said.open("w") as file, errors_into(file.fileno()), self.assertRaises(Unbuildable):
-                    build(BUILD, [source], [], [])
-                errors = [line for line in said.read_text().splitlines() if " error: " in line]
-                self.assertEqual(len(errors), 1, errors)
-                name = call.split("(")[0]
-                self.assertIn(f"old.cu:1:{40 if name else 0}"[:8], errors[0])
-                self.assertIn(f"{name}_sync()", errors[0])
+    def test_each_is_refused_in_one_line(self) -> None:
+        calls = ("__shfl(1, 0)", "__shfl_down(1, 1, 16)", "__ballot(1)", "__any(1)", "__all(1)")
+        kernels = [f"__global__ void k{i}(int* out) {{ *out = {call}; }}" for i, call in enumerate(calls)]
+        with tempfile.TemporaryDirectory() as folder:
+            source, said = pathlib.Path(folder, "old.cu"), pathlib.Path(folder, "said")
+            source.write_text("\n".join([*kernels, "int main() {}\n"]))
+            with said.open("w") as file, errors_into(file.fileno()), self.assertRaises(Unbuildable):
+                build(BUILD, [source], [], [])
+            errors = [line for line in said.read_text().splitlines() if " error: " in line]
+        self.assertEqual(len(errors), len(calls), errors)
+        for number, (call, error) in enumerate(zip(calls, errors, strict=True), 1):
+            self.assertIn(f"old.cu:{number}:", error)
+            self.assertIn(f"{call.split('(')[0]}_sync()", error)
 
 
 @contextlib.contextmanager
-def errors_into(file: int):  # noqa: ANN201
+def errors_into(file: int) -> Iterator[None]:
     sys.stderr.flush()
     kept = os.dup(2)
     os.dup2(file, 2)
