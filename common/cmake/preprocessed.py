@@ -92,6 +92,9 @@ class Preprocessed(Rewriter):
         if not self.is_constant(begin, end):  # kernels may read constants wherever they lie
             token = self.tokens[i]
             self.edits.append((token.begin, token.end, f'__attribute__((section("{KEYWORDS[self.sign(i)]}")))'))
+            for each in self.tokens[begin:end]:
+                if each.text == "inline" and "static" not in words:  # g++ has no section for both kinds
+                    self.edits.append((each.begin, each.end, "__attribute__((weak))"))
 
     def designated(self, i: int) -> None:
         """The { at i begins a designated initialiser: of a vector, if a vector type's name stands before."""

@@ -20,6 +20,7 @@ __device__ __align__(16) float aligned_by_cuda[4];
 alignas(16) __device__ float aligned[4];
 __device__ int first = 1, second;
 __device__ int braced{5};
+inline __device__ int in_every_file = 6;
 __device__ Point points[2] = {{1, 2}, {3, 4}};
 int __device__ behind_its_type;
 namespace inner {
