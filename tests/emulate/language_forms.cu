@@ -59,7 +59,10 @@ __global__ void small_floats(Pair pair) {
   EXPECT(float(__hadd_sat(T(0.75f), T(0.5f))) == 1 && float(__hsub_sat(T(0.5f), T(0.75f))) == 0);
   EXPECT(float(__hmul_sat(T(0.5f), T(0.5f))) == 0.25f && float(__hfma_sat(T(2.f), T(2.f), T(1.f))) == 1);
   EXPECT(float(__hfma_relu(T(2.f), T(-2.f), T(1.f))) == 0 && float(__hfma_relu(T(2.f), T(2.f), T(1.f))) == 5);
+  T counter = T(1.f);
+  EXPECT(float(counter++) == 1 && float(++counter) == 3 && float(counter--) == 3 && float(--counter) == 1);
   // The pair is (1, 2).
+  EXPECT(float((++pair).y) == 3 && float((pair--).y) == 3 && float(pair.x) == 1);
   const Pair roots = h2sqrt(__hmul2(pair, pair)), limited = __hfma2_relu(__hneg2(pair), pair, pair);
   EXPECT(float(roots.x) == 1 && float(roots.y) == 2 && float(limited.x) == 0 && float(limited.y) == 0);
   const Pair complex = __hcmadd(pair, pair, pair);  // (1 + 2i)^2 + (1 + 2i)
@@ -72,6 +75,8 @@ __global__ void conversions() {
   EXPECT(float(__ll2half_rn(2049)) == 2048 && float(__ull2half_ru(2049)) == 2050);
   EXPECT(__half2int_rd(__half(-1.5f)) == -2 && __half2short_rz(__half(-1.5f)) == -1);
   EXPECT(__half2ushort_rn(__half(3.5f)) == 4 && float(__uint2half_rn(7u)) == 7);
+  EXPECT(float(CUDART_INF_FP16) == 2 * float(CUDART_INF_BF16) && float(CUDART_ONE_FP16) == float(CUDART_ONE_BF16));
+  EXPECT(float(CUDART_MAX_NORMAL_FP16) == 65504 && float(CUDART_MIN_DENORM_BF16) > 0);
   EXPECT(__bfloat162ll_rz(__float2bfloat16(-2.5f)) == -2 && float(__ll2bfloat16_rn(257)) == 256);
   EXPECT(__bfloat162int_ru(__float2bfloat16(1.5f)) == 2 && float(__int2bfloat16_ru(257)) == 258);
 }

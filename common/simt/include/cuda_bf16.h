@@ -88,6 +88,14 @@ __forceinline__ __nv_bfloat16 __short_as_bfloat16(short bits) {
   return simt::from_bits<__nv_bfloat16>(static_cast<unsigned short>(bits));
 }
 
+#define CUDART_INF_BF16 __ushort_as_bfloat16(0x7f80)
+#define CUDART_NAN_BF16 __ushort_as_bfloat16(0x7fff)
+#define CUDART_MIN_DENORM_BF16 __ushort_as_bfloat16(0x0001)
+#define CUDART_MAX_NORMAL_BF16 __ushort_as_bfloat16(0x7f7f)
+#define CUDART_NEG_ZERO_BF16 __ushort_as_bfloat16(0x8000)
+#define CUDART_ZERO_BF16 __ushort_as_bfloat16(0x0000)
+#define CUDART_ONE_BF16 __ushort_as_bfloat16(0x3f80)
+
 // Integers: __bfloat162int_rn(), __int2bfloat16_rn(), ...
 SIMT_SMALL_FLOAT_INTEGERS(__nv_bfloat16, bfloat16, int, int)
 SIMT_SMALL_FLOAT_INTEGERS(__nv_bfloat16, bfloat16, uint, unsigned)

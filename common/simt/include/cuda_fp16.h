@@ -88,6 +88,14 @@ __forceinline__ __half __short_as_half(short bits) {
   return simt::from_bits<__half>(static_cast<unsigned short>(bits));
 }
 
+#define CUDART_INF_FP16 __ushort_as_half(0x7c00)
+#define CUDART_NAN_FP16 __ushort_as_half(0x7fff)
+#define CUDART_MIN_DENORM_FP16 __ushort_as_half(0x0001)
+#define CUDART_MAX_NORMAL_FP16 __ushort_as_half(0x7bff)
+#define CUDART_NEG_ZERO_FP16 __ushort_as_half(0x8000)
+#define CUDART_ZERO_FP16 __ushort_as_half(0x0000)
+#define CUDART_ONE_FP16 __ushort_as_half(0x3c00)
+
 // Integers: __half2int_rn(), __int2half_rn(), ...
 SIMT_SMALL_FLOAT_INTEGERS(__half, half, int, int)
 SIMT_SMALL_FLOAT_INTEGERS(__half, half, uint, unsigned)

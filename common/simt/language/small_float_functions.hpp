@@ -1,4 +1,4 @@
-// Of __half, __nv_bfloat16 and their pairs: mathematical functions, saturating forms, conversions, shuffles.
+// Of __half, __nv_bfloat16 and their pairs: mathematical functions, saturating forms, ++ and --, conversions, shuffles.
 #pragma once
 
 #include <cmath>
@@ -86,6 +86,40 @@ __forceinline__ P __hcmadd(P a, simt::Same<P> b, simt::Same<P> c) {
   return result;
 }
 
+// Of a number, or of both of a pair.
+template <class T>
+concept SimtSmallFloats = simt::SmallFloat<T> || simt::SmallFloatPair<T>;
+namespace simt {
+template <SmallFloat T>
+__forceinline__ T one() {
+  return narrow<T>(1);
+}
+template <SmallFloatPair P>
+__forceinline__ P one() {
+  return {truth<P>(true), truth<P>(true)};
+}
+}  // namespace simt
+template <SimtSmallFloats T>
+__forceinline__ T& operator++(T& a) {
+  return a += simt::one<T>();
+}
+template <SimtSmallFloats T>
+__forceinline__ T& operator--(T& a) {
+  return a -= simt::one<T>();
+}
+template <SimtSmallFloats T>
+__forceinline__ T operator++(T& a, int) {
+  const T before = a;
+  a += simt::one<T>();
+  return before;
+}
+template <SimtSmallFloats T>
+__forceinline__ T operator--(T& a, int) {
+  const T before = a;
+  a -= simt::one<T>();
+  return before;
+}
+
 // Integers, rounded in each of the four directions: nearest (even), zero, down, up.
 #define SIMT_SMALL_FLOAT_INTEGER(T, name, integer, Integer, suffix, direction) \
   __forceinline__ Integer __##name##2##integer##_##suffix(T a) {               \
@@ -100,8 +134,6 @@ __forceinline__ P __hcmadd(P a, simt::Same<P> b, simt::Same<P> c) {
   SIMT_SMALL_FLOAT_INTEGER(T, name, integer, Integer, rd, down)    \
   SIMT_SMALL_FLOAT_INTEGER(T, name, integer, Integer, ru, up)
 
-template <class T>
-concept SimtSmallFloats = simt::SmallFloat<T> || simt::SmallFloatPair<T>;
 template <SimtSmallFloats T>
 __forceinline__ T __shfl_sync(unsigned mask, T value, int source, int width = warpSize) {
   return simt::shuffle(mask, value, source, width);
