@@ -49,6 +49,26 @@ __global__ void scale(float* to, T n) {
 }
 """
 
+LOCK = r"""#include <cstdio>
+__device__ int lock;
+__global__ void add(int* sum) {
+  while (atomicCAS(&lock, 0, 1) != 0) {}
+  if (blockIdx.x == 1) __threadfence();
+  *sum += blockIdx.x + 1;
+  __threadfence();
+  atomicExch(&lock, 0);
+}
+int main() {
+  int *sum, host = 0;
+  cudaMalloc(&sum, sizeof(int));
+  cudaMemset(sum, 0, sizeof(int));
+  add<<<2, 1>>>(sum);
+  cudaMemcpy(&host, sum, sizeof(int), cudaMemcpyDeviceToHost);
+  std::printf("%d\n", host);
+  return cudaFree(sum);
+}
+"""
+
 
 class Emulate(unittest.TestCase):
     def setUp(self) -> None:
@@ -108,6 +128,20 @@ class Emulate(unittest.TestCase):
         self.assertEqual(self.run_program().stdout, "3 189\n")
         (self.folder / "include/scale.hpp").write_text(HEADER.replace("FACTOR *", "2 *"))
         self.assertEqual(self.run_program().stdout, "2 126\n")
+
+    def test_another_order(self) -> None:
+        """Who takes the lock first learns nothing by it: that block 0 does not fence shows only if it comes second."""
+        self.write("lock.cu", LOCK)
+        done = self.emulate("lock.cu", "--json", "report.json")
+        self.assertEqual((done.stdout, done.returncode), ("3\n", 1), done.stderr)
+        line = LOCK.splitlines().index("  *sum += blockIdx.x + 1;") + 1
+        for text in done.stderr.splitlines():
+            self.assertRegex(text, rf"^simt: data race .*lock\.cu:{line}.* \(blocks and warps in another order\)$")
+        (defect, *_) = json.loads((self.folder / "report.json").read_text())["defects"]
+        self.assertEqual({place["line"] for place in defect["places"]}, {line})
+        self.write("lock.cu", LOCK.replace("blockIdx.x == 1", "true"))
+        done = self.emulate("lock.cu")
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("3\n", "", 0))
 
     def test_stopped(self) -> None:
         done = self.run_program("--timeout", "2", "--", "64", "forever")

@@ -2,7 +2,8 @@
 """Runs the programs of right/ and wrong/ on a GPU, and each under compute-sanitizer's four tools. Writes one JSON file.
 
 usage: on_device.py OUT.json [--seconds 240] [--jobs N] [--only NAME,...] [--arch sm_90]
-       on_device.py --outputs-of OUT.json     write right/NAME.out from it: on any machine
+       on_device.py --outputs-of OUT.json [--digest FILE]
+           on any machine: write right/NAME.out from it, and to FILE what pages need of the rest: the committed form
 
 A program may crash or hang: each run has a time limit and a process group of its own. What has not begun when the time
 is up is recorded as not run. Exit status 1 if a program does not compile without warnings, or a right one fails.
@@ -193,17 +194,38 @@ def write_outputs(report: dict[str, object]) -> int:
     return number
 
 
+def digest_of(report: dict[str, object]) -> str:
+    """Without what the programs printed, and of what a tool says the first words; a program a line."""
+    programs: dict[str, dict[str, object]] = report["programs"]  # type: ignore[assignment]
+    lines = []
+    for name, result in programs.items():
+        kept = {key: value for key, value in result.items() if key in ("kind", "run", "mark")}
+        kept["run"] = {"status": result.get("run", {}).get("status")}  # type: ignore[attr-defined]
+        kept["tools"] = {
+            tool: {**of_tool, "says": of_tool.get("says", [])[:1]}
+            for tool, of_tool in result.get("tools", {}).items()  # type: ignore[attr-defined]
+            if of_tool.get("errors") or of_tool.get("status") != 0
+        }
+        lines.append(f"  {json.dumps(name)}: {json.dumps(kept)}")
+    head = {key: value for key, value in report.items() if key != "programs"}
+    return json.dumps(head)[:-1] + ', "programs": {\n' + ",\n".join(lines) + "\n}}\n"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", nargs="?", type=pathlib.Path)
     parser.add_argument("--outputs-of", type=pathlib.Path)
+    parser.add_argument("--digest", type=pathlib.Path)
     parser.add_argument("--seconds", type=float, default=240)
     parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) - 1))
     parser.add_argument("--only")
     parser.add_argument("--arch", default="sm_90")
     options = parser.parse_args()
     if options.outputs_of:
-        print(f"{write_outputs(json.loads(options.outputs_of.read_text()))} files written")
+        report = json.loads(options.outputs_of.read_text())
+        print(f"{write_outputs(report)} files written")
+        if options.digest:
+            options.digest.write_text(digest_of(report))
         return 0
     if options.out is None:
         parser.error("where shall the JSON go?")

@@ -19,7 +19,7 @@ from tools.measure.sanitizers import TOOLS
 from tools.repository import MEASUREMENTS, NOT_IN_HISTORY, REFERENCE, ROOT, read_json
 
 LARGEST_FILE = 200_000  # bytes
-WHOLE_TREE = 11_000_000
+WHOLE_TREE = 11 * 2**20  # bytes
 COMMITTED = [path for path in sorted(MEASUREMENTS.rglob("*.json")) if path not in (NOT_IN_HISTORY, REFERENCE)]
 RECORDS = [
     {
