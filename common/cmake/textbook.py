@@ -302,7 +302,7 @@ class Rewriter:
             self.rows.append((start, end, name))
 
     def declaration_begin(self, i: int, first: int) -> int:
-        while i > first and not (self.sign(i - 1) in (";", "{", "}") or self.is_directive(i - 1)):
+        while i > first and not (self.sign(i - 1) in (";", "{", "}", ":") or self.is_directive(i - 1)):
             i -= 1
         return i
 

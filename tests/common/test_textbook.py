@@ -80,6 +80,7 @@ WORDS = {
     "__shared__ alignas(16) int a[8];": "alignas(16) __shared__  int a[8];",
     "void f() {\n  static __shared__ alignas(alignof(T)) alignas(\n    8) T a, b[2];\n}": "void f() {\n"
     "  alignas(alignof(T)) alignas( 8) static __shared__  \n T a, b[2];\n}",
+    "case 0: __shared__ alignas(16) int a[8];": "case 0: alignas(16) __shared__  int a[8];",
     "__device__ __noinline__ int f();": "__device__ __attribute__((noinline)) int f();",
 }
 # The lines of functions, and what dynamic shared memory is called there.
