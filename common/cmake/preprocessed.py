@@ -6,6 +6,10 @@ textbook.py rewrites a stage, and with variables of the device where the executo
 
 g++ ignores the section of a template's variable: whoever has compiled the text moves these (Rewritten.templates).
 
+The executor's vector types are no aggregates, so that designated initialisers become plain ones:
+
+    float4 v = {.x = 1, .z = 2}; becomes  float4 v = {1, {}, 2};
+
 What comes from the compiler's, the system's and the executor's own headers stays as it is, and is not even read. The
 keywords that are left (__global__, ...) are macros for the pass that compiles: common/simt/language/keywords.hpp.
 """
@@ -24,6 +28,7 @@ from textbook import OPENS, Rewriter, Token, tokens
 MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\\\n])*)"((?: [1-4])*)$\n?', re.M)
 # What PTX alone has: an instruction with a type or a scope behind a dot.
 PTX = re.compile(r"\b[a-z]+(?:\.\w+)*\.(?:[usbf](?:8|16|32|64)|pred|gl|cta|sys|sync|aligned|async)\b")
+VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)[234]")
 KEYWORDS = {"__device__": "simt_device", "__managed__": "simt_managed", "__constant__": "simt_constant"}
 
 
@@ -102,6 +107,8 @@ class Preprocessed(Rewriter):
         for i in range(first, last + 1):
             if self.sign(i) in KEYWORDS:
                 self.variable(i, first, last)
+            elif self.sign(i) == "{" and self.sign(i + 1) == ".":
+                self.designated(i)
 
     def variable(self, i: int, first: int, last: int) -> None:
         """The keyword at i becomes a section if what is declared is a variable: not of a function, whose it stays."""
@@ -122,6 +129,21 @@ class Preprocessed(Rewriter):
         else:
             token = self.tokens[i]
             self.edits.append((token.begin, token.end, f'__attribute__((section("{KEYWORDS[self.sign(i)]}")))'))
+
+    def designated(self, i: int) -> None:
+        """The { at i begins a designated initialiser: of a vector, if a vector type's name stands before."""
+        begin = i - 1 - (self.sign(i - 1) == "=")
+        end = self.matching(i)
+        if end < 0 or not any(VECTOR.fullmatch(self.sign(k)) for k in (begin, begin - 1)):
+            return
+        left = "xyzw"
+        k = i + 1
+        while k < end:
+            if self.sign(k) == "." and self.sign(k - 1) in ("{", ",") and (at := left.find(self.sign(k + 1))) >= 0:
+                stop = self.tokens[k + 1 + (self.sign(k + 2) == "=")].end
+                self.edits.append((self.tokens[k].begin, stop, "{}, " * at))
+                left = left[at + 1 :]
+            k = (self.matching(k) if self.sign(k) in OPENS else k) + 1
 
     def declarator_end(self, i: int, last: int) -> int:
         """Where a variable's value begins, or its declaration ends: beyond `last` if this is no variable."""

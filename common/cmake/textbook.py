@@ -1,8 +1,10 @@
-"""CUDA's own syntax as g++ takes it, for the CPU executor. Two forms are no C++, or none that g++ can link:
+"""CUDA's own syntax as g++ takes it, for the CPU executor. These forms are no C++, or none that g++ takes:
 
     kernel<16, float><<<grid, block>>>(a, n);     becomes  SIMT_LAUNCH(kernel<16, float>)(grid, block)(a, n);
     extern __shared__ float tile[];               becomes  extern __shared__ float tile[] __asm__("smem");
     the same in a template, of which g++ would forget the last word:  float (&tile)[] = ::simt::dynamic_array;
+    __shared__ alignas(16) float tile[8];         becomes  alignas(16) __shared__ float tile[8];
+    __device__ __noinline__ void f();             becomes  __device__ __attribute__((noinline)) void f();
 
 SIMT_LAUNCH is in common/simt/language/launch.hpp; `smem` is the executor's array, which every such declaration names.
 Lines stay lines, so that g++ reports those of the file that the text was made of. At its end the text tells the
@@ -115,6 +117,9 @@ class Rewriter:
         for i, token in enumerate(self.tokens):
             if token.text == "<" and self.is_run(i, "<<<"):
                 self.launch(i)
+            # No macro: libstdc++ uses the same word in its attributes.
+            elif token.text == "__noinline__" and self.sign(i - 1) not in ("(", ","):
+                self.edits.append((token.begin, token.end, "__attribute__((noinline))"))
         for first, last in self.definitions():
             self.definition(first, last)
         # And those that any function may use, by way of another one.
@@ -279,6 +284,7 @@ class Rewriter:
         here: set[str] = set()
         for i in range(first, last + 1):
             if self.sign(i) == "__shared__":
+                self.alignment(i, first, last)
                 here |= self.declaration(i, first, last)
         if here and not any(self.sign(i) == "{" for i in range(first, last + 1)):
             self.names |= here
@@ -295,11 +301,30 @@ class Rewriter:
         if name:
             self.rows.append((start, end, name))
 
+    def declaration_begin(self, i: int, first: int) -> int:
+        while i > first and not (self.sign(i - 1) in (";", "{", "}") or self.is_directive(i - 1)):
+            i -= 1
+        return i
+
+    def alignment(self, i: int, first: int, last: int) -> None:
+        """alignas may stand behind this __shared__ (or `extern`, `static`) for nvcc, but only before them for g++."""
+        begin = at = self.declaration_begin(i, first)
+        moved = ""
+        while at < last and self.sign(at) != ";":
+            if self.sign(at) == "alignas" and at != begin and (end := self.matching(at + 1)) > 0:
+                start, stop = self.tokens[at].begin, self.tokens[end].end
+                moved += " ".join(self.text[start:stop].split()) + " "
+                self.edits.append((start, stop, "\n" * self.text.count("\n", start, stop)))
+                at = end
+            elif self.sign(at) in ("=", "["):  # of the name, not of the declaration
+                break
+            at += 1
+        if moved:
+            self.edits.append((self.tokens[begin].begin, self.tokens[begin].begin, moved))
+
     def declaration(self, i: int, first: int, last: int) -> set[str]:
         """Rewrites the declaration that this __shared__ is in, and gives the names that it declares."""
-        begin = i
-        while begin > first and not (self.sign(begin - 1) in (";", "{", "}") or self.is_directive(begin - 1)):
-            begin -= 1
+        begin = self.declaration_begin(i, first)
         words = [each for each in range(begin, i + 2) if self.sign(each) in ("extern", "__shared__")]
         if len(words) != 2:
             return set()

@@ -60,6 +60,8 @@ UNTOUCHED = [
     "extern __shared__ float smem[];",
     "extern __shared__ __align__(16) unsigned char smem[];\nvoid f() { smem[0] = 1; }",
     "// extern __shared__ float tile[];",
+    "alignas(16) __shared__ float a[4]; alignas(8) float b; __shared__ float c[sizeof(int) * alignof(int)];",
+    "__attribute__((__noinline__)) void f(); __attribute__((cold, __noinline__)) void g();",
 ]
 ARRAY = ' __asm__("smem")'
 DECLARATIONS = {
@@ -73,6 +75,12 @@ DECLARATIONS = {
     "template <class T> void f() {\n  extern __shared__ T t[], u[][8];\n}": "template <class T> void f() {\n"
     f"  {'':6} {'':10} T (&t)[] = ::simt::dynamic_array, (&u)[][8] = ::simt::dynamic_array;\n}}",
     "void f() {\n  extern __shared__ T smem[];\n}": f"void f() {{\n  extern __shared__ T smem[]{ARRAY};\n}}",
+}
+WORDS = {
+    "__shared__ alignas(16) int a[8];": "alignas(16) __shared__  int a[8];",
+    "void f() {\n  static __shared__ alignas(alignof(T)) alignas(\n    8) T a, b[2];\n}": "void f() {\n"
+    "  alignas(alignof(T)) alignas( 8) static __shared__  \n T a, b[2];\n}",
+    "__device__ __noinline__ int f();": "__device__ __attribute__((noinline)) int f();",
 }
 # The lines of functions, and what dynamic shared memory is called there.
 NAMES = {
@@ -101,7 +109,7 @@ class Textbook(unittest.TestCase):
         return made.removeprefix(HEAD).split("\nnamespace { const ::simt")[0]
 
     def test_rewritten(self):
-        for text, expected in (LAUNCHES | DECLARATIONS).items():
+        for text, expected in (LAUNCHES | DECLARATIONS | WORDS).items():
             # Also in between, where text above and below must not matter.
             for above, below in (("", ""), ("namespace x { v<int> a(b); }\nvoid f() {\n", "\n}\n")):
                 with self.subTest(text, above=above):

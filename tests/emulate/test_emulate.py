@@ -78,16 +78,21 @@ class Emulate(unittest.TestCase):
         self.assertEqual((done.stdout, done.stderr, done.returncode), ("3 189\n", "said by the program\n", 7))
 
     def test_lines_of_headers_and_macros(self) -> None:
-        self.write("program.cu", PROGRAM.replace("64 * sizeof", "60 * sizeof"))
+        self.write(
+            "program.cu", PROGRAM.replace("64 * sizeof", "60 * sizeof").replace("(device, n);", "(device, 60);", 1)
+        )
         done = self.run_program("--json", "report.json", "--", "64", "3")
         self.assertEqual(done.returncode, 1, done.stderr)
         report = json.loads((self.folder / "report.json").read_text())
         self.assertEqual(report["status"], 3)  # the program's own
         places = [(pathlib.Path(place["file"]).name, place["line"]) for d in report["defects"] for place in d["places"]]
-        wrong = [PROGRAM.splitlines().index("  if (i < n) to[i] = i;") + 1]
-        wrong.append(HEADER.splitlines().index("  tile[threadIdx.x] = i < n ? to[i] : 0;") + 1)
-        self.assertEqual(places[:2], [("program.cu", wrong[0]), ("scale.hpp", wrong[1])])
-        self.assertIn("out of bounds in fill, 0 bytes past the end of an allocation of 240 bytes", done.stderr)
+        wrong = HEADER.splitlines().index("  tile[threadIdx.x] = i < n ? to[i] : 0;") + 1
+        copy = PROGRAM.splitlines().index("  cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);") + 1
+        # The copy is refused before the kernels that it would have waited for run.
+        self.assertEqual(places, [("program.cu", copy), ("scale.hpp", wrong)])
+        self.assertIn(
+            "out of bounds in scale<true, int>, 0 bytes past the end of an allocation of 240 bytes", done.stderr
+        )
 
     def test_counts(self) -> None:
         done = self.run_program("--count")

@@ -14,7 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = pathlib.Path(__file__).with_name("device_variables.cu")
 SECTIONS = ("simt_device", "simt_managed", "simt_constant", "neither")
 EXPECTED = {
-    "simt_device": "plain by_macro by_a_larger_macro elaborated of_many_words changing pointer_to_constant function_pointer"
+    "simt_device": "plain by_macro by_a_larger_macro elaborated of_many_words changing pointer_to_constant"
+    " function_pointer"
     " aligned_by_cuda aligned first second braced points behind_its_type in_namespaces operation calls",
     "simt_managed": "managed both the_other_way",
     "simt_constant": "coefficients both_constant constant_point",

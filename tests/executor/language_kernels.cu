@@ -1,10 +1,7 @@
-// What a kernel may be written in: vector types, classes, the device's heap, shared memory of every form, assertions.
-#undef NDEBUG  // the asserts are what is tested
-#include <assert.h>
+// What a kernel may be written in: vector types, classes, shared memory of every form. More of it in
+// tests/emulate/in_kernels.cu: the device's heap, assertions, what is printed.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <cstring>
 #include <vector>
 
 #include "tests/executor/defects.hpp"
@@ -27,7 +24,6 @@ struct __align__(16) Node {
 };
 __constant__ float3 c_dirs[2] = {{1, 2, 3}, {4, 5, 6}};
 __device__ float4 d_table[4] = {{1.f, 2.f, 3.f, 4.f}};
-__device__ int d_counter = 0;
 inline __host__ __device__ float3 operator+(float3 a, float3 b) {
   return make_float3(a.x + b.x, a.y + b.y, a.z + b.z);
 }
@@ -65,51 +61,6 @@ __global__ void vectors(const float4* in, float4* out, volatile float4* vol, int
   Node nd = {{1, 2, 3}, 4};
   Node nd2 = nd;
   out[i] = make_float4(s + a[1].x + nd2.r, w.x + r.vel.y, z.w, t.w + p.id);
-}
-__global__ void fails(int n) {
-  assert(threadIdx.x != 3 || n == 0);
-}
-__global__ void trap(int* out) {
-  out[threadIdx.x] = threadIdx.x;
-  if (threadIdx.x == 2) __trap();
-  out[threadIdx.x] = threadIdx.x;
-}
-__global__ void behind_the_heap(int n) {
-  int* const words = new int[n];
-  static_cast<volatile int*>(words)[n] = 1;  // WRITE behind
-  delete[] words;
-}
-__global__ void ask_for(std::size_t bytes, int* out) {
-  void* const memory = malloc(bytes);
-  *out = memory != nullptr;
-  free(memory);
-}
-struct List {
-  int v;
-  List* next;
-  __device__ List(int v_, List* n) : v(v_), next(n) {}
-};
-__global__ void heap(int* out) {
-  List* head = nullptr;
-  for (int i = 0; i < 5; ++i) head = new List(i, head);
-  int s = 0;
-  while (head) {
-    s += head->v;
-    List* n = head->next;
-    delete head;
-    head = n;
-  }
-  int* a = (int*)malloc(4 * sizeof(int));
-  if (a == NULL) return;
-  memset(a, 0, 16);
-  for (int i = 0; i < 4; ++i) a[i] = i;
-  for (int i = 0; i < 4; ++i) s += a[i];
-  free(a);
-  double* d = new double[8];
-  d[7] = 1;
-  s += (int)d[7];
-  delete[] d;
-  out[threadIdx.x] = s;
 }
 struct Shape {
   __host__ __device__ virtual ~Shape() {}
@@ -154,9 +105,7 @@ __global__ void __launch_bounds__(256, 2) cpp(float* o) {
   Sq s(2);
   Ci c(1);
   const Shape* sh[2] = {&s, &c};
-  Shape* h = new Sq(3);
-  float r = sh[threadIdx.x & 1]->area() + h->area() + fib(6) + d_op(1, 2) + d_ops[1](3, 4) + Cfg::N + Cfg::M;
-  delete h;
+  float r = sh[threadIdx.x & 1]->area() + fib(6) + d_op(1, 2) + d_ops[1](3, 4) + Cfg::N + Cfg::M;
   Arr<float, 4> a;
 #pragma unroll
   for (int i = 0; i < 4; i++) a[i] = i;
@@ -225,26 +174,11 @@ TEST(LanguageKernels, VectorTypes) {
   EXPECT_EQ(got.w, 8);
 }
 
-TEST(LanguageKernels, Heap) {
-  const DeviceArray<int> out(32);
-  silently([&] { heap<<<1, 32>>>(out.data()); });
-  EXPECT_EQ(out.to_host()[31], 17);
-}
-
-TEST(LanguageKernels, HeapIsCheckedAndEnds) {
-  FINDINGS(behind_the_heap, {}, 2).expect(DefectKind::out_of_bounds, {"WRITE behind"});
-  const DeviceArray<int> out(1);
-  silently([&] { ask_for<<<1, 1>>>(std::size_t{16} << 20, out.data()); });
-  EXPECT_EQ(out.to_host()[0], 0) << "more than cudaLimitMallocHeapSize, 8 MB";
-  silently([&] { ask_for<<<1, 1>>>(std::size_t{4} << 20, out.data()); });
-  EXPECT_EQ(out.to_host()[0], 1);
-}
-
 TEST(LanguageKernels, Classes) {
   const DeviceArray<float> out(32);
   silently([&] { cpp<<<1, 32>>>(out.data()); });
-  EXPECT_EQ(out.to_host()[0], 52);
-  EXPECT_EQ(out.to_host()[1], 51);
+  EXPECT_EQ(out.to_host()[0], 43);
+  EXPECT_EQ(out.to_host()[1], 42);
   silently([&] { apply<<<1, 32>>>([=] __host__ __device__(float x) { return x * 2; }, out.data()); });
   EXPECT_EQ(out.to_host()[3], 6);
 }
@@ -257,21 +191,6 @@ TEST(LanguageKernels, SharedMemory) {
   EXPECT_EQ(out.to_host()[3], 1 + 4 + 3 + 5 + 32);
   silently([&] { dynamic<<<1, 32, 32 * sizeof(double)>>>(out.data()); });
   EXPECT_EQ(out.to_host()[3], 29);
-}
-
-TEST(LanguageKernels, AssertionsAndTraps) {
-  testing::internal::CaptureStderr();
-  fails<<<1, 8>>>(1);
-  cudaDeviceSynchronize();
-  const std::string text = testing::internal::GetCapturedStderr();
-  EXPECT_NE(text.find("block: [0,0,0], thread: [3,0,0] Assertion `threadIdx.x != 3 || n == 0` failed."), text.npos)
-      << text;
-  const DeviceArray<int> out(8);
-  trap<<<1, 8>>>(out.data());
-  cudaDeviceSynchronize();
-  cudaGetLastError();
-  EXPECT_EQ(out.to_host()[1], 1);
-  EXPECT_NE(out.to_host()[3], 3) << "lanes run in turn, and lane 2 has ended the kernel";
 }
 
 }  // namespace

@@ -195,22 +195,30 @@ TEST_F(MemoryOrder, AFlagIsReadWithoutAcquiring) {
   }
 }
 
+template <bool compares>
 __global__ void atomic_look(float* data, unsigned* ready, float* out, bool fences) {
   if (blockIdx.x == 0) {
     *data = 1;  // WRITE
     __threadfence();
     atomicExch(ready, 1);
   } else {
-    while (atomicAdd(ready, 0) == 0) {
+    while ((compares ? atomicCAS(ready, 1, 1) : atomicAdd(ready, 0)) == 0) {
     }
     if (fences) __threadfence();
     out[blockIdx.x] = *data;  // READ
   }
 }
-TEST_F(MemoryOrder, AnAtomicLookNeedsAFenceToo) {
-  FINDINGS(atomic_look, {.grid = 3, .block = 1}, in.data(), words.data(), out.data(), true).expect_silence();
-  const Findings findings =
-      FINDINGS(atomic_look, {.grid = 3, .block = 1}, in.data(), words.data() + 1, out.data(), false);
+// As its examples have it, a ticket or a flag needs no fence behind it, and a lock does.
+TEST_F(MemoryOrder, ACompareAndSwapNeedsAFenceToo) {
+  for (const bool fences : {true, false})
+    findings_of(__FILE__, "atomic_look", atomic_look<false>, {.grid = 3, .block = 1}, in.data(), words.data() + fences,
+                out.data(), fences)
+        .expect_silence();
+  findings_of(__FILE__, "atomic_look", atomic_look<true>, {.grid = 3, .block = 1}, in.data(), words.data() + 2,
+              out.data(), true)
+      .expect_silence();
+  const Findings findings = findings_of(__FILE__, "atomic_look", atomic_look<true>, {.grid = 3, .block = 1}, in.data(),
+                                        words.data() + 3, out.data(), false);
   findings.expect(DefectKind::global_race, {"WRITE", "READ"}, between_blocks);
   expect_words(findings, "no fence after the flag was read");
 }

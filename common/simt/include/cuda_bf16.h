@@ -1,13 +1,12 @@
 // Stands in for CUDA's header of the same name in a `cpu` build: __nv_bfloat16 and __nv_bfloat162, correctly rounded,
-// in software. Arithmetic and comparisons: common/simt/language/small_float_operations.hpp and small_float_pairs.hpp.
-// Not here: mathematical functions (hexp, hsqrt, ...), saturating forms, shuffles, conversions to 8 and 64
-// bits.
+// in software. What can be done with them: common/simt/language/small_float_{operations,pairs,functions}.hpp.
 #pragma once
 
 #include <concepts>
 
 #include "common/simt/language/atomics.hpp"
 #include "common/simt/language/small_float.hpp"
+#include "common/simt/language/small_float_functions.hpp"
 #include "common/simt/language/small_float_operations.hpp"
 #include "common/simt/language/small_float_pairs.hpp"
 #include "common/simt/language/types.hpp"
@@ -89,102 +88,18 @@ __forceinline__ __nv_bfloat16 __short_as_bfloat16(short bits) {
   return simt::from_bits<__nv_bfloat16>(static_cast<unsigned short>(bits));
 }
 
-// Integers, rounded in each of the four directions: nearest (even), zero, down, up.
-__forceinline__ int __bfloat162int_rn(__nv_bfloat16 a) {
-  return simt::to_integer<int>(a, simt::Round::nearest);
+// Integers: __bfloat162int_rn(), __int2bfloat16_rn(), ...
+SIMT_SMALL_FLOAT_INTEGERS(__nv_bfloat16, bfloat16, int, int)
+SIMT_SMALL_FLOAT_INTEGERS(__nv_bfloat16, bfloat16, uint, unsigned)
+SIMT_SMALL_FLOAT_INTEGERS(__nv_bfloat16, bfloat16, short, short)
+SIMT_SMALL_FLOAT_INTEGERS(__nv_bfloat16, bfloat16, ushort, unsigned short)
+SIMT_SMALL_FLOAT_INTEGERS(__nv_bfloat16, bfloat16, ll, long long)
+SIMT_SMALL_FLOAT_INTEGERS(__nv_bfloat16, bfloat16, ull, unsigned long long)
+__forceinline__ signed char __bfloat162char_rz(__nv_bfloat16 a) {
+  return simt::to_integer<signed char>(a, simt::Round::zero);
 }
-__forceinline__ __nv_bfloat16 __int2bfloat16_rn(int a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::nearest);
-}
-__forceinline__ int __bfloat162int_rz(__nv_bfloat16 a) {
-  return simt::to_integer<int>(a, simt::Round::zero);
-}
-__forceinline__ __nv_bfloat16 __int2bfloat16_rz(int a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::zero);
-}
-__forceinline__ int __bfloat162int_rd(__nv_bfloat16 a) {
-  return simt::to_integer<int>(a, simt::Round::down);
-}
-__forceinline__ __nv_bfloat16 __int2bfloat16_rd(int a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::down);
-}
-__forceinline__ int __bfloat162int_ru(__nv_bfloat16 a) {
-  return simt::to_integer<int>(a, simt::Round::up);
-}
-__forceinline__ __nv_bfloat16 __int2bfloat16_ru(int a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::up);
-}
-__forceinline__ unsigned __bfloat162uint_rn(__nv_bfloat16 a) {
-  return simt::to_integer<unsigned>(a, simt::Round::nearest);
-}
-__forceinline__ __nv_bfloat16 __uint2bfloat16_rn(unsigned a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::nearest);
-}
-__forceinline__ unsigned __bfloat162uint_rz(__nv_bfloat16 a) {
-  return simt::to_integer<unsigned>(a, simt::Round::zero);
-}
-__forceinline__ __nv_bfloat16 __uint2bfloat16_rz(unsigned a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::zero);
-}
-__forceinline__ unsigned __bfloat162uint_rd(__nv_bfloat16 a) {
-  return simt::to_integer<unsigned>(a, simt::Round::down);
-}
-__forceinline__ __nv_bfloat16 __uint2bfloat16_rd(unsigned a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::down);
-}
-__forceinline__ unsigned __bfloat162uint_ru(__nv_bfloat16 a) {
-  return simt::to_integer<unsigned>(a, simt::Round::up);
-}
-__forceinline__ __nv_bfloat16 __uint2bfloat16_ru(unsigned a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::up);
-}
-__forceinline__ short __bfloat162short_rn(__nv_bfloat16 a) {
-  return simt::to_integer<short>(a, simt::Round::nearest);
-}
-__forceinline__ __nv_bfloat16 __short2bfloat16_rn(short a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::nearest);
-}
-__forceinline__ short __bfloat162short_rz(__nv_bfloat16 a) {
-  return simt::to_integer<short>(a, simt::Round::zero);
-}
-__forceinline__ __nv_bfloat16 __short2bfloat16_rz(short a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::zero);
-}
-__forceinline__ short __bfloat162short_rd(__nv_bfloat16 a) {
-  return simt::to_integer<short>(a, simt::Round::down);
-}
-__forceinline__ __nv_bfloat16 __short2bfloat16_rd(short a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::down);
-}
-__forceinline__ short __bfloat162short_ru(__nv_bfloat16 a) {
-  return simt::to_integer<short>(a, simt::Round::up);
-}
-__forceinline__ __nv_bfloat16 __short2bfloat16_ru(short a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::up);
-}
-__forceinline__ unsigned short __bfloat162ushort_rn(__nv_bfloat16 a) {
-  return simt::to_integer<unsigned short>(a, simt::Round::nearest);
-}
-__forceinline__ __nv_bfloat16 __ushort2bfloat16_rn(unsigned short a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::nearest);
-}
-__forceinline__ unsigned short __bfloat162ushort_rz(__nv_bfloat16 a) {
-  return simt::to_integer<unsigned short>(a, simt::Round::zero);
-}
-__forceinline__ __nv_bfloat16 __ushort2bfloat16_rz(unsigned short a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::zero);
-}
-__forceinline__ unsigned short __bfloat162ushort_rd(__nv_bfloat16 a) {
-  return simt::to_integer<unsigned short>(a, simt::Round::down);
-}
-__forceinline__ __nv_bfloat16 __ushort2bfloat16_rd(unsigned short a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::down);
-}
-__forceinline__ unsigned short __bfloat162ushort_ru(__nv_bfloat16 a) {
-  return simt::to_integer<unsigned short>(a, simt::Round::up);
-}
-__forceinline__ __nv_bfloat16 __ushort2bfloat16_ru(unsigned short a) {
-  return simt::narrow<__nv_bfloat16>(a, simt::Round::up);
+__forceinline__ unsigned char __bfloat162uchar_rz(__nv_bfloat16 a) {
+  return simt::to_integer<unsigned char>(a, simt::Round::zero);
 }
 
 // Pairs.

@@ -1,12 +1,12 @@
 // Stands in for CUDA's header of the same name in a `cpu` build: __half and __half2, correctly rounded, in
-// software. Arithmetic and comparisons: common/simt/language/small_float_operations.hpp and small_float_pairs.hpp. Not
-// here: mathematical functions (hexp, hsqrt, ...), saturating forms, shuffles, conversions to 8 and 64 bits.
+// software. What can be done with them: common/simt/language/small_float_{operations,pairs,functions}.hpp.
 #pragma once
 
 #include <concepts>
 
 #include "common/simt/language/atomics.hpp"
 #include "common/simt/language/small_float.hpp"
+#include "common/simt/language/small_float_functions.hpp"
 #include "common/simt/language/small_float_operations.hpp"
 #include "common/simt/language/small_float_pairs.hpp"
 #include "common/simt/language/types.hpp"
@@ -88,102 +88,18 @@ __forceinline__ __half __short_as_half(short bits) {
   return simt::from_bits<__half>(static_cast<unsigned short>(bits));
 }
 
-// Integers, rounded in each of the four directions: nearest (even), zero, down, up.
-__forceinline__ int __half2int_rn(__half a) {
-  return simt::to_integer<int>(a, simt::Round::nearest);
+// Integers: __half2int_rn(), __int2half_rn(), ...
+SIMT_SMALL_FLOAT_INTEGERS(__half, half, int, int)
+SIMT_SMALL_FLOAT_INTEGERS(__half, half, uint, unsigned)
+SIMT_SMALL_FLOAT_INTEGERS(__half, half, short, short)
+SIMT_SMALL_FLOAT_INTEGERS(__half, half, ushort, unsigned short)
+SIMT_SMALL_FLOAT_INTEGERS(__half, half, ll, long long)
+SIMT_SMALL_FLOAT_INTEGERS(__half, half, ull, unsigned long long)
+__forceinline__ signed char __half2char_rz(__half a) {
+  return simt::to_integer<signed char>(a, simt::Round::zero);
 }
-__forceinline__ __half __int2half_rn(int a) {
-  return simt::narrow<__half>(a, simt::Round::nearest);
-}
-__forceinline__ int __half2int_rz(__half a) {
-  return simt::to_integer<int>(a, simt::Round::zero);
-}
-__forceinline__ __half __int2half_rz(int a) {
-  return simt::narrow<__half>(a, simt::Round::zero);
-}
-__forceinline__ int __half2int_rd(__half a) {
-  return simt::to_integer<int>(a, simt::Round::down);
-}
-__forceinline__ __half __int2half_rd(int a) {
-  return simt::narrow<__half>(a, simt::Round::down);
-}
-__forceinline__ int __half2int_ru(__half a) {
-  return simt::to_integer<int>(a, simt::Round::up);
-}
-__forceinline__ __half __int2half_ru(int a) {
-  return simt::narrow<__half>(a, simt::Round::up);
-}
-__forceinline__ unsigned __half2uint_rn(__half a) {
-  return simt::to_integer<unsigned>(a, simt::Round::nearest);
-}
-__forceinline__ __half __uint2half_rn(unsigned a) {
-  return simt::narrow<__half>(a, simt::Round::nearest);
-}
-__forceinline__ unsigned __half2uint_rz(__half a) {
-  return simt::to_integer<unsigned>(a, simt::Round::zero);
-}
-__forceinline__ __half __uint2half_rz(unsigned a) {
-  return simt::narrow<__half>(a, simt::Round::zero);
-}
-__forceinline__ unsigned __half2uint_rd(__half a) {
-  return simt::to_integer<unsigned>(a, simt::Round::down);
-}
-__forceinline__ __half __uint2half_rd(unsigned a) {
-  return simt::narrow<__half>(a, simt::Round::down);
-}
-__forceinline__ unsigned __half2uint_ru(__half a) {
-  return simt::to_integer<unsigned>(a, simt::Round::up);
-}
-__forceinline__ __half __uint2half_ru(unsigned a) {
-  return simt::narrow<__half>(a, simt::Round::up);
-}
-__forceinline__ short __half2short_rn(__half a) {
-  return simt::to_integer<short>(a, simt::Round::nearest);
-}
-__forceinline__ __half __short2half_rn(short a) {
-  return simt::narrow<__half>(a, simt::Round::nearest);
-}
-__forceinline__ short __half2short_rz(__half a) {
-  return simt::to_integer<short>(a, simt::Round::zero);
-}
-__forceinline__ __half __short2half_rz(short a) {
-  return simt::narrow<__half>(a, simt::Round::zero);
-}
-__forceinline__ short __half2short_rd(__half a) {
-  return simt::to_integer<short>(a, simt::Round::down);
-}
-__forceinline__ __half __short2half_rd(short a) {
-  return simt::narrow<__half>(a, simt::Round::down);
-}
-__forceinline__ short __half2short_ru(__half a) {
-  return simt::to_integer<short>(a, simt::Round::up);
-}
-__forceinline__ __half __short2half_ru(short a) {
-  return simt::narrow<__half>(a, simt::Round::up);
-}
-__forceinline__ unsigned short __half2ushort_rn(__half a) {
-  return simt::to_integer<unsigned short>(a, simt::Round::nearest);
-}
-__forceinline__ __half __ushort2half_rn(unsigned short a) {
-  return simt::narrow<__half>(a, simt::Round::nearest);
-}
-__forceinline__ unsigned short __half2ushort_rz(__half a) {
-  return simt::to_integer<unsigned short>(a, simt::Round::zero);
-}
-__forceinline__ __half __ushort2half_rz(unsigned short a) {
-  return simt::narrow<__half>(a, simt::Round::zero);
-}
-__forceinline__ unsigned short __half2ushort_rd(__half a) {
-  return simt::to_integer<unsigned short>(a, simt::Round::down);
-}
-__forceinline__ __half __ushort2half_rd(unsigned short a) {
-  return simt::narrow<__half>(a, simt::Round::down);
-}
-__forceinline__ unsigned short __half2ushort_ru(__half a) {
-  return simt::to_integer<unsigned short>(a, simt::Round::up);
-}
-__forceinline__ __half __ushort2half_ru(unsigned short a) {
-  return simt::narrow<__half>(a, simt::Round::up);
+__forceinline__ unsigned char __half2uchar_rz(__half a) {
+  return simt::to_integer<unsigned char>(a, simt::Round::zero);
 }
 
 // Pairs.

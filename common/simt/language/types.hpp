@@ -4,8 +4,8 @@
 // these types copy themselves through one register of their own width, which an empty asm statement keeps whole.
 // Everything is always inlined: a copy made in a function that the linker takes from a unit without hooks would not be
 // seen. The price: these types are not trivially copyable (no std::bit_cast; a union that holds one can't be copied as
-// a whole, only member by member) and not aggregates (no designated initialisers). Default construction is trivial, as
-// __shared__ needs it.
+// a whole, only member by member) and not aggregates (designated initialisers: common/cmake/preprocessed.py). Default
+// construction is trivial, as __shared__ needs it.
 #pragma once
 
 #include <cstdint>
@@ -38,36 +38,42 @@ SIMT_COPY(copy16, __attribute__((vector_size(16))), float, SIMT_VECTOR_REGISTER)
   copy16(static_cast<char*>(to) + 16, static_cast<const char*>(from) + 16);
 }
 
+/// One value in braces, as in `float4 v = {0}`. A scalar alone would need two conversions, and so becomes no vector.
+template <class T>
+struct Alone {
+  T value;
+  [[gnu::always_inline]] constexpr Alone(T value_) : value(value_) {}
+};
+
 }  // namespace simt
 
-// Two and four components: `copy` moves them, but when the compiler computes a constant. A constructor from one value
-// is explicit, or every scalar would convert.
-#define SIMT_VECTOR2(Name, T, align, copy)                                      \
-  struct alignas(align) Name {                                                  \
-    T x, y;                                                                     \
-    Name() = default;                                                           \
-    [[gnu::always_inline]] explicit constexpr Name(T x_) : x(x_), y() {}        \
-    [[gnu::always_inline]] constexpr Name(T x_, T y_) : x(x_), y(y_) {}         \
-    [[gnu::always_inline]] constexpr Name(const Name& other) { *this = other; } \
-    [[gnu::always_inline]] constexpr Name& operator=(const Name& other) {       \
-      if (__builtin_is_constant_evaluated()) {                                  \
-        x = other.x, y = other.y;                                               \
-      } else {                                                                  \
-        ::simt::copy(this, &other);                                             \
-      }                                                                         \
-      return *this;                                                             \
-    }                                                                           \
-  };                                                                            \
-  static_assert(sizeof(Name) == 2 * sizeof(T) && alignof(Name) == align);       \
-  [[gnu::always_inline]] constexpr Name make_##Name(T x, T y) {                 \
-    return {x, y};                                                              \
+// Two and four components: `copy` moves them, but when the compiler computes a constant.
+#define SIMT_VECTOR2(Name, T, align, copy)                                           \
+  struct alignas(align) Name {                                                       \
+    T x, y;                                                                          \
+    Name() = default;                                                                \
+    [[gnu::always_inline]] constexpr Name(::simt::Alone<T> x_) : x(x_.value), y() {} \
+    [[gnu::always_inline]] constexpr Name(T x_, T y_) : x(x_), y(y_) {}              \
+    [[gnu::always_inline]] constexpr Name(const Name& other) { *this = other; }      \
+    [[gnu::always_inline]] constexpr Name& operator=(const Name& other) {            \
+      if (__builtin_is_constant_evaluated()) {                                       \
+        x = other.x, y = other.y;                                                    \
+      } else {                                                                       \
+        ::simt::copy(this, &other);                                                  \
+      }                                                                              \
+      return *this;                                                                  \
+    }                                                                                \
+  };                                                                                 \
+  static_assert(sizeof(Name) == 2 * sizeof(T) && alignof(Name) == align);            \
+  [[gnu::always_inline]] constexpr Name make_##Name(T x, T y) {                      \
+    return {x, y};                                                                   \
   }
 
 #define SIMT_VECTOR4(Name, T, align, copy)                                                                  \
   struct alignas(align) Name {                                                                              \
     T x, y, z, w;                                                                                           \
     Name() = default;                                                                                       \
-    [[gnu::always_inline]] explicit constexpr Name(T x_) : x(x_), y(), z(), w() {}                          \
+    [[gnu::always_inline]] constexpr Name(::simt::Alone<T> x_) : x(x_.value), y(), z(), w() {}              \
     [[gnu::always_inline]] constexpr Name(T x_, T y_, T z_ = {}, T w_ = {}) : x(x_), y(y_), z(z_), w(w_) {} \
     [[gnu::always_inline]] constexpr Name(const Name& other) { *this = other; }                             \
     [[gnu::always_inline]] constexpr Name& operator=(const Name& other) {                                   \
@@ -89,7 +95,7 @@ SIMT_COPY(copy16, __attribute__((vector_size(16))), float, SIMT_VECTOR_REGISTER)
   struct Name {                                                                                      \
     T x, y, z;                                                                                       \
     Name() = default;                                                                                \
-    [[gnu::always_inline]] explicit constexpr Name(T x_) : x(x_), y(), z() {}                        \
+    [[gnu::always_inline]] constexpr Name(::simt::Alone<T> x_) : x(x_.value), y(), z() {}            \
     [[gnu::always_inline]] constexpr Name(T x_, T y_, T z_ = {}) : x(x_), y(y_), z(z_) {}            \
     [[gnu::always_inline]] constexpr Name(const Name& other) : x(other.x), y(other.y), z(other.z) {} \
     [[gnu::always_inline]] constexpr Name& operator=(const Name& other) {                            \

@@ -194,6 +194,26 @@ SIMT_WARP_FUNCTIONS(float, std::uint32_t)
 SIMT_WARP_FUNCTIONS(double, std::uint64_t)
 #undef SIMT_WARP_FUNCTIONS
 
+// Those without _sync are gone since Volta.
+#define SIMT_GONE(name) \
+  [[gnu::error(#name "() is gone since CUDA 9: " #name "_sync() takes a mask of the lanes first")]]
+template <class T>
+SIMT_GONE(__shfl)
+T __shfl(T value, int source, int width = warpSize);
+template <class T>
+SIMT_GONE(__shfl_up)
+T __shfl_up(T value, unsigned delta, int width = warpSize);
+template <class T>
+SIMT_GONE(__shfl_down)
+T __shfl_down(T value, unsigned delta, int width = warpSize);
+template <class T>
+SIMT_GONE(__shfl_xor)
+T __shfl_xor(T value, int lane_mask, int width = warpSize);
+SIMT_GONE(__ballot) unsigned __ballot(int predicate);
+SIMT_GONE(__all) int __all(int predicate);
+SIMT_GONE(__any) int __any(int predicate);
+#undef SIMT_GONE
+
 [[gnu::always_inline]] inline unsigned __ballot_sync(unsigned mask, int predicate) {
   return simt::vote(mask, "__ballot_sync", predicate != 0).ayes;
 }

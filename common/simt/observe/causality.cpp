@@ -140,6 +140,7 @@ void Causality::start_launch() {
   vain_searches_ = 0;
   suspended_.clear();
   guesses_.clear();
+  locks_.clear();
   any_guess_ = false;
   fences_of_pollers_.clear();
 }
@@ -215,11 +216,20 @@ void Causality::release(const Lane& lane, const BlockStanding& block, std::uintp
   };
   if (scope == Scope::device && (device_own != 0 || handed_on)) append(make(order.device, true));
   if (scope == Scope::block || any_own > device_own) append(make(order.any, false));
-  any_release_ = true;
+  any_release_ = orders_by_flags_ = true;
+}
+
+bool Causality::is_lock(std::uintptr_t address) {
+  const std::lock_guard lock(mutex_);
+  return locks_.contains(word_of(address));
 }
 
 void Causality::performed(Lane& lane, BlockStanding& block, std::uintptr_t address, bool shared, Scope scope,
                           bool acquires) {
+  if (!acquires) {
+    const std::lock_guard lock(mutex_);
+    locks_.insert(word_of(address));
+  }
   if (!any_release_) return;
   const Pending pending{word_of(address), shared ? block.number : 0, scope == Scope::device, false, acquires, false};
   {

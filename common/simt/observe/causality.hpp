@@ -14,94 +14,14 @@
 #include <optional>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "common/simt/language/access.hpp"
 #include "common/simt/language/collective.hpp"
+#include "common/simt/observe/thread_order.hpp"
 
 namespace simt {
-
-/// A moment of a block's life, for ordering accesses to memory: barriers, __syncwarp() and fences advance it. 0: never.
-using Stamp = std::uint32_t;
-inline constexpr unsigned lanes_of_a_warp = 32;
-
-struct ReleaseLog;
-
-/// What a thread has learnt by one word: the first `length` releases there.
-struct Acquired {
-  const ReleaseLog* log;
-  std::size_t length;
-  bool device;  ///< by an atomic and a fence of device scope; else only from threads of its own block
-};
-using View = std::vector<Acquired>;
-
-/// What a thread's fence covers: of its own block, by stamps; of others, by what it had acquired.
-struct Fenced {
-  Stamp own = 0;                              ///< its own accesses up to here; 0: it has not fenced
-  Stamp epoch = 0;                            ///< all accesses of its block before
-  std::array<Stamp, lanes_of_a_warp> warp{};  ///< those of its warp's lanes up to here
-  std::shared_ptr<const View> view = nullptr;
-};
-
-/// What any thread of a block may release, because others have fenced before the last barrier.
-struct Published {
-  std::vector<Stamp> limits;  ///< of each thread of the block: its accesses up to here
-  View view;
-};
-
-/// What a thread has given away by a word.
-struct Release {
-  std::uint32_t block;
-  unsigned thread;
-  bool device;
-  Stamp at;  ///< when; the word itself was changed then
-  Fenced fenced;
-  std::shared_ptr<const Published> published;
-};
-
-/// All releases by one word, in the order in which they came.
-struct ReleaseLog {
-  std::uintptr_t word;
-  std::deque<Release> releases;
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> of_block;  ///< their places
-};
-
-/// A word that a thread has read, and that it acquires when it fences (or at a barrier, if it was read atomically).
-struct Pending {
-  std::uintptr_t address;
-  std::uint32_t key_block;  ///< for shared memory, whose addresses serve one block after another; else 0
-  bool device;
-  bool is_volatile;
-  bool acquires;  ///< by an atomic other than a compare-and-swap: CUDA's examples then do without a fence
-  bool seen;      ///< its result is used: an atomic whose result nobody looks at has learnt nothing
-  bool fenced_block = false, fenced_device = false;
-};
-
-/// What ordering by fences needs to know of one thread.
-struct LaneOrder {
-  bool used = false;
-  bool polls = false;                              ///< has read a volatile word
-  Fenced device, any;                              ///< the latest fences
-  std::array<Stamp, lanes_of_a_warp> published{};  ///< fences of the warp's lanes that a __syncwarp() puts before now
-  View view;
-  std::vector<Pending> pending;
-};
-
-/// A block's standing: what an access needs to know of it.
-struct BlockStanding {
-  std::uint32_t number = 0;  ///< 1 + its linear index in the grid
-  Stamp epoch = 0;           ///< stamps before it are ordered before now
-  bool ordering = false;     ///< some thread of it has a LaneOrder in use
-  bool fences = false, fenced_since_barrier = false;
-  View view;  ///< what its threads had acquired before the last barrier
-  std::vector<Pending> pending;
-  std::shared_ptr<const Published> published = nullptr;
-  // Words whose atomic updates' results its threads have used, the latest ones: who sees the sum knows who has added.
-  std::array<std::uintptr_t, 8> seen{};
-  std::size_t next_seen = 0;
-
-  bool has_seen(std::uintptr_t word) const { return std::find(seen.begin(), seen.end(), word) != seen.end(); }
-};
 
 struct Lane;
 
@@ -126,6 +46,10 @@ class Causality {
   /// The kernel uses the operation's result.
   void seen(Lane& lane, BlockStanding& block, std::uintptr_t address);
   void volatile_read(Lane& lane, BlockStanding& block, std::uintptr_t address);
+  /// Whether a compare-and-swap has been made there: a volatile write may then open the lock.
+  bool is_lock(std::uintptr_t address);
+  /// Whether any launch of this process has ordered threads by fences and flags: what its threads find depends on who is first.
+  bool orders_by_flags() const { return orders_by_flags_; }
   /// All threads of the block have come to a barrier.
   void barrier(const std::vector<Lane>& lanes, unsigned count, BlockStanding& block);
   /// These lanes of a warp have come to a __syncwarp().
@@ -167,6 +91,8 @@ class Causality {
 
   std::mutex mutex_;
   std::atomic<bool> any_release_{false};
+  std::atomic<bool> orders_by_flags_{false};  // in any launch
+  std::unordered_set<std::uintptr_t> locks_;  // words of compare-and-swaps
   std::unordered_map<Key, ReleaseLog*, Hash> log_of_;
   std::deque<ReleaseLog> logs_;
   std::size_t vain_searches_ = 0;

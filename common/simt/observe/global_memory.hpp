@@ -185,7 +185,7 @@ class GlobalMemory {
   std::vector<std::uintptr_t> adopted_;
   std::map<std::uintptr_t, Allocation> allocations_;
   std::map<std::uintptr_t, std::size_t> freed_;  // and how many bytes it had
-  std::vector<MatrixPlace> matrices_;  // changes only while no kernel runs
+  std::vector<MatrixPlace> matrices_;            // changes only while no kernel runs
 };
 
 }  // namespace simt

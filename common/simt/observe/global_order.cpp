@@ -109,8 +109,8 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::with_write(const Record& r, co
         {block.number, r.write_block, lane.thread, writer, site, r.write_site, memory_.address_of(word), false});
     return std::nullopt;
   }
-  if (in_reach && ((use == Use::volatile_write && r.write_atomic) || (is_atomic(use) && r.write_volatile)))
-    return std::nullopt;
+  const bool both_strong = (use == Use::volatile_write && r.write_atomic) || (is_atomic(use) && r.write_volatile);
+  if (in_reach && both_strong && causality_.is_lock(memory_.address_of(word))) return std::nullopt;
   return Conflict{DefectKind::global_race, true, r.write_block, writer, r.write_site, true, order, both_atomic};
 }
 

@@ -8,8 +8,8 @@
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/language/collective.hpp"
 #include "common/simt/language/grid.hpp"
-#include "common/simt/observe/causality.hpp"
 #include "common/simt/observe/memory_cost.hpp"
+#include "common/simt/observe/thread_order.hpp"
 
 namespace simt {
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/simt/observe/causality.hpp"
 #include "common/simt/observe/findings.hpp"
 #include "common/simt/observe/lane.hpp"
 #include "common/simt/observe/use.hpp"

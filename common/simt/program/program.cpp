@@ -5,7 +5,9 @@
 //   SIMT_JSON=FILE all of it as JSON
 //   SIMT_LEAKS=1   memory that is never freed
 //   SIMT_SAMPLE=N  only N blocks of each launch run, and counts are extrapolated
-//   SIMT_ORDER=N   blocks begin in another order: another one for each N, 0 as their numbers are
+//   SIMT_ORDER=N   blocks begin in another order: another one for each N, 0 as their numbers are; if N is odd, of each block
+//                  the last warps are first
+//   SIMT_FLAGS=FILE  made if fences and flags order threads: in another order they may show more (./lab emulate)
 #include "common/simt/runtime/program.hpp"
 
 #include <unistd.h>
@@ -21,6 +23,7 @@
 
 #include "common/simt/observe/inspection.hpp"
 #include "common/simt/program/report.hpp"
+#include "common/simt/run/block.hpp"
 #include "common/simt/run/executor.hpp"
 
 namespace simt {
@@ -81,6 +84,9 @@ void at_the_end(int status, void*) {
       std::fprintf(stderr, "error: can't write %s\n", name);
       _exit(2);
     }
+  }
+  if (asked_for("SIMT_FLAGS") && global_order().causality().orders_by_flags()) {
+    if (std::FILE* const file = std::fopen(std::getenv("SIMT_FLAGS"), "w")) std::fclose(file);
   }
   if (has_mistakes(result)) _exit(1);
 }

@@ -136,7 +136,9 @@ Block::Progress Block::go_on() {
   const auto so_far = [&] { return moved_ ? Progress::moved : Progress::stalled; };
   for (;;) {
     if (arrived_ && !grid_has_arrived()) return so_far();
-    for (unsigned first = 0; first < threads_ && !grid_->aborted; first += warp_lanes) {
+    const unsigned warps = (threads_ + warp_lanes - 1) / warp_lanes;
+    for (unsigned turn = 0; turn < warps && !grid_->aborted; ++turn) {
+      const unsigned first = (grid_->last_warps_first ? warps - 1 - turn : turn) * warp_lanes;
       run_warp(&lanes_[first], std::min(warp_lanes, threads_ - first));
     }
     if (grid_->aborted) return Progress::ended;

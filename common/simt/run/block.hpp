@@ -38,6 +38,7 @@ struct Grid {
   std::uint64_t to_run = blocks;                ///< fewer if only a sample of them runs
   std::atomic<std::uint64_t> next_block{0};     ///< counts up to to_run; the block is number_of() it
   std::uint64_t first = 0, step = 1;            ///< without a common divisor with to_run
+  bool last_warps_first = false;                ///< of each block
   std::atomic<bool> aborted{false};             ///< after a mistake that nothing sensible can follow
   std::atomic<cudaError_t> fault{cudaSuccess};  ///< what it was, as CUDA calls it
 

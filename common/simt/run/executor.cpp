@@ -120,6 +120,7 @@ std::uint64_t block_sample = 0;
 // Any step that has no divisor in common with the number of blocks meets each block once.
 void put_in_order(Grid& grid) {
   if (block_order == 0) return;
+  grid.last_warps_first = block_order % 2 == 1;
   grid.first = block_order % grid.to_run;
   for (grid.step = (grid.to_run * 5 / 8 + block_order) % grid.to_run; std::gcd(grid.step, grid.to_run) != 1;)
     grid.step = (grid.step + 1) % grid.to_run;

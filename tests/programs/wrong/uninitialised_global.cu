@@ -6,7 +6,7 @@ __global__ void accumulate(const int* in, int n, int* total) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   int value = i < n ? in[i] : 0;
   for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(~0u, value, offset);
-  if (threadIdx.x % 32 == 0) atomicAdd(total, value);  // defect: uninitialised global memory
+  if (threadIdx.x % 32 == 0) atomicAdd(total, value);  // warning: atomic operation on uninitialised global memory
 }
 
 int main() {

@@ -1,0 +1,147 @@
+// What kernels call that is the host's in C++, and here the device's: malloc() and new, assert(), printf(). The argument
+// says which of it; the device's mistakes are marked.
+#undef NDEBUG
+#include <assert.h>
+#include <cuda_runtime.h>
+#include <stdio.h>
+
+#include <cstring>
+#include <new>
+#include <vector>
+
+struct List {
+  int value;
+  List* next;
+  __device__ List(int value_, List* next_) : value(value_), next(next_) {}
+};
+
+__global__ void heap(int* out) {
+  List* head = nullptr;
+  for (int i = 0; i < 5; ++i) head = new List(i, head);
+  int sum = 0;
+  while (head) {
+    sum += head->value;
+    List* const next = head->next;
+    delete head;
+    head = next;
+  }
+  int* const four = static_cast<int*>(malloc(4 * sizeof(int)));
+  if (!four) return;
+  memset(four, 0, 4 * sizeof(int));
+  for (int i = 0; i < 4; ++i) four[i] += i;
+  for (int i = 0; i < 4; ++i) sum += four[i];
+  free(four);
+  double* const eight = new double[8];
+  eight[7] = 1;
+  sum += static_cast<int>(eight[7]);
+  delete[] eight;
+  out[threadIdx.x] = sum;
+}
+
+// One kernel allocates, another one uses it.
+__device__ int* kept[2];
+__global__ void keep(int n) {
+  kept[threadIdx.x] = new int[n];
+  for (int i = 0; i < n; ++i) kept[threadIdx.x][i] = i;
+}
+__global__ void use_kept(int n, int* out) {
+  out[threadIdx.x] = kept[1 - threadIdx.x][n - 1];
+}
+__global__ void drop_kept() {
+  delete[] kept[threadIdx.x];
+}
+
+struct Shape {
+  __device__ virtual ~Shape() {}
+  __device__ virtual float area() const = 0;
+};
+struct Square : Shape {
+  float side;
+  __device__ Square(float side_) : side(side_) {}
+  __device__ float area() const override { return side * side; }
+};
+__global__ void shapes(int* out) {
+  Shape* const square = new Square(3);
+  alignas(Square) char place[sizeof(Square)];
+  Shape* const another = new (place) Square(2);
+  out[threadIdx.x] = static_cast<int>(square->area() + another->area());
+  delete square;
+}
+
+__global__ void behind_the_heap(int n) {
+  int* const words = new int[n];
+  static_cast<volatile int*>(words)[n] = 1;  // behind
+  delete[] words;
+}
+__global__ void freed_twice(void** words) {
+  *words = malloc(8);
+  free(*words);
+  free(*words);  // twice
+}
+__global__ void ask_for(size_t bytes, int* out) {
+  void* const memory = malloc(bytes);
+  *out = memory != nullptr;
+  free(memory);
+}
+
+__global__ void fails(int n) {
+  assert(threadIdx.x != 3 || n == 0);
+}
+__global__ void trap(int* out) {
+  out[threadIdx.x] = threadIdx.x;
+  if (threadIdx.x == 2) __trap();
+}
+__global__ void prints(const char* format, float x) {
+  if (threadIdx.x % 2 == 0) printf("%d of %s: %5.2f %c\n", threadIdx.x, __func__, x, '!');
+}
+
+int main(int count, char** words) {
+  const auto chosen = [&](const char* name) { return count > 1 && !strcmp(words[1], name); };
+  int* out;
+  cudaMallocManaged(&out, 32 * sizeof(int));
+  if (chosen("heap")) {
+    heap<<<1, 32>>>(out);
+    cudaDeviceSynchronize();
+    printf("%d", out[31]);
+    keep<<<1, 2>>>(7);
+    use_kept<<<1, 2>>>(7, out);
+    drop_kept<<<1, 2>>>();
+    cudaDeviceSynchronize();
+    printf(" %d", out[0]);
+    shapes<<<1, 32>>>(out);
+    cudaDeviceSynchronize();
+    printf(" %d\n", out[31]);
+    int* const host = new int[3];  // the host's stays the host's
+    host[2] = 1;
+    delete[] host;
+    free(malloc(1));
+  } else if (chosen("limit")) {
+    size_t bytes = 0;
+    cudaDeviceGetLimit(&bytes, cudaLimitMallocHeapSize);
+    printf("%zu:", bytes >> 20);
+    for (const size_t megabytes : {16, 4}) {
+      ask_for<<<1, 1>>>(megabytes << 20, out);
+      cudaDeviceSynchronize();
+      printf(" %d", out[0]);
+    }
+    cudaDeviceSetLimit(cudaLimitMallocHeapSize, size_t{32} << 20);
+    ask_for<<<1, 1>>>(size_t{16} << 20, out);
+    cudaDeviceSynchronize();
+    printf(" %d\n", out[0]);
+  } else if (chosen("behind")) {
+    behind_the_heap<<<1, 1>>>(2);
+    cudaDeviceSynchronize();
+  } else if (chosen("twice")) {
+    freed_twice<<<1, 1>>>(reinterpret_cast<void**>(out));
+    cudaDeviceSynchronize();
+  } else if (chosen("assert")) {
+    fails<<<1, 8>>>(1);
+    printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+  } else if (chosen("trap")) {
+    trap<<<1, 8>>>(out);
+    printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+  } else if (chosen("print")) {
+    prints<<<1, 4>>>("", 1.5f);
+    cudaDeviceSynchronize();
+  }
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""The language of a program on the CPU executor: what in_kernels.cu and language_forms.cu do, and what is refused.
+
+usage: test_language.py BUILD
+"""
+
+import contextlib
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from collections.abc import Iterator
+
+from tools.emulate.build import Unbuildable, build
+
+BUILD = pathlib.Path(sys.argv.pop()).absolute()
+HERE = pathlib.Path(__file__).resolve().parent
+# What in_kernels.cu prints, and what is said of it. Its lines that end with "// NAME" must be named, too.
+IN_KERNELS = {
+    "heap": ("17 6 13\n", []),
+    "limit": ("8: 0 1 1\n", []),
+    "behind": ("", ["out of bounds in behind_the_heap", "0 bytes past the end of an allocation of 8 bytes"]),
+    "twice": ("", ["an allocation of 8 bytes that has been freed", "calls free()"]),
+    "assert": (
+        "cudaErrorAssert\n",
+        ["void fails(int): block: [0,0,0], thread: [3,0,0] Assertion `threadIdx.x != 3 || n == 0` failed.\n"],
+    ),
+    "trap": ("cudaErrorLaunchFailure\n", []),
+    "print": ("0 of prints:  1.50 !\n2 of prints:  1.50 !\n", []),
+}
+
+
+def run(program: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(program), *arguments], text=True, capture_output=True, timeout=60)
+
+
+class Language(unittest.TestCase):
+    def test_in_kernels(self) -> None:
+        source = HERE / "in_kernels.cu"
+        program = build(BUILD, [source], [], [])
+        lines = source.read_text().splitlines()
+        for name, (printed, said) in IN_KERNELS.items():
+            with self.subTest(name):
+                done = run(program, name)
+                self.assertEqual(done.stdout, printed, done.stderr)
+                self.assertEqual(done.stderr != "", bool(said), done.stderr)
+                marked = [number for number, line in enumerate(lines, 1) if line.endswith(f"// {name}")]
+                for words in [*said, *(f"{source.name}:{number}" for number in marked)]:
+                    self.assertIn(words, done.stderr)
+
+    def test_forms(self) -> None:
+        done = run(build(BUILD, [HERE / "language_forms.cu"], [], []))
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("", "", 0))
+
+    def test_each_is_refused_in_one_line(self) -> None:
+        calls = ("__shfl(1, 0)", "__shfl_down(1, 1, 16)", "__ballot(1)", "__any(1)", "__all(1)")
+        kernels = [f"__global__ void k{i}(int* out) {{ *out = {call}; }}" for i, call in enumerate(calls)]
+        with tempfile.TemporaryDirectory() as folder:
+            source, said = pathlib.Path(folder, "old.cu"), pathlib.Path(folder, "said")
+            source.write_text("\n".join([*kernels, "int main() {}\n"]))
+            with said.open("w") as file, errors_into(file.fileno()), self.assertRaises(Unbuildable):
+                build(BUILD, [source], [], [])
+            errors = [line for line in said.read_text().splitlines() if " error: " in line]
+        self.assertEqual(len(errors), len(calls), errors)
+        for number, (call, error) in enumerate(zip(calls, errors, strict=True), 1):
+            self.assertIn(f"old.cu:{number}:", error)
+            self.assertIn(f"{call.split('(')[0]}_sync()", error)
+
+
+@contextlib.contextmanager
+def errors_into(file: int) -> Iterator[None]:
+    sys.stderr.flush()
+    kept = os.dup(2)
+    os.dup2(file, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+if __name__ == "__main__":
+    unittest.main()
