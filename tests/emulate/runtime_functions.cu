@@ -53,6 +53,15 @@ __global__ void take_class(double a, Counted counted, short b) {
   counted.number += threadIdx.x;  // its own
   if (threadIdx.x == 31) *counted.out = counted.number + static_cast<int>(a) + b;
 }
+struct View {
+  int number, *out;
+  View(int number, int* out) : number(number), out(out) {}
+  View(const View& other) : number(other.number), out(other.out) {}
+};
+template <class T>
+__global__ void take_with(View view, T add, int more = 1) {
+  if (threadIdx.x == 31) *view.out = view.number + add + more;
+}
 __global__ void use_pointer() {
   *pointer += counter + shared_with_host;
 }
@@ -260,6 +269,10 @@ void kernels() {
     check(136);
   }
   EXPECT(Counted::copies == 1 && Counted::destroyed == 2);
+  take_with<<<1, 32>>>(View(100, out), 7, 2);
+  check(109);
+  take_with<int><<<1, 32>>>(View(100, out), 8);
+  check(109);
   EXPECT_ERROR(cudaErrorCooperativeLaunchTooLarge, cudaLaunchCooperativeKernel((void*)many, 1 << 20, 1024, arguments));
 
   int blocks = 0, grid = 0, block = 0;

@@ -92,6 +92,14 @@ auto call_of(void (*kernel)(Parameters...), const std::type_identity_t<Parameter
   }
 }
 
+/// The same by a name, whose parameters nobody knows here: each thread's call copies its bytes once more.
+template <class Call, class... Arguments>
+auto call_by_name(const Call& call, const Arguments&... arguments) {
+  return [call, ... kept = Kept<Arguments>(arguments)]() SIMT_NO_HOOKS {
+    [&call](Kept<Arguments>... own) SIMT_NO_HOOKS { call(reinterpret_cast<const Arguments&>(own)...); }(kept...);
+  };
+}
+
 /// A kernel whose parameters are known.
 template <class... Parameters>
 class Kernel {
@@ -126,9 +134,7 @@ struct NamedKernel {
   [[gnu::always_inline]] auto operator()(dim3 grid, dim3 block, std::size_t dynamic_shared = 0,
                                          cudaStream_t stream = nullptr) const {
     const WrittenLaunch what = {{grid, block, dynamic_shared, nullptr}, stream, name, call_site()};
-    return [call = call, what](auto... arguments) {
-      enqueue_call(what, [call, ... arguments = std::move(arguments)]() SIMT_NO_HOOKS { call(arguments...); });
-    };
+    return [call = call, what](auto... arguments) { enqueue_call(what, call_by_name(call, arguments...)); };
   }
 };
 
@@ -145,8 +151,7 @@ struct KernelWithDefaults {
     void operator()(Parameters... arguments) const { enqueue_call(what, call_of(of.kernel, arguments...)); }
     template <class... Fewer>
     requires(sizeof...(Fewer) < sizeof...(Parameters)) void operator()(Fewer... arguments) const {
-      enqueue_call(what,
-                   [call = of.call, ... arguments = std::move(arguments)]() SIMT_NO_HOOKS { call(arguments...); });
+      enqueue_call(what, call_by_name(of.call, arguments...));
     }
   };
 
