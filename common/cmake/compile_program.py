@@ -8,11 +8,12 @@ from __future__ import annotations
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 
-from preprocessed import rewrite
+from preprocessed import Refused, rewrite
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BEFORE = ("cuda_runtime.h", "common/simt/language/launch.hpp")  # nvcc includes the former in every file
@@ -65,11 +66,17 @@ def compile_file(command: list[str], source: str, output: str) -> int:
         shutil.copyfile(kept, output)
         text.unlink()
         return 0
-    text.write_text(rewrite(before.decode(errors="surrogateescape")), errors="surrogateescape")
+    try:
+        rewritten = rewrite(before.decode(errors="surrogateescape"))
+    except Refused as refusal:
+        print(refusal, file=sys.stderr)
+        return 1
+    text.write_text(rewritten.text, errors="surrogateescape")
     status = subprocess.run([*compile_command, "-c", str(text), "-o", output]).returncode
     if status == 0:
         renamed = [f"--redefine-sym={name}={instead}" for name, instead in OF_DEVICE.items()]
-        status = subprocess.run(["objcopy", *renamed, output]).returncode
+        moved = moves(output, rewritten.templates) if rewritten.templates else []
+        status = subprocess.run(["objcopy", *renamed, *moved, output]).returncode
     if status == 0:
         text.unlink()
         if kept:
@@ -78,6 +85,17 @@ def compile_file(command: list[str], source: str, output: str) -> int:
             shutil.copyfile(output, part)
             part.replace(kept)
     return status
+
+
+def moves(made: str, templates: dict[str, str]) -> list[str]:
+    """Options of objcopy that move the variables of these templates into their sections: each has one of its own."""
+    sections = subprocess.run(["objdump", "-h", "-w", made], check=True, capture_output=True, text=True).stdout
+    return [
+        f"--rename-section={own}={section}"
+        for own in re.findall(r"\s(\.(?:bss|data)\S*\._Z\S+)", sections)
+        for name, section in templates.items()
+        if f"{len(name)}{name}I" in own
+    ]
 
 
 def kept_object(text: bytes, command: list[str]) -> pathlib.Path | None:

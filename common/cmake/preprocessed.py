@@ -4,6 +4,8 @@ textbook.py rewrites a stage, and with variables of the device where the executo
     __device__ int counter;      becomes  __attribute__((section("simt_device"))) int counter;
     __managed__ float sum[32];   the same with simt_managed
 
+g++ ignores the section of a template's variable: whoever has compiled the text moves these (Rewritten.templates).
+
 The executor's vector types are no aggregates, so that designated initialisers become plain ones:
 
     float4 v = {.x = 1, .z = 2}; becomes  float4 v = {1, {}, 2};
@@ -24,6 +26,8 @@ from textbook import OPENS, Rewriter, Token, tokens
 
 # "# 12 "file" 3 4": what follows is line 12 of the file; 1: the file begins here; 3: it is one of the system's.
 MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\\\n])*)"((?: [1-4])*)$\n?', re.M)
+# What PTX alone has: an instruction with a type or a scope behind a dot.
+PTX = re.compile(r"\b[a-z]+(?:\.\w+)*\.(?:[usbf](?:8|16|32|64)|pred|gl|cta|sys|sync|aligned|async)\b")
 VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)[234]")
 KEYWORDS = {"__device__": "simt_device", "__managed__": "simt_managed", "__constant__": "simt_constant"}
 
@@ -49,11 +53,39 @@ def parts(text: str) -> list[Part]:
     return found
 
 
+class Refused(Exception):
+    """What the executor does not have: in one line, where it is used."""
+
+
+class Rewritten(NamedTuple):
+    text: str
+    templates: dict[str, str]  # sections of variable templates, by name
+
+
 class Preprocessed(Rewriter):
     def __init__(self, text: str) -> None:
+        self.templates: dict[str, str] = {}
         self.parts = parts(text)
         self.begins = [part.begin for part in self.parts]
         super().__init__(text, {}, frozenset())
+        self.refuse()
+
+    def refuse(self) -> None:
+        for i, token in enumerate(self.tokens):
+            if token.text == "texture" and self.sign(i + 1) == "<":
+                self.refuse_at(token, "textures, surfaces and CUDA arrays")
+            if token.text in ("asm", "__asm__", "__asm") and self.is_ptx(i + 1):
+                self.refuse_at(token, "inline PTX")
+
+    def refuse_at(self, token: Token, what: str) -> None:
+        file, line = self.origin_of_line(self.line(token))
+        raise Refused(f"{file}:{line}: error: the CPU executor has no {what}")
+
+    def is_ptx(self, i: int) -> bool:
+        while self.sign(i) in ("volatile", "__volatile__"):
+            i += 1
+        end = self.matching(i) if self.sign(i) == "(" else -1
+        return any(token.kind == "literal" and PTX.search(token.text) for token in self.tokens[i : end + 1])
 
     def read(self) -> list[Token]:
         return [token for part in self.parts if part.of_user for token in self.read_part(part)]
@@ -85,11 +117,16 @@ class Preprocessed(Rewriter):
             begin -= 1
         end = self.declarator_end(i + 1, last)
         words = {self.sign(k) for k in range(begin, end)}
-        if end > last or words & {"extern", "operator", "template", "typedef", "using"}:
+        if end > last or words & {"extern", "operator", "typedef", "using"}:
             return
         if self.sign(i) == "__device__" and words & {"__managed__", "__constant__", "__shared__"}:
             return  # the other keyword speaks
-        if not self.is_constant(begin, end):  # kernels may read constants wherever they lie
+        if self.is_constant(begin, end):  # kernels may read constants wherever they lie
+            return
+        if "template" in words:
+            bracket = next((k for k in range(i, end) if self.sign(k) == "["), end)
+            self.templates[self.sign(bracket - 1)] = KEYWORDS[self.sign(i)]
+        else:
             token = self.tokens[i]
             self.edits.append((token.begin, token.end, f'__attribute__((section("{KEYWORDS[self.sign(i)]}")))'))
             for each in self.tokens[begin:end]:
@@ -160,11 +197,11 @@ class Preprocessed(Rewriter):
         return part.file, part.line + self.text.count("\n", part.begin, begin)
 
 
-def rewrite(text: str) -> str:
+def rewrite(text: str) -> Rewritten:
     made = Preprocessed(text)
     out: list[str] = []
     at = 0
     for begin, end, instead in sorted(made.edits):
         out += [text[at:begin], instead]
         at = end
-    return "".join([*out, text[at:], made.table(), "\n"])
+    return Rewritten("".join([*out, text[at:], made.table(), "\n"]), made.templates)

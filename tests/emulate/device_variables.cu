@@ -30,6 +30,8 @@ __device__ int in_namespaces = 7;
 }  // namespace inner
 __device__ float add(float a, float b);
 __device__ Operation operation = add;
+template <class T>
+__device__ T of_type[4];
 
 // simt_managed
 __managed__ int managed;
@@ -40,6 +42,10 @@ __managed__ __device__ float the_other_way;
 __constant__ float coefficients[3];
 __device__ __constant__ int both_constant[2];
 static __constant__ Point constant_point;
+namespace inner {
+template <class T, int n>
+__constant__ T weights[n] = {2};
+}
 
 // neither: constants may lie anywhere, functions do
 __device__ const float pi = 3.14f;
@@ -61,6 +67,7 @@ __global__ void __launch_bounds__(128) kernel(int* out, const Point* __restrict_
   static __device__ int calls;
   __shared__ float tile[32];
   auto square = [] __device__(float x) { return x * x; };
-  tile[threadIdx.x] = square(fixed ? *fixed : 0) + coefficients[0] + constant_point.x + both_constant[1] + four;
+  tile[threadIdx.x] = square(fixed ? *fixed : 0) + coefficients[0] + constant_point.x + both_constant[1] + four +
+                      inner::weights<float, 3>[0] + of_type<int>[1];
   out[threadIdx.x] = ++calls + of_many_words + changing + inner::in_namespaces + tile[0] + pi + one() + add(1, 2);
 }

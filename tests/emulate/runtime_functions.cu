@@ -41,6 +41,27 @@ __global__ void many(char a, double b, int* out, short c, float d, unsigned e, l
 __global__ void take(Pair pair, int* out) {
   *out = pair.first + static_cast<int>(pair.second);
 }
+// Copied once for each launch, by the host, which also destroys the copy.
+struct Counted {
+  static inline int copies = 0, destroyed = 0;
+  int number, *out;
+  Counted(int number, int* out) : number(number), out(out) {}
+  Counted(const Counted& other) : number(other.number), out(other.out) { ++copies; }
+  ~Counted() { ++destroyed; }
+};
+__global__ void take_class(double a, Counted counted, short b) {
+  counted.number += threadIdx.x;  // its own
+  if (threadIdx.x == 31) *counted.out = counted.number + static_cast<int>(a) + b;
+}
+struct View {
+  int number, *out;
+  View(int number, int* out) : number(number), out(out) {}
+  View(const View& other) : number(other.number), out(other.out) {}
+};
+template <class T>
+__global__ void take_with(View view, T add, int more = 1) {
+  if (threadIdx.x == 31) *view.out = view.number + add + more;
+}
 __global__ void use_pointer() {
   *pointer += counter + shared_with_host;
 }
@@ -173,6 +194,12 @@ void streams() {
   EXPECT_DONE(cudaStreamGetPriority(urgent, &priority));
   EXPECT_DONE(cudaStreamGetFlags(urgent, &flags));
   EXPECT(priority == greatest && flags == cudaStreamNonBlocking);
+  cudaStreamAttrValue attribute = {};
+  attribute.priority = least;
+  EXPECT_DONE(cudaStreamSetAttribute(urgent, cudaStreamAttributePriority, &attribute));
+  EXPECT_DONE(cudaStreamGetPriority(urgent, &priority));
+  EXPECT(priority == least);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamSetAttribute(urgent, cudaStreamAttributeAccessPolicyWindow, nullptr));
   EXPECT_DONE(cudaEventCreate(&start));
   EXPECT_DONE(cudaEventCreateWithFlags(&end, cudaEventBlockingSync));
   EXPECT_DONE(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
@@ -235,6 +262,17 @@ void kernels() {
   take<<<1, 1>>>({4, 5}, out);
   pair.first = 100;  // the launch has its own
   check(9);
+  {
+    const Counted counted(100, out);
+    take_class<<<1, 32>>>(2, counted, 3);
+    EXPECT(Counted::copies == 1 && Counted::destroyed == 1);
+    check(136);
+  }
+  EXPECT(Counted::copies == 1 && Counted::destroyed == 2);
+  take_with<<<1, 32>>>(View(100, out), 7, 2);
+  check(109);
+  take_with<int><<<1, 32>>>(View(100, out), 8);
+  check(109);
   EXPECT_ERROR(cudaErrorCooperativeLaunchTooLarge, cudaLaunchCooperativeKernel((void*)many, 1 << 20, 1024, arguments));
 
   int blocks = 0, grid = 0, block = 0;

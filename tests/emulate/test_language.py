@@ -68,6 +68,20 @@ class Language(unittest.TestCase):
             self.assertIn(f"old.cu:{number}:", error)
             self.assertIn(f"{call.split('(')[0]}_sync()", error)
 
+    def test_what_no_compiler_reads(self) -> None:
+        ptx = 'int main() {}\n__device__ void f(int& x) {\n  asm volatile("mov.u32 %0, %%laneid;" : "=r"(x));\n}\n'
+        for text, error in (
+            (ptx, "old.cu:3: error: the CPU executor has no inline PTX"),
+            ("texture<float> x;\nint main() {}\n", "old.cu:1: error: the CPU executor has no textures"),
+        ):
+            with tempfile.TemporaryDirectory() as folder, self.subTest(error):
+                source, said = pathlib.Path(folder, "old.cu"), pathlib.Path(folder, "said")
+                source.write_text(text)
+                with said.open("w") as file, errors_into(file.fileno()), self.assertRaises(Unbuildable):
+                    build(BUILD, [source], [], [])
+                (line,) = said.read_text().splitlines()
+                self.assertIn(error, line)
+
 
 @contextlib.contextmanager
 def errors_into(file: int) -> Iterator[None]:

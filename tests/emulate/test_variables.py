@@ -16,9 +16,9 @@ SECTIONS = ("simt_device", "simt_managed", "simt_constant", "neither")
 EXPECTED = {
     "simt_device": "plain by_macro by_a_larger_macro elaborated of_many_words changing pointer_to_constant"
     " function_pointer in_every_file"
-    " aligned_by_cuda aligned first second braced points behind_its_type in_namespaces operation calls",
+    " aligned_by_cuda aligned first second braced points behind_its_type in_namespaces operation calls of_type",
     "simt_managed": "managed both the_other_way",
-    "simt_constant": "coefficients both_constant constant_point",
+    "simt_constant": "coefficients both_constant constant_point weights",
     "neither": "host_variable",
 }
 
@@ -34,7 +34,7 @@ def main() -> None:
     section_of = {}
     for line in symbols.splitlines():
         if found := re.search(r" O (\S+)\s+[0-9a-f]+ (.*)$", line):
-            section_of[found[2].split("::")[-1].split("(")[0]] = found[1]
+            section_of[found[2].split("<")[0].split("::")[-1].split("(")[0]] = found[1]
     for section, names in EXPECTED.items():
         for name in names.split():
             where = section_of.get(name, "nowhere")

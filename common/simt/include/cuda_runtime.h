@@ -3,6 +3,13 @@
 // (common/simt/language/runtime.hpp).
 #pragma once
 
+// By these, other headers know what has been included.
+#define __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_API_H__
+#define __DRIVER_TYPES_H__
+#define __VECTOR_TYPES_H__
+#define __HOST_DEFINES_H__
+
 #include "common/simt/language/language.hpp"
 #include "common/simt/language/refused.hpp"
 #include "common/simt/language/runtime.hpp"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -52,6 +53,53 @@ void enqueue_call(WrittenLaunch what, Call&& call) {
   enqueue(what, {thunk, new Call(std::move(call))}, drop);
 }
 
+/// What the ABI passes by address, because code copies or destroys it.
+template <class Parameter>
+inline constexpr bool by_address =
+    !(std::is_trivially_copy_constructible_v<Parameter> && std::is_trivially_destructible_v<Parameter>);
+
+/// Such an argument's bytes, without its code.
+template <class Parameter>
+struct Bytes {
+  alignas(Parameter) std::byte bytes[sizeof(Parameter)];
+  SIMT_NO_HOOKS explicit Bytes(const Parameter& argument) {
+    std::memcpy(bytes, static_cast<const void*>(&argument), sizeof(bytes));
+  }
+};
+template <class Parameter>
+using Kept = std::conditional_t<by_address<Parameter>, Bytes<Parameter>, std::remove_cvref_t<Parameter>>;
+
+/// As CUDA does it: a launch copies an argument once, on the host, which destroys the copy when the launch is queued.
+/// Each thread gets the bytes, and destroys nothing.
+template <class... Parameters>
+auto call_of(void (*kernel)(Parameters...), const std::type_identity_t<Parameters>&... arguments) {
+  if constexpr ((by_address<Parameters> || ...)) {
+    using Passes = void (*)(std::conditional_t<by_address<Parameters>, Kept<Parameters>*, Parameters>...);
+    return [passes = reinterpret_cast<Passes>(reinterpret_cast<void*>(kernel)),
+            ... kept = Kept<Parameters>(arguments)]() SIMT_NO_HOOKS {
+      [passes](Kept<Parameters>... own) SIMT_NO_HOOKS {
+        passes([&own]() SIMT_NO_HOOKS {
+          if constexpr (by_address<Parameters>) {
+            return &own;
+          } else {
+            return own;
+          }
+        }()...);
+      }(kept...);
+    };
+  } else {
+    return [kernel, ... kept = arguments]() SIMT_NO_HOOKS { kernel(kept...); };
+  }
+}
+
+/// The same by a name, whose parameters nobody knows here: each thread's call copies its bytes once more.
+template <class Call, class... Arguments>
+auto call_by_name(const Call& call, const Arguments&... arguments) {
+  return [call, ... kept = Kept<Arguments>(arguments)]() SIMT_NO_HOOKS {
+    [&call](Kept<Arguments>... own) SIMT_NO_HOOKS { call(reinterpret_cast<const Arguments&>(own)...); }(kept...);
+  };
+}
+
 /// A kernel whose parameters are known.
 template <class... Parameters>
 class Kernel {
@@ -71,8 +119,7 @@ class Kernel {
  private:
   static void launch(Parameters... arguments) {
     const WrittenLaunch what = end_launch();
-    enqueue_call(what, [kernel = reinterpret_cast<Pointer>(const_cast<void*>(what.launch.kernel)),
-                        ... arguments = std::move(arguments)]() SIMT_NO_HOOKS { kernel(arguments...); });
+    enqueue_call(what, call_of(reinterpret_cast<Pointer>(const_cast<void*>(what.launch.kernel)), arguments...));
   }
 
   Pointer kernel_;
@@ -87,9 +134,7 @@ struct NamedKernel {
   [[gnu::always_inline]] auto operator()(dim3 grid, dim3 block, std::size_t dynamic_shared = 0,
                                          cudaStream_t stream = nullptr) const {
     const WrittenLaunch what = {{grid, block, dynamic_shared, nullptr}, stream, name, call_site()};
-    return [call = call, what](auto... arguments) {
-      enqueue_call(what, [call, ... arguments = std::move(arguments)]() SIMT_NO_HOOKS { call(arguments...); });
-    };
+    return [call = call, what](auto... arguments) { enqueue_call(what, call_by_name(call, arguments...)); };
   }
 };
 
@@ -103,14 +148,10 @@ struct KernelWithDefaults {
     KernelWithDefaults of;
     WrittenLaunch what;
 
-    void operator()(Parameters... arguments) const {
-      enqueue_call(
-          what, [kernel = of.kernel, ... arguments = std::move(arguments)]() SIMT_NO_HOOKS { kernel(arguments...); });
-    }
+    void operator()(Parameters... arguments) const { enqueue_call(what, call_of(of.kernel, arguments...)); }
     template <class... Fewer>
     requires(sizeof...(Fewer) < sizeof...(Parameters)) void operator()(Fewer... arguments) const {
-      enqueue_call(what,
-                   [call = of.call, ... arguments = std::move(arguments)]() SIMT_NO_HOOKS { call(arguments...); });
+      enqueue_call(what, call_by_name(of.call, arguments...));
     }
   };
 
@@ -157,8 +198,7 @@ auto kernel_of(const char* name, const Give& give, const Call& call) {
 template <class... Parameters, std::size_t... i>
 void launch_pointed_at(const WrittenLaunch& what, void (*kernel)(Parameters...), void** arguments,
                        std::index_sequence<i...>) {
-  enqueue_call(what, [kernel, all = std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[i])...)]()
-                         SIMT_NO_HOOKS { kernel(std::get<i>(all)...); });
+  enqueue_call(what, call_of(kernel, *static_cast<Parameters*>(arguments[i])...));
 }
 /// As for <<<...>>>, what such a launch comes to.
 cudaError_t error_of_launch();
@@ -195,7 +235,6 @@ template <class... Parameters>
   }
   const simt::Launch launch = {simt::grid_of(*config), simt::block_of(*config), config->dynamicSmemBytes,
                                reinterpret_cast<const void*>(kernel), cooperative};
-  simt::enqueue_call({launch, config->stream, nullptr, simt::call_site()},
-                     [kernel, ... arguments = std::move(arguments)]() SIMT_NO_HOOKS { kernel(arguments...); });
+  simt::enqueue_call({launch, config->stream, nullptr, simt::call_site()}, simt::call_of(kernel, arguments...));
   return simt::error_of_launch();
 }

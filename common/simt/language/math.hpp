@@ -185,10 +185,12 @@ SIMT_MIN_MAX_FLOAT(float, double, double, )
 SIMT_MIN_MAX_FLOAT(double, float, double, )
 #undef SIMT_MIN_MAX_FLOAT
 
-// The same under names of their own.
+// The same under names of their own. Templates, so that a program's own functions of these names win.
+template <class = void>
 [[gnu::always_inline]] constexpr unsigned umin(unsigned a, unsigned b) {
   return min(a, b);
 }
+template <class = void>
 [[gnu::always_inline]] constexpr unsigned umax(unsigned a, unsigned b) {
   return max(a, b);
 }

@@ -287,6 +287,9 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
     return give(&simt::limits[limit], value);
   });
 }
+cudaError_t cudaCtxResetPersistingL2Cache() {
+  return enter(SIMT_CALL("cudaCtxResetPersistingL2Cache()"), [] { return cudaSuccess; });
+}
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
   return enter(SIMT_CALL("cudaDeviceGetLimit()"), [&] {
     if (limit < 0 || limit > cudaLimitPersistingL2CacheSize) return cudaErrorUnsupportedLimit;

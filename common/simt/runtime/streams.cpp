@@ -143,6 +143,16 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
     return cudaSuccess;
   });
 }
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute, const cudaStreamAttrValue* value) {
+  return enter(SIMT_CALL("cudaStreamSetAttribute()"), [&] {
+    CUstream_st* const at = find_stream(stream);
+    if (!at) return cudaErrorInvalidResourceHandle;
+    if (!value) return cudaErrorInvalidValue;
+    if (attribute == cudaStreamAttributePriority)
+      at->priority = std::clamp(value->priority, greatest_priority, least_priority);
+    return cudaSuccess;
+  });
+}
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   return enter(SIMT_CALL("cudaStreamGetFlags()"), [&] {
     const CUstream_st* const at = find_stream(stream);
