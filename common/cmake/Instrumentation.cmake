@@ -24,7 +24,18 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR GEMM_KERNEL_LEVEL MATCHES "^-O[01g]$")
   set(GEMM_COUNTS_FMAS OFF)
 endif()
 
+# Ubuntu's g++ makes other calls of memcpy and memset, for checks of its own, and those it expands unseen.
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_FLAGS -O2)
+check_cxx_source_compiles("#ifndef _FORTIFY_SOURCE\n#error\n#endif\nint main() {}" GEMM_FORTIFIES)
+unset(CMAKE_REQUIRED_FLAGS)
+set(fortify_option "")
+if(GEMM_FORTIFIES)
+  set(fortify_option -U_FORTIFY_SOURCE)
+endif()
+
 set(gemm_instrumentation
+  ${fortify_option}
   # Other sanitizers, if asked for, are for the executor itself: g++ can't combine them with these.
   -fno-sanitize=all
   # A call before each load and store; into each basic block; for each index beyond its array. The executor is what they call.
