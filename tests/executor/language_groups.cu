@@ -125,7 +125,7 @@ __global__ void big(int* out) {
     out[8] = t.size();
   }
 }
-__global__ void copies(const float4* in, float* out, int n, int wrong) {
+__global__ void copies(const float4* in, float* out, int, int wrong) {
   __shared__ float4 tile[2][64];
   __shared__ int ids[37];
   cg::thread_block block = cg::this_thread_block();
