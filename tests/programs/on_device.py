@@ -2,8 +2,9 @@
 """Runs the programs of right/ and wrong/ on a GPU, and each under compute-sanitizer's four tools. Writes one JSON file.
 
 usage: on_device.py OUT.json [--seconds 240] [--jobs N] [--only NAME,...] [--arch sm_90]
-       on_device.py --outputs-of OUT.json [--digest FILE]
-           on any machine: write right/NAME.out from it, and to FILE what pages need of the rest: the committed form
+       on_device.py --outputs-of OUT.json [--digest FILE --commit HASH]
+           on any machine: write right/NAME.out from it, and to FILE what pages need of the rest: the committed
+           form, with the commit of the programs that ran
 
 A program may crash or hang: each run has a time limit and a process group of its own. What has not begun when the time
 is up is recorded as not run. Exit status 1 if a program does not compile without warnings, or a right one fails.
@@ -194,7 +195,7 @@ def write_outputs(report: dict[str, object]) -> int:
     return number
 
 
-def digest_of(report: dict[str, object]) -> str:
+def digest_of(report: dict[str, object], commit: str) -> str:
     """Without what the programs printed, and of what a tool says the first words; a program a line."""
     programs: dict[str, dict[str, object]] = report["programs"]  # type: ignore[assignment]
     lines = []
@@ -207,7 +208,7 @@ def digest_of(report: dict[str, object]) -> str:
             if of_tool.get("errors") or of_tool.get("status") != 0
         }
         lines.append(f"  {json.dumps(name)}: {json.dumps(kept)}")
-    head = {key: value for key, value in report.items() if key != "programs"}
+    head = {"commit": commit} | {key: value for key, value in report.items() if key != "programs"}
     return json.dumps(head)[:-1] + ', "programs": {\n' + ",\n".join(lines) + "\n}}\n"
 
 
@@ -216,6 +217,7 @@ def main() -> int:
     parser.add_argument("out", nargs="?", type=pathlib.Path)
     parser.add_argument("--outputs-of", type=pathlib.Path)
     parser.add_argument("--digest", type=pathlib.Path)
+    parser.add_argument("--commit", default="")
     parser.add_argument("--seconds", type=float, default=240)
     parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) - 1))
     parser.add_argument("--only")
@@ -225,7 +227,9 @@ def main() -> int:
         report = json.loads(options.outputs_of.read_text())
         print(f"{write_outputs(report)} files written")
         if options.digest:
-            options.digest.write_text(digest_of(report))
+            if not options.commit:
+                parser.error("--digest needs --commit: of which programs?")
+            options.digest.write_text(digest_of(report, options.commit))
         return 0
     if options.out is None:
         parser.error("where shall the JSON go?")
