@@ -151,25 +151,26 @@ __global__ void functions(float x, double d, double* out) {
   NEAR(c, sin(M_PI * d)) NEAR(e, cos(M_PI * d)) sincospif(x, &a, &b);
   NEAR(a, sin(M_PI * x))
   NEAR(b, cos(M_PI * x))
-  NEAR(sinpi(1e6 + 0.5), 1) NEAR(cospi(1e6 + 1.5), 0) NEAR(cospif(3), -1) NEAR(sinpif(-1.5f), 1) NEAR(
-      rsqrt(x), 1 / sqrt(x)) NEAR(rsqrt(d), 1 / sqrt(d)) NEAR(rcbrtf(-8), -0.5) NEAR(rcbrt(d) * cbrt(d), 1)
-      NEAR(exp10f(2), 100) NEAR(exp10(-3.0), 1e-3) NEAR(erf(erfinv(d)), d) NEAR(erff(erfinvf(-x)), -x) NEAR(
-          erfc(erfcinv(1e-30)) * 1e30, 1) NEAR(erfc(erfcinv(1.7)), 1.7) NEAR(erfinv(0.0), 0) NEAR(erfinvf(1), INFINITY)
-          NEAR(erfcinv(2.0), -INFINITY) NEAR(normcdf(0.0), 0.5) NEAR(normcdf(normcdfinv(1e-20)) * 1e20, 1) NEAR(
-              normcdff(normcdfinvf(x)), x) NEAR(erfcx(d), exp(d * d) * erfc(d)) NEAR(erfcx(30.0), 0.018795888861416751)
-              NEAR(erfcx(24.999999), erfcx(25.0)) NEAR(cyl_bessel_i0(1.0), 1.2660658777520084)
-                  NEAR(cyl_bessel_i1f(-1), -0.565159103992485) NEAR(norm3df(2, 3, 6), 7)
-                      NEAR(rnorm3d(2, 3, 6), 1.0 / 7) NEAR(norm4d(2, 4, 5, 6), 9) NEAR(rnorm4df(2, 4, 5, 6), 1.0 / 9)
-                          NEAR(normf(3, three), 7) NEAR(rnorm(3, twice), 1.0 / 7) NEAR(rhypotf(3, 4), 0.2)
-                              NEAR(norm3d(1e200, 1e200, 0), sqrt(2.0) * 1e200) NEAR(j0(x), j0f(x))
-                                  NEAR(jn(2, d), jn(2, d)) NEAR(frexpf(x, &exponent) * exp2f(exponent), x)
-                                      NEAR(modf(d + 2, &c) + c, d + 2) NEAR(__saturatef(1.5f), 1)
-                                          NEAR(__frsqrt_rn(0.25f), 2)
-                                              NEAR(fdividef(1, 4), 0.25) NEAR(umax(3u, 4u), 4)
-                                                  NEAR(__hiloint2double(__double2hiint(d), __double2loint(d)), d)
-                                                      NEAR(max(1.0f, 2.0), 2) NEAR(min(3u, 7), 3)
+  NEAR(sinpi(1e6 + 0.5), 1)
+  NEAR(cospi(1e6 + 1.5), 0) NEAR(cospif(3), -1) NEAR(sinpif(-1.5f), 1) NEAR(rsqrt(x), 1 / sqrt(x))
+      NEAR(rsqrt(d), 1 / sqrt(d)) NEAR(rcbrtf(-8), -0.5) NEAR(rcbrt(d) * cbrt(d), 1) NEAR(exp10f(2), 100) NEAR(
+          exp10(-3.0), 1e-3) NEAR(erf(erfinv(d)), d) NEAR(erff(erfinvf(-x)), -x) NEAR(erfc(erfcinv(1e-30)) * 1e30, 1)
+          NEAR(erfc(erfcinv(1.7)), 1.7) NEAR(erfinv(0.0), 0) NEAR(erfinvf(1), INFINITY) NEAR(erfcinv(2.0), -INFINITY)
+              NEAR(normcdf(0.0), 0.5) NEAR(normcdf(normcdfinv(1e-20)) * 1e20, 1) NEAR(normcdff(normcdfinvf(x)), x)
+                  NEAR(erfcx(d), exp(d * d) * erfc(d)) NEAR(erfcx(30.0), 0.018795888861416751)
+                      NEAR(erfcx(24.999999), erfcx(25.0)) NEAR(cyl_bessel_i0(1.0), 1.2660658777520084)
+                          NEAR(cyl_bessel_i1f(-1), -0.565159103992485) NEAR(norm3df(2, 3, 6), 7) NEAR(
+                              rnorm3d(2, 3, 6), 1.0 / 7) NEAR(norm4d(2, 4, 5, 6), 9) NEAR(rnorm4df(2, 4, 5, 6), 1.0 / 9)
+                              NEAR(normf(3, three), 7) NEAR(rnorm(3, twice), 1.0 / 7) NEAR(rhypotf(3, 4), 0.2)
+                                  NEAR(norm3d(1e200, 1e200, 0), sqrt(2.0) * 1e200) NEAR(j0(x), j0f(x))
+                                      NEAR(jn(2, d), jn(2, d)) NEAR(frexpf(x, &exponent) * exp2f(exponent), x)
+                                          NEAR(modf(d + 2, &c) + c, d + 2) NEAR(__saturatef(1.5f), 1)
+                                              NEAR(__frsqrt_rn(0.25f), 2) NEAR(fdividef(1, 4), 0.25)
+                                                  NEAR(umax(3u, 4u), 4)
+                                                      NEAR(__hiloint2double(__double2hiint(d), __double2loint(d)), d)
+                                                          NEAR(max(1.0f, 2.0), 2) NEAR(min(3u, 7), 3)
 #undef NEAR
-                                                          out[n] = NAN;
+                                                              out[n] = NAN;
 }
 
 TEST(LanguageFunctions, Mathematics) {
