@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 SECONDS_TO_RUN_AGAIN = 15  # what took longer runs once
-REPORT = "simt: "
+REPORT, WARNING = "simt: ", "simt: warning"
 
 
 def run_program(program: pathlib.Path, arguments: Sequence[str], environment: Mapping[str, str], seconds: float) -> int:
@@ -50,7 +50,7 @@ def run_again(program: pathlib.Path, arguments: Sequence[str], environment: Mapp
         )
     except subprocess.TimeoutExpired:
         return 0  # nothing is known
-    found = [line for line in done.stderr.splitlines() if line.startswith(REPORT) and "warning" not in line]
+    found = [line for line in done.stderr.splitlines() if line.startswith(REPORT) and not line.startswith(WARNING)]
     for line in found:
         print(f"{line} (blocks and warps in another order)", file=sys.stderr)
     if report:

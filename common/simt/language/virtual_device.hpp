@@ -13,7 +13,7 @@ inline constexpr unsigned warps_per_multiprocessor = threads_per_multiprocessor 
 /// In bytes, as on sm_90: the system takes some of each block's.
 inline constexpr std::size_t shared_per_multiprocessor = 228 * 1024, shared_of_system = 1024;
 
-/// How many blocks of so many threads, with so many bytes of shared memory each, fit on a multiprocessor.
+/// Resident blocks per multiprocessor, given the threads and the bytes of shared memory of a block.
 constexpr unsigned resident_blocks(unsigned threads, std::size_t shared_bytes) {
   const unsigned warps = std::max((threads + 31) / 32, 1u);
   const auto by_shared = static_cast<unsigned>(shared_per_multiprocessor / (shared_bytes + shared_of_system));

@@ -71,8 +71,8 @@ class GlobalMemory {
   std::uint8_t* states() const { return states_; }
   std::size_t words() const { return (capacity_ + most_of_variables) / 4; }
 
-  /// A variable of the device lies in the program, not here; its words have states all the same, at this address, which
-  /// is good for nothing else. 0: it is none.
+  /// A variable of the device lies in the program, not here; its words have states all the same. This is the address
+  /// by which they are found; nothing lies there. 0: it is no such variable.
   std::uintptr_t shadow_of(std::uintptr_t address) const {
     for (const Mapped& mapped : mapped_) {
       if (address - mapped.begin < mapped.end - mapped.begin) return mapped.shadow + (address - mapped.begin);

@@ -86,7 +86,7 @@ struct Lane {
   Site wait_site = 0;  ///< where it waits or has waited last, at a barrier or in a collective; 0: nowhere
   CollectiveCall call;
   int predicate = 0;  ///< given to __syncthreads_and and its relatives
-  unsigned tile = 0;  ///< the barrier that it waits at is that of so many threads; 0: of the block, or of the grid
+  unsigned tile = 0;  ///< threads of the tile at whose barrier it waits; 0: it is the block's, or the grid's
   bool tile_is_here = false;
   const void* offer = nullptr;  ///< what its tile may see
 
