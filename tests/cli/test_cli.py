@@ -321,7 +321,7 @@ class WithoutDevice(Case):
         self.assertEqual(short, self.ok(LAB, "--help"))
         self.assertEqual(
             re.findall(r"(?m)^  ([a-z]+)\b", short),
-            ["ladder", "run", "check", "diff", "compare", "bench", "test", "doctor"],
+            ["ladder", "run", "check", "exercise", "diff", "compare", "bench", "test", "emulate", "doctor"],
         )
         self.assertTrue(whole.startswith(short))
         self.assertEqual(whole, self.ok(LAB, "test", "--help"))
