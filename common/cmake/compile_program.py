@@ -30,12 +30,6 @@ OF_DEVICE = {
     "_ZdaPvm": "simt_delete_array_sized",
 }
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
-REFUSED = 3  # exit status, after one line that says what the executor doesn't have
-# A header that stands in for a library's (common/simt/include), and where it is included.
-NO_LIBRARY = re.compile(r'#error "(the CPU executor has no [^"]+)"')
-# A function that CUDA has no more: g++ calls it an error where a kernel calls it.
-NO_FUNCTION = re.compile(r"^(.+?:\d+)(?::\d+)?: error: call to .* declared with attribute error: (.+)$", re.M)
-INCLUDED = re.compile(r"^(?:In file included| +) from (.+?:\d+)(?::\d+)?[:,]$", re.M)
 
 
 def without(
@@ -54,24 +48,6 @@ def without(
     return kept
 
 
-def run_compiler(command: list[str], source: str) -> int:
-    """Its exit status. What it says is passed on, or one line instead for each thing that the executor doesn't have."""
-    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, errors="replace")
-    refusals = {}
-    if done.returncode:
-        if library := NO_LIBRARY.search(done.stderr):
-            places = INCLUDED.findall(done.stderr, 0, library.start())
-            refusals[library[1]] = places[0] if places else source
-        for place, text in NO_FUNCTION.findall(done.stderr):
-            refusals.setdefault(text, place)
-    if refusals:
-        for text, place in refusals.items():
-            print(f"{place}: error: {text}", file=sys.stderr)
-        return REFUSED
-    print(done.stderr, end="", file=sys.stderr)
-    return done.returncode
-
-
 def compile_file(command: list[str], source: str, output: str) -> int:
     text = pathlib.Path(f"{output}.ii")
     language = ["-x", "c++"]
@@ -79,7 +55,7 @@ def compile_file(command: list[str], source: str, output: str) -> int:
     asked = without(command[1:], ("-c", source, "-xc++"), ("-o", "-x"), ())
     includes = [word for name in BEFORE for word in ("-include", name)]
     preprocess = [command[0], "-E", *asked, "-DSIMT_KEYWORDS_STAY", *includes, *language, source, "-o", str(text)]
-    if status := run_compiler(preprocess, source):
+    if status := subprocess.run(preprocess).returncode:
         return status
     before = text.read_bytes()
     # Another pass over what is preprocessed: only the keywords that are left.
@@ -94,9 +70,9 @@ def compile_file(command: list[str], source: str, output: str) -> int:
         rewritten = rewrite(before.decode(errors="surrogateescape"))
     except Refused as refusal:
         print(refusal, file=sys.stderr)
-        return REFUSED
+        return 1
     text.write_text(rewritten.text, errors="surrogateescape")
-    status = run_compiler([*compile_command, "-c", str(text), "-o", output], source)
+    status = subprocess.run([*compile_command, "-c", str(text), "-o", output]).returncode
     if status == 0:
         renamed = [f"--redefine-sym={name}={instead}" for name, instead in OF_DEVICE.items()]
         moved = moves(output, rewritten.templates) if rewritten.templates else []

@@ -62,7 +62,7 @@ class Language(unittest.TestCase):
             source.write_text("\n".join([*kernels, "int main() {}\n"]))
             with said.open("w") as file, errors_into(file.fileno()), self.assertRaises(Unbuildable):
                 build(BUILD, [source], [], [])
-            errors = said.read_text().splitlines()
+            errors = [line for line in said.read_text().splitlines() if " error: " in line]
         self.assertEqual(len(errors), len(calls), errors)
         for number, (call, error) in enumerate(zip(calls, errors, strict=True), 1):
             self.assertIn(f"old.cu:{number}:", error)
@@ -73,7 +73,6 @@ class Language(unittest.TestCase):
         for text, error in (
             (ptx, "old.cu:3: error: the CPU executor has no inline PTX"),
             ("texture<float> x;\nint main() {}\n", "old.cu:1: error: the CPU executor has no textures"),
-            ("int main() {}\n#include <cub/cub.cuh>\n", "old.cu:2: error: the CPU executor has no CUB: <cub/cub.cuh>"),
         ):
             with tempfile.TemporaryDirectory() as folder, self.subTest(error):
                 source, said = pathlib.Path(folder, "old.cu"), pathlib.Path(folder, "said")

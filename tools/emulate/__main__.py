@@ -12,7 +12,7 @@ import pathlib
 import sys
 
 from tools.command_line import Parser, fail, parser_of, run
-from tools.emulate.build import Refused, Unbuildable, build
+from tools.emulate.build import Unbuildable, build
 from tools.emulate.running import run_program
 
 EPILOG = """
@@ -71,8 +71,6 @@ def main() -> int:
             environment[name] = value
     try:
         program = build(options.build, options.files, options.folders, options.macros)
-    except Refused:
-        return 2
     except Unbuildable as error:
         fail(str(error))
     return run_program(program, arguments, environment, options.timeout)

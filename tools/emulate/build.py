@@ -13,16 +13,11 @@ from collections.abc import Sequence
 from tools.repository import ROOT
 
 LAUNCHER = ROOT / "common/cmake/compile_program.py"
-REFUSED = 3  # of the launcher
 MOST_KEPT = 200  # programs, and as many objects: the oldest go
 
 
 class Unbuildable(Exception):
     """In one line; the compiler has said why."""
-
-
-class Refused(Unbuildable):
-    """The launcher has said why, in one line."""
 
 
 def words_of(file: pathlib.Path) -> list[str]:
@@ -76,11 +71,8 @@ def build(
                 made,
             ]
             running.append(subprocess.Popen([str(word) for word in command], env=environment))
-        statuses = [process.wait() for process in running]
-        if REFUSED in statuses:
-            raise Refused
-        if any(statuses):
-            failed = [str(file) for file, status in zip(files, statuses, strict=True) if status]
+        failed = [str(file) for file, process in zip(files, running, strict=True) if process.wait() != 0]
+        if failed:
             raise Unbuildable(f"{', '.join(failed)}: does not compile")
         key = hashlib.sha256("\0".join(link).encode())
         library = next(pathlib.Path(word) for word in link if word.endswith("libstaged_simt.a"))
