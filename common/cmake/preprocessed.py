@@ -6,6 +6,10 @@ textbook.py rewrites a stage, and with variables of the device where the executo
 
 g++ ignores the section of a template's variable: whoever has compiled the text moves these (Rewritten.templates).
 
+Copies that must stay calls, because the executor watches those:
+
+    __builtin_memcpy(a, b, 6);   becomes  ::memcpy(a, b, 6);
+
 The executor's vector types are no aggregates, so that designated initialisers become plain ones:
 
     float4 v = {.x = 1, .z = 2}; becomes  float4 v = {1, {}, 2};
@@ -29,6 +33,7 @@ MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\\\n])*)"((?: [1-4])*)$\n?', re.M)
 # What PTX alone has: an instruction with a type or a scope behind a dot.
 PTX = re.compile(r"\b[a-z]+(?:\.\w+)*\.(?:[usbf](?:8|16|32|64)|pred|gl|cta|sys|sync|aligned|async)\b")
 VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)[234]")
+BUILTIN_COPY = re.compile(r"__builtin_(memcpy|memmove|memset|memcmp)")
 KEYWORDS = {"__device__": "simt_device", "__managed__": "simt_managed", "__constant__": "simt_constant"}
 
 
@@ -115,6 +120,8 @@ class Preprocessed(Rewriter):
                 self.variable(i, first, last)
             elif self.sign(i) == "{" and self.sign(i + 1) == ".":
                 self.designated(i)
+            elif copy := BUILTIN_COPY.fullmatch(self.sign(i)):
+                self.edits.append((self.tokens[i].begin, self.tokens[i].end, f"::{copy[1]}"))
 
     def variable(self, i: int, first: int, last: int) -> None:
         """The keyword at i becomes a section if what is declared is a variable: not of a function, whose it stays."""
