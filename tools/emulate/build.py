@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import pathlib
@@ -32,9 +33,12 @@ def object_of(file: pathlib.Path, number: int, folder: pathlib.Path) -> pathlib.
 
 
 def forget_old(folder: pathlib.Path) -> None:
-    """All but those that were used last."""
-    entries = sorted(folder.iterdir(), key=lambda entry: entry.stat().st_mtime, reverse=True)
-    for entry in entries[MOST_KEPT:]:
+    """All but those that were used last. Others may do the same at the same time."""
+    used: dict[pathlib.Path, float] = {}
+    for entry in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            used[entry] = entry.stat().st_mtime
+    for entry in sorted(used, key=lambda entry: used[entry], reverse=True)[MOST_KEPT:]:
         entry.unlink(missing_ok=True)
 
 
