@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "common/backend/device.hpp"
 #include "common/stage.cuh"
 #include "common/toolchain/jit.hpp"
 #include "tsm/generated/combine.cuh"
@@ -84,12 +86,13 @@ inline Plan make_plan(const Generator& generator, Form form) {
   return plan;
 }
 
-/// The plan for this form: looked up, but for the first time.
+/// The plan for this form on the current device: looked up, but for the first time.
 template <const Generator& generator>
 const Plan& plan_for(const Form& form) {
-  static std::map<Form, Plan> known;
-  if (const auto found = known.find(form); found != known.end()) return found->second;
-  return known[form] = make_plan(generator, form);
+  static std::map<std::pair<int, Form>, Plan> known;
+  const std::pair key(current_device().number, form);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  return known[key] = make_plan(generator, form);
 }
 
 template <class T>

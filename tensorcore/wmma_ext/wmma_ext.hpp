@@ -3,6 +3,9 @@
 // Header-only, C++20, sm_75 and later, CUDA's headers only. ../README.md has the list of what is here.
 #pragma once
 
+#include "compiler.hpp"
+
+#ifdef WMMA_EXT_KERNELS  // or every line below would be an error, too
 #include "discover.hpp"
 #include "fill.hpp"
 #include "foreach.hpp"
@@ -15,3 +18,4 @@
 #include "print.hpp"
 #include "self_test.hpp"
 #include "vector.hpp"
+#endif

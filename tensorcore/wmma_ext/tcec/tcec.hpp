@@ -12,9 +12,13 @@
 // nvcuda::wmma's TF32 and bfloat16 need sm_80, FP16 sm_75 (with shape 16 x 8 x 8, or nvcuda::wmma's).
 #pragma once
 
+#include "../compiler.hpp"
+
+#ifdef WMMA_EXT_KERNELS  // or every line below would be an error, too
 #include "complex.hpp"
 #include "fragment.hpp"
 #include "memory.hpp"
 #include "policy.hpp"
 #include "product.hpp"
 #include "split.hpp"
+#endif
