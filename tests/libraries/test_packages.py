@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What other programs get, as docs/concepts/libraries.md says: the package staged_gemm, built with nvcc, in projects that
-know nothing of this one (each library alone, all together), and in Python. The page's examples are what is compiled.
+"""What other programs get, as docs/concepts/libraries.md says: the package staged_gemm, built with nvcc, in projects
+that know nothing of this one (each library alone, all together), and in Python. The page's examples are compiled.
 
 Without a GPU the programs end with one line that says so; with one they run, and Python's results are compared.
 
@@ -149,7 +149,7 @@ class Outside(unittest.TestCase):
     def test_tall_skinny_alone(self) -> None:
         source = "#include <tsm/tall_skinny.hpp>\nint main() { return !tall_skinny::prepare_tsmm("
         source += "tall_skinny::Type::d, -1, 1, nullptr, 1, nullptr, 1); }\n"
-        lines = "find_package(tall_skinny 0.9 REQUIRED)\n" + PROGRAM.format(
+        lines = f"find_package(tall_skinny {VERSION} REQUIRED)\n" + PROGRAM.format(
             name="alone", source="alone.cpp", targets="tall_skinny"
         )
         run(self.build("tall_skinny", "CXX", lines, alone_cpp=source) / "alone", status=1)
@@ -158,7 +158,7 @@ class Outside(unittest.TestCase):
         source = (
             "#include <tensorcore/tcec_sgemm.hpp>\nint main() { return tcec_sgemm::sgemm_workspace({.m = -1}) != 0; }\n"
         )
-        lines = "find_package(tcec_sgemm 0.9 REQUIRED)\n" + PROGRAM.format(
+        lines = f"find_package(tcec_sgemm {VERSION} REQUIRED)\n" + PROGRAM.format(
             name="alone", source="alone.cpp", targets="tcec_sgemm"
         )
         lines += "set_target_properties(alone PROPERTIES CXX_STANDARD 20)\n"

@@ -1,8 +1,9 @@
-"""Tall & skinny products and SGEMM on Tensor Cores, for arrays of PyTorch, CuPy and JAX, or of any library with DLPack.
+"""Tall & skinny products and SGEMM on Tensor Cores, for arrays of PyTorch, CuPy, JAX, or any library with DLPack.
 
-Arrays are row-major, in the memory of one CUDA device. Products are enqueued on a stream: `stream`, if given (a number, an
-object with __cuda_stream__, or a stream of PyTorch or CuPy); else the stream that PyTorch or CuPy uses now. Other libraries,
-such as JAX, don't tell theirs: the product waits for their arrays, and the call returns when the result is there.
+Arrays are row-major, in the memory of one CUDA device. Products are enqueued on a stream: `stream`, if given (a number,
+an object with __cuda_stream__, or a stream of PyTorch or CuPy); else the one that PyTorch or CuPy uses now. Other
+libraries, such as JAX, don't tell theirs. There the product waits for its arrays, and the call returns when the result
+is ready.
 """
 
 from __future__ import annotations
