@@ -8,10 +8,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "common/backend/device.hpp"
 #include "common/stage.cuh"
 #include "common/toolchain/jit.hpp"
 #include "tsm/generated/combine.cuh"
@@ -90,9 +88,8 @@ inline Plan make_plan(const Generator& generator, Form form) {
 template <const Generator& generator>
 const Plan& plan_for(const Form& form) {
   static std::map<std::pair<int, Form>, Plan> known;
-  const std::pair key(current_device().number, form);
-  if (const auto found = known.find(key); found != known.end()) return found->second;
-  return known[key] = make_plan(generator, form);
+  if (const auto found = known.find({device_number(), form}); found != known.end()) return found->second;
+  return known[{device_number(), form}] = make_plan(generator, form);
 }
 
 template <class T>

@@ -3,9 +3,10 @@
 // Header-only, C++20, sm_75 and later, CUDA's headers only. ../README.md has the list of what is here.
 #pragma once
 
-#include "compiler.hpp"
-
-#ifdef WMMA_EXT_KERNELS  // or every line below would be an error, too
+// Besides nvcc the CPU executor's compiler knows kernels; its headers are there then.
+#if !defined(__CUDACC__) && !__has_include("common/simt/language/language.hpp")
+#error "wmma_ext has kernels: compile this file with nvcc (as a .cu file; in CMake its LANGUAGE is CUDA)"
+#else
 #include "discover.hpp"
 #include "fill.hpp"
 #include "foreach.hpp"

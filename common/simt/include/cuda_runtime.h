@@ -3,9 +3,6 @@
 // (common/simt/language/runtime.hpp).
 #pragma once
 
-// By this, a program knows that it is compiled for the executor.
-#define STAGED_SIMT
-
 // By these, other headers know what has been included.
 #define __CUDA_RUNTIME_H__
 #define __CUDA_RUNTIME_API_H__
