@@ -33,7 +33,7 @@ const CurrentDevice& current_device() {
   int number = 0;
   if (const cudaError_t error = cudaGetDevice(&number); error != cudaSuccess) {
     cudaGetLastError();  // or the next launch would answer for it
-    throw DeviceError(fmt::format("no CUDA device: {} (the `cpu` build runs without one)", cudaGetErrorString(error)));
+    throw DeviceError(fmt::format("no CUDA device: {}", cudaGetErrorString(error)));
   }
   static std::mutex mutex;
   static std::map<int, CurrentDevice> known;
