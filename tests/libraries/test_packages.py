@@ -26,11 +26,12 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/concepts/libraries.md"
 VERSION = (ROOT / "VERSION").read_text().strip()
-ARCHITECTURE = os.environ.get("GEMM_PACKAGE_ARCHITECTURE", "90a-real")
 # What a program may need beside the library: the C and C++ runtime. No libfmt, no cuBLAS, not even CUDA's runtime.
 NEEDED = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0", "librt.so.1"}
 PUBLIC = ("staged_gemm_", "tall_skinny::", "tcec_sgemm::")
 GPU = shutil.which("nvidia-smi") and not subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode
+# Without one, one architecture will do.
+ARCHITECTURE = "native" if GPU else "90a-real"
 PROJECT = """cmake_minimum_required(VERSION 3.24)
 project(outside LANGUAGES {languages})
 {lines}
@@ -76,7 +77,7 @@ def setUpModule() -> None:
     build, prefix = folder / "build", folder / "prefix"
     shutil.rmtree(prefix, ignore_errors=True)
     shutil.rmtree(folder / "python", ignore_errors=True)
-    defines = {"CMAKE_CUDA_ARCHITECTURES": ARCHITECTURE}
+    defines = {} if GPU else {"CMAKE_CUDA_ARCHITECTURES": ARCHITECTURE}
     if missing_for_python():
         defines |= {"GEMM_ON_GPU": "ON", "GEMM_ONLY_LIBRARIES": "ON", "CMAKE_BUILD_TYPE": "Release"}
         run("cmake", "-S", ROOT, "-B", build, *(f"-D{k}={v}" for k, v in defines.items()), env=environment)
