@@ -62,7 +62,7 @@ const CurrentDevice& this_device() {
   try {
     return current_device();
   } catch (const DeviceError&) {
-    static const CurrentDevice none{.number = -1};
+    static const CurrentDevice none = {-1, false, {}, 0};
     return none;
   }
 }

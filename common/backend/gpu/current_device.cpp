@@ -12,7 +12,9 @@ namespace gemm {
 namespace {
 
 CurrentDevice describe(int number) {
-  CurrentDevice device{.number = number, .gpu = true};
+  CurrentDevice device;
+  device.number = number;
+  device.gpu = true;
   cudaDeviceProp properties{};
   check_cuda(cudaGetDeviceProperties(&properties, number), "read the device's properties");
   device.name = properties.name;
