@@ -114,6 +114,7 @@ class Installed(unittest.TestCase):
         self.assertLessEqual(needed, NEEDED)
         for file in (folder / "prefix/lib/cmake").rglob("*.cmake"):
             self.assertNotRegex(file.read_text(), r"(?i)cli11|fmt|nlohmann|cublas|gemm_harness", file.name)
+            self.assertNotIn(str(ROOT), file.read_text(), file.name)
 
     def test_no_public_name_outside_a_namespace(self) -> None:
         for name in ("tsm/tall_skinny.hpp", "tensorcore/tcec_sgemm.hpp"):
@@ -274,7 +275,8 @@ class Python(unittest.TestCase):
         m = self.module
         a, b, c = Array(100, 6), Array(100, 5), Array(6, 5)
         wrong = [
-            (TypeError, "has no DLPack", lambda: m.tsmm(1, c)),
+            (TypeError, "a is no array with DLPack, but int", lambda: m.tsmm(1, c)),
+            (ValueError, "the arrays are real", lambda: m.tsmm(a, c, alpha=1j, out=b)),
             (ValueError, "b is 99 x 5, and must be 100 x 5", lambda: m.tsmttsm(a, Array(99, 5), out=c)),
             (ValueError, "out is 5 x 6, and must be 6 x 5", lambda: m.tsmttsm(a, b, out=Array(5, 6))),
             (ValueError, "c is 5 x 5, and must be 6 x 5", lambda: m.tsmm(a, Array(5, 5), out=b)),

@@ -117,8 +117,12 @@ void require_alike(const In& a, const In& b, const Out& c) {
   if (a.device_id() != b.device_id() || a.device_id() != c.device_id())
     throw nb::value_error("the arrays are on different devices");
 }
-bool is_complex(const In& a) {
-  if (a.dtype() == nb::dtype<double>()) return false;
+bool is_complex(const In& a, Complex alpha, Complex beta) {
+  if (a.dtype() == nb::dtype<double>()) {
+    if (alpha.imag() != 0 || beta.imag() != 0)
+      throw nb::value_error("alpha or beta is complex, and the arrays are real");
+    return false;
+  }
   if (a.dtype() == nb::dtype<Complex>()) return true;
   throw nb::type_error("tall & skinny products are of float64 or complex128");
 }
@@ -141,7 +145,7 @@ cudaStream_t stream_of(std::uintptr_t stream) {
 void tsmttsm(const In& a_, const In& b_, const Out& c_, Complex alpha, Complex beta, bool conjugate,
              std::uintptr_t stream_) {
   require_alike(a_, b_, c_);
-  const bool z = is_complex(a_);
+  const bool z = is_complex(a_, alpha, beta);
   const Matrix a = matrix(a_, "a"), b = matrix(b_, "b"), c = matrix(c_, "out");
   require_shape(b, "b", a.rows, b.cols);
   require_shape(c, "out", a.cols, b.cols);
@@ -161,7 +165,7 @@ void tsmttsm(const In& a_, const In& b_, const Out& c_, Complex alpha, Complex b
 
 void tsmm(const In& a_, const In& c_, const Out& b_, Complex alpha, Complex beta, std::uintptr_t stream_) {
   require_alike(a_, c_, b_);
-  const bool z = is_complex(a_);
+  const bool z = is_complex(a_, alpha, beta);
   const Matrix a = matrix(a_, "a"), c = matrix(c_, "c"), b = matrix(b_, "out");
   require_shape(c, "c", a.cols, c.cols);
   require_shape(b, "out", a.rows, c.cols);

@@ -107,8 +107,8 @@ class _Call:
 
 
 def _require_cuda(name: str, array: Any) -> None:
-    if not hasattr(array, "__dlpack_device__"):
-        raise TypeError(f"{name} is no array: {type(array).__name__} has no DLPack")
+    if not hasattr(array, "__dlpack_device__") or not hasattr(array, "shape"):
+        raise TypeError(f"{name} is no array with DLPack, but {type(array).__name__}")
     if array.__dlpack_device__()[0] not in CUDA_DEVICES:
         raise TypeError(f"{name} is not in the memory of a CUDA device")
     if len(array.shape) != 2:
