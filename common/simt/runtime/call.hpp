@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "common/simt/language/runtime.hpp"
@@ -17,18 +18,30 @@ struct Call {
 };
 #define SIMT_CALL(name) (::simt::Call{name, __builtin_return_address(0)})
 
-/// While it lives, this thread is in the runtime, alone, and what it does to memory is not the host's doing. A call
-/// within a kernel ends the launch, for there is no dynamic parallelism.
+std::recursive_mutex& runtime_mutex();
+/// While it lives, this thread is in the runtime, alone, and what it does to memory is not the host's doing.
+class Inside {
+ public:
+  explicit Inside(std::unique_lock<std::recursive_mutex> lock);
+  ~Inside();
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  bool was_inside() const { return was_inside_; }
+
+ private:
+  std::unique_lock<std::recursive_mutex> lock_;
+  bool was_inside_;
+};
+/// The same for a call by the host. One within a kernel ends the launch, for there is no dynamic parallelism.
 class Entered {
  public:
   explicit Entered(const Call& call);
-  ~Entered();
-  Entered(const Entered&) = delete;
-  Entered& operator=(const Entered&) = delete;
 
  private:
-  bool was_inside_;
+  Inside inside_;
 };
+/// How many calls there have been.
+std::uint64_t calls_made();
 /// The opposite, while it lives: for a callback.
 class LeftForHost {
  public:

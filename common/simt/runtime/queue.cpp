@@ -7,6 +7,7 @@
 
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/mode.hpp"
+#include "common/simt/runtime/starter.hpp"
 
 namespace simt {
 namespace {
@@ -24,6 +25,7 @@ struct Queue {
   std::size_t undone = 0;
   const Work* under_way = nullptr;
   WorkClock host;
+  WorkClock by_itself;        // the last work that has run and that nobody has waited for; empty: none
   std::uint32_t host_id = 0;  // 0: the host has issued work since it had one
 };
 Queue& queue() {
@@ -129,6 +131,7 @@ WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::fun
   if (on_actor) on_actor(work->id, work->stream, work->before, work->who, pc);
   q.queued.push_back(work);
   ++q.undone;
+  if (runs_program()) start_when_host_idles();
   if (!runs_program()) {
     run(*work);
   } else if (q.undone > most_queued) {
@@ -140,9 +143,30 @@ WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::fun
 cudaError_t wait_for(const WorkPointer& work) {
   if (!work) return broken_by();
   run_with_all_before(work);
-  join(queue().host, work->before);
-  join(queue().host, work->stream, work->id);
+  host_learns_of(work->id, work->stream, work->before);
   return broken_by();
+}
+
+void host_learns_of(std::uint32_t id, unsigned stream, const WorkClock& before) {
+  Queue& q = queue();
+  join(q.host, before);
+  join(q.host, stream, id);
+  q.host_id = 0;
+  for (std::size_t i = 0; i < q.by_itself.size(); ++i) {
+    if (i >= q.host.size() || q.by_itself[i] > q.host[i]) return;
+  }
+  q.by_itself.clear();
+}
+
+WorkPointer run_by_itself() {
+  Queue& q = queue();
+  WorkPointer work = q.queued.front();
+  join(q.by_itself, work->stream, work->id);
+  run(*work);
+  return work;
+}
+bool is_host_behind() {
+  return queue().undone > 0 || !queue().by_itself.empty();
 }
 
 cudaError_t wait_for_all() {

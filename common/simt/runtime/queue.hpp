@@ -27,6 +27,7 @@ struct Work {
   std::function<cudaError_t()> run;
   std::vector<std::shared_ptr<Work>> after;  ///< not done when it was issued
   bool is_done = false;
+  bool is_hosts = false;  ///< a function of the host, which may tell it by any means that it has run
 };
 using WorkPointer = std::shared_ptr<Work>;
 
@@ -69,6 +70,12 @@ inline void (*on_actor)(std::uint32_t id, unsigned stream, const WorkClock& befo
 
 /// How many pieces of work have not run.
 std::size_t queued();
+/// Runs the first of them, which nobody has waited for.
+WorkPointer run_by_itself();
+/// Whether there is work that the host has not waited for.
+bool is_host_behind();
+/// The host has learnt, by a flag that it has read, how far this work is.
+void host_learns_of(std::uint32_t id, unsigned stream, const WorkClock& before);
 /// What runs right now; null if nothing.
 const Work* work_under_way();
 

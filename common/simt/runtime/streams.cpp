@@ -70,11 +70,12 @@ template <class Do>
 cudaError_t run_for_host(cudaStream_t stream, const simt::Call& call, Do act) {
   CUstream_st* const at = find_stream(stream);
   if (!at) return cudaErrorInvalidResourceHandle;
-  simt::issue(*at, call.name, call.pc, [act] {
+  const simt::WorkPointer work = simt::issue(*at, call.name, call.pc, [act] {
     const simt::LeftForHost left;
     act();
     return cudaSuccess;
   });
+  work->is_hosts = true;
   return cudaSuccess;
 }
 
