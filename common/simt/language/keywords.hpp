@@ -2,6 +2,11 @@
 // (common/cmake/preprocessed.py) begins here, where nothing else is included: macros only.
 #pragma once
 
+#define threadIdx (::simt::thread_index())
+#define blockIdx (::simt::block_index())
+#define blockDim (::simt::block_size())
+#define gridDim (::simt::grid_size())
+
 #define __global__
 #define __device__
 #define __managed__

@@ -36,11 +36,6 @@
 #define __nv_pure__
 #define __align__(n) __attribute__((aligned(n)))
 
-#define threadIdx (::simt::thread_index())
-#define blockIdx (::simt::block_index())
-#define blockDim (::simt::block_size())
-#define gridDim (::simt::grid_size())
-
 #define SIMT_INLINE inline __attribute__((always_inline))
 
 SIMT_INLINE void __syncthreads() {

@@ -281,11 +281,15 @@ struct cudaLaunchAttribute {
   char pad[4];
   cudaLaunchAttributeValue val;
 };
-// In a kernel these two are what the executor looks up (language.hpp).
+// In a kernel these two are what the executor looks up (keywords.hpp).
 #pragma push_macro("gridDim")
 #pragma push_macro("blockDim")
 #undef gridDim
 #undef blockDim
+#ifdef SIMT_KEYWORDS_STAY  // who rewrites the text renames all members of these names: common/cmake/preprocessed.py
+#define gridDim simt_own_gridDim
+#define blockDim simt_own_blockDim
+#endif
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   std::size_t dynamicSmemBytes;
@@ -301,6 +305,8 @@ inline dim3 block_of(const cudaLaunchConfig_t& config) {
   return config.blockDim;
 }
 }  // namespace simt
+#undef gridDim
+#undef blockDim
 #pragma pop_macro("blockDim")
 #pragma pop_macro("gridDim")
 
