@@ -10,6 +10,7 @@
 #define __VECTOR_TYPES_H__
 #define __HOST_DEFINES_H__
 
+#include "common/simt/language/graphs.hpp"
 #include "common/simt/language/language.hpp"
 #include "common/simt/language/refused.hpp"
 #include "common/simt/language/runtime.hpp"

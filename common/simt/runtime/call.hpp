@@ -36,6 +36,8 @@ class Inside {
 class Entered {
  public:
   explicit Entered(const Call& call);
+  /// Whether the runtime itself calls: the outer call answers.
+  bool is_nested() const { return inside_.was_inside(); }
 
  private:
   Inside inside_;
@@ -66,7 +68,8 @@ template <class Do>
 cudaError_t enter(const Call& call, Do act) {
   const Entered entered(call);
   if (const cudaError_t broken = broken_by(); broken != cudaSuccess) return broken;
-  return answer(call, act());
+  const cudaError_t error = act();
+  return entered.is_nested() ? error : answer(call, error);
 }
 
 /// To the inspection under way, if there is one. The call's error is then no news.

@@ -7,6 +7,7 @@
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/run/executor.hpp"
 #include "common/simt/runtime/call.hpp"
+#include "common/simt/runtime/capture.hpp"
 #include "common/simt/runtime/device.hpp"
 #include "common/simt/runtime/mode.hpp"
 #include "common/simt/runtime/pieces.hpp"
@@ -113,7 +114,9 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
   const simt::Call call = SIMT_CALL("cudaMallocAsync()");
   return simt::enter(call, [&] {
-    if (!simt::find_stream(stream)) return cudaErrorInvalidResourceHandle;
+    const CUstream_st* const at = simt::find_stream(stream);
+    if (!at) return cudaErrorInvalidResourceHandle;
+    if (const cudaError_t error = simt::may_wait(at); error != cudaSuccess) return error;
     return allocate(pointer, bytes, simt::Home::device, call);
   });
 }
@@ -133,6 +136,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     CUstream_st* const at = simt::find_stream(stream);
     if (!at) return cudaErrorInvalidResourceHandle;
     if (!pointer) return cudaErrorInvalidValue;
+    if (const cudaError_t error = simt::may_wait(at); error != cudaSuccess) return error;
     const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
     const simt::Piece* const piece = simt::piece_at(begin);
     if (!piece || piece->freed.name || piece->begin != begin || piece->home != simt::Home::device)

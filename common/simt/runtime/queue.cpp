@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/simt/runtime/call.hpp"
+#include "common/simt/runtime/capture.hpp"
 #include "common/simt/runtime/mode.hpp"
 #include "common/simt/runtime/starter.hpp"
 
@@ -105,6 +106,10 @@ void remove_stream(CUstream_st* stream) {
 
 WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::function<cudaError_t()> run_it,
                   const WorkPointer& also_after) {
+  if (stream.capture) {
+    record_node(stream, std::move(who), pc, std::move(run_it));
+    return nullptr;
+  }
   Queue& q = queue();
   auto work = std::make_shared<Work>();
   work->id = q.next_id++;
@@ -170,6 +175,7 @@ bool is_host_behind() {
 }
 
 cudaError_t wait_for_all() {
+  if (const cudaError_t error = may_wait(); error != cudaSuccess) return error;
   Queue& q = queue();
   while (!q.queued.empty()) wait_for(q.queued.front());
   for (const auto& stream : q.streams) wait_for(stream->last);
@@ -178,6 +184,7 @@ cudaError_t wait_for_all() {
 }
 
 cudaError_t wait_for_stream(CUstream_st& stream) {
+  if (const cudaError_t error = may_wait(&stream); error != cudaSuccess) return error;
   if (&stream == &queue().legacy) issue(stream, "cudaStreamSynchronize()", nullptr, [] { return cudaSuccess; });
   return wait_for(stream.last);
 }

@@ -12,7 +12,11 @@
 
 #include "common/simt/language/runtime.hpp"
 
+struct CUgraphNode_st;
+
 namespace simt {
+
+struct Capture;
 
 /// For each stream, by its number, the latest piece of work that comes before. Number 0 is the host.
 using WorkClock = std::vector<std::uint32_t>;
@@ -37,8 +41,10 @@ struct CUstream_st {
   unsigned number;
   unsigned flags;
   int priority;
-  simt::WorkPointer last;  ///< null: nothing yet
-  bool was_asked = false;  ///< by cudaStreamQuery(), since then nothing was added
+  simt::WorkPointer last;                    ///< null: nothing yet
+  bool was_asked = false;                    ///< by cudaStreamQuery(), since then nothing was added
+  std::shared_ptr<simt::Capture> capture{};  ///< not null: what it is asked to do is recorded (capture.hpp)
+  std::vector<CUgraphNode_st*> recorded{};   ///< which come before what is next
 };
 
 struct CUevent_st {
@@ -46,6 +52,8 @@ struct CUevent_st {
   simt::WorkPointer record;                                    ///< null: never
   std::shared_ptr<double> time = std::make_shared<double>(0);  ///< of the latest record, in milliseconds
   bool was_asked = false;
+  std::shared_ptr<simt::Capture> capture{};  ///< in which it was recorded last
+  std::vector<CUgraphNode_st*> recorded{};
 };
 
 namespace simt {
@@ -55,7 +63,8 @@ CUstream_st* find_stream(cudaStream_t stream);
 CUstream_st* add_stream(unsigned flags, int priority);
 void remove_stream(CUstream_st* stream);
 
-/// In a program, queues it. `also_after`, if not null, comes before it, too. Else runs it at once.
+/// In a program, queues it. `also_after`, if not null, comes before it, too. Else runs it at once. Null if the stream is
+/// captured: then it is recorded. may_issue() has been asked.
 WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::function<cudaError_t()> run,
                   const WorkPointer& also_after = {});
 /// Runs it, if it has not run, and all that comes before it. Answers what the context is broken by, if it is.
