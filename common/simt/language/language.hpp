@@ -16,6 +16,7 @@
 #include "common/simt/language/device_functions.hpp"
 #include "common/simt/language/integers.hpp"
 #include "common/simt/language/math.hpp"
+#include "common/simt/language/ordered_atomics.hpp"
 #include "common/simt/language/rounding.hpp"
 #include "common/simt/language/simd_in_word.hpp"
 #include "common/simt/language/special_functions.hpp"
