@@ -26,8 +26,22 @@ from textbook import CLOSES, OPENS, Rewriter, Token, tokens
 
 # "# 12 "file" 3 4": what follows is line 12 of the file; 1: the file begins here; 3: it is one of the system's.
 MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\\\n])*)"((?: [1-4])*)$\n?', re.M)
-# What PTX alone has: an instruction with a type or a scope behind a dot.
-PTX = re.compile(r"\b[a-z]+(?:\.\w+)*\.(?:[usbf](?:8|16|32|64)|pred|gl|cta|sys|sync|aligned|async)\b")
+# What PTX alone has: an instruction with a type or a scope behind a dot, or one that is alone.
+PTX = re.compile(
+    r"\b[a-z]+(?:\.\w+)*\.(?:[usbf](?:8|16|32|64)|pred|gl|cta|sys|sync|aligned|async|wait)\b|^.[\s{]*(?:trap|exit|brkpt);"
+)
+TEXTURES, CLUSTERS = "textures, surfaces and CUDA arrays", "clusters and distributed shared memory"
+NOT_THERE = {
+    **dict.fromkeys(
+        ("this_cluster", "cluster_group", "__cluster_dims__", "cudaLaunchAttributeClusterDimension"), CLUSTERS
+    ),
+    **dict.fromkeys(
+        ("cudaTextureObject_t", "cudaSurfaceObject_t", "cudaArray", "cudaArray_t", "cudaMipmappedArray_t"), TEXTURES
+    ),
+    **dict.fromkeys(
+        ("cudaChannelFormatDesc", "cudaCreateChannelDesc", "textureReference", "cudaResourceDesc"), TEXTURES
+    ),
+}
 VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)[234]")
 # The variables that a kernel has, and how those of the program are called that hide them. In headers of the executor,
 # members have that name at once.
@@ -79,8 +93,10 @@ class Preprocessed(Rewriter):
 
     def refuse(self) -> None:
         for i, token in enumerate(self.tokens):
-            if token.text == "texture" and self.sign(i + 1) == "<":
-                self.refuse_at(token, "textures, surfaces and CUDA arrays")
+            if token.text in NOT_THERE:
+                self.refuse_at(token, NOT_THERE[token.text])
+            if token.text in ("texture", "surface") and self.sign(i + 1) == "<":
+                self.refuse_at(token, TEXTURES)
             if token.text in ("asm", "__asm__", "__asm") and self.is_ptx(i + 1):
                 self.refuse_at(token, "inline PTX")
 

@@ -17,6 +17,8 @@
 // without it, g++ guards every access to an array of vector types by a call that would construct it.
 #define __shared__ constinit thread_local
 
+#define __cluster_dims__(...)
+
 // A section of its own tells the executor that kernels may read it.
 #define __constant__ __attribute__((section("simt_constant")))
 

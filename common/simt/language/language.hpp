@@ -31,7 +31,6 @@
 #define __inline_hint__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
-#define __cluster_dims__(...)
 #define __block_size__(...)
 #define __grid_constant__
 #define __nv_pure__
