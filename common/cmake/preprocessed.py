@@ -10,6 +10,10 @@ The executor's vector types are no aggregates, so that designated initialisers b
 
     float4 v = {.x = 1, .z = 2}; becomes  float4 v = {1, {}, 2};
 
+nor can they be copied trivially, so that a union could not be copied that holds one:
+
+    union { float4 v; int i[4]; } becomes  union { float4::simt_plain v; int i[4]; }
+
 What comes from the compiler's, the system's and the executor's own headers stays as it is, and is not even read. The
 keywords that are left (__global__, ...) are macros for the pass that compiles: common/simt/language/keywords.hpp.
 """
@@ -175,6 +179,8 @@ class Preprocessed(Rewriter):
                 self.variable(i, first, last)
             elif self.sign(i) == "{" and self.sign(i + 1) == ".":
                 self.designated(i)
+            elif self.sign(i) == "union":
+                self.union(i, last)
 
     def variable(self, i: int, first: int, last: int) -> None:
         """The keyword at i becomes a section if what is declared is a variable: not of a function, whose it stays."""
@@ -213,6 +219,20 @@ class Preprocessed(Rewriter):
                 self.edits.append((self.tokens[k].begin, stop, "{}, " * at))
                 left = left[at + 1 :]
             k = (self.matching(k) if self.sign(k) in OPENS else k) + 1
+
+    def union(self, i: int, last: int) -> None:
+        """Its members of vector types become such that it can be copied; not those of a union within, which follows."""
+        while i < last and self.sign(i) not in ("{", ";", ")", "=", ","):
+            i += 1
+        end = self.matching(i) if self.sign(i) == "{" else -1
+        while i < end:
+            if self.sign(i) == "union":
+                return
+            begins = self.sign(i - 1) in ("{", ";", "}", "const", "volatile")
+            declares = self.tokens[i + 1].kind == "name" and self.sign(i + 2) != "("
+            if VECTOR.fullmatch(self.sign(i)) and begins and declares:
+                self.edits.append((self.tokens[i].end, self.tokens[i].end, "::simt_plain"))
+            i += 1
 
     def declarator_end(self, i: int, last: int) -> int:
         """Where a variable's value begins, or its declaration ends: beyond `last` if this is no variable."""
