@@ -12,6 +12,7 @@
 #include "common/simt/observe/onlookers.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
+#include "common/simt/run/own_stack.hpp"
 
 namespace simt {
 namespace {
@@ -189,6 +190,11 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
     abandon(cudaErrorMisalignedAddress);
   }
   const std::size_t stack = stacks_->index_of(reinterpret_cast<const void*>(address));
+  if (stack == lane.thread && meets_guard(address, bytes)) {
+    report(DefectKind::out_of_bounds, "beyond a local variable",
+           party(lane, site, fmt::format("{} {} bytes", verb_of(use), bytes)));
+    abandon();
+  }
   if (stack == lane.thread || (is_registered && is_registered(address))) return;
   if (stack < stacks_->count()) {
     report(DefectKind::host_memory, fmt::format("a local variable of another thread (number {} of the block)", stack),
