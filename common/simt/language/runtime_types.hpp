@@ -319,46 +319,27 @@ dim3 block_of(const Shape& shape) {
 #pragma pop_macro("blockDim")
 #pragma pop_macro("gridDim")
 
-using cudaGraph_t = struct CUgraph_st*;
-using cudaGraphNode_t = struct CUgraphNode_st*;
-using cudaGraphExec_t = struct CUgraphExec_st*;
-enum cudaStreamCaptureMode {
-  cudaStreamCaptureModeGlobal,
-  cudaStreamCaptureModeThreadLocal,
-  cudaStreamCaptureModeRelaxed
+using cudaMemPool_t = struct CUmemPool_st*;
+enum cudaMemPoolAttr {
+  cudaMemPoolReuseFollowEventDependencies = 1,
+  cudaMemPoolReuseAllowOpportunistic = 2,
+  cudaMemPoolReuseAllowInternalDependencies = 3,
+  cudaMemPoolAttrReleaseThreshold = 4,
+  cudaMemPoolAttrReservedMemCurrent = 5,
+  cudaMemPoolAttrReservedMemHigh = 6,
+  cudaMemPoolAttrUsedMemCurrent = 7,
+  cudaMemPoolAttrUsedMemHigh = 8,
 };
-enum cudaStreamCaptureStatus {
-  cudaStreamCaptureStatusNone,
-  cudaStreamCaptureStatusActive,
-  cudaStreamCaptureStatusInvalidated
-};
-enum cudaGraphNodeType {
-  cudaGraphNodeTypeKernel,
-  cudaGraphNodeTypeMemcpy,
-  cudaGraphNodeTypeMemset,
-  cudaGraphNodeTypeHost,
-  cudaGraphNodeTypeGraph,
-  cudaGraphNodeTypeEmpty,
-};
-enum cudaGraphExecUpdateResult {
-  cudaGraphExecUpdateSuccess,
-  cudaGraphExecUpdateError,
-  cudaGraphExecUpdateErrorTopologyChanged,
-  cudaGraphExecUpdateErrorNodeTypeChanged,
-};
-struct cudaGraphExecUpdateResultInfo {
-  cudaGraphExecUpdateResult result;
-  cudaGraphNode_t errorNode, errorFromNode;
-};
-struct cudaMemsetParams {
-  void* dst;
-  std::size_t pitch;
-  unsigned value, elementSize;
-  std::size_t width, height;  ///< width in elements
-};
-struct cudaHostNodeParams {
-  cudaHostFn_t fn;
-  void* userData;
+enum cudaMemAllocationType { cudaMemAllocationTypeInvalid = 0, cudaMemAllocationTypePinned = 1 };
+enum cudaMemAllocationHandleType { cudaMemHandleTypeNone = 0 };
+struct cudaMemPoolProps {
+  cudaMemAllocationType allocType;
+  cudaMemAllocationHandleType handleTypes;
+  cudaMemLocation location;
+  void* win32SecurityAttributes;
+  std::size_t maxSize;
+  unsigned short usage;
+  unsigned char reserved[54];
 };
 
 // As macros, as CUDA has them: programs ask by #ifdef.

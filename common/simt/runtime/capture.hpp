@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/simt/language/graphs.hpp"
 #include "common/simt/language/runtime.hpp"
 #include "common/simt/runtime/queue.hpp"
 
