@@ -81,6 +81,10 @@ class Refused(Exception):
     """What the executor does not have: in one line, where it is used."""
 
 
+# Of <math.h> since C++20. Programs for C++17, nvcc's default, may have a function of that name themselves.
+LERP = re.compile(r"^using std::lerp;$", re.M)
+
+
 class Rewritten(NamedTuple):
     text: str
     templates: dict[str, str]  # sections of variable templates, by name
@@ -93,6 +97,8 @@ class Preprocessed(Rewriter):
         self.begins = [part.begin for part in self.parts]
         super().__init__(text, {}, frozenset())
         self.rename_own()
+        places = [match.span() for match in LERP.finditer(text)]
+        self.edits += [(*place, "") for place in places if not self.part_at(place[0]).of_user]
         self.refuse()
 
     def refuse(self) -> None:
@@ -277,9 +283,12 @@ class Preprocessed(Rewriter):
             if rows
         )
 
+    def part_at(self, place: int) -> Part:
+        return self.parts[max(0, bisect.bisect_right(self.begins, place) - 1)]
+
     def origin_of_line(self, line: int) -> tuple[str, int]:
         begin = self.lines[line - 1]
-        part = self.parts[max(0, bisect.bisect_right(self.begins, begin) - 1)]
+        part = self.part_at(begin)
         return part.file, part.line + self.text.count("\n", part.begin, begin)
 
 
