@@ -211,18 +211,6 @@ cudaError_t update(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphExecU
   return cudaSuccess;
 }
 
-template <class Choose>
-cudaError_t list(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count, Choose choose) {
-  if (!graph || !count) return cudaErrorInvalidValue;
-  std::vector<cudaGraphNode_t> all;
-  for (const auto& node : graph->nodes) {
-    if (choose(*node)) all.push_back(node.get());
-  }
-  if (nodes) std::copy_n(all.begin(), std::min(all.size(), *count), nodes);
-  *count = nodes ? std::min(all.size(), *count) : all.size();
-  return cudaSuccess;
-}
-
 }  // namespace
 
 using simt::Call;
@@ -239,13 +227,6 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return enter(SIMT_CALL("cudaGraphDestroy()"), [&] {
     delete graph;
     return graph ? cudaSuccess : cudaErrorInvalidValue;
-  });
-}
-cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
-  return enter(SIMT_CALL("cudaGraphClone()"), [&] {
-    if (!clone || !graph) return cudaErrorInvalidValue;
-    *clone = simt::clone(*graph).release();
-    return cudaSuccess;
   });
 }
 
@@ -311,21 +292,6 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::si
   return enter(SIMT_CALL("cudaGraphGetNodes()"),
                [&] { return list(graph, nodes, count, [](const auto&) { return true; }); });
 }
-cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
-  return enter(SIMT_CALL("cudaGraphGetRootNodes()"),
-               [&] { return list(graph, nodes, count, [](const auto& node) { return node.before.empty(); }); });
-}
-cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
-  return enter(SIMT_CALL("cudaGraphNodeGetType()"), [&] {
-    if (!node || !type) return cudaErrorInvalidValue;
-    *type = node->type;
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* what) {
-  const Call call = SIMT_CALL("cudaGraphKernelNodeSetParams()");
-  return enter(call, [&] { return node ? set_kernel(*node, what, call) : cudaErrorInvalidValue; });
-}
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
   return enter(SIMT_CALL("cudaGraphInstantiate()"), [&] { return instantiate(executable, graph); });
@@ -360,11 +326,6 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, c
     *result = {};
     return update(executable, graph, result->result);
   });
-}
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphNode_t*,
-                                cudaGraphExecUpdateResult* result) {
-  return enter(SIMT_CALL("cudaGraphExecUpdate()"),
-               [&] { return result ? update(executable, graph, *result) : cudaErrorInvalidValue; });
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t) {
   return enter(SIMT_CALL("cudaGraphUpload()"),

@@ -12,7 +12,6 @@
 
 struct CUmemPool_st {
   std::uint64_t threshold = 0, used = 0, most_used = 0;
-  int reuse[3] = {1, 1, 1};  // of blocks that were freed: by the three attributes
 };
 
 namespace {
@@ -105,13 +104,11 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   return enter(SIMT_CALL("cudaMemPoolSetAttribute()"), [&] {
     if (!simt::is_pool(pool) || !value) return cudaErrorInvalidValue;
-    if (attribute >= cudaMemPoolReuseFollowEventDependencies && attribute < cudaMemPoolAttrReleaseThreshold) {
-      pool->reuse[attribute - 1] = *static_cast<const int*>(value);
-    } else if (attribute == cudaMemPoolAttrReleaseThreshold) {
+    if (attribute == cudaMemPoolAttrReleaseThreshold) {
       pool->threshold = *static_cast<const std::uint64_t*>(value);
     } else if (attribute == cudaMemPoolAttrUsedMemHigh || attribute == cudaMemPoolAttrReservedMemHigh) {
       pool->most_used = pool->used;  // 0 is all that it may be set to
-    } else {
+    } else if (attribute > cudaMemPoolAttrReleaseThreshold) {
       return cudaErrorInvalidValue;
     }
     return cudaSuccess;
@@ -119,16 +116,11 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 }
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   return enter(SIMT_CALL("cudaMemPoolGetAttribute()"), [&] {
-    if (!simt::is_pool(pool) || !value || attribute < 1 || attribute > cudaMemPoolAttrUsedMemHigh)
-      return cudaErrorInvalidValue;
+    if (!simt::is_pool(pool) || !value || attribute < cudaMemPoolAttrReleaseThreshold) return cudaErrorInvalidValue;
     const bool is_highest = attribute == cudaMemPoolAttrUsedMemHigh || attribute == cudaMemPoolAttrReservedMemHigh;
-    if (attribute < cudaMemPoolAttrReleaseThreshold) {
-      *static_cast<int*>(value) = pool->reuse[attribute - 1];
-    } else if (attribute == cudaMemPoolAttrReleaseThreshold) {
-      *static_cast<std::uint64_t*>(value) = pool->threshold;
-    } else {
-      *static_cast<std::uint64_t*>(value) = is_highest ? pool->most_used : pool->used;
-    }
+    *static_cast<std::uint64_t*>(value) = attribute == cudaMemPoolAttrReleaseThreshold ? pool->threshold
+                                          : is_highest                                 ? pool->most_used
+                                                                                       : pool->used;
     return cudaSuccess;
   });
 }
