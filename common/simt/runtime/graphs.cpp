@@ -289,8 +289,13 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
   });
 }
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
-  return enter(SIMT_CALL("cudaGraphGetNodes()"),
-               [&] { return list(graph, nodes, count, [](const auto&) { return true; }); });
+  return enter(SIMT_CALL("cudaGraphGetNodes()"), [&] {
+    if (!graph || !count) return cudaErrorInvalidValue;
+    const std::size_t all = graph->nodes.size();
+    *count = nodes ? std::min(all, *count) : all;
+    for (std::size_t i = 0; nodes && i < *count; ++i) nodes[i] = graph->nodes[i].get();
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
