@@ -12,6 +12,7 @@
 #include "common/simt/observe/onlookers.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
+#include "common/simt/run/own_stack.hpp"
 
 namespace simt {
 namespace {
@@ -175,7 +176,15 @@ void Block::access_shared(std::uintptr_t address, unsigned bytes, Use use, Site 
 
 void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Site site, bool aligned) {
   Lane& lane = *current_;
-  if (stacks_->holds(lane.thread, address)) return;
+  if (stacks_->holds(lane.thread, address)) {
+    if (meets_guard(address, bytes)) [[unlikely]] {
+      const Unobserved unobserved;
+      report(DefectKind::out_of_bounds, "beyond a local variable",
+             party(lane, site, fmt::format("{} {} bytes", verb_of(use), bytes)));
+      abandon();
+    }
+    return;
+  }
   const Unobserved unobserved;
   const std::uintptr_t shadow = global_.shadow_of(address);
   if (shadow && aligned) {
