@@ -72,7 +72,8 @@ struct Lane {
   unsigned thread = 0;  ///< linear index in the block
   unsigned warp = 0, lane = 0;
   LaneState state = LaneState::ended;
-  void* fiber = nullptr;  ///< where its run goes on: a FiberHandle
+  void* fiber = nullptr;     ///< where its run goes on: a FiberHandle
+  std::uintptr_t stack = 0;  ///< its first byte
   Block* block = nullptr;
 
   unsigned recorded = 0;

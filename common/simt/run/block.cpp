@@ -73,6 +73,8 @@ void Block::start_kernel(Grid& grid) {
   reported_.clear();
   const auto kernel = reinterpret_cast<std::uintptr_t>(grid.launch.kernel);
   kernel_name_ = grid.kernel;
+  counts_ = grid.sink && grid.sink->counts();
+  looks_at_writes_ = global_.has_matrices() || (grid.sink && grid.sink->watches_writes());
   code_ = code_of(kernel);
   copies_.clear();
   copied_from_.clear();
@@ -108,6 +110,7 @@ void Block::start(std::uint64_t index) {
   for (unsigned t = 0; t < threads_; ++t) {
     Lane& lane = lanes_[t];
     lane.fiber = make_fiber(stacks_->top(t), fiber_entry);
+    lane.stack = stacks_->bottom(t);
     lane.state = LaneState::ready;
     lane.context = {{t % size.x, t / size.x % size.y, t / size.x / size.y}, place, size, extent};
     lane.clock = now;
@@ -200,6 +203,7 @@ void Block::resume(Lane& lane) {
   inspected_block = grid_->sink ? this : nullptr;
   switch_fiber(&scheduler_, lane.fiber);
   inspected_block = nullptr;
+  KeptLock::give_if_asked();
   check_spin(lane);
 }
 

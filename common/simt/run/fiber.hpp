@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace simt {
 
@@ -30,6 +31,9 @@ class StackPool {
   static std::size_t in_use();
   /// The top of stack i. Tops are staggered by a cache line: equal offsets would all map to the same cache sets.
   std::byte* top(std::size_t i) const;
+  std::uintptr_t bottom(std::size_t i) const {
+    return reinterpret_cast<std::uintptr_t>(memory_ + (i + 1) * slot_bytes_ - stack_bytes);
+  }
   std::size_t count() const { return count_; }
   /// The stack that holds this address, count() if none does.
   std::size_t index_of(const void* address) const;

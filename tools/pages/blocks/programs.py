@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Callable
 
+from tools.measure import default_sizes
 from tools.measure.programs import BROKEN, COSTS, FILE, files_of
 from tools.pages.data import Data, NotMeasured
 from tools.repository import SINCE, Json, read_json_if_there
@@ -82,6 +83,19 @@ def programs_table(programs: list[Json], device: Json | None) -> list[str]:
 def block_programs(_: Data) -> list[str]:
     """By kind of mistake, how many programs each tool finds it in."""
     return programs_table(emulated(), read_json_if_there(ON_DEVICE))
+
+
+def block_default_sizes(_: Data) -> list[str]:
+    """What programs of usual sizes take, before the executor was made faster and after (./lab measure default-sizes)."""
+    if not (record := read_json_if_there(default_sizes.FILE)):
+        raise NotMeasured("")
+    before, after = ({each["name"]: each for each in record[state]["programs"]} for state in ("before", "after"))
+    rows = []
+    for name, now in after.items():
+        cells = [f"{each['cpu_s']:.1f}" for each in (before[name], now)]
+        cells += [f"{each['memory_gb']:.1f}" for each in (before[name], now)]
+        rows.append([f"`{name}`", *cells])
+    return table(["program", "CPU time before, s", "now, s", "memory before, GB", "now, GB"], rows, left=["program"])
 
 
 def broken(report: str) -> list[str]:
