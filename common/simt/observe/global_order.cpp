@@ -16,7 +16,6 @@ T* reserve(std::size_t count) {
   void* const memory =
       mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  madvise(memory, count * sizeof(T), MADV_HUGEPAGE);  // if there are any
   return static_cast<T*>(memory);
 }
 

@@ -59,9 +59,8 @@ Block::Block(Workplace& workplace)
   for (unsigned t = 0; t < max_threads_per_block; ++t) {
     Lane& lane = lanes_[t];
     lane.thread = t;
-    lane.warp = t / warp_lanes;
-    lane.lane = t % warp_lanes;
-    lane.block = this;
+    lane.warp = static_cast<std::uint8_t>(t / warp_lanes);
+    lane.lane = static_cast<std::uint8_t>(t % warp_lanes);
     lane.order = &orders_[t];
     lane.records = recorder_.records_of(lane.lane);
   }
@@ -567,7 +566,8 @@ void Block::pass_barrier() {
 
 // What all threads of the block have done so far comes before what any does from now on, even where only some go on: of
 // the barriers of tiles, this is more than CUDA promises.
-void Block::open_barrier(bool (*opens)(const Lane& lane)) {
+template <class Opens>
+void Block::open_barrier(Opens opens) {
   order_->causality().barrier(lanes_, threads_, standing_);
   const Stamp now = ++top_;
   predicates_or_ = predicates_count_ = 0;

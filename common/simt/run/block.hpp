@@ -225,7 +225,8 @@ class Block {
   bool grid_has_arrived();
   void pass_barrier();
   bool pass_barriers_of_tiles();
-  void open_barrier(bool (*opens)(const Lane& lane));
+  template <class Opens>
+  void open_barrier(Opens opens);
   void forget_order(std::uint32_t number, Stamp epoch);
   void check_barrier();
 
