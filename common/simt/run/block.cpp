@@ -196,7 +196,7 @@ void Block::run_body() {
   stop(LaneState::ended);
 }
 
-void Block::resume(Lane& lane) {
+[[gnu::always_inline]] inline void Block::resume(Lane& lane) {
   lane.state = LaneState::ready;
   current_ = &lane;
   inspected_block = grid_->sink ? this : nullptr;
