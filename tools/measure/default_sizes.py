@@ -16,10 +16,18 @@ import time
 
 from tools.command_line import fail, parser_of
 from tools.emulate.build import Unbuildable, build
-from tools.repository import CPU, ROOT, Json, commit_of_tree, read_json_if_there, write_digest
+from tools.repository import CPU, ROOT, Json, read_json_if_there, write_digest
 
 FILE = CPU / "default_sizes.json"
 FOLDER = ROOT / "tests/programs/default_sizes"
+
+
+def commit_of(build_folder: pathlib.Path) -> str:
+    """Of the sources that were built there."""
+    cache = (build_folder / "CMakeCache.txt").read_text()
+    source = cache.split("CMAKE_HOME_DIRECTORY:INTERNAL=")[1].splitlines()[0]
+    command = ["git", "-C", source, "rev-parse", "--short=12", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
 
 def names() -> list[str]:
@@ -70,6 +78,6 @@ def main(arguments: list[str] | None = None) -> int:
     if mistakes:
         return 1
     programs = [entries[name] for name in every if name in entries]
-    record[options.state] = {"cores": os.cpu_count(), "commit": commit_of_tree(FILE), "programs": programs}
+    record[options.state] = {"cores": os.cpu_count(), "commit": commit_of(options.build), "programs": programs}
     write_digest(FILE, record)
     return 0

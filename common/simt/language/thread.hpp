@@ -25,6 +25,9 @@ struct Index3 {
   return {place.x, place.y, place.z};
 }
 
+/// Whether the calling code runs in a kernel.
+bool on_device() noexcept;
+
 /// __syncthreads(): lets every other thread of the block run until it waits too, or has ended.
 void barrier();
 /// __syncthreads_and(), _or() and _count(): the same, and what all threads' predicates come to.
