@@ -47,8 +47,7 @@ constexpr std::uint8_t not_by_kernel = 0xff ^ GlobalMemory::by_kernel;
 
 // Of eight words: whatever their status was, but unallocated, it is untouched from now on.
 void forget_accesses(std::uint8_t* states) {
-  constexpr std::uint64_t each = 0x0101010101010101u;
-  std::uint64_t eight;
+  std::uint64_t eight, each = 0x0101010101010101u;
   std::memcpy(&eight, states, sizeof eight);
   const std::uint64_t allocated = (eight >> 4 | eight >> 5 | eight >> 6) & each;
   eight = (eight & each * (GlobalMemory::all_written | GlobalMemory::by_kernel)) | allocated * GlobalMemory::untouched;

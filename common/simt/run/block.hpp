@@ -155,16 +155,10 @@ class Block {
     const unsigned log_bytes = static_cast<unsigned>(std::countr_zero(bytes));
     const bool aligned = address % bytes == 0;
     if (aligned && global_.contains(address)) [[likely]] {
-      const bool is_plain = use == Use::write ? !looks_at_writes_ && !kernel_uses : use == Use::read && !kernel_uses;
-      if (use == Use::read && order_->is_quiet_read(standing_, address, bytes)) {
-      } else if (!is_plain || !order_->quick_access(lane, standing_, address, bytes, use, site)) {
-        access_global(address, address, bytes, use, site);
-      }
+      if (!is_quick_global(lane, address, bytes, use, site)) access_global(address, address, bytes, use, site);
       record(lane, make_tag(site, is_atomic(use), false, is_store(use), log_bytes), address);
     } else if (aligned && shared_.contains(address)) {
-      const bool is_quick = use == Use::read ? shared_.quick_read(lane, address, bytes, site)
-                                             : use == Use::write && shared_.quick_write(lane, address, bytes, site);
-      if (!is_quick) access_shared(address, bytes, use, site);
+      if (!is_quick_shared(lane, address, bytes, use, site)) access_shared(address, bytes, use, site);
       record(lane, make_tag(site, is_atomic(use), true, is_store(use), log_bytes), address);
     } else if (address - lane.stack >= StackPool::stack_bytes) {
       access_elsewhere(address, bytes, use, site, aligned);
@@ -203,6 +197,18 @@ class Block {
   }
   void stop(LaneState state);
   [[noreturn]] void abandon(cudaError_t why = cudaErrorIllegalAddress);
+
+  // Whether it has been noted already, as one of the many that are in order without a closer look.
+  bool is_quick_global(const Lane& lane, std::uintptr_t address, unsigned bytes, Use use, Site site) {
+    if (use == Use::read && order_->is_quiet_read(standing_, address, bytes)) return true;
+    const bool is_plain = !kernel_uses && (use == Use::read || (use == Use::write && !looks_at_writes_));
+    return is_plain && order_->quick_access(lane, standing_, address, bytes, use, site);
+  }
+  bool is_quick_shared(const Lane& lane, std::uintptr_t address, unsigned bytes, Use use, Site site) {
+    return use == Use::read    ? shared_.quick_read(lane, address, bytes, site)
+           : use == Use::write ? shared_.quick_write(lane, address, bytes, site)
+                               : false;
+  }
 
   /// `real`: where the word lies, which differs from `address` if it is a variable of the device.
   void access_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site);
