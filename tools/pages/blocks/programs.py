@@ -98,7 +98,7 @@ def block_gaps(_: Data) -> list[str]:
 
 
 def block_default_sizes(_: Data) -> list[str]:
-    """What programs of usual sizes take, before the executor was made faster and after (./lab measure default-sizes)."""
+    """What programs of usual sizes take, before the executor was made faster and after."""
     if not (record := read_json_if_there(default_sizes.FILE)):
         raise NotMeasured("")
     before, after = ({each["name"]: each for each in record[state]["programs"]} for state in ("before", "after"))
