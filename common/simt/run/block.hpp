@@ -23,6 +23,7 @@
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/observe/use.hpp"
 #include "common/simt/run/fiber.hpp"
+#include "common/simt/run/own_stack.hpp"
 
 namespace simt {
 
@@ -160,7 +161,7 @@ class Block {
     } else if (aligned && shared_.contains(address)) {
       if (!is_quick_shared(lane, address, bytes, use, site)) access_shared(address, bytes, use, site);
       record(lane, make_tag(site, is_atomic(use), true, is_store(use), log_bytes), address);
-    } else if (address - lane.stack >= StackPool::stack_bytes) {
+    } else if (address - lane.stack >= StackPool::stack_bytes || holds_guard(address, bytes)) {
       access_elsewhere(address, bytes, use, site, aligned);
     }
   }
