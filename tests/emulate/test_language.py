@@ -71,11 +71,20 @@ class Language(unittest.TestCase):
             self.assertIn(f"old.cu:{number}:", error)
             self.assertIn(f"{call.split('(')[0]}_sync()", error)
 
-    def test_what_no_compiler_reads(self) -> None:
+    def test_what_is_not_there_is_told_in_one_line(self) -> None:
         ptx = 'int main() {}\n__device__ void f(int& x) {\n  asm volatile("mov.u32 %0, %%laneid;" : "=r"(x));\n}\n'
+        many = "void f(cudaTextureObject_t);\nint main() { cudaArray_t a; cudaMallocArray(&a, 0, 4, 4); }\n"
+        cluster = (
+            "#include <cooperative_groups.h>\n__global__ void k() { cooperative_groups::this_cluster().sync(); }\n"
+        )
         for text, error in (
             (ptx, "old.cu:3: error: the CPU executor has no inline PTX"),
+            ('__device__ void f() { asm("trap;"); }\n', "old.cu:1: error: the CPU executor has no inline PTX"),
             ("texture<float> x;\nint main() {}\n", "old.cu:1: error: the CPU executor has no textures"),
+            (many, "old.cu:1: error: the CPU executor has no textures"),
+            (cluster, "old.cu:2: error: the CPU executor has no clusters"),
+            ("__global__ void __cluster_dims__(2) k() {}\n", "old.cu:1: error: the CPU executor has no clusters"),
+            ("\n#include <cuda/barrier>\n#include <cuda/atomic>\n", "old.cu:2: error: the CPU executor has no libcu++"),
         ):
             with tempfile.TemporaryDirectory() as folder, self.subTest(error):
                 source, said = pathlib.Path(folder, "old.cu"), pathlib.Path(folder, "said")
