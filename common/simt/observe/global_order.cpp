@@ -83,8 +83,8 @@ Order GlobalOrder::order_of_reads(const Record& r, const Lane& lane, const Block
   return thorough ? std::min(of(r.read_thread), of(r.other_reader)) : Order::none;
 }
 
-// Atomic and volatile accesses may meet. Where one of them is a volatile read, the reader has to fence after it, which
-// the end of the launch will tell.
+// Atomic and volatile accesses may meet. What is written and read through volatile alone may be data: there the reader
+// has to fence after it, which the end of the launch will tell.
 std::optional<GlobalOrder::Conflict> GlobalOrder::with_write(const Record& r, const Lane& lane,
                                                              const BlockStanding& block, Use use, Site site,
                                                              std::size_t word) {
@@ -99,6 +99,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::with_write(const Record& r, co
   const unsigned writer = myself ? r.other_writer : r.write_thread;
   const bool strong = r.write_atomic || r.write_volatile;
   if (use == Use::volatile_read && strong && in_reach) {
+    if (r.write_atomic) return std::nullopt;
     causality_.suspend({block.number, r.write_block, lane.thread, writer, site, r.write_site, memory_.address_of(word)},
                        lane.clock);
     return std::nullopt;
@@ -125,6 +126,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::with_reads(const Record& r, co
   const bool myself = near && r.read_thread == lane.thread;
   const unsigned reader = myself ? r.other_reader : r.read_thread;
   if (!r.updated && r.read_volatile && use != Use::write && (near || use != Use::atomic_block)) {
+    if (is_atomic(use)) return std::nullopt;
     causality_.suspend({r.read_block, block.number, reader, lane.thread, r.read_site, site, memory_.address_of(word)},
                        r.read);
     return std::nullopt;
@@ -139,11 +141,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::with_reads(const Record& r, co
         {block.number, r.read_block, lane.thread, reader, site, r.read_site, memory_.address_of(word), false});
     return std::nullopt;
   }
-  if (r.updated && use == Use::volatile_read) {
-    causality_.suspend({block.number, r.read_block, lane.thread, reader, site, r.read_site, memory_.address_of(word)},
-                       lane.clock);
-    return std::nullopt;
-  }
+  if (r.updated && use == Use::volatile_read) return std::nullopt;
   return Conflict{DefectKind::global_race, true, r.read_block, reader, r.read_site, r.updated != 0, order};
 }
 
