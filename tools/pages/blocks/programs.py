@@ -86,7 +86,7 @@ def block_programs(_: Data) -> list[str]:
 
 
 def block_default_sizes(_: Data) -> list[str]:
-    """What programs of usual sizes take, before the executor was made faster and after (./lab measure default-sizes)."""
+    """What programs of usual sizes take, before the executor became faster and after (./lab measure default-sizes)."""
     if not (record := read_json_if_there(default_sizes.FILE)):
         raise NotMeasured("")
     before, after = ({each["name"]: each for each in record[state]["programs"]} for state in ("before", "after"))
