@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "common/simt/observe/sink.hpp"
-#include "common/simt/run/executor.hpp"
 
 namespace simt {
 namespace {
@@ -42,7 +41,9 @@ std::uint64_t Grid::number_of(std::uint64_t turn) const {
 // wait for one another shall begin in order.
 std::uint64_t Grid::to_claim() const {
   constexpr std::uint64_t most = 64;
-  return any_waits ? 1 : std::clamp<std::uint64_t>(std::min(to_run / (worker_count() * 16), ended / 8), 1, most);
+  return any_waits
+             ? 1
+             : std::clamp<std::uint64_t>(std::min(to_run / (std::max(workers.load(), 1u) * 16), ended / 8), 1, most);
 }
 
 void Worker::run(Grid& grid) {
