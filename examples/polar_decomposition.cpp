@@ -68,10 +68,10 @@ Multiply by_cublas(cublasHandle_t handle, int n, cublasMath_t math) {
 // And after it.
 Multiply by_tcec(int n, const Memory& workspace) {
   return [n, &workspace](bool transposed, float alpha, const float* a, const float* b, float beta, float* c) {
-    const TcecProduct product{transposed ? TcecOperation::transpose : TcecOperation::none, TcecOperation::none, n, n,
-                              n};
-    const TcecStatus status =
-        tcec_sgemm(nullptr, product, alpha, a, n, b, n, beta, c, n, workspace.data(), workspace.bytes());
+    const tcec_sgemm::Product product{transposed ? tcec_sgemm::Operation::transpose : tcec_sgemm::Operation::none,
+                                      tcec_sgemm::Operation::none, n, n, n};
+    const tcec_sgemm::Status status =
+        tcec_sgemm::sgemm(nullptr, product, alpha, a, n, b, n, beta, c, n, workspace.data(), workspace.bytes());
     if (!status) throw Failure(status.reason);
   };
 }
@@ -124,7 +124,8 @@ double solve(int n, int iterations, const Multiply& multiply, double& ms) {
 
 int run(int n, int iterations) {
   constexpr double BOUND = 4e-6;  // what FP32 products reach
-  const Memory workspace(tcec_sgemm_workspace({TcecOperation::none, TcecOperation::none, n, n, n}));
+  const Memory workspace(
+      tcec_sgemm::sgemm_workspace({tcec_sgemm::Operation::none, tcec_sgemm::Operation::none, n, n, n}));
   bool good = true;
   const auto report = [&](const char* name, const Multiply& multiply, bool precise) {
     double ms = 0, distance = solve(n, iterations, multiply, ms);

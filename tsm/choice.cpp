@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <sstream>
 #include <tuple>
 #include <utility>
@@ -58,31 +57,23 @@ bool suits(const Stage& stage, int m, int n, bool is_complex, const KernelOption
   return cycles(options) <= most * cycles({});
 }
 
-// The device's, as far as it says; nothing for the executor, which runs all stages, and where there is no device.
-struct Device {
-  std::string name;
-  std::optional<int> compute_capability;
-};
-const Device& this_device() {
-  static const Device device = []() -> Device {
-    try {
-      const DeviceInfo& info = open_device();
-      if (info.gpu) return {info.name, info.compute_capability};
-    } catch (const DeviceError&) {
-      // Choices can be asked for, and kernels compiled, for another machine.
-    }
-    return {};
-  }();
-  return device;
+// Of no number where there is none: choices can be asked for, and kernels compiled, for another machine.
+const CurrentDevice& this_device() {
+  try {
+    return current_device();
+  } catch (const DeviceError&) {
+    static const CurrentDevice none = {-1, false, {}, 0};
+    return none;
+  }
 }
 
 // Stages that generate kernels for the product themselves.
 std::vector<const Stage*> generating_stages(Operation op) {
   std::vector<const Stage*> found;
-  const std::optional<int> capability = this_device().compute_capability;
+  const CurrentDevice& device = this_device();  // one that is no GPU runs all stages
   for (const Stage& stage : stages()) {
     const bool own = stage.op == op && stage.generated && !stage.generated.chosen;
-    if (own && (!capability || *capability >= stage.min_compute_capability)) found.push_back(&stage);
+    if (own && (!device.gpu || device.compute_capability >= stage.min_compute_capability)) found.push_back(&stage);
   }
   return found;
 }
@@ -226,7 +217,7 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
 }
 
 Choice choose_kernel(Operation op, Type type, int m, int n, const KernelOptions& asked, std::int64_t k) {
-  static const TunedTable* const table = nearest_table(tuned_tables(), this_device().name);
+  const TunedTable* const table = nearest_table(tuned_tables(), this_device().name);
   const std::vector<const Stage*> candidates = generating_stages(op);
   return choose_kernel(table ? std::span<const TunedKernel>(table->kernels) : std::span<const TunedKernel>(),
                        candidates, op, type, m, n, asked, k);
@@ -251,10 +242,11 @@ const Choice& known_choice(const Problem& problem) {
   // Without columns there is nothing to multiply, but a result to scale.
   const int m = static_cast<int>(std::max<std::int64_t>(problem.m, 1));
   const int n = static_cast<int>(std::max<std::int64_t>(problem.n, 1));
-  using Key = std::tuple<Operation, Type, int, int, KernelOptions, bool>;
+  using Key = std::tuple<int, Operation, Type, int, int, KernelOptions, bool>;
   static std::map<Key, Choice> known;
   static const std::pair<const Key, Choice>* latest = nullptr;  // mostly asked for again, by a launch of 7 us
-  const Key key(problem.op, problem.type, m, n, problem.kernel, is_short(problem.op, problem.type, m, n, problem.k));
+  const Key key(this_device().number, problem.op, problem.type, m, n, problem.kernel,
+                is_short(problem.op, problem.type, m, n, problem.k));
   if (latest && latest->first == key) return latest->second;
   auto found = known.find(key);
   if (found == known.end())

@@ -84,12 +84,12 @@ inline Plan make_plan(const Generator& generator, Form form) {
   return plan;
 }
 
-/// The plan for this form: looked up, but for the first time.
+/// The plan for this form on the current device: looked up, but for the first time.
 template <const Generator& generator>
 const Plan& plan_for(const Form& form) {
-  static std::map<Form, Plan> known;
-  if (const auto found = known.find(form); found != known.end()) return found->second;
-  return known[form] = make_plan(generator, form);
+  static std::map<std::pair<int, Form>, Plan> known;
+  if (const auto found = known.find({device_number(), form}); found != known.end()) return found->second;
+  return known[{device_number(), form}] = make_plan(generator, form);
 }
 
 template <class T>

@@ -16,8 +16,7 @@ namespace {
 using gemm::Operation;
 using gemm::Problem;
 
-// Stages keep what they have found out in maps, and dry runs are a switch for all: one call at a time. A launch takes
-// microseconds.
+// Stages keep what they have found out in maps: one call at a time. A launch takes microseconds, a compilation a second.
 std::mutex one_at_a_time;
 
 gemm::Type type_of(Type type) {
@@ -38,17 +37,25 @@ Status from(const gemm::Status& status) {
   }
 }
 
+// Without the reason, if there is no memory left to hold it.
+Status with_reason(Code code, const std::exception& error) noexcept {
+  try {
+    return {code, error.what()};
+  } catch (...) {
+    return {code, {}};
+  }
+}
+
 // Whatever is thrown becomes a status.
 template <class Body>
 Status guarded(const Body& body) noexcept {
   try {
     const std::lock_guard lock(one_at_a_time);
     return body();
+  } catch (const gemm::DeviceError& error) {
+    return with_reason(Code::unsupported, error);
   } catch (const std::exception& error) {
-    try {
-      return {Code::failed, error.what()};
-    } catch (...) {
-    }
+    return with_reason(Code::failed, error);
   } catch (...) {
   }
   return {Code::failed, {}};

@@ -5,9 +5,10 @@
 // (docs/concepts/run_time_compilation.md). prepare_tsmttsm() and prepare_tsmm() do so ahead of time.
 //
 // No function throws, ends the program, or waits for the device. Products are enqueued on the stream, on the current
-// device, which must be device 0; what goes wrong while a kernel runs shows up at the next synchronisation, as with any
-// launch. They may be called by several threads; two products that run at the same time need a workspace each. Into a
-// CUDA graph only prepared products can be captured.
+// device (cudaSetDevice; the stream must be of that device); what goes wrong while a kernel runs shows up at the next
+// synchronisation, as with any launch. They may be called by several threads, the first calls too: while one of them
+// compiles, the others wait. Two products that run at the same time need a workspace each. Into a CUDA graph only
+// prepared products can be captured. Kernels are prepared for a device: on each of several anew.
 //
 // Source of the kernels' ideas: Ernst, Hager, Thies, Wellein, "Performance Engineering for Real and Complex Tall &
 // Skinny Matrix Multiplication Kernels on GPUs" (2020).
@@ -20,11 +21,12 @@
 #include <cstdint>
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace tall_skinny {
 
 enum class Code {
   ok,           ///< enqueued, or there was nothing to do
-  unsupported,  ///< this build, or this GPU, has no kernel for it: too wide, no NVRTC
+  unsupported,  ///< this build, or this device, has no kernel for it: too wide, no NVRTC, no GPU
   invalid,      ///< an argument is wrong; nothing was enqueued
   failed        ///< the CUDA runtime, or a compiler, reported an error
 };
@@ -77,3 +79,4 @@ Status prepare_tsmttsm(Type type, int m, int n, const void* a, std::int64_t lda,
 Status prepare_tsmm(Type type, int m, int n, const void* a, std::int64_t lda, const void* b, std::int64_t ldb) noexcept;
 
 }  // namespace tall_skinny
+#pragma GCC visibility pop

@@ -72,17 +72,23 @@ struct Account {
 
 /// What the back end saw while something ran.
 struct Observation {
-  std::vector<std::string> defects;    ///< mistakes of the kernels: each makes the run a failure
-  std::vector<std::string> warnings;   ///< legal, but worth a look
-  double seconds = 0;                  ///< wall time of the run
+  std::vector<std::string> defects;   ///< mistakes of the kernels: each makes the run a failure
+  std::vector<std::string> warnings;  ///< legal, but worth a look
+  double seconds = 0;                 ///< wall time of the run
+  /// Different sectors of global memory that a block touched, of the block with the most; 0 where nobody asked.
+  std::uint64_t most_sectors_of_a_block = 0;
   std::shared_ptr<const void> detail;  ///< the back end's own, for the functions below
   /// In its place, of kernels that were compiled in another process, and that nobody knows here.
   std::shared_ptr<const Account> account;
 };
 
-/// Runs something that launches kernels, and looks on. With `in_order`, one block after the other, so that of several mistakes the
-/// same is always the first.
-Observation observe(const std::function<void()>& run, bool in_order = false);
+struct Looking {
+  bool in_order = false;  ///< one block after the other, so that of several mistakes the same is always the first
+  bool sectors_of_blocks = false;  ///< for Observation::most_sectors_of_a_block; takes time
+};
+
+/// Runs something that launches kernels, and looks on.
+Observation observe(const std::function<void()>& run, Looking looking = {});
 
 /// Of `count` rows in device memory, each of `bytes` bytes and `stride` bytes behind the one before: the offset of the
 /// first byte that no kernel wrote in the last observation, or that the host has written since. Nothing if there is none,

@@ -23,6 +23,17 @@ struct DeviceInfo {
 /// holds no code for its architecture; StageError if a kernel of this program keeps the executor from running any.
 const DeviceInfo& open_device();
 
+/// The device that the calling thread has chosen, by cudaSetDevice(): what a choice of kernels depends on. Other than the
+/// harness, libraries run on any, and several at once. The reference stays valid.
+struct CurrentDevice {
+  int number = 0;
+  bool gpu = false;
+  std::string name;            ///< as the CUDA runtime calls it; empty for the CPU executor
+  int compute_capability = 0;  ///< as above
+};
+/// Throws as open_device() does.
+const CurrentDevice& current_device();
+
 /// What the compiler gave a kernel.
 struct KernelResources {
   int registers = 0;      ///< per thread

@@ -213,6 +213,14 @@ std::vector<ProblemSpec> with_kernel_options(Operation op) {
     all.push_back(awkward(tall(op, type, 7, 13, 130)));
     all.back().kernel = options;
   }
+  if (op == Operation::tsmm) {
+    // Three columns of the rest for each lane that shares it: six lanes have a row. And rows of A that are longer than
+    // B's, of an odd number of words, a few at a time: what is copied beyond them lands in other rows.
+    all.push_back(awkward(tall(op, Type::f64, 4, 22, 130)));
+    all.back().kernel = {.threads_per_row = 6};
+    all.push_back(awkward(tall(op, Type::f64, 13, 7, 130)));
+    all.back().kernel = {.unroll = 1};
+  }
   return all;
 }
 
@@ -262,8 +270,10 @@ Property widths_of_tall(const Stage& stage) {
 Property lengths(const Stage& stage) {
   Property all{"lengths", "right for long and short columns"};
   if (covered(stage)) return all;
-  const std::vector<std::int64_t> some = on_gpu() ? std::vector<std::int64_t>{1, 2, 31, 33, 128, 257, 4099, 100003}
-                                                  : std::vector<std::int64_t>{1, 31, 257, 1027};
+  std::vector<std::int64_t> some = on_gpu() ? std::vector<std::int64_t>{1, 2, 31, 33, 128, 257, 4099, 100003}
+                                            : std::vector<std::int64_t>{1, 31, 257, 1027};
+  // Long enough that a pipeline fills each of its stages again.
+  if (stage.generated && !on_gpu()) some.push_back(20001);
   for (const Type type : tall_types) {
     for (const std::int64_t k : some)
       add(all, stage, {tall(stage.op, type, 4, 6, k), awkward(tall(stage.op, type, 3, 2, k))});

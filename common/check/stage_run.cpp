@@ -4,14 +4,14 @@
 
 namespace gemm {
 
-StageRun run_here(const Contender& contender, const Problem& problem, bool in_order) {
+StageRun run_here(const Contender& contender, const Problem& problem, Looking looking) {
   StageRun run;
   run.observation = observe(
       [&] {
         const LaunchLogScope scope(run.launches);
         run.status = contender.launch(problem, nullptr);
       },
-      in_order);
+      looking);
   if (run.status && run.observation.defects.empty() && contender.policy) run.policy = contender.policy(problem);
   return run;
 }

@@ -23,7 +23,7 @@ struct StageRun {
 };
 
 /// In this process, with observe(). Throws DeviceError, OutOfDeviceMemory among them, and UsageError.
-StageRun run_here(const Contender& contender, const Problem& problem, bool in_order = false);
+StageRun run_here(const Contender& contender, const Problem& problem, Looking looking = {});
 
 /// From now on run_apart() runs stages in a process of their own, where this back end can (the CPU executor, unless the
 /// program is being debugged), and ends one that has not returned after so many seconds; 0: never.

@@ -86,4 +86,5 @@ endfunction()
 # `extern` arrays need a constructor.
 set(gemm_kernel_options -fno-extern-tls-init)
 # Copies that g++ leaves to the library are accesses, too (common/simt/run/hooks.cpp).
-set(gemm_kernel_link_options LINKER:--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=memcmp,--wrap=__cxa_throw)
+set(gemm_kernel_link_options LINKER:--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=memcmp
+  LINKER:--wrap=__cxa_throw,--wrap=__cxa_allocate_exception)

@@ -1,12 +1,16 @@
-# gemm_package_version(NAME): find_package(NAME 0.9) finds what is installed if its minor version is the same, or from 1.0 on its
-# major version.
+# gemm_package_version(NAME [ARCH_INDEPENDENT] [COMPONENT component]): find_package(NAME 0.9) finds what is installed if its minor
+# version is the same, or from 1.0 on its major version. The component is NAME, if not said.
 include(CMakePackageConfigHelpers)
 function(gemm_package_version name)
+  cmake_parse_arguments(arg "" "COMPONENT" "" ${ARGN})
+  if(NOT arg_COMPONENT)
+    set(arg_COMPONENT ${name})
+  endif()
   set(compatibility SameMajorVersion)
   if(PROJECT_VERSION_MAJOR EQUAL 0)
     set(compatibility SameMinorVersion)
   endif()
-  set(file ${PROJECT_BINARY_DIR}/${name}-config-version.cmake)
-  write_basic_package_version_file(${file} COMPATIBILITY ${compatibility} ${ARGN})
-  install(FILES ${file} DESTINATION lib/cmake/${name} COMPONENT ${name})
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}-config-version.cmake)
+  write_basic_package_version_file(${file} COMPATIBILITY ${compatibility} ${arg_UNPARSED_ARGUMENTS})
+  install(FILES ${file} DESTINATION lib/cmake/${name} COMPONENT ${arg_COMPONENT})
 endfunction()

@@ -33,7 +33,7 @@ endfunction()
 # gemm_embed(TARGET FUNCTION HEADER files...): the files' texts become part of the target, which gemm::FUNCTION(), declared in
 # HEADER, gives back.
 function(gemm_embed target function header)
-  set(output ${PROJECT_BINARY_DIR}/${function}.cpp)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp)
   list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
   list(JOIN ARGN "," files)
   add_custom_command(OUTPUT ${output}

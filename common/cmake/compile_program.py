@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 
+from both_passes import WORD, asks, merged
 from preprocessed import Refused, rewrite
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -29,6 +30,10 @@ OF_DEVICE = {
     "_ZdaPv": "simt_delete_array",
     "_ZdaPvm": "simt_delete_array_sized",
 }
+# A header of the executor's that stands for one which is not there: who includes it, and what it says.
+REFUSED_HEADER = re.compile(r"included from (\S+:\d+)[:,](?:\n +from .*)*\n.*: error: #error \"(the CPU executor .*)\"")
+REFUSED = 3  # exit status, after one line that says all
+CAPABILITY = os.environ["SIMT_SM"] if os.environ.get("SIMT_SM", "").isdigit() else "90"
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 
 
@@ -48,6 +53,10 @@ def without(
     return kept
 
 
+def read(text: pathlib.Path) -> str:
+    return text.read_bytes().decode(errors="surrogateescape")
+
+
 def compile_file(command: list[str], source: str, output: str) -> int:
     text = pathlib.Path(f"{output}.ii")
     language = ["-x", "c++"]
@@ -55,22 +64,30 @@ def compile_file(command: list[str], source: str, output: str) -> int:
     asked = without(command[1:], ("-c", source, "-xc++"), ("-o", "-x"), ())
     includes = [word for name in BEFORE for word in ("-include", name)]
     preprocess = [command[0], "-E", *asked, "-DSIMT_KEYWORDS_STAY", *includes, *language, source, "-o", str(text)]
-    if status := subprocess.run(preprocess).returncode:
-        return status
-    before = text.read_bytes()
+    done = subprocess.run(preprocess, stderr=subprocess.PIPE, text=True, errors="replace")
+    refused = REFUSED_HEADER.search(done.stderr)
+    print(f"{refused[1]}: error: {refused[2]}\n" if refused else done.stderr, end="", file=sys.stderr)
+    if done.returncode:
+        return REFUSED if refused else done.returncode
+    before = read(text)
+    if asks(before):
+        again = [*preprocess, f"-D{WORD}={10 * int(CAPABILITY)}"]
+        if status := subprocess.run(again, stderr=subprocess.DEVNULL).returncode:
+            return status
+        before = merged(before, read(text))
     # Another pass over what is preprocessed: only the keywords that are left.
     asked = without(asked, ("-MD", "-MMD"), ("-MF", "-MT", "-MQ", "-D", "-U", "-include"), ("-D", "-U"))
     compile_command = [command[0], *asked, "-gdwarf-4", "-include", KEYWORDS, *language]
-    kept = kept_object(before, compile_command)
+    kept = kept_object(before.encode(errors="surrogateescape"), compile_command)
     if kept and kept.is_file():
         shutil.copyfile(kept, output)
         text.unlink()
         return 0
     try:
-        rewritten = rewrite(before.decode(errors="surrogateescape"))
+        rewritten = rewrite(before)
     except Refused as refusal:
         print(refusal, file=sys.stderr)
-        return 1
+        return REFUSED
     text.write_text(rewritten.text, errors="surrogateescape")
     status = subprocess.run([*compile_command, "-c", str(text), "-o", output]).returncode
     if status == 0:

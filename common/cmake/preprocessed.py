@@ -6,9 +6,17 @@ textbook.py rewrites a stage, and with variables of the device where the executo
 
 g++ ignores the section of a template's variable: whoever has compiled the text moves these (Rewritten.templates).
 
+Copies that must stay calls, because the executor watches those:
+
+    __builtin_memcpy(a, b, 6);   becomes  ::memcpy(a, b, 6);
+
 The executor's vector types are no aggregates, so that designated initialisers become plain ones:
 
     float4 v = {.x = 1, .z = 2}; becomes  float4 v = {1, {}, 2};
+
+nor can they be copied trivially, so that a union could not be copied that holds one:
+
+    union { float4 v; int i[4]; } becomes  union { float4::simt_plain v; int i[4]; }
 
 What comes from the compiler's, the system's and the executor's own headers stays as it is, and is not even read. The
 keywords that are left (__global__, ...) are macros for the pass that compiles: common/simt/language/keywords.hpp.
@@ -22,13 +30,34 @@ import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from textbook import OPENS, Rewriter, Token, tokens
+from textbook import CLOSES, OPENS, Rewriter, Token, tokens
 
 # "# 12 "file" 3 4": what follows is line 12 of the file; 1: the file begins here; 3: it is one of the system's.
 MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\\\n])*)"((?: [1-4])*)$\n?', re.M)
-# What PTX alone has: an instruction with a type or a scope behind a dot.
-PTX = re.compile(r"\b[a-z]+(?:\.\w+)*\.(?:[usbf](?:8|16|32|64)|pred|gl|cta|sys|sync|aligned|async)\b")
+# What PTX alone has: an instruction with a type or a scope behind a dot, or one that is alone.
+PTX = re.compile(
+    r"\b[a-z]+(?:\.\w+)*\.(?:[usbf](?:8|16|32|64)|pred|gl|cta|sys|sync|aligned|async|wait)\b|^.[\s{]*(?:trap|exit|brkpt);"
+)
+TEXTURES, CLUSTERS = "textures, surfaces and CUDA arrays", "clusters and distributed shared memory"
+NOT_THERE = {
+    **dict.fromkeys(
+        ("this_cluster", "cluster_group", "__cluster_dims__", "cudaLaunchAttributeClusterDimension"), CLUSTERS
+    ),
+    **dict.fromkeys(
+        ("cudaTextureObject_t", "cudaSurfaceObject_t", "cudaArray", "cudaArray_t", "cudaMipmappedArray_t"), TEXTURES
+    ),
+    **dict.fromkeys(
+        ("cudaChannelFormatDesc", "cudaCreateChannelDesc", "textureReference", "cudaResourceDesc"), TEXTURES
+    ),
+}
 VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)[234]")
+BUILTIN_COPY = re.compile(r"__builtin_(memcpy|memmove|memset|memcmp)")
+# The variables that a kernel has, and how those of the program are called that hide them. In headers of the executor,
+# members have that name at once.
+BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
+OWN = "simt_own_"
+TYPES = {"dim3", "uint3", "int3", "int", "unsigned", "auto", "size_t"}
+NO_TYPES = {"return", "throw", "case", "else", "do", "new", "sizeof", "operator", "co_return", "co_yield", "goto"}
 KEYWORDS = {"__device__": "simt_device", "__managed__": "simt_managed", "__constant__": "simt_constant"}
 
 
@@ -57,6 +86,10 @@ class Refused(Exception):
     """What the executor does not have: in one line, where it is used."""
 
 
+# Of <math.h> since C++20. Programs for C++17, nvcc's default, may have a function of that name themselves.
+LERP = re.compile(r"^using std::lerp;$", re.M)
+
+
 class Rewritten(NamedTuple):
     text: str
     templates: dict[str, str]  # sections of variable templates, by name
@@ -68,14 +101,62 @@ class Preprocessed(Rewriter):
         self.parts = parts(text)
         self.begins = [part.begin for part in self.parts]
         super().__init__(text, {}, frozenset())
+        self.rename_own()
+        places = [match.span() for match in LERP.finditer(text)]
+        self.edits += [(*place, "") for place in places if not self.part_at(place[0]).of_user]
         self.refuse()
 
     def refuse(self) -> None:
         for i, token in enumerate(self.tokens):
-            if token.text == "texture" and self.sign(i + 1) == "<":
-                self.refuse_at(token, "textures, surfaces and CUDA arrays")
+            if token.text in NOT_THERE:
+                self.refuse_at(token, NOT_THERE[token.text])
+            if token.text in ("texture", "surface") and self.sign(i + 1) == "<":
+                self.refuse_at(token, TEXTURES)
             if token.text in ("asm", "__asm__", "__asm") and self.is_ptx(i + 1):
                 self.refuse_at(token, "inline PTX")
+
+    def rename_own(self) -> None:
+        """Variables, parameters and members of the program's own that are called like those that a kernel has."""
+        renamed: set[int] = set()
+        for i, token in enumerate(self.tokens):
+            if token.text in BUILT_IN and token.kind == "name":
+                if self.sign(i - 1) in (".", "->"):
+                    renamed.add(i)
+                elif self.declares(i):
+                    begin, end = self.scope(i)
+                    same = (k for k in range(begin, end + 1) if self.sign(k) == token.text)
+                    renamed |= {k for k in same if self.sign(k - 1) != "::"}
+        for i in renamed:
+            begin = self.tokens[i].begin
+            self.edits.append((begin, begin, OWN))
+
+    def declares(self, i: int) -> bool:
+        before = self.sign(i - 1)
+        if before in ("*", "&", ">"):
+            return self.sign(i - 2) in TYPES
+        if before != ",":
+            return self.tokens[i - 1].kind == "name" and before not in NO_TYPES
+        while (sign := self.sign(i - 1)) not in (";", "{", "}", "("):
+            i = self.matching(i - 1) if sign in CLOSES else i - 1
+            if i < 1:
+                return False
+        return sign != "(" and bool({self.sign(i), self.sign(i + 1)} & TYPES)
+
+    def scope(self, i: int) -> tuple[int, int]:
+        """Of what is declared at i: the braces around it, or, of a parameter, up to the end of its function. Outside of
+        all, the name alone."""
+        begin = end = i
+        while begin >= 0 and self.sign(begin) not in OPENS:
+            begin = (self.matching(begin) if self.sign(begin) in CLOSES else begin) - 1
+            if begin < -1:
+                return i, i
+        if begin >= 0:
+            end = self.matching(begin)
+        if begin >= 0 and self.sign(begin) == "(":
+            while end + 1 < len(self.tokens) and self.sign(end) not in ("{", ";"):
+                end += 1
+            end = self.matching(end) if self.sign(end) == "{" else end
+        return (begin, end) if begin >= 0 and end >= 0 else (i, i)
 
     def refuse_at(self, token: Token, what: str) -> None:
         file, line = self.origin_of_line(self.line(token))
@@ -109,6 +190,10 @@ class Preprocessed(Rewriter):
                 self.variable(i, first, last)
             elif self.sign(i) == "{" and self.sign(i + 1) == ".":
                 self.designated(i)
+            elif copy := BUILTIN_COPY.fullmatch(self.sign(i)):
+                self.edits.append((self.tokens[i].begin, self.tokens[i].end, f"::{copy[1]}"))
+            elif self.sign(i) == "union":
+                self.union(i, last)
 
     def variable(self, i: int, first: int, last: int) -> None:
         """The keyword at i becomes a section if what is declared is a variable: not of a function, whose it stays."""
@@ -147,6 +232,20 @@ class Preprocessed(Rewriter):
                 self.edits.append((self.tokens[k].begin, stop, "{}, " * at))
                 left = left[at + 1 :]
             k = (self.matching(k) if self.sign(k) in OPENS else k) + 1
+
+    def union(self, i: int, last: int) -> None:
+        """Its members of vector types become such that it can be copied; not those of a union within, which follows."""
+        while i < last and self.sign(i) not in ("{", ";", ")", "=", ","):
+            i += 1
+        end = self.matching(i) if self.sign(i) == "{" else -1
+        while i < end:
+            if self.sign(i) == "union":
+                return
+            begins = self.sign(i - 1) in ("{", ";", "}", "const", "volatile")
+            declares = self.tokens[i + 1].kind == "name" and self.sign(i + 2) != "("
+            if VECTOR.fullmatch(self.sign(i)) and begins and declares:
+                self.edits.append((self.tokens[i].end, self.tokens[i].end, "::simt_plain"))
+            i += 1
 
     def declarator_end(self, i: int, last: int) -> int:
         """Where a variable's value begins, or its declaration ends: beyond `last` if this is no variable."""
@@ -191,9 +290,12 @@ class Preprocessed(Rewriter):
             if rows
         )
 
+    def part_at(self, place: int) -> Part:
+        return self.parts[max(0, bisect.bisect_right(self.begins, place) - 1)]
+
     def origin_of_line(self, line: int) -> tuple[str, int]:
         begin = self.lines[line - 1]
-        part = self.parts[max(0, bisect.bisect_right(self.begins, begin) - 1)]
+        part = self.part_at(begin)
         return part.file, part.line + self.text.count("\n", part.begin, begin)
 
 

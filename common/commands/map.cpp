@@ -72,11 +72,7 @@ int show_maps(const MapOptions& options) {
     }
     return 0;
   }
-  if (chosen.empty()) {
-    for (const Stage& stage : stages()) {
-      if (stage.type == Type::f32) chosen.push_back(&stage);
-    }
-  }
+  if (chosen.empty()) chosen = stages_for(Operation::gemm, Type::f32);
   Json maps;
   for (const Stage* stage : chosen) maps[stage->id] = to_json(map_of(*stage));
   write_text(options.json, maps.dump() + "\n");
@@ -91,8 +87,8 @@ void add_map_command(CLI::App& app, const std::string&, Action& action) {
       app.add_subcommand("map", "which thread writes which element of C, found by running (CPU build)");
   self->add_option("stages", options->stages, "the stages to draw");
   self->add_option("--json", options->json,
-                   "write the maps to this file (- for standard output), and draw nothing; default: of all stages that "
-                   "multiply FP32 matrices");
+                   "write the maps to this file (- for standard output), and draw nothing; default: of all stages of "
+                   "the SGEMM ladder");
   self->callback([options, &action] { action = [options] { return show_maps(*options); }; });
 }
 

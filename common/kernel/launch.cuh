@@ -21,6 +21,15 @@ inline Status status_of(cudaError_t error) {
   return Status::failed(std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error));
 }
 
+/// The current device's number; 0 for the CPU executor.
+inline int device_number() {
+  int device = 0;
+#ifdef __CUDACC__
+  cudaGetDevice(&device);
+#endif
+  return device;
+}
+
 /// What a stage that fits its grid to the device must know of it.
 struct DeviceLimits {
   int multiprocessors = 0;
@@ -46,9 +55,9 @@ inline DeviceLimits executor_limits{4, 227 * 1024, false};
 /// The current device's.
 inline DeviceLimits device_limits() {
 #ifdef __CUDACC__
-  int device = 0, major = 0;
+  const int device = device_number();
+  int major = 0;
   DeviceLimits limits;
-  cudaGetDevice(&device);
   cudaDeviceGetAttribute(&limits.multiprocessors, cudaDevAttrMultiProcessorCount, device);
   cudaDeviceGetAttribute(&limits.shared_bytes_per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
@@ -70,9 +79,8 @@ inline Status allow_shared(const void* kernel, std::size_t bytes) {
       status_of(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
   if (opted_in) return opted_in;
   cudaGetLastError();  // or the next launch would answer for it
-  int device = 0, most = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
+  int most = 0;
+  if (cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_number()) != cudaSuccess ||
       bytes <= static_cast<std::size_t>(most)) {
     return opted_in;
   }

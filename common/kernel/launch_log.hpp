@@ -38,8 +38,8 @@ struct LaunchArgument {
 /// Where the arguments of each launch are noted down while it is not null.
 inline std::vector<std::vector<LaunchArgument>>* argument_log = nullptr;
 
-/// While it is true, a launch does all but enqueue the kernel: it is found, compiled and loaded.
-inline bool launch_nothing = false;
+/// While it is true, this thread's launches do all but enqueue the kernel: it is found, compiled and loaded.
+inline thread_local bool launch_nothing = false;
 
 /// Makes it true for as long as it lives.
 class DryRunScope {

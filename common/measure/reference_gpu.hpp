@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/measure/roofline.hpp"
@@ -15,6 +16,11 @@ struct ReferenceGpu {
   std::string library;  ///< "cuBLAS 13.1.0"
   int sm_count = 0;
   Ceilings ceilings;  ///< as probes measured them there
+  /// How fast plain loads were with so many bytes of them in flight: bytes of an SM and GB/s, fewest bytes first.
+  std::vector<std::pair<double, double>> loads_in_flight;
+
+  /// A straight line between two of these, and beyond the last one no more.
+  double gbs_with(double bytes_in_flight) const;
 };
 
 /// Null if the file is not there.

@@ -66,8 +66,8 @@ void set_kernel_cache(const std::filesystem::path& folder);
 
 /// What to compile for: "sm_90a", or "cpu" for the executor (in its own build only). Throws UsageError for other names.
 void require_jit_target(const std::string& target);
-/// That of this build's device.
-const std::string& native_jit_target();
+/// That of the current device.
+std::string native_jit_target();
 
 /// Sees to it that the kernel is in the cache, for any target that there is a compiler for; needs no device.
 struct JitEntry {

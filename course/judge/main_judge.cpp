@@ -58,6 +58,7 @@ Json judge(const gemm::Contender& contender, const Json& problem, const Job& job
   options.time = false;
   options.count = problem.value("count", false);
   options.explain = explain;
+  gemm::remote_stage()->count_sectors_of_blocks(problem.value("sectors_of_blocks", false));
   const gemm::Result result = gemm::evaluate({contender}, spec, options, {})[0];
   const gemm::Verdict& verdict = result.verdict;
   Json json = {{"problem", gemm::describe(spec)},
@@ -77,6 +78,7 @@ Json judge(const gemm::Contender& contender, const Json& problem, const Job& job
     json["counts"]["tag_cycles"] = result.counts->tag_cycles();
     json["counts"]["steps"] = result.counts->steps();
     json["counts"]["flops"] = result.counts->flops();
+    json["counts"]["most_sectors_of_a_block"] = verdict.observation.most_sectors_of_a_block;
     json["compulsory_bytes"] = spec.compulsory_bytes();
     json["compulsory_flops"] = spec.flops();
   }

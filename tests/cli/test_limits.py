@@ -3,7 +3,7 @@
 status 1, and what the program writes is whole.
 
 usage: test_limits.py BIN
-BIN: the folder with the built programs unruly_stage and huge_shared (tests/common/)
+BIN: the folder with the built programs unruly_stage, unruly_stage_static and huge_shared (tests/common/)
 """
 
 import json
@@ -74,9 +74,9 @@ def expected(variant: str) -> str:
     return EXPECTED[variant].format(kernel=kernel, host=f" in host code, {place}") + rf" \[{what}\]"
 
 
-def unruly(variant: str, *arguments: str) -> subprocess.CompletedProcess:
+def unruly(variant: str, *arguments: str, program: str = "unruly_stage") -> subprocess.CompletedProcess:
     return subprocess.run(
-        [bin_dir / "unruly_stage", "--variant", variant, *PROBLEM, "--timeout", "1", *arguments],
+        [bin_dir / program, "--variant", variant, *PROBLEM, "--timeout", "1", *arguments],
         text=True,
         capture_output=True,
         stdin=subprocess.DEVNULL,
@@ -99,6 +99,15 @@ class Limits(unittest.TestCase):
                 self.assertEqual(done.stdout.count(result["reason"]), 1)
                 # Problem, heading, verdict; what is behind them explains the reason.
                 self.assertRegex(done.stdout, r"\A(\S.*\n){3}(  .*\n)*\Z")
+
+    def test_exceptions_are_told_where_the_cxx_library_is_static(self):
+        if not (bin_dir / "unruly_stage_static").exists():
+            self.skipTest("there is no static C++ library")
+        for variant in ("kernel_throw", "host_throw", "library_throw"):
+            with self.subTest(variant):
+                done = unruly(variant, "--json", "-", program="unruly_stage_static")
+                self.assertEqual((done.returncode, done.stderr), (1, ""))
+                self.assertRegex(json.loads(done.stdout)["reason"], rf"\A{expected(variant)}\Z")
 
     def test_the_stage_itself_is_right(self):
         done = subprocess.run([bin_dir / "unruly_stage", *PROBLEM, "--json", "-"], text=True, capture_output=True)

@@ -152,6 +152,7 @@ class Points(Course):
         kinds["global_load"] |= {"requests": 100, "sectors": 400, "bytes": 4096}
         counts = {**kinds, "steps": 50, "flops": 3200, "barriers": 8, "blocks": 4, "tensor_flops": 0}
         counts |= {"data_cycles": 75.0, "tag_cycles": 10.0, "shared_bytes_per_block": 0}
+        counts["most_sectors_of_a_block"] = 12
         return {"counts": counts | more, "compulsory_bytes": 3000, "compulsory_flops": 3200}
 
     def test_metrics(self):

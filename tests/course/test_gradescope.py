@@ -19,9 +19,14 @@ import unittest
 import formats
 
 sys.dont_write_bytecode = True
+from tools.course import variants
+from tools.course.assignment import assignment
+from tools.course.selftest import solution_of
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "course" / "gradescope"
 FIRST = "sgemm/01_coalesce"
+VARIANTS = "sgemm/02_tile"  # an assignment that has some
 SECRET = "a secret of the test's own"
 BUILD = None
 
@@ -58,6 +63,10 @@ class Layout(unittest.TestCase):
 
     def submit(self, file):
         shutil.copy(file, self.root / "submission" / "kernel.cuh")
+
+    def submitted_by(self, *students):
+        users = [{"email": student, "id": at, "name": "A Student"} for at, student in enumerate(students)]
+        (self.root / "submission_metadata.json").write_text(json.dumps({"id": 1, "users": users}))
 
     def check_format(self, result):
         self.assertEqual(formats.complaints_of_gradescope(result), [])
@@ -137,6 +146,14 @@ class Recipe(Layout):
         self.check_not_graded("source/assignment takes")
         (source / "assignment").write_text("sgemm/00_none\n")
         self.check_not_graded("no assignment 'sgemm/00_none'")
+        (source / "assignment").write_text(f"{VARIANTS} --variants\n")
+        self.check_not_graded("submission_metadata.json does not name one student")
+        self.submitted_by("a@b.org", "c@d.org")
+        self.check_not_graded("submission_metadata.json does not name one student")
+        self.submitted_by("a@b.org")
+        self.check_not_graded("can't read source/variants.csv")
+        (source / "variants.csv").write_text(f"student,assignment,variant\nc@d.org,{VARIANTS},2\na@b.org,{FIRST},1\n")
+        self.check_not_graded(f"variants.csv has 0 variants of {VARIANTS} for a@b.org")
         (source / "assignment").write_text(FIRST)
         (source / "secret").write_text("\n")
         self.check_not_graded("source/secret is empty")
@@ -194,6 +211,20 @@ class Graded(Layout):
             result, _ = self.run_autograder()
             self.assertTrue(0 < result["score"] <= 20)
             self.assertIn("failed", {test["status"] for test in result["tests"]})
+
+    def test_each_student_has_a_variant(self):
+        """The teacher's solution of one variant is right for the student who has it, and not for another one."""
+        self.needs_namespaces()
+        base = assignment(VARIANTS)
+        self.submit(solution_of(variants.variant(base, 2)))
+        (self.root / "source" / "assignment").write_text(f"{VARIANTS} --variants\n")
+        rows = ["student,assignment,variant", f"two@x.org,{VARIANTS},2", f"three@x.org,{VARIANTS},3"]
+        (self.root / "source" / "variants.csv").write_text("\n".join(rows) + "\n")
+        for student, full in (("two@x.org", True), ("three@x.org", False)):
+            with self.subTest(student):
+                self.submitted_by(student)
+                result, _ = self.run_autograder()
+                self.assertEqual(result["score"] == 100, full)
 
     def test_no_build_is_no_fault_of_the_student(self):
         self.needs_namespaces()

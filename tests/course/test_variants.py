@@ -261,10 +261,14 @@ class Handout(Variants):
         arguments = ["export", ONE, WITHOUT, "--students", target, "--variants-of", self.names("alice", "bob b")]
         status, said, error = command(commands, *arguments, "--secret", "secret")
         self.assertEqual((status, said), (0, f"wrote 2 assignments for 2 students to {target}\n"), error)
-        self.assertEqual({path.name for path in target.iterdir()}, {"alice", "bob b"})
+        self.assertEqual({path.name for path in target.iterdir()}, {"alice", "bob b", "variants.csv"})
+        with (target / "variants.csv").open(newline="") as table:
+            of_students = {row["student"]: (row["assignment"], int(row["variant"])) for row in csv.DictReader(table)}
+        self.assertEqual(of_students.keys(), {"alice", "bob b"})
         self.assertFalse([path for path in target.rglob("*") if path.stem in ("teacher", "solution", "wrong")])
         for who in ("alice", "bob b"):
             own = variants.of_student(assignment(ONE), "secret", who)
+            self.assertEqual(of_students[who], (ONE, own.variant))
             folder = target / who / ONE
             self.assertEqual((folder / own.contract.name).read_text(), own.contract.read_text())
             self.assertEqual((folder / "rubric.yaml").read_text(), (own.folder / "rubric.yaml").read_text())

@@ -282,9 +282,10 @@ class Check:
         path = self.root / "docs" / "measurements" / "cpu" / "thread_maps.json"
         done = subprocess.run([self.bin / "gemm", "map", "--json", "-"], text=True, capture_output=True)
         now = json.loads(done.stdout) if done.returncode == 0 else {}
-        for stage, committed in (read_json(path) if path.exists() else {"no file": None}).items():
+        committed = read_json(path) if path.exists() else {"no file": None}
+        for stage in sorted(now.keys() | committed.keys()):
             self.count["maps"] += 1
-            if now.get(stage) != committed:
+            if now.get(stage) != committed.get(stage):
                 self.problem(
                     path, 1, f"{stage}: not what the stage does now; ./lab map --cpu --json FILE writes it anew"
                 )

@@ -8,6 +8,9 @@
 #define EXPECT(is) \
   if (!(is)) std::printf("line %d: %s\n", __LINE__, #is)
 
+__device__ float lerp(float a, float b, float t) {  // std::lerp() is C++20's
+  return a + t * (b - a);
+}
 __device__ __noinline__ int next(int x) {
   return x + 1;
 }
@@ -30,6 +33,7 @@ __global__ void aligned(T* out) {
   if (t < 5) d[t] = 2;
   if (t < 4) e[t] = 4;
   __syncthreads();
+  EXPECT(lerp(1.0f, 3.0f, 0.5f) == 2.0f);
   EXPECT(reinterpret_cast<uintptr_t>(a) % 16 == 0 && reinterpret_cast<uintptr_t>(b) % 16 == 0);
   EXPECT(reinterpret_cast<uintptr_t>(c) % 32 == 0 && reinterpret_cast<uintptr_t>(e) % 16 == 0);
   EXPECT(a[7 - t] + b[7 - t] + c[t % 3] + d[t % 5] + e[t % 4] == 8 - t + 2 * (7 - t) + 7);

@@ -230,6 +230,32 @@ void streams() {
   EXPECT_DONE(cudaMemsetAsync(x, 0, 64, cudaStreamPerThread));
   EXPECT_DONE(cudaFreeAsync(x, cudaStreamPerThread));
   EXPECT_DONE(cudaDeviceSynchronize());
+  cudaMemPool_t pool, own;
+  EXPECT_DONE(cudaDeviceGetDefaultMemPool(&pool, 0));
+  EXPECT_ERROR(cudaErrorInvalidDevice, cudaDeviceGetDefaultMemPool(&pool, 1));
+  unsigned long long threshold = 1 << 20, bytes = 0;
+  EXPECT_DONE(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+  EXPECT_DONE(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes));
+  EXPECT(bytes == threshold);
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolCreate(&own, &properties));
+  properties.location = {cudaMemLocationTypeDevice, 0};
+  EXPECT_DONE(cudaMemPoolCreate(&own, &properties));
+  EXPECT_DONE(cudaMallocFromPoolAsync(&x, 64, own, nullptr));
+  EXPECT_DONE(cudaMemPoolGetAttribute(own, cudaMemPoolAttrUsedMemCurrent, &bytes));
+  EXPECT(bytes == 64);
+  EXPECT_DONE(cudaFreeAsync(x, nullptr));
+  EXPECT_DONE(cudaDeviceSynchronize());
+  EXPECT_DONE(cudaMemPoolGetAttribute(own, cudaMemPoolAttrUsedMemCurrent, &bytes));
+  EXPECT(bytes == 0);
+  EXPECT_DONE(cudaDeviceSetMemPool(0, own));
+  EXPECT_DONE(cudaDeviceGetMemPool(&pool, 0));
+  EXPECT(pool == own);
+  EXPECT_DONE(cudaMemPoolTrimTo(own, 0));
+  EXPECT_DONE(cudaMemPoolDestroy(own));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolDestroy(own));
+  EXPECT_DONE(cudaDeviceSynchronize());
 }
 
 void kernels() {

@@ -282,5 +282,24 @@ TEST(CountRules, DoNotDependOnHowManyBlocksRunAtATime) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(run(false), alone);
 }
 
+// Block b reads 32 words b + 1 times, as many different ones as `apart` says, and the first lane writes a word.
+__global__ void uneven_kernel(const float* in, float* out, int apart) {
+  float sum = 0.0f;
+  for (unsigned i = 0; i <= blockIdx.x; ++i) sum += in[i * apart + threadIdx.x];
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+TEST(CountRules, TheBlockThatTouchesMost) {
+  const auto in = zeros<float>(256), out = zeros<float>(8);
+  const auto most = [&](int apart, bool asked = true) {
+    const auto launches = [&] {
+      EXPECT_TRUE(launch(uneven_kernel, {.grid = 8, .block = 32}, in.data(), out.data(), apart));
+    };
+    return observe(launches, {.sectors_of_blocks = asked}).most_sectors_of_a_block;
+  };
+  EXPECT_EQ(most(32), 8u * 4 + 1);
+  EXPECT_EQ(most(0), 4u + 1);  // the same sectors again are no more
+  EXPECT_EQ(most(32, false), 0u);
+}
+
 }  // namespace
 }  // namespace gemm

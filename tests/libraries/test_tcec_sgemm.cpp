@@ -11,7 +11,7 @@ namespace gemm {
 namespace {
 
 constexpr float NAN_F = std::numeric_limits<float>::quiet_NaN(), INF_F = std::numeric_limits<float>::infinity();
-constexpr TcecOperation NONE = TcecOperation::none, TRANSPOSE = TcecOperation::transpose;
+constexpr tcec_sgemm::Operation NONE = tcec_sgemm::Operation::none, TRANSPOSE = tcec_sgemm::Operation::transpose;
 
 class TcecSgemm : public DeviceTest {
  protected:
@@ -33,7 +33,7 @@ struct Matrix {
       for (int i = 0; i < rows; ++i) (*this)(i, j) = generate(static_cast<std::uint64_t>(j) * rows + i);
   }
   float& operator()(int i, int j) { return data[static_cast<std::size_t>(j) * ld + i]; }
-  float at(TcecOperation op, int i, int j) const {
+  float at(tcec_sgemm::Operation op, int i, int j) const {
     return op == NONE ? data[static_cast<std::size_t>(j) * ld + i] : data[static_cast<std::size_t>(i) * ld + j];
   }
 };
@@ -45,12 +45,12 @@ DeviceArray<float> on_device(const std::vector<float>& host) {
 }
 
 // A matrix of the product's shape as op() wants it stored.
-Matrix stored(TcecOperation op, int rows, int cols, int padding, unsigned seed, Distribution distribution) {
+Matrix stored(tcec_sgemm::Operation op, int rows, int cols, int padding, unsigned seed, Distribution distribution) {
   return op == NONE ? Matrix(rows, cols, padding, seed, distribution) : Matrix(cols, rows, padding, seed, distribution);
 }
 
 struct Case {
-  TcecProduct product;
+  tcec_sgemm::Product product;
   float alpha = 1, beta = 0;
   int padding = 0;
   Distribution distribution = Distribution::uniform;
@@ -58,7 +58,7 @@ struct Case {
 
 // alpha op(A) op(B) + beta C in FP64, and the same of magnitudes; NaN and infinity as they come.
 void expect_close(const Case& c, const Matrix& a, const Matrix& b, const Matrix& before, const Matrix& after) {
-  const TcecProduct& p = c.product;
+  const tcec_sgemm::Product& p = c.product;
   const double bound = 0x1p-21 * (1 + std::sqrt(p.k) / 16);
   for (int j = 0; j < p.n; ++j) {
     for (int i = 0; i < p.m; ++i) {
@@ -83,16 +83,17 @@ void expect_close(const Case& c, const Matrix& a, const Matrix& b, const Matrix&
 }
 
 void run(const Case& c) {
-  const TcecProduct& p = c.product;
+  const tcec_sgemm::Product& p = c.product;
   const Matrix a = stored(p.op_a, p.m, p.k, c.padding, 1, c.distribution);
   const Matrix b = stored(p.op_b, p.k, p.n, c.padding, 2, c.distribution);
   Matrix before(p.m, p.n, c.padding, 3, c.distribution);
   if (c.beta == 0) std::fill(before.data.begin(), before.data.end(), NAN_F);
   const auto da = on_device(a.data), db = on_device(b.data), dc = on_device(before.data);
-  const std::size_t bytes = tcec_sgemm_workspace(p);
+  const std::size_t bytes = tcec_sgemm::sgemm_workspace(p);
   const DeviceArray<unsigned char> workspace(bytes);
-  const TcecStatus status = tcec_sgemm(nullptr, p, c.alpha, da.data(), std::max(a.ld, 1), db.data(), std::max(b.ld, 1),
-                                       c.beta, dc.data(), std::max(before.ld, 1), workspace.data(), bytes);
+  const tcec_sgemm::Status status =
+      tcec_sgemm::sgemm(nullptr, p, c.alpha, da.data(), std::max(a.ld, 1), db.data(), std::max(b.ld, 1), c.beta,
+                        dc.data(), std::max(before.ld, 1), workspace.data(), bytes);
   ASSERT_TRUE(status) << status.reason;
   Matrix after = before;
   after.data = dc.to_host();
@@ -100,9 +101,10 @@ void run(const Case& c) {
 }
 
 TEST_F(TcecSgemm, AllTransposes) {
-  for (const TcecOperation op_a : {NONE, TRANSPOSE})
-    for (const TcecOperation op_b : {NONE, TRANSPOSE})
-      for (const TcecPolicy policy : {TcecPolicy::automatic, TcecPolicy::fp16, TcecPolicy::tf32}) {
+  for (const tcec_sgemm::Operation op_a : {NONE, TRANSPOSE})
+    for (const tcec_sgemm::Operation op_b : {NONE, TRANSPOSE})
+      for (const tcec_sgemm::Policy policy :
+           {tcec_sgemm::Policy::automatic, tcec_sgemm::Policy::fp16, tcec_sgemm::Policy::tf32}) {
         run({.product = {op_a, op_b, 67, 45, 83, policy}, .alpha = 1.5f, .beta = -0.5f, .padding = 3});
         run({.product = {op_a, op_b, 130, 20, 300, policy}, .padding = 4});
       }
@@ -119,7 +121,7 @@ TEST_F(TcecSgemm, SmallAndEmpty) {
 TEST_F(TcecSgemm, LongSums) {
   for (const int k : {129, 513, 2049, 4097, 8193}) run({.product = {k % 3 ? NONE : TRANSPOSE, TRANSPOSE, 5, 7, k}});
   for (const int k : {65, 257, 1025, 4097})
-    run({.product = {k % 3 ? TRANSPOSE : NONE, NONE, 7, 5, k, TcecPolicy::tf32}});
+    run({.product = {k % 3 ? TRANSPOSE : NONE, NONE, 7, 5, k, tcec_sgemm::Policy::tf32}});
 }
 
 TEST_F(TcecSgemm, Distributions) {
@@ -134,12 +136,13 @@ TEST_F(TcecSgemm, NoLostDigits) {
   for (int i = 0; i < 8; ++i) a(i, 0) = 1, a(i, 1) = std::ldexp(1.2345678f, -30 - i);
   for (int j = 0; j < 4; ++j) b(0, j) = j == 0, b(1, j) = 1.1111111f;
   const auto da = on_device(a.data), db = on_device(b.data);
-  for (const TcecPolicy policy : {TcecPolicy::automatic, TcecPolicy::tf32, TcecPolicy::fp16}) {
-    const TcecProduct p{NONE, NONE, 8, 4, 2, policy};
-    const std::size_t bytes = tcec_sgemm_workspace(p);
+  for (const tcec_sgemm::Policy policy :
+       {tcec_sgemm::Policy::automatic, tcec_sgemm::Policy::tf32, tcec_sgemm::Policy::fp16}) {
+    const tcec_sgemm::Product p{NONE, NONE, 8, 4, 2, policy};
+    const std::size_t bytes = tcec_sgemm::sgemm_workspace(p);
     const DeviceArray<unsigned char> workspace(bytes);
     const DeviceArray<float> dc(32);
-    ASSERT_TRUE(tcec_sgemm(nullptr, p, 1, da.data(), 8, db.data(), 2, 0, dc.data(), 8, workspace.data(), bytes));
+    ASSERT_TRUE(tcec_sgemm::sgemm(nullptr, p, 1, da.data(), 8, db.data(), 2, 0, dc.data(), 8, workspace.data(), bytes));
     const auto c = dc.to_host();
     double worst = 0;
     for (int i = 0; i < 8; ++i) {
@@ -148,7 +151,7 @@ TEST_F(TcecSgemm, NoLostDigits) {
         worst = std::max(worst, std::fabs(c[j * 8 + i] - expected) / expected);
       }
     }
-    if (policy == TcecPolicy::fp16)
+    if (policy == tcec_sgemm::Policy::fp16)
       EXPECT_GT(worst, 1e-3);  // or this test could not tell
     else
       EXPECT_LT(worst, 0x1p-21);
@@ -159,14 +162,15 @@ TEST_F(TcecSgemm, InfinityAndNan) {
   Matrix a(40, 30, 0, 1), b(30, 50, 0, 2);
   a(3, 4) = INF_F, a(7, 9) = -INF_F, b(5, 11) = NAN_F, b(2, 20) = INF_F, a(9, 0) = std::numeric_limits<float>::max();
   const auto da = on_device(a.data), db = on_device(b.data);
-  for (const TcecPolicy policy : {TcecPolicy::automatic, TcecPolicy::tf32, TcecPolicy::fp16}) {
+  for (const tcec_sgemm::Policy policy :
+       {tcec_sgemm::Policy::automatic, tcec_sgemm::Policy::tf32, tcec_sgemm::Policy::fp16}) {
     const Case c{.product = {NONE, NONE, 40, 50, 30, policy}};
-    const std::size_t bytes = tcec_sgemm_workspace(c.product);
+    const std::size_t bytes = tcec_sgemm::sgemm_workspace(c.product);
     const DeviceArray<unsigned char> workspace(bytes);
     Matrix after(40, 50, 0, 3);
     const auto dc = on_device(after.data);
-    ASSERT_TRUE(
-        tcec_sgemm(nullptr, c.product, 1, da.data(), 40, db.data(), 30, 0, dc.data(), 40, workspace.data(), bytes));
+    ASSERT_TRUE(tcec_sgemm::sgemm(nullptr, c.product, 1, da.data(), 40, db.data(), 30, 0, dc.data(), 40,
+                                  workspace.data(), bytes));
     after.data = dc.to_host();
     for (float& x : after.data)  // what overflows in FP32, FP64 holds
       if (std::fabs(x) > 1e38f) x = std::isinf(x) ? x : 0;
@@ -183,7 +187,7 @@ TEST_F(TcecSgemm, Batches) {
   constexpr int M = 33, N = 20, K = 47, BATCH = 5;
   const Case c{.product = {NONE, TRANSPOSE, M, N, K}, .alpha = 2, .beta = 1};
   const Matrix a(M, K, 0, 1);  // of all
-  const std::size_t bytes = tcec_sgemm_workspace(c.product, BATCH);
+  const std::size_t bytes = tcec_sgemm::sgemm_workspace(c.product, BATCH);
   const DeviceArray<unsigned char> workspace(bytes);
   std::vector<Matrix> b, before;
   std::vector<float> all_b, all_c;
@@ -205,8 +209,9 @@ TEST_F(TcecSgemm, Batches) {
     }
   };
   const auto strided = on_device(all_c), anywhere = on_device(all_c);
-  TcecStatus status = tcec_sgemm_strided_batched(nullptr, c.product, 2, da.data(), M, 0, db.data(), N + 2, stride_b, 1,
-                                                 strided.data(), M + 1, stride_c, BATCH, workspace.data(), bytes);
+  tcec_sgemm::Status status =
+      tcec_sgemm::sgemm_strided_batched(nullptr, c.product, 2, da.data(), M, 0, db.data(), N + 2, stride_b, 1,
+                                        strided.data(), M + 1, stride_c, BATCH, workspace.data(), bytes);
   ASSERT_TRUE(status) << status.reason;
   check(strided);
   std::vector<const float*> as(BATCH, da.data()), bs;
@@ -218,49 +223,49 @@ TEST_F(TcecSgemm, Batches) {
     check_cuda(cudaMemcpy(to, from.data(), from.size() * sizeof(from[0]), cudaMemcpyHostToDevice), "copy pointers");
   };
   copy(pa.data(), as), copy(pb.data(), bs), copy(pc.data(), cs);
-  status = tcec_sgemm_batched(nullptr, c.product, 2, pa.data(), M, pb.data(), N + 2, 1, pc.data(), M + 1, BATCH,
-                              workspace.data(), bytes);
+  status = tcec_sgemm::sgemm_batched(nullptr, c.product, 2, pa.data(), M, pb.data(), N + 2, 1, pc.data(), M + 1, BATCH,
+                                     workspace.data(), bytes);
   ASSERT_TRUE(status) << status.reason;
   check(anywhere);
 }
 
 TEST_F(TcecSgemm, RefusesBadArguments) {
-  const TcecProduct p{NONE, NONE, 8, 8, 8};
-  const std::size_t bytes = tcec_sgemm_workspace(p);
+  const tcec_sgemm::Product p{NONE, NONE, 8, 8, 8};
+  const std::size_t bytes = tcec_sgemm::sgemm_workspace(p);
   const DeviceArray<float> x(64);
   const DeviceArray<unsigned char> workspace(bytes);
-  const auto call = [&](const TcecProduct& product, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
-                        float* c, std::int64_t ldc, void* scratch, std::size_t size) {
-    const TcecStatus status = tcec_sgemm(nullptr, product, 1, a, lda, b, ldb, 0, c, ldc, scratch, size);
-    EXPECT_EQ(status.code == TcecCode::ok, status.reason.empty());
+  const auto call = [&](const tcec_sgemm::Product& product, const float* a, std::int64_t lda, const float* b,
+                        std::int64_t ldb, float* c, std::int64_t ldc, void* scratch, std::size_t size) {
+    const tcec_sgemm::Status status = tcec_sgemm::sgemm(nullptr, product, 1, a, lda, b, ldb, 0, c, ldc, scratch, size);
+    EXPECT_EQ(status.code == tcec_sgemm::Code::ok, status.reason.empty());
     EXPECT_EQ(status.reason.find('\n'), std::string::npos);
     return status.code;
   };
   float* const d = x.data();
   unsigned char* const w = workspace.data();
-  EXPECT_EQ(call(p, d, 8, d, 8, d, 8, w, bytes), TcecCode::ok);
-  EXPECT_EQ(call({NONE, NONE, -1, 8, 8}, d, 8, d, 8, d, 8, w, bytes), TcecCode::invalid);
-  EXPECT_EQ(call({NONE, NONE, 8, 8, -8}, d, 8, d, 8, d, 8, w, bytes), TcecCode::invalid);
-  EXPECT_EQ(call(p, d, 7, d, 8, d, 8, w, bytes), TcecCode::invalid);
-  EXPECT_EQ(call(p, d, 8, d, 7, d, 8, w, bytes), TcecCode::invalid);
-  EXPECT_EQ(call(p, d, 8, d, 8, d, 7, w, bytes), TcecCode::invalid);
-  EXPECT_EQ(call(p, nullptr, 8, d, 8, d, 8, w, bytes), TcecCode::invalid);
-  EXPECT_EQ(call(p, d, 8, nullptr, 8, d, 8, w, bytes), TcecCode::invalid);
-  EXPECT_EQ(call(p, d, 8, d, 8, nullptr, 8, w, bytes), TcecCode::invalid);
+  EXPECT_EQ(call(p, d, 8, d, 8, d, 8, w, bytes), tcec_sgemm::Code::ok);
+  EXPECT_EQ(call({NONE, NONE, -1, 8, 8}, d, 8, d, 8, d, 8, w, bytes), tcec_sgemm::Code::invalid);
+  EXPECT_EQ(call({NONE, NONE, 8, 8, -8}, d, 8, d, 8, d, 8, w, bytes), tcec_sgemm::Code::invalid);
+  EXPECT_EQ(call(p, d, 7, d, 8, d, 8, w, bytes), tcec_sgemm::Code::invalid);
+  EXPECT_EQ(call(p, d, 8, d, 7, d, 8, w, bytes), tcec_sgemm::Code::invalid);
+  EXPECT_EQ(call(p, d, 8, d, 8, d, 7, w, bytes), tcec_sgemm::Code::invalid);
+  EXPECT_EQ(call(p, nullptr, 8, d, 8, d, 8, w, bytes), tcec_sgemm::Code::invalid);
+  EXPECT_EQ(call(p, d, 8, nullptr, 8, d, 8, w, bytes), tcec_sgemm::Code::invalid);
+  EXPECT_EQ(call(p, d, 8, d, 8, nullptr, 8, w, bytes), tcec_sgemm::Code::invalid);
   EXPECT_EQ(call(p, reinterpret_cast<float*>(reinterpret_cast<char*>(d) + 1), 8, d, 8, d, 8, w, bytes),
-            TcecCode::invalid);
-  EXPECT_EQ(call(p, d, 8, d, 8, d, 8, w, bytes - 1), TcecCode::invalid);
-  EXPECT_EQ(call(p, d, 8, d, 8, d, 8, nullptr, bytes), TcecCode::invalid);
-  EXPECT_EQ(call(p, d, 8, d, 8, d, 8, w + 4, bytes), TcecCode::invalid);
-  EXPECT_EQ(call({NONE, NONE, 0, 8, 8}, nullptr, 1, nullptr, 8, nullptr, 1, nullptr, 0), TcecCode::ok);
-  EXPECT_EQ(call({NONE, NONE, 8, 8, 0}, nullptr, 8, nullptr, 1, d, 8, w, bytes), TcecCode::ok);
-  EXPECT_EQ(tcec_sgemm_workspace({NONE, NONE, 8, -8, 8}), 0u);
-  EXPECT_EQ(tcec_sgemm_strided_batched(nullptr, p, 1, d, 8, 0, d, 8, 0, 0, d, 8, 63, 2, w, bytes).code,
-            TcecCode::invalid);
-  EXPECT_EQ(tcec_sgemm_batched(nullptr, p, 1, nullptr, 8, nullptr, 8, 0, nullptr, 8, 2, w, bytes).code,
-            TcecCode::invalid);
-  EXPECT_EQ(tcec_sgemm_batched(nullptr, p, 1, nullptr, 8, nullptr, 8, 0, nullptr, 8, -2, w, bytes).code,
-            TcecCode::invalid);
+            tcec_sgemm::Code::invalid);
+  EXPECT_EQ(call(p, d, 8, d, 8, d, 8, w, bytes - 1), tcec_sgemm::Code::invalid);
+  EXPECT_EQ(call(p, d, 8, d, 8, d, 8, nullptr, bytes), tcec_sgemm::Code::invalid);
+  EXPECT_EQ(call(p, d, 8, d, 8, d, 8, w + 4, bytes), tcec_sgemm::Code::invalid);
+  EXPECT_EQ(call({NONE, NONE, 0, 8, 8}, nullptr, 1, nullptr, 8, nullptr, 1, nullptr, 0), tcec_sgemm::Code::ok);
+  EXPECT_EQ(call({NONE, NONE, 8, 8, 0}, nullptr, 8, nullptr, 1, d, 8, w, bytes), tcec_sgemm::Code::ok);
+  EXPECT_EQ(tcec_sgemm::sgemm_workspace({NONE, NONE, 8, -8, 8}), 0u);
+  EXPECT_EQ(tcec_sgemm::sgemm_strided_batched(nullptr, p, 1, d, 8, 0, d, 8, 0, 0, d, 8, 63, 2, w, bytes).code,
+            tcec_sgemm::Code::invalid);
+  EXPECT_EQ(tcec_sgemm::sgemm_batched(nullptr, p, 1, nullptr, 8, nullptr, 8, 0, nullptr, 8, 2, w, bytes).code,
+            tcec_sgemm::Code::invalid);
+  EXPECT_EQ(tcec_sgemm::sgemm_batched(nullptr, p, 1, nullptr, 8, nullptr, 8, 0, nullptr, 8, -2, w, bytes).code,
+            tcec_sgemm::Code::invalid);
 }
 
 }  // namespace

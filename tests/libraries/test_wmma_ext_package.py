@@ -84,6 +84,15 @@ def check_versions(folder):
             sys.exit(f"find_package(wmma_ext {asked}) beside {own}:\n{done.stdout}{done.stderr}")
 
 
+def check_nothing_to_install(build, folder):
+    """Of libraries that a CPU build doesn't install it says so, instead of success."""
+    for name in ("staged_gemm", "tall_skinny", "tcec_sgemm"):
+        command = ["cmake", "--install", build, "--component", name, "--prefix", folder / "none"]
+        done = subprocess.run([str(word) for word in command], text=True, capture_output=True)
+        if done.returncode == 0 or f"{name}: nothing to install from a CPU build" not in done.stderr:
+            sys.exit(f"--component {name}: status {done.returncode}\n{done.stderr}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build")
@@ -121,6 +130,7 @@ def main():
         check_versions(folder)
         if options.cxx:
             check_refusal(options.cxx, folder)
+            check_nothing_to_install(options.build, folder)
             return
         (folder / "CMakeLists.txt").write_text(PROJECT)
         for way, use in {

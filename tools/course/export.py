@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import pathlib
 import re
 import shutil
@@ -12,6 +13,7 @@ from tools.course import variants
 from tools.course.assignment import Assignment, points_table
 
 MARK = "<!-- points -->"
+TABLE = "variants.csv"
 LINK = re.compile(r"\]\((?!https?:|#)([^)]+)\)")
 
 
@@ -34,19 +36,26 @@ def write_for_students(assignment: Assignment, folder: pathlib.Path) -> None:
 
 
 def export(target: pathlib.Path, found: list[Assignment], students: list[str] | None, secret: str) -> int:
-    """Whole or not at all: into a folder that does not exist yet. With students, a folder for each."""
+    """Whole or not at all: into a folder that does not exist yet. With students, a folder for each, and for the teacher
+    a table of who has which variant."""
     if target.exists():
         fail(f"{target} exists already")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent) as name:
             made = pathlib.Path(name, "course")
+            rows = [("student", "assignment", "variant")]
             for assignment in found:
                 if students is None:
                     write_for_students(assignment, made / assignment.id)
                 for student in students or ():
                     own = variants.of_student(assignment, secret, student)
                     write_for_students(own, made / student / assignment.id)
+                    if own.variant:
+                        rows.append((student, assignment.id, str(own.variant)))
+            if students:
+                with (made / TABLE).open("w", newline="") as table:
+                    csv.writer(table, lineterminator="\n").writerows(rows)
             made.rename(target)
     except OSError as error:
         fail(f"can't write {target}: {error.strerror}")

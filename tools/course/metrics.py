@@ -16,6 +16,7 @@ WHOLE = (
     "tensor_flops_over_needed",
     "other_flops_over_needed",
     "shared_bytes_per_block",
+    "most_sectors_of_a_block",
 )
 METRICS = (*WHOLE, *(f"global_load.{part}" for part in PARTS))  # and of the other kinds of memory
 
@@ -60,6 +61,7 @@ def metric(name: str, found: Json) -> float | None:
         "tensor_flops_over_needed": lambda: over(counts["tensor_flops"], found["compulsory_flops"]),
         "other_flops_over_needed": lambda: over(counts["flops"] - counts["tensor_flops"], found["compulsory_flops"]),
         "shared_bytes_per_block": lambda: float(counts["shared_bytes_per_block"]),
+        "most_sectors_of_a_block": lambda: float(counts["most_sectors_of_a_block"]),
     }[name]()
 
 

@@ -55,6 +55,7 @@ def problems_of(assignment: Assignment, secret: str) -> list[tuple[Item, Json]]:
             problem = problem_of(generator, each, assignment)
             if item.kind == "count":
                 problem["count"] = True
+                problem["sectors_of_blocks"] = item.metric == "most_sectors_of_a_block"
             if item.kind == "reproducible":
                 problem["runs"] = RUNS
             found.append((item, problem))

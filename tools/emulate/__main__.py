@@ -70,8 +70,10 @@ def main() -> int:
         if value:
             environment[name] = value
     try:
-        program = build(options.build, options.files, options.folders, options.macros)
+        program = build(options.build, options.files, options.folders, options.macros, options.sm)
     except Unbuildable as error:
+        if not str(error):
+            return 2
         fail(str(error))
     return run_program(program, arguments, environment, options.timeout)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import pathlib
@@ -13,11 +14,12 @@ from collections.abc import Sequence
 from tools.repository import ROOT
 
 LAUNCHER = ROOT / "common/cmake/compile_program.py"
+REFUSED = 3  # the launcher's exit status after one line that says all
 MOST_KEPT = 200  # programs, and as many objects: the oldest go
 
 
 class Unbuildable(Exception):
-    """In one line; the compiler has said why."""
+    """In one line; the compiler has said why. Empty: it has said all."""
 
 
 def words_of(file: pathlib.Path) -> list[str]:
@@ -32,16 +34,23 @@ def object_of(file: pathlib.Path, number: int, folder: pathlib.Path) -> pathlib.
 
 
 def forget_old(folder: pathlib.Path) -> None:
-    """All but those that were used last."""
-    entries = sorted(folder.iterdir(), key=lambda entry: entry.stat().st_mtime, reverse=True)
-    for entry in entries[MOST_KEPT:]:
+    """All but those that were used last. Others may do the same at the same time."""
+    used: dict[pathlib.Path, float] = {}
+    for entry in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            used[entry] = entry.stat().st_mtime
+    for entry in sorted(used, key=lambda entry: used[entry], reverse=True)[MOST_KEPT:]:
         entry.unlink(missing_ok=True)
 
 
 def build(
-    build_folder: pathlib.Path, files: Sequence[pathlib.Path], folders: Sequence[str], macros: Sequence[str]
+    build_folder: pathlib.Path,
+    files: Sequence[pathlib.Path],
+    folders: Sequence[str],
+    macros: Sequence[str],
+    capability: str | None = None,
 ) -> pathlib.Path:
-    """The program's path."""
+    """The program's path. `capability`: what __CUDA_ARCH__ is for, such as 80."""
     home = build_folder / "emulate"
     compiler, *flags = words_of(home / "compile")
     link = words_of(home / "link")
@@ -50,6 +59,8 @@ def build(
         folder.mkdir(exist_ok=True)
     asked = [f"-I{folder}" for folder in folders] + [f"-D{macro}" for macro in macros]
     environment = dict(os.environ, SIMT_CACHE=str(objects_kept))
+    if capability:
+        environment["SIMT_SM"] = capability
     with tempfile.TemporaryDirectory(dir=home) as name:
         work = pathlib.Path(name)
         objects = [object_of(file, number, work) for number, file in enumerate(files)]
@@ -71,9 +82,11 @@ def build(
                 made,
             ]
             running.append(subprocess.Popen([str(word) for word in command], env=environment))
-        failed = [str(file) for file, process in zip(files, running, strict=True) if process.wait() != 0]
+        status = {str(file): process.wait() for file, process in zip(files, running, strict=True)}
+        failed = [file for file, ended in status.items() if ended != 0]
         if failed:
-            raise Unbuildable(f"{', '.join(failed)}: does not compile")
+            is_said = all(status[file] == REFUSED for file in failed)
+            raise Unbuildable("" if is_said else f"{', '.join(failed)}: does not compile")
         key = hashlib.sha256("\0".join(link).encode())
         library = next(pathlib.Path(word) for word in link if word.endswith("libstaged_simt.a"))
         if not library.is_file():

@@ -92,6 +92,13 @@ set_up_browser() {
   command -v chromium > /dev/null || say "no chromium: tests of what is read in a browser are skipped"
 }
 
+# For the Python package of the libraries, which is built where there is an nvcc. Without them its test is skipped, and says so.
+set_up_python_headers() {
+  [[ -n $(find_nvcc) ]] || return 0
+  [[ ! -e $(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h ]] || return 0
+  [[ $EUID != 0 && -z $yes && -z ${CI:-} ]] || (install_packages python3-dev) || true
+}
+
 set_up_cuda() {
   local nvcc
   nvcc=$(find_nvcc)

@@ -189,7 +189,8 @@ def instructions_of(result: Json, steps: float, flops: float, code: MachineCode,
 def measure(folder: pathlib.Path, ladder: Ladder, code: MachineCode) -> Json:
     with tempfile.TemporaryDirectory() as place:
         out = pathlib.Path(place, "ladder.json")
-        command = [folder / "gemm", "ladder", ladder.shape, *ladder.options, "--json", out]
+        # No time limit: these shapes are large, and the machine may be busy.
+        command = [folder / "gemm", "ladder", ladder.shape, *ladder.options, "--timeout", "0", "--json", out]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             fail(f"{' '.join(map(str, command))}: {(done.stdout + done.stderr).strip()[-300:]}")

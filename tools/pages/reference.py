@@ -52,6 +52,22 @@ CEILINGS = (
 )
 
 
+def loads_in_flight() -> list[tuple[float, float]]:
+    """How fast the probe `bandwidth` was with so many bytes in flight: of an SM, and GB/s of its fastest kernel. Up to
+    the most bytes that still help."""
+    fastest: dict[float, float] = {}
+    for each in read_json(GPU / "probes" / "bandwidth.json")["results"]:
+        if each["warps_per_sm"] and "gbs" in each:
+            in_flight = each["bytes_in_flight_per_sm"]
+            fastest[in_flight] = max(each["gbs"], fastest.get(in_flight, 0.0))
+    points: list[tuple[float, float]] = []
+    for in_flight, gbs in sorted(fastest.items()):
+        if points and gbs <= points[-1][1]:
+            break
+        points.append((in_flight, gbs))
+    return points
+
+
 def reference() -> Json:
     bounds = (read_json_if_there(BOUNDS) or {"ladders": {}})["ladders"]
     run = read_json(GPU / "tensor_s.json")  # the ceilings of all kinds of cores
@@ -77,6 +93,7 @@ def reference() -> Json:
             "library": f"cuBLAS {run['cublas']}",
             "sm_count": run["sm_count"],
             "ceilings": {key: run["ceilings"][key] for key in CEILINGS},
+            "loads_in_flight": loads_in_flight(),
             "ladders": ladders,
         }
     )

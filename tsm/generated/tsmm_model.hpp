@@ -110,6 +110,7 @@ inline int tsmm_resident(int m, int n, bool is_complex, const KernelOptions& o) 
 inline std::string tsmm_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
   if (o.products && (!is_complex || o.products != 4)) return "a product of complex numbers is four of real ones here";
   if (o.unroll > most_unroll) return "TSMM unrolls up to " + std::to_string(most_unroll) + " rows";
+  if (32 % o.threads_per_row != 0 || o.threads_per_row == 32) return "a row belongs to 1, 2, 4, 8 or 16 threads here";
   if (o.threads_per_row > 1 && o.threads_per_row / 2 >= n) {
     return std::to_string(o.threads_per_row) + " threads for rows of " + std::to_string(n) +
            ": half of them would have nothing to do";

@@ -24,6 +24,12 @@ const DeviceInfo& open_device() {
   return info;
 }
 
+const CurrentDevice& current_device() {
+  open_device();
+  static const CurrentDevice executor;
+  return executor;
+}
+
 std::optional<KernelResources> kernel_resources(const void*) {
   return std::nullopt;
 }

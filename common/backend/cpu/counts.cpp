@@ -12,6 +12,7 @@
 #include "common/simt/observe/fma_count.hpp"
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/inspection.hpp"
+#include "common/simt/observe/touched_sectors.hpp"
 
 namespace gemm {
 namespace {
@@ -39,13 +40,16 @@ std::uint64_t volume(dim3 d) {
 
 }  // namespace
 
-Observation observe(const std::function<void()>& run, bool in_order) {
+Observation observe(const std::function<void()>& run, Looking looking) {
   const auto result = std::make_shared<simt::InspectionResult>();
   const auto begin = std::chrono::steady_clock::now();
   Observation observation;
+  simt::TouchedSectors touched;
   {
     simt::Inspection inspection(*result);
-    if (in_order) inspection.on_global_write = [](const auto&...) {};
+    if (looking.sectors_of_blocks)
+      inspection.on_request = [&](const simt::WarpRequest& request) { touched.add(request); };
+    if (looking.in_order) inspection.on_global_write = [](const auto&...) {};
     if (std::string thrown = exception_in(run); !thrown.empty()) observation.defects.push_back(std::move(thrown));
   }
   const auto end = std::chrono::steady_clock::now();
@@ -65,6 +69,7 @@ Observation observe(const std::function<void()>& run, bool in_order) {
   }
   observation.seconds = std::chrono::duration<double>(end - begin).count();
   observation.detail = result;
+  if (looking.sectors_of_blocks) observation.most_sectors_of_a_block = touched.most_of_a_block();
   return observation;
 }
 

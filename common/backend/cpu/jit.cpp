@@ -130,9 +130,8 @@ std::string missing_compiler(const std::string& target) {
   return "needs NVRTC (libnvrtc.so) to compile for " + target + ": no CUDA toolkit found";
 }
 
-const std::string& native_jit_target() {
-  static const std::string target = "cpu";
-  return target;
+std::string native_jit_target() {
+  return "cpu";
 }
 
 JitKernel load_kernel(const JitBinary& binary, const fs::path& file) {

@@ -58,7 +58,7 @@ std::string bytes_of(const Holding& holding) {
 }  // namespace
 
 struct RemoteStage::Question {
-  bool in_order = false;
+  Looking looking = {};
   const void* watched = nullptr;
   int multiprocessors = 0;
 };
@@ -149,7 +149,7 @@ std::optional<RemoteStage::Reply> RemoteStage::ask(const Contender& contender, P
   problem.kernel = contender.kernel.value_or(problem.kernel);
   const std::vector<Holding> operands = question.multiprocessors ? std::vector<Holding>() : operands_of(problem);
   wire::Writer request;
-  put(request, {contender.stage->id, problem, operands, question.in_order,
+  put(request, {contender.stage->id, problem, operands, question.looking,
                 reinterpret_cast<std::uintptr_t>(question.watched), order_, question.multiprocessors});
   for (const Holding& operand : operands) {
     request.put(bytes_of(operand));
@@ -176,7 +176,7 @@ std::optional<RemoteStage::Reply> RemoteStage::ask(const Contender& contender, P
 StageRun RemoteStage::run(const Contender& contender, const Problem& problem, bool in_order) {
   StageRun lost;
   try {
-    if (auto reply = ask(contender, problem, {.in_order = in_order})) {
+    if (auto reply = ask(contender, problem, {.looking = {in_order, sectors_of_blocks_}})) {
       wire::Reader& reader = reply->reader;
       StageRun run = get_run(reader);
       if (!run.observation.detail) throw std::runtime_error("no counts");
@@ -383,7 +383,7 @@ std::string answer_to(wire::Reader& reader, const Contender& contender) {
     writer.put(Answer::writer);
     writer.put(last_writer_here(contender, problem, watched).value_or(""));
   } else {
-    const StageRun run = run_here(contender, problem, request.in_order);
+    const StageRun run = run_here(contender, problem, request.looking);
     writer.put(Answer::run);
     put(writer, run, false);
     for (void* const operand : ours) {

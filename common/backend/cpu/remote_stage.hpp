@@ -26,6 +26,8 @@ class RemoteStage {
   StageRun run(const Contender& contender, const Problem& problem, bool in_order);
   /// In which order the blocks of later launches begin (simt::set_block_order).
   void set_block_order(unsigned order) { order_ = order; }
+  /// Whether later launches tell Observation::most_sectors_of_a_block.
+  void count_sectors_of_blocks(bool count) { sectors_of_blocks_ = count; }
 
   std::optional<std::string> last_writer(const Contender& contender, const Problem& problem, const void* address);
 
@@ -48,6 +50,7 @@ class RemoteStage {
   int child_ = 0, socket_ = -1;
   bool late_ = false;
   unsigned order_ = 0;
+  bool sectors_of_blocks_ = false;
 };
 
 /// The program that all stages are run by from now on. `file`: the same, as it is here, for its symbols.

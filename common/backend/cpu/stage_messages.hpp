@@ -16,7 +16,7 @@ struct RunRequest {
   std::string stage;  ///< its id
   Problem problem;
   std::vector<simt::GlobalMemory::Holding> operands;  ///< that the problem's pointers lead to
-  bool in_order = false;
+  Looking looking;
   /// Asks who wrote this address last; null: for a StageRun.
   std::uintptr_t watched = 0;
   unsigned order = 0;  ///< of the blocks, as for simt::set_block_order()
@@ -58,7 +58,7 @@ enum class Answer { run, writer, seen, plan, out_of_device_memory, device_error,
 inline void put(wire::Writer& writer, const RunRequest& request) {
   writer.put(request.stage);
   writer.put(request.problem);
-  writer.put(request.in_order);
+  writer.put(request.looking);
   writer.put(request.watched);
   writer.put(request.order);
   writer.put(request.multiprocessors);
@@ -82,7 +82,7 @@ inline RunRequest get_request(wire::Reader& reader) {
   RunRequest request;
   reader.get(request.stage);
   reader.get(request.problem);
-  reader.get(request.in_order);
+  reader.get(request.looking);
   reader.get(request.watched);
   reader.get(request.order);
   reader.get(request.multiprocessors);
@@ -211,6 +211,7 @@ inline void put(wire::Writer& writer, const StageRun& run, bool counted) {
   writer.put(seen.defects);
   writer.put(seen.warnings);
   writer.put(seen.seconds);
+  writer.put(seen.most_sectors_of_a_block);
   writer.put(counted);
   if (counted) return put(writer, Account{counts_of(seen), line_counts_of(seen)});
   put(writer, *static_cast<const simt::InspectionResult*>(seen.detail.get()));
@@ -226,6 +227,7 @@ inline StageRun get_run(wire::Reader& reader) {
   reader.get(seen.defects);
   reader.get(seen.warnings);
   reader.get(seen.seconds);
+  reader.get(seen.most_sectors_of_a_block);
   if (reader.next<bool>())
     seen.account = get_account(reader);
   else

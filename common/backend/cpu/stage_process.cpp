@@ -92,7 +92,7 @@ std::string answer(const RunRequest& request, std::map<std::string, Contender>& 
       writer.put(writer_of.value_or(""));
       return;
     }
-    const StageRun run = run_here(timed, request.problem, request.in_order);
+    const StageRun run = run_here(timed, request.problem, request.looking);
     writer.put(Answer::run);
     put(writer, run, simt::site_count() != sites);
   });
@@ -188,8 +188,11 @@ class StageProcess {
     if (!child_) start(serve);
     problem.kernel = contender.kernel.value_or(problem.kernel);
     wire::Writer request;
-    put(request,
-        {contender.stage->id, problem, operands_of(problem), in_order, reinterpret_cast<std::uintptr_t>(watched)});
+    put(request, {contender.stage->id,
+                  problem,
+                  operands_of(problem),
+                  {.in_order = in_order},
+                  reinterpret_cast<std::uintptr_t>(watched)});
     if (!send_message(socket_, request.bytes())) return std::nullopt;
     return answer_in_time();
   }
@@ -326,7 +329,7 @@ void set_stages_apart(double timeout_seconds) {
 
 StageRun run_apart(const Contender& contender, const Problem& problem, bool in_order) {
   if (RemoteStage* const remote = remote_stage()) return remote->run(contender, problem, in_order);
-  if (!process() || !contender.stage) return run_here(contender, problem, in_order);
+  if (!process() || !contender.stage) return run_here(contender, problem, {.in_order = in_order});
   return process()->run(contender, problem, in_order);
 }
 

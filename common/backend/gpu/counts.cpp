@@ -6,7 +6,7 @@
 
 namespace gemm {
 
-Observation observe(const std::function<void()>& run, bool) {
+Observation observe(const std::function<void()>& run, Looking) {
   run();
   return {};
 }

@@ -21,6 +21,7 @@ DeviceInfo describe() {
     throw DeviceError(fmt::format("no CUDA device: {} (the `cpu` build runs without one)",
                                   error == cudaSuccess ? "none found" : cudaGetErrorString(error)));
   }
+  current_device();  // throws, if this build holds no code for it
   cudaDeviceProp properties{};
   check_cuda(cudaGetDeviceProperties(&properties, 0), "read the device's properties");
 
@@ -32,14 +33,6 @@ DeviceInfo describe() {
   info.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
   info.memory_bytes = properties.totalGlobalMem;
   info.sm_shared_bytes = properties.sharedMemPerMultiprocessor;
-
-  // Asked before anything is launched: the runtime would answer "no kernel image", or worse, run code made for another
-  // chip through the driver's compiler and report its speed as this chip's.
-  if (!architectures_cover(GEMM_CUDA_ARCHITECTURES, info.compute_capability)) {
-    throw DeviceError(fmt::format(
-        "this build holds code for {} but the GPU ({}) is sm_{}: rebuild with -DCMAKE_CUDA_ARCHITECTURES={}-real",
-        GEMM_CUDA_ARCHITECTURES, info.name, info.compute_capability, info.compute_capability));
-  }
 
   char bus_id[32] = {};
   check_cuda(cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, 0), "read the device's PCI bus id");

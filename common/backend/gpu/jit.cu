@@ -23,12 +23,9 @@ std::string missing_compiler(const std::string& target) {
          kernel_cache().string();
 }
 
-const std::string& native_jit_target() {
-  static const std::string target = [] {
-    const int capability = open_device().compute_capability;
-    return "sm_" + std::to_string(capability) + (capability == 90 ? "a" : "");
-  }();
-  return target;
+std::string native_jit_target() {
+  const int capability = current_device().compute_capability;
+  return "sm_" + std::to_string(capability) + (capability == 90 ? "a" : "");
 }
 
 #if CUDART_VERSION >= 12080

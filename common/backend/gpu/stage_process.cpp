@@ -6,7 +6,7 @@ namespace gemm {
 void set_stages_apart(double) {}
 
 StageRun run_apart(const Contender& contender, const Problem& problem, bool in_order) {
-  return run_here(contender, problem, in_order);
+  return run_here(contender, problem, {.in_order = in_order});
 }
 
 std::string look_on_apart(const Contender& contender, const Problem& problem, const Onlooker& onlooker) {

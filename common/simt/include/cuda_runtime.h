@@ -10,8 +10,11 @@
 #define __VECTOR_TYPES_H__
 #define __HOST_DEFINES_H__
 
+#include "common/simt/language/graphs.hpp"
 #include "common/simt/language/language.hpp"
-#include "common/simt/language/refused.hpp"
 #include "common/simt/language/runtime.hpp"
 #include "common/simt/language/written_launch.hpp"
 #include "common/simt/run/executor.hpp"
+#ifndef SIMT_KEYWORDS_STAY  // for whom rewrites the text, and refuses then
+#include "common/simt/language/refused.hpp"
+#endif

@@ -2,6 +2,11 @@
 // (common/cmake/preprocessed.py) begins here, where nothing else is included: macros only.
 #pragma once
 
+#define threadIdx (::simt::thread_index())
+#define blockIdx (::simt::block_index())
+#define blockDim (::simt::block_size())
+#define gridDim (::simt::grid_size())
+
 #define __global__
 #define __device__
 #define __managed__
@@ -11,6 +16,8 @@
 // function this implies `static`; with `extern` it names the executor's array for dynamic shared memory. constinit:
 // without it, g++ guards every access to an array of vector types by a call that would construct it.
 #define __shared__ constinit thread_local
+
+#define __cluster_dims__(...)
 
 // A section of its own tells the executor that kernels may read it.
 #define __constant__ __attribute__((section("simt_constant")))

@@ -16,6 +16,7 @@
 #include "common/simt/language/device_functions.hpp"
 #include "common/simt/language/integers.hpp"
 #include "common/simt/language/math.hpp"
+#include "common/simt/language/ordered_atomics.hpp"
 #include "common/simt/language/rounding.hpp"
 #include "common/simt/language/simd_in_word.hpp"
 #include "common/simt/language/special_functions.hpp"
@@ -30,16 +31,10 @@
 #define __inline_hint__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
-#define __cluster_dims__(...)
 #define __block_size__(...)
 #define __grid_constant__
 #define __nv_pure__
 #define __align__(n) __attribute__((aligned(n)))
-
-#define threadIdx (::simt::thread_index())
-#define blockIdx (::simt::block_index())
-#define blockDim (::simt::block_size())
-#define gridDim (::simt::grid_size())
 
 #define SIMT_INLINE inline __attribute__((always_inline))
 

@@ -5,4 +5,3 @@
 #define cudaTextureObject_t SIMT_REFUSED_TEXTURES unsigned long long
 #define cudaSurfaceObject_t SIMT_REFUSED_TEXTURES unsigned long long
 #define cudaArray_t SIMT_REFUSED_TEXTURES void*
-#define cudaGraph_t _Pragma("GCC error \"the CPU executor has no graphs\"") void*

@@ -50,6 +50,16 @@ cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags 
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height);
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent);
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream);
+/// Pools: what they keep and give back is no matter here, so their attributes but tell what was set, and bytes in use.
+cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties);
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes_kept);
 cudaError_t cudaFree(void* pointer);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 /// Pinned host memory, which kernels may access, too.
@@ -188,6 +198,13 @@ SIMT_INLINED cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::s
 }
 SIMT_INLINED cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t stream) {
   return cudaMallocAsync(simt_untyped(pointer), bytes, stream);
+}
+SIMT_INLINED cudaError_t cudaMallocFromPoolAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool,
+                                                 cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(simt_untyped(pointer), bytes, pool, stream);
+}
+SIMT_INLINED cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(simt_untyped(pointer), bytes, pool, stream);
 }
 SIMT_INLINED cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned flags = cudaHostAllocDefault) {
   return cudaMallocHost(simt_untyped(pointer), bytes, flags);

@@ -281,11 +281,15 @@ struct cudaLaunchAttribute {
   char pad[4];
   cudaLaunchAttributeValue val;
 };
-// In a kernel these two are what the executor looks up (language.hpp).
+// In a kernel these two are what the executor looks up (keywords.hpp).
 #pragma push_macro("gridDim")
 #pragma push_macro("blockDim")
 #undef gridDim
 #undef blockDim
+#ifdef SIMT_KEYWORDS_STAY  // who rewrites the text renames all members of these names: common/cmake/preprocessed.py
+#define gridDim simt_own_gridDim
+#define blockDim simt_own_blockDim
+#endif
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   std::size_t dynamicSmemBytes;
@@ -293,16 +297,50 @@ struct cudaLaunchConfig_t {
   cudaLaunchAttribute* attrs;
   unsigned numAttrs;
 };
+struct cudaKernelNodeParams {
+  void* func;
+  dim3 gridDim, blockDim;
+  unsigned sharedMemBytes;
+  void** kernelParams;
+  void** extra;
+};
 namespace simt {
-inline dim3 grid_of(const cudaLaunchConfig_t& config) {
-  return config.gridDim;
+template <class Shape>
+dim3 grid_of(const Shape& shape) {
+  return shape.gridDim;
 }
-inline dim3 block_of(const cudaLaunchConfig_t& config) {
-  return config.blockDim;
+template <class Shape>
+dim3 block_of(const Shape& shape) {
+  return shape.blockDim;
 }
 }  // namespace simt
+#undef gridDim
+#undef blockDim
 #pragma pop_macro("blockDim")
 #pragma pop_macro("gridDim")
+
+using cudaMemPool_t = struct CUmemPool_st*;
+enum cudaMemPoolAttr {
+  cudaMemPoolReuseFollowEventDependencies = 1,
+  cudaMemPoolReuseAllowOpportunistic = 2,
+  cudaMemPoolReuseAllowInternalDependencies = 3,
+  cudaMemPoolAttrReleaseThreshold = 4,
+  cudaMemPoolAttrReservedMemCurrent = 5,
+  cudaMemPoolAttrReservedMemHigh = 6,
+  cudaMemPoolAttrUsedMemCurrent = 7,
+  cudaMemPoolAttrUsedMemHigh = 8,
+};
+enum cudaMemAllocationType { cudaMemAllocationTypeInvalid = 0, cudaMemAllocationTypePinned = 1 };
+enum cudaMemAllocationHandleType { cudaMemHandleTypeNone = 0 };
+struct cudaMemPoolProps {
+  cudaMemAllocationType allocType;
+  cudaMemAllocationHandleType handleTypes;
+  cudaMemLocation location;
+  void* win32SecurityAttributes;
+  std::size_t maxSize;
+  unsigned short usage;
+  unsigned char reserved[54];
+};
 
 // As macros, as CUDA has them: programs ask by #ifdef.
 #define cudaHostAllocDefault 0x00

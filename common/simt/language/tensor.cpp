@@ -76,16 +76,24 @@ template <int K>
 struct Factors {
   double number[K];
   int exponent[K];
+  int largest;  // of the exponents
 
   void find_exponents() {
     for (int k = 0; k < K; ++k) exponent[k] = exponent_of(number[k]);
+    largest = *std::max_element(exponent, exponent + K);
   }
+  bool is_zero() const { return largest == no_exponent; }
+  bool is_finite() const { return largest <= 1023; }
 };
 
 // c + sum of a[i] * b[i] as sm_90's Tensor Cores have it (tensor.hpp).
 template <int K>
 double block_sum(double c, const Factors<K>& a, const Factors<K>& b) {
   constexpr int fraction = 23, extra_bits = 2;
+  // Many tiles are mostly zeros: those behind a matrix's edges. -0 keeps its sign only if all products are -0, too.
+  if ((a.is_zero() && b.is_finite()) || (b.is_zero() && a.is_finite())) {
+    if (!std::signbit(c)) return c;
+  }
   double products[K];
   double exact = c;
   int largest = exponent_of(c);
@@ -97,8 +105,9 @@ double block_sum(double c, const Factors<K>& a, const Factors<K>& b) {
   }
   if (largest < no_exponent / 2 || !std::isfinite(exact)) return exact;
   const double units = power_of_two(fraction + extra_bits - largest);
-  std::int64_t sum = static_cast<std::int64_t>(c * units);
-  for (const double product : products) sum += static_cast<std::int64_t>(product * units);
+  // No term is 2^27 or more, which fits into 32 bits.
+  std::int64_t sum = static_cast<std::int32_t>(c * units);
+  for (const double product : products) sum += static_cast<std::int32_t>(product * units);
   return static_cast<double>(sum) / units;
 }
 

@@ -12,6 +12,9 @@ namespace simt {
 [[gnu::const]] dim3 block_size() noexcept;
 [[gnu::const]] dim3 grid_size() noexcept;
 
+/// Whether the calling code runs in a kernel.
+bool on_device() noexcept;
+
 /// __syncthreads(): lets every other thread of the block run until it waits too, or has ended.
 void barrier();
 /// __syncthreads_and(), _or() and _count(): the same, and what all threads' predicates come to.

@@ -3,9 +3,9 @@
 // A GPU moves a float4 with one 128-bit access. g++ would copy it member by member, whenever it thinks that better. So
 // these types copy themselves through one register of their own width, which an empty asm statement keeps whole.
 // Everything is always inlined: a copy made in a function that the linker takes from a unit without hooks would not be
-// seen. The price: these types are not trivially copyable (no std::bit_cast; a union that holds one can't be copied as
-// a whole, only member by member) and not aggregates (designated initialisers: common/cmake/preprocessed.py). Default
-// construction is trivial, as __shared__ needs it.
+// seen. The price: these types are not trivially copyable (no std::bit_cast; in unions common/cmake/preprocessed.py puts
+// simt_plain instead) and not aggregates (designated initialisers: the same file). Default construction is trivial, as
+// __shared__ needs it.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +45,21 @@ struct Alone {
   [[gnu::always_inline]] constexpr Alone(T value_) : value(value_) {}
 };
 
+/// The same without code that copies: what a union holds, which shall be copied as a whole.
+#define SIMT_PLAIN(name, ...)                                                                                \
+  template <class T, class Vector>                                                                           \
+  struct alignas(Vector) name {                                                                              \
+    T __VA_ARGS__;                                                                                           \
+    [[gnu::always_inline]] Vector* operator&() { return reinterpret_cast<Vector*>(this); }                   \
+    [[gnu::always_inline]] const Vector* operator&() const { return reinterpret_cast<const Vector*>(this); } \
+    [[gnu::always_inline]] operator Vector&() { return *operator&(); }                                       \
+    [[gnu::always_inline]] operator const Vector&() const { return *operator&(); }                           \
+  };
+SIMT_PLAIN(Plain2, x, y)
+SIMT_PLAIN(Plain3, x, y, z)
+SIMT_PLAIN(Plain4, x, y, z, w)
+#undef SIMT_PLAIN
+
 }  // namespace simt
 
 // Two and four components: `copy` moves them, but when the compiler computes a constant.
@@ -52,6 +67,13 @@ struct Alone {
   struct alignas(align) Name {                                                       \
     T x, y;                                                                          \
     Name() = default;                                                                \
+    using simt_plain = ::simt::Plain2<T, Name>;                                      \
+    [[gnu::always_inline]] constexpr operator simt_plain() const {                   \
+      if (__builtin_is_constant_evaluated()) return {x, y};                          \
+      simt_plain same;                                                               \
+      ::simt::copy(&same, this);                                                     \
+      return same;                                                                   \
+    }                                                                                \
     [[gnu::always_inline]] constexpr Name(::simt::Alone<T> x_) : x(x_.value), y() {} \
     [[gnu::always_inline]] constexpr Name(T x_, T y_) : x(x_), y(y_) {}              \
     [[gnu::always_inline]] constexpr Name(const Name& other) { *this = other; }      \
@@ -73,6 +95,13 @@ struct Alone {
   struct alignas(align) Name {                                                                              \
     T x, y, z, w;                                                                                           \
     Name() = default;                                                                                       \
+    using simt_plain = ::simt::Plain4<T, Name>;                                                             \
+    [[gnu::always_inline]] constexpr operator simt_plain() const {                                          \
+      if (__builtin_is_constant_evaluated()) return {x, y, z, w};                                           \
+      simt_plain same;                                                                                      \
+      ::simt::copy(&same, this);                                                                            \
+      return same;                                                                                          \
+    }                                                                                                       \
     [[gnu::always_inline]] constexpr Name(::simt::Alone<T> x_) : x(x_.value), y(), z(), w() {}              \
     [[gnu::always_inline]] constexpr Name(T x_, T y_, T z_ = {}, T w_ = {}) : x(x_), y(y_), z(z_), w(w_) {} \
     [[gnu::always_inline]] constexpr Name(const Name& other) { *this = other; }                             \
@@ -95,6 +124,8 @@ struct Alone {
   struct Name {                                                                                      \
     T x, y, z;                                                                                       \
     Name() = default;                                                                                \
+    using simt_plain = ::simt::Plain3<T, Name>;                                                      \
+    [[gnu::always_inline]] constexpr operator simt_plain() const { return {x, y, z}; }               \
     [[gnu::always_inline]] constexpr Name(::simt::Alone<T> x_) : x(x_.value), y(), z() {}            \
     [[gnu::always_inline]] constexpr Name(T x_, T y_, T z_ = {}) : x(x_), y(y_), z(z_) {}            \
     [[gnu::always_inline]] constexpr Name(const Name& other) : x(other.x), y(other.y), z(other.z) {} \

@@ -164,7 +164,7 @@ std::string GlobalMemory::describe(std::uintptr_t address) const {
         matrices_, [&](const MatrixPlace& each) { return each.first >= begin && each.first - begin <= bytes; });
     if (matrix != matrices_.end() && offset < bytes + (1u << 20)) return matrix->describe(address);
     if (offset < bytes) return fmt::format("byte {} of an allocation of {} bytes", offset, bytes);
-    if (offset - bytes < (1u << 20) || after == allocations_.end()) {
+    if (after == allocations_.end() || offset - bytes <= after->first - address) {  // the nearer one is meant
       return fmt::format("{} bytes past the end of an allocation of {} bytes", offset - bytes, bytes);
     }
   }

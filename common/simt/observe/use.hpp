@@ -17,6 +17,11 @@ constexpr bool is_store(Use use) {
   return use == Use::write || use == Use::volatile_write;
 }
 
+/// Threads, and the host, may signal to one another by these.
+constexpr bool signals(Use use) {
+  return use != Use::read && use != Use::write;
+}
+
 constexpr const char* verb_of(Use use) {
   return is_read(use) ? "reads" : is_atomic(use) ? "updates" : "writes";
 }

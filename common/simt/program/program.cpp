@@ -10,6 +10,7 @@
 //   SIMT_FLAGS=FILE  made if fences and flags order threads: in another order they may show more (./lab emulate)
 #include "common/simt/runtime/program.hpp"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +26,7 @@
 #include "common/simt/program/report.hpp"
 #include "common/simt/run/block.hpp"
 #include "common/simt/run/executor.hpp"
+#include "common/simt/run/last_words.hpp"
 
 namespace simt {
 namespace {
@@ -64,6 +66,18 @@ void tell_mistakes() {
     std::fprintf(stderr, "simt: %s\n", defects[observed->told].text().c_str());
 }
 
+// By a child, which may take time and memory; if another thread had locks that it needs, it gives up.
+void tell_crash(const LastWords& words) {
+  const pid_t child = _Fork();
+  if (child == 0) {
+    constexpr unsigned seconds = 10;
+    alarm(seconds);
+    std::fprintf(stderr, "simt: %s\n", words.reason().c_str());
+    _exit(0);
+  }
+  if (child > 0) waitpid(child, nullptr, 0);
+}
+
 // Registered before all others, so it comes last: the program's own destructors have run.
 void at_the_end(int status, void*) {
   finish_program(status);
@@ -100,6 +114,7 @@ void at_the_end(int status, void*) {
   set_block_sample(number_in("SIMT_SAMPLE"));
   worker_count();  // the workers are there before what ends them is registered, and so until after the end
   start_program();
+  tell_crashes(tell_crash);
   on_exit(at_the_end, nullptr);
 }
 

@@ -12,6 +12,7 @@
 #include "common/simt/observe/onlookers.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
+#include "common/simt/run/own_stack.hpp"
 
 namespace simt {
 namespace {
@@ -174,8 +175,17 @@ void Block::access_shared(std::uintptr_t address, unsigned bytes, Use use, Site 
 }
 
 void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Site site, bool aligned) {
-  const Unobserved unobserved;
   Lane& lane = *current_;
+  if (stacks_->holds(lane.thread, address)) {
+    if (meets_guard(address, bytes)) [[unlikely]] {
+      const Unobserved unobserved;
+      report(DefectKind::out_of_bounds, "beyond a local variable",
+             party(lane, site, fmt::format("{} {} bytes", verb_of(use), bytes)));
+      abandon();
+    }
+    return;
+  }
+  const Unobserved unobserved;
   const std::uintptr_t shadow = global_.shadow_of(address);
   if (shadow && aligned) {
     access_global(shadow, address, bytes, use, site);
@@ -189,7 +199,7 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
     abandon(cudaErrorMisalignedAddress);
   }
   const std::size_t stack = stacks_->index_of(reinterpret_cast<const void*>(address));
-  if (stack == lane.thread || (is_registered && is_registered(address))) return;
+  if (is_registered && is_registered(address)) return;
   if (stack < stacks_->count()) {
     report(DefectKind::host_memory, fmt::format("a local variable of another thread (number {} of the block)", stack),
            party(lane, site, fmt::format("{} {} bytes", verb_of(use), bytes)));

@@ -149,6 +149,10 @@ dim3 grid_size() noexcept {
   return running_block->current().context.grid_dim;
 }
 
+bool on_device() noexcept {
+  return running_block != nullptr;
+}
+
 void grid_barrier() {
   running_block->wait_for_grid(__builtin_return_address(0));
 }

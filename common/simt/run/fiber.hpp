@@ -31,6 +31,10 @@ class StackPool {
   /// The top of stack i. Tops are staggered by a cache line: equal offsets would all map to the same cache sets.
   std::byte* top(std::size_t i) const;
   std::size_t count() const { return count_; }
+  /// Whether stack i, or the page below it, holds this address: without the division that index_of() takes.
+  bool holds(std::size_t i, std::uintptr_t address) const {
+    return address - reinterpret_cast<std::uintptr_t>(memory_ + i * slot_bytes_) < slot_bytes_;
+  }
   /// The stack that holds this address, count() if none does.
   std::size_t index_of(const void* address) const;
   /// Tells AddressSanitizer, if it is there, that what fibers have left on their stacks without returning is gone.

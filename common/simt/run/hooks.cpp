@@ -41,6 +41,12 @@ inline void on_range(void* address, std::size_t bytes, Use use, const void* pc) 
   }
 }
 
+inline void on_host_atomic(const volatile void* address, unsigned bytes, Use use, const void* pc) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (!running_block && host_watch.holds(at)) [[unlikely]]
+    host_touches(at, bytes, use, pc);
+}
+
 // Whether anybody wants to know of a copy between these.
 inline bool is_of_interest(const void* one, const void* other) {
   return running_block || host_watch.holds(reinterpret_cast<std::uintptr_t>(one)) ||
@@ -124,37 +130,33 @@ void async_wait_all() {
   }
 
 // std::atomic and the like. Kernels use CUDA's functions (atomics.hpp); these are for host code in the same files.
-#define ATOMIC_HOOKS(bits, type)                                                                   \
-  type __tsan_atomic##bits##_load(const volatile type* p, int) {                                   \
-    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                   \
-  }                                                                                                \
-  void __tsan_atomic##bits##_store(volatile type* p, type v, int) {                                \
-    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                      \
-  }                                                                                                \
-  type __tsan_atomic##bits##_exchange(volatile type* p, type v, int) {                             \
-    return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                            \
-  }                                                                                                \
-  type __tsan_atomic##bits##_fetch_add(volatile type* p, type v, int) {                            \
-    return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                             \
-  }                                                                                                \
-  type __tsan_atomic##bits##_fetch_sub(volatile type* p, type v, int) {                            \
-    return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);                                             \
-  }                                                                                                \
-  type __tsan_atomic##bits##_fetch_and(volatile type* p, type v, int) {                            \
-    return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                             \
-  }                                                                                                \
-  type __tsan_atomic##bits##_fetch_or(volatile type* p, type v, int) {                             \
-    return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                              \
-  }                                                                                                \
-  type __tsan_atomic##bits##_fetch_xor(volatile type* p, type v, int) {                            \
-    return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                             \
-  }                                                                                                \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile type* p, type* c, type v, int, int) { \
-    return __atomic_compare_exchange_n(p, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
-  }                                                                                                \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile type* p, type* c, type v, int, int) {   \
-    return __atomic_compare_exchange_n(p, c, v, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
+#define ATOMIC_UPDATE(bits, type, name, builtin)                     \
+  type __tsan_atomic##bits##_##name(volatile type* p, type v, int) { \
+    simt::on_host_atomic(p, sizeof(type), simt::Use::atomic, HERE);  \
+    return builtin(p, v, __ATOMIC_SEQ_CST);                          \
   }
+#define ATOMIC_EXCHANGE(bits, type, name, weak)                                            \
+  int __tsan_atomic##bits##_##name(volatile type* p, type* c, type v, int, int) {          \
+    simt::on_host_atomic(p, sizeof(type), simt::Use::atomic, HERE);                        \
+    return __atomic_compare_exchange_n(p, c, v, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+  }
+#define ATOMIC_HOOKS(bits, type)                                            \
+  type __tsan_atomic##bits##_load(const volatile type* p, int) {            \
+    simt::on_host_atomic(p, sizeof(type), simt::Use::volatile_read, HERE);  \
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                            \
+  }                                                                         \
+  void __tsan_atomic##bits##_store(volatile type* p, type v, int) {         \
+    simt::on_host_atomic(p, sizeof(type), simt::Use::volatile_write, HERE); \
+    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                               \
+  }                                                                         \
+  ATOMIC_UPDATE(bits, type, exchange, __atomic_exchange_n)                  \
+  ATOMIC_UPDATE(bits, type, fetch_add, __atomic_fetch_add)                  \
+  ATOMIC_UPDATE(bits, type, fetch_sub, __atomic_fetch_sub)                  \
+  ATOMIC_UPDATE(bits, type, fetch_and, __atomic_fetch_and)                  \
+  ATOMIC_UPDATE(bits, type, fetch_or, __atomic_fetch_or)                    \
+  ATOMIC_UPDATE(bits, type, fetch_xor, __atomic_fetch_xor)                  \
+  ATOMIC_EXCHANGE(bits, type, compare_exchange_strong, false)               \
+  ATOMIC_EXCHANGE(bits, type, compare_exchange_weak, true)
 
 extern "C" {
 

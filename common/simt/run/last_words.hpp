@@ -34,6 +34,10 @@ struct LastWords {
 /// exit(), and its exit status is 1. `where` must outlive it.
 void leave_last_words(LastWords& where);
 
+/// From now on, if this process is about to end by a signal of its own, `tell` is called first. It is called in the
+/// signal's handler, on a stack of 64 KB.
+void tell_crashes(void (*tell)(const LastWords& words));
+
 /// Sent to a process that leaves last words, it ends it at the thread that runs a stage's code.
 inline constexpr int time_up_signal = SIGXCPU;
 

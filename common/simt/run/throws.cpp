@@ -37,6 +37,14 @@ extern "C" [[noreturn]] void __wrap___cxa_throw(void* object, std::type_info* ty
   __real___cxa_throw(object, type, destructor);
 }
 
+// Who makes an exception leaves the kernel. What the C++ library writes into it is on the heap: were the library static, its
+// memset and memcpy would be looked at, and the kernel blamed for a use of host memory.
+extern "C" void* __real___cxa_allocate_exception(std::size_t bytes) noexcept;
+extern "C" void* __wrap___cxa_allocate_exception(std::size_t bytes) noexcept {
+  simt::inspected_block = nullptr;
+  return __real___cxa_allocate_exception(bytes);
+}
+
 // A shared C++ library throws by way of this, which takes the place of its own. Weak, for a static one has it, too. By a label,
 // because to g++ that name is a function of its own.
 extern "C" [[noreturn, gnu::weak]] void note_throw(void* object, std::type_info* type,

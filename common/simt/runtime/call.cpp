@@ -13,11 +13,8 @@
 namespace simt {
 namespace {
 
-std::recursive_mutex& mutex() {
-  static std::recursive_mutex& one = *new std::recursive_mutex;  // for calls by destructors of static objects
-  return one;
-}
 __thread bool inside = false;
+std::uint64_t calls = 0;
 
 cudaError_t last_error = cudaSuccess;
 cudaError_t broken = cudaSuccess;
@@ -36,15 +33,25 @@ constexpr std::size_t most_failures = 64;
 
 }  // namespace
 
-Entered::Entered(const Call& call) : was_inside_(inside) {
-  if (running_block) running_block->refuse_call(call.name, call.pc);
-  mutex().lock();
-  inside = true;
-  if (!was_inside_) is_reported = false;
+std::recursive_mutex& runtime_mutex() {
+  static std::recursive_mutex& one = *new std::recursive_mutex;  // for calls by destructors of static objects
+  return one;
 }
-Entered::~Entered() {
+Inside::Inside(std::unique_lock<std::recursive_mutex> lock)
+    : lock_(std::move(lock)), was_inside_(std::exchange(inside, true)) {}
+Inside::~Inside() {
   inside = was_inside_;
-  mutex().unlock();
+}
+Entered::Entered(const Call& call)
+    : inside_([&] {
+        if (running_block) running_block->refuse_call(call.name, call.pc);
+        return std::unique_lock(runtime_mutex());
+      }()) {
+  ++calls;
+  if (!inside_.was_inside()) is_reported = false;
+}
+std::uint64_t calls_made() {
+  return calls;
 }
 LeftForHost::LeftForHost() {
   inside = false;

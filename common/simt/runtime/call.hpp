@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "common/simt/language/runtime.hpp"
@@ -17,18 +18,32 @@ struct Call {
 };
 #define SIMT_CALL(name) (::simt::Call{name, __builtin_return_address(0)})
 
-/// While it lives, this thread is in the runtime, alone, and what it does to memory is not the host's doing. A call
-/// within a kernel ends the launch, for there is no dynamic parallelism.
+std::recursive_mutex& runtime_mutex();
+/// While it lives, this thread is in the runtime, alone, and what it does to memory is not the host's doing.
+class Inside {
+ public:
+  explicit Inside(std::unique_lock<std::recursive_mutex> lock);
+  ~Inside();
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  bool was_inside() const { return was_inside_; }
+
+ private:
+  std::unique_lock<std::recursive_mutex> lock_;
+  bool was_inside_;
+};
+/// The same for a call by the host. One within a kernel ends the launch, for there is no dynamic parallelism.
 class Entered {
  public:
   explicit Entered(const Call& call);
-  ~Entered();
-  Entered(const Entered&) = delete;
-  Entered& operator=(const Entered&) = delete;
+  /// Whether the runtime itself calls: the outer call answers.
+  bool is_nested() const { return inside_.was_inside(); }
 
  private:
-  bool was_inside_;
+  Inside inside_;
 };
+/// How many calls there have been.
+std::uint64_t calls_made();
 /// The opposite, while it lives: for a callback.
 class LeftForHost {
  public:
@@ -53,7 +68,8 @@ template <class Do>
 cudaError_t enter(const Call& call, Do act) {
   const Entered entered(call);
   if (const cudaError_t broken = broken_by(); broken != cudaSuccess) return broken;
-  return answer(call, act());
+  const cudaError_t error = act();
+  return entered.is_nested() ? error : answer(call, error);
 }
 
 /// To the inspection under way, if there is one. The call's error is then no news.

@@ -9,6 +9,7 @@
 
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/runtime/call.hpp"
+#include "common/simt/runtime/capture.hpp"
 #include "common/simt/runtime/mode.hpp"
 #include "common/simt/runtime/pieces.hpp"
 #include "common/simt/runtime/queue.hpp"
@@ -122,15 +123,16 @@ cudaError_t copy(const Side& to, Side from, const Extent& e, cudaMemcpyKind kind
   if (e.is_empty()) return cudaSuccess;
   if (!to.begin || !from.begin) return cudaErrorInvalidValue;
   if (e.width > std::min(to.pitch, from.pitch)) return cudaErrorInvalidPitchValue;
+  if (const cudaError_t error = may_issue(*stream); error != cudaSuccess) return error;
   const Home to_home = home_of(to.address()), from_home = home_of(from.address());
   if (!check_direction(to_home, from_home, kind, call)) return cudaErrorInvalidValue;
   if (!check_side(to, e, "writes", call) || !check_side(from, e, "reads", call)) return cudaErrorInvalidValue;
 
   const auto is_pageable = [](Home home) { return home == Home::pageable || home == Home::registered; };
   const bool stays = !is_hosts(to_home) && !is_hosts(from_home);
-  const bool waits = (!is_async && !stays) || is_pageable(to_home);
+  const bool waits = !stream->capture && ((!is_async && !stays) || is_pageable(to_home));
   std::shared_ptr<std::vector<std::byte>> staged;
-  if (!waits && is_pageable(from_home)) {
+  if (!waits && !stream->capture && is_pageable(from_home)) {
     staged = std::make_shared<std::vector<std::byte>>(e.width * e.height * e.depth);
     const Side there{staged->data(), e.width, e.width * e.height};
     for_each_row(e, [&](std::size_t y, std::size_t z) { std::memcpy(there.row(y, z), from.row(y, z), e.width); });
@@ -154,6 +156,7 @@ cudaError_t fill(const Side& to, int value, const Extent& e, CUstream_st* stream
     return cudaErrorInvalidValue;
   }
   if (!check_side(to, e, "writes", call)) return cudaErrorInvalidValue;
+  if (const cudaError_t error = may_issue(*stream); error != cudaSuccess) return error;
   const WorkPointer work = issue(*stream, call.name, call.pc, [=] {
     fill_box(to, value, e);
     return cudaSuccess;

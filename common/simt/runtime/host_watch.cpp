@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/onlookers.hpp"
 #include "common/simt/runtime/pieces.hpp"
 #include "common/simt/runtime/sections.hpp"
+#include "common/simt/runtime/starter.hpp"
 #include "common/simt/runtime/stream_order.hpp"
 
 namespace simt {
@@ -27,10 +29,12 @@ namespace {
 void touch(std::uintptr_t address, std::size_t bytes, Use use, const void* pc) {
   if (is_inside_runtime()) return;
   const bool is_known = known_generation == times_freed() && address - known_begin < known_bytes;
-  if (is_known && queued() == 0) return;
-  const Entered entered({"an access", pc});
+  if (is_known && !is_host_behind()) return;
+  auto lock = lock_for_access(address, use);
+  if (!lock) return;
+  const Inside inside(std::move(lock));
   const auto by_host = [&] { return host_at(pc, fmt::format("{} {} bytes", verb_of(use), bytes)); };
-  StreamOrder* const order = queued() > 0 ? StreamOrder::active() : nullptr;
+  StreamOrder* const order = is_host_behind() ? StreamOrder::active() : nullptr;
   if (is_managed_section(address)) {
     if (order) order->by_host(address, bytes, use, pc);
     return;

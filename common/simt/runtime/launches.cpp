@@ -18,6 +18,7 @@
 #include "common/simt/run/executor.hpp"
 #include "common/simt/run/shared_limits.hpp"
 #include "common/simt/runtime/call.hpp"
+#include "common/simt/runtime/capture.hpp"
 #include "common/simt/runtime/device.hpp"
 #include "common/simt/runtime/mode.hpp"
 #include "common/simt/runtime/queue.hpp"
@@ -72,6 +73,8 @@ cudaError_t queue_launch(const WrittenLaunch& what, const std::string& kernel, B
   const Call call = {"a kernel", what.pc};
   CUstream_st* const stream = find_stream(what.stream);
   if (!stream) return refuse(call, kernel, cudaErrorInvalidResourceHandle, "no such stream");
+  if (const cudaError_t error = may_issue(*stream); error != cudaSuccess)
+    return refuse(call, kernel, error, "a stream is captured");
   // Without the kernel's own address nobody knows what it is allowed.
   if (const Refusal refusal = refusal_of(what.launch, !what.name); refusal.error != cudaSuccess)
     return refuse(call, kernel, refusal.error, refusal.why);

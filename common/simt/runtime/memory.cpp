@@ -7,9 +7,11 @@
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/run/executor.hpp"
 #include "common/simt/runtime/call.hpp"
+#include "common/simt/runtime/capture.hpp"
 #include "common/simt/runtime/device.hpp"
 #include "common/simt/runtime/mode.hpp"
 #include "common/simt/runtime/pieces.hpp"
+#include "common/simt/runtime/pools.hpp"
 #include "common/simt/runtime/queue.hpp"
 #include "common/simt/runtime/stream_order.hpp"
 
@@ -58,6 +60,17 @@ bool is_host_flag(unsigned flags) {
 cudaError_t allocate_pinned(void** pointer, std::size_t bytes, unsigned flags, const simt::Call& call) {
   if (!is_host_flag(flags)) return cudaErrorInvalidValue;
   return allocate(pointer, bytes, simt::Home::pinned, call);
+}
+
+cudaError_t allocate_async(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
+                           const simt::Call& call) {
+  const CUstream_st* const at = simt::find_stream(stream);
+  if (!at) return cudaErrorInvalidResourceHandle;
+  if (!simt::is_pool(pool)) return cudaErrorInvalidValue;
+  if (const cudaError_t error = simt::may_wait(at); error != cudaSuccess) return error;
+  const cudaError_t error = allocate(pointer, bytes, simt::Home::device, call);
+  if (error == cudaSuccess) simt::add_to_pool(pool, *pointer, bytes);
+  return error;
 }
 
 // Advice is heard and changes nothing; but it must be of managed memory.
@@ -112,10 +125,11 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
 
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
   const simt::Call call = SIMT_CALL("cudaMallocAsync()");
-  return simt::enter(call, [&] {
-    if (!simt::find_stream(stream)) return cudaErrorInvalidResourceHandle;
-    return allocate(pointer, bytes, simt::Home::device, call);
-  });
+  return simt::enter(call, [&] { return allocate_async(pointer, bytes, simt::present_pool(), stream, call); });
+}
+cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  const simt::Call call = SIMT_CALL("cudaMallocFromPoolAsync()");
+  return simt::enter(call, [&] { return allocate_async(pointer, bytes, pool, stream, call); });
 }
 
 cudaError_t cudaFree(void* pointer) {
@@ -123,6 +137,7 @@ cudaError_t cudaFree(void* pointer) {
   return simt::enter(call, [&] {
     if (!pointer) return cudaSuccess;
     if (const cudaError_t error = simt::wait_for_all(); error != cudaSuccess) return error;
+    simt::remove_from_pool(pointer);
     return simt::remove_piece(pointer, simt::Home::device, call);
   });
 }
@@ -133,12 +148,14 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     CUstream_st* const at = simt::find_stream(stream);
     if (!at) return cudaErrorInvalidResourceHandle;
     if (!pointer) return cudaErrorInvalidValue;
+    if (const cudaError_t error = simt::may_wait(at); error != cudaSuccess) return error;
     const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
     const simt::Piece* const piece = simt::piece_at(begin);
     if (!piece || piece->freed.name || piece->begin != begin || piece->home != simt::Home::device)
       return simt::remove_piece(pointer, simt::Home::device, call);
     simt::issue(*at, call.name, call.pc, [pointer, call, begin, bytes = piece->bytes] {
       if (auto* const order = simt::StreamOrder::active()) order->by_work(begin, bytes, simt::Use::write);
+      simt::remove_from_pool(pointer);
       simt::remove_piece(pointer, simt::Home::device, call);
       return cudaSuccess;
     });

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "common/simt/runtime/call.hpp"
+#include "common/simt/runtime/capture.hpp"
 #include "common/simt/runtime/mode.hpp"
+#include "common/simt/runtime/starter.hpp"
 
 namespace simt {
 namespace {
@@ -24,6 +26,7 @@ struct Queue {
   std::size_t undone = 0;
   const Work* under_way = nullptr;
   WorkClock host;
+  WorkClock by_itself;        // the last work that has run and that nobody has waited for; empty: none
   std::uint32_t host_id = 0;  // 0: the host has issued work since it had one
 };
 Queue& queue() {
@@ -103,6 +106,10 @@ void remove_stream(CUstream_st* stream) {
 
 WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::function<cudaError_t()> run_it,
                   const WorkPointer& also_after) {
+  if (stream.capture) {
+    record_node(stream, std::move(who), pc, std::move(run_it));
+    return nullptr;
+  }
   Queue& q = queue();
   auto work = std::make_shared<Work>();
   work->id = q.next_id++;
@@ -129,6 +136,7 @@ WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::fun
   if (on_actor) on_actor(work->id, work->stream, work->before, work->who, pc);
   q.queued.push_back(work);
   ++q.undone;
+  if (runs_program()) start_when_host_idles();
   if (!runs_program()) {
     run(*work);
   } else if (q.undone > most_queued) {
@@ -140,12 +148,34 @@ WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::fun
 cudaError_t wait_for(const WorkPointer& work) {
   if (!work) return broken_by();
   run_with_all_before(work);
-  join(queue().host, work->before);
-  join(queue().host, work->stream, work->id);
+  host_learns_of(work->id, work->stream, work->before);
   return broken_by();
 }
 
+void host_learns_of(std::uint32_t id, unsigned stream, const WorkClock& before) {
+  Queue& q = queue();
+  join(q.host, before);
+  join(q.host, stream, id);
+  q.host_id = 0;
+  for (std::size_t i = 0; i < q.by_itself.size(); ++i) {
+    if (i >= q.host.size() || q.by_itself[i] > q.host[i]) return;
+  }
+  q.by_itself.clear();
+}
+
+WorkPointer run_by_itself() {
+  Queue& q = queue();
+  WorkPointer work = q.queued.front();
+  join(q.by_itself, work->stream, work->id);
+  run(*work);
+  return work;
+}
+bool is_host_behind() {
+  return queue().undone > 0 || !queue().by_itself.empty();
+}
+
 cudaError_t wait_for_all() {
+  if (const cudaError_t error = may_wait(); error != cudaSuccess) return error;
   Queue& q = queue();
   while (!q.queued.empty()) wait_for(q.queued.front());
   for (const auto& stream : q.streams) wait_for(stream->last);
@@ -154,6 +184,7 @@ cudaError_t wait_for_all() {
 }
 
 cudaError_t wait_for_stream(CUstream_st& stream) {
+  if (const cudaError_t error = may_wait(&stream); error != cudaSuccess) return error;
   if (&stream == &queue().legacy) issue(stream, "cudaStreamSynchronize()", nullptr, [] { return cudaSuccess; });
   return wait_for(stream.last);
 }

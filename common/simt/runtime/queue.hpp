@@ -12,7 +12,11 @@
 
 #include "common/simt/language/runtime.hpp"
 
+struct CUgraphNode_st;
+
 namespace simt {
+
+struct Capture;
 
 /// For each stream, by its number, the latest piece of work that comes before. Number 0 is the host.
 using WorkClock = std::vector<std::uint32_t>;
@@ -27,6 +31,7 @@ struct Work {
   std::function<cudaError_t()> run;
   std::vector<std::shared_ptr<Work>> after;  ///< not done when it was issued
   bool is_done = false;
+  bool is_hosts = false;  ///< a function of the host, which may tell it by any means that it has run
 };
 using WorkPointer = std::shared_ptr<Work>;
 
@@ -36,8 +41,10 @@ struct CUstream_st {
   unsigned number;
   unsigned flags;
   int priority;
-  simt::WorkPointer last;  ///< null: nothing yet
-  bool was_asked = false;  ///< by cudaStreamQuery(), since then nothing was added
+  simt::WorkPointer last;                    ///< null: nothing yet
+  bool was_asked = false;                    ///< by cudaStreamQuery(), since then nothing was added
+  std::shared_ptr<simt::Capture> capture{};  ///< not null: what it is asked to do is recorded (capture.hpp)
+  std::vector<CUgraphNode_st*> recorded{};   ///< which come before what is next
 };
 
 struct CUevent_st {
@@ -45,6 +52,8 @@ struct CUevent_st {
   simt::WorkPointer record;                                    ///< null: never
   std::shared_ptr<double> time = std::make_shared<double>(0);  ///< of the latest record, in milliseconds
   bool was_asked = false;
+  std::shared_ptr<simt::Capture> capture{};  ///< in which it was recorded last
+  std::vector<CUgraphNode_st*> recorded{};
 };
 
 namespace simt {
@@ -54,7 +63,8 @@ CUstream_st* find_stream(cudaStream_t stream);
 CUstream_st* add_stream(unsigned flags, int priority);
 void remove_stream(CUstream_st* stream);
 
-/// In a program, queues it. `also_after`, if not null, comes before it, too. Else runs it at once.
+/// In a program, queues it. `also_after`, if not null, comes before it, too. Else runs it at once. Null if the stream is
+/// captured: then it is recorded. may_issue() has been asked.
 WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::function<cudaError_t()> run,
                   const WorkPointer& also_after = {});
 /// Runs it, if it has not run, and all that comes before it. Answers what the context is broken by, if it is.
@@ -69,6 +79,12 @@ inline void (*on_actor)(std::uint32_t id, unsigned stream, const WorkClock& befo
 
 /// How many pieces of work have not run.
 std::size_t queued();
+/// Runs the first of them, which nobody has waited for.
+WorkPointer run_by_itself();
+/// Whether there is work that the host has not waited for.
+bool is_host_behind();
+/// The host has learnt, by a flag that it has read, how far this work is.
+void host_learns_of(std::uint32_t id, unsigned stream, const WorkClock& before);
 /// What runs right now; null if nothing.
 const Work* work_under_way();
 

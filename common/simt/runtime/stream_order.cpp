@@ -27,10 +27,6 @@ constexpr std::uint64_t pack(std::uint32_t id, bool signal, unsigned bytes, Site
 constexpr std::uint32_t id_of(std::uint64_t entry) {
   return static_cast<std::uint32_t>(entry >> 32);
 }
-// Threads may signal to one another by these.
-constexpr bool signals(Use use) {
-  return use != Use::read && use != Use::write;
-}
 constexpr bool is_signal(std::uint64_t entry) {
   return entry >> 31 & 1;
 }
@@ -87,6 +83,9 @@ bool StreamOrder::conflicts(std::uint64_t entry, std::uint64_t mine) const {
   const Actor* const other = actor(id_of(entry));
   const Actor* const me = actor(id_of(mine));
   if (!other || !me) return false;
+  const std::uint64_t known = host_known_.load(std::memory_order_relaxed);
+  if (other->stream == host_number && known >> 32 == me->id && other->id <= static_cast<std::uint32_t>(known))
+    return false;
   return other->stream >= me->before.size() || me->before[other->stream] < other->id;
 }
 
@@ -138,12 +137,32 @@ void StreamOrder::use(std::uint32_t id, std::uintptr_t address, std::size_t byte
   }
 }
 
+std::uint32_t StreamOrder::signal_at(std::uintptr_t address) const {
+  const GlobalMemory& memory = GlobalMemory::instance();
+  if (const std::uintptr_t shadow = memory.shadow_of(address)) address = shadow;
+  const std::uint64_t write =
+      memory.word_of(address) < memory.words() ? writes_[memory.word_of(address)].load(std::memory_order_relaxed) : 0;
+  return is_signal(write) ? id_of(write) : 0;
+}
+
 void StreamOrder::by_work(std::uintptr_t address, std::size_t bytes, Use use, const void* pc) {
-  if (const Work* const work = work_under_way()) this->use(work->id, address, bytes, use, pc ? pc : work->pc);
+  const Work* const work = work_under_way();
+  if (!work) return;
+  if (signals(use)) {
+    const Actor* const from = actor(signal_at(address));
+    const std::uint64_t known = std::uint64_t{work->id} << 32 | (from && from->stream == host_number ? from->id : 0);
+    std::uint64_t before = host_known_.load(std::memory_order_relaxed);
+    while (before < known && !host_known_.compare_exchange_weak(before, known)) {
+    }
+  }
+  this->use(work->id, address, bytes, use, pc ? pc : work->pc);
 }
 
 void StreamOrder::by_host(std::uintptr_t address, std::size_t bytes, Use use, const void* pc) {
   const Work* const work = work_under_way();
+  if (const Actor* const from = !work && signals(use) ? actor(signal_at(address)) : nullptr;
+      from && from->stream != host_number)
+    host_learns_of(from->id, from->stream, from->before);
   this->use(work ? work->id : host_id(), address, bytes, use, pc);
 }
 

@@ -23,6 +23,8 @@ class StreamOrder {
   void by_work(std::uintptr_t address, std::size_t bytes, Use use, const void* pc = nullptr);
   /// By the host, or by its function that is the work under way.
   void by_host(std::uintptr_t address, std::size_t bytes, Use use, const void* pc);
+  /// Who has written this word last, if by an atomic or volatile access, else 0: who sees that learns what came before.
+  std::uint32_t signal_at(std::uintptr_t address) const;
 
  private:
   StreamOrder() = default;
@@ -31,6 +33,7 @@ class StreamOrder {
   void report(std::uint64_t entry, bool other_wrote, std::uint64_t mine, Use use, std::uintptr_t address);
 
   static inline StreamOrder* active_ = nullptr;
+  std::atomic<std::uint64_t> host_known_{0};  ///< work, and up to which of its ids the host has told it of
   // For each word of device memory, as GlobalMemory counts them, the latest write and a read: see stream_order.cpp.
   std::atomic<std::uint64_t>* writes_ = nullptr;
   std::atomic<std::uint64_t>* reads_ = nullptr;

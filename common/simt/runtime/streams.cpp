@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/simt/runtime/call.hpp"
+#include "common/simt/runtime/capture.hpp"
 #include "common/simt/runtime/queue.hpp"
 #include "common/simt/runtime/stream_order.hpp"
 
@@ -49,6 +50,11 @@ cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
 cudaError_t record(cudaEvent_t event, cudaStream_t stream, const simt::Call& call) {
   CUstream_st* const at = find_stream(stream);
   if (!at || !is_event(event)) return cudaErrorInvalidResourceHandle;
+  if (const cudaError_t error = simt::may_issue(*at); error != cudaSuccess) return error;
+  event->capture = at->capture;
+  event->recorded = at->recorded;
+  event->record = nullptr;
+  if (at->capture) return cudaSuccess;
   // A time of its own for each record: an earlier one may not have been reached yet.
   event->time = std::make_shared<double>(0);
   event->record = simt::issue(*at, call.name, call.pc, [time = event->time] {
@@ -56,6 +62,15 @@ cudaError_t record(cudaEvent_t event, cudaStream_t stream, const simt::Call& cal
     return cudaSuccess;
   });
   event->was_asked = false;
+  return cudaSuccess;
+}
+
+// A stream that waits for an event of a captured one is captured with it.
+cudaError_t join_captured(CUstream_st& stream, const CUevent_st& event) {
+  if (event.capture->is_ended) return cudaErrorCapturedEvent;
+  if (stream.capture && stream.capture != event.capture) return cudaErrorStreamCaptureMerge;
+  if (&stream == find_stream(nullptr)) return cudaErrorStreamCaptureImplicit;
+  simt::join_capture(stream, event.capture, event.recorded);
   return cudaSuccess;
 }
 
@@ -70,11 +85,13 @@ template <class Do>
 cudaError_t run_for_host(cudaStream_t stream, const simt::Call& call, Do act) {
   CUstream_st* const at = find_stream(stream);
   if (!at) return cudaErrorInvalidResourceHandle;
-  simt::issue(*at, call.name, call.pc, [act] {
+  if (const cudaError_t error = simt::may_issue(*at); error != cudaSuccess) return error;
+  const simt::WorkPointer work = simt::issue(*at, call.name, call.pc, [act] {
     const simt::LeftForHost left;
     act();
     return cudaSuccess;
   });
+  if (work) work->is_hosts = true;
   return cudaSuccess;
 }
 
@@ -93,6 +110,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return enter(SIMT_CALL("cudaStreamDestroy()"), [&] {
     const bool is_own = stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
     if (!is_own || !find_stream(stream)) return cudaErrorInvalidResourceHandle;
+    if (const cudaError_t error = simt::may_wait(stream); error != cudaSuccess) return error;
     simt::remove_stream(stream);
     return cudaSuccess;
   });
@@ -106,7 +124,9 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return enter(SIMT_CALL("cudaStreamQuery()"), [&] {
     CUstream_st* const at = find_stream(stream);
-    return at ? query(at->last, at->was_asked) : cudaErrorInvalidResourceHandle;
+    if (!at) return cudaErrorInvalidResourceHandle;
+    if (const cudaError_t error = simt::may_wait(at); error != cudaSuccess) return error;
+    return query(at->last, at->was_asked);
   });
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
@@ -114,6 +134,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return enter(call, [&] {
     CUstream_st* const at = find_stream(stream);
     if (!at || !is_event(event)) return cudaErrorInvalidResourceHandle;
+    if (event->capture) return join_captured(*at, *event);
+    if (event->record && at->capture) return cudaErrorStreamCaptureIsolation;
     if (event->record)
       simt::issue(
           *at, call.name, call.pc, [] { return cudaSuccess; }, event->record);
@@ -194,12 +216,15 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   return enter(call, [&] { return record(event, stream, call); });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return enter(SIMT_CALL("cudaEventSynchronize()"),
-               [&] { return is_event(event) ? simt::wait_for(event->record) : cudaErrorInvalidResourceHandle; });
+  return enter(SIMT_CALL("cudaEventSynchronize()"), [&] {
+    if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    return event->capture ? cudaErrorCapturedEvent : simt::wait_for(event->record);
+  });
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return enter(SIMT_CALL("cudaEventQuery()"), [&] {
-    return is_event(event) ? query(event->record, event->was_asked) : cudaErrorInvalidResourceHandle;
+    if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    return event->capture ? cudaErrorCapturedEvent : query(event->record, event->was_asked);
   });
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {

@@ -12,9 +12,9 @@
 // nvcuda::wmma's TF32 and bfloat16 need sm_80, FP16 sm_75 (with shape 16 x 8 x 8, or nvcuda::wmma's).
 #pragma once
 
-#include "complex.hpp"
-#include "fragment.hpp"
-#include "memory.hpp"
-#include "policy.hpp"
-#include "product.hpp"
-#include "split.hpp"
+// Besides nvcc the CPU executor's compiler knows kernels; its headers are there then.
+#if !defined(__CUDACC__) && !__has_include("common/simt/language/language.hpp")
+#error "wmma_ext has kernels: compile this file with nvcc (as a .cu file; in CMake its LANGUAGE is CUDA)"
+#else
+#include "complex.hpp"  // and with it all others
+#endif

@@ -35,6 +35,7 @@ METRICS = {
     "tensor_flops_over_needed": "operations on Tensor Cores, divided by those that the product takes",
     "other_flops_over_needed": "operations elsewhere, divided by those that the product takes",
     "shared_bytes_per_block": "bytes of shared memory per block",
+    "most_sectors_of_a_block": "different sectors of global memory that one block touches, of the block with the most",
 }
 PARTS = {
     "requests": "requests of warps",

@@ -19,6 +19,9 @@ class Prediction:
     most_ms: float  # if operands come first and are then multiplied
     by: str
 
+    def middle_ms(self) -> float:
+        return (self.least_ms + self.most_ms) / 2
+
 
 def predicted(stage: Json) -> Prediction:
     """Of a stage in bounds.json, on its ladder's reference problem."""
@@ -49,7 +52,7 @@ class Order:
     """How well the predicted order of a ladder's stages is the measured one."""
 
     stages: list[str]
-    predicted_ms: list[float]
+    predicted_ms: list[float]  # halfway between the two predictions
     measured_ms: list[float]
     within: int  # stages that are as fast as predicted, between the slowest and the fastest that it can be
 
@@ -66,7 +69,7 @@ def order(ladder: Ladder, stages: list[Json], first: str = "") -> Order:
     predictions = [predicted(each) for each in found]
     times = [measured[each["stage"]]["time_ms"]["median"] for each in found]
     inside = sum(p.least_ms <= ms <= p.most_ms for p, ms in zip(predictions, times))
-    return Order([each["stage"] for each in found], [p.most_ms for p in predictions], times, inside)
+    return Order([each["stage"] for each in found], [p.middle_ms() for p in predictions], times, inside)
 
 
 def ladder_of(stage: str, bounds: Json) -> tuple[Ladder, Json] | None:

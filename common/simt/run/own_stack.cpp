@@ -1,0 +1,56 @@
+#include "common/simt/run/own_stack.hpp"
+
+#include <unwind.h>
+
+#include <cstring>
+
+#if !defined(__x86_64__)
+extern "C" std::uintptr_t __stack_chk_guard;
+#endif
+
+namespace simt {
+namespace {
+
+std::uintptr_t guard_word() {
+#if defined(__x86_64__)
+  std::uintptr_t word;
+  asm("mov %%fs:0x28, %0" : "=r"(word));  // where the ABI has it
+  return word;
+#else
+  return __stack_chk_guard;
+#endif
+}
+
+bool is_guard(std::uintptr_t at) {
+  std::uintptr_t word;
+  std::memcpy(&word, reinterpret_cast<const void*>(at), sizeof word);
+  return word == guard_word();
+}
+
+// The end of the function's frame that holds an address: where the stack pointer was when its caller called.
+struct Frames {
+  std::uintptr_t address, end = 0;
+};
+_Unwind_Reason_Code look(_Unwind_Context* context, void* data) {
+  auto& frames = *static_cast<Frames*>(data);
+  frames.end = _Unwind_GetCFA(context);
+  return frames.end > frames.address ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+}  // namespace
+
+bool meets_guard(std::uintptr_t address, unsigned bytes) {
+  constexpr std::uintptr_t word = sizeof(std::uintptr_t);
+  for (std::uintptr_t at = address / word * word; at < address + bytes; at += word) {
+    if (!is_guard(at)) continue;
+    // Words of functions that have returned lie about, too, where arrays are now. Those have a guard word above them.
+    Frames frames{at};
+    _Unwind_Backtrace(look, &frames);
+    std::uintptr_t above = at + word;
+    while (above < frames.end && !is_guard(above)) above += word;
+    if (above >= frames.end) return frames.end > at;
+  }
+  return false;
+}
+
+}  // namespace simt

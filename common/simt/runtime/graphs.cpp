@@ -1,0 +1,346 @@
+// Graphs, made node by node or from streams (capture.cpp), and queued.
+#include "common/simt/language/graphs.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "common/simt/runtime/call.hpp"
+#include "common/simt/runtime/capture.hpp"
+#include "common/simt/runtime/stream_order.hpp"
+
+namespace {
+
+struct Step {
+  const CUgraphNode_st* node;
+  std::vector<std::size_t> before;  // steps; none: it is one of the first
+  std::size_t stream;
+};
+
+}  // namespace
+
+// With a stream of its own for each row of nodes of which each waits for the one before: what runs side by side in a
+// graph is in no order, and so is checked like work in several streams.
+struct CUgraphExec_st {
+  std::unique_ptr<CUgraph_st> graph;
+  std::vector<Step> steps{};  // each behind those that come before
+  std::vector<std::size_t> last{};
+  std::vector<CUstream_st*> streams{};
+  simt::WorkPointer done{};  // of the latest launch
+};
+
+namespace {
+
+class Executables {
+ public:
+  static cudaGraphExec_t add(std::unique_ptr<CUgraphExec_st> one) { return all().emplace_back(std::move(one)).get(); }
+  static bool has(cudaGraphExec_t one) { return find(one) != all().end(); }
+  static void remove(cudaGraphExec_t one) { all().erase(find(one)); }
+
+ private:
+  static std::vector<std::unique_ptr<CUgraphExec_st>>& all() {
+    static auto& one = *new std::vector<std::unique_ptr<CUgraphExec_st>>;
+    return one;
+  }
+  static decltype(all().begin()) find(cudaGraphExec_t one) {
+    return std::ranges::find(all(), one, &std::unique_ptr<CUgraphExec_st>::get);
+  }
+};
+
+// As if one stream were captured that has come so far.
+template <class Do>
+cudaError_t add_node(cudaGraphNode_t* node, CUgraph_st* graph, std::span<const cudaGraphNode_t> before,
+                     const simt::Call& call, Do act) {
+  if (!node || !graph) return cudaErrorInvalidValue;
+  CUstream_st* const stream = simt::add_stream(cudaStreamNonBlocking, 0);
+  const std::size_t nodes = graph->nodes.size();
+  simt::join_capture(*stream, std::make_shared<simt::Capture>(simt::Capture{graph, stream}),
+                     {before.begin(), before.end()});
+  const cudaError_t error = act(stream);
+  simt::remove_stream(stream);
+  if (error != cudaSuccess) return error;
+  if (graph->nodes.size() == nodes) return cudaErrorInvalidValue;  // there was nothing to do
+  *node = graph->nodes.back().get();
+  (*node)->pc = call.pc;
+  return cudaSuccess;
+}
+
+cudaError_t kernel_into(cudaStream_t stream, const cudaKernelNodeParams* what) {
+  if (!what) return cudaErrorInvalidValue;
+  return cudaLaunchKernel(what->func, simt::grid_of(*what), simt::block_of(*what), what->kernelParams,
+                          what->sharedMemBytes, stream);
+}
+
+void take_over(CUgraphNode_st& node, const CUgraphNode_st& from) {
+  node.who = from.who;
+  node.pc = from.pc;
+  node.run = from.run;
+}
+cudaError_t set_kernel(CUgraphNode_st& node, const cudaKernelNodeParams* what, const simt::Call& call) {
+  CUgraph_st other;
+  cudaGraphNode_t made = nullptr;
+  const cudaError_t error =
+      add_node(&made, &other, {}, call, [&](cudaStream_t stream) { return kernel_into(stream, what); });
+  if (error == cudaSuccess) take_over(node, *made);
+  return error;
+}
+
+// Bytes alone can be set: all of an element's must be the same.
+bool is_of_one_byte(const cudaMemsetParams& what) {
+  const unsigned byte = what.value & 0xff;
+  const unsigned whole = what.elementSize == 4 ? byte * 0x01010101u : what.elementSize == 2 ? byte * 0x0101u : byte;
+  return what.value == whole;
+}
+
+// Each behind those that come before it; nothing if they go in a circle.
+std::optional<std::vector<const CUgraphNode_st*>> in_order(const CUgraph_st& graph) {
+  std::vector<const CUgraphNode_st*> order;
+  std::set<const CUgraphNode_st*> placed;
+  for (bool any = true; any;) {
+    any = false;
+    for (const auto& node : graph.nodes) {
+      const auto is_placed = [&](const CUgraphNode_st* before) { return placed.contains(before); };
+      if (placed.contains(node.get()) || !std::ranges::all_of(node->before, is_placed)) continue;
+      placed.insert(node.get());
+      order.push_back(node.get());
+      any = true;
+    }
+  }
+  if (order.size() < graph.nodes.size()) return std::nullopt;
+  return order;
+}
+
+// Adds the graph's steps behind those of `entry`; true and its last ones, or false if it has a circle.
+bool add_steps(CUgraphExec_st& to, const CUgraph_st& graph, const std::vector<std::size_t>& entry,
+               std::vector<std::size_t>& last) {
+  const auto order = in_order(graph);
+  if (!order) return false;
+  std::map<const CUgraphNode_st*, std::vector<std::size_t>> ends;
+  std::set<const CUgraphNode_st*> have_more;
+  for (const CUgraphNode_st* const node : *order) {
+    std::vector<std::size_t> before = node->before.empty() ? entry : std::vector<std::size_t>{};
+    for (const CUgraphNode_st* const each : node->before) {
+      before.insert(before.end(), ends[each].begin(), ends[each].end());
+      have_more.insert(each);
+    }
+    if (node->child) {
+      if (!add_steps(to, *node->child, before, ends[node])) return false;
+      if (ends[node].empty()) ends[node] = before;
+      continue;
+    }
+    std::size_t stream = to.streams.size();
+    for (const std::size_t each : before) {
+      const auto is_taken = [&](const Step& step) { return step.stream == to.steps[each].stream; };
+      if (std::none_of(to.steps.begin() + static_cast<std::ptrdiff_t>(each) + 1, to.steps.end(), is_taken))
+        stream = to.steps[each].stream;
+    }
+    if (stream == to.streams.size()) to.streams.push_back(simt::add_stream(cudaStreamNonBlocking, 0));
+    ends[node] = {to.steps.size()};
+    to.steps.push_back({node, std::move(before), stream});
+  }
+  for (const CUgraphNode_st* const node : *order) {
+    if (!have_more.contains(node)) last.insert(last.end(), ends[node].begin(), ends[node].end());
+  }
+  return true;
+}
+
+cudaError_t instantiate(cudaGraphExec_t* executable, cudaGraph_t graph) {
+  if (!executable || !graph) return cudaErrorInvalidValue;
+  auto made = std::make_unique<CUgraphExec_st>(CUgraphExec_st{simt::clone(*graph)});
+  if (!add_steps(*made, *made->graph, {}, made->last)) return cudaErrorInvalidValue;
+  simt::StreamOrder::enable();
+  *executable = Executables::add(std::move(made));
+  return cudaSuccess;
+}
+
+cudaError_t nothing() {
+  return cudaSuccess;
+}
+
+void record_child(CUstream_st& stream, const CUgraph_st& child, const simt::Call& call) {
+  simt::record_node(stream, call.name, call.pc, nothing);
+  CUgraphNode_st& node = *stream.recorded.front();
+  node.type = cudaGraphNodeTypeGraph;
+  node.child = simt::clone(child);
+}
+
+cudaError_t launch(CUgraphExec_st& what, CUstream_st& stream, const simt::Call& call) {
+  if (const cudaError_t error = simt::may_issue(stream); error != cudaSuccess) return error;
+  if (stream.capture) {
+    record_child(stream, *what.graph, call);
+    return cudaSuccess;
+  }
+  const simt::WorkPointer begin = simt::issue(stream, call.name, call.pc, nothing, what.done);
+  std::vector<simt::WorkPointer> made;
+  for (const Step& step : what.steps) {
+    CUstream_st& own = *what.streams[step.stream];
+    simt::WorkPointer last = begin;
+    for (const std::size_t before : step.before) {
+      if (before != step.before.front()) simt::issue(own, call.name, call.pc, nothing, last);
+      last = made[before];
+    }
+    made.push_back(simt::issue(own, step.node->who, step.node->pc, step.node->run, last));
+    made.back()->is_hosts = step.node->type == cudaGraphNodeTypeHost;
+  }
+  what.done = begin;
+  for (const std::size_t last : what.last) what.done = simt::issue(stream, call.name, call.pc, nothing, made[last]);
+  return cudaSuccess;
+}
+
+// Of each node its type, and the numbers of those before it.
+auto form_of(const CUgraph_st& graph) {
+  std::vector<std::pair<cudaGraphNodeType, std::set<std::size_t>>> form;
+  for (const auto& node : graph.nodes) {
+    auto& before = form.emplace_back(node->type, std::set<std::size_t>{}).second;
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      if (std::ranges::find(node->before, graph.nodes[i].get()) != node->before.end()) before.insert(i);
+    }
+  }
+  return form;
+}
+
+cudaError_t update(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphExecUpdateResult& result) {
+  if (!Executables::has(executable) || !graph) return cudaErrorInvalidValue;
+  result = cudaGraphExecUpdateErrorTopologyChanged;
+  if (form_of(*executable->graph) != form_of(*graph)) return cudaErrorGraphExecUpdateFailure;
+  result = cudaGraphExecUpdateSuccess;
+  for (std::size_t i = 0; i < graph->nodes.size(); ++i) take_over(*executable->graph->nodes[i], *graph->nodes[i]);
+  return cudaSuccess;
+}
+
+}  // namespace
+
+using simt::Call;
+using simt::enter;
+
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
+  return enter(SIMT_CALL("cudaGraphCreate()"), [&] {
+    if (!graph || flags != 0) return cudaErrorInvalidValue;
+    *graph = new CUgraph_st;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return enter(SIMT_CALL("cudaGraphDestroy()"), [&] {
+    delete graph;
+    return graph ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+// How a node of one kind is added: `...` is what is done in a stream for it.
+#define ADD_NODE(name, ...)                                                                        \
+  const Call call = SIMT_CALL(name);                                                               \
+  return enter(call, [&] {                                                                         \
+    return add_node(node, graph, {before, count}, call, [&](cudaStream_t stream) { __VA_ARGS__ }); \
+  });
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
+                                   std::size_t count, const cudaKernelNodeParams* what) {
+  ADD_NODE("cudaGraphAddKernelNode()", return kernel_into(stream, what);)
+}
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
+                                   std::size_t count, const cudaMemcpy3DParms* what) {
+  ADD_NODE("cudaGraphAddMemcpyNode()", return cudaMemcpy3DAsync(what, stream);)
+}
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
+                                     std::size_t count, void* to, const void* from, std::size_t bytes,
+                                     cudaMemcpyKind kind) {
+  ADD_NODE("cudaGraphAddMemcpyNode1D()", return cudaMemcpyAsync(to, from, bytes, kind, stream);)
+}
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
+                                   std::size_t count, const cudaMemsetParams* what){
+    ADD_NODE("cudaGraphAddMemsetNode()",
+             {
+               if (!what) return cudaErrorInvalidValue;
+               if (!is_of_one_byte(*what)) return cudaErrorNotSupported;
+               const std::size_t width = what->width * what->elementSize;
+               return cudaMemset2DAsync(what->dst, what->height > 1 ? what->pitch : width,
+                                        static_cast<int>(what->value & 0xff), width, what->height, stream);
+             })} cudaError_t
+    cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before, std::size_t count,
+                         const cudaHostNodeParams* what) {
+  ADD_NODE("cudaGraphAddHostNode()",
+           return what ? cudaLaunchHostFunc(stream, what->fn, what->userData) : cudaErrorInvalidValue;)
+}
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
+                                  std::size_t count){ADD_NODE("cudaGraphAddEmptyNode()",
+                                                              {
+                                                                simt::record_node(*stream, "", nullptr, nothing);
+                                                                stream->recorded.front()->type = cudaGraphNodeTypeEmpty;
+                                                                return cudaSuccess;
+                                                              })} cudaError_t
+    cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
+                               std::size_t count, cudaGraph_t child){ADD_NODE("cudaGraphAddChildGraphNode()",
+                                                                              {
+                                                                                if (!child)
+                                                                                  return cudaErrorInvalidValue;
+                                                                                record_child(*stream, *child, call);
+                                                                                return cudaSuccess;
+                                                                              })}
+#undef ADD_NODE
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                                     std::size_t count) {
+  return enter(SIMT_CALL("cudaGraphAddDependencies()"), [&] {
+    if (!graph || (count > 0 && (!from || !to))) return cudaErrorInvalidValue;
+    for (std::size_t i = 0; i < count; ++i) to[i]->before.push_back(from[i]);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
+  return enter(SIMT_CALL("cudaGraphGetNodes()"), [&] {
+    if (!graph || !count) return cudaErrorInvalidValue;
+    const std::size_t all = graph->nodes.size();
+    *count = nodes ? std::min(all, *count) : all;
+    for (std::size_t i = 0; nodes && i < *count; ++i) nodes[i] = graph->nodes[i].get();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
+  return enter(SIMT_CALL("cudaGraphInstantiate()"), [&] { return instantiate(executable, graph); });
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t*, char*, std::size_t) {
+  return enter(SIMT_CALL("cudaGraphInstantiate()"), [&] { return instantiate(executable, graph); });
+}
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
+  return enter(SIMT_CALL("cudaGraphInstantiateWithFlags()"), [&] { return instantiate(executable, graph); });
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  return enter(SIMT_CALL("cudaGraphExecDestroy()"), [&] {
+    if (!Executables::has(executable)) return cudaErrorInvalidValue;
+    for (CUstream_st* const stream : executable->streams) simt::remove_stream(stream);
+    Executables::remove(executable);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams* what) {
+  const Call call = SIMT_CALL("cudaGraphExecKernelNodeSetParams()");
+  return enter(call, [&] {
+    if (!Executables::has(executable)) return cudaErrorInvalidValue;
+    const auto is_clone = [&](const auto& each) { return each->original == node; };
+    const auto at = std::ranges::find_if(executable->graph->nodes, is_clone);
+    return at == executable->graph->nodes.end() ? cudaErrorInvalidValue : set_kernel(**at, what, call);
+  });
+}
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* result) {
+  return enter(SIMT_CALL("cudaGraphExecUpdate()"), [&] {
+    if (!result) return cudaErrorInvalidValue;
+    *result = {};
+    return update(executable, graph, result->result);
+  });
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t) {
+  return enter(SIMT_CALL("cudaGraphUpload()"),
+               [&] { return Executables::has(executable) ? cudaSuccess : cudaErrorInvalidValue; });
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  const Call call = SIMT_CALL("cudaGraphLaunch()");
+  return enter(call, [&] {
+    CUstream_st* const at = simt::find_stream(stream);
+    if (!at) return cudaErrorInvalidResourceHandle;
+    return Executables::has(executable) ? launch(*executable, *at, call) : cudaErrorInvalidValue;
+  });
+}

@@ -1,0 +1,83 @@
+/* staged_gemm.h as C99: every function has the type that it says, and is called as C calls it. test_staged_gemm.cpp runs
+ * it; compiled alone, with -pedantic, it shows that the header is C. */
+#include "tests/libraries/c_header.h"
+
+#include <string.h>
+
+static int equal(double x, double y) {
+  return x == y;
+}
+
+/* The number of what is wrong, counted from 1; 0 if all is well. All memory is the device's, which C can read here. */
+int c_header_products(double* memory, void* workspace, size_t bytes) {
+  enum { M = 2, N = 3, K = 5 };
+  double *a = memory, *b = a + 2 * K * M, *c = b + 2 * K * N; /* twice: complex, too */
+  const double one[2] = {1, 0}, none[2] = {0, 0}, i_times_2[2] = {0, 2};
+  staged_gemm_product product = {STAGED_GEMM_NONE, STAGED_GEMM_TRANSPOSE, M, N, 1, STAGED_GEMM_TF32};
+  float *fa = (float*)a, *fb = (float*)b, *fc = (float*)c;
+  int i;
+  if (staged_gemm_tsmttsm_workspace(STAGED_GEMM_DOUBLE_COMPLEX, M, N, K) > bytes) return 1;
+  if (staged_gemm_sgemm_workspace(&product, 1) > bytes) return 2;
+
+  /* Real: rows of A are (1, r), those of B are 1. */
+  for (i = 0; i < K; ++i) a[i * M] = 1, a[i * M + 1] = i;
+  for (i = 0; i < K * N; ++i) b[i] = 1;
+  if (staged_gemm_dtsmttsm(NULL, M, N, K, 2, a, M, b, N, 0, c, N, workspace, bytes)) return 3;
+  if (!equal(c[0], 2 * K) || !equal(c[M * N - 1], 2 * (0 + 1 + 2 + 3 + 4))) return 4;
+  if (staged_gemm_dtsmm(NULL, M, N, K, 1, a, M, c, N, -1, b, N)) return 5;
+  if (!equal(b[(K - 1) * N], 2 * K + 4 * 20 - 1)) return 6;
+
+  /* Complex: A is 2i, B is 1, so that A^H B is -2i K, and A^T B 2i K. */
+  for (i = 0; i < K * M; ++i) a[2 * i] = 0, a[2 * i + 1] = 2;
+  for (i = 0; i < K * N; ++i) b[2 * i] = 1, b[2 * i + 1] = 0;
+  if (staged_gemm_ztsmttsm(NULL, 1, M, N, K, one, a, M, b, N, none, c, N, workspace, bytes)) return 7;
+  if (!equal(c[0], 0) || !equal(c[1], -2 * K)) return 8;
+  if (staged_gemm_ztsmttsm(NULL, 0, M, N, K, one, a, M, b, N, one, c, N, workspace, bytes)) return 9;
+  if (!equal(c[0], 0) || !equal(c[1], 0)) return 10;
+  c[0] = 3;
+  if (staged_gemm_ztsmm(NULL, M, N, K, i_times_2, a, M, c, N, none, b, N)) return 11;
+  if (!equal(b[0], -12) || !equal(b[1], 0)) return 12; /* 2i 2i 3 */
+  if (staged_gemm_prepare_tsmttsm(STAGED_GEMM_DOUBLE, M, N, NULL, M, NULL, N, 0)) return 13;
+  if (staged_gemm_prepare_tsmm(STAGED_GEMM_DOUBLE_COMPLEX, M, N, NULL, M, NULL, N)) return 14;
+
+  /* Single, by columns: (1, 2)^T times (1, 2, 3); then twice, the second with C of the first. */
+  for (i = 0; i < M; ++i) fa[i] = (float)(i + 1);
+  for (i = 0; i < N; ++i) fb[i] = (float)(i + 1);
+  if (staged_gemm_sgemm(NULL, &product, 1, fa, M, fb, N, 0, fc, M, workspace, bytes)) return 15;
+  if (!equal(fc[1], 2) || !equal(fc[2], 2) || !equal(fc[M * N - 1], 6)) return 16;
+  if (staged_gemm_sgemm_workspace(&product, 2) > bytes) return 17;
+  for (i = 0; i < 2 * M * N; ++i) fc[i] = 1;
+  if (staged_gemm_sgemm_strided_batched(NULL, &product, 1, fa, M, 0, fb, N, 0, 1, fc, M, M * N, 2, workspace, bytes))
+    return 18;
+  if (!equal(fc[2 * M * N - 1], 7) || !equal(fc[0], 2)) return 19;
+  return 0;
+}
+
+/* Wrong arguments, each with a reason; then a right call, with none. */
+int c_header_refusals(void) {
+  staged_gemm_product product = {2, STAGED_GEMM_NONE, 1, 1, 1, STAGED_GEMM_AUTOMATIC};
+  const double one[2] = {1, 0};
+  int code;
+#define REFUSED(number, call)                                                    \
+  code = call;                                                                   \
+  if (code != STAGED_GEMM_INVALID || !*staged_gemm_last_reason()) return number; \
+  if (strchr(staged_gemm_last_reason(), '\n')) return number
+  REFUSED(1, staged_gemm_dtsmttsm(NULL, -1, 1, 1, 1, NULL, 1, NULL, 1, 0, NULL, 1, NULL, 0));
+  REFUSED(2, staged_gemm_ztsmttsm(NULL, 0, 1, 1, 1, NULL, NULL, 1, NULL, 1, one, NULL, 1, NULL, 0));
+  REFUSED(3, staged_gemm_ztsmm(NULL, 1, 1, 1, one, NULL, 1, NULL, 1, NULL, NULL, 1));
+  REFUSED(4, staged_gemm_dtsmm(NULL, 2, 1, 1, 1, NULL, 1, NULL, 1, 0, NULL, 1));
+  REFUSED(5, staged_gemm_prepare_tsmttsm(2, 1, 1, NULL, 1, NULL, 1, 0));
+  REFUSED(6, staged_gemm_prepare_tsmm(-1, 1, 1, NULL, 1, NULL, 1));
+  REFUSED(7, staged_gemm_sgemm(NULL, &product, 1, NULL, 1, NULL, 1, 0, NULL, 1, NULL, 0));
+  REFUSED(8, staged_gemm_sgemm(NULL, NULL, 1, NULL, 1, NULL, 1, 0, NULL, 1, NULL, 0));
+  product.op_a = STAGED_GEMM_NONE;
+  product.policy = 3;
+  REFUSED(9, staged_gemm_sgemm(NULL, &product, 1, NULL, 1, NULL, 1, 0, NULL, 1, NULL, 0));
+  if (staged_gemm_sgemm_workspace(&product, 1) || staged_gemm_sgemm_workspace(NULL, 1)) return 10;
+  if (staged_gemm_tsmttsm_workspace(7, 1, 1, 1)) return 11;
+  product.policy = STAGED_GEMM_AUTOMATIC;
+  product.m = 0; /* nothing to do */
+  if (staged_gemm_sgemm(NULL, &product, 1, NULL, 1, NULL, 1, 0, NULL, 1, NULL, 0) || *staged_gemm_last_reason())
+    return 12;
+  return 0;
+}

@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+"""What other programs get, as docs/concepts/libraries.md says: the package staged_gemm, built with nvcc, in projects
+that know nothing of this one (each library alone, all together), and in Python. The page's examples are compiled.
+
+Without a GPU the programs end with one line that says so; with one they run, and Python's results are compared.
+
+usage: test_packages.py --nvcc NVCC --folder FOLDER    FOLDER keeps what was built
+"""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import importlib.util
+import inspect
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import unittest
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/concepts/libraries.md"
+VERSION = (ROOT / "VERSION").read_text().strip()
+# What a program may need beside the library: the C and C++ runtime. No libfmt, no cuBLAS, not even CUDA's runtime.
+NEEDED = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0", "librt.so.1"}
+PUBLIC = ("staged_gemm_", "tall_skinny::", "tcec_sgemm::")
+GPU = shutil.which("nvidia-smi") and not subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode
+# Without one, one architecture will do.
+ARCHITECTURE = "native" if GPU else "90a-real"
+PROJECT = """cmake_minimum_required(VERSION 3.24)
+project(outside LANGUAGES {languages})
+{lines}
+"""
+PROGRAM = """add_executable({name} {source})
+target_link_libraries({name} PRIVATE {targets})
+"""
+WMMA = """#include <wmma_ext/wmma_ext.hpp>
+__global__ void ones(float* to) {
+  nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> x;
+  wmma_ext::fill(x, 1.0f);
+  nvcuda::wmma::store_matrix_sync(to, x, 16, nvcuda::wmma::mem_row_major);
+}
+"""
+nvcc = folder = pathlib.Path()
+
+
+def run(*command: object, status: int = 0, **options: object) -> str:
+    words = [str(word) for word in command]
+    done = subprocess.run(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    if done.returncode != status:
+        raise AssertionError(f"{' '.join(words)}: status {done.returncode}\n{done.stdout[-3000:]}")
+    return done.stdout
+
+
+def example(language: str) -> str:
+    """The page's, in this language."""
+    return re.search(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.M | re.S)[1]
+
+
+def missing_for_python() -> str:
+    """What the Python package can't be built without."""
+    for module in ("nanobind", "scikit_build_core", "pip"):
+        if not importlib.util.find_spec(module):
+            return module
+    header = pathlib.Path(sysconfig.get_path("include"), "Python.h")
+    return "" if header.exists() else str(header)
+
+
+def setUpModule() -> None:
+    """Builds the library once: pip does, if it can, and keeps the build folder, from which CMake installs the rest."""
+    environment = {**os.environ, "CUDACXX": str(nvcc)}
+    build, prefix = folder / "build", folder / "prefix"
+    shutil.rmtree(prefix, ignore_errors=True)
+    shutil.rmtree(folder / "python", ignore_errors=True)
+    defines = {} if GPU else {"CMAKE_CUDA_ARCHITECTURES": ARCHITECTURE}
+    if missing_for_python():
+        defines |= {"GEMM_ON_GPU": "ON", "GEMM_ONLY_LIBRARIES": "ON", "CMAKE_BUILD_TYPE": "Release"}
+        run("cmake", "-S", ROOT, "-B", build, *(f"-D{k}={v}" for k, v in defines.items()), env=environment)
+        run("cmake", "--build", build, "-j2")
+    else:
+        settings = [f"--config-settings=cmake.define.{name}={value}" for name, value in defines.items()]
+        pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target"]
+        run(*pip, folder / "python", f"--config-settings=build-dir={build}", *settings, ROOT, env=environment)
+    run("cmake", "--install", build, "--component", "staged_gemm", "--prefix", prefix)
+
+
+class Installed(unittest.TestCase):
+    def library(self) -> pathlib.Path:
+        major, minor, _ = VERSION.split(".")
+        return folder / f"prefix/lib/libstaged_gemm.so.{major}.{minor}"
+
+    def test_symbols(self) -> None:
+        shown = run("nm", "-D", "--defined-only", "-C", self.library())
+        names = [line.split(maxsplit=2)[2] for line in shown.splitlines()]
+        self.assertEqual([name for name in names if not name.startswith(PUBLIC)], [])
+        declared = re.findall(
+            r"^\w.* \*?(staged_gemm_\w+)\(", (folder / "prefix/include/staged_gemm.h").read_text(), re.M
+        )
+        self.assertGreater(len(declared), 10)
+        self.assertEqual(set(declared) - set(names), set())
+        for function in ("tsmttsm", "tsmm", "prepare_tsmm"):
+            self.assertTrue(any(name.startswith(f"tall_skinny::{function}(") for name in names), function)
+        self.assertTrue(any(name.startswith("tcec_sgemm::sgemm_batched(") for name in names))
+
+    def test_needs(self) -> None:
+        told = run("readelf", "-d", self.library())
+        self.assertEqual(re.findall(r"SONAME.*\[(.*)\]", told), [self.library().name])
+        needed = {name for name in re.findall(r"NEEDED.*\[(.*)\]", told) if not name.startswith("ld-linux")}
+        self.assertLessEqual(needed, NEEDED)
+        for file in (folder / "prefix/lib/cmake").rglob("*.cmake"):
+            self.assertNotRegex(file.read_text(), r"(?i)cli11|fmt|nlohmann|cublas|gemm_harness", file.name)
+            self.assertNotIn(str(ROOT), file.read_text(), file.name)
+
+    def test_no_public_name_outside_a_namespace(self) -> None:
+        for name in ("tsm/tall_skinny.hpp", "tensorcore/tcec_sgemm.hpp"):
+            text = (folder / "prefix/include" / name).read_text()
+            outside = text[: text.index("\nnamespace ")] + text[text.rindex("\n}  // namespace") :]
+            self.assertNotRegex(outside, r"(?m)^(?:enum|struct|class|inline|constexpr|using|#define)\b", name)
+
+
+class Outside(unittest.TestCase):
+    def build(self, name: str, languages: str, lines: str, **sources: str) -> pathlib.Path:
+        project = folder / "outside" / name
+        shutil.rmtree(project, ignore_errors=True)
+        project.mkdir(parents=True)
+        for file, text in sources.items():
+            (project / file.replace("_", ".")).write_text(text)
+        (project / "CMakeLists.txt").write_text(PROJECT.format(languages=languages, lines=lines))
+        found = [f"-DCMAKE_PREFIX_PATH={folder}/prefix", f"-DCUDAToolkit_ROOT={nvcc.parent.parent}"]
+        cuda = [f"-DCMAKE_CUDA_COMPILER={nvcc}", f"-DCMAKE_CUDA_ARCHITECTURES={ARCHITECTURE}"]
+        run("cmake", "-S", project, "-B", project / "build", *found, *(cuda if "CUDA" in languages else ()))
+        run("cmake", "--build", project / "build")
+        return project / "build"
+
+    def end(self, program: pathlib.Path) -> None:
+        done = subprocess.run([program], text=True, capture_output=True, timeout=120)
+        self.assertEqual(done.returncode, 0 if GPU else 2, done.stderr)
+        self.assertRegex(done.stderr, r"\A\Z" if GPU else r"\Ano CUDA device.*\n\Z")
+
+    def test_c(self) -> None:
+        lines = "find_package(staged_gemm REQUIRED)\nfind_package(CUDAToolkit REQUIRED)\nset(CMAKE_C_FLAGS -std=c99)\n"
+        targets = "staged_gemm::staged_gemm CUDA::cudart_static"
+        lines += PROGRAM.format(name="example", source="example.c", targets=targets)
+        self.end(self.build("c", "C", lines, example_c=example("c")) / "example")
+
+    def test_tall_skinny_alone(self) -> None:
+        source = "#include <tsm/tall_skinny.hpp>\nint main() { return !tall_skinny::prepare_tsmm("
+        source += "tall_skinny::Type::d, -1, 1, nullptr, 1, nullptr, 1); }\n"
+        lines = f"find_package(tall_skinny {VERSION} REQUIRED)\n" + PROGRAM.format(
+            name="alone", source="alone.cpp", targets="tall_skinny"
+        )
+        run(self.build("tall_skinny", "CXX", lines, alone_cpp=source) / "alone", status=1)
+
+    def test_tcec_sgemm_alone(self) -> None:
+        source = (
+            "#include <tensorcore/tcec_sgemm.hpp>\nint main() { return tcec_sgemm::sgemm_workspace({.m = -1}) != 0; }\n"
+        )
+        lines = f"find_package(tcec_sgemm {VERSION} REQUIRED)\n" + PROGRAM.format(
+            name="alone", source="alone.cpp", targets="tcec_sgemm"
+        )
+        lines += "set_target_properties(alone PROPERTIES CXX_STANDARD 20)\n"
+        run(self.build("tcec_sgemm", "CXX", lines, alone_cpp=source) / "alone")
+
+    def test_all_together(self) -> None:
+        names = ("tall_skinny", "tcec_sgemm", "wmma_ext", "staged_gemm")
+        lines = "".join(f"find_package({name} REQUIRED)\n" for name in names)
+        lines += PROGRAM.format(
+            name="together",
+            source="together.cpp kernel.cu",
+            targets="tall_skinny tcec_sgemm wmma_ext::wmma_ext CUDA::cudart_static",
+        )
+        build = self.build("together", "CXX CUDA", lines, together_cpp=example("cpp"), kernel_cu=WMMA)
+        self.end(build / "together")
+
+    def test_versions(self) -> None:
+        major, minor, _ = map(int, VERSION.split("."))
+        for asked, found in ((VERSION, True), (f"{major}.{minor + 1}", False), (f"{major + 1}.0", False)):
+            lines = f"find_package(staged_gemm {asked} QUIET)\nmessage(STATUS found=${{staged_gemm_FOUND}})\n"
+            project = folder / "outside/version"
+            shutil.rmtree(project, ignore_errors=True)
+            project.mkdir(parents=True)
+            (project / "CMakeLists.txt").write_text(PROJECT.format(languages="NONE", lines=lines))
+            told = run("cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={folder}/prefix")
+            self.assertIn(f"found={int(found)}", told, asked)
+
+    def test_wmma_ext_without_nvcc_fails_with_one_line(self) -> None:
+        for header in ("wmma_ext/wmma_ext.hpp", "wmma_ext/tcec/tcec.hpp"):
+            for extra in ((), (f"-I{nvcc.parent.parent}/include",)):
+                done = subprocess.run(
+                    ["g++", "-std=c++20", "-fsyntax-only", "-xc++", "-", f"-I{folder}/prefix/include", *extra],
+                    input=f"#include <{header}>\n",
+                    text=True,
+                    capture_output=True,
+                )
+                self.assertEqual(len(re.findall("error:", done.stderr)), 1, done.stderr)
+                self.assertIn("with nvcc", done.stderr)
+
+
+class Tensor(ctypes.Structure):
+    """DLPack's DLManagedTensor, as far as a matrix has it."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device", ctypes.c_int32 * 2),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+        ("manager", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+    ]
+
+
+class Array:
+    """Says that it is on a device. The address is never read: what is looked at here comes before a launch."""
+
+    def __init__(
+        self, rows: int, cols: int, bits: int = 64, strides: tuple[int, int] = (0, 1), device: int = 0
+    ) -> None:
+        self.shape, self.device, self.streams = (rows, cols), device, []
+        self.numbers = (ctypes.c_int64 * 2)(rows, cols), (ctypes.c_int64 * 2)(strides[0] or cols, strides[1])
+        self.tensor = Tensor(0x100000, (2, device), 2, 2, bits, 1, *self.numbers, 0, None, None)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, self.device
+
+    def __dlpack__(self, *, stream: int) -> object:
+        self.streams.append(stream)
+        capsule = ctypes.pythonapi.PyCapsule_New
+        capsule.restype, capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        return capsule(ctypes.addressof(self.tensor), b"dltensor", None)
+
+
+class Python(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        if why := missing_for_python():
+            print(f"*** SKIPPED, NOT RUN: the Python package: no {why} ***")
+            raise unittest.SkipTest(f"no {why}")
+        file = folder / "python/staged_gemm/__init__.py"
+        spec = importlib.util.spec_from_file_location(
+            "staged_gemm", file, submodule_search_locations=[str(file.parent)]
+        )
+        cls.module = sys.modules["staged_gemm"] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(cls.module)
+
+    def test_devices(self) -> None:
+        command = [sys.executable, "-m", "staged_gemm"]
+        done = subprocess.run(
+            command, text=True, capture_output=True, env={**os.environ, "PYTHONPATH": f"{folder}/python"}
+        )
+        self.assertEqual(done.returncode, 0 if GPU else 2, done.stderr)
+        self.assertIn(f"staged_gemm {VERSION}: ", done.stdout + done.stderr)
+        if not GPU:
+            self.assertRegex(done.stderr, r"\A.*no CUDA device.*\n\Z")
+
+    def test_example(self) -> None:
+        """It compiles, and calls functions that there are with arguments that they take."""
+        calls = [node for node in ast.walk(ast.parse(example("python"))) if isinstance(node, ast.Call)]
+        own = [call for call in calls if ast.unparse(call.func).startswith("staged_gemm.")]
+        self.assertGreater(len(own), 2)
+        for call in own:
+            names = {keyword.arg: None for keyword in call.keywords}
+            inspect.signature(getattr(self.module, call.func.attr)).bind(*call.args, **names)
+
+    def test_wrong_arguments(self) -> None:
+        m = self.module
+        a, b, c = Array(100, 6), Array(100, 5), Array(6, 5)
+        wrong = [
+            (TypeError, "a is no array with DLPack, but int", lambda: m.tsmm(1, c)),
+            (ValueError, "the arrays are real", lambda: m.tsmm(a, c, alpha=1j, out=b)),
+            (ValueError, "b is 99 x 5, and must be 100 x 5", lambda: m.tsmttsm(a, Array(99, 5), out=c)),
+            (ValueError, "out is 5 x 6, and must be 6 x 5", lambda: m.tsmttsm(a, b, out=Array(5, 6))),
+            (ValueError, "c is 5 x 5, and must be 6 x 5", lambda: m.tsmm(a, Array(5, 5), out=b)),
+            (ValueError, "a is not row-major", lambda: m.tsmttsm(Array(100, 6, strides=(1, 100)), b, out=c)),
+            (TypeError, "float64 or complex128", lambda: m.tsmm(Array(9, 6, 32), Array(6, 5, 32), out=Array(9, 5, 32))),
+            (TypeError, "different types", lambda: m.tsmm(a, c, out=Array(100, 5, 32))),
+            (ValueError, "different devices", lambda: m.tsmm(a, c, out=Array(100, 5, device=1))),
+            (TypeError, "float32", lambda: m.sgemm(a, c, out=b)),
+            (ValueError, "none of automatic", lambda: m.sgemm(a, c, out=b, policy="fp8")),
+            (ValueError, "no `out`", lambda: m.tsmm(a, c, beta=1)),
+            (TypeError, "no CUDA stream", lambda: m.tsmm(a, c, out=b, stream="one")),
+        ]
+        for kind, reason, call in wrong:
+            with self.assertRaisesRegex(kind, reason):
+                call()
+
+    def test_streams(self) -> None:
+        """Arrays are asked to be ready on the stream of the product."""
+        a, c, b = Array(100, 6), Array(6, 5), Array(99, 5)
+        for stream, pointer in ((None, 1), (0, 1), (1234, 1234), (type("S", (), {"ptr": 77})(), 77)):
+            with self.assertRaises(ValueError):
+                self.module.tsmm(a, c, out=b, stream=stream)
+            self.assertEqual((a.streams[-1], c.streams[-1], b.streams[-1]), (pointer,) * 3)
+
+    @unittest.skipIf(GPU, "there is one")
+    def test_without_a_gpu(self) -> None:
+        with self.assertRaisesRegex(self.module.Error, r"\A.*no CUDA device[^\n]*\Z"):
+            self.module.tsmm(Array(100, 6), Array(6, 5), out=Array(100, 5))
+
+    @unittest.skipUnless(GPU and importlib.util.find_spec("torch"), "needs a GPU and PyTorch")
+    def test_results(self) -> None:
+        import torch
+
+        for kind in (torch.float64, torch.complex128):
+            a, b = (torch.randn(5000, width, dtype=kind, device="cuda") for width in (16, 9))
+            with torch.cuda.stream(torch.cuda.Stream()):
+                c = self.module.tsmttsm(a[:, :7], b, conjugate=True)
+                self.module.tsmm(a[:, :7], c, alpha=-1, beta=1, out=(after := b.clone()))
+                torch.cuda.synchronize()
+            torch.testing.assert_close(c, a[:, :7].mH @ b)
+            torch.testing.assert_close(after, b - a[:, :7] @ c)
+        x, y = torch.randn(100, 70, device="cuda"), torch.randn(70, 50, device="cuda")
+        result = self.module.sgemm(x, y)
+        torch.testing.assert_close(result.double(), x.double() @ y.double(), rtol=1e-5, atol=1e-5)
+
+
+if __name__ == "__main__":
+    arguments = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+    nvcc, folder = pathlib.Path(arguments["--nvcc"]), pathlib.Path(arguments["--folder"]).absolute()
+    python = ROOT / ".lab/python/bin/python"  # where ./lab test --full puts nanobind
+    if missing_for_python() and python.exists() and sys.prefix != str(ROOT / ".lab/python"):
+        os.execv(python, [str(python), *sys.orig_argv[1:]])
+    if not shutil.which(nvcc):
+        print(f"*** SKIPPED, NOT RUN: there is no nvcc: {nvcc} ***")
+        sys.exit(0)
+    unittest.main(argv=sys.argv[:1], verbosity=1)
