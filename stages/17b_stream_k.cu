@@ -246,9 +246,8 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const gemm::StreamK plan = gemm::stream_k(gemm::ceil_div(p.m, TILE_M), gemm::ceil_div(p.n, TILE_N),
                                             gemm::ceil_div(p.depth(), TILE_K), places, SHARE);
   float4* const parts = reinterpret_cast<float4*>(p.workspace);
-  const auto kernel = plan.workers > 0 ? vector ? sgemm<true, true> : sgemm<false, true>
-                      : vector ? sgemm<true, false>
-                                              : sgemm<false, false>;
+  auto kernel = vector ? sgemm<true, false> : sgemm<false, false>;
+  if (plan.workers > 0) kernel = vector ? sgemm<true, true> : sgemm<false, true>;
   const gemm::Status status =
       gemm::launch(kernel, {.grid = plan.blocks(), .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream},
                    p.m, p.n, p.depth(), p.alpha, p.a, static_cast<unsigned>(p.lda), p.b, static_cast<unsigned>(p.ldb),
