@@ -111,10 +111,6 @@ class Change:
     def lines(self) -> int:
         """Lines of code that differ, white space and comments ignored; one in another's place counts once. What has
         moved to a helper of common/kernel/ that only the new rung includes is no change."""
-        old, new = (
-            [line for source in (*headers, own) for line in source.code if not FORMALITIES.match(line)]
-            for headers, own in ((self.old_headers, self.old), (self.new_headers, self.new))
-        )
         helpers = [helpers_of(source) for source in (self.old, self.new)]
         moved = [line for helper in helpers[1] - helpers[0] for line in source_of(helper).code]
         headers = [
