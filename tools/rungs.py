@@ -109,8 +109,9 @@ class Change:
 
     @functools.cached_property
     def lines(self) -> int:
-        """Lines of code that differ, white space and comments ignored; one in another's place counts once. What has
-        moved to a helper of common/kernel/ that only the new rung includes is no change."""
+        """Lines of code that are new, or that are gone, whichever are more; white space and comments ignored. What has
+        moved to a helper of common/kernel/ that only the new rung includes is no change, nor what has moved between a
+        rung's own file and a header."""
         helpers = [helpers_of(source) for source in (self.old, self.new)]
         moved = [line for helper in helpers[1] - helpers[0] for line in source_of(helper).code]
         headers = [
