@@ -214,11 +214,11 @@ std::vector<ProblemSpec> with_kernel_options(Operation op) {
     all.back().kernel = options;
   }
   if (op == Operation::tsmm) {
-    // Three columns of the rest for each lane that shares it: six lanes have a row. And rows of A that are longer than
-    // B's, of an odd number of words, a few at a time: what is copied beyond them lands in other rows.
-    all.push_back(awkward(tall(op, Type::f64, 4, 22, 130)));
-    all.back().kernel = {.threads_per_row = 6};
-    all.push_back(awkward(tall(op, Type::f64, 13, 7, 130)));
+    // A rest of three columns for each lane that shares it. And rows of A that are longer than B's, of an odd number of
+    // words, few at a time and many times: what is copied beyond them lands in other rows.
+    all.push_back(awkward(tall(op, Type::f64, 4, 37, 130)));
+    all.back().kernel = {.unroll = 5, .threads_per_row = 16};
+    all.push_back(awkward(tall(op, Type::f64, 13, 7, 2130)));
     all.back().kernel = {.unroll = 1};
   }
   return all;

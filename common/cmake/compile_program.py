@@ -32,6 +32,8 @@ OF_DEVICE = {
 }
 # A header of the executor's that stands for one which is not there: who includes it, and what it says.
 REFUSED_HEADER = re.compile(r"included from (\S+:\d+)[:,](?:\n +from .*)*\n.*: error: #error \"(the CPU executor .*)\"")
+# A function that CUDA has no more: g++ calls it an error where a kernel calls it, and says more around it.
+GONE = re.compile(r"^(.+?:\d+)(?::\d+)?: error: call to .* declared with attribute error: (.+)$", re.M)
 REFUSED = 3  # exit status, after one line that says all
 CAPABILITY = os.environ["SIMT_SM"] if os.environ.get("SIMT_SM", "").isdigit() else "90"
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
@@ -89,7 +91,14 @@ def compile_file(command: list[str], source: str, output: str) -> int:
         print(refusal, file=sys.stderr)
         return REFUSED
     text.write_text(rewritten.text, errors="surrogateescape")
-    status = subprocess.run([*compile_command, "-c", str(text), "-o", output]).returncode
+    done = subprocess.run(
+        [*compile_command, "-c", str(text), "-o", output], stderr=subprocess.PIPE, text=True, errors="replace"
+    )
+    status = done.returncode
+    if status and (gone := {what: place for place, what in reversed(GONE.findall(done.stderr))}):
+        print(*(f"{place}: error: {what}" for what, place in reversed(gone.items())), sep="\n", file=sys.stderr)
+        return REFUSED
+    print(done.stderr, end="", file=sys.stderr)
     if status == 0:
         renamed = [f"--redefine-sym={name}={instead}" for name, instead in OF_DEVICE.items()]
         moved = moves(output, rewritten.templates) if rewritten.templates else []

@@ -84,6 +84,20 @@ __global__ void ask_for(size_t bytes, int* out) {
   free(memory);
 }
 
+struct Record {
+  short key, place[2];
+};
+__global__ void copies_two(Record* out, const Record* in) {
+  __builtin_memcpy(&out[threadIdx.x], &in[threadIdx.x], 2 * sizeof(Record));  // overlap
+}
+__global__ void writes_what_nobody_reads() {
+  __shared__ int unread[16];
+  unread[0] = threadIdx.x;  // unread
+}
+__global__ void reads_before(int* out, const int* in) {
+  out[threadIdx.x] = in[static_cast<int>(threadIdx.x) - 1];  // before
+}
+
 __global__ void fails(int n) {
   assert(threadIdx.x != 3 || n == 0);
 }
@@ -99,6 +113,7 @@ int main(int count, char** words) {
   const auto chosen = [&](const char* name) { return count > 1 && !strcmp(words[1], name); };
   int* out;
   cudaMallocManaged(&out, 32 * sizeof(int));
+  cudaMemset(out, 0, 32 * sizeof(int));
   if (chosen("heap")) {
     heap<<<1, 32>>>(out);
     cudaDeviceSynchronize();
@@ -133,6 +148,17 @@ int main(int count, char** words) {
     cudaDeviceSynchronize();
   } else if (chosen("twice")) {
     freed_twice<<<1, 1>>>(reinterpret_cast<void**>(out));
+    cudaDeviceSynchronize();
+  } else if (chosen("overlap")) {
+    copies_two<<<1, 2>>>(reinterpret_cast<Record*>(out), reinterpret_cast<Record*>(out) + 4);
+    cudaDeviceSynchronize();
+  } else if (chosen("unread")) {
+    writes_what_nobody_reads<<<1, 2>>>();
+    cudaDeviceSynchronize();
+  } else if (chosen("before")) {
+    int* in;
+    cudaMalloc(&in, 64);
+    reads_before<<<1, 1>>>(out, in);
     cudaDeviceSynchronize();
   } else if (chosen("assert")) {
     fails<<<1, 8>>>(1);

@@ -110,7 +110,39 @@ __global__ void vectors(const float4* in) {
   EXPECT(particle.position.z == 3 && particle.velocity.y == 0 && particle.mass == 2);
 }
 
+// Names of a kernel's own variables for others: members, parameters, variables.
+struct Shape {
+  dim3 gridDim, blockDim;
+  int threads;
+  explicit Shape(dim3 grid) : gridDim(grid), blockDim(32), threads(gridDim.x * blockDim.x) {}
+};
+__global__ void sizes(unsigned* out) {
+  if (threadIdx.x == 0 && blockIdx.x == 0) *out = 100 * gridDim.x + blockDim.x;
+}
+void launch(const dim3& gridDim, dim3 blockDim, unsigned* out) {
+  sizes<<<gridDim, blockDim>>>(out);
+  cudaDeviceSynchronize();
+}
+void own_names() {
+  unsigned* out = nullptr;
+  cudaMallocManaged(&out, sizeof(unsigned));
+  Shape shape(3);
+  launch(shape.gridDim, shape.blockDim.x, out);
+  EXPECT(*out == 332 && shape.threads == 96);
+  int blockDim = 64, gridDim = blockDim / 32;
+  launch(gridDim, blockDim, out);
+  EXPECT(*out == 264);
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(5);
+  config.blockDim = 7;
+  cudaLaunchKernelEx(&config, sizes, out);
+  cudaDeviceSynchronize();
+  EXPECT(*out == 507);
+  cudaFree(out);
+}
+
 int main() {
+  own_names();
   int* out;
   float4* in;
   cudaMallocManaged(&out, 8 * sizeof(int));

@@ -548,38 +548,5 @@ TEST_F(MemoryOrder, AtomicsOfAllTypes) {
   EXPECT_EQ(s.pair.b, 128u);
 }
 
-// Known gaps, as docs/concepts/any_program.md lists them: wrong, and not reported.
-
-// After a ticket or a lock, CUDA's examples do without a second fence.
-__global__ void ticket_without_second_fence(float* data, unsigned* tickets, float* out) {
-  data[blockIdx.x] = 1;
-  __threadfence();
-  if (atomicAdd(tickets, 1) == gridDim.x - 1) *out = data[0];
-}
-// Several blocks read a word, one after another: one of them is on record.
-__global__ void reader_forgotten(unsigned* ready, int* word, int* out) {
-  if (blockIdx.x == 0) {
-    out[0] = *word;
-    atomicExch(ready, 1);  // and no fence before
-  } else if (blockIdx.x == 1) {
-    while (atomicAdd(ready, 0) == 0) {
-    }
-    __threadfence();
-    out[1] = *word;
-    __threadfence();
-    atomicExch(ready, 2);
-  } else {
-    while (atomicAdd(ready, 0) != 2) {
-    }
-    __threadfence();
-    *word = 5;
-  }
-}
-TEST_F(MemoryOrder, Gaps) {
-  FINDINGS(ticket_without_second_fence, {.grid = 8, .block = 1}, in.data(), words.data(), out.data()).expect_silence();
-  // Block 0's read is unordered with block 2's write; the second reader's is ordered.
-  (void)FINDINGS(reader_forgotten, {.grid = 3, .block = 1}, words.data() + 1, ints.data(), ints.data() + 1);
-}
-
 }  // namespace
 }  // namespace gemm

@@ -6,7 +6,8 @@ import unittest
 
 sys.dont_write_bytecode = True
 from tools.measure.bounds import flops_of, per_flop, plain_name
-from tools.pages.records.bounds import ISSUE, predicted, tied
+from tools.pages.records.bounds import ISSUE, Prediction, predicted, tied
+from tools.pages.reference import loads_in_flight
 from tools.stats import rank_correlation
 
 
@@ -84,6 +85,15 @@ class Predictions(unittest.TestCase):
         parts = self.STAGE["parts_ms"] | {"device memory": 9.0}
         found = predicted(self.STAGE | {"parts_ms": parts})
         self.assertEqual((found.least_ms, found.most_ms, found.by), (9.0, 9.0, "device memory"))
+
+    def test_stages_are_ordered_by_the_time_halfway(self):
+        self.assertEqual(Prediction(1.0, 4.0, "latency").middle_ms(), 2.5)
+
+    def test_more_bytes_in_flight_load_faster_up_to_the_last_row(self):
+        points = loads_in_flight()
+        self.assertGreaterEqual(len(points), 5)
+        for before, after in zip(points, points[1:]):
+            self.assertTrue(before[0] < after[0] and before[1] < after[1], (before, after))
 
     def test_times_within_two_percent_are_one(self):
         self.assertEqual(tied([1.0, 2.0, 1.015, 2.05, 1.03]), [1.0, 2.0, 1.0, 2.05, 1.03])

@@ -2,11 +2,13 @@
 
 import difflib
 import re
+import textwrap
 from collections.abc import Callable
 
-from tools.measure.programs import BROKEN, COSTS, FILE, files_of
+from tools.measure import default_sizes
+from tools.measure.programs import BROKEN, COSTS, FILE, FOLDER, files_of
 from tools.pages.data import Data, NotMeasured
-from tools.repository import SINCE, Json, read_json_if_there
+from tools.repository import ROOT, SINCE, Json, read_json_if_there
 from tools.tables import number, table
 
 ON_DEVICE = SINCE / "programs.json"  # tests/programs/on_device.py writes it
@@ -82,6 +84,30 @@ def programs_table(programs: list[Json], device: Json | None) -> list[str]:
 def block_programs(_: Data) -> list[str]:
     """By kind of mistake, how many programs each tool finds it in."""
     return programs_table(emulated(), read_json_if_there(ON_DEVICE))
+
+
+def block_gaps(_: Data) -> list[str]:
+    """What the executor can't, as the head comments of the programs say that show it."""
+    lines = []
+    for file in sorted((FOLDER / "gaps").glob("*.cu")):
+        head = re.match(r"(?://.*\n)+", file.read_text())[0]  # type: ignore[index]
+        title, text = " ".join(line.removeprefix("//").strip() for line in head.splitlines()).split(". ", 1)
+        link = f"[Example](../../{file.relative_to(ROOT)})."
+        lines += textwrap.wrap(f"* **{title}.** {text} {link}", 120, subsequent_indent="  ", break_on_hyphens=False)
+    return lines
+
+
+def block_default_sizes(_: Data) -> list[str]:
+    """What programs of usual sizes take, before the executor was made faster and after."""
+    if not (record := read_json_if_there(default_sizes.FILE)):
+        raise NotMeasured("")
+    before, after = ({each["name"]: each for each in record[state]["programs"]} for state in ("before", "after"))
+    rows = []
+    for name, now in after.items():
+        cells = [f"{each['cpu_s']:.1f}" for each in (before[name], now)]
+        cells += [f"{each['memory_gb']:.1f}" for each in (before[name], now)]
+        rows.append([f"`{name}`", *cells])
+    return table(["program", "CPU time before, s", "now, s", "memory before, GB", "now, GB"], rows, left=["program"])
 
 
 def broken(report: str) -> list[str]:
