@@ -41,6 +41,18 @@ def shorten_attributes(root: Element) -> None:
                 element.set(key, short_numbers(value))
 
 
+def shorten_names(root: Element) -> None:
+    """Those that something refers to; matplotlib's are hashes."""
+    named = [element for element in root.iter() if "id" in element.attrib]
+    short = {element.attrib["id"]: f"i{n}" for n, element in enumerate(named)}
+    for element in root.iter():
+        for key, value in element.attrib.items():
+            if key == "id":
+                element.set(key, short[value])
+            else:
+                element.set(key, re.sub(r"(?<=#)\w+", lambda name: short.get(name[0], name[0]), value))
+
+
 def join_groups(element: Element) -> None:
     """Without groups that say nothing, and space between elements."""
     if element.tag == f"{{{SVG}}}text":
@@ -74,7 +86,9 @@ def shortened(svg: str) -> str:
     for metadata in root.findall(f"{{{SVG}}}metadata"):
         root.remove(metadata)
     shorten_attributes(root)
+    shorten_names(root)
     join_groups(root)
     share_styles(root)
     # A line for each element, so that a change shows what has changed.
-    return re.sub(r"><(?!/text|/tspan)", ">\n<", ElementTree.tostring(root, encoding="unicode")) + "\n"
+    text = ElementTree.tostring(root, encoding="unicode").replace(" />", "/>")
+    return re.sub(r"><(?!/text|/tspan)", ">\n<", text) + "\n"
