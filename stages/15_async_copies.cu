@@ -12,6 +12,7 @@
 // Page      docs/stages/15_async_copies.md
 // Source    CUDA C++ Programming Guide, "Asynchronous Data Copies"; PTX ISA, cp.async. The arrangement is ours.
 #include "common/kernel/ptx.cuh"
+#include "common/kernel/vector.cuh"
 #include "common/stage.cuh"
 
 extern __shared__ __align__(16) float smem[];
@@ -188,10 +189,8 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // 32 bits, because 64-bit products in the addresses cost the loop several percent: docs page.
   if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
-  const auto aligned = [](const float* x, std::int64_t ld) {
-    return reinterpret_cast<std::uintptr_t>(x) % 16 == 0 && ld % 4 == 0;
-  };
-  const bool vector = aligned(p.a, p.lda) && aligned(p.b, p.ldb) && aligned(p.c, p.ldc) && p.n % 4 == 0;
+  const bool vector = gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) &&
+                      gemm::has_aligned_rows(p.c, p.ldc) && p.n % 4 == 0;
   return gemm::launch(vector ? sgemm<true> : sgemm<false>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n,
                        .block = THREADS,

@@ -4,18 +4,17 @@
 // Idea      A tile need not be computed by one block: sums over parts of k can be added. 64 x 64 x 1048576 is one tile,
 //           and 32768 rounds for 264 blocks.
 // Base      17a_rasterisation
-// Change    Plan says which rounds of which tiles a block has. A loop over its tiles; parts go to the workspace;
-//           reduce().
+// Change    A plan says which rounds of which tiles a block has: StreamK in common/kernel/schedule.cuh. A loop over its
+//           tiles; parts go to the workspace; reduce().
 // Limit     Rounds / resident blocks instead of whole waves. 1024^3 is 64 tiles of 32 rounds for 264 blocks: 8 rounds
 //           each, two blocks per SM, instead of 32 rounds on 64 SMs; and 312 parts, 20 MB, written and read in L2.
 // Number    ms at 1024^3 and at 64 x 64 x 1048576. The sums have a fixed order: the same result from run to run.
-// Map       Within a tile as 15: 4 warps of 64 x 64; lane (lm, ln) of 8 x 4 computes rows lm + 8 r, columns 4 ln + 16 g
-//           + 0..3.
+// Map       Within a tile as 15: lane (lm, ln) of 8 x 4 computes rows lm + 8 r, columns 4 ln + 16 g + 0..3.
 // Page      docs/stages/17b_stream_k.md
 // Source    Osama et al., "Stream-K", PPoPP 2023.
-#include <algorithm>
-
 #include "common/kernel/ptx.cuh"
+#include "common/kernel/schedule.cuh"
+#include "common/kernel/vector.cuh"
 #include "common/stage.cuh"
 
 extern __shared__ __align__(16) float smem[];
@@ -27,79 +26,21 @@ constexpr int WARP_M = 64, WARP_N = 64;                          // of C per war
 constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
 constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
 constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
-constexpr int BLOCKS = 2;          // per SM
-constexpr int STAGES = 3;          // k-tiles in shared memory: one is read, two are in flight
-constexpr int A_ROW = TILE_K + 4;  // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
+constexpr int BLOCKS = 2, STAGES = 3;  // per SM; k-tiles in shared memory: one is read, two are in flight
+constexpr int A_ROW = TILE_K + 4;      // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
 constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
 constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
-constexpr int FOURS = ROWS * COLS / 4;  // float4s of a thread's outputs
-constexpr int GROUP = 4;                // rows of A whose quads are in registers at a time, twice: used, and arriving
+constexpr int FOURS = ROWS * COLS / 4, PART = FOURS * THREADS;  // float4s of a thread's outputs, and a block's
+constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
 static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
-
-// Which block computes what. A tile takes `rounds` rounds of TILE_K steps. Those of the first `shared` tiles, one tile
-// after the other, are partitioned among `workers` blocks: each + extra / workers rounds for each of them. Other tiles
-// have one block each.
-struct Plan {
-  int tiles_m, tiles_n, rounds, shared, workers, each, extra;
-
-  __host__ __device__ int begin(int worker) const {  // of its rounds
-    return worker * each + static_cast<int>(static_cast<std::int64_t>(worker) * extra / workers);
-  }
-  // The worker that has a round: the last one whose share begins there or before it.
-  __device__ int worker_of(int round) const {
-    const std::int64_t all = static_cast<std::int64_t>(workers) * each + extra;
-    return static_cast<int>(((round + std::int64_t{1}) * workers - 1) / all);
-  }
-  // The part-th tile that a block works on, and its rounds from `first` to before `end`. False: there are no more.
-  template <bool SHARED>
-  __device__ bool segment(int block, int part, int& tile, int& first, int& end) const {
-    if (!SHARED || block >= workers) {
-      tile = block - workers + shared;
-      first = 0;
-      end = rounds;
-      return part == 0;
-    }
-    const int from = begin(block), to = begin(block + 1);
-    tile = from / rounds + part;
-    first = part == 0 ? from - tile * rounds : 0;
-    end = min(to - tile * rounds, rounds);
-    return first < end;
-  }
-  // In bands of HEIGHT rows of tiles, as 17a.
-  __device__ void place(int tile, int& tile_row, int& tile_col) const {
-    constexpr int HEIGHT = 8;
-    const int band = tile / (HEIGHT * tiles_n), in = tile % (HEIGHT * tiles_n);
-    const int height = min(HEIGHT, tiles_m - band * HEIGHT);
-    tile_row = (band * HEIGHT + in % height) * TILE_M;
-    tile_col = in / height * TILE_N;
-  }
-};
-
-// Where a worker's parts begin in the workspace: of the tile that it starts in, and of the one that it ends in.
-__device__ std::size_t part_at(int worker, bool second) {
-  return static_cast<std::size_t>(2 * worker + second) * FOURS * THREADS;
-}
-
-// Stores four sums, alpha included, of which `inside` are elements of C.
-template <bool VECTOR>
-__device__ void store4(float* out, int inside, float4 sum, float beta) {
-  if (VECTOR && beta == 0.0f && inside >= 4) {
-    *reinterpret_cast<float4*>(out) = sum;
-    return;
-  }
-  const float s[4] = {sum.x, sum.y, sum.z, sum.w};
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    if (i < inside) out[i] = beta == 0.0f ? s[i] : s[i] + beta * out[i];
-  }
-}
 
 // VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4. SHARED: some blocks
 // are workers; without them the kernel has no loop over tiles.
 template <bool VECTOR, bool SHARED>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, unsigned lda, const float* __restrict__ b,
-          unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan, float4* __restrict__ parts) {
+          unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, gemm::StreamK plan,
+          float4* __restrict__ parts) {
   float* const as = smem;                    // [STAGES][TILE_M][A_ROW]
   float* const bs = smem + STAGES * A_TILE;  // [STAGES][TILE_K][TILE_N]
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
@@ -125,6 +66,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     if (!plan.segment<SHARED>(blockIdx.x, part, tile, first, end) && part > 0) break;
     if (part > 0) __syncthreads();  // all threads have finished reading the last tile's words
     plan.place(tile, tile_row, tile_col);
+    tile_row *= TILE_M, tile_col *= TILE_N;
     // Outside the matrices the last row and the last columns are copied instead; their results are not stored.
     const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
     const int k_begin = first * TILE_K, k_end = min(k, end * TILE_K);
@@ -242,8 +184,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 #endif
     plan.segment<SHARED>(blockIdx.x, part, tile, first, end);
     plan.place(tile, tile_row, tile_col);
+    tile_row *= TILE_M, tile_col *= TILE_N;
     const bool complete = !SHARED || (first == 0 && end == plan.rounds);
-    float4* const to = parts + part_at(blockIdx.x, part > 0) + thread;
+    float4* const to = parts + gemm::part_at(blockIdx.x, part > 0) * PART + thread;
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
       const int row = tile_row + warp_row + lm + r * LANES_M;
@@ -257,7 +200,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
         if (!complete)
           to[(r * COLS + g) / 4 * THREADS] = four;
         else if (row < m)
-          store4<VECTOR>(c + row * ldc + col, n - col, four, beta);
+          gemm::store_scaled4(c + row * ldc + col, n - col, VECTOR, four, beta);
       }
     }
     if (!SHARED) break;
@@ -267,15 +210,17 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 // C of the tiles that several workers have parts of: a thread for each float4, numbered as the one of sgemm that stored
 // it. Parts are added in the order of k, whichever block finished first: results agree from run to run.
 template <bool VECTOR>
-__global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan,
+__global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int64_t ldc, gemm::StreamK plan,
                        const float4* __restrict__ parts) {
   const int tile = blockIdx.x / FOURS, four = blockIdx.x % FOURS, thread = threadIdx.x, lane = thread % 32;
   const int begin = tile * plan.rounds;
-  const int from = plan.worker_of(begin), to = plan.worker_of(begin + plan.rounds - 1);
+  const int from = plan.shares().worker_of(begin), to = plan.shares().worker_of(begin + plan.rounds - 1);
   if (from == to) return;  // one worker had the whole tile, and has stored it
   // Only the first of them can have come from another tile, and then this is the second part that it has stored.
-  const auto at = [&](int worker, bool second) { return parts[part_at(worker, second) + four * THREADS + thread]; };
-  float4 sum = at(from, plan.begin(from) < begin);
+  const auto at = [&](int worker, bool second) {
+    return parts[gemm::part_at(worker, second) * PART + four * THREADS + thread];
+  };
+  float4 sum = at(from, plan.shares().begin(from) < begin);
 #pragma unroll 16
   for (int worker = from + 1; worker <= to; ++worker) {
     const float4 part = at(worker, false);
@@ -283,51 +228,28 @@ __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int
   }
   int tile_row, tile_col;
   plan.place(tile, tile_row, tile_col);
+  tile_row *= TILE_M, tile_col *= TILE_N;
   const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
   const int warp_row = thread / 32 / (TILE_N / WARP_N) * WARP_M, warp_col = thread / 32 % (TILE_N / WARP_N) * WARP_N;
   const int row = tile_row + warp_row + lm + four / (COLS / 4) * LANES_M;
   const int col = tile_col + warp_col + 4 * ln + four % (COLS / 4) * (4 * LANES_N);
-  if (row < m) store4<VECTOR>(c + row * ldc + col, n - col, sum, beta);
+  if (row < m) gemm::store_scaled4(c + row * ldc + col, n - col, VECTOR, sum, beta);
 }
 
-enum class Share { rest, two_waves, split_k, nothing };
-
-Plan make_plan(const gemm::SgemmProblem& p, Share share) {
-  Plan plan{gemm::ceil_div(p.m, TILE_M), gemm::ceil_div(p.n, TILE_N), gemm::ceil_div(p.depth(), TILE_K), 0, 0, 0, 0};
-  const std::int64_t tiles = static_cast<std::int64_t>(plan.tiles_m) * plan.tiles_n;
-  const int places = gemm::device_limits().multiprocessors * BLOCKS;
-  int rest = static_cast<int>(tiles % places), split = 0;  // tiles after the last whole wave
-  if (share == Share::nothing || rest == 0 || 10 * rest >= 9 * places || plan.rounds == 0) return plan;
-  if (share == Share::split_k) split = places / rest;
-  if (share == Share::two_waves && tiles > places) rest += places;
-  const std::int64_t rounds = static_cast<std::int64_t>(rest) * plan.rounds;
-  if (split == 1 || rounds >= 1ll << 31) return plan;
-  plan.shared = rest;
-  plan.workers = static_cast<int>(std::min<std::int64_t>(split ? split * rest : places, rounds));
-  plan.each = static_cast<int>(rounds / plan.workers);
-  plan.extra = static_cast<int>(rounds % plan.workers);
-  return plan;
-}
-
-template <Share SHARE>
+template <gemm::Share SHARE>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // 32 bits, because 64-bit products in the addresses cost the loop several percent: page of 15.
   if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
-  const auto aligned = [](const float* x, std::int64_t ld) {
-    return reinterpret_cast<std::uintptr_t>(x) % 16 == 0 && ld % 4 == 0;
-  };
-  const bool vector = aligned(p.a, p.lda) && aligned(p.b, p.ldb) && aligned(p.c, p.ldc) && p.n % 4 == 0;
-  const Plan plan = make_plan(p, SHARE);
+  const bool vector = gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) &&
+                      gemm::has_aligned_rows(p.c, p.ldc) && p.n % 4 == 0;
+  const int places = gemm::device_limits().multiprocessors * BLOCKS;
+  const gemm::StreamK plan = gemm::stream_k(gemm::ceil_div(p.m, TILE_M), gemm::ceil_div(p.n, TILE_N),
+                                            gemm::ceil_div(p.depth(), TILE_K), places, SHARE);
   float4* const parts = reinterpret_cast<float4*>(p.workspace);
-  const auto kernel = plan.workers > 0 ? vector ? sgemm<true, true> : sgemm<false, true>
-                      : vector ? sgemm<true, false>
-                                       : sgemm<false, false>;
+  auto kernel = vector ? sgemm<true, false> : sgemm<false, false>;
+  if (plan.workers > 0) kernel = vector ? sgemm<true, true> : sgemm<false, true>;
   const gemm::Status status =
-      gemm::launch(kernel,
-                   {.grid = plan.workers + static_cast<unsigned>(plan.tiles_m) * plan.tiles_n - plan.shared,
-                    .block = THREADS,
-                    .dynamic_shared = SHARED_BYTES,
-                    .stream = stream},
+      gemm::launch(kernel, {.grid = plan.blocks(), .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream},
                    p.m, p.n, p.depth(), p.alpha, p.a, static_cast<unsigned>(p.lda), p.b, static_cast<unsigned>(p.ldb),
                    p.beta, p.c, p.ldc, plan, parts);
   if (!status || plan.workers == 0) return status;
@@ -343,9 +265,9 @@ std::size_t workspace_bytes(const gemm::Problem&) {  // two parts per worker, an
 constexpr gemm::Variant variants[] = {
     {.name = "split_k",
      .idea = "the rest's tiles cut into equal parts, if two or more parts of each can be resident",
-     .launch = launch<Share::split_k>},
-    {.name = "whole", .idea = "nothing shared, as 17a", .launch = launch<Share::nothing>},
-    {.name = "two_waves", .idea = "the last whole wave is shared, too", .launch = launch<Share::two_waves>},
+     .launch = launch<gemm::Share::split_k>},
+    {.name = "whole", .idea = "nothing shared, as 17a", .launch = launch<gemm::Share::nothing>},
+    {.name = "two_waves", .idea = "the last whole wave is shared, too", .launch = launch<gemm::Share::two_waves>},
 };
 
 constexpr gemm::StageInfo info = {
@@ -354,7 +276,7 @@ constexpr gemm::StageInfo info = {
     // As 17a's, and a little more: a worker reads the first words of each part of a tile anew.
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512}; },
     .min_compute_capability = 80,
-    .launch = launch<Share::rest>,
+    .launch = launch<gemm::Share::rest>,
     .workspace_bytes = workspace_bytes,
     .variants = variants,
 };

@@ -17,21 +17,18 @@
 // Page      docs/stages/18_summit.md
 // Source    Osama et al., "Stream-K", PPoPP 2023 (sharing rounds); CUTLASS, "Efficient GEMM in CUDA" (pipelines,
 //           slices).
-#include <algorithm>
 #include <type_traits>
 
 #include "common/kernel/ptx.cuh"
+#include "common/kernel/schedule.cuh"
+#include "common/kernel/vector.cuh"
 #include "common/stage.cuh"
+#include "stages/summit/launch.cuh"
 #include "stages/summit/layout.cuh"
-#include "stages/summit/model.hpp"
-#include "stages/summit/pack.cuh"
 #include "stages/summit/plan.cuh"
-#include "stages/summit/reduce.cuh"
 #include "stages/summit/shape.cuh"
 
-namespace {
-
-using namespace gemm::summit;
+namespace gemm::summit {
 
 // b_panel: words from the columns of B of one column of tiles to those of the next. SHARED: some blocks are workers;
 // without them the kernel has no loop over tiles.
@@ -69,7 +66,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     int tile, first, last, tile_m, tile_n;
     if (!plan.segment<SHARED>(blockIdx.x, part, tile, first, last) && part > 0) break;
     if (part > 0) __syncthreads();  // nobody reads the last tile's words any more
-    place(plan, tile, tile_m, tile_n);
+    plan.place(tile, tile_m, tile_n);
     const int tile_row = tile_m * TILE_M, tile_col = tile_n * TILE_N, k_begin = first * TILE_K;
     int left = min(k, last * TILE_K) - k_begin;  // steps from the next batch to the end
     int uncopied = left;                         // from the next 16-byte copies
@@ -280,12 +277,12 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
 #endif
     plan.segment<SHARED>(blockIdx.x, part, tile, first, last);
     bool complete = !SHARED || (first == 0 && last == plan.rounds);
-    place(plan, tile, tile_m, tile_n);
+    plan.place(tile, tile_m, tile_n);
     const int row0 = tile_m * TILE_M + first_row<S>(thread), col0 = tile_n * TILE_N + first_col<S>(thread);
-    float4* const to = parts + part_at<S>(blockIdx.x, part > 0) + thread;
+    float4* const to = parts + gemm::part_at(blockIdx.x, part > 0) * PART<S> + thread;
     const auto put = [&](int row, int col, float4 four) {  // to C, or nearer
       if (wide) {
-        if (row0 + row < m) store4(c + (row0 + row) * ldc + col0 + col, n - col0 - col, wide, four, beta);
+        if (row0 + row < m) gemm::store_scaled4(c + (row0 + row) * ldc + col0 + col, n - col0 - col, wide, four, beta);
       } else {
         *reinterpret_cast<float4*>(smem + (first_row<S>(thread) + row) * S::C_ROW + first_col<S>(thread) + col) = four;
       }
@@ -329,7 +326,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     }
     if (SHARED && !complete && !plan.reduced) {
       // The last to get here adds up the parts of all, in the order of k: the result is the same from run to run.
-      const int from = plan.worker_of(tile * plan.rounds), until = plan.worker_of((tile + 1) * plan.rounds - 1);
+      const int from = plan.shares().worker_of(tile * plan.rounds),
+                until = plan.shares().worker_of((tile + 1) * plan.rounds - 1);
       __threadfence();
       __syncthreads();
       complete =
@@ -337,7 +335,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       if (complete) {
         __threadfence();
         // Only the first of them can have come from another tile.
-        const float4* const head = parts + part_at<S>(from, plan.begin(from) < tile * plan.rounds) + thread;
+        const float4* const head =
+            parts + gemm::part_at(from, plan.shares().begin(from) < tile * plan.rounds) * PART<S> + thread;
         constexpr int AT_ONCE = S::FOURS < 4 ? S::FOURS : S::FOURS < 16 ? 4 : 8;  // as registers allow
 #pragma unroll 1
         for (int i = 0; i < S::FOURS; i += AT_ONCE) {
@@ -348,7 +347,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
           for (int worker = from + 1; worker <= until; ++worker) {
 #pragma unroll
             for (int j = 0; j < AT_ONCE; ++j)
-              total[j] = total[j] + parts[part_at<S>(worker, false) + (i + j) * THREADS + thread];
+              total[j] = total[j] + parts[gemm::part_at(worker, false) * PART<S> + (i + j) * THREADS + thread];
           }
 #pragma unroll
           for (int j = 0; j < AT_ONCE; ++j) put(row_of<S>(i + j), col_of<S>(i + j), total[j]);
@@ -371,88 +370,11 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   }
 }
 
-// The workspace: a ticket for each shared tile, 0 before and after a launch; then the parts, two a worker, and never
-// more workers than places; then packed operands.
-std::size_t part_words() {
-  return 2 * static_cast<std::size_t>(gemm::device_limits().multiprocessors) * Large::BLOCKS * Large::TILE_M *
-         Large::TILE_N;
-}
-static_assert(Small::BLOCKS * Small::TILE_M * Small::TILE_N <= Large::BLOCKS * Large::TILE_M * Large::TILE_N);
+}  // namespace gemm::summit
 
-template <class S>
-gemm::Status launch(const gemm::SgemmProblem& p, const Choice& choice, std::int64_t b_panel, cudaStream_t stream) {
-  const Plan& plan = choice.plan;
-  unsigned* const tickets = reinterpret_cast<unsigned*>(p.workspace);
-  float4* const parts = reinterpret_cast<float4*>(p.workspace + TICKETS);
-  const bool wide = gemm::has_aligned_rows(p.c, p.ldc);
-  if (b_panel == 0) b_panel = S::TILE_N;
-  auto kernel = choice.way == Way::words ? sgemm<S, Way::words, true> : sgemm<S, Way::fours, true>;
-  if constexpr (std::is_same_v<S, Large>) {
-    if (choice.way == Way::packed) kernel = sgemm<S, Way::packed, true>;
-    if (plan.workers == 0 && choice.way != Way::words)
-      kernel = choice.way == Way::packed ? sgemm<S, Way::packed, false> : sgemm<S, Way::fours, false>;
-  }
-  const unsigned blocks = plan.workers + plan.tiles_m * plan.tiles_n - plan.shared;
-  const gemm::Status status =
-      gemm::launch(kernel, {.grid = blocks, .block = S::THREADS, .dynamic_shared = S::SHARED_BYTES, .stream = stream},
-                   p.m, p.n, p.depth(), p.alpha, p.a, static_cast<unsigned>(p.lda), p.b, static_cast<unsigned>(p.ldb),
-                   b_panel, p.beta, p.c, p.ldc, plan, wide, parts, tickets);
-  if (!status || plan.workers == 0 || !plan.reduced) return status;
-  unsigned height = 1;  // for about four parts a thread
-  while (height < 16 && height * 4 * plan.shared < static_cast<unsigned>(plan.workers)) height *= 2;
-  return gemm::launch(reduce<S>,
-                      {.grid = static_cast<unsigned>(plan.shared) * (S::TILE_M * S::TILE_N / 4 / WIDTH),
-                       .block = {WIDTH, height},
-                       .stream = stream},
-                      p.m, p.n, p.beta, p.c, p.ldc, plan, wide, parts);
-}
+namespace {
 
-gemm::Status launch_chosen(gemm::SgemmProblem p, const Choice& choice, cudaStream_t stream) {
-  std::int64_t b_panel = 0;  // from a column of tiles to the next, of packed B
-  if (choice.way == Way::packed && p.depth() > 0) {
-    float* const to = p.workspace + TICKETS + part_words();
-    const Packing a{p.a, p.lda, p.m, to}, b{p.b, p.ldb, pack_b(p) ? p.n : 0, to + packed_words(p.m, p.depth())};
-    const unsigned blocks = pack_a_blocks(a.width, p.depth()) + pack_b_blocks(b.width, p.depth());
-    const gemm::Status status =
-        gemm::launch(pack, {.grid = blocks, .block = {32, PACK_ROWS}, .stream = stream}, a, b, p.depth());
-    if (!status) return status;
-    p.a = a.to;
-    if (b.width > 0) p.b = b.to, p.ldb = PANEL, b_panel = static_cast<std::int64_t>(p.depth()) * PANEL;
-  }
-  if (choice.tile == Tile::large) return launch<Large>(p, choice, b_panel, stream);
-  if (choice.tile == Tile::tall) return launch<Tall>(p, choice, b_panel, stream);
-  if (choice.tile == Tile::slim) return launch<Slim>(p, choice, b_panel, stream);
-  return choice.tile == Tile::medium ? launch<Medium>(p, choice, b_panel, stream)
-                                     : launch<Small>(p, choice, b_panel, stream);
-}
-
-template <Tile TILE, bool ALWAYS_PACK = false>
-gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  if (p.m == 0 || p.n == 0) return gemm::Status::ok();
-  if (std::max(p.lda, p.ldb) >= 1 << 30) return gemm::Status::unsupported("a leading dimension of 2^30 or more");
-  const Choice choice = choose(p, TILE, ALWAYS_PACK);
-  if (choice.time == IMPOSSIBLE) return gemm::Status::unsupported("no tile fits this GPU's shared memory");
-  return launch_chosen(p, choice, stream);
-}
-
-std::size_t workspace_bytes(const gemm::SgemmProblem& p) {
-  return sizeof(float) * (TICKETS + part_words() + packed_words(p.m, p.depth()) + packed_words(p.n, p.depth()));
-}
-
-// Of a step of a warp: ROWS / 4 float4s of A and COLS / 4 of B, two cycles each, for ROWS * COLS FMAs.
-template <class S>
-gemm::L1Cycles cycles() {
-  return {.shared = 0.5 * (S::ROWS + S::COLS) / (S::ROWS * S::COLS)};
-}
-template <Tile TILE, bool ALWAYS_PACK = false>
-gemm::L1Cycles l1_cycles(const gemm::SgemmProblem& p) {
-  const Tile tile = choose(p, TILE, ALWAYS_PACK).tile;
-  return tile == Tile::large    ? cycles<Large>()
-         : tile == Tile::medium ? cycles<Medium>()
-         : tile == Tile::tall   ? cycles<Tall>()
-         : tile == Tile::slim   ? cycles<Slim>()
-                                : cycles<Small>();
-}
+using namespace gemm::summit;
 
 constexpr gemm::Variant variants[] = {
     {"large", "tiles of 128 x 128 only", launch<Tile::large>, l1_cycles<Tile::large>},

@@ -24,31 +24,9 @@ using Sum = wmma::fragment<wmma::accumulator, 16, 16, 16, float>;
 constexpr int STEP = 16, CHUNK = 8;  // rows, columns and steps of a fragment; elements in 16 bytes
 constexpr int WARPS_M = 2, WARPS_N = 2, LANES = 32, THREADS = WARPS_M * WARPS_N * LANES;
 
-// A tile whose rows begin at multiples of 16 bytes, if `vectors`; of any other those elements that exist, and zeros.
+// Copies a tile to shared memory. vectors: its rows begin at multiples of 16 bytes. Zeros where no element exists. Below.
 template <int ROWS, int COLS, int STRIDE>
-__device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols, bool vectors) {
-  constexpr int ROW_CHUNKS = COLS / CHUNK, STEP_ROWS = THREADS / ROW_CHUNKS;
-  static_assert(THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0);
-  const int first = threadIdx.x / ROW_CHUNKS, col = threadIdx.x % ROW_CHUNKS * CHUNK;
-  if (vectors && rows >= ROWS && cols >= COLS) {
-    uint4 words[ROWS / STEP_ROWS];  // all of them are asked for before the first is stored
-#pragma unroll
-    for (int i = 0; i < ROWS / STEP_ROWS; ++i)
-      words[i] = *reinterpret_cast<const uint4*>(from + (first + i * STEP_ROWS) * ld + col);
-#pragma unroll
-    for (int i = 0; i < ROWS / STEP_ROWS; ++i)
-      *reinterpret_cast<uint4*>(to + (first + i * STEP_ROWS) * STRIDE + col) = words[i];
-    return;
-  }
-  for (int row = first; row < ROWS; row += STEP_ROWS) {
-    const int existing = row < rows ? cols : 0;  // columns of this row
-    for (int e = col; e < col + CHUNK; ++e)
-      if (e < existing)
-        to[row * STRIDE + e] = from[row * ld + e];
-      else
-        to[row * STRIDE + e] = __float2half(0.0f);
-  }
-}
+__device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols, bool vectors);
 
 // The same number if `bits` is 0.
 __device__ __half with(__half x, int bits) {
@@ -130,6 +108,32 @@ __global__ void __launch_bounds__(THREADS)
       *element = beta == 0.0f ? alpha * staging[i] : alpha * staging[i] + beta * *element;
     }
     __syncwarp();  // the staging place is free again
+  }
+}
+
+// A tile whose rows begin at multiples of 16 bytes, if `vectors`; of any other those elements that exist, and zeros.
+template <int ROWS, int COLS, int STRIDE>
+__device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols, bool vectors) {
+  constexpr int ROW_CHUNKS = COLS / CHUNK, STEP_ROWS = THREADS / ROW_CHUNKS;
+  static_assert(THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0);
+  const int first = threadIdx.x / ROW_CHUNKS, col = threadIdx.x % ROW_CHUNKS * CHUNK;
+  if (vectors && rows >= ROWS && cols >= COLS) {
+    uint4 words[ROWS / STEP_ROWS];  // all of them are asked for before the first is stored
+#pragma unroll
+    for (int i = 0; i < ROWS / STEP_ROWS; ++i)
+      words[i] = *reinterpret_cast<const uint4*>(from + (first + i * STEP_ROWS) * ld + col);
+#pragma unroll
+    for (int i = 0; i < ROWS / STEP_ROWS; ++i)
+      *reinterpret_cast<uint4*>(to + (first + i * STEP_ROWS) * STRIDE + col) = words[i];
+    return;
+  }
+  for (int row = first; row < ROWS; row += STEP_ROWS) {
+    const int existing = row < rows ? cols : 0;  // columns of this row
+    for (int e = col; e < col + CHUNK; ++e)
+      if (e < existing)
+        to[row * STRIDE + e] = from[row * ld + e];
+      else
+        to[row * STRIDE + e] = __float2half(0.0f);
   }
 }
 

@@ -14,25 +14,15 @@
 // Source    PTX ISA, mma.sync, ldmatrix, cp.async; CUTLASS, "Efficient GEMM in CUDA". The arrangement is ours.
 #include "common/kernel/ptx.cuh"
 #include "common/stage.cuh"
+#include "tensorcore/pipeline/pack.cuh"
+#include "tensorcore/pipeline/shape.cuh"
 
 extern __shared__ __align__(128) unsigned char smem[];
 
 namespace {
 
 using gemm::ptx::SharedAddress;
-
-constexpr int WARP_M = 64, WARP_N = 64, ROWS = WARP_M / 16, COLS = WARP_N / 8;  // of C per warp, in tiles of 16 x 8
-constexpr int STEP = 16, CHUNK = 8;  // of k for a product; elements in 16 bytes
-
-// How a block's tile of C is made. TILE_K: steps of k between two barriers.
-template <int TILE_M_, int TILE_N_, int TILE_K_, int STAGES_, int BLOCKS_>
-struct Shape {
-  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_, TILE_K = TILE_K_, STAGES = STAGES_, BLOCKS = BLOCKS_;
-  static constexpr int WARPS_N = TILE_N / WARP_N, THREADS = TILE_M / WARP_M * WARPS_N * 32;
-  static constexpr unsigned A_ROW = 2 * TILE_K, B_ROW = 2 * TILE_N;  // bytes
-  static constexpr unsigned A_TILE = TILE_M * A_ROW, TILE = A_TILE + TILE_K * B_ROW, SHARED_BYTES = STAGES * TILE;
-  static_assert(A_ROW == 128 && B_ROW % 128 == 0, "rows begin at bank 0: a row's number swizzles it");
-};
+using namespace pipeline;
 
 // Rows of this height of tiles are a band, in which tiles follow one another column by column: stages/17a.
 constexpr int BAND = 16;
@@ -195,68 +185,11 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   }
 }
 
-constexpr int PACKED = 32 * CHUNK, PACKING_WARPS = 8;  // elements that a warp packs; warps of a block
-
-// Rows of `cols` elements, any alignment, to rows of whole chunks, zeros behind the last. A warp takes a row's next PACKED
-// elements, through shared memory: two bytes a lane in, side by side, and 16 out.
-__global__ void pack_chunks(const __half* __restrict__ from, std::int64_t ld, std::int64_t rows, int cols,
-                            std::int64_t warps_a_row, __half* to, std::int64_t packed_ld) {
-  __shared__ __align__(16) __half staged[PACKING_WARPS][PACKED];
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const std::int64_t which = static_cast<std::int64_t>(blockIdx.x) * PACKING_WARPS + warp;
-  const std::int64_t row = which / warps_a_row, first = which % warps_a_row * PACKED;
-  if (row >= rows) return;
-#pragma unroll
-  for (int i = lane; i < PACKED; i += 32)
-    staged[warp][i] = first + i < cols ? from[row * ld + first + i] : __float2half(0.0f);
-  __syncwarp();
-  if (first + lane * CHUNK < packed_ld)
-    *reinterpret_cast<uint4*>(to + row * packed_ld + first + lane * CHUNK) =
-        *reinterpret_cast<const uint4*>(staged[warp] + lane * CHUNK);
-}
-
-std::int64_t whole_chunks(int cols) {
-  return gemm::ceil_div(cols, CHUNK) * static_cast<std::int64_t>(CHUNK);
-}
-bool in_chunks(const __half* p, std::int64_t ld) {
-  return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && ld % CHUNK == 0;
-}
-
-std::size_t workspace_bytes(const gemm::HgemmProblem& p) {
-  return sizeof(__half) * (p.m * whole_chunks(p.depth()) + p.depth() * whole_chunks(p.n));
-}
-
-// Copies an operand to the workspace, which moves on; that is the operand now.
-gemm::Status pack(const __half*& x, std::int64_t& ld, std::int64_t rows, int cols, __half*& workspace,
-                  cudaStream_t stream) {
-  const std::int64_t packed_ld = whole_chunks(cols), warps_a_row = (packed_ld + PACKED - 1) / PACKED;
-  const gemm::Status status =
-      gemm::launch(pack_chunks,
-                   {.grid = static_cast<unsigned>((rows * warps_a_row + PACKING_WARPS - 1) / PACKING_WARPS),
-                    .block = 32 * PACKING_WARPS,
-                    .stream = stream},
-                   x, ld, rows, cols, warps_a_row, workspace, packed_ld);
-  x = workspace;
-  ld = packed_ld;
-  workspace += rows * ld;
-  return status;
-}
-
-using Large = Shape<128, 256, 64, 4, 1>;
-using Tall = Shape<256, 128, 64, 4, 1>;
-using Small = Shape<128, 128, 64, 3, 2>;  // for small products, and for GPUs with 100 KB a block
-
 template <class S>
 gemm::Status launch_shape(const gemm::HgemmProblem& problem, cudaStream_t stream) {
   gemm::HgemmProblem p = problem;
   __half* workspace = static_cast<__half*>(p.workspace);
-  gemm::Status status = gemm::Status::ok();
-  if (!in_chunks(p.a, p.lda)) status = pack(p.a, p.lda, p.m, p.depth(), workspace, stream);
-  // B's last chunks are read whole, so they must exist.
-  if (status && (!in_chunks(p.b, p.ldb) || p.n % CHUNK != 0))
-    status = pack(p.b, p.ldb, p.depth(), p.n, workspace, stream);
-  if (!status) return status;
-  if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
+  if (const gemm::Status status = pack_operands(p, workspace, stream); !status) return status;
   const int tiles_m = gemm::ceil_div(p.m, S::TILE_M), tiles_n = gemm::ceil_div(p.n, S::TILE_N);
   const bool pairs = reinterpret_cast<std::uintptr_t>(p.c) % 8 == 0 && p.ldc % 2 == 0;
   return gemm::launch(hgemm<S>,
@@ -270,11 +203,7 @@ gemm::Status launch_shape(const gemm::HgemmProblem& problem, cudaStream_t stream
 }
 
 gemm::Status launch(const gemm::HgemmProblem& p, cudaStream_t stream) {
-  const gemm::DeviceLimits device = gemm::device_limits();
-  const std::int64_t tiles = std::int64_t{gemm::ceil_div(p.m, Large::TILE_M)} * gemm::ceil_div(p.n, Large::TILE_N);
-  const bool large =
-      tiles >= device.multiprocessors && Large::SHARED_BYTES <= static_cast<unsigned>(device.shared_bytes_per_block);
-  return large ? launch_shape<Large>(p, stream) : launch_shape<Small>(p, stream);
+  return large_pays(p) ? launch_shape<Large>(p, stream) : launch_shape<Small>(p, stream);
 }
 
 constexpr gemm::Variant variants[] = {
@@ -288,7 +217,7 @@ constexpr gemm::StageInfo info = {
     .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 80,
     .launch = launch,
-    .workspace_bytes = [](const gemm::Problem& p) { return workspace_bytes(p); },
+    .workspace_bytes = [](const gemm::Problem& p) { return packed_bytes(p); },
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

@@ -14,82 +14,19 @@
 #include <algorithm>
 
 #include "common/kernel/ptx.cuh"
+#include "common/kernel/schedule.cuh"
 #include "common/stage.cuh"
+#include "tensorcore/pipeline/pack.cuh"
+#include "tensorcore/pipeline/plan.cuh"
+#include "tensorcore/pipeline/reduce.cuh"
+#include "tensorcore/pipeline/shape.cuh"
 
 extern __shared__ __align__(128) unsigned char smem[];
 
 namespace {
 
 using gemm::ptx::SharedAddress;
-
-constexpr int WARP_M = 64, WARP_N = 64, ROWS = WARP_M / 16, COLS = WARP_N / 8;  // of C per warp, in tiles of 16 x 8
-constexpr int STEP = 16, CHUNK = 8;  // of k for a product; elements in 16 bytes
-
-// How a block's tile of C is made. TILE_K: steps of k between two barriers.
-template <int TILE_M_, int TILE_N_, int TILE_K_, int STAGES_, int BLOCKS_>
-struct Shape {
-  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_, TILE_K = TILE_K_, STAGES = STAGES_, BLOCKS = BLOCKS_;
-  static constexpr int WARPS_N = TILE_N / WARP_N, THREADS = TILE_M / WARP_M * WARPS_N * 32;
-  static constexpr unsigned A_ROW = 2 * TILE_K, B_ROW = 2 * TILE_N;  // bytes
-  static constexpr unsigned A_TILE = TILE_M * A_ROW, TILE = A_TILE + TILE_K * B_ROW, SHARED_BYTES = STAGES * TILE;
-  static_assert(A_ROW == 128 && B_ROW % 128 == 0, "rows begin at bank 0: a row's number swizzles it");
-};
-
-// Rounds of TILE_K steps of one tile of C, from `first` to before `end`.
-struct Segment {
-  int tile, first, end;
-};
-
-// The partition: a tile takes `rounds` rounds. Block b has tiles b, b + blocks, .. of the first `whole` ones, then an
-// even share of the rounds of the others: each + extra / blocks of them.
-struct Plan {
-  int tiles_m, tiles_n, rounds, whole = 0, blocks = 0, each = 0, extra = 0;
-
-  __host__ __device__ int shared_tiles() const { return tiles_m * tiles_n - whole; }
-  __device__ int begin(int block) const {  // of its share of rounds
-    return block * each + block * extra / blocks;
-  }
-  // The owner of a shared round: the last block whose rounds begin there or before it.
-  __device__ int block_of(int round) const {
-    const std::int64_t all = static_cast<std::int64_t>(blocks) * each + extra;
-    return static_cast<int>(((round + std::int64_t{1}) * blocks - 1) / all);
-  }
-  // Piece number `which` of a block's work. False: no more.
-  __device__ bool segment(int block, int which, Segment& s) const {
-    s = {block + which * blocks, 0, rounds};
-    if (s.tile < whole) return true;
-    const int from = begin(block), to = begin(block + 1), part = which - (whole - block + blocks - 1) / blocks;
-    const int tile = rounds > 0 ? from / rounds + part : 0;
-    s = {whole + tile, part == 0 ? from - tile * rounds : 0, min(to - tile * rounds, rounds)};
-    return s.first < s.end;
-  }
-  // A tile's row and column among the tiles. They follow one another column by column in bands: stages/17a.
-  __device__ void place(int tile, int& row, int& col) const {
-    constexpr int BAND = 16;
-    const int band = tile / (BAND * tiles_n), in_band = tile % (BAND * tiles_n);
-    const int height = min(BAND, tiles_m - band * BAND);
-    row = band * BAND + in_band % height;
-    col = in_band / height;
-  }
-};
-
-// Where a block's parts begin in the workspace. It has at most two: one whose tile others have begun, and then one that
-// begins its tile.
-template <class S>
-__device__ std::size_t part_at(int block, bool begins) {
-  return static_cast<std::size_t>(2 * block + begins) * ROWS * COLS * S::THREADS;
-}
-
-// What becomes of sums. pairs: two floats of C side by side can be stored at once.
-struct Out {
-  int m, n;
-  float alpha, beta;
-  float* c;
-  std::int64_t ldc;
-  bool pairs;
-
-  __device__ void store(float* to, float sum) const { *to = beta == 0.0f ? alpha * sum : alpha * sum + beta * *to; }
-};
+using namespace pipeline;
 
 // n8: n rounded up to a multiple of 8, the columns of B.
 template <class S>
@@ -197,7 +134,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   // To C, if the segment is all of a tile, else to the workspace.
   const auto store = [&](const Segment& segment) {
     if (segment.first > 0 || segment.end < plan.rounds) {
-      float4* const to = parts + part_at<S>(blockIdx.x, segment.first == 0) + thread;
+      float4* const to = parts + gemm::part_at(blockIdx.x, segment.first == 0) * S::FOURS + thread;
 #pragma unroll
       for (int i = 0; i < ROWS * COLS; ++i) {
         const float* four = sum[i / COLS][i % COLS];
@@ -282,127 +219,21 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   }
 }
 
-// C of the tiles that several blocks have parts of: a thread for each four sums of one of hgemm's. Parts are added in the
-// order of k, whoever was first to finish: the result is the same from run to run.
-template <class S>
-__global__ void reduce(Plan plan, Out out, const float4* __restrict__ parts) {
-  const int shared = blockIdx.x / (ROWS * COLS), four = blockIdx.x % (ROWS * COLS), thread = threadIdx.x;
-  const int round = shared * plan.rounds, lane = thread % 32, warp = thread / 32;
-  const int from = plan.block_of(round), to = plan.block_of(round + plan.rounds - 1);
-  gemm::ptx::wait_for_launch_ahead();
-  if (from == to) return;  // it had the whole tile, and has stored it
-  const auto at = [&](int block, bool begins) { return parts[part_at<S>(block, begins) + four * S::THREADS + thread]; };
-  float4 sum = at(from, true);
-#pragma unroll 8
-  for (int block = from + 1; block <= to; ++block) {
-    const float4 part = at(block, false);
-    sum = make_float4(sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w);
-  }
-  int tile_row, tile_col;
-  plan.place(plan.whole + shared, tile_row, tile_col);
-  const int row = tile_row * S::TILE_M + warp / S::WARPS_N * WARP_M + four / COLS * 16 + lane / 4;
-  const int col = tile_col * S::TILE_N + warp % S::WARPS_N * WARP_N + four % COLS * 8 + lane % 4 * 2;
-  float* const c = out.c + row * out.ldc + col;
-  const float sums[4] = {sum.x, sum.y, sum.z, sum.w};
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    if (row + i / 2 * 8 < out.m && col + i % 2 < out.n) out.store(c + i / 2 * 8 * out.ldc + i % 2, sums[i]);
-  }
-}
-
-constexpr int PACKED = 32 * CHUNK, PACKING_WARPS = 8;  // elements that a warp packs; warps of a block
-
-// Rows of `cols` elements, any alignment, to rows of whole chunks, zeros behind the last. A warp takes a row's next PACKED
-// elements, through shared memory: two bytes a lane in, side by side, and 16 out.
-__global__ void pack_chunks(const __half* __restrict__ from, std::int64_t ld, std::int64_t rows, int cols,
-                            std::int64_t warps_a_row, __half* to, std::int64_t packed_ld) {
-  __shared__ __align__(16) __half staged[PACKING_WARPS][PACKED];
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const std::int64_t which = static_cast<std::int64_t>(blockIdx.x) * PACKING_WARPS + warp;
-  const std::int64_t row = which / warps_a_row, first = which % warps_a_row * PACKED;
-  if (row >= rows) return;
-#pragma unroll
-  for (int i = lane; i < PACKED; i += 32)
-    staged[warp][i] = first + i < cols ? from[row * ld + first + i] : __float2half(0.0f);
-  __syncwarp();
-  if (first + lane * CHUNK < packed_ld)
-    *reinterpret_cast<uint4*>(to + row * packed_ld + first + lane * CHUNK) =
-        *reinterpret_cast<const uint4*>(staged[warp] + lane * CHUNK);
-}
-
-std::int64_t whole_chunks(int cols) {
-  return gemm::ceil_div(cols, CHUNK) * static_cast<std::int64_t>(CHUNK);
-}
-bool in_chunks(const __half* p, std::int64_t ld) {
-  return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && ld % CHUNK == 0;
-}
-
-// Copies an operand to the workspace, which moves on; that is the operand now.
-gemm::Status pack(const __half*& x, std::int64_t& ld, std::int64_t rows, int cols, __half*& workspace,
-                  cudaStream_t stream) {
-  const std::int64_t packed_ld = whole_chunks(cols), warps_a_row = (packed_ld + PACKED - 1) / PACKED;
-  const gemm::Status status =
-      gemm::launch(pack_chunks,
-                   {.grid = static_cast<unsigned>((rows * warps_a_row + PACKING_WARPS - 1) / PACKING_WARPS),
-                    .block = 32 * PACKING_WARPS,
-                    .stream = stream},
-                   x, ld, rows, cols, warps_a_row, workspace, packed_ld);
-  x = workspace;
-  ld = packed_ld;
-  workspace += rows * ld;
-  return status;
-}
-
-using Large = Shape<128, 256, 64, 4, 1>;
-using Tall = Shape<256, 128, 64, 4, 1>;
-using Small = Shape<128, 128, 64, 3, 2>;  // for small products, and for GPUs with 100 KB a block
-
-using Large = Shape<128, 256, 64, 4, 1>;
-using Small = Shape<128, 128, 64, 3, 2>;  // for small products, and for GPUs with 100 KB a block
-
-enum class Share { where_it_pays, always, never };
-
-template <class S>
-Plan make_plan(const gemm::HgemmProblem& p, Share share) {
-  Plan plan{gemm::ceil_div(p.m, S::TILE_M), gemm::ceil_div(p.n, S::TILE_N), gemm::ceil_div(p.depth(), S::TILE_K)};
-  const std::int64_t tiles = std::int64_t{plan.tiles_m} * plan.tiles_n;
-  const int places = gemm::device_limits().multiprocessors * S::BLOCKS, rest = static_cast<int>(tiles % places);
-  plan.whole = static_cast<int>(tiles);
-  plan.blocks = static_cast<int>(std::min<std::int64_t>(tiles, places));
-  const std::int64_t rounds = std::int64_t{rest} * plan.rounds;  // to share
-  const std::int64_t saved = plan.rounds - (rounds + places - 1) / places;
-  // Parts are stored, and read again by another kernel: on an H200 about as long as 6 rounds, and 1 for 8 tiles.
-  const bool pays = saved >= 6 + rest / 8;
-  if (share == Share::never || (share == Share::where_it_pays && !pays) || rounds == 0 || rounds >= 1ll << 31)
-    return plan;
-  plan.whole -= rest;
-  plan.blocks = static_cast<int>(plan.whole > 0 ? places : std::min<std::int64_t>(places, rounds));
-  plan.each = static_cast<int>(rounds / plan.blocks);
-  plan.extra = static_cast<int>(rounds % plan.blocks);
-  return plan;
-}
-
 template <class S>
 std::size_t part_bytes() {  // of two parts a block
   return 2ull * gemm::device_limits().multiprocessors * S::BLOCKS * S::TILE_M * S::TILE_N * sizeof(float);
 }
 
 std::size_t workspace_bytes(const gemm::HgemmProblem& p) {
-  return sizeof(__half) * (p.m * whole_chunks(p.depth()) + p.depth() * whole_chunks(p.n)) +
-         std::max(part_bytes<Large>(), part_bytes<Small>());
+  return packed_bytes(p) + std::max(part_bytes<Large>(), part_bytes<Small>());
 }
 
 template <class S, Share SHARE>
 gemm::Status launch_shape(const gemm::HgemmProblem& problem, cudaStream_t stream) {
   gemm::HgemmProblem p = problem;
   __half* workspace = static_cast<__half*>(p.workspace);
-  gemm::Status status = gemm::Status::ok();
-  if (!in_chunks(p.a, p.lda)) status = pack(p.a, p.lda, p.m, p.depth(), workspace, stream);
-  // B's last chunks are read whole, so they must exist.
-  if (status && (!in_chunks(p.b, p.ldb) || p.n % CHUNK != 0))
-    status = pack(p.b, p.ldb, p.depth(), p.n, workspace, stream);
+  gemm::Status status = pack_operands(p, workspace, stream);
   if (!status) return status;
-  if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
   const Plan plan = make_plan<S>(p, SHARE);
   const bool pairs = reinterpret_cast<std::uintptr_t>(p.c) % 8 == 0 && p.ldc % 2 == 0;
   const Out out{p.m, p.n, p.alpha, p.beta, p.c, p.ldc, pairs};
@@ -425,11 +256,7 @@ gemm::Status launch_shape(const gemm::HgemmProblem& problem, cudaStream_t stream
 
 template <Share SHARE>
 gemm::Status launch(const gemm::HgemmProblem& p, cudaStream_t stream) {
-  const gemm::DeviceLimits device = gemm::device_limits();
-  const std::int64_t tiles = std::int64_t{gemm::ceil_div(p.m, Large::TILE_M)} * gemm::ceil_div(p.n, Large::TILE_N);
-  const bool large =
-      tiles >= device.multiprocessors && Large::SHARED_BYTES <= static_cast<unsigned>(device.shared_bytes_per_block);
-  return large ? launch_shape<Large, SHARE>(p, stream) : launch_shape<Small, SHARE>(p, stream);
+  return large_pays(p) ? launch_shape<Large, SHARE>(p, stream) : launch_shape<Small, SHARE>(p, stream);
 }
 
 constexpr gemm::Variant variants[] = {

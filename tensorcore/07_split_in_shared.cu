@@ -7,8 +7,7 @@
 // Change    02's tiles are FP32. A warp splits its 32 x 16 of A and 16 x 32 of B in shared memory, and loads four kinds
 //           of fragments instead of two.
 // Limit     Shared memory: for n x n of C a step of k reads 4 bytes per element, writes 4, and reads 4 again: n / 12
-//           FLOPs per byte. n = 32 gives 2.7. An SM's 128 bytes per cycle allow 341 FLOPs of the 1,365 (4,096 / 3) that
-//           its Tensor Cores could do.
+//           FLOPs per byte, 2.7 for n = 32: 341 FLOPs per cycle of an SM, whose Tensor Cores could do 1,365 (4,096 / 3).
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared for a product of 16 x 8 x 16; bytes of shared memory per block.
 // Map       4 warps, two by two, 32 x 32 of C each.
 // Page      docs/tensorcore/07_split_in_shared.md
@@ -16,15 +15,13 @@
 #include <mma.h>
 
 #include "common/stage.cuh"
+#include "tensorcore/copy_tile.cuh"
 
 namespace {
 
 namespace wmma = nvcuda::wmma;
-
-constexpr int STEP = 16, LANES = 32;     // rows, columns and steps of a fragment
-constexpr int N = 32;                    // rows and columns of C that a warp has
-constexpr int WARPS_M = 2, WARPS_N = 2;  // of a block
-constexpr int THREADS = WARPS_M * WARPS_N * LANES;
+constexpr int STEP = 16, LANES = 32, N = 32;  // rows, columns and steps of a fragment; rows and columns of a warp's C
+constexpr int WARPS_M = 2, WARPS_N = 2, THREADS = WARPS_M * WARPS_N * LANES;  // of a block
 constexpr int TILE_M = WARPS_M * N, TILE_N = WARPS_N * N, TILE_K = 32;
 constexpr int PAD = 8;                                          // elements: rows of fragments, 16 bytes further on each
 constexpr int A_ROW = TILE_K + 4, B_ROW = TILE_N + 4;           // of FP32 tiles
@@ -35,41 +32,9 @@ constexpr int A_SPLIT = N * A_SPLIT_ROW, B_SPLIT = STEP * B_SPLIT_ROW;
 // small; and all products, the fourth one too, go into the same sum.
 enum class Form { corrected, markidis, uncorrected };
 constexpr float SCALE = 2048.0f;  // 2^11
-
-template <Form form>
-__device__ void split(float v, __half& h, __half& d) {
-  const __half rounded = __float2half(v);
-  h = rounded;
-  if (form == Form::uncorrected) return;
-  const float rest = v - __half2float(rounded);  // exact
-  d = __float2half(form == Form::corrected ? rest * SCALE : rest);
-}
-
-// A tile whose rows begin at multiples of 16 bytes, if `vectors`; of any other those elements that exist, and zeros.
-template <int ROWS, int COLS, int STRIDE>
-__device__ void copy_tile(float* to, const float* from, std::int64_t ld, int rows, int cols, bool vectors) {
-  constexpr int ROW_CHUNKS = COLS / 4, STEP_ROWS = THREADS / ROW_CHUNKS;
-  static_assert(THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0 && STRIDE % 4 == 0);
-  const int col = threadIdx.x % ROW_CHUNKS * 4;
-#pragma unroll
-  for (int row = threadIdx.x / ROW_CHUNKS; row < ROWS; row += STEP_ROWS) {
-    if (vectors && rows >= ROWS && cols >= COLS) {
-      *reinterpret_cast<float4*>(to + row * STRIDE + col) = *reinterpret_cast<const float4*>(from + row * ld + col);
-      continue;
-    }
-    for (int e = col; e < col + 4; ++e) to[row * STRIDE + e] = row < rows && e < cols ? from[row * ld + e] : 0.0f;
-  }
-}
-
-// ROWS x COLS numbers of an FP32 tile to two FP16 tiles, by a warp.
+// ROWS x COLS numbers of an FP32 tile to two FP16 tiles, by a warp: below.
 template <Form form, int ROWS, int COLS, int FROM_ROW, int TO_ROW>
-__device__ void split_tile(__half* h, __half* d, const float* from) {
-#pragma unroll
-  for (int i = threadIdx.x % LANES; i < ROWS * COLS; i += LANES) {
-    const int row = i / COLS, col = i % COLS;
-    split<form>(from[row * FROM_ROW + col], h[row * TO_ROW + col], d[row * TO_ROW + col]);
-  }
-}
+__device__ void split_tile(__half* h, __half* d, const float* from);
 
 template <Form form>
 __global__ void __launch_bounds__(THREADS)
@@ -92,8 +57,8 @@ __global__ void __launch_bounds__(THREADS)
     for (Sum& tile : row) wmma::fill_fragment(tile, 0.0f);
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
     const std::int64_t first = k0;
-    copy_tile<TILE_M, TILE_K, A_ROW>(as, a + tile_row * lda + first, lda, m - tile_row, k - k0, vectors_a);
-    copy_tile<TILE_K, TILE_N, B_ROW>(bs, b + first * ldb + tile_col, ldb, k - k0, n - tile_col, vectors_b);
+    copy_tile<THREADS, TILE_M, TILE_K, A_ROW>(as, a + tile_row * lda + first, lda, m - tile_row, k - k0, vectors_a);
+    copy_tile<THREADS, TILE_K, TILE_N, B_ROW>(bs, b + first * ldb + tile_col, ldb, k - k0, n - tile_col, vectors_b);
     __syncthreads();
 #pragma unroll
     for (int step = 0; step < TILE_K; step += STEP) {
@@ -156,6 +121,24 @@ __global__ void __launch_bounds__(THREADS)
       *element = beta == 0.0f ? alpha * staging[i] : alpha * staging[i] + beta * *element;
     }
     __syncwarp();  // the staging tile may be overwritten
+  }
+}
+
+template <Form form>
+__device__ void split(float v, __half& h, __half& d) {
+  const __half rounded = __float2half(v);
+  h = rounded;
+  if (form == Form::uncorrected) return;
+  const float rest = v - __half2float(rounded);  // exact
+  d = __float2half(form == Form::corrected ? rest * SCALE : rest);
+}
+
+template <Form form, int ROWS, int COLS, int FROM_ROW, int TO_ROW>
+__device__ void split_tile(__half* h, __half* d, const float* from) {
+#pragma unroll
+  for (int i = threadIdx.x % LANES; i < ROWS * COLS; i += LANES) {
+    const int row = i / COLS, col = i % COLS;
+    split<form>(from[row * FROM_ROW + col], h[row * TO_ROW + col], d[row * TO_ROW + col]);
   }
 }
 

@@ -12,32 +12,15 @@
 // Page      docs/tensorcore/09_policies.md
 // Source    Ootomo and Yokota (2023), section 4.4; Chen et al. (2019), systolic arrays by shuffles.
 #include "common/stage.cuh"
+#include "tensorcore/copy_tile.cuh"
 #include "tensorcore/wmma_ext/tcec/tcec.hpp"
 
 namespace {
 
 namespace tcec = wmma_ext::tcec;
-
-constexpr int N = 32, LANES = 32;        // rows and columns of C that a warp has
-constexpr int WARPS_M = 2, WARPS_N = 2;  // of a block
+constexpr int N = 32, LANES = 32, WARPS_M = 2, WARPS_N = 2;  // rows and columns of C that a warp has; of a block
 constexpr int THREADS = WARPS_M * WARPS_N * LANES;
 constexpr int TILE_M = WARPS_M * N, TILE_N = WARPS_N * N, TILE_K = 32;
-
-// A tile whose rows begin at multiples of 16 bytes, if `vectors`; of any other those elements that exist, and zeros.
-template <int ROWS, int COLS, int STRIDE>
-__device__ void copy_tile(float* to, const float* from, std::int64_t ld, int rows, int cols, bool vectors) {
-  constexpr int ROW_CHUNKS = COLS / 4, STEP_ROWS = THREADS / ROW_CHUNKS;
-  static_assert(THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0 && STRIDE % 4 == 0);
-  const int col = threadIdx.x % ROW_CHUNKS * 4;
-#pragma unroll
-  for (int row = threadIdx.x / ROW_CHUNKS; row < ROWS; row += STEP_ROWS) {
-    if (vectors && rows >= ROWS && cols >= COLS) {
-      *reinterpret_cast<float4*>(to + row * STRIDE + col) = *reinterpret_cast<const float4*>(from + row * ld + col);
-      continue;
-    }
-    for (int e = col; e < col + 4; ++e) to[row * STRIDE + e] = row < rows && e < cols ? from[row * ld + e] : 0.0f;
-  }
-}
 
 // What a policy's kernel is made of. Words from row to row, so that a request meets each bank once: of 16-bit numbers
 // lane 4 g + t loads A's pair (g, 2 t) and B's elements (2 t, g) and (2 t + 1, g), of TF32 (g, t) and (t, g).
@@ -71,8 +54,8 @@ __global__ void __launch_bounds__(THREADS)
   tcec::fill_fragment(sum, 0.0f);
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
     const std::int64_t first = k0;
-    copy_tile<TILE_M, TILE_K, A_ROW>(as, a + tile_row * lda + first, lda, m - tile_row, k - k0, vectors_a);
-    copy_tile<TILE_K, TILE_N, B_ROW>(bs, b + first * ldb + tile_col, ldb, k - k0, n - tile_col, vectors_b);
+    copy_tile<THREADS, TILE_M, TILE_K, A_ROW>(as, a + tile_row * lda + first, lda, m - tile_row, k - k0, vectors_a);
+    copy_tile<THREADS, TILE_K, TILE_N, B_ROW>(bs, b + first * ldb + tile_col, ldb, k - k0, n - tile_col, vectors_b);
     __syncthreads();
 #pragma unroll
     for (int step = 0; step < TILE_K; step += STEP) {
@@ -109,8 +92,8 @@ __global__ void __launch_bounds__(THREADS)
   float sum[ROWS][COLS] = {};
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
     const std::int64_t first = k0;
-    copy_tile<TILE_M, TILE_K, A_ROW>(as, a + tile_row * lda + first, lda, m - tile_row, k - k0, vectors_a);
-    copy_tile<TILE_K, TILE_N, B_ROW>(bs, b + first * ldb + tile_col, ldb, k - k0, n - tile_col, vectors_b);
+    copy_tile<THREADS, TILE_M, TILE_K, A_ROW>(as, a + tile_row * lda + first, lda, m - tile_row, k - k0, vectors_a);
+    copy_tile<THREADS, TILE_K, TILE_N, B_ROW>(bs, b + first * ldb + tile_col, ldb, k - k0, n - tile_col, vectors_b);
     __syncthreads();
 #pragma unroll
     for (int step = 0; step < TILE_K; ++step) {

@@ -25,40 +25,11 @@ namespace {
 namespace tcec = wmma_ext::tcec;
 constexpr int LANES = 32;
 
-template <int TILE_M_, int TILE_N_, int TILE_K_, int WARP_M_, int WARP_N_, int WARP_K_, int STAGES_>
-struct Blocking {
-  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_, TILE_K = TILE_K_, STAGES = STAGES_;  // tiles kept
-  static constexpr int WARP_M = WARP_M_, WARP_N = WARP_N_, WARP_K = WARP_K_;                    // of a fragment
-  static constexpr int WARPS_N = TILE_N / WARP_N, THREADS = TILE_M / WARP_M * WARPS_N * LANES;
-  // Lane 4 g + t loads A's pair (g, 2 t) and B's elements (2 t, g) and (2 t + 1, g): with rows so far apart, modulo 32
-  // banks, a request meets each bank once (A: half a warp; a pair is two words).
-  static constexpr int A_ROW = TILE_K + 8, B_ROW = TILE_N + 4, A_TILE = TILE_M * A_ROW, TILE = A_TILE + TILE_K * B_ROW;
-  static constexpr unsigned SHARED_BYTES = STAGES * TILE * sizeof(float);
-};
-
-// Starts copying a tile, 16 bytes at a time and unchecked, if it is whole and its rows begin at multiples of them.
+// Starts copying a tile, 16 bytes at a time and unchecked, if it is whole and its rows begin at multiples of them: below.
 template <class S, int ROWS, int COLS, int STRIDE>
-__device__ void copy_tile(float* to, const float* tile, std::int64_t ld, int rows, int cols, bool vectors) {
-  constexpr int ROW_CHUNKS = COLS / 4, STEP_ROWS = S::THREADS / ROW_CHUNKS;
-  static_assert(S::THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0 && STRIDE % 4 == 0);
-  const int first = threadIdx.x / ROW_CHUNKS, col = threadIdx.x % ROW_CHUNKS * 4;
-  const float* const from = tile + first * ld + col;  // once: a loop that begins at `first` multiplies in each turn
-  to += first * STRIDE + col;
-  if (vectors && rows >= ROWS && cols >= COLS) {
-#pragma unroll
-    for (int row = 0; row < ROWS; row += STEP_ROWS) gemm::ptx::cp_async_cg(to + row * STRIDE, from + row * ld);
-    return;
-  }
-#pragma unroll 1
-  for (int row = 0; row < ROWS; row += STEP_ROWS) {
-    for (int e = 0; e < 4; ++e) {
-      const bool exists = first + row < rows && col + e < cols;
-      gemm::ptx::cp_async_ca<4>(to + row * STRIDE + e, exists ? from + row * ld + e : tile, exists ? 4 : 0);
-    }
-  }
-}
+__device__ void copy_tile(float* to, const float* tile, std::int64_t ld, int rows, int cols, bool vectors);
 
-// S: a Blocking. A block of the grid's y calculates tiles of matrix y of the batch.
+// S: a Blocking, below. A block of the grid's y calculates tiles of matrix y of the batch.
 template <class S>
 __global__ void __launch_bounds__(S::THREADS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, std::int64_t stride_a,
@@ -114,6 +85,27 @@ __global__ void __launch_bounds__(S::THREADS)
   });
 }
 
+template <class S, int ROWS, int COLS, int STRIDE>
+__device__ void copy_tile(float* to, const float* tile, std::int64_t ld, int rows, int cols, bool vectors) {
+  constexpr int ROW_CHUNKS = COLS / 4, STEP_ROWS = S::THREADS / ROW_CHUNKS;
+  static_assert(S::THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0 && STRIDE % 4 == 0);
+  const int first = threadIdx.x / ROW_CHUNKS, col = threadIdx.x % ROW_CHUNKS * 4;
+  const float* const from = tile + first * ld + col;  // once: a loop that begins at `first` multiplies in each turn
+  to += first * STRIDE + col;
+  if (vectors && rows >= ROWS && cols >= COLS) {
+#pragma unroll
+    for (int row = 0; row < ROWS; row += STEP_ROWS) gemm::ptx::cp_async_cg(to + row * STRIDE, from + row * ld);
+    return;
+  }
+#pragma unroll 1
+  for (int row = 0; row < ROWS; row += STEP_ROWS) {
+    for (int e = 0; e < 4; ++e) {
+      const bool exists = first + row < rows && col + e < cols;
+      gemm::ptx::cp_async_ca<4>(to + row * STRIDE + e, exists ? from + row * ld + e : tile, exists ? 4 : 0);
+    }
+  }
+}
+
 bool is_aligned(const void* p, std::int64_t ld, std::int64_t stride) {
   return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && ld % 4 == 0 && stride % 4 == 0;
 }
@@ -137,6 +129,17 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   }
   return gemm::Status::ok();
 }
+
+template <int TILE_M_, int TILE_N_, int TILE_K_, int WARP_M_, int WARP_N_, int WARP_K_, int STAGES_>
+struct Blocking {
+  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_, TILE_K = TILE_K_, STAGES = STAGES_;  // tiles kept
+  static constexpr int WARP_M = WARP_M_, WARP_N = WARP_N_, WARP_K = WARP_K_;                    // of a fragment
+  static constexpr int WARPS_N = TILE_N / WARP_N, THREADS = TILE_M / WARP_M * WARPS_N * LANES;
+  // Lane 4 g + t loads A's pair (g, 2 t) and B's elements (2 t, g) and (2 t + 1, g): with rows so far apart, modulo 32
+  // banks, a request meets each bank once (A: half a warp; a pair is two words).
+  static constexpr int A_ROW = TILE_K + 8, B_ROW = TILE_N + 4, A_TILE = TILE_M * A_ROW, TILE = A_TILE + TILE_K * B_ROW;
+  static constexpr unsigned SHARED_BYTES = STAGES * TILE * sizeof(float);
+};
 
 #ifdef GEMM_BLOCKING  // tools/tune/blockings.py compiles a grid, a point at a time
 using Chosen = Blocking<GEMM_BLOCKING>;

@@ -8,13 +8,16 @@ import pathlib
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tools.command_line import fail
 from tools.repository import FAMILIES, ROOT, relative, stage_file, stages
 
 # What every stage includes and no stage is about: not part of a change.
 FROZEN = re.compile(r"common/(stage\.cuh|kernel/|problem/|toolchain/)")
+# But in the change of the stage that teaches it.
+TAUGHT = {"sgemm/17b_stream_k": [ROOT / "common/kernel/schedule.cuh"]}
+FORMALITIES = re.compile(r"#(pragmaonce|include)|}?namespace|usingnamespace")  # of a header, no part of a change
 LABELS = ("Idea", "Base", "Change", "Limit", "Number", "Map", "Page", "Source")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
@@ -106,14 +109,16 @@ class Change:
 
     @functools.cached_property
     def lines(self) -> int:
-        """Lines of code that differ, white space and comments ignored; one in another's place counts once. What has
-        moved to a helper of common/kernel/ that only the new rung includes is no change."""
-        old, new = (
-            [line for source in (*headers, own) for line in source.code]
-            for headers, own in ((self.old_headers, self.old), (self.new_headers, self.new))
-        )
+        """Lines of code that are new, or that are gone, whichever are more; white space and comments ignored. What has
+        moved to a helper of common/kernel/ that only the new rung includes is no change, nor what has moved between a
+        rung's own file and a header."""
         helpers = [helpers_of(source) for source in (self.old, self.new)]
-        return changed(old, new, [line for helper in helpers[1] - helpers[0] for line in source_of(helper).code])
+        moved = [line for helper in helpers[1] - helpers[0] for line in source_of(helper).code]
+        headers = [
+            [line for source in sources for line in source.code if not FORMALITIES.match(line)]
+            for sources in (self.old_headers, self.new_headers)
+        ]
+        return changed(self.old.code, self.new.code, moved, headers)
 
 
 def matcher_of(old: list[str], new: list[str]) -> difflib.SequenceMatcher[str]:
@@ -145,25 +150,30 @@ def helpers_of(source: Source) -> set[pathlib.Path]:
     return {ROOT / name for line in source.lines for name in re.findall(r'^#include "(common/kernel/[^"]+)"', line)}
 
 
-def changed(old: list[str], new: list[str], moved: Iterable[str] = ()) -> int:
-    """Lines, one in another's place once; without the old ones that have `moved` elsewhere."""
-    left = collections.Counter(moved)
-    count = 0
-    for kind, a, b, c, d in matcher_of(old, new).get_opcodes():
-        if kind == "equal":
-            continue
-        removed = 0
-        for line in old[a:b]:
-            if left[line] > 0:
-                left[line] -= 1
-            else:
-                removed += 1
-        count += max(removed, d - c)
-    return count
+def changed(
+    old: list[str], new: list[str], moved: Iterable[str] = (), headers: Sequence[Sequence[str]] = ((), ())
+) -> int:
+    """Lines that are new or gone, whichever are more; without the old ones that have `moved` elsewhere, and those that
+    have moved from or to the headers, which are of both sides."""
+    gone, added = difference(old, new)
+    gone_there, added_there = difference(*headers)
+    both = (gone & added_there) + (gone_there & added)
+    return max((gone + gone_there - both - collections.Counter(moved)).total(), (added + added_there - both).total())
+
+
+def difference(old: Sequence[str], new: Sequence[str]) -> list[collections.Counter[str]]:
+    """The lines that are gone, and those that are new; in another order, some are both."""
+    sides: list[collections.Counter[str]] = [collections.Counter(), collections.Counter()]
+    for kind, a, b, c, d in matcher_of(list(old), list(new)).get_opcodes():
+        if kind != "equal":
+            sides[0].update(old[a:b])
+            sides[1].update(new[c:d])
+    return sides
 
 
 def change(old: str, new: str) -> Change:
     files = [stage_file(stage) for stage in (old, new)]
     headers = [included(file) for file in files]
+    headers[1] += TAUGHT.get(new, [])
     only = [tuple(source_of(h) for h in headers[i] if h not in headers[1 - i]) for i in (0, 1)]
     return Change(source_of(files[0]), source_of(files[1]), *only)

@@ -16,11 +16,11 @@
 #include "common/kernel/accumulate.cuh"
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
+#include "tsm/tiles.hpp"
 
 namespace {
 
-constexpr int THREADS = 128;
-constexpr int ENOUGH = 20000;  // bytes in flight per SM
+using gemm::tiles::Cut, gemm::tiles::THREADS, gemm::tiles::Tile, gemm::tiles::WIDEST;
 
 // Blocks per SM that the registers allow: sums, the words of a row, and 32 more. The registers that ptxas needs allow
 // at least as many. The paper counts 16 more, but its M, N and strides are constants.
@@ -90,26 +90,13 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
   }
 }
 
-struct Cut {  // how C is partitioned among threads
-  int threads, groups, slices, places;
-
-  constexpr Cut(int tm, int tn, int blocks, int m, int n, int sms) {
-    const int tiles = std::max(gemm::ceil_div(m, tm) * gemm::ceil_div(n, tn), 1);
-    threads = std::min(tiles, THREADS);
-    groups = gemm::ceil_div(tiles, threads);
-    slices = THREADS / threads;
-    places = std::max(sms * blocks / groups, 1);  // for chunks of K
-  }
-};
-
 template <class T, int TM, int TN>
 gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   if (p.m == 0 || p.n == 0) return gemm::Status::ok();
   const gemm::Status scaled = gemm::launch_scale(p.m, p.n, p.beta, p.c, p.ldc, stream);
   if (!scaled) return scaled;
   const Cut cut(TM, TN, blocks<T>(TM, TN), p.m, p.n, gemm::device_limits().multiprocessors);
-  const std::int64_t most = (p.depth() + cut.slices - 1) / cut.slices;
-  const auto chunks = static_cast<unsigned>(std::min<std::int64_t>(most, cut.places));
+  const auto chunks = static_cast<unsigned>(cut.chunks(p.depth()));
   const bool guard_m = p.m % TM != 0,
              guard_n = p.n % TN != 0;  // tiles of 1 never need it: one kernel for them, not four
   const auto kernel = guard_m   ? guard_n ? tsmttsm<T, TM, TN, TM != 1, TN != 1> : tsmttsm<T, TM, TN, TM != 1, false>
@@ -119,39 +106,15 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) 
                       p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, cut.threads, cut.groups);
 }
 
-// A tile, its kernels, and how it partitions C and K.
 template <class T>
-struct Tile {
-  int tm, tn;
-  gemm::Status (*launch)(const gemm::TsmttsmProblem<T>&, cudaStream_t);
-
-  constexpr Cut cut(int m, int n, int sms) const { return Cut(tm, tn, blocks<T>(tm, tn), m, n, sms); }
-  constexpr int bytes_in_flight(int m, int n) const {  // per SM, a row for each slice
-    return cut(m, n, 1).places * cut(m, n, 1).slices * (m + n) * static_cast<int>(sizeof(T));
-  }
-};
-template <class T>
-constexpr int WIDEST = sizeof(T) == sizeof(double) ? 8 : 4;  // 8 x 8 complex sums would be 256 registers
-template <class T>
-constexpr Tile<T> tiles[] = {{1, 1, launch_tile<T, 1, 1>},
-                             {2, 2, launch_tile<T, 2, 2>},
-                             {4, 4, launch_tile<T, 4, 4>},
-                             {8, WIDEST<T>, launch_tile<T, 8, WIDEST<T>>}};
-
-// The smallest with enough bytes in flight, or else the largest of those with the most.
-template <class T>
-constexpr const Tile<T>& choose(int m, int n) {
-  const Tile<T>* best = tiles<T>;
-  for (const Tile<T>& tile : tiles<T>) {
-    const int most = best->bytes_in_flight(m, n);
-    if (most < ENOUGH && tile.bytes_in_flight(m, n) >= most) best = &tile;
-  }
-  return *best;
-}
+constexpr Tile<T> tiles[] = {{1, 1, blocks<T>(1, 1), launch_tile<T, 1, 1>},
+                             {2, 2, blocks<T>(2, 2), launch_tile<T, 2, 2>},
+                             {4, 4, blocks<T>(4, 4), launch_tile<T, 4, 4>},
+                             {8, WIDEST<T>, blocks<T>(8, WIDEST<T>), launch_tile<T, 8, WIDEST<T>>}};
 
 template <class T>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
-  return choose<T>(p.m, p.n).launch(p, stream);
+  return gemm::tiles::choose(tiles<T>, p.m, p.n).launch(p, stream);
 }
 
 constexpr gemm::Variant variants[] = {
@@ -167,7 +130,7 @@ constexpr gemm::StageInfo info = {
     .launch = {launch<double>, launch<double2>},
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
-          const Cut cut = choose<double>(m, n).cut(m, n, sms);
+          const Cut cut = gemm::tiles::choose(tiles<double>, m, n).cut(m, n, sms);
           return static_cast<double>(k) / (cut.places * cut.slices);
         },
     .variants = variants,

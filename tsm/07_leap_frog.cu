@@ -16,11 +16,11 @@
 #include "common/kernel/accumulate.cuh"
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
+#include "tsm/tiles.hpp"
 
 namespace {
 
-constexpr int THREADS = 128;
-constexpr int ENOUGH = 20000;  // bytes in flight per SM
+using gemm::tiles::Cut, gemm::tiles::THREADS, gemm::tiles::Tile, gemm::tiles::WIDEST;
 
 // Blocks per SM that the registers allow: sums, the words of two rows, and 38 more.
 template <class T>
@@ -104,26 +104,13 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
   }
 }
 
-struct Cut {  // how C is partitioned among threads
-  int threads, groups, slices, places;
-
-  constexpr Cut(int tm, int tn, int blocks, int m, int n, int sms) {
-    const int tiles = std::max(gemm::ceil_div(m, tm) * gemm::ceil_div(n, tn), 1);
-    threads = std::min(tiles, THREADS);
-    groups = gemm::ceil_div(tiles, threads);
-    slices = THREADS / threads;
-    places = std::max(sms * blocks / groups, 1);  // for chunks of K
-  }
-};
-
 template <class T, int TM, int TN, int UNROLL>
 gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   if (p.m == 0 || p.n == 0) return gemm::Status::ok();
   const gemm::Status scaled = gemm::launch_scale(p.m, p.n, p.beta, p.c, p.ldc, stream);
   if (!scaled) return scaled;
   const Cut cut(TM, TN, blocks<T>(TM, TN), p.m, p.n, gemm::device_limits().multiprocessors);
-  const std::int64_t most = (p.depth() + cut.slices - 1) / cut.slices;
-  const auto chunks = static_cast<unsigned>(std::min<std::int64_t>(most, cut.places));
+  const auto chunks = static_cast<unsigned>(cut.chunks(p.depth()));
   const bool guard_m = p.m % TM != 0,
              guard_n = p.n % TN != 0;  // tiles of 1 never need it: one kernel for them, not four
   constexpr bool BOTH = UNROLL > 1;  // the variant has both guards or none: nvcc takes a while for each of its kernels
@@ -135,39 +122,15 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) 
                       p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, cut.threads, cut.groups);
 }
 
-// A tile, its kernels, and how it partitions C and K.
-template <class T>
-struct Tile {
-  int tm, tn;
-  gemm::Status (*launch)(const gemm::TsmttsmProblem<T>&, cudaStream_t);
-
-  constexpr Cut cut(int m, int n, int sms) const { return Cut(tm, tn, blocks<T>(tm, tn), m, n, sms); }
-  constexpr int bytes_in_flight(int m, int n) const {  // per SM, a row for each slice
-    return cut(m, n, 1).places * cut(m, n, 1).slices * (m + n) * static_cast<int>(sizeof(T));
-  }
-};
-template <class T>
-constexpr int WIDEST = sizeof(T) == sizeof(double) ? 8 : 4;  // 8 x 8 complex sums would be 256 registers
 template <class T, int UNROLL>
-constexpr Tile<T> tiles[] = {{1, 1, launch_tile<T, 1, 1, UNROLL>},
-                             {2, 2, launch_tile<T, 2, 2, UNROLL>},
-                             {4, 4, launch_tile<T, 4, 4, UNROLL>},
-                             {8, WIDEST<T>, launch_tile<T, 8, WIDEST<T>, UNROLL>}};
-
-// The smallest with enough bytes in flight, or else the largest of those with the most.
-template <class T, int UNROLL>
-constexpr const Tile<T>& choose(int m, int n) {
-  const Tile<T>* best = tiles<T, UNROLL>;
-  for (const Tile<T>& tile : tiles<T, UNROLL>) {
-    const int most = best->bytes_in_flight(m, n);
-    if (most < ENOUGH && tile.bytes_in_flight(m, n) >= most) best = &tile;
-  }
-  return *best;
-}
+constexpr Tile<T> tiles[] = {{1, 1, blocks<T>(1, 1), launch_tile<T, 1, 1, UNROLL>},
+                             {2, 2, blocks<T>(2, 2), launch_tile<T, 2, 2, UNROLL>},
+                             {4, 4, blocks<T>(4, 4), launch_tile<T, 4, 4, UNROLL>},
+                             {8, WIDEST<T>, blocks<T>(8, WIDEST<T>), launch_tile<T, 8, WIDEST<T>, UNROLL>}};
 
 template <class T, int UNROLL>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
-  return choose<T, UNROLL>(p.m, p.n).launch(p, stream);
+  return gemm::tiles::choose(tiles<T, UNROLL>, p.m, p.n).launch(p, stream);
 }
 
 constexpr gemm::Variant variants[] = {
@@ -182,7 +145,7 @@ constexpr gemm::StageInfo info = {
     .launch = {launch<double, 1>, launch<double2, 1>},
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
-          const Cut cut = choose<double, 1>(m, n).cut(m, n, sms);
+          const Cut cut = gemm::tiles::choose(tiles<double, 1>, m, n).cut(m, n, sms);
           return static_cast<double>(k) / (cut.places * cut.slices);
         },
     .variants = variants,

@@ -1,31 +1,25 @@
 // 08 reductions: the blocks' partial sums are added in a fixed order, so that C has the same bits in each run.
 //
-// Idea      Sums of floating-point numbers depend on their order, and atomic additions come in any order. Here each
-//           block stores its part of C, and a second kernel adds the parts, always in the same order. It also scales
-//           C, which took a kernel before.
+// Idea      Floating-point sums depend on their order, and atomic additions come in any order. Here each block stores
+//           its part of C, and a second kernel adds the parts, always in the same order. It also scales C.
 // Base      07_leap_frog
 // Change    `reduction`, with three atomic ways as variants; finish(). A slice has at least ROWS rows: a short K gets
 //           fewer blocks, and so fewer parts to add.
 // Limit     As 07 for long K. For short K the launches and a few waits for the memory, one after the other.
 // Number    ms against K; the same checksum twice.
-// Map       As 06. In finish() ELEMENTS threads side by side have neighbours in C, and the parts are partitioned among
-//           THREADS / ELEMENTS slices.
+// Map       As 06. In finish() ELEMENTS threads have neighbours in C, THREADS / ELEMENTS slices the parts.
 // Page      docs/tsm/08_reductions.md
-// Source    Ernst et al. (2020), section 3.2: atomic additions in global memory, or in shared memory first (`local
-//           atomic`), and fewer threads for short K. The tree and the fixed order are not the paper's.
+// Source    Ernst et al. (2020), section 3.2: the atomic ways, fewer threads for short K. Tree and fixed order are ours.
 #include <algorithm>
 
 #include "common/kernel/accumulate.cuh"
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
+#include "tsm/tiles.hpp"
 
 namespace {
 
-constexpr int THREADS = 128;
-constexpr int ENOUGH = 20000;  // bytes in flight per SM
-constexpr int ROWS = 4;        // of K, the fewest for a slice
-constexpr int ELEMENTS = 8;    // of C, the most for a block that adds up parts: of double 64 bytes, two sectors
-
+using gemm::tiles::Cut, gemm::tiles::THREADS, gemm::tiles::Tile, gemm::tiles::WIDEST;
 enum class Reduction {
   ordered,         // each block stores its part, a second kernel adds them
   block_atomics,   // a block adds its slices by a tree, and the sum to C
@@ -156,26 +150,14 @@ __global__ void __launch_bounds__(THREADS) finish(int m, int n, T alpha, const T
   *out = gemm::scaled(alpha, sums[thread], beta, out);
 }
 
-struct Cut {  // how C and K are partitioned among threads
-  int threads, groups, slices, places;
-
-  constexpr Cut(int tm, int tn, int blocks, int m, int n, int sms) {
-    const int tiles = std::max(gemm::ceil_div(m, tm) * gemm::ceil_div(n, tn), 1);
-    threads = std::min(tiles, THREADS);
-    groups = gemm::ceil_div(tiles, threads);
-    slices = THREADS / threads;
-    places = std::max(sms * blocks / groups, 1);  // for chunks of K
-  }
-  constexpr int chunks(std::int64_t k) const {
-    return static_cast<int>(std::min<std::int64_t>((k + ROWS * slices - 1) / (ROWS * slices), places));
-  }
-};
+constexpr int ROWS = 4;      // of K, the fewest for a slice
+constexpr int ELEMENTS = 8;  // of C, the most for a block that adds up parts: of double 64 bytes, two sectors
 
 template <class T, int TM, int TN>
 gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, Reduction reduction, cudaStream_t stream) {
   if (p.m == 0 || p.n == 0) return gemm::Status::ok();
   const Cut cut(TM, TN, blocks<T>(TM, TN), p.m, p.n, gemm::device_limits().multiprocessors);
-  const int chunks = cut.chunks(p.depth()), elements = std::min(p.m * p.n, ELEMENTS);
+  const int chunks = cut.chunks(p.depth(), ROWS), elements = std::min(p.m * p.n, ELEMENTS);
   const auto finishing = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, elements));
   const auto parts = static_cast<T*>(p.workspace);
   const bool ordered = reduction == Reduction::ordered;
@@ -198,39 +180,15 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, Reduction reduction, 
                       chunks, p.beta, p.c, p.ldc, elements);
 }
 
-// A tile, its kernels, and how it partitions C and K.
 template <class T>
-struct Tile {
-  int tm, tn;
-  gemm::Status (*launch)(const gemm::TsmttsmProblem<T>&, Reduction, cudaStream_t);
-
-  constexpr Cut cut(int m, int n, int sms) const { return Cut(tm, tn, blocks<T>(tm, tn), m, n, sms); }
-  constexpr int bytes_in_flight(int m, int n) const {  // per SM, a row for each slice
-    return cut(m, n, 1).places * cut(m, n, 1).slices * (m + n) * static_cast<int>(sizeof(T));
-  }
-};
-template <class T>
-constexpr int WIDEST = sizeof(T) == sizeof(double) ? 8 : 4;  // 8 x 8 complex sums would be 256 registers
-template <class T>
-constexpr Tile<T> tiles[] = {{1, 1, launch_tile<T, 1, 1>},
-                             {2, 2, launch_tile<T, 2, 2>},
-                             {4, 4, launch_tile<T, 4, 4>},
-                             {8, WIDEST<T>, launch_tile<T, 8, WIDEST<T>>}};
-
-// The smallest with enough bytes in flight, or else the largest of those with the most.
-template <class T>
-constexpr const Tile<T>& choose(int m, int n) {
-  const Tile<T>* best = tiles<T>;
-  for (const Tile<T>& tile : tiles<T>) {
-    const int most = best->bytes_in_flight(m, n);
-    if (most < ENOUGH && tile.bytes_in_flight(m, n) >= most) best = &tile;
-  }
-  return *best;
-}
+constexpr Tile<T, Reduction> tiles[] = {{1, 1, blocks<T>(1, 1), launch_tile<T, 1, 1>},
+                                        {2, 2, blocks<T>(2, 2), launch_tile<T, 2, 2>},
+                                        {4, 4, blocks<T>(4, 4), launch_tile<T, 4, 4>},
+                                        {8, WIDEST<T>, blocks<T>(8, WIDEST<T>), launch_tile<T, 8, WIDEST<T>>}};
 
 template <Reduction REDUCTION, class T>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
-  return choose<T>(p.m, p.n).launch(p, REDUCTION, stream);
+  return gemm::tiles::choose(tiles<T>, p.m, p.n).launch(p, REDUCTION, stream);
 }
 
 constexpr gemm::Variant variants[] = {
@@ -253,14 +211,14 @@ constexpr gemm::StageInfo info = {
         [](const gemm::Problem& p) {
           const int m = static_cast<int>(p.m), n = static_cast<int>(p.n);
           const int sms = gemm::device_limits().multiprocessors;
-          const Cut cut =
-              p.type == gemm::Type::f64 ? choose<double>(m, n).cut(m, n, sms) : choose<double2>(m, n).cut(m, n, sms);
-          return p.result_bytes() * cut.chunks(p.k);
+          const Cut cut = p.type == gemm::Type::f64 ? gemm::tiles::choose(tiles<double>, m, n).cut(m, n, sms)
+                                                    : gemm::tiles::choose(tiles<double2>, m, n).cut(m, n, sms);
+          return p.result_bytes() * cut.chunks(p.k, ROWS);
         },
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
-          const Cut cut = choose<double>(m, n).cut(m, n, sms);
-          return static_cast<double>(k) / std::max(cut.chunks(k) * cut.slices, 1);
+          const Cut cut = gemm::tiles::choose(tiles<double>, m, n).cut(m, n, sms);
+          return static_cast<double>(k) / std::max(cut.chunks(k, ROWS) * cut.slices, 1);
         },
     .variants = variants,
 };

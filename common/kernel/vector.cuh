@@ -40,4 +40,18 @@ __device__ void store4(float* to, int inside, float alpha, float4 sum, float bet
   }
 }
 
+/// Stores four words of C, of which `inside` exist, from sums that are scaled by alpha. vector: rows of C start at
+/// multiples of 16 bytes.
+__device__ inline void store_scaled4(float* out, int inside, bool vector, float4 sum, float beta) {
+  if (vector && beta == 0.0f && inside >= 4) {
+    *reinterpret_cast<float4*>(out) = sum;
+    return;
+  }
+  const float s[4] = {sum.x, sum.y, sum.z, sum.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    if (i < inside) out[i] = beta == 0.0f ? s[i] : s[i] + beta * out[i];
+  }
+}
+
 }  // namespace gemm

@@ -1,4 +1,4 @@
-// Stage 18: which elements of C a thread has, and where its sums lie in the workspace.
+// Stage 18: which elements of C a thread has.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,20 +9,6 @@ namespace gemm::summit {
 
 __device__ inline float4 operator+(float4 x, float4 y) {
   return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
-}
-
-// Stores four sums, alpha included, of which `inside` are elements of C. `wide`: C's rows start at multiples of 16
-// bytes.
-__device__ inline void store4(float* out, int inside, bool wide, float4 sum, float beta) {
-  if (wide && beta == 0.0f && inside >= 4) {
-    *reinterpret_cast<float4*>(out) = sum;
-    return;
-  }
-  const float s[4] = {sum.x, sum.y, sum.z, sum.w};
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    if (i < inside) out[i] = beta == 0.0f ? s[i] : s[i] + beta * out[i];
-  }
 }
 
 // The lane's rows and columns, four of each: bit 0 of its number belongs to the columns, bit 1 to the rows, because
@@ -58,10 +44,7 @@ __device__ int col_of(int i) {
   return i % (S::COLS / 4) * 4 * S::LANES_N;
 }
 
-// Where a worker's parts begin in the workspace: of the tile that it starts in, and of one that it goes on with.
 template <class S>
-__device__ std::size_t part_at(int worker, bool second) {
-  return static_cast<std::size_t>(2 * worker + second) * (S::TILE_M * S::TILE_N / 4);
-}
+constexpr int PART = S::TILE_M* S::TILE_N / 4;  // float4s of a tile
 
 }  // namespace gemm::summit

@@ -1,4 +1,4 @@
-// Stage 18: A and B copied into panels, A transposed, as in 17c.
+// Stages 17c and 18: A and B copied into panels, A transposed.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "common/kernel/launch.cuh"
-#include "stages/summit/shape.cuh"
 
 namespace gemm::summit {
 
@@ -18,7 +17,9 @@ struct Packing {
   float* to;
 };
 constexpr int PANEL = 128;
-static_assert(Large::TILE_M == PANEL && Large::TILE_N == PANEL);
+inline std::size_t packed_words(int width, int k) {
+  return static_cast<std::size_t>(ceil_div(width, PANEL)) * PANEL * k;
+}
 
 // Blocks of 32 x 8 threads, for 32 x 32 words of A, which they transpose, or 16 rows of 128 words of B. Word by word,
 // because a warp's words are then neighbours whatever the alignment.

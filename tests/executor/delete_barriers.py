@@ -64,7 +64,7 @@ REASON = re.compile(r"(data race in shared memory|uninitialised shared memory|da
 PLACE = re.compile(r" at (\S+):(\d+)")
 # Headers that are parts of stages: their barriers are the stage's. And of what stages are made with, whose accesses may
 # meet the stage's.
-PART = re.compile(r'^#include "((?:tensorcore/presplit|stages/summit)/[^"]+)"', re.M)
+PART = re.compile(r'^#include "((?:tensorcore/presplit|tensorcore/pipeline|stages/summit)/[^"]+)"', re.M)
 LIBRARIES = ("tensorcore/wmma_ext/", "common/kernel/")
 
 

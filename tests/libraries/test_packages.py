@@ -239,6 +239,28 @@ class Array:
         return capsule(ctypes.addressof(self.tensor), b"dltensor", None)
 
 
+class InMemory(Array):
+    """Of doubles, with memory of its own, for as long as the test runs."""
+
+    def __init__(self, numbers: list[list[float]]) -> None:
+        super().__init__(len(numbers), len(numbers[0]))
+        self.runtime = ctypes.CDLL(str(next(nvcc.parent.parent.glob("lib64/libcudart.so.*"))))
+        self.values = (ctypes.c_double * (self.shape[0] * self.shape[1]))(*(x for row in numbers for x in row))
+        address = ctypes.c_void_p()
+        assert self.runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(ctypes.sizeof(self.values))) == 0
+        self.tensor.data = address.value
+        self.copy(address, self.values)
+
+    def copy(self, to: object, source: object) -> None:
+        size = ctypes.c_size_t(ctypes.sizeof(self.values))
+        assert self.runtime.cudaMemcpy(to, source, size, ctypes.c_int(4)) == 0  # cudaMemcpyDefault
+
+    def numbers_now(self) -> list[list[float]]:
+        self.copy(self.values, ctypes.c_void_p(self.tensor.data))
+        rows, cols = self.shape
+        return [list(self.values[row * cols : (row + 1) * cols]) for row in range(rows)]
+
+
 class Python(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
@@ -305,6 +327,20 @@ class Python(unittest.TestCase):
     def test_without_a_gpu(self) -> None:
         with self.assertRaisesRegex(self.module.Error, r"\A.*no CUDA device[^\n]*\Z"):
             self.module.tsmm(Array(100, 6), Array(6, 5), out=Array(100, 5))
+
+    @unittest.skipUnless(GPU, "needs a GPU")
+    def test_results_in_any_array(self) -> None:
+        """Small whole numbers, so all is exact."""
+        rows, m, n = 1000, 7, 5
+        a = [[(3 * i + 5 * j) % 7 - 3 for j in range(m)] for i in range(rows)]
+        b = [[(2 * i + j) % 5 - 2 for j in range(n)] for i in range(rows)]
+        c = [[sum(a[i][p] * b[i][q] for i in range(rows)) for q in range(n)] for p in range(m)]
+        after = [[b[i][q] - sum(a[i][p] * c[p][q] for p in range(m)) for q in range(n)] for i in range(rows)]
+        on_a, on_b, on_c = InMemory(a), InMemory(b), InMemory([[0.5] * n for _ in range(m)])
+        self.module.tsmttsm(on_a, on_b, out=on_c)
+        self.assertEqual(on_c.numbers_now(), c)
+        self.module.tsmm(on_a, on_c, alpha=-1, beta=1, out=on_b)
+        self.assertEqual(on_b.numbers_now(), after)
 
     @unittest.skipUnless(GPU and importlib.util.find_spec("torch"), "needs a GPU and PyTorch")
     def test_results(self) -> None:

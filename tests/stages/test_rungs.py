@@ -91,6 +91,16 @@ class Diff(unittest.TestCase):
         self.assertEqual(rungs.changed(["f(){", "g;", "}", "x;"], ["x;"], ["f(){", "g;", "}"]), 0)
         self.assertEqual(rungs.changed(["f(){", "h;", "}", "x;"], ["x;"], ["f(){", "g;", "}"]), 1)
 
+    def test_what_moved_between_a_file_and_a_header_is_no_change(self):
+        code, rest = ["f(){", "g;", "}"], ["x;"]
+        self.assertEqual(rungs.changed(rest + code, rest, headers=([], code)), 0)
+        self.assertEqual(rungs.changed(rest, code + rest, headers=(code, [])), 0)
+        self.assertEqual(rungs.changed(rest + code, rest, headers=([], ["f(){", "h;", "}"])), 1)
+        self.assertEqual(rungs.changed(rest + code, code + rest), 1)  # not a header's: the order changed
+
+    def test_new_lines_or_gone_ones_count(self):
+        self.assertEqual(rungs.changed(["a;", "x;", "b;"], ["x;", "c;", "d;", "e;"]), 3)
+
     def test_headers_of_one_side_count(self):
         of = rungs.change("tsm/12_tsmm_generated", "tsm/13_tsmm_pipeline")
         self.assertGreater(of.lines, rungs.changed(of.old.code, of.new.code))

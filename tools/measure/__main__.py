@@ -10,6 +10,7 @@ PROGRAMS = {
     "class": ("tools.measure.course", "how long a class of submissions takes to grade"),
     "counters": ("tools.measure.counters", "hardware counters of the stages, or of probes, by Nsight Compute"),
     "counts": ("tools.measure.counts", "the CPU executor's counts, alone or beside Nsight Compute's"),
+    "default-sizes": ("tools.measure.default_sizes", "how long ./lab emulate takes for programs of usual sizes"),
     "digest": ("tools.measure.digest", "what was measured, as it is committed"),
     "loop": ("tools.measure.loop", "where the time of builds and tests goes"),
     "pairs": ("tools.measure.pairs", "whether tall & skinny kernels are right for every M and N"),
@@ -27,7 +28,7 @@ def main() -> int:
     if what in (["--help"], ["-h"]):
         print("usage: ./lab measure WHAT ...; './lab measure WHAT --help' shows its options\n")
         for name, (_, title) in PROGRAMS.items():
-            print(f"  {name:<12} {title}")
+            print(f"  {name:<13} {title}")
         return 0
     if not what:
         fail(f"measure what? {', '.join(PROGRAMS)}")

@@ -6,11 +6,24 @@
 namespace simt {
 
 /// threadIdx, blockIdx, blockDim and gridDim of the running fiber. They never change within a fiber, hence `const`: g++
-/// may look them up once per kernel. By value, so that reading them is no access to memory.
-[[gnu::const]] uint3 thread_index() noexcept;
-[[gnu::const]] uint3 block_index() noexcept;
+/// may look them up once per kernel. By value and in registers, which a uint3 would not be, so that reading them is no
+/// access to memory.
+struct Index3 {
+  unsigned x, y, z;
+};
+[[gnu::const]] Index3 thread_place() noexcept;
+[[gnu::const]] Index3 block_place() noexcept;
 [[gnu::const]] dim3 block_size() noexcept;
 [[gnu::const]] dim3 grid_size() noexcept;
+
+[[gnu::always_inline]] inline uint3 thread_index() noexcept {
+  const Index3 place = thread_place();
+  return {place.x, place.y, place.z};
+}
+[[gnu::always_inline]] inline uint3 block_index() noexcept {
+  const Index3 place = block_place();
+  return {place.x, place.y, place.z};
+}
 
 /// Whether the calling code runs in a kernel.
 bool on_device() noexcept;

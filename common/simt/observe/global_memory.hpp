@@ -44,6 +44,7 @@ class GlobalMemory {
     const MatrixPlace* const matrix = matrix_at(address);
     return matrix && !matrix->has(address, bytes);
   }
+  bool has_matrices() const { return !matrices_.empty(); }
   /// Of an access that is not all inside of one allocation, or of elements: the first word that is not.
   std::uintptr_t first_outside(std::uintptr_t address, std::size_t bytes) const;
   /// Why this may not be read before it is written; mostly empty.
@@ -58,8 +59,10 @@ class GlobalMemory {
     unallocated = 0x00,
     untouched = 0x10,  ///< nobody has accessed it in this launch
     shared = 0x20,     ///< read by more than one block, and only read
-    tracked = 0x30,    ///< see the word's record in the access log
+    tracked = 0x30,    ///< read and written: see the word's record (global_order.hpp)
     split = 0x40,      ///< the same, for its bytes one by one
+    only_read = 0x50,  ///< by one block: half a record
+    only_written = 0x60,
   };
   static constexpr std::uint8_t all_written = 0x0f;
   /// A kernel of the inspection under way has written the word, and nobody else has since.

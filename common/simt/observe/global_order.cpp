@@ -10,19 +10,14 @@ namespace {
 
 using Memory = GlobalMemory;
 
-class SpinLock {
- public:
-  explicit SpinLock(std::atomic_flag& flag) : flag_(flag) {
-    while (flag_.test_and_set(std::memory_order_acquire)) {
-    }
-  }
-  ~SpinLock() { flag_.clear(std::memory_order_release); }
-  SpinLock(const SpinLock&) = delete;
-  SpinLock& operator=(const SpinLock&) = delete;
-
- private:
-  std::atomic_flag& flag_;
-};
+// Zero-filled when first touched, so that only what is used costs memory.
+template <class T>
+T* reserve(std::size_t count) {
+  void* const memory =
+      mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<T*>(memory);
+}
 
 // Whether what else was found is to be told instead.
 bool is_lesser(const std::optional<GlobalOrder::Conflict>& conflict) {
@@ -31,17 +26,10 @@ bool is_lesser(const std::optional<GlobalOrder::Conflict>& conflict) {
 
 }  // namespace
 
-GlobalOrder::GlobalOrder() : stripe_(std::make_unique<Stripe[]>(stripes)) {
-  // Zero-filled when first touched, so that only words that are tracked cost memory.
-  reserved_ = memory_.words() * sizeof(Record);
-  void* memory = mmap(nullptr, reserved_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  records_ = static_cast<Record*>(memory);
-}
-
-GlobalOrder::~GlobalOrder() {
-  munmap(records_, reserved_);
-}
+GlobalOrder::GlobalOrder()
+    : reads_(reserve<Reads>(memory_.words())),
+      writes_(reserve<Writes>(memory_.words())),
+      parts_(reserve<Record>(memory_.words() * 4)) {}
 
 void GlobalOrder::start_launch() {
   start_epoch();
@@ -50,9 +38,20 @@ void GlobalOrder::start_launch() {
 
 void GlobalOrder::start_epoch() {
   memory_.start_launch();
-  for (std::size_t i = 0; i < stripes; ++i) {
-    if (!stripe_[i].split.empty()) stripe_[i].split.clear();
-  }
+}
+
+GlobalOrder::Record GlobalOrder::record_of(std::size_t word, std::uint8_t status) const {
+  Record r{};
+  const bool both = status == Memory::tracked || status == Memory::shared;
+  if (both || status == Memory::only_read) static_cast<Reads&>(r) = reads_[word];
+  if (both || status == Memory::only_written) static_cast<Writes&>(r) = writes_[word];
+  return r;
+}
+
+std::uint8_t GlobalOrder::keep(std::size_t word, const Record& r) {
+  if (r.read_block) reads_[word] = r;
+  if (r.write_block) writes_[word] = r;
+  return !r.write_block ? Memory::only_read : !r.read_block ? Memory::only_written : Memory::tracked;
 }
 
 Order GlobalOrder::order_of_write(const Record& r, const Lane& lane, const BlockStanding& block, std::size_t word,
@@ -61,10 +60,10 @@ Order GlobalOrder::order_of_write(const Record& r, const Lane& lane, const Block
   const auto of = [&](unsigned thread) {
     return causality_.order(r.write_block, thread, r.written, lane, block, thorough, flag);
   };
-  if (r.write_block != block.number || r.writers == Record::one) return of(r.write_thread);
+  if (r.write_block != block.number || r.writers == Who::one) return of(r.write_thread);
   // Which lanes of the warp have updated it is not known: any __syncwarp() since then will do.
   if (r.written < block.epoch ||
-      (r.writers == Record::one_warp && r.write_thread / warp_lanes == lane.warp && lane.last_sync >= r.written)) {
+      (r.writers == Who::one_warp && r.write_thread / warp_lanes == lane.warp && lane.last_sync >= r.written)) {
     return Order::before;
   }
   return std::min(of(r.write_thread), of(r.other_writer));
@@ -72,13 +71,13 @@ Order GlobalOrder::order_of_write(const Record& r, const Lane& lane, const Block
 
 Order GlobalOrder::order_of_reads(const Record& r, const Lane& lane, const BlockStanding& block, bool thorough) {
   // Of several readers only the latest stamp is known: it may be too late for the others, hence the epoch's.
-  const bool one = r.read_block != block.number || r.readers == Record::one;
+  const bool is_one = r.read_block != block.number || r.readers == Who::one;
   const auto of = [&](unsigned thread) {
-    return causality_.order(r.read_block, thread, one ? r.read : block.epoch, lane, block, thorough);
+    return causality_.order(r.read_block, thread, is_one ? r.read : block.epoch, lane, block, thorough);
   };
-  if (one) return of(r.read_thread);
+  if (is_one) return of(r.read_thread);
   if (r.read < block.epoch ||
-      (r.readers == Record::one_warp && r.read_thread / warp_lanes == lane.warp && lane.last_sync >= r.read)) {
+      (r.readers == Who::one_warp && r.read_thread / warp_lanes == lane.warp && lane.last_sync >= r.read)) {
     return Order::before;
   }
   return thorough ? std::min(of(r.read_thread), of(r.other_reader)) : Order::none;
@@ -146,9 +145,8 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::with_reads(const Record& r, co
   return Conflict{DefectKind::global_race, true, r.read_block, reader, r.read_site, r.updated != 0, order};
 }
 
-std::optional<GlobalOrder::Conflict> GlobalOrder::touch(Record& r, bool fresh, const Lane& lane, BlockStanding& block,
-                                                        Use use, Site site, std::size_t word) {
-  if (fresh) r = {};
+std::optional<GlobalOrder::Conflict> GlobalOrder::touch(Record& r, const Lane& lane, BlockStanding& block, Use use,
+                                                        Site site, std::size_t word) {
   std::optional<Conflict> conflict = with_write(r, lane, block, use, site, word);
   if (is_read(use)) {
     if (r.updated) {
@@ -161,11 +159,11 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::touch(Record& r, bool fresh, c
     if (first) {
       r.read_block = block.number;
       r.read_thread = lane.thread & 1023;
-      r.readers = Record::one;
+      r.readers = Who::one;
       r.read_site = site;
       r.read_volatile = true;
-    } else if (r.read_thread != lane.thread && r.readers != Record::several_warps) {
-      r.readers = r.read_thread / warp_lanes == lane.warp ? Record::one_warp : Record::several_warps;
+    } else if (r.read_thread != lane.thread && r.readers != Who::several_warps) {
+      r.readers = r.read_thread / warp_lanes == lane.warp ? Who::one_warp : Who::several_warps;
       r.other_reader = lane.thread & 1023;
     }
     r.read_volatile &= use == Use::volatile_read;
@@ -175,18 +173,18 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::touch(Record& r, bool fresh, c
   if (!conflict) conflict = with_reads(r, lane, block, use, site, word);
   const bool adds_update = is_atomic(use) && r.write_atomic;
   const bool joins_atomics = adds_update && r.write_block == block.number && r.written >= block.epoch &&
-                             (r.write_thread != lane.thread || r.writers != Record::one);
+                             (r.write_thread != lane.thread || r.writers != Who::one);
   if (!joins_atomics) {
-    r.writers = Record::one;
+    r.writers = Who::one;
   } else if (r.write_thread != lane.thread) {
-    r.writers = r.writers != Record::several_warps && r.write_thread / warp_lanes == lane.warp ? Record::one_warp
-                                                                                               : Record::several_warps;
+    r.writers = r.writers != Who::several_warps && r.write_thread / warp_lanes == lane.warp ? Who::one_warp
+                                                                                            : Who::several_warps;
     r.other_writer = r.write_thread;
   }
   if (adds_update && r.write_block != block.number && order_of_write(r, lane, block, word, false) != Order::before) {
     r.read_block = r.write_block;
     r.read_thread = r.write_thread;
-    r.readers = Record::one;
+    r.readers = Who::one;
     r.read = r.written;
     r.read_site = r.write_site;
     r.updated = true;
@@ -203,15 +201,15 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::touch(Record& r, bool fresh, c
   return conflict;
 }
 
-std::optional<GlobalOrder::Conflict> GlobalOrder::access_split(Stripe& stripe, std::size_t word, unsigned first,
-                                                               unsigned bytes, bool fresh, const Lane& lane,
-                                                               BlockStanding& block, Use use, Site site) {
-  const auto [at, is_new] = stripe.split.try_emplace(word);
+std::optional<GlobalOrder::Conflict> GlobalOrder::access_split(std::size_t word, std::uint8_t status, unsigned first,
+                                                               unsigned bytes, const Lane& lane, BlockStanding& block,
+                                                               Use use, Site site) {
+  Record* const parts = parts_ + word * 4;
   // Until now one record stood for all four bytes.
-  if (is_new) at->second.fill(fresh ? Record{} : records_[word]);
+  if (status != Memory::split) std::fill_n(parts, 4, record_of(word, status));
   std::optional<Conflict> conflict;
   for (unsigned byte = first; byte < first + bytes; ++byte) {
-    const auto found = touch(at->second[byte], false, lane, block, use, site, word);
+    const auto found = touch(parts[byte], lane, block, use, site, word);
     if (found && is_lesser(conflict)) conflict = found;
   }
   return conflict;
@@ -221,9 +219,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
                                                               const Lane& lane, BlockStanding& block, Use use,
                                                               Site site) {
   std::uint8_t& state = memory_.states()[word];
-  Record& record = records_[word];
-  Stripe& stripe = stripe_[word / words_of_a_stripe % stripes];
-  const SpinLock lock(stripe.locked);
+  const KeptLock::Use lock(lock_of(word));
   const std::uint8_t status = Memory::status_of(state);
   if (status == Memory::unallocated) return Conflict{DefectKind::out_of_bounds};
 
@@ -239,6 +235,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
   if (status == Memory::shared) {
     if (!is_read(use)) {
       // Two of its readers are on record, the second one in the place of a writer.
+      Record record = record_of(word, status);
       Order order = order_of_reads(record, lane, block, true);
       if (order != Order::before && (record.read_block != block.number || record.read_thread != lane.thread)) {
         conflict = Conflict{
@@ -250,27 +247,23 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
               DefectKind::global_race, true, record.write_block, record.write_thread, record.write_site, false, order};
         }
       }
-      touch(record, true, lane, block, use, site, word);
-      next = Memory::tracked;
+      record = {};
+      touch(record, lane, block, use, site, word);
+      next = keep(word, record);
     }
   } else if (bytes < 4 || status == Memory::split) {
-    const auto found = access_split(stripe, word, first, bytes, status == Memory::untouched, lane, block, use, site);
+    const auto found = access_split(word, status, first, bytes, lane, block, use, site);
     if (found && is_lesser(conflict)) conflict = found;
     next = Memory::split;
+  } else if (status == Memory::only_read && use == Use::read && reads_[word].read_block != block.number) {
+    writes_[word] = {
+        .write_block = block.number, .write_thread = lane.thread & 1023, .written = lane.clock, .write_site = site};
+    next = Memory::shared;
   } else {
-    const bool fresh = status == Memory::untouched;
-    const bool only_read = !fresh && record.write_block == 0;
-    if (only_read && use == Use::read && record.read_block != block.number) {
-      record.write_block = block.number;
-      record.write_thread = lane.thread & 1023;
-      record.written = lane.clock;
-      record.write_site = site;
-      next = Memory::shared;
-    } else {
-      const auto found = touch(record, fresh, lane, block, use, site, word);
-      if (found && is_lesser(conflict)) conflict = found;
-      next = Memory::tracked;
-    }
+    Record record = record_of(word, status);
+    const auto found = touch(record, lane, block, use, site, word);
+    if (found && is_lesser(conflict)) conflict = found;
+    next = keep(word, record);
   }
   const std::uint8_t by_kernel = is_read(use) ? state & Memory::by_kernel : Memory::by_kernel;
   state = static_cast<std::uint8_t>(next | written | by_kernel);

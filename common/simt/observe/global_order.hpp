@@ -4,16 +4,15 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "common/simt/observe/causality.hpp"
 #include "common/simt/observe/findings.hpp"
 #include "common/simt/observe/global_memory.hpp"
+#include "common/simt/observe/kept_lock.hpp"
 #include "common/simt/observe/lane.hpp"
 #include "common/simt/observe/use.hpp"
 
@@ -21,8 +20,8 @@ namespace simt {
 
 class GlobalOrder {
  public:
+  /// Outlives all threads.
   GlobalOrder();
-  ~GlobalOrder();
 
   void start_launch();
   /// All threads of the grid have come to a barrier of the grid: nobody needs to remember who accessed what before.
@@ -45,6 +44,11 @@ class GlobalOrder {
   std::optional<Conflict> access(const Lane& lane, BlockStanding& block, std::uintptr_t address, unsigned bytes,
                                  Use use, Site site);
 
+  /// The same if it is a plain access, as most are, that is in order without a closer look: else false, and nothing is noted
+  /// that access() would not.
+  bool quick_access(const Lane& lane, const BlockStanding& block, std::uintptr_t address, unsigned bytes, Use use,
+                    Site site);
+
   /// Whether a read is one of the many that change nothing and can't be wrong. Without a lock, hence the rest is up to
   /// access().
   bool is_quiet_read(const BlockStanding& block, std::uintptr_t address, unsigned bytes) const {
@@ -54,10 +58,9 @@ class GlobalOrder {
       return (states[i] | GlobalMemory::by_kernel) == (status | GlobalMemory::all_written | GlobalMemory::by_kernel);
     };
     const auto quiet = [&is](std::size_t i) { return is(i, GlobalMemory::shared); };
-    if (bytes == 4 && is(0, GlobalMemory::tracked)) {
-      const Record& r = records_[word];
-      return r.read_block == block.number && r.readers == Record::several_warps && r.read >= block.epoch &&
-             !r.write_block;
+    if (bytes == 4 && is(0, GlobalMemory::only_read)) {
+      const Reads& r = reads_[word];
+      return r.read_block == block.number && r.readers == Who::several_warps && r.read >= block.epoch;
     }
     switch (bytes) {
       case 16:
@@ -70,37 +73,42 @@ class GlobalOrder {
   }
 
  private:
-  struct Record {
-    // The reader: a thread, several threads of a warp, or several warps of a block. If nobody has read it since it was
-    // updated by atomics of several blocks, another one of these in its place.
-    std::uint32_t read_block;
+  enum Who : std::uint32_t { one, one_warp, several_warps };  // a thread, several of a warp, several warps of a block
+  // If nobody has read it since it was updated by atomics of several blocks, another one of these in a reader's place.
+  struct Reads {
+    std::uint32_t read_block = 0;
     // And one more reader, so that there is another one to name when the first one writes.
-    std::uint32_t read_thread : 10, other_reader : 10;
-    enum Readers : std::uint32_t { one, one_warp, several_warps };
-    std::uint32_t readers : 2;
-    std::uint32_t read_volatile : 1;  // all on record
-    std::uint32_t updated : 1;        // it is an atomic update, and no read
-    Stamp read;
-    Site read_site;
-    std::uint32_t write_block;
+    std::uint32_t read_thread : 10 = 0, other_reader : 10 = 0;
+    std::uint32_t readers : 2 = 0;        // Who
+    std::uint32_t read_volatile : 1 = 0;  // all on record
+    std::uint32_t updated : 1 = 0;        // it is an atomic update, and no read
+    Stamp read = 0;
+    Site read_site = 0;
+  };
+  struct Writes {
+    std::uint32_t write_block = 0;
     // The last writer; if several have updated it atomically since the last barrier, one more.
-    std::uint32_t write_thread : 10, other_writer : 10;
-    std::uint32_t writers : 2;  // Readers, of threads of write_block
-    std::uint32_t write_atomic : 1, write_volatile : 1, write_within_block : 1;
-    Stamp written;
-    Site write_site;
+    std::uint32_t write_thread : 10 = 0, other_writer : 10 = 0;
+    std::uint32_t writers : 2 = 0;  // Who, of write_block
+    std::uint32_t write_atomic : 1 = 0, write_volatile : 1 = 0, write_within_block : 1 = 0;
+    Stamp written = 0;
+    Site write_site = 0;
   };
-  struct Stripe {
-    std::atomic_flag locked;
-    std::unordered_map<std::size_t, std::array<Record, 4>> split;
-  };
+  struct Record : Reads, Writes {};
 
-  std::optional<Conflict> touch(Record& record, bool fresh, const Lane& lane, BlockStanding& block, Use use, Site site,
+  Record record_of(std::size_t word, std::uint8_t status) const;
+  /// Answers the word's new status.
+  std::uint8_t keep(std::size_t word, const Record& record);
+  std::optional<Conflict> touch(Record& record, const Lane& lane, BlockStanding& block, Use use, Site site,
                                 std::size_t word);
-  std::optional<Conflict> access_split(Stripe& stripe, std::size_t word, unsigned first, unsigned bytes, bool fresh,
+  std::optional<Conflict> access_split(std::size_t word, std::uint8_t status, unsigned first, unsigned bytes,
                                        const Lane& lane, BlockStanding& block, Use use, Site site);
   std::optional<Conflict> access_word(std::size_t word, unsigned first, unsigned bytes, const Lane& lane,
                                       BlockStanding& block, Use use, Site site);
+  bool quick_read(std::size_t word, const Lane& lane, const BlockStanding& block, Site site);
+  bool quick_write(std::size_t word, const Lane& lane, const BlockStanding& block, Site site);
+  static bool is_settled(const Writes& writes, const Lane& lane, const BlockStanding& block);
+  static bool is_settled(const Reads& reads, const Lane& lane, const BlockStanding& block);
   Order order_of_write(const Record& record, const Lane& lane, const BlockStanding& block, std::size_t word,
                        bool thorough);
   Order order_of_reads(const Record& record, const Lane& lane, const BlockStanding& block, bool thorough);
@@ -110,11 +118,14 @@ class GlobalOrder {
                                      Site site, std::size_t word);
 
   GlobalMemory& memory_ = GlobalMemory::instance();
-  Record* records_ = nullptr;
-  std::size_t reserved_ = 0;
-  // Neighbours share a lock, so that blocks in different places don't take the same locks, and so cache lines, in turns.
-  static constexpr std::size_t stripes = 1024, words_of_a_stripe = 256;
-  std::unique_ptr<Stripe[]> stripe_;
+  // Of each word, if its status says so, in two places: most words are only read or only written in a launch.
+  Reads* const reads_;
+  Writes* const writes_;
+  Record* const parts_;  // of the bytes of words that are split
+  // Neighbours share a lock.
+  static constexpr std::size_t locks = 4096, words_of_a_lock = 256;
+  const std::unique_ptr<KeptLock[]> locks_ = std::make_unique<KeptLock[]>(locks);
+  KeptLock& lock_of(std::size_t word) { return locks_[word / words_of_a_lock % locks]; }
   Causality causality_;
 };
 

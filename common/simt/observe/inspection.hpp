@@ -11,7 +11,7 @@ namespace simt {
 class Inspection {
  public:
   explicit Inspection(InspectionResult& result)
-      : sink_(result, on_global_write, on_request, on_launch_end, merges_launches) {}
+      : sink_(result, on_global_write, on_request, on_launch_end, merges_launches, counts) {}
 
   /// Called for each write of a kernel to global memory; blocks then run one after another.
   WriteObserver on_global_write;
@@ -21,6 +21,8 @@ class Inspection {
   std::function<void()> on_launch_end;
   /// Whether launches of one kernel and shape become one observation: a program may have thousands.
   bool merges_launches = false;
+  /// Whether accesses are counted, too: else only mistakes are of interest.
+  bool counts = true;
 
  private:
   Sink sink_;

@@ -13,8 +13,6 @@
 
 namespace simt {
 
-class Block;
-
 /// A copy that cp.async has begun and nobody has waited for yet.
 struct PendingCopy {
   void* to;
@@ -67,42 +65,40 @@ struct LaneRecords {
   std::uint64_t addresses[record_capacity + 8];
 };
 
-struct Lane {
-  ThreadContext context{};
-  unsigned thread = 0;  ///< linear index in the block
-  unsigned warp = 0, lane = 0;
-  LaneState state = LaneState::ended;
-  void* fiber = nullptr;  ///< where its run goes on: a FiberHandle
-  Block* block = nullptr;
-
-  unsigned recorded = 0;
+struct alignas(64) Lane {
+  // What each stop and each barrier of the block look at comes first, and together: there are hundreds of lanes.
+  void* fiber = nullptr;     ///< where its run goes on: a FiberHandle
+  std::uintptr_t stack = 0;  ///< its first byte
   LaneRecords* records = nullptr;
-
-  Stamp clock = 0;                       ///< now; never below the epoch's
-  Stamp last_sync = 0;                   ///< clock before the latest __syncwarp()
-  std::array<Stamp, warp_lanes> seen{};  ///< for each lane of the warp: up to when its accesses come before mine
-  LaneOrder* order = nullptr;            ///< fences and what they order
-
-  Site wait_site = 0;  ///< where it waits or has waited last, at a barrier or in a collective; 0: nowhere
-  CollectiveCall call;
-  int predicate = 0;  ///< given to __syncthreads_and and its relatives
-  unsigned tile = 0;  ///< threads of the tile at whose barrier it waits; 0: it is the block's, or the grid's
-  bool tile_is_here = false;
-  const void* offer = nullptr;  ///< what its tile may see
-
-  std::deque<PendingCopy> copies;
-  std::uint32_t copy_group = 0;  ///< the group that copies now join
-
+  unsigned recorded = 0;
+  unsigned thread = 0;  ///< linear index in the block
+  std::uint8_t warp = 0, lane = 0;
+  LaneState state = LaneState::ended;
   bool whole_grid = false;  ///< the barrier that it waits at is the grid's
+  bool gave_way = false;    ///< it has stopped without a full buffer, because it waits
+  bool tile_is_here = false;
+  Stamp clock = 0;     ///< now; never below the epoch's
+  Site wait_site = 0;  ///< where it waits or has waited last, at a barrier or in a collective; 0: nowhere
+  int predicate = 0;   ///< given to __syncthreads_and and its relatives
+  unsigned tile = 0;   ///< threads of the tile at whose barrier it waits; 0: it is the block's, or the grid's
 
   // Whether it waits for others by reading: see Block::check_spin().
   std::uint64_t spins = 0;     ///< full buffers in a row that held reads of the same words only
   std::uint64_t full = 0;      ///< full buffers in a row, whatever they held
-  bool gave_way = false;       ///< it has stopped without a full buffer, because it waits
   std::uintptr_t watched = 0;  ///< where its last atomic or volatile access was
   std::uint64_t watched_value = 0;
   unsigned found = 0;               ///< how often in a row it found that value there
   std::uintptr_t spin_address = 0;  ///< what it waits for, if it spins: at wait_site
+
+  ThreadContext context{};
+  Stamp last_sync = 0;                   ///< clock before the latest __syncwarp()
+  std::array<Stamp, warp_lanes> seen{};  ///< for each lane of the warp: up to when its accesses come before mine
+  LaneOrder* order = nullptr;            ///< fences and what they order
+  CollectiveCall call;
+  const void* offer = nullptr;  ///< what its tile may see
+
+  std::deque<PendingCopy> copies;
+  std::uint32_t copy_group = 0;  ///< the group that copies now join
 };
 
 }  // namespace simt

@@ -116,7 +116,9 @@ bool Recorder::in_step(const Lane* lanes, unsigned count, LaneMask& mask, unsign
 void Recorder::merge(Lane* lanes, unsigned lane_count) {
   LaneMask mask = 0;
   unsigned length = 0;
-  if (open_.empty() && in_step(lanes, lane_count, mask, length)) {
+  if (!counts_) {
+    // Nobody asks.
+  } else if (open_.empty() && in_step(lanes, lane_count, mask, length)) {
     const Tag* tags = mask ? lanes[std::countr_zero(mask)].records->tags : nullptr;
     for (unsigned i = 0; i < length; ++i) {
       std::uint64_t address[warp_lanes];

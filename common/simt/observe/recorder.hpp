@@ -39,6 +39,8 @@ class Recorder {
     std::array<std::uint64_t, warp_lanes> address;
     std::uint32_t sectors, lines, wavefronts, conflicts;
   };
+  /// Whether from now on accesses are counted at all.
+  void count_accesses(bool counts) { counts_ = counts; }
   /// Whether from now on requests are kept for take_seen().
   void keep_requests(bool keep) { keeps_ = keep; }
   /// Those since the last call, in the order in which the warp made them.
@@ -90,7 +92,7 @@ class Recorder {
   std::uint64_t* block_runs_;                // by site / 4: no two calls end closer together
   std::size_t covered_;                      // sites
   std::uint32_t position_[warp_lanes] = {};  // how many accesses of each lane were paired up since the last flush
-  bool keeps_ = false;
+  bool counts_ = true, keeps_ = false;
   std::vector<Seen> seen_;
 };
 

@@ -72,7 +72,7 @@ void SharedMemory::start_kernel(const void* kernel, std::size_t dynamic_bytes) {
   if (kernel == kernel_ && dynamic_bytes == dynamic_bytes_) return;
   static_bytes_ = 0;
   if (words_.empty()) {
-    words_.assign((bytes_ + 3) / 4, Entry{.flags = flag_forbidden});
+    words_.assign(bytes_ / 4 + 4, Entry{.flags = flag_forbidden});  // an access of 16 bytes may begin in the last word
     word_sites_.resize(words_.size());
   } else {
     // Only what the last kernel had: a program has megabytes of shared variables in all.

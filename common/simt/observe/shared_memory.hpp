@@ -64,22 +64,43 @@ class SharedMemory {
   /// Notes an access within shared memory and tells what is wrong with it, if anything. `bytes` is 1, 2, 4, 8 or 16,
   /// the address a multiple of it.
   std::optional<Conflict> access(const Lane& lane, std::uintptr_t address, unsigned bytes, Use use, Site site);
-  /// Notes a read if it is one of the many that can't be wrong: of a word that was written before the last barrier and
-  /// has been read since. The rest is up to access().
-  bool quick_read(const Lane& lane, std::uintptr_t address, unsigned bytes) {
+  /// Notes a plain access if it is one of the many that can't be wrong: in order with what was before, because a barrier
+  /// lies between or the thread itself made it. The rest is up to access().
+  bool quick_read(const Lane& lane, std::uintptr_t address, unsigned bytes, Site site) {
     if (bytes < 4) return false;
     const LaneMask me = LaneMask{1} << lane.lane;
-    Entry* entry = words_.data() + (address - begin_) / 4;
-    for (Entry* const end = entry + bytes / 4; entry < end; ++entry) {
-      const bool plain = entry->read >= epoch_ && entry->written < epoch_ && entry->written >= block_ &&
-                         !(entry->flags & (flag_forbidden | flag_split));
-      if (!plain) return false;
-      if (entry->reader_warp == lane.warp) {
-        if (entry->read != lane.clock) return false;  // a __syncwarp() lies between
-        entry->read_lanes |= me;
+    for (std::size_t word = (address - begin_) / 4, end = word + bytes / 4; word < end; ++word) {
+      Entry& entry = words_[word];
+      if (entry.flags & (flag_forbidden | flag_split) || entry.written < block_ || !is_settled(entry, lane))
+        return false;
+      if (entry.read < epoch_) {
+        entry.read_lanes = me;
+        entry.reader_warp = static_cast<std::uint8_t>(lane.warp);
+        entry.read = lane.clock;
+        word_sites_[word].read = site;
+        word_sites_[word].reader = static_cast<std::uint16_t>(lane.thread);
+      } else if (entry.reader_warp == lane.warp) {
+        if (entry.read != lane.clock) return false;  // a __syncwarp() lies between
+        entry.read_lanes |= me;
       } else {
-        entry->reader_warp = many_warps;
+        entry.reader_warp = many_warps;
       }
+    }
+    return true;
+  }
+  bool quick_write(const Lane& lane, std::uintptr_t address, unsigned bytes, Site site) {
+    if (bytes < 4) return false;
+    const LaneMask me = LaneMask{1} << lane.lane;
+    for (std::size_t word = (address - begin_) / 4, end = word + bytes / 4; word < end; ++word) {
+      Entry& entry = words_[word];
+      if (entry.flags & (flag_forbidden | flag_split) || !is_settled(entry, lane)) return false;
+      if (entry.read >= epoch_ && (entry.reader_warp != lane.warp || entry.read_lanes != me)) return false;
+      entry.writer = static_cast<std::uint16_t>(lane.thread);
+      entry.read = 0;
+      entry.written = lane.clock;
+      entry.flags &= static_cast<std::uint8_t>(~flag_atomic);
+      word_sites_[word].written = site;
+      word_sites_[word].writer = static_cast<std::uint16_t>(lane.thread);
     }
     return true;
   }
@@ -113,6 +134,9 @@ class SharedMemory {
   void for_each_own(Do act) const;    // act(address, bytes), for each variable that the kernel may use
   void mark_own(std::uint8_t flags);  // the words that the kernel may use, afresh
 
+  bool is_settled(const Entry& entry, const Lane& lane) const {
+    return entry.written < epoch_ || entry.writer == lane.thread;
+  }
   bool ordered_by_fences(unsigned thread, Stamp stamp, const Lane& lane) const;
   bool write_is_ordered(const Entry& entry, const Sites& sites, const Lane& lane) const;
   static bool reads_are_ordered(const Entry& entry, const Lane& lane, unsigned& culprit);

@@ -52,12 +52,13 @@ void extrapolate(KernelObservation& kernel, double factor) {
 }  // namespace
 
 Sink::Sink(InspectionResult& result, const WriteObserver& on_global_write, const RequestObserver& on_request,
-           const std::function<void()>& on_launch_end, const bool& merges_launches)
+           const std::function<void()>& on_launch_end, const bool& merges_launches, const bool& counts)
     : result_(result),
       on_global_write_(on_global_write),
       on_request_(on_request),
       on_launch_end_(on_launch_end),
-      merges_launches_(merges_launches) {
+      merges_launches_(merges_launches),
+      counts_(counts) {
   if (active) throw std::logic_error("one inspection at a time");
   active = this;
   GlobalMemory::instance().start_inspection();

@@ -23,7 +23,7 @@ class Sink {
  public:
   /// All must outlive it.
   Sink(InspectionResult& result, const WriteObserver& on_global_write, const RequestObserver& on_request,
-       const std::function<void()>& on_launch_end, const bool& merges_launches);
+       const std::function<void()>& on_launch_end, const bool& merges_launches, const bool& counts);
   ~Sink();
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
@@ -37,6 +37,7 @@ class Sink {
   /// Keeps the first of each kind and pair of places, up to a limit.
   void report(Defect defect);
 
+  bool counts() const { return counts_ || watches_requests(); }
   bool watches_requests() const { return static_cast<bool>(on_request_); }
   /// Of the launch that has begun last.
   void requested(WarpRequest request);
@@ -52,6 +53,7 @@ class Sink {
   const RequestObserver& on_request_;
   const std::function<void()>& on_launch_end_;
   const bool& merges_launches_;
+  const bool& counts_;
   std::mutex mutex_;
   KernelObservation current_;  // of the launch under way
   unsigned launches_ = 0;

@@ -110,6 +110,7 @@ void at_the_end(int status, void*) {
   observed = new Observed;
   observed->inspection.on_launch_end = tell_mistakes;
   observed->inspection.merges_launches = true;
+  observed->inspection.counts = asked_for("SIMT_COUNT") || asked_for("SIMT_LINES") || asked_for("SIMT_JSON");
   set_block_order(static_cast<unsigned>(number_in("SIMT_ORDER")));
   set_block_sample(number_in("SIMT_SAMPLE"));
   worker_count();  // the workers are there before what ends them is registered, and so until after the end

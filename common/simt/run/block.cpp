@@ -59,9 +59,8 @@ Block::Block(Workplace& workplace)
   for (unsigned t = 0; t < max_threads_per_block; ++t) {
     Lane& lane = lanes_[t];
     lane.thread = t;
-    lane.warp = t / warp_lanes;
-    lane.lane = t % warp_lanes;
-    lane.block = this;
+    lane.warp = static_cast<std::uint8_t>(t / warp_lanes);
+    lane.lane = static_cast<std::uint8_t>(t % warp_lanes);
     lane.order = &orders_[t];
     lane.records = recorder_.records_of(lane.lane);
   }
@@ -73,6 +72,8 @@ void Block::start_kernel(Grid& grid) {
   reported_.clear();
   const auto kernel = reinterpret_cast<std::uintptr_t>(grid.launch.kernel);
   kernel_name_ = grid.kernel;
+  counts_ = grid.sink && grid.sink->counts();
+  looks_at_writes_ = global_.has_matrices() || (grid.sink && grid.sink->watches_writes());
   code_ = code_of(kernel);
   copies_.clear();
   copied_from_.clear();
@@ -108,6 +109,7 @@ void Block::start(std::uint64_t index) {
   for (unsigned t = 0; t < threads_; ++t) {
     Lane& lane = lanes_[t];
     lane.fiber = make_fiber(stacks_->top(t), fiber_entry);
+    lane.stack = stacks_->bottom(t);
     lane.state = LaneState::ready;
     lane.context = {{t % size.x, t / size.x % size.y, t / size.x / size.y}, place, size, extent};
     lane.clock = now;
@@ -194,12 +196,13 @@ void Block::run_body() {
   stop(LaneState::ended);
 }
 
-void Block::resume(Lane& lane) {
+[[gnu::always_inline]] inline void Block::resume(Lane& lane) {
   lane.state = LaneState::ready;
   current_ = &lane;
   inspected_block = grid_->sink ? this : nullptr;
   switch_fiber(&scheduler_, lane.fiber);
   inspected_block = nullptr;
+  KeptLock::give_if_asked();
   check_spin(lane);
 }
 
@@ -563,7 +566,8 @@ void Block::pass_barrier() {
 
 // What all threads of the block have done so far comes before what any does from now on, even where only some go on: of
 // the barriers of tiles, this is more than CUDA promises.
-void Block::open_barrier(bool (*opens)(const Lane& lane)) {
+template <class Opens>
+void Block::open_barrier(Opens opens) {
   order_->causality().barrier(lanes_, threads_, standing_);
   const Stamp now = ++top_;
   predicates_or_ = predicates_count_ = 0;

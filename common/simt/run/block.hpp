@@ -17,11 +17,13 @@
 #include "common/simt/language/runtime_types.hpp"
 #include "common/simt/observe/global_order.hpp"
 #include "common/simt/observe/lane.hpp"
+#include "common/simt/observe/onlookers.hpp"
 #include "common/simt/observe/recorder.hpp"
 #include "common/simt/observe/shared_memory.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/observe/use.hpp"
 #include "common/simt/run/fiber.hpp"
+#include "common/simt/run/own_stack.hpp"
 
 namespace simt {
 
@@ -37,12 +39,16 @@ struct Grid {
   std::uint64_t blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
   std::uint64_t to_run = blocks;                ///< fewer if only a sample of them runs
   std::atomic<std::uint64_t> next_block{0};     ///< counts up to to_run; the block is number_of() it
+  std::atomic<std::uint64_t> begun{0};          ///< of those that workers have claimed
+  std::atomic<bool> any_waits{false};           ///< for another block
   std::uint64_t first = 0, step = 1;            ///< without a common divisor with to_run
   bool last_warps_first = false;                ///< of each block
   std::atomic<bool> aborted{false};             ///< after a mistake that nothing sensible can follow
   std::atomic<cudaError_t> fault{cudaSuccess};  ///< what it was, as CUDA calls it
 
   std::uint64_t number_of(std::uint64_t turn) const;
+  /// How many blocks a worker takes at a time.
+  std::uint64_t to_claim() const;
 
   // Workers that have not finished, how many of them can't go on, and how often one of these could after all.
   std::atomic<unsigned> workers{0}, idle{0};
@@ -150,13 +156,12 @@ class Block {
     const unsigned log_bytes = static_cast<unsigned>(std::countr_zero(bytes));
     const bool aligned = address % bytes == 0;
     if (aligned && global_.contains(address)) [[likely]] {
-      if (use != Use::read || !order_->is_quiet_read(standing_, address, bytes))
-        access_global(address, address, bytes, use, site);
+      if (!is_quick_global(lane, address, bytes, use, site)) access_global(address, address, bytes, use, site);
       record(lane, make_tag(site, is_atomic(use), false, is_store(use), log_bytes), address);
     } else if (aligned && shared_.contains(address)) {
-      if (!is_read(use) || !shared_.quick_read(lane, address, bytes)) access_shared(address, bytes, use, site);
+      if (!is_quick_shared(lane, address, bytes, use, site)) access_shared(address, bytes, use, site);
       record(lane, make_tag(site, is_atomic(use), true, is_store(use), log_bytes), address);
-    } else {
+    } else if (address - lane.stack >= StackPool::stack_bytes || holds_guard(address, bytes)) {
       access_elsewhere(address, bytes, use, site, aligned);
     }
   }
@@ -170,7 +175,9 @@ class Block {
   [[noreturn]] void stop_launch(cudaError_t why) { abandon(why); }
   /// A kernel launches a kernel, or calls the runtime.
   [[noreturn]] void refuse_call(const char* name, const void* pc);
-  void count_basic_block(const void* pc) { recorder_.count_block(site_of(pc)); }
+  void count_basic_block(const void* pc) {
+    if (counts_) recorder_.count_block(site_of(pc));
+  }
 
   void copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc);
   void copy_commit();
@@ -191,6 +198,18 @@ class Block {
   }
   void stop(LaneState state);
   [[noreturn]] void abandon(cudaError_t why = cudaErrorIllegalAddress);
+
+  // Whether it has been noted already, as one of the many that are in order without a closer look.
+  bool is_quick_global(const Lane& lane, std::uintptr_t address, unsigned bytes, Use use, Site site) {
+    if (use == Use::read && order_->is_quiet_read(standing_, address, bytes)) return true;
+    const bool is_plain = !kernel_uses && (use == Use::read || (use == Use::write && !looks_at_writes_));
+    return is_plain && order_->quick_access(lane, standing_, address, bytes, use, site);
+  }
+  bool is_quick_shared(const Lane& lane, std::uintptr_t address, unsigned bytes, Use use, Site site) {
+    return use == Use::read    ? shared_.quick_read(lane, address, bytes, site)
+           : use == Use::write ? shared_.quick_write(lane, address, bytes, site)
+                               : false;
+  }
 
   /// `real`: where the word lies, which differs from `address` if it is a variable of the device.
   void access_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site);
@@ -213,7 +232,8 @@ class Block {
   bool grid_has_arrived();
   void pass_barrier();
   bool pass_barriers_of_tiles();
-  void open_barrier(bool (*opens)(const Lane& lane));
+  template <class Opens>
+  void open_barrier(Opens opens);
   void forget_order(std::uint32_t number, Stamp epoch);
   void check_barrier();
 
@@ -245,6 +265,8 @@ class Block {
   Lane* current_ = nullptr;
   FiberHandle scheduler_ = nullptr;
   unsigned threads_ = 0;
+  bool counts_ = true;            // somebody asks for more than mistakes
+  bool looks_at_writes_ = false;  // at each of them, to global memory
   Stamp& top_;
   bool moved_ = false;                 // since advance() was called, a thread has done more than wait
   bool arrived_ = false;               // at the grid's barrier

@@ -14,6 +14,7 @@
 
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/language/collective.hpp"
+#include "common/simt/language/thread.hpp"
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/last_words.hpp"
@@ -136,11 +137,13 @@ std::string name_of(const Launch& what) {
 
 }  // namespace
 
-uint3 thread_index() noexcept {
-  return running_block->current().context.thread;
+Index3 thread_place() noexcept {
+  const uint3& thread = running_block->current().context.thread;
+  return {thread.x, thread.y, thread.z};
 }
-uint3 block_index() noexcept {
-  return running_block->current().context.block;
+Index3 block_place() noexcept {
+  const uint3& block = running_block->current().context.block;
+  return {block.x, block.y, block.z};
 }
 dim3 block_size() noexcept {
   return running_block->current().context.block_dim;

@@ -11,41 +11,16 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-// switch_fiber: push what the ABI says a function must preserve, store the stack pointer, take the other one, pop,
-// return. The rest (caller-saved registers) the compiler has saved already, because to it this is an ordinary call.
-extern "C" void simt_switch(void** from, void* to);
-
 #if defined(__x86_64__)
-asm(R"(
-.text
-.globl simt_switch
-.type simt_switch, @function
-.align 16
-simt_switch:
-  pushq %rbp
-  pushq %rbx
-  pushq %r12
-  pushq %r13
-  pushq %r14
-  pushq %r15
-  movq %rsp, (%rdi)
-  movq %rsi, %rsp
-  popq %r15
-  popq %r14
-  popq %r13
-  popq %r12
-  popq %rbx
-  popq %rbp
-  ret
-.size simt_switch, .-simt_switch
-)");
 namespace {
-// Six saved registers, the address that `ret` takes, and eight bytes more so that entry() starts with the stack aligned
-// as after a call.
-constexpr int frame_words = 8;
-constexpr int return_address_word = 6;
+// The address to jump to, and the 0 that ends a backtrace where a call's return address would be.
+constexpr int frame_words = 2;
+constexpr int return_address_word = 0;
 }  // namespace
 #elif defined(__aarch64__)
+// Store what the ABI says a function must preserve, then the stack pointer; take the other one, load, return. The rest
+// (caller-saved registers) the compiler has saved already, because to it this is an ordinary call.
+extern "C" void simt_switch(void** from, void* to);
 asm(R"(
 .text
 .globl simt_switch
@@ -97,9 +72,11 @@ FiberHandle make_fiber(std::byte* stack_top, void (*entry)()) {
   return frame;
 }
 
+#if defined(__aarch64__)
 void switch_fiber(FiberHandle* from, FiberHandle to) {
   simt_switch(from, to);
 }
+#endif
 
 namespace {
 std::atomic<std::size_t> stacks_in_use{0};

@@ -2,30 +2,8 @@
 
 #include <unwind.h>
 
-#include <cstring>
-
-#if !defined(__x86_64__)
-extern "C" std::uintptr_t __stack_chk_guard;
-#endif
-
 namespace simt {
 namespace {
-
-std::uintptr_t guard_word() {
-#if defined(__x86_64__)
-  std::uintptr_t word;
-  asm("mov %%fs:0x28, %0" : "=r"(word));  // where the ABI has it
-  return word;
-#else
-  return __stack_chk_guard;
-#endif
-}
-
-bool is_guard(std::uintptr_t at) {
-  std::uintptr_t word;
-  std::memcpy(&word, reinterpret_cast<const void*>(at), sizeof word);
-  return word == guard_word();
-}
 
 // The end of the function's frame that holds an address: where the stack pointer was when its caller called.
 struct Frames {
@@ -39,7 +17,7 @@ _Unwind_Reason_Code look(_Unwind_Context* context, void* data) {
 
 }  // namespace
 
-bool meets_guard(std::uintptr_t address, unsigned bytes) {
+[[gnu::no_sanitize_address]] bool meets_guard(std::uintptr_t address, unsigned bytes) {
   constexpr std::uintptr_t word = sizeof(std::uintptr_t);
   for (std::uintptr_t at = address / word * word; at < address + bytes; at += word) {
     if (!is_guard(at)) continue;

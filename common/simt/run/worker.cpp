@@ -37,8 +37,18 @@ std::uint64_t Grid::number_of(std::uint64_t turn) const {
   return begin + (scattered * (end - begin) >> 32);
 }
 
+// Neighbours use the same memory, and two workers in one place would wait for each other's caches and locks. But blocks that
+// wait for one another shall begin in order.
+std::uint64_t Grid::to_claim() const {
+  constexpr std::uint64_t most = 64;
+  return any_waits
+             ? 1
+             : std::clamp<std::uint64_t>(std::min(to_run / (std::max(workers.load(), 1u) * 16), ended / 8), 1, most);
+}
+
 void Worker::run(Grid& grid) {
   workplace_.recorder.cover_all_images();
+  workplace_.recorder.count_accesses(grid.sink && grid.sink->counts());
   workplace_.recorder.keep_requests(grid.sink && grid.sink->watches_requests());
   workplace_.shared.start_kernel(grid.launch.kernel, grid.launch.dynamic_shared);
   if (blocks_.empty()) blocks_.push_back(std::make_unique<Block>(workplace_));
@@ -76,6 +86,7 @@ bool Worker::advance_those_under_way(Grid& grid) {
       }
     }
     if (progress != Block::Progress::ended) {
+      grid.any_waits = true;
       ++i;
       continue;
     }
@@ -96,7 +107,7 @@ void Worker::enter(Block* block) {
 
 // Null if none is left, or if there is no room for one more beside those under way.
 Block* Worker::begin_next(Grid& grid) {
-  if (grid.next_block >= grid.to_run) return nullptr;
+  if (turn_ == turns_end_ && grid.next_block >= grid.to_run) return nullptr;
   if (free_.empty()) {
     const dim3 size = grid.launch.block;
     if (StackPool::in_use() + size.x * size.y * size.z > most_stacks) return nullptr;
@@ -104,8 +115,14 @@ Block* Worker::begin_next(Grid& grid) {
     blocks_.back()->start_kernel(grid);
     free_.push_back(blocks_.back().get());
   }
-  const std::uint64_t turn = grid.next_block.fetch_add(1);
-  if (turn >= grid.to_run) return nullptr;
+  if (turn_ == turns_end_) {
+    const std::uint64_t claimed = grid.to_claim();
+    turn_ = std::min(grid.next_block.fetch_add(claimed), grid.to_run);
+    turns_end_ = std::min(turn_ + claimed, grid.to_run);
+    if (turn_ == turns_end_) return nullptr;
+  }
+  const std::uint64_t turn = turn_++;
+  ++grid.begun;
   Block* const block = free_.back();
   free_.pop_back();
   if (in_place_) in_place_->leave();
@@ -124,6 +141,7 @@ void Worker::wait_for_others(Grid& grid) {
     idle_since_ = now;
   }
   if (now - idle_since_ >= longest_wait || grid.barrier_lacks_the_ended()) return report_deadlock(grid);
+  KeptLock::give_all_back();
   std::this_thread::sleep_for(between_looks);
 }
 
@@ -137,14 +155,16 @@ void Worker::report_deadlock(Grid& grid) {
     remark = fmt::format(", which {} of {} blocks have not come to", grid.to_run - grid.arrived, grid.to_run);
   } else if (grid.to_run < grid.blocks) {
     remark = fmt::format("; of {} blocks only {} are run, as a sample", grid.blocks, grid.to_run);
-  } else if (const std::uint64_t begun = grid.next_block; begun < grid.to_run) {
+  } else if (const std::uint64_t begun = grid.begun; begun < grid.to_run) {
     remark = fmt::format("; {} blocks wait for room, because {} are resident", grid.to_run - begun, begun - grid.ended);
   }
   block.explain_deadlock(remark);
 }
 
 void Worker::finish(Grid& grid) {
+  KeptLock::give_all_back();
   under_way_.clear();
+  turn_ = turns_end_ = 0;
   in_place_ = nullptr;
   std::uint64_t barriers = 0, tensor_flops = 0;
   for (const auto& block : blocks_) block->finish_kernel(barriers, tensor_flops);
@@ -152,7 +172,7 @@ void Worker::finish(Grid& grid) {
   if (!grid.sink) return;
   std::vector<SiteCounts> sites;
   std::vector<std::pair<std::uintptr_t, std::uint64_t>> block_runs;
-  workplace_.recorder.drain(sites, block_runs);
+  if (grid.sink->counts()) workplace_.recorder.drain(sites, block_runs);
   grid.sink->add(std::move(sites), std::move(block_runs), barriers, tensor_flops, workplace_.shared.static_bytes());
 }
 

@@ -28,8 +28,9 @@ class Worker {
   Workplace workplace_;
   std::vector<std::unique_ptr<Block>> blocks_;  // the first is kept from launch to launch
   std::vector<Block*> under_way_, free_;
-  Block* in_place_ = nullptr;  // whose shared memory is there, of those under way
-  bool idle_ = false;          // all are stalled, and none can begin; what follows is about that
+  std::uint64_t turn_ = 0, turns_end_ = 0;  // that it has claimed: the next one, and the end
+  Block* in_place_ = nullptr;               // whose shared memory is there, of those under way
+  bool idle_ = false;                       // all are stalled, and none can begin; what follows is about that
   std::uint64_t revivals_ = 0;
   std::chrono::steady_clock::time_point idle_since_;  // all workers are
 };

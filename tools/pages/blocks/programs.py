@@ -5,6 +5,7 @@ import re
 import textwrap
 from collections.abc import Callable
 
+from tools.measure import default_sizes
 from tools.measure.programs import BROKEN, COSTS, FILE, FOLDER, files_of
 from tools.pages.data import Data, NotMeasured
 from tools.repository import ROOT, SINCE, Json, read_json_if_there
@@ -94,6 +95,19 @@ def block_gaps(_: Data) -> list[str]:
         link = f"[Example](../../{file.relative_to(ROOT)})."
         lines += textwrap.wrap(f"* **{title}.** {text} {link}", 120, subsequent_indent="  ", break_on_hyphens=False)
     return lines
+
+
+def block_default_sizes(_: Data) -> list[str]:
+    """What programs of usual sizes take, before the executor was made faster and after."""
+    if not (record := read_json_if_there(default_sizes.FILE)):
+        raise NotMeasured("")
+    before, after = ({each["name"]: each for each in record[state]["programs"]} for state in ("before", "after"))
+    rows = []
+    for name, now in after.items():
+        cells = [f"{each['cpu_s']:.1f}" for each in (before[name], now)]
+        cells += [f"{each['memory_gb']:.1f}" for each in (before[name], now)]
+        rows.append([f"`{name}`", *cells])
+    return table(["program", "CPU time before, s", "now, s", "memory before, GB", "now, GB"], rows, left=["program"])
 
 
 def broken(report: str) -> list[str]:

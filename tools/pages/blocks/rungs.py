@@ -36,10 +36,11 @@ def block_diff(data: Data, stage: str) -> list[str]:
 
 
 def block_excerpt(data: Data, stage: str, *phrase: str) -> list[str]:
-    """Of a stage (or another file of its folder, as tsm/probes/NAME.cuh), the first line of code with the phrase in it,
-    and what is indented below it."""
+    """Of a stage (or another file: tsm/probes/NAME.cuh, common/kernel/NAME.cuh), the first line of code with the phrase
+    in it, and what is indented below it."""
     family, _, name = stage.partition("/")
-    lines = (ROOT / FAMILIES[family] / (name if "." in name else f"{name}.cu")).read_text().splitlines()
+    folder = ROOT / FAMILIES.get(family, family)
+    lines = (folder / (name if "." in name else f"{name}.cu")).read_text().splitlines()
     text = " ".join(phrase)
     begin = next((i for i, line in enumerate(lines) if text in line and not line.startswith("//")), None)
     if begin is None:

@@ -217,7 +217,7 @@ def draw_cuboids(cuboids: list[Cuboid], path: pathlib.Path) -> None:
 
 
 def tile_rows(source: str, tm: int, tn: int, width: int, rows_of_words: int, size: int) -> int:
-    """Rows of K that an SM works on at a time with tiles of TM x TN: blocks() and Cut of tsm/05 to 08."""
+    """Rows of K that an SM works on at a time with tiles of TM x TN: blocks() of tsm/05 to 08, and their Cut."""
     threads = int(re.search(r"constexpr int THREADS = (\d+)", source).group(1))
     other = int(re.search(r"\) \+ (\d+);\n  return std::min\(65536", source).group(1))
     registers = size // 4 * (tm * tn + rows_of_words * (tm + tn)) + other
@@ -252,7 +252,8 @@ def draw_tiles(sources: dict[str, str], data: Data, path: pathlib.Path) -> None:
 
 def plan(data: Data) -> Plan:
     files = {path.name[:2]: path for path in sorted((ROOT / "tsm").glob("0[1-8]_*.cu"))}
-    texts = {stage: path.read_text() for stage, path in files.items()}
+    shared = ROOT / "tsm/tiles.hpp"  # by 05 to 08
+    texts = {stage: path.read_text() + shared.read_text() for stage, path in files.items()}
     first, maps, tiles = (
         [files[stage] for stage in stages] for stages in (("01", "02"), ("03", "04", "05", "06"), ("05", "07"))
     )
@@ -272,5 +273,5 @@ def plan(data: Data) -> Plan:
             [*first, probe],
             lambda data, path: draw_prediction({s: texts[s] for s in ("01", "02")}, data, path),
         ),
-        "tsm_tiles.svg": ([*tiles, probe], lambda data, path: draw_tiles(texts, data, path)),
+        "tsm_tiles.svg": ([*tiles, shared, probe], lambda data, path: draw_tiles(texts, data, path)),
     }

@@ -1,0 +1,56 @@
+// Stage 03b: parts of tiles added up, and what becomes of sums.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "common/kernel/ptx.cuh"
+#include "common/kernel/schedule.cuh"
+#include "tensorcore/pipeline/plan.cuh"
+#include "tensorcore/pipeline/shape.cuh"
+
+namespace pipeline {
+
+// What becomes of sums. pairs: two floats of C side by side can be stored at once.
+struct Out {
+  int m, n;
+  float alpha, beta;
+  float* c;
+  std::int64_t ldc;
+  bool pairs;
+
+  __device__ void store(float* to, float sum) const { *to = beta == 0.0f ? alpha * sum : alpha * sum + beta * *to; }
+};
+
+// C of the tiles that several blocks have parts of: a thread for each four sums of one of hgemm's. Parts are added in the
+// order of k, whoever was first to finish: the result is the same from run to run.
+template <class S>
+__global__ void reduce(Plan plan, Out out, const float4* __restrict__ parts) {
+  const int shared = blockIdx.x / (ROWS * COLS), four = blockIdx.x % (ROWS * COLS), thread = threadIdx.x;
+  const int round = shared * plan.rounds, lane = thread % 32, warp = thread / 32;
+  const int from = plan.shares().worker_of(round), to = plan.shares().worker_of(round + plan.rounds - 1);
+  gemm::ptx::wait_for_launch_ahead();
+  if (from == to) return;  // it had the whole tile, and has stored it
+  const auto at = [&](int block, bool begins) {
+    return parts[gemm::part_at(block, begins) * S::FOURS + four * S::THREADS + thread];
+  };
+  float4 sum = at(from, true);
+#pragma unroll 8
+  for (int block = from + 1; block <= to; ++block) {
+    const float4 part = at(block, false);
+    sum = make_float4(sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w);
+  }
+  int tile_row, tile_col;
+  plan.place(plan.whole + shared, tile_row, tile_col);
+  const int row = tile_row * S::TILE_M + warp / S::WARPS_N * WARP_M + four / COLS * 16 + lane / 4;
+  const int col = tile_col * S::TILE_N + warp % S::WARPS_N * WARP_N + four % COLS * 8 + lane % 4 * 2;
+  float* const c = out.c + row * out.ldc + col;
+  const float sums[4] = {sum.x, sum.y, sum.z, sum.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    if (row + i / 2 * 8 < out.m && col + i % 2 < out.n) out.store(c + i / 2 * 8 * out.ldc + i % 2, sums[i]);
+  }
+}
+
+}  // namespace pipeline
