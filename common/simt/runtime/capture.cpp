@@ -47,6 +47,8 @@ cudaError_t begin(CUstream_st* stream) {
   if (!stream) return cudaErrorInvalidResourceHandle;
   if (stream == find_stream(nullptr)) return cudaErrorStreamCaptureUnsupported;
   if (stream->capture) return cudaErrorIllegalState;
+  record_instead = record_node;
+  refuse_wait = may_wait;
   auto graph = std::make_unique<CUgraph_st>();
   auto capture = std::make_shared<Capture>(Capture{graph.get(), stream});
   captures().push_back({capture, std::move(graph), {}});

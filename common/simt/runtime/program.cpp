@@ -9,10 +9,12 @@
 #include "common/simt/runtime/mode.hpp"
 #include "common/simt/runtime/pieces.hpp"
 #include "common/simt/runtime/queue.hpp"
+#include "common/simt/runtime/starter.hpp"
 
 namespace simt {
 void start_program() {
   is_program = true;
+  on_queued = start_when_host_idles;
   compute_capability();  // who asks for a device that is not there learns it at once
   watch_host(true);
 }

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "common/simt/runtime/call.hpp"
-#include "common/simt/runtime/capture.hpp"
 #include "common/simt/runtime/mode.hpp"
-#include "common/simt/runtime/starter.hpp"
 
 namespace simt {
 namespace {
@@ -107,7 +105,7 @@ void remove_stream(CUstream_st* stream) {
 WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::function<cudaError_t()> run_it,
                   const WorkPointer& also_after) {
   if (stream.capture) {
-    record_node(stream, std::move(who), pc, std::move(run_it));
+    record_instead(stream, std::move(who), pc, std::move(run_it));
     return nullptr;
   }
   Queue& q = queue();
@@ -136,12 +134,12 @@ WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::fun
   if (on_actor) on_actor(work->id, work->stream, work->before, work->who, pc);
   q.queued.push_back(work);
   ++q.undone;
-  if (runs_program()) start_when_host_idles();
   if (!runs_program()) {
     run(*work);
-  } else if (q.undone > most_queued) {
-    run_with_all_before(q.queued.front());
+    return work;
   }
+  if (on_queued) on_queued();
+  if (q.undone > most_queued) run_with_all_before(q.queued.front());
   return work;
 }
 
@@ -175,7 +173,7 @@ bool is_host_behind() {
 }
 
 cudaError_t wait_for_all() {
-  if (const cudaError_t error = may_wait(); error != cudaSuccess) return error;
+  if (const cudaError_t error = refuse_wait ? refuse_wait(nullptr) : cudaSuccess; error != cudaSuccess) return error;
   Queue& q = queue();
   while (!q.queued.empty()) wait_for(q.queued.front());
   for (const auto& stream : q.streams) wait_for(stream->last);
@@ -184,7 +182,7 @@ cudaError_t wait_for_all() {
 }
 
 cudaError_t wait_for_stream(CUstream_st& stream) {
-  if (const cudaError_t error = may_wait(&stream); error != cudaSuccess) return error;
+  if (const cudaError_t error = refuse_wait ? refuse_wait(&stream) : cudaSuccess; error != cudaSuccess) return error;
   if (&stream == &queue().legacy) issue(stream, "cudaStreamSynchronize()", nullptr, [] { return cudaSuccess; });
   return wait_for(stream.last);
 }

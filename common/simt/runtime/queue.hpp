@@ -77,6 +77,14 @@ cudaError_t wait_for_stream(CUstream_st& stream);
 inline void (*on_actor)(std::uint32_t id, unsigned stream, const WorkClock& before, const std::string& who,
                         const void* pc) = nullptr;
 
+/// Called when a program has queued something; null: nobody is.
+inline void (*on_queued)() = nullptr;
+
+/// What captures do, since one has begun (capture.hpp): of a stream that is captured, what it is asked to do is recorded.
+inline void (*record_instead)(CUstream_st& stream, std::string who, const void* pc,
+                              std::function<cudaError_t()> run) = nullptr;
+inline cudaError_t (*refuse_wait)(const CUstream_st* stream) = nullptr;
+
 /// How many pieces of work have not run.
 std::size_t queued();
 /// Runs the first of them, which nobody has waited for.
