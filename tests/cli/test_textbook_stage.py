@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 STAGE = ROOT / "tests/fixtures/stages/90_textbook.cu"
 LAUNCHER = [sys.executable, "-B", str(ROOT / "common/cmake/compile_kernels.py")]
 LINK = [
-    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=memcmp,--wrap=__cxa_throw",
+    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=memcmp,--wrap=__cxa_throw,--wrap=__cxa_allocate_exception",
     f"-Wl,--dynamic-list={ROOT}/common/simt/exports.txt",
 ]
 RAGGED = "--m 43 --n 70 --k 67 --alpha 1.5 --beta 0.5".split()

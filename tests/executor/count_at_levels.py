@@ -46,7 +46,7 @@ def compile_and_link(build, commands, source, main, level, folder):
         run(build, [*LAUNCHER, *words] + [level, "-w", "-o", objects, "-c", str(source)])
     link = shlex.split(re.sub(r" -x ?c\+\+| -fsanitize\S*", "", shlex.join(words)))
     as_in_the_build = [
-        "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=memcmp,--wrap=__cxa_throw",
+        "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=memcmp,--wrap=__cxa_throw,--wrap=__cxa_allocate_exception",
         f"-Wl,--dynamic-list={ROOT}/common/simt/exports.txt",
     ]
     run(

@@ -56,7 +56,7 @@ LAUNCHER = [sys.executable, "-B", str(ROOT / "common/cmake/compile_kernels.py")]
 # Copies that g++ leaves to the library are accesses, too, and kernels compiled at run time call the executor
 # (CMakeLists.txt says the same).
 LINK_FLAGS = [
-    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=memcmp,--wrap=__cxa_throw",
+    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=memcmp,--wrap=__cxa_throw,--wrap=__cxa_allocate_exception",
     f"-Wl,--dynamic-list={ROOT}/common/simt/exports.txt",
 ]
 # What the program says of a barrier that is missing (common/simt/observe/findings.cpp), and the places it names.

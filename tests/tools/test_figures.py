@@ -40,9 +40,9 @@ SHORT = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.or
 <style type="text/css">*{stroke-linecap: butt}
 .s0{font: 'A'}</style>
 </defs>
-<path id="m1" d="M0 10.12L3.5 -21z" style="fill: #ffffff" />
+<path id="i0" d="M0 10.12L3.5 -21z" style="fill: #ffffff"/>
 <g clip-path="url(#p2)">
-<use xlink:href="#m1" x="1.23" style="fill: #ff0000" />
+<use xlink:href="#i0" x="1.23" style="fill: #ff0000"/>
 </g>
 <text x="1" class="s0">0.0625 of 12.3456  m</text>
 <text transform="rotate(-90 1.23 2)" class="s0"> 2 <tspan>3</tspan></text>
