@@ -249,7 +249,9 @@ cudaError_t run_launch(const Launch& what, const std::string& kernel, Body body)
     grid.sink->start_launch(what, kernel);
     global_order().start_launch();
   }
-  const bool alone = grid.blocks == 1 || (grid.sink && (grid.sink->watches_writes() || grid.sink->watches_requests()));
+  // Blocks of several workers begin in an order that nobody has asked for.
+  const bool alone = grid.blocks == 1 || block_order != 0 ||
+                     (grid.sink && (grid.sink->watches_writes() || grid.sink->watches_requests()));
   const GlobalMemory::Opening opening;
   Pool::instance().run(grid, alone ? 1 : worker_count());
   if (grid.sink && !grid.aborted) report_unfenced_looks(grid);
