@@ -109,7 +109,7 @@ class Change:
 
     @functools.cached_property
     def lines(self) -> int:
-        """Lines of code that are new, or that are gone, whichever are more; white space and comments ignored. What has
+        """Lines of code that differ, white space and comments ignored; one in another's place counts once. What has
         moved to a helper of common/kernel/ that only the new rung includes is no change, nor what has moved between a
         rung's own file and a header."""
         helpers = [helpers_of(source) for source in (self.old, self.new)]
@@ -153,22 +153,39 @@ def helpers_of(source: Source) -> set[pathlib.Path]:
 def changed(
     old: list[str], new: list[str], moved: Iterable[str] = (), headers: Sequence[Sequence[str]] = ((), ())
 ) -> int:
-    """Lines that are new or gone, whichever are more; without the old ones that have `moved` elsewhere, and those that
-    have moved from or to the headers, which are of both sides."""
-    gone, added = difference(old, new)
-    gone_there, added_there = difference(*headers)
-    both = (gone & added_there) + (gone_there & added)
-    return max((gone + gone_there - both - collections.Counter(moved)).total(), (added + added_there - both).total())
+    """Lines, one in another's place once; without the old ones that have `moved` elsewhere, and those that have moved
+    from or to the headers, which are of both sides."""
+    own, of_headers = places(old, new), places(*headers)
+    both = (gone(own) & added(of_headers)) + (gone(of_headers) & added(own))
+    left = both + collections.Counter(moved), both
+    return sum(max(number_without(a, left[0]), number_without(b, left[1])) for a, b in own + of_headers)
 
 
-def difference(old: Sequence[str], new: Sequence[str]) -> list[collections.Counter[str]]:
-    """The lines that are gone, and those that are new; in another order, some are both."""
-    sides: list[collections.Counter[str]] = [collections.Counter(), collections.Counter()]
-    for kind, a, b, c, d in matcher_of(list(old), list(new)).get_opcodes():
-        if kind != "equal":
-            sides[0].update(old[a:b])
-            sides[1].update(new[c:d])
-    return sides
+Place = tuple[Sequence[str], Sequence[str]]  # where texts differ: the old lines, the new ones
+
+
+def places(old: Sequence[str], new: Sequence[str]) -> list[Place]:
+    codes = matcher_of(list(old), list(new)).get_opcodes()
+    return [(old[a:b], new[c:d]) for kind, a, b, c, d in codes if kind != "equal"]
+
+
+def gone(where: Iterable[Place]) -> collections.Counter[str]:
+    return collections.Counter(line for old, _ in where for line in old)
+
+
+def added(where: Iterable[Place]) -> collections.Counter[str]:
+    return collections.Counter(line for _, new in where for line in new)
+
+
+def number_without(lines: Iterable[str], left: collections.Counter[str]) -> int:
+    """How many lines there are, but for those that are left out; each of these once."""
+    number = 0
+    for line in lines:
+        if left[line] > 0:
+            left[line] -= 1
+        else:
+            number += 1
+    return number
 
 
 def change(old: str, new: str) -> Change:

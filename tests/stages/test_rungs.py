@@ -95,11 +95,8 @@ class Diff(unittest.TestCase):
         code, rest = ["f(){", "g;", "}"], ["x;"]
         self.assertEqual(rungs.changed(rest + code, rest, headers=([], code)), 0)
         self.assertEqual(rungs.changed(rest, code + rest, headers=(code, [])), 0)
-        self.assertEqual(rungs.changed(rest + code, rest, headers=([], ["f(){", "h;", "}"])), 1)
-        self.assertEqual(rungs.changed(rest + code, code + rest), 1)  # not a header's: the order changed
-
-    def test_new_lines_or_gone_ones_count(self):
-        self.assertEqual(rungs.changed(["a;", "x;", "b;"], ["x;", "c;", "d;", "e;"]), 3)
+        self.assertEqual(rungs.changed(rest + code, rest, headers=([], ["f(){", "h;", "}"])), 2)
+        self.assertEqual(rungs.changed(rest + code, code + rest), 2)  # not a header's: the order changed
 
     def test_headers_of_one_side_count(self):
         of = rungs.change("tsm/12_tsmm_generated", "tsm/13_tsmm_pipeline")
