@@ -5,6 +5,7 @@
 namespace simt {
 
 KeptLock::Keeper KeptLock::nobody_{};
+__thread bool KeptLock::waits_ = false;
 __thread KeptLock::Keeper* KeptLock::keeper_ = &nobody_;
 
 constexpr unsigned tries_of_a_turn = 256;
@@ -22,10 +23,12 @@ void KeptLock::take() {
   if (!is_mine()) {
     give_all_back();  // or two threads might wait for each other
     wanted_.store(uses_given_back, std::memory_order_relaxed);
+    waits_ = true;
     for (unsigned tries = 1; !is_mine(); ++tries) {
       other->asked.store(true, std::memory_order_relaxed);
       if (tries % tries_of_a_turn == 0) std::this_thread::yield();
     }
+    waits_ = false;
   }
   if (wanted_.load(std::memory_order_relaxed) == 0) keeper_->locks[keeper_->count++] = this;
 }

@@ -29,6 +29,8 @@ class alignas(64) KeptLock {
     KeptLock& lock_;
   };
 
+  /// Whether the calling thread waits for another one's.
+  static bool waits() { return waits_; }
   /// The calling thread keeps none any longer: before it waits for others.
   static void give_all_back();
   /// The same if another thread has asked: to be called every now and then.
@@ -50,6 +52,7 @@ class alignas(64) KeptLock {
   void take();
   void give_back();
 
+  static __thread bool waits_ __attribute__((tls_model("initial-exec")));
   static Keeper nobody_;  // of threads that have taken none yet
   static __thread Keeper* keeper_ __attribute__((tls_model("initial-exec")));
 

@@ -18,6 +18,7 @@
 
 #include "common/simt/code/source_lines.hpp"
 #include "common/simt/observe/global_memory.hpp"
+#include "common/simt/observe/kept_lock.hpp"
 #include "common/simt/run/block.hpp"
 
 namespace simt {
@@ -104,9 +105,11 @@ void wait_unless_first() {
   while (begun.test_and_set()) pause();
 }
 
+// Each of them once.
 bool interrupt_a_worker(int signal) {
-  for (const std::atomic<pid_t>& thread : busy) {
-    if (const pid_t id = thread.load()) return syscall(SYS_tgkill, getpid(), id, signal) == 0;
+  static std::atomic<unsigned> next = 0;
+  for (unsigned i = next++; i < std::size(busy); i = next++) {
+    if (const pid_t id = busy[i].load()) return syscall(SYS_tgkill, getpid(), id, signal) == 0;
   }
   return false;
 }
@@ -129,8 +132,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     sigaction(SIGSEGV, &before_us, nullptr);  // the faulting instruction runs again and meets what was there before us
     return;
   }
-  // Sent to the process, it arrives at any thread.
-  if (signal == time_up_signal && !kernel_here && interrupt_a_worker(signal)) return;
+  // Sent to the process, it arrives at any thread. A worker that waits for what another one keeps is not the one to ask.
+  if (signal == time_up_signal && (!kernel_here || KeptLock::waits()) && interrupt_a_worker(signal)) return;
   if (teller && signal == SIGABRT && !kernel_here) {  // the host's own doing
     ::signal(signal, SIG_DFL);
     return;

@@ -2,8 +2,6 @@
 
 #include <unwind.h>
 
-#include "common/simt/runtime/mode.hpp"
-
 namespace simt {
 namespace {
 
@@ -20,8 +18,7 @@ _Unwind_Reason_Code look(_Unwind_Context* context, void* data) {
 }  // namespace
 
 [[gnu::no_sanitize_address]] bool meets_guard(std::uintptr_t address, unsigned bytes) {
-  // In functions of a stage there need be no guard words, and those that others have left are none of theirs.
-  if (!runs_program()) return false;
+  if (!has_guard_words) return false;
   constexpr std::uintptr_t word = sizeof(std::uintptr_t);
   for (std::uintptr_t at = address / word * word; at < address + bytes; at += word) {
     if (!is_guard(at)) continue;

@@ -32,6 +32,10 @@ inline bool holds_guard(std::uintptr_t address, unsigned bytes) {
   return is_guard(begin) || (bytes > 8 && is_guard(begin + 8));
 }
 
+/// Whether all functions with arrays have one: those of a program, but not those of stages. There, what others have left
+/// on the stack would be taken for one.
+inline bool has_guard_words = false;
+
 /// Whether an access to the calling fiber's own stack meets the guard word of a function that has not returned.
 bool meets_guard(std::uintptr_t address, unsigned bytes);
 

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "common/simt/run/own_stack.hpp"
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/device.hpp"
 #include "common/simt/runtime/host_watch.hpp"
@@ -13,7 +14,7 @@
 
 namespace simt {
 void start_program() {
-  is_program = true;
+  is_program = has_guard_words = true;
   on_queued = start_when_host_idles;
   compute_capability();  // who asks for a device that is not there learns it at once
   watch_host(true);
