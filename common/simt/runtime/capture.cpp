@@ -47,8 +47,6 @@ cudaError_t begin(CUstream_st* stream) {
   if (!stream) return cudaErrorInvalidResourceHandle;
   if (stream == find_stream(nullptr)) return cudaErrorStreamCaptureUnsupported;
   if (stream->capture) return cudaErrorIllegalState;
-  record_instead = record_node;
-  refuse_wait = may_wait;
   auto graph = std::make_unique<CUgraph_st>();
   auto capture = std::make_shared<Capture>(Capture{graph.get(), stream});
   captures().push_back({capture, std::move(graph), {}});
@@ -90,6 +88,8 @@ void record_node(CUstream_st& stream, std::string who, const void* pc, std::func
 void join_capture(CUstream_st& stream, const std::shared_ptr<Capture>& capture,
                   const std::vector<CUgraphNode_st*>& before) {
   if (!stream.capture) {
+    record_instead = record_node;
+    refuse_wait = may_wait;
     stream.capture = capture;
     const auto at = std::ranges::find(captures(), capture, &Captured::capture);
     if (at != captures().end()) at->streams.push_back(&stream);
