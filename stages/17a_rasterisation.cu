@@ -30,9 +30,15 @@ constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
 constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
 constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
 static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
-
+// Tiles in bands of HEIGHT rows of tiles, column by column; the last band may be lower. Height 1: row by row, as 15.
 template <int HEIGHT>
-__device__ void place(int tile, int tiles_m, int tiles_n, int& tile_row, int& tile_col);
+__device__ void place(int tile, int tiles_m, int tiles_n, int& tile_row, int& tile_col) {
+  const int band = tile / (HEIGHT * tiles_n), in = tile % (HEIGHT * tiles_n);
+  const int height = min(HEIGHT, tiles_m - band * HEIGHT);
+  tile_row = (band * HEIGHT + in % height) * TILE_M;
+  tile_col = in / height * TILE_N;
+}
+
 // VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4.
 template <int HEIGHT, bool VECTOR>
 __global__ void __launch_bounds__(THREADS, 2)
@@ -188,15 +194,6 @@ __global__ void __launch_bounds__(THREADS, 2)
   }
 }
 
-// Tiles in bands of HEIGHT rows of tiles, column by column; the last band may be lower. Height 1: row by row, as 15.
-template <int HEIGHT>
-__device__ void place(int tile, int tiles_m, int tiles_n, int& tile_row, int& tile_col) {
-  const int band = tile / (HEIGHT * tiles_n), in = tile % (HEIGHT * tiles_n);
-  const int height = min(HEIGHT, tiles_m - band * HEIGHT);
-  tile_row = (band * HEIGHT + in % height) * TILE_M;
-  tile_col = in / height * TILE_N;
-}
-
 template <int HEIGHT>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // 32 bits, because 64-bit products in the addresses cost the loop several percent: page of 15.
@@ -223,6 +220,7 @@ constexpr gemm::Variant variants[] = {
 constexpr gemm::StageInfo info = {
     .idea = "blocks that run together take tiles in bands of 8 rows, column by column",
     .base = "15",
+    // A quad of a warp: 8 float4s of A and 16 of B, two cycles each, for 512 FMAs.
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512}; },
     .min_compute_capability = 80,
     .launch = launch<8>,
