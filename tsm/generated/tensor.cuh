@@ -31,8 +31,9 @@ __global__ void __launch_bounds__(threads, resident)
                 slices = threads / 32 / places, rows = slices * turns * 4, element = sizeof(T), parts = parts_of<T>;
   static_assert(slices >= 1 && turns % 2 == 0);
   // Lanes of a load: four rows, and 32 bytes of each. Half a warp at a time reads 8 bytes, a fourth 16.
-  using FromA = ChunkCopies<T, M, rows, 32, threads, rows_a>;
-  using FromB = ChunkCopies<T, N, rows, 32, threads, rows_b>;
+  constexpr bool in_one = rows_a == Rows::flat && rows_b == Rows::flat;
+  using FromA = ChunkCopies<T, M, rows, 32, threads, rows_a, in_one>;
+  using FromB = ChunkCopies<T, N, rows, 32, threads, rows_b, in_one>;
   constexpr int stage = FromA::stage_bytes + FromB::stage_bytes, stages_bytes = stages * stage;
   const int warp = threadIdx.x / 32, slice = warp / places, place = warp % places;
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
