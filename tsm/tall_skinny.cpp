@@ -5,10 +5,14 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <tuple>
 
+#include "common/kernel/launch.cuh"
 #include "common/kernel/launch_log.hpp"
-#include "common/problem/names.hpp"
+#include "tsm/ahead/ahead.hpp"
 #include "tsm/choice.hpp"
+#include "tsm/generated/pipeline_model.hpp"
 
 namespace tall_skinny {
 namespace {
@@ -101,8 +105,44 @@ Status refuse(const Problem& p) {
   return {};
 }
 
+// Which kernel for exact sizes it is, as prepare_*() and products see it: a device, sizes, how rows lie.
+struct Exact {
+  int device;
+  Operation op;
+  gemm::Type type;
+  std::int64_t m, n;
+  bool conjugate;
+  gemm::generated::Rows rows_x, rows_tall;
+
+  explicit Exact(const Problem& p)
+      : device(gemm::device_number()),
+        op(p.op),
+        type(p.type),
+        m(p.m),
+        n(p.n),
+        conjugate(p.conjugate),
+        rows_x(rows_of(p.x, p.ldx, p.m)),
+        rows_tall(op == Operation::tsmm ? rows_of(p.out, p.ldout, p.n) : rows_of(p.y, p.ldy, p.n)) {}
+  auto operator<=>(const Exact&) const = default;
+
+ private:
+  gemm::generated::Rows rows_of(const void* matrix, std::int64_t ld, std::int64_t width) const {
+    return type == gemm::Type::c64
+               ? gemm::generated::rows_of(static_cast<const double2*>(matrix), ld, static_cast<int>(width))
+               : gemm::generated::rows_of(static_cast<const double*>(matrix), ld, static_cast<int>(width));
+  }
+};
+std::set<Exact> prepared;
+
+// Kernels for exact sizes take a second to compile: only where they were prepared, or there are no others.
+bool runs_ahead(const Problem& p) {
+  return gemm::ahead::covers(p) && !prepared.contains(Exact(p));
+}
+
+// Enough for both kinds of kernels, so that it is the same before and after a kernel was prepared.
 std::size_t workspace_of(const Problem& p) {
   if (p.m == 0 || p.n == 0) return 0;
+  if (gemm::ahead::covers(p)) return std::max(gemm::ahead::workspace_bytes(p), gemm::most_workspace(p));
   const gemm::Choice& choice = gemm::known_choice(p);
   return choice.stage && choice.stage->workspace_bytes ? choice.stage->workspace_bytes(p) : 0;
 }
@@ -118,7 +158,7 @@ Status run(const Problem& p, std::size_t workspace_bytes, cudaStream_t stream) n
       if (reinterpret_cast<std::uintptr_t>(p.workspace) % 16 != 0)
         return invalid("the workspace is not aligned to 16 bytes");
     }
-    return from(gemm::launch_chosen(p, stream));
+    return from(runs_ahead(p) ? gemm::ahead::launch(p, stream) : gemm::launch_chosen(p, stream));
   });
 }
 
@@ -157,7 +197,7 @@ Problem tsmm_problem(int m, int n, std::int64_t k, T alpha, const T* a, std::int
   return p;
 }
 
-// Goes through all of a launch but the launch itself, with one row.
+// Goes through all of a launch but the launch itself: with one row and with many, which have kernels of their own.
 Status prepare(Problem p, const void* a, std::int64_t lda, const void* tall, std::int64_t ld_tall) noexcept {
   return guarded([&]() -> Status {
     if (Status sizes = refuse_sizes(p.m, p.n, p.k); !sizes) return sizes;
@@ -168,7 +208,11 @@ Status prepare(Problem p, const void* a, std::int64_t lda, const void* tall, std
     }
     if (p.m == 0 || p.n == 0) return {};
     const gemm::DryRunScope dry_run;
-    if (Status status = from(gemm::launch_chosen(p, nullptr)); !status) return status;
+    for (const std::int64_t k : {std::int64_t{1}, std::int64_t{1} << 30}) {
+      p.k = k;
+      if (Status status = from(gemm::launch_chosen(p, nullptr)); !status) return status;
+    }
+    prepared.insert(Exact(p));
     p.alpha = {};
     return from(gemm::launch_chosen(p, nullptr));
   });

@@ -79,6 +79,11 @@ int staged_gemm_sgemm_strided_batched(staged_gemm_stream stream, const staged_ge
                                       const float* a, int64_t lda, int64_t stride_a, const float* b, int64_t ldb,
                                       int64_t stride_b, float beta, float* c, int64_t ldc, int64_t stride_c, int batch,
                                       void* workspace, size_t workspace_bytes);
+/* Matrices anywhere: a, b and c are arrays of `batch` pointers, and in device memory themselves. What they point to
+ * can't be checked here. */
+int staged_gemm_sgemm_batched(staged_gemm_stream stream, const staged_gemm_product* product, float alpha,
+                              const float* const* a, int64_t lda, const float* const* b, int64_t ldb, float beta,
+                              float* const* c, int64_t ldc, int batch, void* workspace, size_t workspace_bytes);
 
 #ifdef __cplusplus
 }
