@@ -58,8 +58,9 @@ int staged_gemm_dtsmm(staged_gemm_stream stream, int m, int n, int64_t k, double
 int staged_gemm_ztsmm(staged_gemm_stream stream, int m, int n, int64_t k, const void* alpha, const void* a, int64_t lda,
                       const void* c, int64_t ldc, const void* beta, void* b, int64_t ldb);
 
-/* Compile and load what the products launch for this size on the current device. Without it the first product does, in
- * a second or less. Of a and b (or NULL: aligned to 16 bytes) and their strides only the alignment of rows matters. */
+/* Compile and load kernels for this size alone on the current device, which the products launch from then on: a second
+ * or less. Without it they take kernels of any width, to 64; wider ones are compiled by the first product. Of a and b
+ * (or NULL: aligned to 16 bytes) and their strides only the alignment of rows matters. */
 int staged_gemm_prepare_tsmttsm(int type, int m, int n, const void* a, int64_t lda, const void* b, int64_t ldb,
                                 int conjugate);
 int staged_gemm_prepare_tsmm(int type, int m, int n, const void* a, int64_t lda, const void* b, int64_t ldb);
