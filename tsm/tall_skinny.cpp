@@ -6,13 +6,10 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <tuple>
 
-#include "common/kernel/launch.cuh"
 #include "common/kernel/launch_log.hpp"
 #include "tsm/ahead/ahead.hpp"
 #include "tsm/choice.hpp"
-#include "tsm/generated/pipeline_model.hpp"
 
 namespace tall_skinny {
 namespace {
@@ -105,38 +102,12 @@ Status refuse(const Problem& p) {
   return {};
 }
 
-// Which kernel for exact sizes it is, as prepare_*() and products see it: a device, sizes, how rows lie.
-struct Exact {
-  int device;
-  Operation op;
-  gemm::Type type;
-  std::int64_t m, n;
-  bool conjugate;
-  gemm::generated::Rows rows_x, rows_tall;
-
-  explicit Exact(const Problem& p)
-      : device(gemm::device_number()),
-        op(p.op),
-        type(p.type),
-        m(p.m),
-        n(p.n),
-        conjugate(p.conjugate),
-        rows_x(rows_of(p.x, p.ldx, p.m)),
-        rows_tall(op == Operation::tsmm ? rows_of(p.out, p.ldout, p.n) : rows_of(p.y, p.ldy, p.n)) {}
-  auto operator<=>(const Exact&) const = default;
-
- private:
-  gemm::generated::Rows rows_of(const void* matrix, std::int64_t ld, std::int64_t width) const {
-    return type == gemm::Type::c64
-               ? gemm::generated::rows_of(static_cast<const double2*>(matrix), ld, static_cast<int>(width))
-               : gemm::generated::rows_of(static_cast<const double*>(matrix), ld, static_cast<int>(width));
-  }
-};
-std::set<Exact> prepared;
+// What prepare_*() has compiled kernels for.
+std::set<gemm::ahead::Exact> prepared;
 
 // Kernels for exact sizes take a second to compile: only where they were prepared, or there are no others.
 bool runs_ahead(const Problem& p) {
-  return gemm::ahead::covers(p) && !prepared.contains(Exact(p));
+  return gemm::ahead::covers(p) && !prepared.contains(gemm::ahead::exact_of(p));
 }
 
 // Enough for both kinds of kernels, so that it is the same before and after a kernel was prepared.
@@ -212,7 +183,7 @@ Status prepare(Problem p, const void* a, std::int64_t lda, const void* tall, std
       p.k = k;
       if (Status status = from(gemm::launch_chosen(p, nullptr)); !status) return status;
     }
-    prepared.insert(Exact(p));
+    prepared.insert(gemm::ahead::exact_of(p));
     p.alpha = {};
     return from(gemm::launch_chosen(p, nullptr));
   });

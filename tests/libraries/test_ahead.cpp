@@ -9,12 +9,16 @@
 #include <vector>
 
 #include "common/backend/device_memory.hpp"
+#include "common/kernel/launch_log.hpp"
 #include "common/toolchain/jit.hpp"
 #include "tests/device_test.hpp"
 #include "tsm/ahead/ahead.hpp"
 #include "tsm/tall_skinny.hpp"
 
 namespace gemm {
+
+int set_shared_bytes_per_block(int bytes);  // shared_memory.cu
+
 namespace {
 
 using tall_skinny::Complex;
@@ -136,6 +140,30 @@ TEST_F(Ahead, DoublesAreExactAndNothingIsCompiled) {
 }
 TEST_F(Ahead, ComplexNumbersAreExactAndNothingIsCompiled) {
   try_widths<Complex>();
+}
+
+// Small shared memory, as of sm_86 and sm_120: every size must fit.
+TEST_F(Ahead, FitsIntoAnySharedMemory) {
+  const int before = set_shared_bytes_per_block(99 * 1024);
+  if (before == 0) GTEST_SKIP() << "this GPU has what it has";
+  const DryRunScope only_prepared;
+  std::vector<LaunchRecord> launches;
+  {
+    const LaunchLogScope log(launches);
+    const DeviceArray<Complex> x(64 * 64);
+    const DeviceArray<unsigned char> workspace(tall_skinny::tsmttsm_workspace(64, 64, 64, tall_skinny::Type::z));
+    for (int m = 1; m <= 64; m += 3) {
+      for (int n = 1; n <= 64; n += 3) {
+        EXPECT_TRUE(tall_skinny::tsmttsm(nullptr, m, n, 64, Complex(1), x.data(), m, x.data(), n, Complex(0), x.data(),
+                                         n, false, workspace.data(), workspace.size()));
+        EXPECT_TRUE(
+            tall_skinny::tsmm(nullptr, m, n, 64, Complex(1), x.data(), m, x.data(), n, Complex(0), x.data(), n));
+      }
+    }
+  }
+  set_shared_bytes_per_block(before);
+  EXPECT_EQ(launches.size(), 22u * 22u * 3u);
+  for (const LaunchRecord& launch : launches) EXPECT_LE(launch.shape.dynamic_shared, 99u * 1024u);
 }
 
 // What a width has behind its last column must not spoil it: infinite columns beside finite ones, in fragments of 4.

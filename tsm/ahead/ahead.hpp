@@ -4,7 +4,9 @@
 
 #include <cuda_runtime.h>
 
+#include <compare>
 #include <cstddef>
+#include <cstdint>
 
 #include "common/kernel/status.hpp"
 #include "common/problem/problem.hpp"
@@ -19,6 +21,19 @@ bool covers(const Problem& problem);
 /// For a problem that covers() has agreed to. Not for several threads at a time.
 std::size_t workspace_bytes(const Problem& problem);
 Status launch(const Problem& problem, cudaStream_t stream);
+
+/// What kernels for exact sizes are compiled for: besides the sizes, how rows of both tall matrices lie.
+struct Exact {
+  int device = 0;
+  Operation op = Operation::tsmttsm;
+  Type type = Type::f64;
+  std::int64_t m = 0, n = 0;
+  bool conjugate = false;
+  int rows_x = 0, rows_tall = 0;
+
+  auto operator<=>(const Exact&) const = default;
+};
+Exact exact_of(const Problem& problem);
 
 // ---- for the files with the kernels, one for each product and type
 

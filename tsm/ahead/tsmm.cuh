@@ -189,7 +189,8 @@ struct TsmmKernel {
 /// As many warps of a multiprocessor as its shared memory lets wait for rows of A, in two blocks if these hold enough.
 template <class T>
 TsmmShape shape_of(const TsmmKernel<T>& kernel, const TsmmProblem<T>& p, Rows rows_a, Rows rows_b, int& threads) {
-  constexpr int element = sizeof(T), all = generated::shared_of_sm, wanted = 32 * 1024;  // bytes in flight
+  constexpr int element = sizeof(T), wanted = 32 * 1024;          // bytes in flight
+  const int all = device_limits().shared_bytes_per_block + 1024;  // of a multiprocessor; a block takes 1 KB for itself
   const int rows = 16 * kernel.pr, row_b = p.n * element;
   const RowLayout a(p.m, element, rows, 4 * element, rows_a);
   const int steps = ceil_div(p.m, 4), c_bytes = steps * kernel.fn * 32 * element,
@@ -197,7 +198,7 @@ TsmmShape shape_of(const TsmmKernel<T>& kernel, const TsmmProblem<T>& p, Rows ro
   const auto fits = [&](int warps, int number, int blocks) {
     return c_bytes + warps * number * stage <= all / blocks - 1024;
   };
-  int warps = 4, blocks = 1;
+  int warps = fits(4, 2, 1) ? 4 : fits(2, 2, 1) ? 2 : 1, blocks = 1;
   for (const int each : {8, 4}) {
     if (each * 32 > most_threads(kernel.pr, kernel.fn, generated::parts_of<T>) || !fits(each, 2, 2)) continue;
     warps = each;

@@ -159,8 +159,12 @@ constexpr int most_turns = 32;
 template <class T>
 TsmttsmShape shape_of(const TsmttsmKernel<T>& kernel, const TsmttsmProblem<T>& p, Rows rows_a, Rows rows_b) {
   const int along_m = ceil_div(p.m, 16 * kernel.fm), along_n = ceil_div(p.n, 8 * kernel.fn), places = along_m * along_n;
-  const int slices = std::max(most_warps / places, 1), row = (p.m + p.n) * static_cast<int>(sizeof(T));
-  const int turns = 2 * std::clamp(wanted_bytes<T> / (8 * row * slices), 1, most_turns / 2), rows = slices * turns * 4;
+  const int row = (p.m + p.n) * static_cast<int>(sizeof(T)), most = device_limits().shared_bytes_per_block;
+  int slices = std::max(most_warps / places, 1);
+  int turns = 2 * std::clamp((wanted_bytes<T> + 4 * row * slices) / (8 * row * slices), 1, most_turns / 2);
+  constexpr int gaps = 8 * 128 + 32;  // between chunks, at most
+  while (stages * (slices * turns * 4 * row + gaps) > most && slices > 1) turns > 2 ? turns -= 2 : --slices;
+  const int rows = slices * turns * 4;
   return {p.m,
           p.n,
           along_n,

@@ -1,11 +1,11 @@
-#include "tsm/ahead/ahead.hpp"
-
 #include <map>
 #include <tuple>
 
 #include "common/backend/device.hpp"
 #include "common/kernel/launch.cuh"
 #include "common/toolchain/jit.hpp"
+#include "tsm/ahead/ahead.hpp"
+#include "tsm/generated/pipeline_model.hpp"
 
 namespace gemm::ahead {
 
@@ -27,6 +27,22 @@ Status launch(const Problem& problem, cudaStream_t stream) {
     return is_complex ? launch(TsmttsmProblem<double2>(problem), stream)
                       : launch(TsmttsmProblem<double>(problem), stream);
   return is_complex ? launch(TsmmProblem<double2>(problem), stream) : launch(TsmmProblem<double>(problem), stream);
+}
+
+Exact exact_of(const Problem& p) {
+  const auto rows_of = [&](const void* matrix, std::int64_t ld, std::int64_t cols) {
+    const int width = static_cast<int>(cols);
+    return static_cast<int>(p.type == Type::c64 ? generated::rows_of(static_cast<const double2*>(matrix), ld, width)
+                                                : generated::rows_of(static_cast<const double*>(matrix), ld, width));
+  };
+  return {device_number(),
+          p.op,
+          p.type,
+          p.m,
+          p.n,
+          p.conjugate,
+          rows_of(p.x, p.ldx, p.m),
+          p.op == Operation::tsmm ? rows_of(p.out, p.ldout, p.n) : rows_of(p.y, p.ldy, p.n)};
 }
 
 int blocks_that_fit(const void* kernel, int threads, int shared_bytes) {
