@@ -162,6 +162,10 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
       json["pct_cublas"] = *result.percent_of_yardstick();
       json["cublas_time_ms"] = to_json(*result.timed->yardstick);
     }
+    if (result.timed->back_to_back)
+      json["back_to_back"] = {{"time_ms", to_json(*result.timed->back_to_back)},
+                              {"gflops", result.back_to_back_gflops()},
+                              {"state", to_json(result.timed->back_to_back_state)}};
     if (const auto percent = result.percent_of_roofline(ceilings)) json["pct_roofline"] = *percent;
     const bool with_tensor_cores = size_of(spec.type) >= 8 && ceilings && ceilings->dmma_gflops > 0;
     if (const auto percent = result.percent_of_roofline(ceilings, true); with_tensor_cores && percent)
@@ -179,7 +183,7 @@ Json shortened(const Json& result) {
     return picked;
   };
   Json json = pick(result, {"stage", "problem", "status", "reason", "kernel_options", "kernel_stage", "error",
-                            "time_ms", "gflops", "pct_cublas", "cublas_time_ms", "pct_roofline"});
+                            "time_ms", "gflops", "back_to_back", "pct_cublas", "cublas_time_ms", "pct_roofline"});
   json["problem"] = pick(json["problem"], {"m", "n", "k"});
   if (json["reason"] == "") json.erase("reason");
   if (json.contains("error")) json["error"] = pick(json["error"], {"max_ratio", "frobenius_ratio"});
