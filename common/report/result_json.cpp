@@ -80,7 +80,9 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
     const GeneratedKernels& generated = result.stage->generated;
     const bool is_complex = spec.type == Type::c64;
     if (generated.chosen) {
-      const auto [stage, used] = generated.chosen(spec.m, spec.n, spec.k, is_complex, spec.kernel);
+      const bool padded =
+          spec.op == Operation::tsmm && (spec.row_stride_b() != spec.n || spec.offset * size_of(spec.type) % 16 != 0);
+      const auto [stage, used] = generated.chosen(spec.m, spec.n, spec.k, padded, is_complex, spec.kernel);
       json["kernel_options"] = to_json(used);
       json["kernel_stage"] = stage;
     } else {

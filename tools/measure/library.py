@@ -64,14 +64,16 @@ def summary(lines: list[Json]) -> Json:
 class Library:
     """Built, installed, and asked in processes of their own."""
 
+    SOURCE = "time_library"  # of tests/libraries/
+
     def __init__(self, build: pathlib.Path) -> None:
-        prefix, program = build / "prefix", build / "time_library"
+        prefix, program = build / "prefix", build / self.SOURCE
         flags = ("-DGEMM_ON_GPU=ON", "-DGEMM_ONLY_LIBRARIES=ON", "-DCMAKE_BUILD_TYPE=Release")
         run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", *flags)
         run("cmake", "--build", build, "-j", max(CORES // 3, 2))
         run("cmake", "--install", build, "--component", "staged_gemm", "--prefix", prefix)
-        source = ROOT / "tests/libraries/time_library.cu"
-        link = (f"-L{prefix}/lib", "-lstaged_gemm", "-Xlinker", f"-rpath={prefix}/lib", "-arch=native")
+        source = ROOT / f"tests/libraries/{self.SOURCE}.cu"
+        link = (f"-L{prefix}/lib", "-lstaged_gemm", "-lcublas", "-Xlinker", f"-rpath={prefix}/lib", "-arch=native")
         run("nvcc", "-std=c++20", "-O2", source, f"-I{prefix}/include", *link, "-o", program)
         self.program = program
         self.cache = str(build / "kernel_cache")

@@ -28,13 +28,17 @@ struct ChunkCopies {
                        chunk_bytes = chunk_rows * row_bytes, stride_of_chunk = chunk_stride(chunk_bytes, apart),
                        stage_bytes = ceil_div(4 * stride_of_chunk, 16) * 16;
   static constexpr int piece = in_one || (how != Rows::any && row_bytes % 16 == 0) ? 16 : element;  // bytes
-  static constexpr int pieces = (in_one ? chunk_bytes : row_bytes) / piece;                         // of a chunk, or row
+  static constexpr int pieces = (in_one ? chunk_bytes : row_bytes) / piece;  // of a chunk, or row
   /// Rows that are copied at a time: one, two, or a multiple of four. If a row has more pieces than there are threads, a
   /// thread has several of its columns.
   static constexpr int fit = smaller(threads / pieces, rows),
-                       at_a_time = fit >= 4 ? fit / 4 * 4 : fit >= 2 ? 2 : 1, passes = ceil_div(pieces, threads);
+                       at_a_time = fit >= 4   ? fit / 4 * 4
+                                   : fit >= 2 ? 2
+                                              : 1,
+                       passes = ceil_div(pieces, threads);
   static constexpr int count = in_one ? ceil_div(4 * pieces, threads) : ceil_div(rows, at_a_time);
-  static_assert(rows % 4 == 0 && (!in_one || (how == Rows::flat && chunk_bytes % 16 == 0)) && stride_of_chunk % piece == 0 && apart % 16 == 0);
+  static_assert(rows % 4 == 0 && (!in_one || (how == Rows::flat && chunk_bytes % 16 == 0)) &&
+                stride_of_chunk % piece == 0 && apart % 16 == 0);
 
   /// The row of the stage in device memory that is row r of a chunk.
   __host__ __device__ static constexpr int row_of(int chunk, int r) {
@@ -93,7 +97,8 @@ struct ChunkCopies {
     for (int i = 0; i < count; ++i) {
       if (rows % at_a_time != 0 && i == count - 1 && line + i * at_a_time >= rows) break;
       copy_pieces(stage, i, source, piece);
-      source = ptx::kept(source + at_a_time * row);  // or nvcc would keep multiples of it, and have no registers for sums
+      source =
+          ptx::kept(source + at_a_time * row);  // or nvcc would keep multiples of it, and have no registers for sums
     }
   }
   __device__ void start_some(ptx::SharedAddress stage, int existing) const {

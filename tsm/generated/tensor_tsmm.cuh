@@ -48,8 +48,7 @@ __global__ void __launch_bounds__(threads, resident)
   // stores twice. A lane has columns 2t and 2t + 1 of a fragment. Which columns of C these are is free: two neighbours of
   // double, if they leave together; else t and t + 4, so that lanes side by side have results side by side.
   constexpr bool alone = threads * resident <= 128, sectors = N * element % 32 == 0;
-  constexpr bool direct =
-      parts == 1 ? rows_b != Rows::any && sectors : alone || (rows_b == Rows::flat && sectors);
+  constexpr bool direct = parts == 1 ? rows_b != Rows::any && sectors : alone || (rows_b == Rows::flat && sectors);
   constexpr bool neighbours = parts == 1 && direct;
   const auto column = [](int j, int its) { return j * 8 + (neighbours ? its : its / 2 + its % 2 * 4); };
 
@@ -196,7 +195,7 @@ __global__ void __launch_bounds__(threads, resident)
       } else {
         store_rows<T, N, rows>(out, ld, existing, lane, beta, adds, [&](int row) {
           return in_one ? at + row / (rows / 4) * stride_b + row % (rows / 4) * row_b
-                               : at + row % 4 * stride_b + row / 4 * row_b;
+                        : at + row % 4 * stride_b + row / 4 * row_b;
         });
       }
       __syncwarp();  // before rows of A come here

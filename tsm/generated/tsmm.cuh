@@ -159,7 +159,8 @@ __global__ void __launch_bounds__(threads, resident)
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * distance * unroll;
   if constexpr (from == From::registers) {
     const ColumnsInRegisters<T, M, Columns> columns(mine, c, ldc);
-    multiply_all_rows<T, M, N, unroll, distance, wide, true>(first, step, k, alpha, a, lda, mine, columns, beta, b, ldb);
+    multiply_all_rows<T, M, N, unroll, distance, wide, true>(first, step, k, alpha, a, lda, mine, columns, beta, b,
+                                                             ldb);
   } else {
     if constexpr (from == From::shared) {
       for (int i = threadIdx.x; i < M * N; i += threads) reinterpret_cast<T*>(smem)[i] = c[i / N * ldc + i % N];
@@ -168,7 +169,8 @@ __global__ void __launch_bounds__(threads, resident)
       ldc = N;
     }
     const ColumnsInMemory<T, Columns> columns{mine, c, ldc};
-    multiply_all_rows<T, M, N, unroll, distance, wide, false>(first, step, k, alpha, a, lda, mine, columns, beta, b, ldb);
+    multiply_all_rows<T, M, N, unroll, distance, wide, false>(first, step, k, alpha, a, lda, mine, columns, beta, b,
+                                                              ldb);
   }
 }
 
