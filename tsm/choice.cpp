@@ -44,18 +44,29 @@ bool is_padded(const Problem& p) {
   return p.op == Operation::tsmm && (p.ldout != p.n || reinterpret_cast<std::uintptr_t>(p.out) % 16 != 0);
 }
 
-// For padded rows of TSMM's B. They leave through shared memory, which keeps a warp busy: so many warps with 16 rows each
-// are better than a few with more.
-std::vector<KernelOptions> for_padded(bool is_complex) {
-  std::vector<KernelOptions> all;
+// For padded rows of TSMM's B, on any GPU (docs/tsm/strides.log.md). They leave the last stage through shared memory, which
+// keeps a warp busy: so many warps with 16 rows each are better than a few with more. Where C is narrow nothing is to be
+// multiplied, and a thread of the first stage stores what it has.
+struct Rule {
+  bool first;
+  KernelOptions options;
+};
+std::vector<Rule> for_padded(bool is_complex, int m, int n) {
+  KernelOptions options;
+  options.c_source = CSource::shared;
+  std::vector<Rule> all;
+  if (!is_complex && m <= 16 && n <= 12 && m * n <= 80) {
+    options.threads_per_row = n >= 4 ? 4 : n >= 2 ? 2 : 1;
+    options.unroll = 2;
+    options.threads = 256;
+    all.push_back({true, options});
+  }
+  options.threads_per_row = 4;
+  options.unroll = 1;
+  options.products = is_complex ? 4 : 0;
   for (const int threads : {256, 128}) {
-    KernelOptions options;
-    options.threads_per_row = 4;
-    options.c_source = CSource::shared;
-    options.unroll = 1;
-    options.products = is_complex ? 4 : 0;
     options.threads = threads;
-    all.push_back(options);
+    all.push_back({false, options});
   }
   return all;
 }
@@ -209,8 +220,8 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
 
   if (!asked.any() && is_short(op, type, m, n, side.rows) && take(*candidates.front(), {})) return choice;
   if (!asked.any() && side.padded) {
-    for (const KernelOptions& options : for_padded(is_complex)) {
-      if (take(*candidates.back(), options)) return choice;
+    for (const Rule& rule : for_padded(is_complex, m, n)) {
+      if (take(rule.first ? *candidates.front() : *candidates.back(), rule.options)) return choice;
     }
   }
   const Stage* preferred = nullptr;
