@@ -292,12 +292,21 @@ const Choice& known_choice(const Problem& problem) {
   return found->second;
 }
 
+bool is_gram(const Problem& p) {
+  return p.op == Operation::tsmttsm && p.x == p.y && p.ldx == p.ldy && p.m == p.n;
+}
+
 Status launch_chosen(const Problem& problem, cudaStream_t stream) {
   if (problem.n == 0 || problem.rows() == 0) return Status::ok();
   const Choice& choice = known_choice(problem);
   if (!choice.stage) return Status::unsupported(choice.reason);
   Problem with_options = problem;
   with_options.kernel = choice.options;
+  if (is_gram(problem) && !problem.kernel.any()) {
+    // What was tuned has twice the bytes, and as many warps above C's diagonal as below.
+    with_options.kernel.unroll = 0;
+    if (choice.stage->id == "tsm/13b_tensor_cores") with_options.kernel = {};
+  }
   return choice.stage->launch(with_options, stream);
 }
 

@@ -80,6 +80,9 @@ Choice choose_kernel(Operation op, Type type, int m, int n, const KernelOptions&
 /// The most workspace that a stage of choose_kernel() asks for, in bytes.
 std::size_t most_workspace(const Problem& problem);
 
+/// Whether B is A, so that the product is A's Gram matrix: it is symmetric (or Hermitian), and A is read once.
+bool is_gram(const Problem& problem);
+
 /// For the registration of a stage that launches what is chosen.
 GeneratedKernels chosen_tsmttsm();
 GeneratedKernels chosen_tsmm();

@@ -238,9 +238,10 @@ Status prepare_tsmttsm(Type type, int m, int n, const void* a, std::int64_t lda,
   p.m = m;
   p.n = n;
   p.k = 1;
-  p.x = a;
+  // Null stands for aligned memory, of A's and of B's own: the same is a Gram matrix.
+  p.x = a ? a : reinterpret_cast<const void*>(256);
   p.ldx = lda;
-  p.y = b;
+  p.y = b ? b : reinterpret_cast<const void*>(512);
   p.ldy = ldb;
   p.ldout = n;
   return prepare(p, a, lda, b, ldb);
