@@ -11,6 +11,7 @@
 #include "common/backend/device_memory.hpp"
 #include "common/check/properties.hpp"
 #include "common/check/workbench.hpp"
+#include "common/kernel/launch_log.hpp"
 #include "common/problem/spec.hpp"
 #include "common/report/kernel_options_json.hpp"
 #include "common/toolchain/jit.hpp"
@@ -218,12 +219,7 @@ TEST_F(TallSkinny, FailuresAreReported) {
   const TemporaryDirectory empty;
   set_kernel_cache(empty.path());
   setenv("TMPDIR", "/nonexistent", 1);  // g++ has no place to write to
-  Arguments fresh(Operation::tsmm, Type::f64);
-  fresh.p.m = 5;
-  fresh.p.n = 7;
-  fresh.p.ldx = 5;
-  fresh.p.ldy = fresh.p.ldout = 7;
-  const tall_skinny::Status status = call(fresh.p, 0);
+  const tall_skinny::Status status = tall_skinny::prepare_tsmm(tall_skinny::Type::d, 5, 7, nullptr, 5, nullptr, 7);
   unsetenv("TMPDIR");
   set_kernel_cache("");
   EXPECT_EQ(status.code, Code::failed);
@@ -255,6 +251,10 @@ TEST_F(TallSkinny, PreparedProductsOnlyLaunch) {
         const JitCounters counters = jit_counters();
         EXPECT_EQ(call(p, workspace.size()).code, Code::ok);
         check_cuda(cudaDeviceSynchronize(), "run");
+        const DryRunScope no_launch;
+        p.k = std::int64_t{1} << 30;  // which takes another kernel
+        EXPECT_EQ(call(p, workspace.size()).code, Code::ok);
+        EXPECT_GT(jit_counters().in_memory, counters.in_memory);  // it is one for exact sizes
         EXPECT_EQ(jit_counters().compiled, counters.compiled);
         EXPECT_EQ(jit_counters().on_disk, counters.on_disk);
       }
