@@ -52,13 +52,12 @@ std::size_t tsmttsm_workspace(int m, int n, std::int64_t k, Type type) noexcept;
 
 /// C = alpha * A^T * B + beta * C, or with A^H if `conjugate`, which of real numbers is the same. A is k x m, B is k x
 /// n, C is m x n, all row-major: element (i, j) of A is a[i * lda + j]. k may be billions. A and B may be the same
-/// memory; C must not overlap them. If they are, with the same stride and m = n, this is A's Gram matrix: A is read
-/// once, elements above the diagonal are computed and those below are copies, conjugated if `conjugate`. With beta = 0
-/// C is not read (it may hold NaN), and with alpha = 0, or k = 0, neither are A and B. The result has the same bits
-/// each time on the same GPU, if both products are prepared or neither is, unless a tuned kernel with atomic additions
-/// was chosen. Strides in elements, lda >= m, ldb >= n, ldc >= n. Matrices are aligned to an element, 8 or 16 bytes,
-/// the workspace to 16. invalid: a negative size, a stride below the row, a null or misaligned pointer to what is to be
-/// read or written, offsets beyond 2^63 bytes, a workspace smaller than tsmttsm_workspace() says.
+/// memory; C must not overlap them. If they are, with the same stride and m = n, this is A's Gram matrix, and A is read
+/// once. With beta = 0 C is not read (it may hold NaN), and with alpha = 0, or k = 0, neither are A and B. The result
+/// has the same bits each time on the same GPU, if both products are prepared or neither is, unless a tuned kernel with
+/// atomic additions was chosen. Strides in elements, lda >= m, ldb >= n, ldc >= n. Matrices are aligned to an element,
+/// 8 or 16 bytes, the workspace to 16. invalid: a negative size, a stride below the row, a null or misaligned pointer
+/// to what is to be read or written, offsets beyond 2^63 bytes, a workspace smaller than tsmttsm_workspace() says.
 Status tsmttsm(cudaStream_t stream, int m, int n, std::int64_t k, double alpha, const double* a, std::int64_t lda,
                const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc, bool conjugate,
                void* workspace, std::size_t workspace_bytes) noexcept;

@@ -29,7 +29,7 @@ std::string table(const std::vector<Result>& results, const std::optional<Ceilin
   TextTable table(timed ? std::vector<Column>{{{"stage"}},
                                               {{"ms"}, true},
                                               {{"GFLOP/s"}, true},
-                                              {{"back to back"}, true},
+                                              {{"back to back"}, true, 1},
                                               {{"% cuBLAS"}, true},
                                               {{"% roofline"}, true},
                                               {{"max error"}, true, 2},

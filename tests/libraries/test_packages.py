@@ -178,6 +178,18 @@ class Outside(unittest.TestCase):
         build = self.build("together", "CXX CUDA", lines, together_cpp=example("cpp"), kernel_cu=WMMA)
         self.end(build / "together")
 
+    def test_timing_program(self) -> None:
+        """./lab measure library's: it knows what is installed, and nothing else."""
+        source, program = folder / "time_library.cu", folder / "time_library"
+        shutil.copy(ROOT / "tests/libraries/time_library.cu", source)
+        arch = ["-arch=native"] if GPU else ["-arch=sm_90a"]
+        place = f"{folder}/prefix/lib"
+        link = [f"-I{folder}/prefix/include", f"-L{place}", "-lstaged_gemm", "-Xlinker", f"-rpath={place}", *arch]
+        run(nvcc, "-std=c++20", "-Werror", "all-warnings", source, *link, "-o", program)
+        done = subprocess.run([program, "first", "tsmm", "d", "3", "4"], text=True, capture_output=True, timeout=120)
+        self.assertEqual(done.returncode, 0 if GPU else 2, done.stderr)
+        self.assertRegex(done.stdout if GPU else done.stderr, r"\A{.*first_ms.*}\n\Z" if GPU else r"\A[^\n]+\n\Z")
+
     def test_versions(self) -> None:
         major, minor, _ = map(int, VERSION.split("."))
         for asked, found in ((VERSION, True), (f"{major}.{minor + 1}", False), (f"{major + 1}.0", False)):

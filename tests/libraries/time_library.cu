@@ -4,6 +4,7 @@
 // usage: time_library first OP TYPE M N            the first call of a process, once there is a context
 //        time_library prepare OP TYPE MxN...       compiles the kernels for exact sizes
 //        time_library widths OP TYPE MIB MxN...    GB/s by kernels of any width and by those for exact sizes
+//        time_library check OP TYPE                all widths by kernels of any width: small whole numbers, exactly
 //        time_library sgemm N SECONDS              back to back: random numbers, zeros, and with pauses
 //        time_library overhead                     host time of calls
 // OP: tsmttsm or tsmm; TYPE: d or z. Exit status 2 and one line where something is wrong.
@@ -54,6 +55,49 @@ __global__ void fill(double* to, std::int64_t count) {
     to[i] = static_cast<double>(i * 2654435761u % 1024u) / 512 - 1;
 }
 __global__ void nothing() {}
+
+template <class T>
+__device__ T whole(std::int64_t i, int mostly) {
+  const double re = static_cast<double>(i * 7 % mostly) - mostly / 2, im = static_cast<double>(i * 5 % 7) - 3;
+  if constexpr (sizeof(T) == sizeof(double))
+    return re;
+  else
+    return make_double2(re, im);
+}
+__device__ double times(double x, double y) {
+  return x * y;
+}
+__device__ double2 times(double2 x, double2 y) {
+  return make_double2(x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);
+}
+__device__ void add(double& sum, double x) {
+  sum += x;
+}
+__device__ void add(double2& sum, double2 x) {
+  sum = make_double2(sum.x + x.x, sum.y + x.y);
+}
+__device__ bool equal(double x, double y) {
+  return x == y;
+}
+__device__ bool equal(double2 x, double2 y) {
+  return x.x == y.x && x.y == y.y;
+}
+template <class T>
+__global__ void fill_whole(T* to, std::int64_t count) {
+  for (std::int64_t i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) to[i] = whole<T>(i, 11);
+}
+/// Counts what is wrong in rows x cols of a product of `terms`, whose operands' elements of a term are `x_step` and `y_step`
+/// apart, and of a row or column `x_row` and 1.
+template <class T>
+__global__ void compare(int rows, int cols, int terms, const T* x, int x_row, int x_step, const T* y, int y_step,
+                        const T* is, int ld, int* wrong) {
+  for (int i = blockIdx.x * 256 + threadIdx.x; i < rows * cols; i += gridDim.x * 256) {
+    const int row = i / cols, col = i % cols;
+    T sum{};
+    for (int t = 0; t < terms; ++t) add(sum, times(x[row * x_row + t * x_step], y[col + t * y_step]));
+    if (!equal(sum, is[row * ld + col])) atomicAdd(wrong, 1);
+  }
+}
 
 /// A tall & skinny product with memory of its own, contiguous.
 struct Tall {
@@ -122,6 +166,47 @@ double median_ms(const std::function<void()>& work) {
   cudaEventDestroy(end);
   std::ranges::nth_element(all, all.begin() + all.size() / 2);
   return all[all.size() / 2];
+}
+
+template <class T, class Number>
+int wrong_widths(bool tsmm) {
+  const std::int64_t most = 2000 * 68;
+  const Memory a(most * sizeof(T)), b(most * sizeof(T)), c(64 * 68 * sizeof(T)), counter(sizeof(int));
+  T *const x = static_cast<T*>(a.data), *const y = static_cast<T*>(b.data), *const z = static_cast<T*>(c.data);
+  const auto number = [](T* from) { return reinterpret_cast<Number*>(from); };
+  int* const wrong = static_cast<int*>(counter.data);
+  check(cudaMemset(wrong, 0, sizeof(int)));
+  const auto type = sizeof(T) == 8 ? tall_skinny::Type::d : tall_skinny::Type::z;
+  const std::size_t bytes = tall_skinny::tsmttsm_workspace(64, 64, 2000, type);
+  const Memory workspace(bytes);
+  for (int m = 1; m <= 64; ++m) {
+    for (int n = 1; n <= 64; ++n) {
+      const int pad = (m + n) % 4, off = pad == 3, k = 1 + (37 * m + 101 * n) % 1900, lda = m + pad, ldb = n + pad;
+      fill_whole<<<256, 256>>>(x, most);
+      fill_whole<<<256, 256>>>(y, most);
+      fill_whole<<<16, 256>>>(z, 64 * 68);
+      T *const from = x + off, *const tall = y + off;
+      if (tsmm) {
+        check(tall_skinny::tsmm(nullptr, m, n, k, Number(1), number(from), lda, number(z), n, Number(0), number(tall),
+                                ldb));
+        compare<<<256, 256>>>(k, n, m, from, lda, 1, z, n, tall, ldb, wrong);
+      } else {
+        check(tall_skinny::tsmttsm(nullptr, m, n, k, Number(1), number(from), lda, number(tall), ldb, Number(0),
+                                   number(z), n, false, workspace.data, bytes));
+        compare<<<256, 256>>>(m, n, k, from, 1, lda, tall, ldb, z, n, wrong);
+      }
+    }
+  }
+  int found = 0;
+  check(cudaMemcpy(&found, wrong, sizeof found, cudaMemcpyDeviceToHost));
+  return found;
+}
+
+void check_widths(const std::string& op, const std::string& type) {
+  const bool tsmm = op == "tsmm";
+  const int wrong = type == "z" ? wrong_widths<double2, Complex>(tsmm) : wrong_widths<double, double>(tsmm);
+  std::printf("{\"op\": \"%s\", \"type\": \"%s\", \"pairs\": 4096, \"wrong_elements\": %d}\n", op.c_str(), type.c_str(),
+              wrong);
 }
 
 void first(const std::string& op, const std::string& type, int m, int n) {
@@ -267,6 +352,8 @@ int run(const std::vector<std::string>& words) {
   } else if (what == "widths" && count > 4) {
     for (std::size_t i = 4; i < count; ++i)
       widths(words[1], words[2], std::atof(words[3].c_str()), size_of(words[i].c_str()));
+  } else if (what == "check" && count == 3) {
+    check_widths(words[1], words[2]);
   } else if (what == "sgemm" && count == 3) {
     sgemm(std::atoi(words[1].c_str()), std::atof(words[2].c_str()));
   } else if (what == "overhead" && count == 1) {

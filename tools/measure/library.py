@@ -1,11 +1,10 @@
 """Times the installed library as other programs see it (tests/libraries/time_library.cu): first calls, kernels of any
-width beside those for exact sizes, the host time of a call, and SGEMM back to back beside tensorcore/11. Builds both.
+width beside those for exact sizes, the host time of a call, and SGEMM back to back beside tensorcore/11. Builds all.
 
-usage: ./lab measure library --out FILE [--build DIR] [--sample 24] [--mib 256] [--seconds 2] [--no-harness]
+usage: ./lab measure library --out FILE [--build DIR] [--sample 24] [--mib 256] [--seconds 2] [--no-stage]
 
 Needs a GPU, nvcc and CMake. SAMPLE: pairs of widths for each product and type, always the same ones. MIB: of both tall
-matrices. SECONDS: of SGEMM, without a pause. The harness is built, too, for stage 11 and for tests, which run first;
-with --no-harness it is not.
+matrices. SECONDS: of SGEMM, without a pause. --no-stage: only the library is built, not the harness with tensorcore/11.
 """
 
 import concurrent.futures
@@ -20,10 +19,9 @@ from tools.command_line import fail, parser_of
 from tools.repository import GPU, ROOT, Json, commit_of_tree
 
 PRODUCTS = [(op, kind) for op in ("tsmttsm", "tsmm") for kind in "dz"]
-FIRST = [(1, 1), (16, 8), (33, 17), (64, 64)]
+FIRST = [(1, 1), (16, 8), (64, 64)]
 SIZES = (4096, 8192)
 STAGE = "tensorcore_11_any_numbers"
-TESTS = ("test_ahead", "test_staged_gemm")
 CORES = os.cpu_count() or 1
 
 
@@ -66,11 +64,12 @@ class Library:
 
     SOURCE = "time_library"  # of tests/libraries/
 
-    def __init__(self, build: pathlib.Path) -> None:
+    def __init__(self, build: pathlib.Path, alone: bool) -> None:
         prefix, program = build / "prefix", build / self.SOURCE
-        flags = ("-DGEMM_ON_GPU=ON", "-DGEMM_ONLY_LIBRARIES=ON", "-DCMAKE_BUILD_TYPE=Release")
+        only, targets = ("ON", ()) if alone else ("OFF", ("--target", "staged_gemm", STAGE))
+        flags = ("-DGEMM_ON_GPU=ON", f"-DGEMM_ONLY_LIBRARIES={only}", "-DCMAKE_BUILD_TYPE=Release")
         run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", *flags)
-        run("cmake", "--build", build, "-j", max(CORES // 3, 2))
+        run("cmake", "--build", build, "-j", CORES, *targets)
         run("cmake", "--install", build, "--component", "staged_gemm", "--prefix", prefix)
         source = ROOT / f"tests/libraries/{self.SOURCE}.cu"
         link = (f"-L{prefix}/lib", "-lstaged_gemm", "-lcublas", "-Xlinker", f"-rpath={prefix}/lib", "-arch=native")
@@ -94,22 +93,6 @@ class Library:
         return [line for product in PRODUCTS for line in self.ask("widths", *product, mib, *sizes)]
 
 
-def build_harness(build: pathlib.Path) -> None:
-    run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DGEMM_ON_GPU=ON", "-DCMAKE_BUILD_TYPE=Release")
-    run("cmake", "--build", build, "-j", CORES, "--target", STAGE, *TESTS)
-
-
-def check(build: pathlib.Path) -> Json:
-    """Of each test program the last line, or what failed; all widths."""
-    found = {}
-    for test in TESTS:
-        environment = os.environ | {"GEMM_ALL_WIDTHS": "1", "GEMM_KERNEL_CACHE": str(build / "kernel_cache")}
-        done = subprocess.run([build / "bin" / test], text=True, capture_output=True, env=environment)
-        told = [line for line in done.stdout.splitlines() if line.startswith(("[  FAILED", "[  PASSED", "[  SKIPPED"))]
-        found[test] = {"status": done.returncode, "told": told[-6:]}
-    return found
-
-
 def stage_both_ways(build: pathlib.Path, seconds: float) -> list[Json]:
     """tensorcore/11 alternately with cuBLAS and back to back, by the harness."""
     found = []
@@ -131,7 +114,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--sample", type=int, default=24)
     parser.add_argument("--mib", type=float, default=256)
     parser.add_argument("--seconds", type=float, default=2)
-    parser.add_argument("--no-harness", action="store_true")
+    parser.add_argument("--no-stage", action="store_true")
     options = parser.parse_args(arguments)
     try:
         told = run("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
@@ -145,19 +128,13 @@ def main(arguments: list[str] | None = None) -> None:
         record[name] = value
         options.out.write_text(json.dumps(record, indent=1) + "\n")
 
-    harness = options.build / "harness"
-    with concurrent.futures.ThreadPoolExecutor() as pool:
-        building = pool.submit(Library, options.build)
-        if not options.no_harness:
-            pool.submit(build_harness, harness).result()
-        library = building.result()
-    if not options.no_harness:
-        keep("tests", check(harness))
+    library = Library(options.build.absolute(), options.no_stage)
+    keep("check", [library.ask("check", *product)[0] for product in PRODUCTS])
     keep("first", library.first())
     keep("calls", library.ask("overhead"))
     keep("sgemm", [line for n in SIZES for line in library.ask("sgemm", n, options.seconds)])
+    if not options.no_stage:
+        keep("stage", stage_both_ways(options.build, options.seconds))
     lines = library.widths(options.sample, options.mib)
     keep("shares", summary(lines))
     keep("widths", lines)
-    if not options.no_harness:
-        keep("stage", stage_both_ways(harness, options.seconds))

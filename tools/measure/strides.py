@@ -143,7 +143,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (OSError, subprocess.CalledProcessError):
         fail("no GPU: nvidia-smi finds none")
     device, driver = told.splitlines()[0].split(", ")
-    library = Strides(options.build)
+    library = Strides(options.build, alone=True)
     ceilings = json.loads(library.tell("ceilings", ""))
     cases = cases_of(options.cases, options.seed)
     lines = measure(library, cases, options.out.with_suffix(".lines"), options, begin)

@@ -163,7 +163,7 @@ TsmttsmShape shape_of(const TsmttsmKernel<T>& kernel, const TsmttsmProblem<T>& p
   int slices = std::max(most_warps / places, 1);
   int turns = 2 * std::clamp((wanted_bytes<T> + 4 * row * slices) / (8 * row * slices), 1, most_turns / 2);
   constexpr int gaps = 8 * 128 + 32;  // between chunks, at most
-  while (stages * (slices * turns * 4 * row + gaps) > most && slices > 1) turns > 2 ? turns -= 2 : --slices;
+  while (stages * (slices * turns * 4 * row + gaps) > most && slices * turns > 2) turns > 2 ? turns -= 2 : --slices;
   const int rows = slices * turns * 4;
   return {p.m,
           p.n,
