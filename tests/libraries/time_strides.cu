@@ -99,6 +99,7 @@ __global__ void __launch_bounds__(THREADS)
   for (std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * rows; begin < k; begin += gridDim.x * rows) {
     const std::int64_t end = begin + rows < k ? begin + rows : k;
     each(width_a, begin, end, [&](std::int64_t row, int col) { sum += a[row * lda + col]; });
+    if (width_b == 0) continue;
     each(width_b, begin, end, [&](std::int64_t row, int col) {
       if (writes)
         b[row * ldb + col] = 1;
@@ -178,6 +179,7 @@ struct Case {
   int off_a, off_b;
 
   bool tsmm() const { return op == "tsmm"; }
+  bool gram() const { return op == "gram"; }  // TSMTTSM of A and A
   bool is_complex() const { return type == "z"; }
   int words() const { return is_complex() ? 2 : 1; }  // of an element
 };
@@ -186,11 +188,13 @@ std::istream& operator>>(std::istream& in, Case& c) {
 }
 
 void prepare(const Case& c) {
-  const auto at = [&](int offset) {
-    return reinterpret_cast<const void*>(256 + std::uintptr_t(8) * offset * c.words());
+  // Nothing is read. The same address says that B is A.
+  const auto at = [&](int matrix, int offset) {
+    return reinterpret_cast<const void*>(std::uintptr_t{4096} * matrix + std::uintptr_t(8) * offset * c.words());
   };
-  check(c.tsmm() ? staged_gemm_prepare_tsmm(c.is_complex(), c.m, c.n, at(c.off_a), c.lda, at(c.off_b), c.ldb)
-                 : staged_gemm_prepare_tsmttsm(c.is_complex(), c.m, c.n, at(c.off_a), c.lda, at(c.off_b), c.ldb, 1));
+  const void *const a = at(1, c.off_a), *const b = c.gram() ? a : at(2, c.off_b);
+  check(c.tsmm() ? staged_gemm_prepare_tsmm(c.is_complex(), c.m, c.n, a, c.lda, b, c.ldb)
+                 : staged_gemm_prepare_tsmttsm(c.is_complex(), c.m, c.n, a, c.lda, b, c.ldb, 1));
 }
 
 /// Memory for all cases.
@@ -206,14 +210,16 @@ void measure(const Case& c, const Room& room, double bytes) {
   prepare(c);
   const int w = c.words(), width_a = c.m * w, width_b = c.n * w;
   const std::int64_t lda = c.lda * w, ldb = c.ldb * w;
-  double *const a = room.a + c.off_a * w, *const b = room.b + c.off_b * w, *const other = room.other_b + c.off_b * w;
-  const Sectors of_a = sectors_of(c.off_a * w, width_a, lda), of_b = sectors_of(c.off_b * w, width_b, ldb);
+  double *const a = room.a + c.off_a * w, *const b = c.gram() ? a : room.b + c.off_b * w,
+                *const other = room.other_b + c.off_b * w;
+  const Sectors of_a = sectors_of(c.off_a * w, width_a, lda),
+                of_b = c.gram() ? Sectors{} : sectors_of(c.off_b * w, width_b, ldb);
   const double row_bytes = 32 * (of_a.touched + of_b.touched + (c.tsmm() ? of_b.partial : 0));
   const auto k = std::min(static_cast<std::int64_t>(bytes / row_bytes),
                           static_cast<std::int64_t>(ROOM / 8 - 1024) / std::max(lda, ldb));
 
   fill<<<BLOCKS, THREADS>>>(a, k, width_a, lda, 1);
-  fill<<<BLOCKS, THREADS>>>(b, k, width_b, ldb, 2);
+  if (!c.gram()) fill<<<BLOCKS, THREADS>>>(b, k, width_b, ldb, 2);
   if (c.tsmm()) {
     fill<<<BLOCKS, THREADS>>>(other, k, width_b, ldb, 2);
     fill<<<BLOCKS, THREADS>>>(room.c, c.m, width_b, width_b, 3);
@@ -264,7 +270,7 @@ void measure(const Case& c, const Room& room, double bytes) {
       in_turns({[&] { ours(c.tsmm() ? b : room.other_c); }, [&] { theirs(other_out); },
                 [&] {
                   auto* const kernel = c.tsmm() ? touch<true> : touch<false>;
-                  kernel<<<BLOCKS, THREADS>>>(a, width_a, lda, c.tsmm() ? other : b, width_b, ldb, k);
+                  kernel<<<BLOCKS, THREADS>>>(a, width_a, lda, c.tsmm() ? other : b, c.gram() ? 0 : width_b, ldb, k);
                 }});
   check(cudaDeviceSynchronize());
   std::printf(
@@ -274,7 +280,8 @@ void measure(const Case& c, const Room& room, double bytes) {
       "\"sector_gb\": %.6g, \"gb\": %.6g, \"gflop\": %.6g}\n",
       c.op.c_str(), c.type.c_str(), c.m, c.n, static_cast<long long>(c.lda), static_cast<long long>(c.ldb), c.off_a,
       c.off_b, static_cast<long long>(k), right ? "true" : "false", error, ms[0], ms[1], ms[2], row_bytes * k / 1e9,
-      8.0 * (width_a + width_b) * k / 1e9, 2.0 * c.m * c.n * k * w * w / 1e9);
+      8.0 * (width_a + (c.gram() ? 0 : width_b)) * k / 1e9,
+      (c.gram() ? 1.0 * (c.m + 1) : 2.0 * c.n) * c.m * k * w * w / 1e9);
   std::fflush(stdout);
 }
 

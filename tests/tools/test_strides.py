@@ -50,7 +50,7 @@ class Strides(unittest.TestCase):
         lines = [dict(zip(strides.NAMES, case.split(), strict=True)) for case in cases]
         for line in lines:
             self.assertTrue(0 <= int(line["lda"]) - int(line["m"]) <= 64 and 1 <= int(line["n"]) <= 64)
-        self.assertEqual({(line["op"], line["type"]) for line in lines}, set(strides.PRODUCTS))
+        self.assertEqual({(line["op"], line["type"]) for line in lines}, set(strides.OPERATIONS))
 
     def test_goes_on_where_it_was_interrupted(self) -> None:
         cases = strides.cases_of(20, 3)

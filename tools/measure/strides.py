@@ -4,7 +4,7 @@ right or not, as a share of a roof, beside cuBLAS, and beside a kernel that only
 usage: ./lab measure strides --out FILE [--build DIR] [--cases 100] [--seed 1] [--mib 1024] [--seconds 400]
 
 Needs a GPU, nvcc and CMake. CASES: for each product and type, with strides and offsets; a quarter as many of rows
-without padding. What was measured is kept beside FILE; a command that ends after SECONDS with status 3 goes on there
+without padding. A product is TSMTTSM, its case that B is A (gram), or TSMM. What was measured is kept beside FILE; a command that ends after SECONDS with status 3 goes on there
 next time.
 
 The roof is the least time for the sectors of 32 bytes that rows touch, at the bandwidth of reading (TSMTTSM) or of
@@ -27,6 +27,7 @@ from tools.digest import text_of
 from tools.measure.library import CORES, PRODUCTS, Library
 from tools.repository import GPU, Json, commit_of_tree
 
+OPERATIONS = [*PRODUCTS, ("gram", "d"), ("gram", "z")]
 PADDING = (0, 1, 2, 3, 4, 7, 8, 64)
 WORST = 50
 UNFINISHED = 3  # exit status
@@ -36,12 +37,15 @@ NAMES = ("op", "type", "m", "n", "lda", "ldb", "off_a", "off_b")
 def cases_of(number: int, seed: int) -> list[str]:
     draw = random.Random(seed)
     drawn = []
-    for op, kind in PRODUCTS:
+    for op, kind in OPERATIONS:
         for padded in [True] * number + [False] * (number // 4):
             m, n = draw.randint(1, 64), draw.randint(1, 64)
             more = [draw.choice(PADDING) if padded else 0 for _ in "ab"]
             offsets = [draw.randint(0, 1) if padded else 0 for _ in "ab"]
-            drawn.append(" ".join(map(str, (op, kind, m, n, m + more[0], n + more[1], *offsets))))
+            its = (op, kind, m, n, m + more[0], n + more[1], *offsets)
+            if op == "gram":
+                its = (op, kind, m, m, m + more[0], m + more[0], offsets[0], offsets[0])
+            drawn.append(" ".join(map(str, its)))
     return list(dict.fromkeys(drawn))
 
 
@@ -74,7 +78,7 @@ def quantiles(numbers: list[float]) -> Json:
 def summary(lines: list[Json]) -> list[Json]:
     rows = []
     for padded in (False, True):
-        for op, kind in PRODUCTS:
+        for op, kind in OPERATIONS:
             its = [line for line in lines if (line["op"], line["type"], is_padded(line)) == (op, kind, padded)]
             if not its:
                 continue

@@ -4,6 +4,7 @@ from tools.pages.data import Data, NotMeasured
 from tools.repository import GPU, SINCE, Json, read_json_if_there
 from tools.tables import table
 
+PRODUCTS = {"tsmttsm": "TSMTTSM", "tsmm": "TSMM", "gram": "Gram matrix"}
 TYPES = {"d": "double", "z": "double complex"}
 
 
@@ -23,7 +24,7 @@ def block_strides(_: Data) -> list[str]:
         return [*of_roof, *(f"{value:.2f}" for each in (touch, cublas) for value in (each["geomean"], each["least"]))]
 
     rows = [
-        [row["rows"], row["op"].upper(), TYPES[row["type"]], f"{row['right']} of {row['cases']}", *cells(row)]
+        [row["rows"], PRODUCTS[row["op"]], TYPES[row["type"]], f"{row['right']} of {row['cases']}", *cells(row)]
         for row in its["summary"]
     ]
     head = ["rows", "product", "type", "right", "of the roof: median", "5th percentile", "least"]
@@ -43,7 +44,7 @@ def block_strides_worst(_: Data, number: str) -> list[str]:
     rows = []
     for its in record()["worst"][: int(number)]:
         padding = f"+{its['lda'] - its['m']}, +{its['ldb'] - its['n']}"
-        size = [its["op"].upper(), TYPES[its["type"]], str(its["m"]), str(its["n"]), padding]
+        size = [PRODUCTS[its["op"]], TYPES[its["type"]], str(its["m"]), str(its["n"]), padding]
         offsets = f"{its['off_a']}, {its['off_b']}"
         rows.append([*size, offsets, f"{100 * its['share']:.0f} %", f"{its['touch']:.2f}", f"{its['cublas']:.2f}"])
     head = ["product", "type", "M", "N", "padding of A, B", "displaced by", "of the roof", "touch", "cuBLAS"]
