@@ -4,8 +4,8 @@ right or not, as a share of a roof, beside cuBLAS, and beside a kernel that only
 usage: ./lab measure strides --out FILE [--build DIR] [--cases 100] [--seed 1] [--mib 1024] [--seconds 400]
 
 Needs a GPU, nvcc and CMake. CASES: for each product and type, with strides and offsets; a quarter as many of rows
-without padding. A product is TSMTTSM, its case that B is A (gram), or TSMM. What was measured is kept beside FILE; a command that ends after SECONDS with status 3 goes on there
-next time.
+without padding. A product is TSMTTSM, its case that B is A (gram), or TSMM. What was measured is kept beside FILE; a
+command that ends after SECONDS with status 3 goes on there next time.
 
 The roof is the least time for the sectors of 32 bytes that rows touch, at the bandwidth of reading (TSMTTSM) or of
 reading and writing (TSMM), and for the flops on Tensor Cores, and a launch. A sector of B that is written in part
