@@ -5,6 +5,7 @@
 #include "common/kernel/launch.cuh"
 #include "common/toolchain/jit.hpp"
 #include "tsm/ahead/ahead.hpp"
+#include "tsm/choice.hpp"
 #include "tsm/generated/pipeline_model.hpp"
 
 namespace gemm::ahead {
