@@ -21,8 +21,11 @@ using TsmmTensor = void(std::int64_t k, T alpha, const T* a, std::int64_t lda, c
 
 /// Bytes of a warp's stage: so many rows of A, and then of B.
 __host__ __device__ constexpr int bytes_of_tensor_stage(int m, int n, int element_bytes, int rows) {
-  const int of_a = 4 * chunk_stride(rows / 4 * m * element_bytes, 4 * element_bytes),
-            of_b = 4 * chunk_stride(rows / 4 * n * element_bytes, 4 * element_bytes);
+  const auto of = [&](int width) {
+    const int chunk = rows / 4 * width * element_bytes;
+    return 3 * chunk_stride(chunk, 4 * element_bytes) + chunk;
+  };
+  const int of_a = of(m), of_b = of(n);
   return ceil_div(of_a > of_b ? of_a : of_b, 128) * 128;
 }
 /// Bytes of C: fragments of 4 x 8, as far as it reaches into them.
