@@ -84,7 +84,6 @@ struct Kind {
   Operation op;
   Type type;
   std::vector<std::string> shapes;
-  bool back_to_back = false;
 };
 
 const std::vector<Kind>& kinds() {
@@ -133,6 +132,7 @@ void enter_all(const Kind& kind, const std::vector<std::string>& shapes, bool ba
 struct BenchOptions {
   std::string family, filter;
   std::vector<std::string> shapes;
+  bool back_to_back = false;
 };
 
 int bench(const BenchOptions& options, std::vector<std::string> flags) {

@@ -1,4 +1,4 @@
-// For test_ahead.cpp, which a GPU build compiles without nvcc.
+// For test_tall_skinny.cpp, which a GPU build compiles without nvcc.
 #include "common/kernel/launch.cuh"
 
 namespace gemm {

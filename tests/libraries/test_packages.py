@@ -78,7 +78,7 @@ def setUpModule() -> None:
     build, prefix = folder / "build", folder / "prefix"
     shutil.rmtree(prefix, ignore_errors=True)
     shutil.rmtree(folder / "python", ignore_errors=True)
-    defines = {} if GPU else {"CMAKE_CUDA_ARCHITECTURES": ARCHITECTURE}
+    defines = {} if GPU else {"CMAKE_CUDA_ARCHITECTURES": ARCHITECTURE, "GEMM_FEW_KERNELS": "ON"}
     if missing_for_python():
         defines |= {"GEMM_ON_GPU": "ON", "GEMM_ONLY_LIBRARIES": "ON", "CMAKE_BUILD_TYPE": "Release"}
         run("cmake", "-S", ROOT, "-B", build, *(f"-D{k}={v}" for k, v in defines.items()), env=environment)

@@ -1,26 +1,26 @@
 // The tall & skinny products as other programs see them (tsm/tall_skinny.hpp): against the harness' reference, in exact
-// integers, at the edges of what BLAS promises, and every error. And which kernel is chosen (tsm/choice.hpp).
+// integers, at the edges of what BLAS promises, and every error.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <future>
 #include <limits>
-#include <nlohmann/json.hpp>
-#include <optional>
 
 #include "common/backend/device_memory.hpp"
 #include "common/check/properties.hpp"
 #include "common/check/workbench.hpp"
 #include "common/kernel/launch_log.hpp"
 #include "common/problem/spec.hpp"
-#include "common/report/kernel_options_json.hpp"
 #include "common/toolchain/jit.hpp"
 #include "common/toolchain/process.hpp"
 #include "tests/device_test.hpp"
-#include "tsm/choice.hpp"
 #include "tsm/tall_skinny.hpp"
 
 namespace gemm {
+
+int set_shared_bytes_per_block(int bytes);  // shared_memory.cu
+
 namespace {
 
 using tall_skinny::Code;
@@ -160,6 +160,56 @@ TEST_F(TallSkinny, GramMatrices) {
     expect_gram<Complex>(6, 203, 7, false);
     expect_gram<Complex>(34, 203, 34, true);
   }
+}
+
+// Without a compiler: a sample of the widths, or with GEMM_ALL_WIDTHS=1 all, in rows that are flat, padded, or off by one.
+TEST_F(TallSkinny, AnyWidthIsRight) {
+  if (open_device().gpu && compute_capability() < 80) GTEST_SKIP() << "needs sm_80";
+  const bool all = std::getenv("GEMM_ALL_WIDTHS") != nullptr;
+  const int compiled = jit_counters().compiled;
+  for (const Operation op : operations) {
+    for (const Type type : types) {
+      for (int m = 1; m <= 64; ++m) {
+        for (int n = 1; n <= 64; ++n) {
+          if (!all && (m * 64 + n * 29) % 197 != 0 && m * n != 1 && m * n != 4096) continue;
+          const ProblemSpec spec = tall(op, type, m, n, (m + 3 * n) % 5 == 0 ? 640 : m * n % 70 + 1);
+          expect_right((m + n) % 2 ? awkward(spec) : spec);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(jit_counters().compiled, compiled);
+}
+
+// As on sm_86 and sm_120.
+TEST_F(TallSkinny, AnyWidthFitsIntoSmallSharedMemory) {
+  constexpr unsigned small = 99 * 1024;
+  const int before = set_shared_bytes_per_block(small);
+  if (before == 0) GTEST_SKIP() << "this GPU has what it has";
+  std::vector<LaunchRecord> launches;
+  {
+    const DryRunScope no_launch;
+    const LaunchLogScope log(launches);
+    const DeviceArray<Complex> x(64 * 64), workspace(1 << 20);
+    Problem p;
+    p.type = Type::c64;
+    p.k = 64;
+    p.x = p.y = p.out = x.data();
+    p.workspace = workspace.data();
+    for (p.m = 1; p.m <= 64; p.m += 3) {
+      for (p.n = 1; p.n <= 64; p.n += 3) {
+        p.ldx = p.m;
+        p.ldy = p.ldout = p.n;
+        for (const Operation op : operations) {
+          p.op = op;
+          EXPECT_EQ(call(p, workspace.size() * sizeof(Complex)).code, Code::ok);
+        }
+      }
+    }
+  }
+  set_shared_bytes_per_block(before);
+  EXPECT_EQ(launches.size(), 22u * 22u * 3u);
+  for (const LaunchRecord& launch : launches) EXPECT_LE(launch.shape.dynamic_shared, small);
 }
 
 TEST_F(TallSkinny, EmptyProducts) {
@@ -352,6 +402,7 @@ TEST_F(TallSkinny, ThreadsMayCallAtTheSameTime) {
   check_cuda(cudaDeviceSynchronize(), "run");
 }
 
+<<<<<<< HEAD
 // ---- the choice
 
 std::vector<const Stage*> generating(Operation op) {
@@ -521,5 +572,7 @@ TEST(Choice, WrongTablesAreRefused) {
   refused("\"tile_m\": 8", "\"c_source\": \"global\"", "TSMM");
 }
 
+=======
+>>>>>>> libs
 }  // namespace
 }  // namespace gemm

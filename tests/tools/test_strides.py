@@ -19,7 +19,6 @@ class Fake(strides.Strides):
     """In place of a library on a GPU; a product takes as many ms as A has columns."""
 
     def __init__(self) -> None:
-        self.cache = ""
         self.asked: list[str] = []
 
     def tell(self, what: str, cases: str, *words: object) -> str:

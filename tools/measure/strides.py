@@ -123,7 +123,7 @@ class Strides(Library):
     SOURCE = "time_strides"
 
     def tell(self, what: str, cases: str, *words: object) -> str:
-        environment = os.environ | {"GEMM_KERNEL_CACHE": self.cache}
+        environment = os.environ | {"GEMM_KERNEL_CACHE": str(self.build / "kernel_cache")}
         command = [str(self.program), what, *map(str, words)]
         done = subprocess.run(command, input=cases, text=True, capture_output=True, env=environment)
         if done.returncode:
@@ -147,7 +147,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (OSError, subprocess.CalledProcessError):
         fail("no GPU: nvidia-smi finds none")
     device, driver = told.splitlines()[0].split(", ")
-    library = Strides(options.build, alone=True)
+    library = Strides(options.build)
     ceilings = json.loads(library.tell("ceilings", ""))
     cases = cases_of(options.cases, options.seed)
     lines = measure(library, cases, options.out.with_suffix(".lines"), options, begin)
