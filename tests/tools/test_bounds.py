@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """tools/measure/bounds.py on machine code made up here, and what the pages predict from it. Of tools only c++filt."""
 
+import contextlib
+import io
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
-from tools.measure.bounds import flops_of, per_flop, plain_name
+from tools.measure.bounds import flops_of, per_flop, plain_name, renewed
 from tools.pages.records.bounds import ISSUE, Prediction, order, predicted, tied
 from tools.pages.reference import LADDERS, loads_in_flight
 from tools.repository import CPU, read_json
@@ -67,6 +69,20 @@ class Instructions(unittest.TestCase):
 
     def test_names(self):
         self.assertEqual(plain_name("_ZN12_GLOBAL__N_15sgemmILi4EEEvPKf"), "sgemm<4>")
+
+
+class Records(unittest.TestCase):
+    KNOWN = {"shape": "64", "compiler": "g++", "commit": "0123", "stages": [{"stage": "s/01"}, {"stage": "s/02"}]}
+
+    def test_one_stage_anew(self):
+        found = self.KNOWN | {"commit": "4567", "stages": [{"stage": "s/02", "instructions": 2}]}
+        stages = [{"stage": "s/01"}, {"stage": "s/02", "instructions": 2, "commit": "4567"}]
+        self.assertEqual(renewed(self.KNOWN, found), self.KNOWN | {"stages": stages})
+
+    def test_what_does_not_fit_the_record(self):
+        for other in ({"shape": "128"}, {"compiler": "clang"}, {"stages": [{"stage": "s/03"}]}):
+            with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
+                renewed(self.KNOWN, self.KNOWN | other)
 
 
 class Predictions(unittest.TestCase):
