@@ -218,7 +218,8 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
     keep_to_budget(results, options);
   }
   Workbench bench(spec);
-  if (options.check && !check_all(contenders, bench, results, "random data", options.explain, progress)) return results;
+  const char* const what = spec.distribution == Distribution::integers ? "whole numbers" : "random data";
+  if (options.check && !check_all(contenders, bench, results, what, options.explain, progress)) return results;
   keep_to_budget(results, options);
 
   if (options.count) {

@@ -65,8 +65,7 @@ __global__ void __launch_bounds__(threads, resident)
   int next = 0;  // stage to be copied
   const auto copy = [&](ptx::SharedAddress to) {
     if (next < mine) {
-      const std::int64_t left = k - first - next * step;
-      const int existing = left < rows ? static_cast<int>(left) : rows;
+      const int existing = static_cast<int>(min(k - first - next * step, std::int64_t{rows}));
       of_a.start(to, existing);
       of_a.next();
       if constexpr (!gram) {

@@ -71,10 +71,7 @@ __global__ void __launch_bounds__(threads, resident)
                            end = begin + stages * stage;
   FromA of_a(a, lda, first, step, lane);
   int next = 0;  // stage to be copied
-  const auto existing_of = [&](int turn) {
-    const std::int64_t left = k - first - turn * step;
-    return left < rows ? static_cast<int>(left) : rows;
-  };
+  const auto existing_of = [&](int turn) { return static_cast<int>(min(k - first - turn * step, std::int64_t{rows})); };
   const auto copy = [&](ptx::SharedAddress to) {
     if (next < mine) {
       of_a.start(to, existing_of(next));
