@@ -19,6 +19,7 @@ PROGRAMS = {
     "scoreboards": ("tools.measure.scoreboards", "when a kernel's hot loop waits, from its machine code"),
     "tune": ("tools.tune.sgemm", "the search behind stage 16"),
     "blockings": ("tools.tune.blockings", "the grid of blockings around tensorcore/12"),
+    "search-tsmm": ("tools.tune.tsmm", "the search behind the model of tsm/12, and how well it chooses"),
     "tune-tsm": ("tools.tune.tsm", "the autotuner of the tall & skinny products"),
 }
 
@@ -28,7 +29,7 @@ def main() -> int:
     if what in (["--help"], ["-h"]):
         print("usage: ./lab measure WHAT ...; './lab measure WHAT --help' shows its options\n")
         for name, (_, title) in PROGRAMS.items():
-            print(f"  {name:<13} {title}")
+            print(f"  {name:<14} {title}")
         return 0
     if not what:
         fail(f"measure what? {', '.join(PROGRAMS)}")
