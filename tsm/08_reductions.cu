@@ -71,6 +71,7 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
         b_row += stride * ldb;
       }
       load(next_x, next_y);
+      asm volatile("" ::: "memory");  // as in 07
 #pragma unroll
       for (int r = 0; r < TM; ++r) {
 #pragma unroll
