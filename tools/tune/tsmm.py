@@ -4,7 +4,7 @@ usage: ./lab measure search-tsmm run --gemm BIN --raw FOLDER [--seconds 380]
            compiles and times them; exit status 3 if the time is up: the same command goes on from there
        ./lab measure search-tsmm record --gemm BIN --raw FOLDER --out FILE
            what has been measured, as it is committed
-       ./lab measure search-tsmm judge RECORD... --gemm BIN
+       ./lab measure search-tsmm judge RECORD --gemm BIN [--out FILE]
            at how many sizes the model's first kernel, and the best of its first few, is within 3 % of the best
 
 Tried are, at each M = N from 1 to 64 in double and double complex, the kernels that the model takes for at most 1.35
@@ -18,9 +18,11 @@ import os
 import pathlib
 import subprocess
 import time
+from collections.abc import Callable
 from typing import Any
 
 from tools.command_line import fail, parser_of
+from tools.experiments.tsm_cases import TRIED, TSMM_OPTIONS
 from tools.repository import Json
 from tools.tune.tsm import candidates, ms, read
 
@@ -148,42 +150,66 @@ def losses(path: str) -> dict[Size, dict[Kernel, float]]:
         fail(f"{path} is no record of this search: {error}")
 
 
+def of_each_value(its: list[Json]) -> list[Json]:
+    """Of a size those that E10 to E12 and tune-tsm try: the model's first few kernels with each value of an option."""
+    return [
+        case
+        for option, values in TSMM_OPTIONS.items()
+        for value in values
+        for case in [case for case in its if case["options"][option] == value][:TRIED]
+    ]
+
+
+def verdict(record: dict[Size, dict[Kernel, float]], chosen: dict[Size, list[Json]]) -> Json:
+    """At how many sizes the best of each choice of kernels is within 3 %, and where it loses most. A kernel that was
+    not timed counts as lost."""
+
+    def loses(size: Size, its: list[Json]) -> float:
+        return min((record[size].get(kernel_of(case["options"]), float("inf")) for case in its), default=float("inf"))
+
+    choices: dict[str, Callable[[list[Json]], list[Json]]] = {
+        **{str(depth): lambda its, depth=depth: its[:depth] for depth in DEPTHS},
+        "each value": of_each_value,
+    }
+    found = {}
+    for name, choose in choices.items():
+        lost = {size: loses(size, choose(chosen[size])) for size in sorted(record)}
+        size = max(lost, key=lambda each: lost[each])
+        worst = {"type": size[0], "m": size[1], "loses": round(lost[size], 3)} if lost[size] < float("inf") else None
+        found[name] = {"within": sum(loss <= WITHIN for loss in lost.values()), "worst": worst}
+    return {"sizes": len(record), "kernels": sum(map(len, record.values())), "best of the first": found}
+
+
 def judge(options: argparse.Namespace) -> int:
-    chosen = by_model(options.gemm)
-    for path in options.records:
-        record = losses(path)
-        if missing := sorted(record.keys() - chosen.keys()):
-            fail(f"{path} has a size that is not searched: {missing[0]}")
-        print(f"{path}: {len(record)} sizes, {sum(map(len, record.values())):,} kernels")
-        # A kernel that was not tried counts as lost.
-        ordered = {
-            size: [lost.get(kernel_of(case["options"]), float("inf")) for case in chosen[size]]
-            for size, lost in record.items()
-        }
-        for depth in DEPTHS:
-            best = {size: min(its[:depth]) for size, its in ordered.items()}
-            worst = max(best, key=lambda size: best[size])
-            within = sum(loss <= WITHIN for loss in best.values())
-            what = "the model's first" if depth == 1 else f"the best of its first {depth}"
-            print(
-                f"{what}: within {WITHIN:.0%} at {within} of {len(best)}, "
-                f"at most {best[worst]:.1%} lost ({worst[0]}, M = N = {worst[1]})"
-            )
-        needed = {size: next(n for n, loss in enumerate(its, 1) if loss <= WITHIN) for size, its in ordered.items()}
-        print(f"all within {WITHIN:.0%} with the first {max(needed.values())}")
+    record, chosen = losses(options.record), by_model(options.gemm)
+    if missing := sorted(record.keys() - chosen.keys()):
+        fail(f"{options.record} has a size that is not searched: {missing[0]}")
+    found = verdict(record, chosen)
+    print(f"{found['sizes']} sizes, {found['kernels']:,} kernels timed. Within {WITHIN:.0%} of the best of its size:")
+    for name, its in found["best of the first"].items():
+        what = f"the first {TRIED} with each value of an option" if name == "each value" else f"the first {name}"
+        at = its["worst"]
+        most = f"at most {at['loses']:.1%} lost ({at['type']}, M = N = {at['m']})" if at else "some not timed at all"
+        print(f"  the best of {what}: at {its['within']} sizes, {most}")
+    if options.out:
+        try:
+            pathlib.Path(options.out).write_text(json.dumps(found, indent=1) + "\n")
+        except OSError as error:
+            fail(f"can't write {options.out}: {error.strerror}")
     return 0
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = parser_of("./lab measure search-tsmm", __doc__)
     commands = parser.add_subparsers(dest="command", required=True, prog="./lab measure search-tsmm")
-    run, record, judged = (commands.add_parser(name) for name in ("run", "record", "judge"))
-    for command in (run, record, judged):
+    run, recorded, judged = (commands.add_parser(name) for name in ("run", "record", "judge"))
+    for command in (run, recorded, judged):
         command.add_argument("--gemm", required=True)
-    for command in (run, record):
+    for command in (run, recorded):
         command.add_argument("--raw", required=True, help="a folder")
     run.add_argument("--seconds", type=float, default=380, help="then it stops (default: %(default)s)")
-    record.add_argument("--out", required=True, help="a file")
-    judged.add_argument("records", nargs="+")
+    recorded.add_argument("--out", required=True, help="a file")
+    judged.add_argument("record", help="what `record` has written")
+    judged.add_argument("--out", help="a file for the verdict, as pages read it")
     options = parser.parse_args(arguments)
     return {"run": search, "record": write_record, "judge": judge}[options.command](options)
