@@ -193,7 +193,9 @@ def judge(options: argparse.Namespace) -> int:
         print(f"  the best of {what}: at {its['within']} sizes, {most}")
     if options.out:
         try:
-            pathlib.Path(options.out).write_text(json.dumps(found, indent=1) + "\n")
+            run = json.loads(pathlib.Path(options.record).read_text())
+            found = {"device": run["device"], "commit": run["commit"], **found}
+            pathlib.Path(options.out).write_text(json.dumps(found) + "\n")
         except OSError as error:
             fail(f"can't write {options.out}: {error.strerror}")
     return 0
