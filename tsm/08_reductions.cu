@@ -84,8 +84,7 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
     }
   }
 
-  // Row after row of the tile. Registers cannot be indexed at run time, so the rows move up, and each becomes the first
-  // one.
+  // Row after row of the tile. Registers have no index at run time, so the rows move up, and each becomes the first.
 #pragma unroll 1
   for (int r = 0; r < TM; ++r) {
 #pragma unroll
