@@ -21,6 +21,7 @@ PROGRAMS = {
     "strides": ("tools.measure.strides", "tall & skinny products of padded rows, by the installed library"),
     "tune": ("tools.tune.sgemm", "the search behind stage 16"),
     "blockings": ("tools.tune.blockings", "the grid of blockings around tensorcore/12"),
+    "search-tsmm": ("tools.tune.tsmm", "the search behind the model of tsm/12, and how well it chooses"),
     "tune-tsm": ("tools.tune.tsm", "the autotuner of the tall & skinny products"),
 }
 
@@ -30,7 +31,7 @@ def main() -> int:
     if what in (["--help"], ["-h"]):
         print("usage: ./lab measure WHAT ...; './lab measure WHAT --help' shows its options\n")
         for name, (_, title) in PROGRAMS.items():
-            print(f"  {name:<13} {title}")
+            print(f"  {name:<14} {title}")
         return 0
     if not what:
         fail(f"measure what? {', '.join(PROGRAMS)}")
