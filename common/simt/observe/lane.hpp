@@ -77,6 +77,7 @@ struct alignas(64) Lane {
   bool whole_grid = false;  ///< the barrier that it waits at is the grid's
   bool gave_way = false;    ///< it has stopped without a full buffer, because it waits
   bool tile_is_here = false;
+  bool has_passed = false;  ///< a barrier of the block
   Stamp clock = 0;     ///< now; never below the epoch's
   Site wait_site = 0;  ///< where it waits or has waited last, at a barrier or in a collective; 0: nowhere
   int predicate = 0;   ///< given to __syncthreads_and and its relatives
