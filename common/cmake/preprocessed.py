@@ -39,6 +39,7 @@ PTX = re.compile(
     r"\b[a-z]+(?:\.\w+)*\.(?:[usbf](?:8|16|32|64)|pred|gl|cta|sys|sync|aligned|async|wait)\b|^.[\s{]*(?:trap|exit|brkpt);"
 )
 TEXTURES, CLUSTERS = "textures, surfaces and CUDA arrays", "clusters and distributed shared memory"
+CONDITIONS = "conditional nodes of graphs"
 NOT_THERE = {
     **dict.fromkeys(
         ("this_cluster", "cluster_group", "__cluster_dims__", "cudaLaunchAttributeClusterDimension"), CLUSTERS
@@ -49,6 +50,11 @@ NOT_THERE = {
     **dict.fromkeys(
         ("cudaChannelFormatDesc", "cudaCreateChannelDesc", "textureReference", "cudaResourceDesc"), TEXTURES
     ),
+    **dict.fromkeys(
+        ("cudaGraphConditionalHandle", "cudaGraphConditionalHandleCreate", "cudaGraphSetConditional"), CONDITIONS
+    ),
+    **dict.fromkeys(("cudaGraphNodeParams", "cudaGraphAddNode"), "cudaGraphAddNode(), only functions for each kind"),
+    **dict.fromkeys(("cudaExternalSemaphore_t", "cudaExternalMemory_t"), "memory and semaphores of other programs"),
 }
 VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)[234]")
 BUILTIN_COPY = re.compile(r"__builtin_(memcpy|memmove|memset|memcmp)")
