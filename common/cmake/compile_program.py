@@ -89,15 +89,18 @@ def compile_file(command: list[str], source: str, output: str) -> int:
         shutil.copyfile(kept, output)
         text.unlink()
         return 0
-    try:
-        rewritten = rewrite(before)
-    except Refused as refusal:
-        print(refusal, file=sys.stderr)
-        return REFUSED
-    text.write_text(rewritten.text, errors="surrogateescape")
-    done = subprocess.run(
-        [*compile_command, "-c", str(text), "-o", output], stderr=subprocess.PIPE, text=True, errors="replace"
-    )
+    for hands_on in (True, False):  # without, if g++ takes what stands there for something else
+        try:
+            rewritten = rewrite(before, hands_on)
+        except Refused as refusal:
+            print(refusal, file=sys.stderr)
+            return REFUSED
+        text.write_text(rewritten.text, errors="surrogateescape")
+        done = subprocess.run(
+            [*compile_command, "-c", str(text), "-o", output], stderr=subprocess.PIPE, text=True, errors="replace"
+        )
+        if done.returncode == 0 or "simt::Stored" not in done.stderr:
+            break
     status = done.returncode
     if status and (gone := {what: place for place, what in reversed(GONE.findall(done.stderr))}):
         print(*(f"{place}: error: {what}" for what, place in reversed(gone.items())), sep="\n", file=sys.stderr)

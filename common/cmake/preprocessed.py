@@ -30,6 +30,7 @@ import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import stores
 from textbook import CLOSES, OPENS, Rewriter, Token, tokens
 
 # "# 12 "file" 3 4": what follows is line 12 of the file; 1: the file begins here; 3: it is one of the system's.
@@ -305,11 +306,12 @@ class Preprocessed(Rewriter):
         return part.file, part.line + self.text.count("\n", part.begin, begin)
 
 
-def rewrite(text: str) -> Rewritten:
+def rewrite(text: str, hands_on: bool = True) -> Rewritten:
+    """`hands_on`: results that are stored (stores.py)."""
     made = Preprocessed(text)
     out: list[str] = []
     at = 0
-    for begin, end, instead in sorted(made.edits):
+    for begin, end, instead in sorted([*made.edits, *(stores.edits(made) if hands_on else [])]):
         out += [text[at:begin], instead]
         at = end
     return Rewritten("".join([*out, text[at:], made.table(), "\n"]), made.templates)
