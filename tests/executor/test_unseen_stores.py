@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A known gap of stages: of the store in *p = f(), where f returns a structure and is not inlined, g++ tells nobody. With
-a variable in between it does. If the first fails, g++ has closed the gap: docs/concepts/cpu_executor.md lists it. In
-whole programs common/cmake/stores.py closes it.
+"""A known gap of stages: of the store in *p = f(), where f returns a structure and is not inlined, g++ tells nobody.
+With a variable in between it does. If the first test fails, g++ has closed the gap: docs/concepts/cpu_executor.md lists
+it. In whole programs common/cmake/stores.py closes it.
 
 usage: test_unseen_stores.py BUILD
 """
