@@ -213,13 +213,15 @@ class Preprocessed(Rewriter):
             return
         if self.sign(i) == "__device__" and words & {"__managed__", "__constant__", "__shared__"}:
             return  # the other keyword speaks
+        token = self.tokens[i]
         if self.is_constant(begin, end):  # kernels may read constants wherever they lie
+            if token.text == "__constant__":  # g++ puts nothing that is const into a section with what is not
+                self.edits.append((token.begin, token.end, ""))
             return
         if "template" in words:
             bracket = next((k for k in range(i, end) if self.sign(k) == "["), end)
             self.templates[self.sign(bracket - 1)] = KEYWORDS[self.sign(i)]
         else:
-            token = self.tokens[i]
             self.edits.append((token.begin, token.end, f'__attribute__((section("{KEYWORDS[self.sign(i)]}")))'))
             for each in self.tokens[begin:end]:
                 if each.text == "inline" and "static" not in words:  # g++ has no section for both kinds
