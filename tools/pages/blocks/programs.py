@@ -83,7 +83,8 @@ def programs_table(programs: list[Json], device: Json | None) -> list[str]:
     lines += ["", f"{device['device']}, driver {device['driver']}; {device['cuda']}."]
     own = [each for each in programs if not each["name"].startswith("cases/")]
     missing = [f"`{each['name']}`" for each in own if not of_device(each)]
-    return lines + ([f"Not yet run there, and so not found: {', '.join(missing)}."] if missing else [])
+    said = f"Not yet run there, and so not found: {', '.join(missing)}." if missing else ""
+    return lines + textwrap.wrap(said, 120, break_on_hyphens=False)
 
 
 def block_programs(_: Data) -> list[str]:
