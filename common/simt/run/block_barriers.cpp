@@ -122,6 +122,11 @@ void Block::check_ended() {
     if (!left && has_ended(t) && lane.has_passed) left = &lane;
   }
   if (std::exchange(ended_before_, ended) == ended) return;
+  // Threads whose barriers differ end apart: that they differ has been told.
+  for (const DefectKind kind : {DefectKind::divergent_barrier, DefectKind::half_block_barrier}) {
+    const auto told = reported_.lower_bound({kind, 0, 0});
+    if (told != reported_.end() && std::get<DefectKind>(*told) == kind) return;
+  }
   const auto tell = [&](const Lane& lane, Site site, const char* what) {
     if (is_news(DefectKind::divergent_barrier, waits->wait_site, site))
       report(DefectKind::divergent_barrier, "", party(*waits, waits->wait_site, "waits"), party(lane, site, what));
