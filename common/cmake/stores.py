@@ -30,8 +30,8 @@ def assigns(of: Rewriter, i: int) -> bool:
     if of.text[begin - 1 : begin] in OPERATORS | {"=", "!"} or of.text[end : end + 1] == "=":
         return False
     before = of.sign(i - 1)
-    if before == ")":
-        return True
+    if before in (")", "operator"):
+        return before == ")"
     if before == "]":
         first = of.matching(i - 1)
         return first > 0 and of.sign(first - 1) not in ("auto", "&", "operator")
@@ -45,7 +45,16 @@ def assigns(of: Rewriter, i: int) -> bool:
     if of.sign(at) == ")":
         first = of.matching(at)
         return first > 0 and of.sign(first - 1) in CONDITIONS
-    return of.sign(at) in BEGINS
+    return of.sign(at) in BEGINS and not (of.sign(at) == "{" and is_enumeration(of, at - 1))
+
+
+def is_enumeration(of: Rewriter, i: int) -> bool:
+    """Whether what ends at i, before a brace, is the head of one."""
+    while i >= 0 and of.sign(i) not in (*BEGINS - {":"}, ")"):
+        if of.sign(i) == "enum":
+            return True
+        i -= 1
+    return False
 
 
 def calls(of: Rewriter, i: int) -> bool:

@@ -121,13 +121,14 @@ bool add_steps(CUgraphExec_st& to, const CUgraph_st& graph, const std::vector<st
 }
 
 cudaError_t instantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags = 0) {
-  if (!executable || !graph || flags > cudaGraphInstantiateFlagAutoFreeOnLaunch) return cudaErrorInvalidValue;
+  constexpr unsigned long long known_flags = 15;
+  if (!executable || !graph || flags > known_flags) return cudaErrorInvalidValue;
   auto made = std::make_unique<CUgraphExec_st>(CUgraphExec_st{simt::clone(*graph)});
   if (!add_steps(*made, *made->graph, {}, made->last)) return cudaErrorInvalidValue;
   for (const Step& step : made->steps) {
     if (step.node->memory) made->memory.push_back(step.node);
   }
-  made->frees_first = flags == cudaGraphInstantiateFlagAutoFreeOnLaunch;
+  made->frees_first = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
   simt::StreamOrder::enable();
   *executable = Executables::add(std::move(made));
   return cudaSuccess;
@@ -151,6 +152,8 @@ cudaError_t launch(CUgraphExec_st& what, CUstream_st& stream, const simt::Call& 
     simt::record_child(stream, *what.graph, call);
     return cudaSuccess;
   }
+  const auto has_its_event = [](const Step& step) { return !step.node->event || simt::is_event(step.node->event); };
+  if (!std::ranges::all_of(what.steps, has_its_event)) return cudaErrorInvalidValue;
   if (const cudaError_t error = simt::begin_launch(what.memory, what.frees_first, call); error != cudaSuccess)
     return error;
   const simt::WorkPointer begin = simt::issue(stream, call.name, call.pc, simt::nothing, what.done);
