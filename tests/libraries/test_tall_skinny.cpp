@@ -11,6 +11,7 @@
 #include "common/backend/device_memory.hpp"
 #include "common/check/properties.hpp"
 #include "common/check/workbench.hpp"
+#include "common/kernel/launch_log.hpp"
 #include "common/problem/spec.hpp"
 #include "common/report/kernel_options_json.hpp"
 #include "common/toolchain/jit.hpp"
@@ -94,6 +95,64 @@ TEST_F(TallSkinny, IsRight) {
           expect_right(awkward(tall(op, type, m, n, 9'999)));
         }
       }
+    }
+  }
+}
+
+// A and B are the same memory, rows have gaps: as with a copy of A, and symmetric.
+template <class T>
+void expect_gram(int width, std::int64_t k, std::int64_t ld, bool conjugate) {
+  SCOPED_TRACE(testing::Message() << width << ", ld " << ld << ", conjugate " << conjugate);
+  const auto number_at = [](std::size_t i, double by) { return std::sin(static_cast<double>(i) * by); };
+  std::vector<T> a(static_cast<std::size_t>(k * ld), T(NAN));
+  for (std::int64_t row = 0; row < k; ++row) {
+    for (int col = 0; col < width; ++col) {
+      const auto i = static_cast<std::size_t>(row * ld + col);
+      if constexpr (sizeof(T) == sizeof(double))
+        a[i] = number_at(i, 0.7);
+      else
+        a[i] = {number_at(i, 0.7), number_at(i, 1.3)};
+    }
+  }
+  const tall_skinny::Type type = sizeof(T) == sizeof(double) ? tall_skinny::Type::d : tall_skinny::Type::z;
+  DeviceArray<T> one(a.size()), other(a.size()), c(static_cast<std::size_t>(width * width));
+  const std::size_t bytes = tall_skinny::tsmttsm_workspace(width, width, k, type);
+  DeviceArray<unsigned char> workspace(bytes);
+  std::vector<T> found[2];
+  for (DeviceArray<T>* const each : {&one, &other})
+    check_cuda(cudaMemcpy(each->data(), a.data(), a.size() * sizeof(T), cudaMemcpyHostToDevice), "copy");
+  for (const DeviceArray<T>* const b : {&one, &other}) {
+    ASSERT_TRUE(tall_skinny::prepare_tsmttsm(type, width, width, one.data(), ld, b->data(), ld, conjugate));
+    const tall_skinny::Status status =
+        tall_skinny::tsmttsm(nullptr, width, width, k, T(2), one.data(), ld, b->data(), ld, T(0), c.data(), width,
+                             conjugate, workspace.data(), bytes);
+    ASSERT_TRUE(status) << status.reason;
+    std::vector<T>& its = found[b == &other];
+    its.resize(c.size());
+    check_cuda(cudaMemcpy(its.data(), c.data(), its.size() * sizeof(T), cudaMemcpyDeviceToHost), "copy");
+  }
+  for (int i = 0; i < width; ++i) {
+    for (int j = 0; j < width; ++j) {
+      const auto at = static_cast<std::size_t>(i * width + j), across = static_cast<std::size_t>(j * width + i);
+      ASSERT_NEAR(std::abs(found[0][at] - found[1][at]), 0, 1e-12 * static_cast<double>(k)) << i << ", " << j;
+      // Tensor Cores compute what lies above the diagonal.
+      if (width <= 32 || i == j) continue;
+      if constexpr (sizeof(T) == sizeof(double))
+        ASSERT_EQ(found[0][at], found[0][across]) << i << ", " << j;
+      else
+        ASSERT_EQ(found[0][at], conjugate ? std::conj(found[0][across]) : found[0][across]) << i << ", " << j;
+    }
+  }
+}
+
+TEST_F(TallSkinny, GramMatrices) {
+  const std::int64_t k = open_device().gpu ? 100'003 : 203;
+  const std::vector<int> widths = open_device().gpu ? std::vector{1, 2, 3, 5, 8, 13, 16, 17, 24, 31, 33, 40, 48, 57, 64}
+                                                    : std::vector{3, 8, 17, 33};
+  for (const int width : widths) {
+    for (const int gap : {0, 3}) {
+      expect_gram<double>(width, k, width + gap, false);
+      expect_gram<Complex>(width, k, width + gap, gap == 0);
     }
   }
 }
@@ -218,16 +277,20 @@ TEST_F(TallSkinny, FailuresAreReported) {
   const TemporaryDirectory empty;
   set_kernel_cache(empty.path());
   setenv("TMPDIR", "/nonexistent", 1);  // g++ has no place to write to
-  Arguments fresh(Operation::tsmm, Type::f64);
-  fresh.p.m = 5;
-  fresh.p.n = 7;
-  fresh.p.ldx = 5;
-  fresh.p.ldy = fresh.p.ldout = 7;
-  const tall_skinny::Status status = call(fresh.p, 0);
+  const tall_skinny::Status status = tall_skinny::prepare_tsmm(tall_skinny::Type::d, 5, 7, nullptr, 5, nullptr, 7);
   unsetenv("TMPDIR");
   set_kernel_cache("");
   EXPECT_EQ(status.code, Code::failed);
   EXPECT_NE(status.reason, "");
+}
+
+// The kernel that would multiply.
+const void* kernel_of(const Problem& p, std::size_t workspace_bytes) {
+  std::vector<LaunchRecord> launches;
+  const LaunchLogScope log(launches);
+  const DryRunScope no_launch;
+  EXPECT_EQ(call(p, workspace_bytes).code, Code::ok);
+  return launches.empty() ? nullptr : launches.front().kernel;
 }
 
 // prepare_*() leaves nothing to compile, and touches no memory.
@@ -245,6 +308,7 @@ TEST_F(TallSkinny, PreparedProductsOnlyLaunch) {
         p.conjugate = op == Operation::tsmttsm && type == Type::c64;
         const DeviceArray<unsigned char> workspace(workspace_bytes(p));
         p.workspace = workspace.data();
+        const void* const of_any_width = kernel_of(p, workspace.size());
         const auto before = arguments.c.to_host();
         const auto prepared =
             op == Operation::tsmm
@@ -252,9 +316,13 @@ TEST_F(TallSkinny, PreparedProductsOnlyLaunch) {
                 : tall_skinny::prepare_tsmttsm(face_type(type), 4, 6, p.x, p.ldx, p.y, p.ldy, p.conjugate);
         ASSERT_EQ(prepared.code, Code::ok) << prepared.reason;
         EXPECT_EQ(arguments.c.to_host(), before);
+        EXPECT_NE(kernel_of(p, workspace.size()), of_any_width);
         const JitCounters counters = jit_counters();
         EXPECT_EQ(call(p, workspace.size()).code, Code::ok);
         check_cuda(cudaDeviceSynchronize(), "run");
+        const DryRunScope no_launch;
+        p.k = std::int64_t{1} << 30;  // which takes another kernel
+        EXPECT_EQ(call(p, workspace.size()).code, Code::ok);
         EXPECT_EQ(jit_counters().compiled, counters.compiled);
         EXPECT_EQ(jit_counters().on_disk, counters.on_disk);
       }
@@ -378,6 +446,25 @@ TEST(Choice, RuleOfTsmm) {
   EXPECT_EQ(id(Type::f64, 4, 5), "tsm/13_tsmm_pipeline");
   EXPECT_EQ(id(Type::c64, 48, 16), "tsm/13_tsmm_pipeline");
   EXPECT_EQ(id(Type::c64, 48, 17), "tsm/13c_tsmm_tensor_cores");
+}
+
+// Whatever was tuned, of rows without gaps.
+TEST(Choice, PaddedRowsOfTsmmHaveARule) {
+  const TunedTable table = parse_tuned_table("example", example);
+  const auto choose = [&](Type type, int m, int n, LongSide side) {
+    return choose_kernel(table.kernels, generating(Operation::tsmm), Operation::tsmm, type, m, n, {}, side);
+  };
+  EXPECT_EQ(choose(Type::c64, 8, 8, {}).from, ChoiceFrom::tuned);
+  const Choice padded = choose(Type::c64, 8, 8, {1000, true});
+  EXPECT_EQ(padded.from, ChoiceFrom::rule);
+  EXPECT_EQ(padded.stage->id, "tsm/13c_tsmm_tensor_cores");
+  EXPECT_EQ(padded.options.unroll, 1);
+  EXPECT_EQ(padded.options.threads, 256);
+  EXPECT_EQ(choose(Type::c64, 64, 64, {1000, true}).options.threads, 128);  // no room for more in shared memory
+  const Choice narrow = choose(Type::f64, 7, 3, {1000, true});
+  EXPECT_EQ(narrow.stage->id, "tsm/12_tsmm_generated");
+  EXPECT_EQ(narrow.options.threads_per_row, 2);
+  EXPECT_EQ(choose(Type::f64, 7, 12, {1000, true}).stage->id, "tsm/13c_tsmm_tensor_cores");
 }
 
 TEST(Choice, EverySizeHasAKernel) {

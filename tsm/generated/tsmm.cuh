@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "common/kernel/complex.cuh"
+#include "tsm/generated/row_stores.cuh"
 #include "tsm/generated/row_threads.cuh"
 
 // Dynamic, because the executor gives kernels that are compiled at run time no other.
@@ -94,7 +95,7 @@ __device__ void multiply_rows(const T* const (&row)[rows], const C& c, T (&sum)[
 
 /// Of B = alpha A C + beta B a thread's columns in all its rows: `unroll` of them at a time, `distance` apart. first:
 /// the first one; step: from those to the next. C: ColumnsInRegisters or ColumnsInMemory.
-template <class T, int M, int unroll, int distance, bool wide, bool in_registers, class Columns, class C>
+template <class T, int M, int N, int unroll, int distance, bool wide, bool in_registers, class Columns, class C>
 __device__ void multiply_all_rows(std::int64_t first, std::int64_t step, std::int64_t k, T alpha,
                                   const T* __restrict__ a, std::int64_t lda, const Columns& mine, const C& c, T beta,
                                   T* b, std::int64_t ldb) {
@@ -109,6 +110,7 @@ __device__ void multiply_all_rows(std::int64_t first, std::int64_t step, std::in
     for (int u = 0; u < unroll; ++u) {
       row[u] = first + u * distance;
       row_of_a[u] = a + (row[u] < k ? row[u] : first) * lda;
+      if (ldb > N && row[u] < k && mine.place == 0) prefetch_ends<T, N>(b + row[u] * ldb, ldb, row[u] > 0);
     }
     T sum[unroll][count] = {};
     multiply_rows<M, ahead, wide, in_registers>(row_of_a, c, sum);
@@ -157,7 +159,8 @@ __global__ void __launch_bounds__(threads, resident)
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * distance * unroll;
   if constexpr (from == From::registers) {
     const ColumnsInRegisters<T, M, Columns> columns(mine, c, ldc);
-    multiply_all_rows<T, M, unroll, distance, wide, true>(first, step, k, alpha, a, lda, mine, columns, beta, b, ldb);
+    multiply_all_rows<T, M, N, unroll, distance, wide, true>(first, step, k, alpha, a, lda, mine, columns, beta, b,
+                                                             ldb);
   } else {
     if constexpr (from == From::shared) {
       for (int i = threadIdx.x; i < M * N; i += threads) reinterpret_cast<T*>(smem)[i] = c[i / N * ldc + i % N];
@@ -166,7 +169,8 @@ __global__ void __launch_bounds__(threads, resident)
       ldc = N;
     }
     const ColumnsInMemory<T, Columns> columns{mine, c, ldc};
-    multiply_all_rows<T, M, unroll, distance, wide, false>(first, step, k, alpha, a, lda, mine, columns, beta, b, ldb);
+    multiply_all_rows<T, M, N, unroll, distance, wide, false>(first, step, k, alpha, a, lda, mine, columns, beta, b,
+                                                              ldb);
   }
 }
 
