@@ -537,11 +537,11 @@ TEST_F(JitOnExecutor, EachBarrierOfTheGeneratedKernelsIsNeeded) {
 
 // TSMM's, before which C is copied to shared memory.
 TEST_F(JitOnExecutor, TheBarrierOfTsmmIsNeeded) {
-  const JitHeader kernel = kernel_headers("tsm/generated/tsmm.cuh").front();
+  const JitHeader kernel = kernel_headers("tsm/12_tsmm_generated.cu").front();
   const std::string barrier = "__syncthreads();";
   const auto run = [&](const JitHeader& header) {
     const JitRequest request = {"gemm::generated::tsmm<double, 2, 2, 2, 1, gemm::generated::From::shared, true, 64, 1>",
-                                with(header, kernel_headers("tsm/generated/tsmm.cuh"))};
+                                with(header, kernel_headers("tsm/12_tsmm_generated.cu"))};
     const JitResult found = find_kernel(request);
     EXPECT_TRUE(found.status) << found.status.reason;
     if (!found.kernel) return Observation{};
@@ -568,7 +568,7 @@ TEST_F(JitOnExecutor, TheBarrierOfTsmmIsNeeded) {
   ASSERT_FALSE(found.defects.empty());
   EXPECT_NE(found.defects.front().find("shared memory in gemm::generated::tsmm<double"), std::string::npos)
       << found.defects.front();
-  EXPECT_NE(found.defects.front().find("tsm/generated/tsmm.cuh:"), std::string::npos) << found.defects.front();
+  EXPECT_NE(found.defects.front().find("tsm/12_tsmm_generated.cu:"), std::string::npos) << found.defects.front();
 }
 
 TEST_F(JitOnExecutor, WithoutCompilerWhatIsKeptStillRuns) {
