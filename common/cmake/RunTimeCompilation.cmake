@@ -1,7 +1,8 @@
 # What programs must know to compile kernels while they run (common/toolchain/jit.hpp).
 
 # gemm_kernel_headers(OUT): the headers whose texts are compiled at run time: those that sources ask for by
-# gemm::kernel_headers("name"), and what these include. (The executor's own come in besides, where it is what compiles.)
+# gemm::kernel_headers("name"), and what these include. (The executor's own come in besides, where it is what compiles.) Of a
+# stage's own file that is what stands above its line #ifndef __CUDACC_RTC__.
 function(gemm_kernel_headers out)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*/*.cu ${PROJECT_SOURCE_DIR}/*/probes/*.cu)
   set(found "")
@@ -21,8 +22,11 @@ function(gemm_kernel_headers out)
     list(APPEND found ${name})
     # Which headers there are is decided when CMake runs, so a change of one makes it run again.
     set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name})
-    file(STRINGS ${PROJECT_SOURCE_DIR}/${name} lines REGEX "^#include \"")
+    file(STRINGS ${PROJECT_SOURCE_DIR}/${name} lines REGEX "^#(include \"|ifndef __CUDACC_RTC__)")
     foreach(line ${lines})
+      if(line MATCHES "^#ifndef")
+        break()
+      endif()
       string(REGEX REPLACE "#include \"([^\"]*)\".*" "\\1" name "${line}")
       list(APPEND named ${name})
     endforeach()
