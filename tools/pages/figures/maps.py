@@ -1,10 +1,11 @@
-"""Which thread writes which element of C."""
+"""Which thread writes which element of C: a figure for each stage that writes otherwise than its base."""
 
 import pathlib
 
 from tools.pages.data import MAPS, Data
 from tools.pages.figures.style import LANES, Draw, Plan, plot_style, pointed, save
 from tools.repository import read_json
+from tools.rungs import base_of
 
 SIZE = 11.5  # of text
 MAP_PT = 250  # how high a map is
@@ -99,4 +100,5 @@ def plan(data: Data) -> Plan:
         return lambda data, path: draw_map(stage, path)
 
     maps = read_json(MAPS)
-    return {f"map_{stage.split('/')[1]}.svg": ([MAPS], draw(stage)) for stage in data.registry if stage in maps}
+    new = [stage for stage in data.registry if stage in maps and maps[stage] != maps.get(base_of(stage))]
+    return {f"map_{stage.split('/')[1]}.svg": ([MAPS], draw(stage)) for stage in new}
