@@ -5,7 +5,7 @@
 // Base      14_register_double_buffer
 // Change    Fetch and store become one instruction. Shared memory has room for three k-tiles of 32 steps. A copy of four
 //           words cannot transpose, so A's copies have 4 bytes: 32 for a thread and k-tile, and 8 of 16 bytes for B.
-// Limit     Issue slots: per 32 steps of k 4096 FFMA, 198 LDS.128, 40 copies and 239 others, 90 %. If each LDS.128 costs
+// Limit     Issue slots: per 32 steps of k 4096 FFMA, 198 LDS.128, 40 copies and 276 others, 89 %. If each LDS.128 costs
 //           three slots more, 79 % of the peak, 52 TFLOP/s. A copy of 4 bytes may cost more than its slot.
 // Number    stall_barrier, predicted half of 14's, because a k-tile is twice as deep. STS: none.
 // Map       As 12: 4 warps of 64 x 64; lane (lm, ln) of 8 x 4 has rows 4 lm + 32 r + 0..3, columns 4 ln + 16 g + 0..3.
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   float* const bs = smem + STAGES * A_TILE;  // [STAGES][TILE_K][TILE_N]
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
   // Lanes 1 apart share rows, lanes 2 apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
-  const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
+  const int lm = lane / 2 % LANES_M, ln = lane / 16 * 2 + lane % 2;
   const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
   const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
 
