@@ -18,19 +18,6 @@ namespace gemm::generated {
 template <class T>
 using TsmttsmTensor = void(std::int64_t k, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* partial);
 
-/// Of tiles of `tall` x `wide` elements, along_n side by side: how many reach above the diagonal, or begin on it.
-__host__ __device__ constexpr int tiles_above(int along_m, int along_n, int tall, int wide) {
-  int count = 0;
-  for (int i = 0; i < along_m; ++i) count += along_n - i * tall / wide;
-  return count;
-}
-/// The number, of all tiles, of the place-th of those.
-__host__ __device__ constexpr int tile_above(int place, int along_n, int tall, int wide) {
-  int i = 0;
-  for (; place >= along_n - i * tall / wide; ++i) place -= along_n - i * tall / wide;
-  return i * along_n + i * tall / wide + place;
-}
-
 /// Sums of A^T B, or of A^H B if `conjugate`, over the rows of each block: M x N of them for each, in `partial`. A warp
 /// has FM x FN fragments of C, 16 x 8 elements each; as many warps as C needs are a slice of the block, and have every
 /// so-manieth four rows of a stage, one of each chunk. A stage has `turns` times four rows for each slice.

@@ -7,7 +7,6 @@
 #include "common/problem/kernel_options.hpp"
 #include "tsm/generated/chunks.cuh"
 #include "tsm/generated/pipeline_model.hpp"
-#include "tsm/generated/tensor.cuh"
 
 namespace gemm::generated {
 
