@@ -49,9 +49,9 @@ function(gemm_embed target function header)
 endfunction()
 
 # gemm_record_compiler(TARGET headers...): how the executor's kernels are compiled here becomes part of the target
-# (common/backend/cpu/jit_flags.hpp), and the executor's headers, which they all begin with, are compiled in advance: else half
-# of a kernel's time would go there. Shared memory is an array of the program's, so its place is known when a kernel is loaded.
-# DWARF 4, because addr2line of binutils 2.40 takes the first header of a DWARF 5 file for the source file.
+# (common/backend/cpu/jit_flags.hpp). They all begin with the executor's headers, which are compiled in advance: else half
+# of a kernel's time would go there. Shared memory is an array of the program's, so its place is known when a kernel is
+# loaded. DWARF 4, because addr2line of binutils 2.40 takes the first header of a DWARF 5 file for the source file.
 function(gemm_record_compiler target)
   set(begin ${PROJECT_BINARY_DIR}/kernel_begin.hpp)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" configuration)

@@ -40,8 +40,8 @@ struct Step {
   const Trial* trial = nullptr;  // unless it is a function of the stage
 };
 
-// `thorough`: on random numbers and on whole ones. Else on one kind, which halves the time: on whole numbers, which must come
-// out exactly; only where FP32 numbers are emulated by parts on random ones, because whole numbers have no low parts.
+// `thorough`: on random numbers and on whole ones. Else on one kind, which halves the time: on whole numbers, which must
+// come out exactly; only where FP32 numbers are emulated by parts on random ones, because whole numbers have no low parts.
 Attempt attempt(const Trial& trial, bool thorough, bool explain) {
   EvaluateOptions options;
   options.time = false;

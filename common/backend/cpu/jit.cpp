@@ -81,8 +81,8 @@ std::vector<std::string> words(std::string_view lines) {
   return result;
 }
 
-// The executor's headers, compiled in advance. Empty where the build's folder is gone, or is of a newer build: the headers that are
-// embedded here may be others then.
+// The executor's headers, compiled in advance. Empty where the build's folder is gone, or is of a newer build: the
+// headers that are embedded here may be others then.
 std::vector<std::string> begin_of_kernels() {
   std::error_code none;
   const auto made = fs::last_write_time(std::string(jit_flags::begin) + ".gch", none);
