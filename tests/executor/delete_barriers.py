@@ -214,7 +214,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     builder = Builder(pathlib.Path(sys.argv[1]))
-    # Probes are programs of their own. Of kernels that are compiled at run time, tests/common/test_jit.cpp deletes barriers.
+    # Probes are programs of their own. Kernels that are compiled at run time are tested in tests/common/test_jit.cpp.
     left_out = re.compile(r"gemm::ProbeRegistration|^#ifndef __CUDACC_RTC__", re.M)
     files = sorted(
         file
