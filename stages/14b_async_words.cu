@@ -7,7 +7,7 @@
 //           words cannot transpose, so A's copies have 4 bytes: 32 for a thread and k-tile, and 8 of 16 bytes for B.
 // Limit     Issue slots: per 32 steps of k 4096 FFMA, 198 LDS.128, 40 copies and 276 others, 89 %. If each LDS.128 costs
 //           three slots more, 79 % of the peak, 52 TFLOP/s. A copy of 4 bytes may cost more than its slot.
-// Number    stall_barrier, predicted half of 14's, because a k-tile is twice as deep. STS: none.
+// Number    stall_barrier, predicted half of 14's, because a k-tile is twice as deep. No STS.
 // Map       As 12: 4 warps of 64 x 64; lane (lm, ln) of 8 x 4 has rows 4 lm + 32 r + 0..3, columns 4 ln + 16 g + 0..3.
 // Page      docs/stages/14b_async_words.md
 // Source    CUDA C++ Programming Guide, "Asynchronous Data Copies"; PTX ISA, cp.async. The arrangement is ours.
@@ -115,10 +115,8 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll 8
     for (int i = 0; i < TILE_K; ++i) {
       if (i + 1 < TILE_K) read(current, i + 1);
-        // Column by column, to and fro over the rows: an FFMA shares a word with the one before it, which need not be
-        // read from the register banks again.
 #pragma unroll
-      for (int f = 0; f < ROWS * COLS; ++f) {
+      for (int f = 0; f < ROWS * COLS; ++f) {  // down one column, up the next: each word of b 8 times in a row
         const int col = f / ROWS, r = col % 2 ? ROWS - 1 - f % ROWS : f % ROWS;
         sum[r][col] += a_part[i % 2][r] * b_part[i % 2][col];
       }
