@@ -144,12 +144,12 @@ def facts(data: Data, base: str | None, stage: str) -> Json:
     return {"rows": rows, "from": sentences}
 
 
-def figure_of(page: str, name: str) -> tuple[pathlib.Path, str] | None:
-    """Of a stage's page the thread map, else the last figure of the idea; with its text."""
+def figure_of(page: str) -> tuple[pathlib.Path, str] | None:
+    """Of a stage's page the thread map, perhaps another stage's, else the last figure of the idea; with its text."""
     found = re.findall(r"!\[([^\]]*)\]\(\.\./figures/([^)]+\.svg)\)", page)
     section = re.search(r"^## Idea\n(.*?)(?=^## |\Z)", page, re.S | re.M)
     of_idea = re.findall(r"!\[([^\]]*)\]\(\.\./figures/([^)]+\.svg)\)", section[1] if section else "")
-    chosen = [each for each in found if each[1] == f"map_{name}.svg"] or of_idea[-1:]
+    chosen = [each for each in found if each[1].startswith("map_")] or of_idea[-1:]
     return (FIGURES / chosen[0][1], chosen[0][0]) if chosen else None
 
 
@@ -166,8 +166,8 @@ class Builder:
         self.files.setdefault(name, {"first": source.first, "lines": source.lines})
         return name
 
-    def figure(self, page: str, name: str) -> str | None:
-        found = figure_of(page, name)
+    def figure(self, page: str) -> str | None:
+        found = figure_of(page)
         if not found or not found[0].exists():
             return None
         path, alt = found
@@ -188,7 +188,7 @@ class Builder:
             "title": page.split("\n", 1)[0].removeprefix("# ").removeprefix(f"{family}/"),
             "idea": self.data.idea(stage) if ".idea" in self.data.source(stage) else head.get("Idea", ""),
             "notes": [[label, head[label]] for label in NOTES if label in head],
-            "figure": self.figure(page, name),
+            "figure": self.figure(page),
             "facts": facts(self.data, base, stage),
             "file": self.file(source_of(stage_file(stage))),
         }

@@ -63,7 +63,7 @@ WEEKS: list[tuple[str, tuple[str, ...], tuple[str, ...], str]] = [
     ),
     (
         "vector loads",
-        ("stages/09a_float4_loads", "stages/09b_vector_shared_loads"),
+        ("stages/08b_neighbouring_outputs", "stages/09a_float4_loads", "stages/09b_vector_shared_loads"),
         ("sgemm/05_vectorise",),
         "./lab trace 09b --html trace.html",
     ),
@@ -75,7 +75,7 @@ WEEKS: list[tuple[str, tuple[str, ...], tuple[str, ...], str]] = [
     ),
     (
         "overlap",
-        ("stages/14_register_double_buffer", "stages/15_async_copies"),
+        ("stages/14_register_double_buffer", "stages/14b_async_words", "stages/15_async_copies"),
         ("sgemm/06_double_buffer",),
         "./lab diff 15 --html diff.html",
     ),
