@@ -162,7 +162,7 @@ TEST_F(TallSkinny, GramMatrices) {
   }
 }
 
-// Without a compiler: a sample of the widths, or with GEMM_ALL_WIDTHS=1 all, in rows that are flat, padded, or off by one.
+// Without a compiler: a sample of widths, or with GEMM_ALL_WIDTHS=1 all; rows are flat, or padded and off by one.
 TEST_F(TallSkinny, AnyWidthIsRight) {
   if (open_device().gpu && compute_capability() < 80) GTEST_SKIP() << "needs sm_80";
   const bool all = std::getenv("GEMM_ALL_WIDTHS") != nullptr;
