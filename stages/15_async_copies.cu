@@ -1,13 +1,13 @@
-// 15 asynchronous copies: k-tiles go from global to shared memory without passing through registers. Two k-tiles are in
-// flight while a third is multiplied. A copy cannot transpose, so A is stored by rows and read in quads of four steps.
+// 15 asynchronous copies: as 14b, with copies of 16 bytes for A, too; they cannot transpose, so A is stored by rows.
 //
-// Idea      cp.async names a source and a target and does not wait: no registers for words in flight, no stores.
-// Base      14_register_double_buffer
-// Change    Fetch and store become one instruction for 16 bytes. as[row][k]; a float4 of it holds a row's next four
-//           steps, so the inner loop walks k in quads: 8 float4s of A, 16 of B, 512 FMAs. TILE_K is 32, twice 14's.
+// Idea      A float4 of A's tile is four steps of one row, in place of one step of four rows: as many loads, and a
+//           quarter of the copies. The registers that 14b freed hold four steps of B.
+// Base      14b_async_words
+// Change    as[row][k]; a float4 of it holds a row's next four steps, so the inner loop walks k in quads: 8 float4s of A,
+//           16 of B, 512 FMAs. The next quad is read across the barrier between k-tiles. Padding, no swizzle.
 // Limit     Issue slots: 512 FFMA, 24 LDS.128 and 19 others per quad, 92 %. If each LDS.128 costs three slots more,
 //           because it writes four registers: 512 / (555 + 72) = 82 % of the peak, 53 TFLOP/s (docs page).
-// Number    stall_barrier, predicted half of 14's, because a k-tile is twice as deep. No STS.
+// Number    Issue slots used, and stall_barrier.
 // Map       4 warps of 64 x 64; lane (lm, ln) of 8 x 4 computes rows lm + 8 r and columns 4 ln + 16 g + 0..3 of them.
 // Page      docs/stages/15_async_copies.md
 // Source    CUDA C++ Programming Guide, "Asynchronous Data Copies"; PTX ISA, cp.async. The arrangement is ours.
@@ -201,8 +201,8 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
 }
 
 constexpr gemm::StageInfo info = {
-    .idea = "tiles copied asynchronously, two ahead; A read four steps of k at a time",
-    .base = "14",
+    .idea = "as 14b, A copied by 16 bytes, too, so by rows; read four steps of k at a time",
+    .base = "14b",
     // A quad of a warp: 8 float4s of A and 16 of B, two cycles each, for 512 FMAs.
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512}; },
     .min_compute_capability = 80,

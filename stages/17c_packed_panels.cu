@@ -1,13 +1,13 @@
-// 17c packed panels: a first kernel copies A and B into panels, in the order in which blocks will read them, and
-// transposes A. Then all copies have 16 bytes, and a thread reads four outputs' words of A at once, as it does of B.
+// 17c packed panels: as 16b, and A is transposed when it is packed. A thread reads four outputs' words of A at once, as
+// it does of B, and needs the words of one step of k only.
 //
-// Idea      Packing moves 2 words per word, and the product reads each word many times. Goto and van de Geijn pack for
-//           a CPU's TLB and caches; here it helps cp.async, cache lines and registers.
-// Base      17b_stream_k
-// Change    pack(). A tile of A lies by steps of k: a thread reads 6 float4s per step for 128 FMAs, not 20 per 512, and
-//           holds no quads of A in registers. There is room for two steps' operands: a turn of the loop is two steps.
+// Idea      Quads hold 16 words of A and 64 of B in registers, because a thread gets four steps of a row together. By
+//           steps, it needs 8 words of A and 16 of B: registers for two steps. One is read while one is multiplied.
+// Base      16b_packed_copies
+// Change    pack() transposes A. A thread reads 6 float4s per step for 128 FMAs, not 24 per 512. A turn of the loop is
+//           two steps. Behind the last one lie zeros. Two k-tiles in shared memory suffice.
 // Limit     As 15: issue slots, and about three of them per LDS.128. Packing: 2 * 4 (m k + k n) bytes at 4 TB/s.
-// Number    TFLOP/s at 8192, and at 4095, 4097 and 5000, whose rows do not begin with cache lines.
+// Number    Registers, 252 in 16b. TFLOP/s at 8192.
 // Map       As 15, but rows in fours: lane (lm, ln) has rows 4 lm + 32 r + 0..3, columns 4 ln + 16 g + 0..3.
 // Page      docs/stages/17c_packed_panels.md
 // Source    Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34 (2008).
@@ -24,30 +24,33 @@ extern __shared__ __align__(16) float smem[];
 namespace {
 
 using namespace gemm::summit;
-constexpr int TILE_M = 128, TILE_N = 128, TILE_K = 32;             // of C per block; steps of k between barriers
-constexpr int WARP_M = 64, WARP_N = 64, LANES_M = 8, LANES_N = 4;  // of C per warp; how its lanes lie over that
-constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;    // outputs of a thread
+constexpr int TILE_M = 128, TILE_N = 128, TILE_K = 32;           // of C per block; steps of k between barriers
+constexpr int WARP_M = 64, WARP_N = 64;                          // of C per warp
+constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
+constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
 constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
+constexpr int BLOCKS = 2, STAGES = 2;                      // per SM; k-tiles in shared memory: one is read, one filled
+constexpr int ROW = TILE_M + TILE_N, TILE = TILE_K * ROW;  // words of a step of k: A's, then B's; of a k-tile
+constexpr unsigned SHARED_BYTES = (STAGES * TILE + ROW) * sizeof(float);  // and a row of zeros
 constexpr int FOURS = ROWS * COLS / 4, PART = FOURS * THREADS;  // float4s of a thread's outputs, and a block's
-constexpr int BLOCKS = 2, ROW = TILE_M + TILE_N;  // per SM; words of a step of k in shared memory: A's, then B's
-constexpr int TILE = TILE_K * ROW;                // two of these, one read, one filled; and a row of zeros
-constexpr unsigned SHARED_BYTES = (2 * TILE + ROW) * sizeof(float);
-static_assert(TILE_M == PANEL && TILE_N == PANEL && LANES_M * LANES_N == 32);
-__device__ int first_row(int thread), first_col(int thread), row_of(int i), col_of(int i);  // below
+static_assert(TILE_M == PANEL && TILE_N == PANEL && LANES_M * LANES_N == 32 && ROWS % 4 == 0 && COLS % 4 == 0);
 
 // A and B in panels. CUT: how many columns of the next step a turn of the loop computes.
 template <int CUT>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
           float* __restrict__ c, std::int64_t ldc, gemm::StreamK plan, bool wide, float4* __restrict__ parts) {
-  const int thread = threadIdx.x;
+  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+  // Lanes 1 apart share rows, lanes 2 apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
+  const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
+  const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
   for (int part = 0;; ++part) {
     int tile, first, end, tile_m, tile_n;
     if (!plan.segment<true>(blockIdx.x, part, tile, first, end) && part > 0) break;
-    if (part > 0) __syncthreads();  // nobody reads the last tile's words any more
+    if (part > 0) __syncthreads();  // all threads have finished reading the last tile's words
     plan.place(tile, tile_m, tile_n);
-    const int k_begin = first * TILE_K;
-    int left = min(k, end * TILE_K) - k_begin;  // steps that are not being copied yet
+    const int k_begin = first * TILE_K, k_end = min(k, end * TILE_K);
+    int left = k_end - k_begin;  // steps of k whose copies have not started
 
     // A warp copies 128 words of a step of A, and of B.
     constexpr int STRIDE = THREADS / (PANEL / 4);
@@ -77,14 +80,16 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 
     float sum[ROWS][COLS] = {};
     alignas(16) float x[2][ROWS], y[2][COLS];  // of a step of k, and of the next
-    const float *const a_lane = smem + first_row(thread), *const b_lane = smem + TILE_M + first_col(thread);
-    const auto read = [&](int u, const float* a_at, const float* b_at) {
+    const float *const a_lane = smem + warp_row + 4 * lm, *const b_lane = smem + TILE_M + warp_col + 4 * ln;
+    const auto read_a = [&](float(&to)[ROWS], const float* from) {
 #pragma unroll
       for (int r = 0; r < ROWS; r += 4)
-        *reinterpret_cast<float4*>(&x[u % 2][r]) = *reinterpret_cast<const float4*>(a_at + r * LANES_M);
+        *reinterpret_cast<float4*>(&to[r]) = *reinterpret_cast<const float4*>(from + r * LANES_M);
+    };
+    const auto read_b = [&](float(&to)[COLS], const float* from) {
 #pragma unroll
       for (int g = 0; g < COLS; g += 4)
-        *reinterpret_cast<float4*>(&y[u % 2][g]) = *reinterpret_cast<const float4*>(b_at + g * LANES_N);
+        *reinterpret_cast<float4*>(&to[g]) = *reinterpret_cast<const float4*>(from + g * LANES_N);
     };
     // Column by column, to and fro over the rows: an FFMA shares a word with the one before it, which need not be read
     // from the register banks again.
@@ -110,7 +115,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     int rounds = end - first, buffer = 0;
     int at = rounds > 0 ? 0 : 2 * TILE;
     const float *a_at = a_lane + at, *b_at = b_lane + at;
-    read(0, a_at, b_at);
+    read_a(x[0], a_at);
+    read_b(y[0], b_at);
     multiply(0, 0, CUT);
     const auto turn = [&](auto last_of_round) {
 #pragma unroll
@@ -123,7 +129,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
           a_at = a_lane + at;
           b_at = b_lane + at;
         }
-        read(u + 1, a_at, b_at);
+        read_a(x[(u + 1) % 2], a_at);
+        read_b(y[(u + 1) % 2], b_at);
         multiply(u, CUT, COLS);
         multiply(u + 1, 0, CUT);
       }
@@ -139,22 +146,23 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
 
     // A complete tile goes to C. A part goes to the workspace, in an order that suits the threads; a worker has at most
-    // two, where its rounds begin and where they end. All of this is found out again, so that no registers hold it
-    // meanwhile.
+    // two, where its rounds begin and where they end. All of this is computed again, so that no registers hold it
+    // during the loop.
 #ifdef __CUDACC__
     asm volatile("" : "+r"(part));
 #endif
     plan.segment<true>(blockIdx.x, part, tile, first, end);
     plan.place(tile, tile_m, tile_n);
     const bool complete = first == 0 && end == plan.rounds;
-    const int row0 = tile_m * TILE_M + first_row(thread), col0 = tile_n * TILE_N + first_col(thread);
+    const int row0 = tile_m * TILE_M + warp_row + 4 * lm, col0 = tile_n * TILE_N + warp_col + 4 * ln;
     float4* const to = parts + gemm::part_at(blockIdx.x, part > 0) * PART + thread;
 #pragma unroll
     for (int i = 0; i < FOURS; ++i) {
+      const int r = i / (COLS / 4), g = i % (COLS / 4) * 4;
+      const int row = row0 + r / 4 * (4 * LANES_M) + r % 4, col = col0 + g * LANES_N;
       // Scaled here in both cases, for 17b's reason.
-      const float* const s = &sum[i / (COLS / 4)][i % (COLS / 4) * 4];
-      const float4 four = make_float4(alpha * s[0], alpha * s[1], alpha * s[2], alpha * s[3]);
-      const int row = row0 + row_of(i), col = col0 + col_of(i);
+      const float4 four =
+          make_float4(alpha * sum[r][g], alpha * sum[r][g + 1], alpha * sum[r][g + 2], alpha * sum[r][g + 3]);
       if (!complete)
         to[i * THREADS] = four;
       else if (row < m)
@@ -163,28 +171,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   }
 }
 
-// Where in its tile a thread's outputs begin, and where its i-th float4 lies from there. Lanes 1 apart share rows,
-// lanes 2 apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
-__device__ int first_row(int thread) {
-  const int lane = thread % 32;
-  return thread / 32 / (TILE_N / WARP_N) * WARP_M + 4 * (lane / 2 % 2 + lane / 8 * 2);
-}
-__device__ int first_col(int thread) {
-  const int lane = thread % 32;
-  return thread / 32 % (TILE_N / WARP_N) * WARP_N + 4 * (lane % 2 + lane / 4 % 2 * 2);
-}
-__device__ int row_of(int i) {
-  const int row = i / (COLS / 4);
-  return row / 4 * 4 * LANES_M + row % 4;
-}
-__device__ int col_of(int i) {
-  return i % (COLS / 4) * 4 * LANES_N;
-}
-
 // As 17b: C of the tiles that several workers have parts of, added in the order of k.
 __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int64_t ldc, gemm::StreamK plan, bool wide,
                        const float4* __restrict__ parts) {
-  const int tile = blockIdx.x / FOURS, four = blockIdx.x % FOURS, thread = threadIdx.x;
+  const int tile = blockIdx.x / FOURS, four = blockIdx.x % FOURS, thread = threadIdx.x, lane = thread % 32;
   const int begin = tile * plan.rounds;
   const int from = plan.shares().worker_of(begin), to = plan.shares().worker_of(begin + plan.rounds - 1);
   if (from == to) return;  // it had the whole tile, and has stored it
@@ -200,38 +190,47 @@ __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int
   }
   int tile_m, tile_n;
   plan.place(tile, tile_m, tile_n);
-  const int row = tile_m * TILE_M + first_row(thread) + row_of(four);
-  const int col = tile_n * TILE_N + first_col(thread) + col_of(four);
+  const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
+  const int warp_row = thread / 32 / (TILE_N / WARP_N) * WARP_M, warp_col = thread / 32 % (TILE_N / WARP_N) * WARP_N;
+  const int r = four / (COLS / 4), g = four % (COLS / 4) * 4;
+  const int row0 = tile_m * TILE_M + warp_row + 4 * lm, col0 = tile_n * TILE_N + warp_col + 4 * ln;
+  const int row = row0 + r / 4 * (4 * LANES_M) + r % 4, col = col0 + g * LANES_N;
   if (row < m) gemm::store_scaled4(c + row * ldc + col, n - col, wide, sum, beta);
 }
 
-std::size_t part_words() {  // two parts a worker, and never more workers than places
+std::size_t part_words() {  // two parts per worker, and at most as many workers as resident blocks
   return 2ull * gemm::device_limits().multiprocessors * BLOCKS * TILE_M * TILE_N;
 }
 
 template <int CUT>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const gemm::StreamK plan =
-      gemm::stream_k(gemm::ceil_div(p.m, TILE_M), gemm::ceil_div(p.n, TILE_N), gemm::ceil_div(p.depth(), TILE_K),
-                     gemm::device_limits().multiprocessors * BLOCKS);
-  const int tiles = plan.tiles_m * plan.tiles_n, k = p.depth();
-  if (tiles == 0) return gemm::Status::ok();
+  const int k = p.depth();
+  const gemm::StreamK plan = gemm::stream_k(gemm::ceil_div(p.m, TILE_M), gemm::ceil_div(p.n, TILE_N),
+                                            gemm::ceil_div(k, TILE_K), gemm::device_limits().multiprocessors * BLOCKS);
+  if (plan.blocks() == 0) return gemm::Status::ok();
   float4* const parts = reinterpret_cast<float4*>(p.workspace);
   float* const panels = p.workspace + part_words();
   const Packing a{p.a, p.lda, p.m, panels}, b{p.b, p.ldb, p.n, panels + packed_words(p.m, k)};
   const unsigned pack_blocks = pack_a_blocks(p.m, k) + pack_b_blocks(p.n, k);
   const bool wide = gemm::has_aligned_rows(p.c, p.ldc);
-  if (k > 0) {
-    const gemm::Status status =
-        gemm::launch(pack, {.grid = pack_blocks, .block = {32, PACK_ROWS}, .stream = stream}, a, b, k);
-    if (!status) return status;
-  }
-  const gemm::Status status = gemm::launch(
-      sgemm<CUT>, {.grid = plan.blocks(), .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream}, p.m, p.n,
-      k, p.alpha, a.to, b.to, p.beta, p.c, p.ldc, plan, wide, parts);
+  gemm::Status status = gemm::Status::ok();
+  if (k > 0)
+    status =
+        gemm::launch(pack<false>, {.grid = pack_blocks, .block = {32, PACK_ROWS}, .stream = stream}, a, b, p.depth());
+  if (!status) return status;
+  const auto kernel = sgemm<CUT>;
+  status =
+      gemm::launch(kernel, {.grid = plan.blocks(), .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream},
+                   p.m, p.n, k, p.alpha, a.to, b.to, p.beta, p.c, p.ldc, plan, wide, parts);
   if (!status || plan.workers == 0) return status;
   return gemm::launch(reduce, {.grid = static_cast<unsigned>(plan.shared) * FOURS, .block = THREADS, .stream = stream},
                       p.m, p.n, p.beta, p.c, p.ldc, plan, wide, parts);
+}
+
+std::size_t workspace_bytes(const gemm::Problem& problem) {
+  const gemm::SgemmProblem p = problem;
+  const int k = p.depth();
+  return sizeof(float) * (part_words() + packed_words(p.m, k) + packed_words(p.n, k));
 }
 
 constexpr gemm::Variant variants[] = {
@@ -239,18 +238,14 @@ constexpr gemm::Variant variants[] = {
 };
 
 constexpr gemm::StageInfo info = {
-    .idea = "17b; A and B packed into panels, A transposed; two steps of k a turn of the loop",
-    .base = "17b",
+    .idea = "16b with A transposed when it is packed; one step of k is read while another is multiplied",
+    .base = "16b",
     // A step of a warp: 6 float4s of a thread, two cycles each, for 128 FMAs. And pack() reads each word of A once.
     .l1_cycles =
         [](const gemm::SgemmProblem& p) { return gemm::L1Cycles{.shared = 6.0 * 2 / 128 + 1.0 / std::max(p.n, 1)}; },
     .min_compute_capability = 80,
     .launch = launch<0>,
-    .workspace_bytes =
-        [](const gemm::Problem& problem) {
-          const gemm::SgemmProblem p = problem;
-          return sizeof(float) * (part_words() + packed_words(p.m, p.depth()) + packed_words(p.n, p.depth()));
-        },
+    .workspace_bytes = workspace_bytes,
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

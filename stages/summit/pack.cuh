@@ -1,4 +1,4 @@
-// Stages 17c and 18: A and B copied into panels, A transposed.
+// Stages 16b, 17c and 18: A and B copied into panels; A transposed, or in quads of four steps of k.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,6 +17,9 @@ struct Packing {
   float* to;
 };
 constexpr int PANEL = 128;
+__host__ __device__ constexpr int whole_quads(int k) {
+  return (k + 3) / 4 * 4;
+}
 inline std::size_t packed_words(int width, int k) {
   return static_cast<std::size_t>(ceil_div(width, PANEL)) * PANEL * k;
 }
@@ -30,26 +33,33 @@ __host__ __device__ inline int pack_a_blocks(int m, int k) {
 __host__ __device__ inline int pack_b_blocks(int n, int k) {
   return ceil_div(n, PANEL) * ceil_div(k, PACK_B_ROWS);
 }
+
+// QUADS: not transposed. Four steps of k of 128 rows of A, each row's together; panels have whole quads then, B's, too.
+template <bool QUADS>
 static __global__ void pack(Packing a, Packing b, int k) {
-  __shared__ float words[32][33];
+  __shared__ float words[32][QUADS ? 36 : 33];  // by rows, or transposed: without bank conflicts
   const int x = threadIdx.x, y = threadIdx.y, a_blocks = pack_a_blocks(a.width, k);
+  const int steps = QUADS ? whole_quads(k) : k;
   if (static_cast<int>(blockIdx.x) < a_blocks) {
     const int across = ceil_div(k, 32), row = blockIdx.x / across * 32, col = blockIdx.x % across * 32;
 #pragma unroll
     for (int i = 0; i < 32; i += PACK_ROWS) {
       const bool inside = row + y + i < a.width && col + x < k;
-      words[x][y + i] = inside ? a.from[(row + y + i) * a.ld + col + x] : 0.0f;
+      (QUADS ? words[y + i][x] : words[x][y + i]) = inside ? a.from[(row + y + i) * a.ld + col + x] : 0.0f;
     }
     __syncthreads();
-    float* const to = a.to + (static_cast<std::size_t>(row / PANEL) * k + col) * PANEL + row % PANEL + x;
+    float* const to =
+        a.to + (static_cast<std::size_t>(row / PANEL) * steps + col) * PANEL + (QUADS ? 4 : 1) * (row % PANEL) + x;
 #pragma unroll
     for (int i = 0; i < 32; i += PACK_ROWS) {
-      if (col + y + i < k) to[(y + i) * PANEL] = words[y + i][x];
+      const int step = QUADS ? 4 * y : y + i;
+      if (col + step < k)
+        to[step * PANEL + (QUADS ? 4 * i : 0)] = QUADS ? words[i + x / 4][step + x % 4] : words[step][x];
     }
   } else {
     const int block = blockIdx.x - a_blocks, down = ceil_div(k, PACK_B_ROWS);
     const int col = block / down * PANEL + x, row = block % down * PACK_B_ROWS + y;
-    float* const to = b.to + (static_cast<std::size_t>(block / down) * k + row) * PANEL + x;
+    float* const to = b.to + (static_cast<std::size_t>(block / down) * steps + row) * PANEL + x;
     float words_of_b[PACK_B_ROWS / PACK_ROWS][PANEL / 32];
 #pragma unroll
     for (int i = 0; i < PACK_B_ROWS; i += PACK_ROWS) {
@@ -62,7 +72,7 @@ static __global__ void pack(Packing a, Packing b, int k) {
     for (int i = 0; i < PACK_B_ROWS; i += PACK_ROWS) {
 #pragma unroll
       for (int j = 0; j < PANEL; j += 32) {
-        if (row + i < k) to[i * PANEL + j] = words_of_b[i / PACK_ROWS][j / 32];
+        if (row + i < steps) to[i * PANEL + j] = words_of_b[i / PACK_ROWS][j / 32];
       }
     }
   }

@@ -281,7 +281,7 @@ class Stepper(unittest.TestCase):
             self.assertEqual(browser.faults_of_texts(page, 14), [])
             self.go(page, "sgemm/04")
             letters = "document.querySelector('#notes img').getBoundingClientRect().width / DATA.figures['{}'].width"
-            letters = page.evaluate(letters.format("map_04_conflict_free.svg")) * 10 * 0.75  # 10 units high
+            letters = page.evaluate(letters.format("map_02_coalesced.svg")) * 10 * 0.75  # 10 units high
             self.assertGreaterEqual(letters, 14)
 
     def test_a_phone_has_one_column(self):

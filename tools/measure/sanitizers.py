@@ -25,7 +25,7 @@ TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 AWKWARD = "--m 131 --n 257 --k 67 --lda 71 --ldb 260 --ldc 259 --offset 1 --alpha 1.5 --beta -0.5".split()
 # Few tiles, each the work of several blocks, in the stages that do so.
 DEEP = "--m 130 --n 140 --k 520".split()
-IN_PARTS = {"17b", "17c", "18", "03b", "10", "11"}
+IN_PARTS = {"16b", "17b", "17c", "18", "03b", "10", "11"}
 AWKWARD_TALL = "--m 13 --n 37 --k 1003 --lda 17 --ldb 40 --ldc 39 --offset 1 --alpha 1.5 --beta -0.5 --type z".split()
 
 

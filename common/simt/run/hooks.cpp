@@ -192,7 +192,10 @@ void __tsan_atomic_thread_fence(int) {
 void __tsan_atomic_signal_fence(int) {}
 
 void __sanitizer_cov_trace_pc() {
-  if (simt::Block* const block = simt::inspected_block) block->count_basic_block(HERE);
+  if (simt::Block* const block = simt::inspected_block) {
+    simt::KeptLock::give_if_asked();  // here, because a loop may go on for long without an access
+    block->count_basic_block(HERE);
+  }
 }
 
 // -fsanitize=bounds: an index beyond its array, whose type g++ knows. The address alone might lie in a neighbour.

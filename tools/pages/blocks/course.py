@@ -75,7 +75,7 @@ WEEKS: list[tuple[str, tuple[str, ...], tuple[str, ...], str]] = [
     ),
     (
         "overlap",
-        ("stages/14_register_double_buffer", "stages/15_async_copies"),
+        ("stages/14_register_double_buffer", "stages/14b_async_words", "stages/15_async_copies"),
         ("sgemm/06_double_buffer",),
         "./lab diff 15 --html diff.html",
     ),

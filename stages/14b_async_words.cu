@@ -1,0 +1,175 @@
+// 14b asynchronous words: k-tiles go from global to shared memory without passing through registers. Two k-tiles are in
+// flight while a third is multiplied. A is transposed on the way: each copy moves one word, to where 14 stores it.
+//
+// Idea      cp.async names a source and a target and does not wait: no registers for words in flight, no stores.
+// Base      14_register_double_buffer
+// Change    Fetch and store become one instruction. Shared memory has room for three k-tiles of 32 steps. A copy of four
+//           words cannot transpose, so A's copies have 4 bytes: 32 for a thread and k-tile, and 8 of 16 bytes for B.
+// Limit     Issue slots: per 32 steps of k 4096 FFMA, 198 LDS.128, 40 copies and 276 others, 89 %. If each LDS.128 costs
+//           three slots more, 79 % of the peak, 52 TFLOP/s. A copy of 4 bytes may cost more than its slot.
+// Number    stall_barrier, predicted half of 14's, because a k-tile is twice as deep. STS: none.
+// Map       As 12: 4 warps of 64 x 64; lane (lm, ln) of 8 x 4 has rows 4 lm + 32 r + 0..3, columns 4 ln + 16 g + 0..3.
+// Page      docs/stages/14b_async_words.md
+// Source    CUDA C++ Programming Guide, "Asynchronous Data Copies"; PTX ISA, cp.async. The arrangement is ours.
+#include "common/kernel/ptx.cuh"
+#include "common/kernel/vector.cuh"
+#include "common/stage.cuh"
+
+extern __shared__ __align__(16) float smem[];
+
+namespace {
+
+constexpr int TILE_M = 128, TILE_N = 128, TILE_K = 32;           // of C per block; steps of k between barriers
+constexpr int WARP_M = 64, WARP_N = 64;                          // of C per warp
+constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
+constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
+constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
+constexpr int STAGES = 3;  // k-tiles in shared memory: one is read, two are in flight
+constexpr int A_TILE = TILE_K * TILE_M, B_TILE = TILE_K * TILE_N;
+constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
+constexpr int A_WIDE = 8;  // steps of k that a warp copies of a row of A: 32 bytes, a sector; of four rows at a time
+static_assert(LANES_M * LANES_N == 32 && ROWS % 4 == 0 && COLS % 4 == 0 && TILE_K % A_WIDE == 0);
+
+// As in 13b, row r of A's tile lies at r ^ swizzle(k). The words that a warp copies at a time get different banks.
+__device__ constexpr int swizzle(int k) {
+  return k % A_WIDE * (32 / A_WIDE);
+}
+
+// VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4.
+template <bool VECTOR>
+__global__ void __launch_bounds__(THREADS, 2)
+    sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, unsigned lda, const float* __restrict__ b,
+          unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_n) {
+  float* const as = smem;                    // [STAGES][TILE_K][TILE_M]
+  float* const bs = smem + STAGES * A_TILE;  // [STAGES][TILE_K][TILE_N]
+  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+  // Lanes 1 apart share rows, lanes 2 apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
+  const int lm = lane / 2 % LANES_M, ln = lane / 16 * 2 + lane % 2;
+  const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
+  const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
+
+  // Copies. A thread takes a word of every A_STEP-th row of A's tile, and WORDS words of every B_STEP-th of B's.
+  constexpr int WORDS = VECTOR ? 4 : 1;
+  constexpr int A_STEP = THREADS / A_WIDE, B_STEP = THREADS / (TILE_N / WORDS);
+  const int a_k = thread % A_WIDE, a_row = thread / A_WIDE;
+  const int b_col = thread % (TILE_N / WORDS) * WORDS, b_k = thread / (TILE_N / WORDS);
+  // Outside the matrices the last row and the last columns are copied instead; their results are not stored.
+  const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
+  const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + a_k;
+  const float* b_from = b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(b_k) * ldb;
+  int left = k;  // steps of k whose copies have not started
+  const auto copy = [](float* to, const float* from, int words) {
+    if constexpr (VECTOR) {
+      gemm::ptx::cp_async_cg(to, from, 4 * words);
+    } else {
+      gemm::ptx::cp_async_ca<4>(to, from, 4 * words);
+    }
+  };
+  const auto fetch = [&](int stage) {  // zeros behind the end of k
+    float* a_to = as + stage * A_TILE + a_k * TILE_M;
+    float* b_to = bs + stage * B_TILE + b_k * TILE_N + b_col;
+#pragma unroll
+    for (int i = 0; i < TILE_M; i += A_STEP) {
+      const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
+      const float* const from = a_from + row * lda;
+#pragma unroll
+      for (int s = 0; s < TILE_K; s += A_WIDE) {
+        const int at = s * TILE_M + ((a_row + i) ^ swizzle(a_k));
+        gemm::ptx::cp_async_ca<4>(a_to + at, from + s, a_k + s < left ? 4 : 0);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < TILE_K; i += B_STEP)
+      copy(b_to + i * TILE_N, b_from + static_cast<std::size_t>(i) * ldb, b_k + i < left ? WORDS : 0);
+    gemm::ptx::cp_async_commit();
+    a_from += TILE_K;
+    b_from += static_cast<std::size_t>(ldb) * TILE_K;
+    left -= TILE_K;
+  };
+
+  alignas(16) float a_part[2][ROWS], b_part[2][COLS];  // of even and of odd steps
+  const float* const a_lane = as + warp_row;
+  const float* const b_lane = bs + warp_col + 4 * ln;
+  const auto read = [&](int stage, int i) {
+#pragma unroll
+    for (int r = 0; r < ROWS; r += 4)
+      *reinterpret_cast<float4*>(&a_part[i % 2][r]) = *reinterpret_cast<const float4*>(
+          a_lane + stage * A_TILE + i * TILE_M + ((4 * lm) ^ swizzle(i)) + r * LANES_M);
+#pragma unroll
+    for (int g = 0; g < COLS; g += 4)
+      *reinterpret_cast<float4*>(&b_part[i % 2][g]) =
+          *reinterpret_cast<const float4*>(b_lane + stage * B_TILE + i * TILE_N + g * LANES_N);
+  };
+
+  float sum[ROWS][COLS] = {};
+  fetch(0);
+  fetch(1);
+  int current = 0, free = 2;  // the k-tile being read, and the next to fill
+#pragma unroll 1
+  for (int k0 = 0; k0 < k; k0 += TILE_K) {
+    gemm::ptx::cp_async_wait<1>();  // for all but the latest
+    __syncthreads();                // all copies of this k-tile have arrived; no thread reads the one before it
+    fetch(free);
+    free = free + 1 < STAGES ? free + 1 : 0;
+    read(current, 0);
+#pragma unroll 8
+    for (int i = 0; i < TILE_K; ++i) {
+      if (i + 1 < TILE_K) read(current, i + 1);
+        // Column by column, to and fro over the rows: an FFMA shares a word with the one before it, which need not be
+        // read from the register banks again.
+#pragma unroll
+      for (int f = 0; f < ROWS * COLS; ++f) {
+        const int col = f / ROWS, r = col % 2 ? ROWS - 1 - f % ROWS : f % ROWS;
+        sum[r][col] += a_part[i % 2][r] * b_part[i % 2][col];
+      }
+    }
+    current = current + 1 < STAGES ? current + 1 : 0;
+  }
+
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+    const int row = tile_row + warp_row + 4 * lm + r / 4 * (4 * LANES_M) + r % 4;
+#pragma unroll
+    for (int g = 0; g < COLS; g += 4) {
+      const int col = tile_col + warp_col + 4 * ln + g * LANES_N;
+      float* out = c + row * ldc + col;
+      if (VECTOR && beta == 0.0f && row < m && col < n) {
+        *reinterpret_cast<float4*>(out) =
+            make_float4(alpha * sum[r][g], alpha * sum[r][g + 1], alpha * sum[r][g + 2], alpha * sum[r][g + 3]);
+        continue;
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (row < m && col + i < n)
+          out[i] = beta == 0.0f ? alpha * sum[r][g + i] : alpha * sum[r][g + i] + beta * out[i];
+      }
+    }
+  }
+}
+
+gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  // 32 bits, because 64-bit products in the addresses cost the loop several percent: docs page.
+  if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
+  const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
+  const bool vector = gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) &&
+                      gemm::has_aligned_rows(p.c, p.ldc) && p.n % 4 == 0;
+  return gemm::launch(vector ? sgemm<true> : sgemm<false>,
+                      {.grid = static_cast<unsigned>(tiles_m) * tiles_n,
+                       .block = THREADS,
+                       .dynamic_shared = SHARED_BYTES,
+                       .stream = stream},
+                      p.m, p.n, p.depth(), p.alpha, p.a, static_cast<unsigned>(p.lda), p.b,
+                      static_cast<unsigned>(p.ldb), p.beta, p.c, p.ldc, tiles_n);
+}
+
+constexpr gemm::StageInfo info = {
+    .idea = "tiles copied asynchronously, two ahead; A transposed word by word",
+    .base = "14",
+    // A step of a warp: 6 float4s of a thread, two cycles each, for 128 FMAs.
+    .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 6.0 * 2 / 128}; },
+    .min_compute_capability = 80,
+    .launch = launch,
+};
+const gemm::Registration registration{__FILE__, info};
+
+}  // namespace
