@@ -3,9 +3,10 @@
 import re
 import sys
 
-from tools.repository import CPU, GPU, Json, newest, read_json, read_json_if_there, relative, stage_file, stages
+from tools.repository import CPU, GPU, SINCE, Json, newest, read_json, read_json_if_there, relative, stage_file, stages
 
 LADDER, CALIBRATION = (GPU / f"{name}.json" for name in ("sgemm", "calibration"))
+NEW_RUNGS = SINCE / "sgemm_new_rungs.json"  # stages that the ladder's run does not have, beside their neighbours
 COUNTERS = newest(GPU / "counters.json")
 MAPS = CPU / "thread_maps.json"
 COUNTED = CPU / "counts.json"  # by the CPU executor, on any machine
@@ -79,6 +80,7 @@ class Data:
         self.loop = read_json_if_there(CPU / "loop.json")
         # One table, one run: what the ladder's run does not have is not measured, whatever other runs have of it.
         self.results = by_stage_and_shape(self.ladder)
+        self.since = read_json_if_there(NEW_RUNGS)
         self.ids = list(dict.fromkeys(r["stage"] for r in self.ladder["results"]))
         self.ceilings = self.ladder["ceilings"]
         self.missing = []  # marks that have no numbers yet
@@ -90,9 +92,15 @@ class Data:
         wanted = number if "/" in number else f"sgemm/{number}"
         return next(i for i in self.registry if i.split("_")[0] == wanted)
 
-    def result(self, number: str, shape: str) -> Json:
-        """A result with a time; NotMeasured if the stage, or this shape of it, has none."""
-        found = self.results.get((self.stage(number), full_shape(shape)))
+    def run_of(self, *numbers: str) -> Json:
+        """The ladder's run; or the one that has new stages and their neighbours, if one of these is new."""
+        return self.since if self.since and any(self.stage(each) not in self.ids for each in numbers) else self.ladder
+
+    def result(self, number: str, shape: str, run: Json | None = None) -> Json:
+        """A result with a time, of a run, or of the one that has the stage; NotMeasured if this shape of it has none."""
+        run = run or self.run_of(number)
+        results = self.results if run is self.ladder else by_stage_and_shape(run)
+        found = results.get((self.stage(number), full_shape(shape)))
         known = {full_shape(s) for s in CUBES + SKEWED} | {s for _, s in self.results}
         if not found and full_shape(shape) not in known:
             raise KeyError(shape)
@@ -117,8 +125,8 @@ class Data:
                 return r
         raise NotMeasured("")
 
-    def speed(self, stage: str, shape: str) -> float:
-        return self.result(stage, shape)["gflops"]
+    def speed(self, stage: str, shape: str, run: Json | None = None) -> float:
+        return self.result(stage, shape, run)["gflops"]
 
     def variant_speed(self, which: str, shape: str) -> float:
         number, _, name = which.partition(":")

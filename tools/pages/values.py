@@ -200,9 +200,12 @@ def probe_code(data: Data, probe: str, kernel: str, what: str) -> str:
 
 
 def ratio(data: Data, a: str, b: str, shape: str) -> str:
-    """Of b's speed to a's. Where one is a variant, both come from the run of the variants, so that the card is one."""
-    speed = data.variant_speed if ":" in a + b else data.speed
-    return f"{speed(b, shape) / speed(a, shape):.2f}"
+    """Of b's speed to a's. Both come from one run, so that the card is one: where one is a variant, from that of the
+    variants; where one is new, from that of the new stages."""
+    if ":" in a + b:
+        return f"{data.variant_speed(b, shape) / data.variant_speed(a, shape):.2f}"
+    run = data.run_of(a, b)
+    return f"{data.speed(b, shape, run) / data.speed(a, shape, run):.2f}"
 
 
 def counter(data: Data, stage: str, size: str, name: str) -> str:

@@ -1,6 +1,15 @@
 """The ladder's tables: all stages, the ceilings, a stage at all sizes."""
 
-from tools.pages.data import CUBES, HEADLINE, SKEWED, Data, NotMeasured, full_shape, shape_of
+from tools.pages.data import (
+    CUBES,
+    HEADLINE,
+    SKEWED,
+    Data,
+    NotMeasured,
+    by_stage_and_shape,
+    full_shape,
+    shape_of,
+)
 from tools.pages.records.bounds import ladder_of, predicted
 from tools.pages.records.launches import product_launch, shared_bytes
 from tools.repository import Json
@@ -77,9 +86,10 @@ def counted_range(data: Data, result: Json) -> str:
 
 
 def block_measured(data: Data, stage: str) -> list[str]:
-    rows, last = [], None
+    rows, last, run = [], None, data.run_of(stage)
+    there = by_stage_and_shape(run)
     for size in CUBES:
-        if (data.stage(stage), full_shape(size)) not in data.results:
+        if (data.stage(stage), full_shape(size)) not in there:
             continue
         try:
             r = data.result(stage, size)
@@ -118,7 +128,7 @@ def block_measured(data: Data, stage: str) -> list[str]:
         rows,
     ) + [
         "",
-        f"{data.ladder['device']}, commit {data.ladder['commit']}; {launch['registers']} registers a thread, "
+        f"{run['device']}, commit {run['commit']}; {launch['registers']} registers a thread, "
         f"{shared_bytes(launch)} bytes of shared memory a block, {launch['local_bytes']} bytes spilled{kernels}"
         + (f"; SM clock {state['sm_mhz_min']} to {state['sm_mhz_max']} MHz while timing {size}." if state else "."),
     ]
@@ -126,7 +136,7 @@ def block_measured(data: Data, stage: str) -> list[str]:
 
 def block_required(data: Data, stage: str) -> list[str]:
     """The shapes that the summit is judged by."""
-    rows = []
+    rows, run = [], data.run_of(stage)
     for shape in CUBES + SKEWED:
         try:
             r = data.result(stage, shape)
@@ -139,7 +149,7 @@ def block_required(data: Data, stage: str) -> list[str]:
         raise NotMeasured("")
     return table(["M = N = K, or M x N x K", "cuBLAS, TFLOP/s", f"stage {stage}, TFLOP/s", "ratio"], rows) + [
         "",
-        f"{data.ladder['device']}, commit {data.ladder['commit']}, alternately with cuBLAS, checked.",
+        f"{run['device']}, commit {run['commit']}, alternately with cuBLAS, checked.",
     ]
 
 
