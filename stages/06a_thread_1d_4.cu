@@ -1,16 +1,16 @@
-// 06a 1-D thread tile, 4 elements: a thread computes four elements of a column of C and reads each word of B once for
-// all four. Inputs that do not fill whole tiles are first copied and zero-padded, so the loop needs no bounds checks.
+// 06a 1-D thread tile, 4 elements: as 05b, but inputs that do not fill whole tiles are first copied and surrounded with
+// zeros. So every tile is whole, and the loop needs no bounds checks.
 //
-// Idea      One word of B stays in a register and meets ROWS words of A: ROWS + 1 words for ROWS FMAs.
-// Base      05_thread_2x2
-// Change    4 x 1 elements per thread, not 2 x 2; zero-padded inputs, no bounds checks; `#pragma unroll` in full.
-// Limit     Shared memory. A step of k: 1 cycle for B, 4 for A (each word the same for all lanes): 5 for 4 FMAs, 1.25.
-//           nvcc merges two or four steps of A into one load, which leaves half a cycle of each: 3 for 4 FMAs, 0.75.
-// Number    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld per warp-wide FMA: 0.75, and 1.25 in the variant unroll=1.
+// Idea      A bounds check costs instructions in every k-tile, inside the matrix, too. A copy costs bytes, but only once.
+// Base      05b_column_strip
+// Change    A kernel before the product pads A and B with zeros where they have edges; the product's loads have no bounds
+//           checks. (C is not padded: its check runs once per element, not in the loop.)
+// Limit     Shared memory, as in 05b. A step of k: 1 cycle for B, 4 for A (each word the same for all lanes): 5 for 4
+//           FMAs, 1.25. nvcc merges two or four steps of A into one load: 3 for 4 FMAs, 0.75.
+// Number    smsp__inst_executed per warp-wide FMA: 1.95 as compiled, and 2.55 in the variant `guarded`, which is 05b.
 // Map       block (32, 8); threadIdx.x is the column, threadIdx.y the first row; the others are THREADS_Y = 8 apart.
 // Page      docs/stages/06a_thread_1d_4.md
 // Source    "SGEMM on Pascal", kernel 5: its text, which has 4 elements per thread (its title has 8: 06b).
-#include "common/kernel/pad.cuh"
 #include "common/stage.cuh"
 
 namespace {
@@ -21,6 +21,16 @@ constexpr int ROWS = 4;                   // elements of C per thread
 constexpr int TILE_M = THREADS_Y * ROWS;  // rows of C per block
 static_assert(TILE == 32, "a warp is one row of the tile");
 static_assert(TILE % THREADS_Y == 0, "the threads fill B's tile in whole rounds");
+
+// Writes to_rows x to_cols words of `to`: those of `from` where it has one, which is rows x cols, and zeros elsewhere.
+__global__ void __launch_bounds__(TILE* THREADS_Y)
+    pad(int rows, int cols, const float* __restrict__ from, std::int64_t ld, int to_rows, int to_cols,
+        float* __restrict__ to, std::int64_t ld_to, int tiles_n) {
+  const int row = blockIdx.x / tiles_n * TILE + threadIdx.y, col = blockIdx.x % tiles_n * TILE + threadIdx.x;
+  if (col >= to_cols) return;
+  for (int y = row; y < min(row + TILE, to_rows); y += THREADS_Y)
+    to[y * ld_to + col] = y < rows && col < cols ? from[y * ld + col] : 0.0f;
+}
 
 // Where bounds are checked: nowhere, because the inputs are padded; at each load, as in 05; once per thread for all its
 // loads, so that the lanes of a warp may branch differently; once per block, so that all its threads branch alike.
@@ -78,36 +88,49 @@ gemm::Status multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
                       p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
 }
 
-// A's copy has whole tiles of TILE_M x TILE, B's of TILE x TILE; B's begins where A's ends.
-template <int UNROLL>
-gemm::Status pad_and_multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const int m = gemm::round_up(p.m, TILE_M), n = gemm::round_up(p.n, TILE),
-            k = gemm::round_up(p.depth(), TILE);  // k = 0 if alpha = 0: nothing is copied
-  gemm::SgemmProblem padded = p;
-  padded.k = k;
-  if (m != p.m || k != p.depth()) {
-    padded.a = p.workspace, padded.lda = k;
-    const auto status = gemm::copy_padded(p.m, p.depth(), p.a, p.lda, p.workspace, m, k, stream);
-    if (!status) return status;
-  }
-  if (k != p.depth() || n != p.n) {
-    float* const copy = p.workspace + static_cast<std::size_t>(m) * k;
-    padded.b = copy, padded.ldb = n;
-    const auto status = gemm::copy_padded(p.depth(), p.n, p.b, p.ldb, copy, k, n, stream);
-    if (!status) return status;
-  }
-  return multiply<Guard::none, UNROLL>(padded, stream);
+gemm::Status launch_pad(int rows, int cols, const float* from, std::int64_t ld, int to_rows, int to_cols, float* to,
+                        std::int64_t ld_to, cudaStream_t stream) {
+  const int tiles_m = gemm::ceil_div(to_rows, TILE), tiles_n = gemm::ceil_div(to_cols, TILE);
+  return gemm::launch(pad,
+                      {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {TILE, THREADS_Y}, .stream = stream},
+                      rows, cols, from, ld, to_rows, to_cols, to, ld_to, tiles_n);
 }
 
-// As the source does, whether or not there are edges: A, B and C are copied with zeros, and C is copied back.
-gemm::Status pad_all_and_multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  return gemm::multiply_padded(p, TILE_M, TILE, TILE, multiply<Guard::none, TILE>, stream);
+constexpr int round_up(int size, int multiple) {
+  return gemm::ceil_div(size, multiple) * multiple;
+}
+
+// A's copy has whole tiles of TILE_M x TILE, B's of TILE x TILE; B's begins where A's ends. ALWAYS: as the source does,
+// whether or not there are edges, and C has a copy behind B's, which is copied back.
+template <int UNROLL, bool ALWAYS = false>
+gemm::Status pad_and_multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  const int m = round_up(p.m, TILE_M), n = round_up(p.n, TILE),
+            k = round_up(p.depth(), TILE);  // k = 0 if alpha = 0: nothing is copied
+  float* const a = p.workspace;
+  float* const b = a + static_cast<std::size_t>(m) * k;
+  float* const c = b + static_cast<std::size_t>(k) * n;
+  gemm::SgemmProblem padded = p;
+  padded.k = k;
+  gemm::Status status;
+  if (ALWAYS || m != p.m || k != p.depth()) {
+    padded.a = a, padded.lda = k;
+    status = launch_pad(p.m, p.depth(), p.a, p.lda, m, k, a, k, stream);
+  }
+  if (status && (ALWAYS || k != p.depth() || n != p.n)) {
+    padded.b = b, padded.ldb = n;
+    status = launch_pad(p.depth(), p.n, p.b, p.ldb, k, n, b, n, stream);
+  }
+  if (ALWAYS) padded.m = m, padded.n = n, padded.c = c, padded.ldc = n;
+  if (status && ALWAYS && p.beta != 0.0f) status = launch_pad(p.m, p.n, p.c, p.ldc, m, n, c, n, stream);
+  if (status) status = multiply<Guard::none, UNROLL>(padded, stream);
+  if (status && ALWAYS) status = launch_pad(m, n, c, n, p.m, p.n, p.c, p.ldc, stream);
+  return status;
 }
 
 constexpr gemm::Variant variants[] = {
     {"always_padded", "pads A, B and C whether or not they have edges, and copies C back, as its source does",
-     pad_all_and_multiply},
-    {"guarded", "no copies; each load has its guard, as in 05", multiply<Guard::load, TILE>},
+     pad_and_multiply<TILE, true>},
+    {"guarded", "no copies; each load has its guard: 05b", multiply<Guard::load, TILE>},
     {"guarded_divergent", "guards where a thread's words are not all inside: the lanes of a warp part there",
      multiply<Guard::thread, TILE>},
     {"guarded_uniform", "guards where a block's words are not all inside: its warps stay together",
@@ -119,12 +142,17 @@ constexpr gemm::Variant variants[] = {
      pad_and_multiply<TILE>},
 };
 
+std::size_t padded_bytes(const gemm::Problem& p) {
+  const std::size_t m = round_up(p.m, TILE_M), n = round_up(p.n, TILE), k = round_up(p.depth(), TILE);
+  return sizeof(float) * (m * k + k * n + m * n);
+}
+
 constexpr gemm::StageInfo info = {
-    .idea = "4 x 1 elements a thread: one word of B for 4 words of A; inputs padded where they have edges",
-    .base = "05",
+    .idea = "as 05b, inputs copied and padded with zeros where they have edges: no bounds checks in the loop",
+    .base = "05b",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = (ROWS + 1.0) / ROWS}; },
     .launch = pad_and_multiply<TILE>,
-    .workspace_bytes = [](const gemm::Problem& p) { return gemm::padded_bytes(p, TILE_M, TILE, TILE); },
+    .workspace_bytes = padded_bytes,
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

@@ -14,6 +14,8 @@
 
 namespace {
 
+using gemm::launch_pad, gemm::round_up;
+
 constexpr int TILE = 32;                  // columns of C per block, and steps of k between barriers
 constexpr int THREADS_Y = 8;              // rows between the elements of one thread: blockDim.y
 constexpr int ROWS = 8;                   // elements of C per thread
@@ -21,8 +23,8 @@ constexpr int TILE_M = THREADS_Y * ROWS;  // rows of C per block
 static_assert(TILE == 32, "a warp is one row of the tile");
 static_assert(TILE % THREADS_Y == 0, "the threads fill B's tile in whole rounds");
 
-// Where the bounds checks are: nowhere, because the inputs are padded; at each load, as in 05; once per thread for all
-// its loads, so that the lanes of a warp may differ; once per block for all its threads, which cannot differ.
+// Where bounds are checked: nowhere, because the inputs are padded; at each load, as in 05; once per thread for all its
+// loads, so that the lanes of a warp may branch differently; once per block, so that all its threads branch alike.
 enum class Guard { none, load, thread, block };
 
 template <Guard GUARD, int UNROLL>
@@ -77,36 +79,37 @@ gemm::Status multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
                       p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
 }
 
-// A's copy has whole tiles of TILE_M x TILE, B's of TILE x TILE; B's begins where A's ends.
-template <int UNROLL>
+// A's copy has whole tiles of TILE_M x TILE, B's of TILE x TILE; B's begins where A's ends. ALWAYS: as the source does,
+// whether or not there are edges, and C has a copy behind B's, which is copied back.
+template <int UNROLL, bool ALWAYS = false>
 gemm::Status pad_and_multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const int m = gemm::round_up(p.m, TILE_M), n = gemm::round_up(p.n, TILE),
-            k = gemm::round_up(p.depth(), TILE);  // k = 0 if alpha = 0: nothing is copied
+  const int m = round_up(p.m, TILE_M), n = round_up(p.n, TILE),
+            k = round_up(p.depth(), TILE);  // k = 0 if alpha = 0: nothing is copied
+  float* const a = p.workspace;
+  float* const b = a + static_cast<std::size_t>(m) * k;
+  float* const c = b + static_cast<std::size_t>(k) * n;
   gemm::SgemmProblem padded = p;
   padded.k = k;
-  if (m != p.m || k != p.depth()) {
-    padded.a = p.workspace, padded.lda = k;
-    const auto status = gemm::copy_padded(p.m, p.depth(), p.a, p.lda, p.workspace, m, k, stream);
-    if (!status) return status;
+  gemm::Status status;
+  if (ALWAYS || m != p.m || k != p.depth()) {
+    padded.a = a, padded.lda = k;
+    status = launch_pad(p.m, p.depth(), p.a, p.lda, m, k, a, k, stream);
   }
-  if (k != p.depth() || n != p.n) {
-    float* const copy = p.workspace + static_cast<std::size_t>(m) * k;
-    padded.b = copy, padded.ldb = n;
-    const auto status = gemm::copy_padded(p.depth(), p.n, p.b, p.ldb, copy, k, n, stream);
-    if (!status) return status;
+  if (status && (ALWAYS || k != p.depth() || n != p.n)) {
+    padded.b = b, padded.ldb = n;
+    status = launch_pad(p.depth(), p.n, p.b, p.ldb, k, n, b, n, stream);
   }
-  return multiply<Guard::none, UNROLL>(padded, stream);
-}
-
-// As the source does, whether or not there are edges: A, B and C are copied with zeros, and C is copied back.
-gemm::Status pad_all_and_multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  return gemm::multiply_padded(p, TILE_M, TILE, TILE, multiply<Guard::none, TILE>, stream);
+  if (ALWAYS) padded.m = m, padded.n = n, padded.c = c, padded.ldc = n;
+  if (status && ALWAYS && p.beta != 0.0f) status = launch_pad(p.m, p.n, p.c, p.ldc, m, n, c, n, stream);
+  if (status) status = multiply<Guard::none, UNROLL>(padded, stream);
+  if (status && ALWAYS) status = launch_pad(m, n, c, n, p.m, p.n, p.c, p.ldc, stream);
+  return status;
 }
 
 constexpr gemm::Variant variants[] = {
     {"always_padded", "pads A, B and C whether or not they have edges, and copies C back, as its source does",
-     pad_all_and_multiply},
-    {"guarded", "no copies; each load has its guard, as in 05", multiply<Guard::load, TILE>},
+     pad_and_multiply<TILE, true>},
+    {"guarded", "no copies; each load has its guard, as in 05b", multiply<Guard::load, TILE>},
     {"guarded_divergent", "guards where a thread's words are not all inside: the lanes of a warp part there",
      multiply<Guard::thread, TILE>},
     {"guarded_uniform", "guards where a block's words are not all inside: its warps stay together",

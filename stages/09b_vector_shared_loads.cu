@@ -1,13 +1,14 @@
-// 09b vector shared loads: as 09a, but shared memory, too, is read 16 bytes at a time. A thread's 8 x 8 outputs become
-// 2 x 2 groups of 4 x 4 neighbours, and a row of A's tile is four words longer, so that its stores do not conflict.
+// 09b vector shared loads: as 08b, but the tiles are fetched from global memory 16 bytes at a time, too, as in 09a. The
+// padding that 08b gave to A's tile lets the four words of a float4 be stored without a conflict.
 //
-// Idea      Four neighbouring rows of A and columns of B are one float4 each: a step of k takes 4 loads, not 16.
-// Base      09a_float4_loads
-// Change    Rows ty + 16 r become 64 g + 4 ty + r, columns likewise; as[k][row] has 132 words in a row; C is stored as
-//           float4s. The next float4s are fetched before the barrier that frees the tiles, not after it.
+// Idea      Both ideas at once: a step of k takes 4 loads from shared memory, and a k-tile 2 from global memory.
+// Base      08b_neighbouring_outputs
+// Change    Four guarded loads of an operand become one float4 load; C is stored as float4s. The next float4s are
+//           fetched before the barrier that frees the tiles, not after it.
 // Limit     Issue slots: 64 FFMA + 4 LDS.128 per step, 94 % of the FP32 peak, less what filling the tiles takes.
-//           Shared memory, for a step and a warp: 2 cycles for each float4 of A (two addresses), 4 for each of B (256
-//           bytes for 16 lanes, and the same for the other 16): 12 for 64 FMAs, 0.1875; the FP32 cores take 0.25.
+//           Shared memory, for a step and a warp, as in 08b: 2 cycles for each float4 of A (two addresses), 4 for each
+//           of B (256 bytes for 16 lanes, and the same for the other 16): 12 for 64 FMAs, 0.1875; the FP32 cores take
+//           0.25.
 // Number    Shared load instructions per FMA: 0.0625, a quarter of 09a's. Bank conflicts of shared stores: none.
 // Map       block (16, 16); thread (tx, ty) computes rows 64 g + 4 ty + 0..3 and columns 64 h + 4 tx + 0..3 of a
 //           128 x 128 tile of C, for g and h of 0 and 1.
@@ -114,8 +115,8 @@ constexpr gemm::Variant variants[] = {
 };
 
 constexpr gemm::StageInfo info = {
-    .idea = "float4 loads from shared memory, too: 4 for 64 FMAs, scattered without conflicts",
-    .base = "09a",
+    .idea = "float4 loads from global memory, as 09a, and from shared memory, as 08b; scattered without conflicts",
+    .base = "08b",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 0.1875}; },
     .launch = launch<8, false>,
     .variants = variants,

@@ -4,11 +4,6 @@
 #include "tensorcore/presplit/sgemm.cuh"
 #include "tensorcore/tcec_sgemm.hpp"
 
-// Where the kernels are compiled: tensorcore/10 and 11.
-extern template gemm::Status presplit::launch<presplit::Policy::automatic>(const Request&, void*, cudaStream_t);
-extern template gemm::Status presplit::launch<presplit::Policy::half>(const Request&, void*, cudaStream_t);
-extern template gemm::Status presplit::launch<presplit::Policy::tf32>(const Request&, void*, cudaStream_t);
-
 namespace tcec_sgemm {
 namespace {
 
@@ -72,7 +67,7 @@ Status refuse(const Product& p, int batch) {
 }
 
 std::size_t workspace_of(const Request& r) {
-  return r.m == 0 || r.n == 0 || r.batch == 0 ? 0 : presplit::Plan(r).bytes;
+  return r.is_empty() ? 0 : presplit::Plan(r).bytes;
 }
 
 Status run(const Product& p, const Request& r, const Operand (&operands)[3], void* workspace,

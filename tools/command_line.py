@@ -1,11 +1,16 @@
 """What the programs' command lines have in common."""
 
+from __future__ import annotations
+
 import argparse
 import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 
 def fail(text: str) -> NoReturn:
@@ -19,6 +24,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         fail(message)
+
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        """As argparse's, which ignores that it can't be written."""
+        print(self.format_help(), end="", file=file)
 
 
 def parser_of(command: str, description: str | None) -> Parser:

@@ -22,6 +22,9 @@ WIDTH = 120  # of a line, unless it is a record; no less is saved by indices
 DROPPED = {
     "family",  # the stage's name begins with it
     "time_ms.launches_per_sample",
+    "error.frobenius_ratio",  # error.max_ratio says more
+    "cublas_time_ms.min",
+    "cublas_time_ms.p90",
     "cublas_time_ms.samples",
     "cublas_time_ms.launches_per_sample",
     "cublas_time_ms.throttled_samples",

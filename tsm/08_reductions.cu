@@ -51,8 +51,7 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
   T sum[TM][TN] = {};
   const std::int64_t first = static_cast<std::int64_t>(chunk) * slices + slice;
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x / groups) * slices;
-  const T* a_row = a + first * lda + row;
-  const T* b_row = b + first * ldb + col;
+  const T *a_row = a + first * lda + row, *b_row = b + first * ldb + col;
   const auto load = [&](T(&x)[TM], T(&y)[TN]) {
 #pragma unroll
     for (int j = 0; j < TM; ++j) x[j] = !GUARD_M || row + j * tiles_m < m ? a_row[j * tiles_m] : T{};
@@ -71,6 +70,7 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
         b_row += stride * ldb;
       }
       load(next_x, next_y);
+      asm volatile("" ::: "memory");  // as in 07
 #pragma unroll
       for (int r = 0; r < TM; ++r) {
 #pragma unroll
@@ -83,8 +83,7 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
     }
   }
 
-  // Row after row of the tile. Registers cannot be indexed at run time, so the rows move up, and each becomes the first
-  // one.
+  // Row after row of the tile. Registers have no index at run time, so the rows move up, and each becomes the first.
 #pragma unroll 1
   for (int r = 0; r < TM; ++r) {
 #pragma unroll

@@ -40,16 +40,17 @@ int least_stages(double cycles_of_row, int rows) {
 }
 
 gemm::JitRequest request(const generated::Form& f) {
-  const generated::PipelineShape s(f.m, f.n, f.is_complex, f.options);
-  return {.kernel = generated::instance("tsmttsm_pipeline", f.is_complex, f.m, f.n, s.unit_m, s.unit_n, s.pm, s.pn,
-                                        f.conjugate && f.is_complex, f.is_complex ? f.options.products : 1, f.rows_a,
-                                        f.rows_b, f.options.threads, s.turns, generated::pipeline_stages, s.resident),
+  const generated::PipelineShape s(f.m, f.n, f.is_complex, f.options, f.gram);
+  return {.kernel =
+              generated::instance("tsmttsm_pipeline", f.is_complex, f.m, f.n, s.unit_m, s.unit_n, s.pm, s.pn,
+                                  f.conjugate && f.is_complex, f.is_complex ? f.options.products : 1, f.rows_a,
+                                  f.rows_b, f.options.threads, s.turns, generated::pipeline_stages, s.resident, f.gram),
           .headers = gemm::kernel_headers("tsm/generated/pipeline.cuh"),
           .in_order = true};
 }
 
 generated::BlockNeeds needs(const generated::Form& f) {
-  const generated::PipelineShape s(f.m, f.n, f.is_complex, f.options);
+  const generated::PipelineShape s(f.m, f.n, f.is_complex, f.options, f.gram);
   const double cycles = generated::pipeline_cycles(f.m, f.n, f.is_complex, f.options);
   return {s.rows * least_stages(cycles, s.rows), s.shared_bytes(), MOST_KEPT};
 }
@@ -57,11 +58,26 @@ generated::BlockNeeds needs(const generated::Form& f) {
 constexpr generated::Generator generator = {generated::choose_pipeline, generated::pipeline_refusal,
                                             generated::pipeline_candidates, request, needs};
 
+// B is A: a Gram matrix. Rows of one matrix are copied, so a stage has more of them.
+constexpr generated::Generator generator_of_gram = {
+    [](int m, int n, bool is_complex, const KernelOptions& asked) {
+      KernelOptions o = generated::choose_pipeline(m, n, is_complex, asked);
+      if (asked.unroll) return o;
+      o.unroll = 0;
+      o.unroll = generated::PipelineShape(m, n, is_complex, o, true).turns;
+      return o;
+    },
+    [](int m, int n, bool is_complex, const KernelOptions& o) {
+      return generated::refusal_of_pipeline(m, n, is_complex, o, true);
+    },
+    generated::pipeline_candidates, request, needs};
+
 template <class T>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   generated::Form form = generated::form_of(p);
   form.few_terms = p.depth() < generated::least_terms_of_three_products;
-  return generated::launch_in_order<generator, generated::TsmttsmPipeline<T>>(p, form, stream);
+  return generated::launch_product_or_gram<generator, generator_of_gram, generated::TsmttsmPipeline<T>>(p, form,
+                                                                                                        stream);
 }
 
 constexpr gemm::StageInfo info = {

@@ -25,23 +25,32 @@ namespace generated = gemm::generated;
 constexpr int MOST_KEPT = 4;  // blocks of an SM that leave partial sums
 
 gemm::JitRequest request(const generated::Form& f) {
-  const generated::TensorShape s(f.m, f.n, f.is_complex, f.options);
-  return {generated::instance("tsmttsm_tensor", f.is_complex, f.m, f.n, s.fm, s.fn, f.conjugate && f.is_complex,
-                              f.rows_a, f.rows_b, f.options.threads, s.turns, generated::pipeline_stages, s.resident),
-          gemm::kernel_headers("tsm/generated/tensor.cuh")};
+  const generated::TensorShape s(f.m, f.n, f.is_complex, f.options, f.gram);
+  return {
+      generated::instance("tsmttsm_tensor", f.is_complex, f.m, f.n, s.fm, s.fn, f.conjugate && f.is_complex, f.rows_a,
+                          f.rows_b, f.options.threads, s.turns, generated::pipeline_stages, s.resident, f.gram),
+      gemm::kernel_headers("tsm/generated/tensor.cuh")};
 }
 
 generated::BlockNeeds needs(const generated::Form& f) {
-  const generated::TensorShape s(f.m, f.n, f.is_complex, f.options);
+  const generated::TensorShape s(f.m, f.n, f.is_complex, f.options, f.gram);
   return {s.rows, s.shared_bytes(), MOST_KEPT};
 }
 
 constexpr generated::Generator generator = {generated::choose_tensor, generated::tensor_refusal,
                                             generated::tensor_candidates, request, needs};
 
+// B is A: a Gram matrix.
+constexpr generated::Generator generator_of_gram = {generated::choose_tensor_gram,
+                                                    [](int m, int n, bool is_complex, const KernelOptions& o) {
+                                                      return generated::refusal_of_tensor(m, n, is_complex, o, true);
+                                                    },
+                                                    generated::tensor_candidates, request, needs};
+
 template <class T>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
-  return generated::launch_in_order<generator, generated::TsmttsmTensor<T>>(p, generated::form_of(p), stream);
+  return generated::launch_product_or_gram<generator, generator_of_gram, generated::TsmttsmTensor<T>>(
+      p, generated::form_of(p), stream);
 }
 
 constexpr gemm::StageInfo info = {

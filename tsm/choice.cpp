@@ -39,6 +39,38 @@ bool is_short(Operation op, Type type, int m, int n, std::int64_t k) {
   return widest <= 32 && !is_complex && bytes <= 12e6;
 }
 
+// Whether rows of B share sectors with what isn't theirs: what was tuned are rows that don't.
+bool is_padded(const Problem& p) {
+  return p.op == Operation::tsmm && (p.ldout != p.n || reinterpret_cast<std::uintptr_t>(p.out) % 16 != 0);
+}
+
+// For padded rows of TSMM's B, on any GPU (docs/tsm/strides.log.md). They leave the last stage through shared memory, which
+// keeps a warp busy: so many warps with 16 rows each are better than a few with more. Where C is narrow nothing is to be
+// multiplied, and a thread of the first stage stores what it has.
+struct Rule {
+  bool first;
+  KernelOptions options;
+};
+std::vector<Rule> for_padded(bool is_complex, int m, int n) {
+  KernelOptions options;
+  options.c_source = CSource::shared;
+  std::vector<Rule> all;
+  if (!is_complex && m <= 16 && n <= 12 && m * n <= 80) {
+    options.threads_per_row = n >= 4 ? 4 : n >= 2 ? 2 : 1;
+    options.unroll = 2;
+    options.threads = 256;
+    all.push_back({true, options});
+  }
+  options.threads_per_row = 4;
+  options.unroll = 1;
+  options.products = is_complex ? 4 : 0;
+  for (const int threads : {256, 128}) {
+    options.threads = threads;
+    all.push_back({false, options});
+  }
+  return all;
+}
+
 std::vector<std::string> words(std::string_view text) {
   std::istringstream stream{std::string(text)};
   std::vector<std::string> all;
@@ -97,9 +129,8 @@ TunedKernel parse_kernel(const Json& json) {
 
 template <Operation op>
 GeneratedKernels chosen() {
-  static constexpr auto choose = [](int m, int n, bool is_complex, const KernelOptions& asked,
-                                    std::int64_t k = any_long_side) {
-    return choose_kernel(op, is_complex ? Type::c64 : Type::f64, m, n, asked, k);
+  static constexpr auto choose = [](int m, int n, bool is_complex, const KernelOptions& asked, LongSide side = {}) {
+    return choose_kernel(op, is_complex ? Type::c64 : Type::f64, m, n, asked, side);
   };
   return {
       .choose =
@@ -117,8 +148,8 @@ GeneratedKernels chosen() {
           },
       .find = find_kernel,
       .chosen =
-          [](int m, int n, std::int64_t k, bool is_complex, const KernelOptions& asked) {
-            const Choice choice = choose(m, n, is_complex, asked, k);
+          [](int m, int n, std::int64_t k, bool padded, bool is_complex, const KernelOptions& asked) {
+            const Choice choice = choose(m, n, is_complex, asked, LongSide(k, padded));
             return choice.stage ? std::pair(choice.stage->id, choice.options) : std::pair(std::string(), asked);
           },
   };
@@ -167,7 +198,7 @@ const TunedTable* nearest_table(std::span<const TunedTable> tables, std::string_
 }
 
 Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* const> candidates, Operation op,
-                     Type type, int m, int n, const KernelOptions& asked, std::int64_t k) {
+                     Type type, int m, int n, const KernelOptions& asked, LongSide side) {
   const bool is_complex = type == Type::c64;
   Choice choice;
   if (candidates.empty()) {
@@ -187,7 +218,12 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
     return true;
   };
 
-  if (!asked.any() && is_short(op, type, m, n, k) && take(*candidates.front(), {})) return choice;
+  if (!asked.any() && is_short(op, type, m, n, side.rows) && take(*candidates.front(), {})) return choice;
+  if (!asked.any() && side.padded) {
+    for (const Rule& rule : for_padded(is_complex, m, n)) {
+      if (take(rule.first ? *candidates.front() : *candidates.back(), rule.options)) return choice;
+    }
+  }
   const Stage* preferred = nullptr;
   const TunedKernel* nearest = nullptr;
   double least = 0;
@@ -216,11 +252,11 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
   return choice;
 }
 
-Choice choose_kernel(Operation op, Type type, int m, int n, const KernelOptions& asked, std::int64_t k) {
+Choice choose_kernel(Operation op, Type type, int m, int n, const KernelOptions& asked, LongSide side) {
   const TunedTable* const table = nearest_table(tuned_tables(), this_device().name);
   const std::vector<const Stage*> candidates = generating_stages(op);
   return choose_kernel(table ? std::span<const TunedKernel>(table->kernels) : std::span<const TunedKernel>(),
-                       candidates, op, type, m, n, asked, k);
+                       candidates, op, type, m, n, asked, side);
 }
 
 std::size_t most_workspace(const Problem& problem) {
@@ -242,17 +278,22 @@ const Choice& known_choice(const Problem& problem) {
   // Without columns there is nothing to multiply, but a result to scale.
   const int m = static_cast<int>(std::max<std::int64_t>(problem.m, 1));
   const int n = static_cast<int>(std::max<std::int64_t>(problem.n, 1));
-  using Key = std::tuple<int, Operation, Type, int, int, KernelOptions, bool>;
+  using Key = std::tuple<int, Operation, Type, int, int, KernelOptions, bool, bool>;
   static std::map<Key, Choice> known;
   static const std::pair<const Key, Choice>* latest = nullptr;  // mostly asked for again, by a launch of 7 us
+  const LongSide side(problem.k, is_padded(problem));
   const Key key(this_device().number, problem.op, problem.type, m, n, problem.kernel,
-                is_short(problem.op, problem.type, m, n, problem.k));
+                is_short(problem.op, problem.type, m, n, side.rows), side.padded);
   if (latest && latest->first == key) return latest->second;
   auto found = known.find(key);
   if (found == known.end())
-    found = known.emplace(key, choose_kernel(problem.op, problem.type, m, n, problem.kernel, problem.k)).first;
+    found = known.emplace(key, choose_kernel(problem.op, problem.type, m, n, problem.kernel, side)).first;
   latest = &*found;
   return found->second;
+}
+
+bool is_gram(const Problem& p) {
+  return p.op == Operation::tsmttsm && p.x == p.y && p.ldx == p.ldy && p.m == p.n;
 }
 
 Status launch_chosen(const Problem& problem, cudaStream_t stream) {
@@ -261,6 +302,11 @@ Status launch_chosen(const Problem& problem, cudaStream_t stream) {
   if (!choice.stage) return Status::unsupported(choice.reason);
   Problem with_options = problem;
   with_options.kernel = choice.options;
+  if (is_gram(problem) && !problem.kernel.any()) {
+    // What was tuned has twice the bytes, and as many warps above C's diagonal as below.
+    with_options.kernel.unroll = 0;
+    if (choice.stage->id == "tsm/13b_tensor_cores") with_options.kernel = {};
+  }
   return choice.stage->launch(with_options, stream);
 }
 

@@ -53,8 +53,17 @@ struct Choice {
   std::string reason;
 };
 
+/// The rows of a problem: how many, and whether those of TSMM's B leave gaps between them or begin amid 16 bytes.
+struct LongSide {
+  std::int64_t rows;
+  bool padded;
+
+  LongSide(std::int64_t rows = any_long_side, bool padded = false) : rows(rows), padded(padded) {}
+};
+
 /// For m, n >= 1, among `candidates` in the order of their numbers, the first one with its model's options where a
-/// narrow TSMTTSM's long side of k rows is short (docs/tsm/14_best.md); else:
+/// narrow TSMTTSM has few rows (docs/tsm/14_best.md); by a rule where rows of TSMM's B are padded
+/// (docs/tsm/15_tsmm_best.md); else:
 /// (a) the stage and options of the table for this very size;
 /// (b) else those of the tuned size nearest by the logarithms of m and n, or that stage with its model's options, if a
 /// kernel of this size can't have the tuned ones, or would be 5 % slower with them, by the model;
@@ -62,15 +71,17 @@ struct Choice {
 /// candidate where C is narrow and the last, a pipeline, where it is wide.
 /// With options that are asked for, the stage's model chooses the rest. A stage that refuses gives way to the others.
 Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* const> candidates, Operation op,
-                     Type type, int m, int n, const KernelOptions& asked, std::int64_t k = any_long_side);
+                     Type type, int m, int n, const KernelOptions& asked, LongSide side = {});
 
 /// The same for this device (without one, for an H200), from its table, among all stages that generate kernels for the
 /// product.
-Choice choose_kernel(Operation op, Type type, int m, int n, const KernelOptions& asked = {},
-                     std::int64_t k = any_long_side);
+Choice choose_kernel(Operation op, Type type, int m, int n, const KernelOptions& asked = {}, LongSide side = {});
 
 /// The most workspace that a stage of choose_kernel() asks for, in bytes.
 std::size_t most_workspace(const Problem& problem);
+
+/// Whether B is A, so that the product is A's Gram matrix: it is symmetric (or Hermitian), and A is read once.
+bool is_gram(const Problem& problem);
 
 /// For the registration of a stage that launches what is chosen.
 GeneratedKernels chosen_tsmttsm();

@@ -24,6 +24,7 @@ struct Form {
   int m = 0, n = 0;
   bool is_complex = false, conjugate = false;
   Rows rows_a = Rows::flat, rows_b = Rows::flat;
+  bool gram = false;           ///< TSMTTSM: B is A
   bool few_terms = false;      ///< so few that a complex product takes four real ones even where three are asked for
   KernelOptions options = {};  ///< as they are asked for; for a Generator, complete
 
@@ -100,6 +101,7 @@ Form form_of(const TsmttsmProblem<T>& p) {
           .conjugate = p.conjugate,
           .rows_a = rows_of(p.a, p.lda, p.m),
           .rows_b = rows_of(p.b, p.ldb, p.n),
+          .gram = p.a == p.b && p.lda == p.ldb && p.m == p.n,
           .options = p.kernel};
 }
 template <class T>
@@ -123,6 +125,14 @@ Status launch_in_order(const TsmttsmProblem<T>& p, const Form& form, cudaStream_
   const Status multiplied = JitCall<Kernel>::launch(*plan.kernel, shape, p.depth(), p.a, p.lda, p.b, p.ldb, partial);
   if (!multiplied) return multiplied;
   return launch_combine<T>(p, partial, static_cast<int>(shape.grid.x), stream);
+}
+
+/// The same, but where B is A by the second generator, if it has a kernel.
+template <const Generator& generator, const Generator& of_gram, class Kernel, class T>
+Status launch_product_or_gram(const TsmttsmProblem<T>& p, Form form, cudaStream_t stream) {
+  if (form.gram && p.m > 0 && plan_for<of_gram>(form).status) return launch_in_order<of_gram, Kernel>(p, form, stream);
+  form.gram = false;
+  return launch_in_order<generator, Kernel>(p, form, stream);
 }
 
 /// TSMM: each block has rows of B.

@@ -5,9 +5,10 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "common/kernel/launch_log.hpp"
-#include "common/problem/names.hpp"
+#include "tsm/ahead/ahead.hpp"
 #include "tsm/choice.hpp"
 
 namespace tall_skinny {
@@ -101,8 +102,18 @@ Status refuse(const Problem& p) {
   return {};
 }
 
+// What prepare_*() has compiled kernels for.
+std::set<gemm::ahead::Exact> prepared;
+
+// Kernels for exact sizes take a second to compile: only where they were prepared, or there are no others.
+bool runs_ahead(const Problem& p) {
+  return gemm::ahead::covers(p) && !prepared.contains(gemm::ahead::exact_of(p));
+}
+
+// Enough for both kinds of kernels, so that it is the same before and after a kernel was prepared.
 std::size_t workspace_of(const Problem& p) {
   if (p.m == 0 || p.n == 0) return 0;
+  if (gemm::ahead::covers(p)) return std::max(gemm::ahead::workspace_bytes(p), gemm::most_workspace(p));
   const gemm::Choice& choice = gemm::known_choice(p);
   return choice.stage && choice.stage->workspace_bytes ? choice.stage->workspace_bytes(p) : 0;
 }
@@ -118,7 +129,7 @@ Status run(const Problem& p, std::size_t workspace_bytes, cudaStream_t stream) n
       if (reinterpret_cast<std::uintptr_t>(p.workspace) % 16 != 0)
         return invalid("the workspace is not aligned to 16 bytes");
     }
-    return from(gemm::launch_chosen(p, stream));
+    return from(runs_ahead(p) ? gemm::ahead::launch(p, stream) : gemm::launch_chosen(p, stream));
   });
 }
 
@@ -157,7 +168,7 @@ Problem tsmm_problem(int m, int n, std::int64_t k, T alpha, const T* a, std::int
   return p;
 }
 
-// Goes through all of a launch but the launch itself, with one row.
+// Goes through all of a launch but the launch itself: with one row and with many, which have kernels of their own.
 Status prepare(Problem p, const void* a, std::int64_t lda, const void* tall, std::int64_t ld_tall) noexcept {
   return guarded([&]() -> Status {
     if (Status sizes = refuse_sizes(p.m, p.n, p.k); !sizes) return sizes;
@@ -168,7 +179,11 @@ Status prepare(Problem p, const void* a, std::int64_t lda, const void* tall, std
     }
     if (p.m == 0 || p.n == 0) return {};
     const gemm::DryRunScope dry_run;
-    if (Status status = from(gemm::launch_chosen(p, nullptr)); !status) return status;
+    for (const std::int64_t k : {std::int64_t{1}, std::int64_t{1} << 30}) {
+      p.k = k;
+      if (Status status = from(gemm::launch_chosen(p, nullptr)); !status) return status;
+    }
+    prepared.insert(gemm::ahead::exact_of(p));
     p.alpha = {};
     return from(gemm::launch_chosen(p, nullptr));
   });
@@ -223,9 +238,10 @@ Status prepare_tsmttsm(Type type, int m, int n, const void* a, std::int64_t lda,
   p.m = m;
   p.n = n;
   p.k = 1;
-  p.x = a;
+  // Null stands for aligned memory, of A's and of B's own: the same is a Gram matrix.
+  p.x = a ? a : reinterpret_cast<const void*>(256);
   p.ldx = lda;
-  p.y = b;
+  p.y = b ? b : reinterpret_cast<const void*>(512);
   p.ldy = ldb;
   p.ldout = n;
   return prepare(p, a, lda, b, ldb);

@@ -1,14 +1,15 @@
 // Tall & skinny products for other programs, such as block eigensolvers: TSMTTSM and TSMM of row-major block vectors in
 // device memory, in double and double complex, by whichever kernel of tsm/ is best for the size (tsm/choice.hpp).
 //
-// Kernels are made for exact m and n: compiled at the first call with them, a second or less each, and kept on disk
-// (docs/concepts/run_time_compilation.md). prepare_tsmttsm() and prepare_tsmm() do so ahead of time.
+// Kernels for any m and n up to 64 are part of the library. prepare_tsmttsm() and prepare_tsmm() compile others for
+// exact m and n, a second or less each, and keep them on disk (docs/concepts/run_time_compilation.md). Wider products
+// have only those: their first call compiles.
 //
 // No function throws, ends the program, or waits for the device. Products are enqueued on the stream, on the current
 // device (cudaSetDevice; the stream must be of that device); what goes wrong while a kernel runs shows up at the next
 // synchronisation, as with any launch. They may be called by several threads, the first calls too: while one of them
-// compiles, the others wait. Two products that run at the same time need a workspace each. Into a CUDA graph only
-// prepared products can be captured. Kernels are prepared for a device: on each of several anew.
+// compiles, the others wait. Two products that run at the same time need a workspace each. Into a CUDA graph can be
+// captured what was called before, or prepared. Kernels are prepared for a device: on each of several anew.
 //
 // Source of the kernels' ideas: Ernst, Hager, Thies, Wellein, "Performance Engineering for Real and Complex Tall &
 // Skinny Matrix Multiplication Kernels on GPUs" (2020).
@@ -51,11 +52,12 @@ std::size_t tsmttsm_workspace(int m, int n, std::int64_t k, Type type) noexcept;
 
 /// C = alpha * A^T * B + beta * C, or with A^H if `conjugate`, which of real numbers is the same. A is k x m, B is k x
 /// n, C is m x n, all row-major: element (i, j) of A is a[i * lda + j]. k may be billions. A and B may be the same
-/// memory; C must not overlap them. With beta = 0 C is not read (it may hold NaN), and with alpha = 0, or k = 0,
-/// neither are A and B. The result has the same bits each time on the same GPU, unless a tuned kernel with atomic
-/// additions was chosen. Strides in elements, lda >= m, ldb >= n, ldc >= n. Matrices are aligned to an element, 8 or 16
-/// bytes, the workspace to 16. invalid: a negative size, a stride below the row, a null or misaligned pointer to what
-/// is to be read or written, offsets beyond 2^63 bytes, a workspace smaller than tsmttsm_workspace() says.
+/// memory; C must not overlap them. If they are, with the same stride and m = n, this is A's Gram matrix, and A is read
+/// once. With beta = 0 C is not read (it may hold NaN), and with alpha = 0, or k = 0, neither are A and B. The result
+/// has the same bits each time on the same GPU, if both products are prepared or neither is, unless a tuned kernel with
+/// atomic additions was chosen. Strides in elements, lda >= m, ldb >= n, ldc >= n. Matrices are aligned to an element,
+/// 8 or 16 bytes, the workspace to 16. invalid: a negative size, a stride below the row, a null or misaligned pointer
+/// to what is to be read or written, offsets beyond 2^63 bytes, a workspace smaller than tsmttsm_workspace() says.
 Status tsmttsm(cudaStream_t stream, int m, int n, std::int64_t k, double alpha, const double* a, std::int64_t lda,
                const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc, bool conjugate,
                void* workspace, std::size_t workspace_bytes) noexcept;
@@ -71,9 +73,9 @@ Status tsmm(cudaStream_t stream, int m, int n, std::int64_t k, double alpha, con
 Status tsmm(cudaStream_t stream, int m, int n, std::int64_t k, Complex alpha, const Complex* a, std::int64_t lda,
             const Complex* c, std::int64_t ldc, Complex beta, Complex* b, std::int64_t ldb) noexcept;
 
-/// Compiles and loads what tsmttsm() and tsmm() launch for this size, so that these only launch. There are kernels for
-/// rows that all begin at multiples of 16 bytes and for others: of a and b (or null, which is taken as aligned) and
-/// their strides only that matters, and nothing is read. Errors as those of the products.
+/// Compiles and loads kernels for this size alone, which tsmttsm() and tsmm() launch from then on. There are kernels
+/// for rows that all begin at multiples of 16 bytes and for others: of a and b (or null, which is taken as aligned)
+/// and their strides only that matters, and nothing is read. Errors as those of the products.
 Status prepare_tsmttsm(Type type, int m, int n, const void* a, std::int64_t lda, const void* b, std::int64_t ldb,
                        bool conjugate) noexcept;
 Status prepare_tsmm(Type type, int m, int n, const void* a, std::int64_t lda, const void* b, std::int64_t ldb) noexcept;

@@ -34,6 +34,7 @@ struct TimingOptions {
   double seconds = 0.25;  ///< about how long each contender is sampled
   int min_samples = 5;    ///< 3 where one takes more than 100 ms
   int max_samples = 50;
+  bool back_to_back = false;  ///< besides, launches one behind another: time_back_to_back()
 };
 
 struct TimingRun {
@@ -49,6 +50,11 @@ using Work = std::function<Status()>;
 /// where there is no clock (the CPU executor).
 TimingRun time_in_turns(const std::vector<Work>& contenders, const TimingOptions& options,
                         const std::function<void()>& before_last);
+
+/// Times launches one behind another, with no other work between them and no wait: what a program sees that does nothing
+/// else, and at what clocks and power. They are enqueued all at once, for about options.seconds, after as long a warm-up.
+/// Throws like time_in_turns.
+TimingRun time_back_to_back(const Work& work, const TimingOptions& options);
 
 /// So many launches together, in ms, with no warm-up: for callers that repeat and average by themselves. Throws like
 /// time_in_turns.

@@ -1,7 +1,8 @@
 # What programs must know to compile kernels while they run (common/toolchain/jit.hpp).
 
 # gemm_kernel_headers(OUT): the headers whose texts are compiled at run time: those that sources ask for by
-# gemm::kernel_headers("name"), and what these include. (The executor's own come in besides, where it is what compiles.)
+# gemm::kernel_headers("name"), and what these include. (The executor's own come in besides, where it is what compiles.) Of a
+# stage's own file that is what stands above its line #ifndef __CUDACC_RTC__.
 function(gemm_kernel_headers out)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*/*.cu ${PROJECT_SOURCE_DIR}/*/probes/*.cu)
   set(found "")
@@ -21,8 +22,11 @@ function(gemm_kernel_headers out)
     list(APPEND found ${name})
     # Which headers there are is decided when CMake runs, so a change of one makes it run again.
     set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name})
-    file(STRINGS ${PROJECT_SOURCE_DIR}/${name} lines REGEX "^#include \"")
+    file(STRINGS ${PROJECT_SOURCE_DIR}/${name} lines REGEX "^#(include \"|ifndef __CUDACC_RTC__)")
     foreach(line ${lines})
+      if(line MATCHES "^#ifndef")
+        break()
+      endif()
       string(REGEX REPLACE "#include \"([^\"]*)\".*" "\\1" name "${line}")
       list(APPEND named ${name})
     endforeach()
@@ -44,17 +48,26 @@ function(gemm_embed target function header)
   target_sources(${target} PRIVATE ${output})
 endfunction()
 
-# gemm_record_compiler(TARGET): how the executor's kernels are compiled here becomes part of the target
-# (common/backend/cpu/jit_flags.hpp). Shared memory is an array of the program's, so its place is known when a kernel is loaded.
-# DWARF 4, because addr2line of binutils 2.40 takes the first header of a DWARF 5 file for the source file.
+# gemm_record_compiler(TARGET headers...): how the executor's kernels are compiled here becomes part of the target
+# (common/backend/cpu/jit_flags.hpp). They all begin with the executor's headers, which are compiled in advance: else half
+# of a kernel's time would go there. Shared memory is an array of the program's, so its place is known when a kernel is
+# loaded. DWARF 4, because addr2line of binutils 2.40 takes the first header of a DWARF 5 file for the source file.
 function(gemm_record_compiler target)
+  set(begin ${PROJECT_BINARY_DIR}/kernel_begin.hpp)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" configuration)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${configuration}}")
-  list(APPEND flags -std=c++20 -xc++ -Wno-unknown-pragmas ${gemm_instrumentation} ${gemm_kernel_options}
+  list(APPEND flags -std=c++20 -Wno-unknown-pragmas ${gemm_instrumentation} ${gemm_kernel_options}
     -gdwarf-4 -fPIC -fvisibility=hidden -ftls-model=initial-exec)
   set(link -shared ${gemm_kernel_link_options})
   list(TRANSFORM link REPLACE "^LINKER:" "-Wl,")
+  file(CONFIGURE OUTPUT ${begin} CONTENT "#include <cuda_runtime.h>\n#include \"common/simt/code/jit_entry.hpp\"\n")
+  add_custom_command(OUTPUT ${begin}.gch DEPENDS ${begin} ${ARGN} VERBATIM COMMAND_EXPAND_LISTS
+    COMMAND ${CMAKE_CXX_COMPILER} "${flags}" -I${PROJECT_SOURCE_DIR}/common/simt/include -I${PROJECT_SOURCE_DIR}
+            -xc++-header ${begin} -o ${begin}.gch)
+  add_custom_target(kernel_begin DEPENDS ${begin}.gch)
+  add_dependencies(${target} kernel_begin)
   list(JOIN flags "\n" flags)
+  string(PREPEND flags "-xc++\n")
   list(JOIN link "\n" link)
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/jit_flags.cpp CONTENT "// Written by RunTimeCompilation.cmake.
 #include \"common/backend/cpu/jit_flags.hpp\"
@@ -62,6 +75,7 @@ function(gemm_record_compiler target)
 namespace gemm::jit_flags {
 const char* const compiler = \"${CMAKE_CXX_COMPILER}\";
 const char* const version = \"${CMAKE_CXX_COMPILER_VERSION}\";
+const char* const begin = \"${begin}\";
 const char* const compile = R\"~~~~(${flags})~~~~\";
 const char* const link = R\"~~~~(${link})~~~~\";
 }  // namespace gemm::jit_flags

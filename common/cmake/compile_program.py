@@ -36,6 +36,8 @@ REFUSED_HEADER = re.compile(r"included from (\S+:\d+)[:,](?:\n +from .*)*\n.*: e
 GONE = re.compile(r"^(.+?:\d+)(?::\d+)?: error: call to .* declared with attribute error: (.+)$", re.M)
 REFUSED = 3  # exit status, after one line that says all
 CAPABILITY = os.environ["SIMT_SM"] if os.environ.get("SIMT_SM", "").isdigit() else "90"
+# What nvcc says of itself, as of the version in CUDART_VERSION; .cpp files it leaves to g++.
+NVCC = ("-D__NVCC__", "-D__CUDACC__", "-D__CUDACC_VER_MAJOR__=12", "-D__CUDACC_VER_MINOR__=8")
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 
 
@@ -65,6 +67,8 @@ def compile_file(command: list[str], source: str, output: str) -> int:
     # Of what the command asks for, the rest follows: as CMake, or ./lab emulate, has written it.
     asked = without(command[1:], ("-c", source, "-xc++"), ("-o", "-x"), ())
     includes = [word for name in BEFORE for word in ("-include", name)]
+    if source.endswith(".cu"):
+        includes += NVCC
     preprocess = [command[0], "-E", *asked, "-DSIMT_KEYWORDS_STAY", *includes, *language, source, "-o", str(text)]
     done = subprocess.run(preprocess, stderr=subprocess.PIPE, text=True, errors="replace")
     refused = REFUSED_HEADER.search(done.stderr)
@@ -85,15 +89,18 @@ def compile_file(command: list[str], source: str, output: str) -> int:
         shutil.copyfile(kept, output)
         text.unlink()
         return 0
-    try:
-        rewritten = rewrite(before)
-    except Refused as refusal:
-        print(refusal, file=sys.stderr)
-        return REFUSED
-    text.write_text(rewritten.text, errors="surrogateescape")
-    done = subprocess.run(
-        [*compile_command, "-c", str(text), "-o", output], stderr=subprocess.PIPE, text=True, errors="replace"
-    )
+    for hands_on in (True, False):  # without, if g++ takes what stands there for something else
+        try:
+            rewritten = rewrite(before, hands_on)
+        except Refused as refusal:
+            print(refusal, file=sys.stderr)
+            return REFUSED
+        text.write_text(rewritten.text, errors="surrogateescape")
+        done = subprocess.run(
+            [*compile_command, "-c", str(text), "-o", output], stderr=subprocess.PIPE, text=True, errors="replace"
+        )
+        if done.returncode == 0:
+            break
     status = done.returncode
     if status and (gone := {what: place for place, what in reversed(GONE.findall(done.stderr))}):
         print(*(f"{place}: error: {what}" for what, place in reversed(gone.items())), sep="\n", file=sys.stderr)

@@ -30,6 +30,7 @@ import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import stores
 from textbook import CLOSES, OPENS, Rewriter, Token, tokens
 
 # "# 12 "file" 3 4": what follows is line 12 of the file; 1: the file begins here; 3: it is one of the system's.
@@ -39,6 +40,7 @@ PTX = re.compile(
     r"\b[a-z]+(?:\.\w+)*\.(?:[usbf](?:8|16|32|64)|pred|gl|cta|sys|sync|aligned|async|wait)\b|^.[\s{]*(?:trap|exit|brkpt);"
 )
 TEXTURES, CLUSTERS = "textures, surfaces and CUDA arrays", "clusters and distributed shared memory"
+CONDITIONS = "conditional nodes of graphs"
 NOT_THERE = {
     **dict.fromkeys(
         ("this_cluster", "cluster_group", "__cluster_dims__", "cudaLaunchAttributeClusterDimension"), CLUSTERS
@@ -49,6 +51,11 @@ NOT_THERE = {
     **dict.fromkeys(
         ("cudaChannelFormatDesc", "cudaCreateChannelDesc", "textureReference", "cudaResourceDesc"), TEXTURES
     ),
+    **dict.fromkeys(
+        ("cudaGraphConditionalHandle", "cudaGraphConditionalHandleCreate", "cudaGraphSetConditional"), CONDITIONS
+    ),
+    **dict.fromkeys(("cudaGraphNodeParams", "cudaGraphAddNode"), "cudaGraphAddNode(), only functions for each kind"),
+    **dict.fromkeys(("cudaExternalSemaphore_t", "cudaExternalMemory_t"), "memory and semaphores of other programs"),
 }
 VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)[234]")
 BUILTIN_COPY = re.compile(r"__builtin_(memcpy|memmove|memset|memcmp)")
@@ -206,13 +213,15 @@ class Preprocessed(Rewriter):
             return
         if self.sign(i) == "__device__" and words & {"__managed__", "__constant__", "__shared__"}:
             return  # the other keyword speaks
+        token = self.tokens[i]
         if self.is_constant(begin, end):  # kernels may read constants wherever they lie
+            if token.text == "__constant__":  # g++ puts nothing that is const into a section with what is not
+                self.edits.append((token.begin, token.end, ""))
             return
         if "template" in words:
             bracket = next((k for k in range(i, end) if self.sign(k) == "["), end)
             self.templates[self.sign(bracket - 1)] = KEYWORDS[self.sign(i)]
         else:
-            token = self.tokens[i]
             self.edits.append((token.begin, token.end, f'__attribute__((section("{KEYWORDS[self.sign(i)]}")))'))
             for each in self.tokens[begin:end]:
                 if each.text == "inline" and "static" not in words:  # g++ has no section for both kinds
@@ -299,11 +308,12 @@ class Preprocessed(Rewriter):
         return part.file, part.line + self.text.count("\n", part.begin, begin)
 
 
-def rewrite(text: str) -> Rewritten:
+def rewrite(text: str, hands_on: bool = True) -> Rewritten:
+    """`hands_on`: results that are stored (stores.py)."""
     made = Preprocessed(text)
     out: list[str] = []
     at = 0
-    for begin, end, instead in sorted(made.edits):
+    for begin, end, instead in sorted([*made.edits, *(stores.edits(made) if hands_on else [])]):
         out += [text[at:begin], instead]
         at = end
     return Rewritten("".join([*out, text[at:], made.table(), "\n"]), made.templates)

@@ -239,6 +239,8 @@ int run_batch(const BatchOptions& options, const std::string& command) {
 
   const DeviceInfo& device = open_device();
   EvaluateOptions evaluate_options = options.evaluate;
+  if (!evaluate_options.time && evaluate_options.timing.back_to_back)
+    throw UsageError("--back-to-back times, and --no-time does not");
   if (!device.gpu && evaluate_options.time)
     throw DeviceError("no device to time on: the CPU executor checks and counts with --no-time");
   evaluate_options.count = !device.gpu;

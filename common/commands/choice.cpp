@@ -34,7 +34,7 @@ Json choice_maps(const std::vector<Type>& types, int widest) {
       for (int m = 1; m <= widest; ++m) {
         std::string line;
         for (int n = 1; n <= widest; ++n) {
-          const std::string id = stage.generated.chosen(m, n, any_long_side, type == Type::c64, {}).first;
+          const std::string id = stage.generated.chosen(m, n, any_long_side, false, type == Type::c64, {}).first;
           auto found = std::ranges::find(chosen, id);
           if (found == chosen.end()) found = chosen.insert(found, id);
           line += static_cast<char>('A' + (found - chosen.begin()));
@@ -66,7 +66,7 @@ int choices(const ChoiceOptions& options) {
     for (const Type type : options.types) {
       const bool is_complex = type == Type::c64;
       for (const auto& [m, n] : sizes) {
-        const auto [id, used] = stage.generated.chosen(m, n, any_long_side, is_complex, {});
+        const auto [id, used] = stage.generated.chosen(m, n, any_long_side, false, is_complex, {});
         fmt::print("  {:<7} {:>9}  {:<24} {}\n", is_complex ? "complex" : "real", fmt::format("{} x {}", m, n),
                    id.empty() ? "none" : id, to_json(used).dump());
       }

@@ -48,9 +48,11 @@ std::vector<ProblemSpec> ladder_problems(const LadderOptions& options) {
   if (options.standard) shapes = standard_shapes();
   if (options.sweep) shapes = sweep_shapes(options.sweep);
   if (options.random) shapes = random_shapes(*options.random);
-  if (!open_device().gpu && (options.time || options.many_shapes())) {
-    throw DeviceError(options.time ? "no device to time on: the CPU executor checks, and can't tell a GPU's speed"
-                                   : "no GPU: these shapes would take the CPU executor days; name smaller ones");
+  const bool must_time = options.time || options.timing.back_to_back;
+  if (options.no_time && must_time) throw UsageError("--back-to-back times, and --no-time does not");
+  if (!open_device().gpu && (must_time || options.many_shapes())) {
+    throw DeviceError(must_time ? "no device to time on: the CPU executor checks, and can't tell a GPU's speed"
+                                : "no GPU: these shapes would take the CPU executor days; name smaller ones");
   }
   const Operation op = options.op.value_or(Operation::gemm);
   if (op != Operation::gemm && options.many_shapes())

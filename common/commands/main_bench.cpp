@@ -32,9 +32,11 @@ void fail(benchmark::State& state, const std::string& reason) {
 // Checks once, then hands each launch's event time to the library, which decides how many it wants. `yardstick` (null:
 // none) is timed before each of the contender's turns. `batch`: launches in a turn, 0 until the first run has found it;
 // the library's repetitions must all make the same number of launches.
+// `back_to_back`: and then without the yardstick or anything else in between.
 void run(benchmark::State& state, const Contender& contender, const Contender* yardstick, const ProblemSpec& spec,
-         int& batch) {
-  double own_ms = 0, yardstick_ms = 0;
+         bool back_to_back, int& batch) {
+  double own_ms = 0, yardstick_ms = 0, behind_ms = 0;
+  DeviceState behind;
   try {
     Workbench bench(spec);
     const Verdict verdict = bench.check(contender);
@@ -56,6 +58,11 @@ void run(benchmark::State& state, const Contender& contender, const Contender* y
       own_ms += ms;
       state.SetIterationTime(ms * 1e-3);
     }
+    if (back_to_back) {
+      const TimingRun timed = time_back_to_back(work, {});
+      behind_ms = timed.samples[0].median();
+      behind = timed.state;
+    }
     if (const Verdict after = bench.inspect(contender); after.outcome != Outcome::pass) fail(state, after.reason);
   } catch (const std::exception& error) {
     return fail(state, error.what());
@@ -64,6 +71,11 @@ void run(benchmark::State& state, const Contender& contender, const Contender* y
   state.counters["FLOP/s"] = Counter(spec.flops(), Counter::kIsIterationInvariantRate, Counter::kIs1000);
   state.counters["bytes/s"] = Counter(spec.compulsory_bytes(), Counter::kIsIterationInvariantRate, Counter::kIs1000);
   if (yardstick) state.counters["pct_cublas"] = 100 * yardstick_ms / own_ms;
+  if (back_to_back) state.counters["back_to_back_ms"] = behind_ms;
+  if (behind.known) {
+    state.counters["back_to_back_sm_mhz"] = behind.sm_mhz_min;
+    state.counters["back_to_back_watts"] = behind.watts_max;
+  }
 }
 
 // Stages of one family for one kind of product, and their usual shapes.
@@ -88,42 +100,48 @@ const std::vector<Kind>& kinds() {
   return all;
 }
 
-void enter(const Contender& contender, const Contender* yardstick, const Kind& kind, const std::string& shape) {
+void enter(const Contender& contender, const Contender* yardstick, const Kind& kind, const std::string& shape,
+           bool back_to_back) {
   ProblemSpec spec = parse_shape(shape);
   set_kind(spec, kind.op, kind.type);
   spec.validate();
   std::string name = contender.id + "/" + shape;
   if (kind.op != Operation::gemm) name += kind.type == Type::f64 ? "/d" : "/z";
   if (!contender.stage && kind.op != Operation::gemm) name = std::string(operation_name(kind.op)) + "/" + name;
-  const auto timed = [=, batch = 0](benchmark::State& state) mutable { run(state, contender, yardstick, spec, batch); };
+  const auto timed = [=, batch = 0](benchmark::State& state) mutable {
+    run(state, contender, yardstick, spec, back_to_back, batch);
+  };
   benchmark::RegisterBenchmark(name.c_str(), timed)->UseManualTime()->Unit(benchmark::kMillisecond);
 }
 
 // The stages, each alternately with the library, and the libraries by themselves.
-void enter_all(const Kind& kind, const std::vector<std::string>& shapes) {
+void enter_all(const Kind& kind, const std::vector<std::string>& shapes, bool back_to_back) {
   const std::vector<const Stage*> stages = stages_for(kind.op, kind.type, kind.family);
   const std::vector<Contender>& libraries = baselines(kind.type);
   const Contender* const yardstick = libraries.empty() ? nullptr : &libraries.front();
   for (const std::string& shape : shapes) parse_shape(shape);  // before any is entered: it may be none
   for (const Stage* stage : stages) {
-    for (const std::string& shape : shapes) enter(contender(*stage), yardstick, kind, shape);
+    for (const std::string& shape : shapes) enter(contender(*stage), yardstick, kind, shape, back_to_back);
   }
   if (stages.empty()) return;
   for (const Contender& library : libraries) {
-    for (const std::string& shape : shapes) enter(library, nullptr, kind, shape);
+    for (const std::string& shape : shapes) enter(library, nullptr, kind, shape, back_to_back);
   }
 }
 
 struct BenchOptions {
   std::string family, filter;
   std::vector<std::string> shapes;
+  bool back_to_back = false;
 };
 
 int bench(const BenchOptions& options, std::vector<std::string> flags) {
   // Named shapes are for one family: 4096 is a cube, and no tall & skinny product.
   const std::string family = !options.family.empty() || options.shapes.empty() ? options.family : "sgemm";
   for (const Kind& kind : kinds()) {
-    if (family.empty() || family == kind.family) enter_all(kind, options.shapes.empty() ? kind.shapes : options.shapes);
+    if (family.empty() || family == kind.family) {
+      enter_all(kind, options.shapes.empty() ? kind.shapes : options.shapes, options.back_to_back);
+    }
   }
   if (!options.filter.empty()) flags.push_back("--benchmark_filter=" + options.filter);
   std::vector<char*> words;
@@ -160,6 +178,7 @@ int main(int argc, char** argv) {
   app.add_option("--shapes", options.shapes, "N or MxNxK, separated by commas, in place of the usual ones")
       ->delimiter(',')
       ->allow_extra_args(false);
+  app.add_flag("--back-to-back", options.back_to_back, "and again with nothing between launches: back_to_back_ms");
   return run_program(app, argc, argv, [&] {
     std::vector<std::string> flags = {argv[0]};
     for (const std::string& flag : app.remaining()) flags.push_back(flag);

@@ -53,11 +53,14 @@ void add_timeout_option(CLI::App& app, double& seconds) {
 }
 
 void add_timing_options(CLI::App& app, TimingOptions& timing) {
-  app.add_option_function<std::string>(
-         "--cache", [&timing](const std::string& text) { timing.cold = text == "cold"; },
-         "L2 cache before each launch: warm (as the last launch left it) or cold (flushed)")
-      ->check(CLI::IsMember({"warm", "cold"}))
-      ->default_str("warm");
+  CLI::Option* const cache = app.add_option_function<std::string>(
+                                    "--cache", [&timing](const std::string& text) { timing.cold = text == "cold"; },
+                                    "L2 cache before each launch: warm (as the last launch left it) or cold (flushed)")
+                                 ->check(CLI::IsMember({"warm", "cold"}))
+                                 ->default_str("warm");
+  app.add_flag("--back-to-back", timing.back_to_back,
+               "time it a second time, without cuBLAS or anything else between launches (implies --time)")
+      ->excludes(cache);
   app.add_option("--seconds", timing.seconds, "about how long to sample each kernel")
       ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str();

@@ -25,7 +25,7 @@ void set_kind(ProblemSpec& spec, Operation op, std::optional<Type> type);
 /// --timeout: seconds that a stage may take for a launch, 60 by default; for set_stages_apart().
 void add_timeout_option(CLI::App& app, double& seconds);
 
-/// --cache --seconds
+/// --cache --seconds --back-to-back
 void add_timing_options(CLI::App& app, TimingOptions& timing);
 
 /// --tile-m --tile-n --transposed --leapfrog --unroll --reduction --c-source --threads-per-row --threads, for stages

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <sstream>
 #include <system_error>
 
 #include "common/kernel/status.hpp"
@@ -26,17 +27,23 @@ int complain(std::string message, int status = 2, std::size_t longest = 180) {
   return status;
 }
 
+// What comes of a program that ends with this status, once all that it printed has arrived.
+int printed(int status) {
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return status;
+  return complain(fmt::format("can't write standard output: {}", std::strerror(errno)));
+}
+
 }  // namespace
 
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
   try {
     app.parse(argc, argv);
-    const int status = body();
-    if (std::fflush(stdout) != 0 || std::ferror(stdout))
-      return complain(fmt::format("can't write standard output: {}", std::strerror(errno)));
-    return status;
+    return printed(body());
   } catch (const CLI::Success& help) {
-    return app.exit(help);
+    std::ostringstream text;
+    const int status = app.exit(help, text);
+    std::fputs(text.str().c_str(), stdout);
+    return printed(status);
   } catch (const CLI::ParseError& error) {
     return complain(error.what());
   } catch (const UsageError& error) {

@@ -104,6 +104,7 @@ void settle_problem(RunOptions& options, const Stage& stage) {
 void prepare(RunOptions& options, const Stage& stage) {
   settle_problem(options, stage);
   options.count_asked |= options.lines_asked;
+  options.time_asked |= options.evaluate.timing.back_to_back;
   const bool asked = options.check_asked || options.time_asked || options.count_asked;
   options.evaluate.check = options.check_asked || options.count_asked || !asked;
   options.evaluate.time = options.time_asked || (!asked && on_gpu);

@@ -55,13 +55,16 @@ inline DeviceLimits executor_limits{4, 227 * 1024, false};
 /// The current device's.
 inline DeviceLimits device_limits() {
 #ifdef __CUDACC__
+  thread_local int known = -1;  // asked for at each launch: this thread's last device, so no lock
+  thread_local DeviceLimits limits;
   const int device = device_number();
+  if (device == known) return limits;
   int major = 0;
-  DeviceLimits limits;
   cudaDeviceGetAttribute(&limits.multiprocessors, cudaDevAttrMultiProcessorCount, device);
   cudaDeviceGetAttribute(&limits.shared_bytes_per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   limits.may_begin_early = major >= 9;
+  known = device;
   return limits;
 #else
   return executor_limits;

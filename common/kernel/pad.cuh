@@ -1,5 +1,5 @@
 // A matrix copied with zeros around it, so that a kernel's loads need no bounds checks, and copied back without them.
-// Stage 06a's page is about what this costs and saves.
+// Stage 06a has the same in its own file; its page is about what this costs and saves.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -27,18 +27,13 @@ static __global__ void __launch_bounds__(PAD_TILE* PAD_ROWS)
     to[y * ld_to + col] = y < rows && col < cols ? from[y * ld + col] : 0.0f;
 }
 
+/// As pad() says, whose rows are ld and ld_to words long.
 static Status launch_pad(int rows, int cols, const float* from, std::int64_t ld, int to_rows, int to_cols, float* to,
                          std::int64_t ld_to, cudaStream_t stream) {
   const int tiles_m = ceil_div(to_rows, PAD_TILE), tiles_n = ceil_div(to_cols, PAD_TILE);
   return launch(pad,
                 {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {PAD_TILE, PAD_ROWS}, .stream = stream},
                 rows, cols, from, ld, to_rows, to_cols, to, ld_to, tiles_n);
-}
-
-/// Copies a matrix of rows x cols words into one of padded_rows x padded_cols, with zeros right of it and below.
-static Status copy_padded(int rows, int cols, const float* from, std::int64_t ld, float* to, int padded_rows,
-                          int padded_cols, cudaStream_t stream) {
-  return launch_pad(rows, cols, from, ld, padded_rows, padded_cols, to, padded_cols, stream);
 }
 
 /// The bytes that multiply_padded() needs of the workspace.
@@ -62,9 +57,9 @@ Status multiply_padded(const Problem& p, int tile_m, int tile_n, int tile_k,
   padded.a = a, padded.lda = k;
   padded.b = b, padded.ldb = n;
   padded.c = c, padded.ldc = n;
-  Status status = copy_padded(p.m, p.depth(), p.a, p.lda, a, m, k, stream);
-  if (status) status = copy_padded(p.depth(), p.n, p.b, p.ldb, b, k, n, stream);
-  if (status && p.beta != 0.0f) status = copy_padded(p.m, p.n, p.c, p.ldc, c, m, n, stream);
+  Status status = launch_pad(p.m, p.depth(), p.a, p.lda, m, k, a, k, stream);
+  if (status) status = launch_pad(p.depth(), p.n, p.b, p.ldb, k, n, b, n, stream);
+  if (status && p.beta != 0.0f) status = launch_pad(p.m, p.n, p.c, p.ldc, m, n, c, n, stream);
   if (status) status = multiply(padded, stream);
   if (status) status = launch_pad(m, n, c, n, p.m, p.n, p.c, p.ldc, stream);
   return status;

@@ -406,6 +406,21 @@ __device__ __forceinline__ void load_shared(double& x, double& y, SharedAddress 
 #endif
 }
 
+/// Brings the sector of 32 bytes that has this address to the L2 cache: before sm_90 the line of 128. Nothing on the
+/// executor.
+__device__ __forceinline__ void prefetch_sector(const void* address) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], 32;"
+               :
+               : "l"(__cvta_generic_to_global(address) & ~std::uint64_t{31})
+               : "memory");
+#elif defined(__CUDA_ARCH__)
+  asm volatile("prefetch.global.L2 [%0];" : : "l"(__cvta_generic_to_global(address)) : "memory");
+#else
+  static_cast<void>(address);
+#endif
+}
+
 /// Stores 8 bytes to shared memory, which divides the address.
 __device__ __forceinline__ void store_shared(SharedAddress to, double x) {
 #ifdef __CUDACC__

@@ -111,6 +111,8 @@ TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verd
 
   bench.reset_output();
   TimingRun run = time_in_turns(turns, options.timing, [&] { bench.reset_output(); });
+  TimingRun behind;
+  if (options.timing.back_to_back) behind = time_back_to_back(turns.front(), options.timing);
   if (check) {
     // With beta = 0 the last sample's own result lies there. Otherwise each launch has added to the one before, so
     // launch once more on the original C.
@@ -121,6 +123,10 @@ TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verd
   }
   TimedResult timed{std::move(run.samples[0]), {}, run.state};
   if (has_yardstick) timed.yardstick = std::move(run.samples[1]);
+  if (options.timing.back_to_back) {
+    timed.back_to_back = std::move(behind.samples[0]);
+    timed.back_to_back_state = behind.state;
+  }
   return timed;
 }
 
@@ -128,6 +134,9 @@ TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verd
 
 double Result::gflops() const {
   return timed ? spec.flops() / (timed->own.median() * 1e6) : 0.0;
+}
+double Result::back_to_back_gflops() const {
+  return timed && timed->back_to_back ? spec.flops() / (timed->back_to_back->median() * 1e6) : 0.0;
 }
 double Result::gbytes_s() const {
   return timed ? spec.compulsory_bytes() / (timed->own.median() * 1e6) : 0.0;
@@ -209,7 +218,8 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
     keep_to_budget(results, options);
   }
   Workbench bench(spec);
-  if (options.check && !check_all(contenders, bench, results, "random data", options.explain, progress)) return results;
+  const char* const what = spec.distribution == Distribution::integers ? "whole numbers" : "random data";
+  if (options.check && !check_all(contenders, bench, results, what, options.explain, progress)) return results;
   keep_to_budget(results, options);
 
   if (options.count) {

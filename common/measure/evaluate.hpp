@@ -33,6 +33,8 @@ struct TimedResult {
   Samples own;
   std::optional<Samples> yardstick;  ///< the library, timed alternately with this contender
   DeviceState state;
+  std::optional<Samples> back_to_back;  ///< if asked for: without any other work between launches
+  DeviceState back_to_back_state;
 };
 
 struct Result {
@@ -58,6 +60,7 @@ struct Result {
   /// speed.
   bool incorrect_on_purpose() const { return stage && stage->generated && spec.kernel.incorrect_on_purpose(); }
   double gflops() const;
+  double back_to_back_gflops() const;  ///< 0 if it was not timed so
   double gbytes_s() const;
   /// 100 * yardstick / own, by medians.
   std::optional<double> percent_of_yardstick() const;

@@ -161,3 +161,11 @@ int staged_gemm_sgemm_strided_batched(staged_gemm_stream stream, const staged_ge
                                                   ldb, stride_b, beta, c, ldc, stride_c, batch, workspace,
                                                   workspace_bytes));
 }
+
+int staged_gemm_sgemm_batched(staged_gemm_stream stream, const staged_gemm_product* product, float alpha,
+                              const float* const* a, int64_t lda, const float* const* b, int64_t ldb, float beta,
+                              float* const* c, int64_t ldc, int batch, void* workspace, size_t workspace_bytes) {
+  if (const char* const why = refusal(product)) return invalid(why);
+  return answer(tcec_sgemm::sgemm_batched(stream_of(stream), product_of(*product), alpha, a, lda, b, ldb, beta, c, ldc,
+                                          batch, workspace, workspace_bytes));
+}

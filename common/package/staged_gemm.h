@@ -58,8 +58,9 @@ int staged_gemm_dtsmm(staged_gemm_stream stream, int m, int n, int64_t k, double
 int staged_gemm_ztsmm(staged_gemm_stream stream, int m, int n, int64_t k, const void* alpha, const void* a, int64_t lda,
                       const void* c, int64_t ldc, const void* beta, void* b, int64_t ldb);
 
-/* Compile and load what the products launch for this size on the current device. Without it the first product does, in
- * a second or less. Of a and b (or NULL: aligned to 16 bytes) and their strides only the alignment of rows matters. */
+/* Compile and load kernels for this size alone on the current device, which the products launch from then on: a second
+ * or less. Without it they take kernels of any width, to 64; wider ones are compiled by the first product. Of a and b
+ * (or NULL: aligned to 16 bytes) and their strides only the alignment of rows matters. */
 int staged_gemm_prepare_tsmttsm(int type, int m, int n, const void* a, int64_t lda, const void* b, int64_t ldb,
                                 int conjugate);
 int staged_gemm_prepare_tsmm(int type, int m, int n, const void* a, int64_t lda, const void* b, int64_t ldb);
@@ -79,6 +80,11 @@ int staged_gemm_sgemm_strided_batched(staged_gemm_stream stream, const staged_ge
                                       const float* a, int64_t lda, int64_t stride_a, const float* b, int64_t ldb,
                                       int64_t stride_b, float beta, float* c, int64_t ldc, int64_t stride_c, int batch,
                                       void* workspace, size_t workspace_bytes);
+/* Matrices anywhere: a, b and c are arrays of `batch` pointers, and in device memory themselves. What they point to
+ * can't be checked here. */
+int staged_gemm_sgemm_batched(staged_gemm_stream stream, const staged_gemm_product* product, float alpha,
+                              const float* const* a, int64_t lda, const float* const* b, int64_t ldb, float beta,
+                              float* const* c, int64_t ldc, int batch, void* workspace, size_t workspace_bytes);
 
 #ifdef __cplusplus
 }

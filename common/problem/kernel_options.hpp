@@ -87,7 +87,7 @@ struct GeneratedKernels {
 
   /// Of a stage that launches other stages' kernels: whose (an id; empty if none can) and with which (complete) options,
   /// for a long side of k rows.
-  std::pair<std::string, KernelOptions> (*chosen)(int m, int n, std::int64_t k, bool is_complex,
+  std::pair<std::string, KernelOptions> (*chosen)(int m, int n, std::int64_t k, bool padded, bool is_complex,
                                                   const KernelOptions& asked) = nullptr;
 
   explicit operator bool() const { return choose != nullptr; }

@@ -116,6 +116,7 @@ Result result_from_json(const Json& json) {
     TimedResult timed;
     timed.own = median(json["time_ms"]);
     if (json.contains("cublas_time_ms")) timed.yardstick = median(json["cublas_time_ms"]);
+    if (json.contains("back_to_back")) timed.back_to_back = median(json["back_to_back"]["time_ms"]);
     result.timed = std::move(timed);
     if (json.contains("pct_roofline")) result.told_percent_of_roofline = json["pct_roofline"].get<double>();
   }

@@ -80,7 +80,9 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
     const GeneratedKernels& generated = result.stage->generated;
     const bool is_complex = spec.type == Type::c64;
     if (generated.chosen) {
-      const auto [stage, used] = generated.chosen(spec.m, spec.n, spec.k, is_complex, spec.kernel);
+      const bool padded =
+          spec.op == Operation::tsmm && (spec.row_stride_b() != spec.n || spec.offset * size_of(spec.type) % 16 != 0);
+      const auto [stage, used] = generated.chosen(spec.m, spec.n, spec.k, padded, is_complex, spec.kernel);
       json["kernel_options"] = to_json(used);
       json["kernel_stage"] = stage;
     } else {
@@ -162,6 +164,10 @@ Json to_json(const Result& result, const std::optional<Ceilings>& ceilings, cons
       json["pct_cublas"] = *result.percent_of_yardstick();
       json["cublas_time_ms"] = to_json(*result.timed->yardstick);
     }
+    if (result.timed->back_to_back)
+      json["back_to_back"] = {{"time_ms", to_json(*result.timed->back_to_back)},
+                              {"gflops", result.back_to_back_gflops()},
+                              {"state", to_json(result.timed->back_to_back_state)}};
     if (const auto percent = result.percent_of_roofline(ceilings)) json["pct_roofline"] = *percent;
     const bool with_tensor_cores = size_of(spec.type) >= 8 && ceilings && ceilings->dmma_gflops > 0;
     if (const auto percent = result.percent_of_roofline(ceilings, true); with_tensor_cores && percent)
@@ -179,7 +185,7 @@ Json shortened(const Json& result) {
     return picked;
   };
   Json json = pick(result, {"stage", "problem", "status", "reason", "kernel_options", "kernel_stage", "error",
-                            "time_ms", "gflops", "pct_cublas", "cublas_time_ms", "pct_roofline"});
+                            "time_ms", "gflops", "back_to_back", "pct_cublas", "cublas_time_ms", "pct_roofline"});
   json["problem"] = pick(json["problem"], {"m", "n", "k"});
   if (json["reason"] == "") json.erase("reason");
   if (json.contains("error")) json["error"] = pick(json["error"], {"max_ratio", "frobenius_ratio"});

@@ -29,6 +29,7 @@ std::string table(const std::vector<Result>& results, const std::optional<Ceilin
   TextTable table(timed ? std::vector<Column>{{{"stage"}},
                                               {{"ms"}, true},
                                               {{"GFLOP/s"}, true},
+                                              {{"back to back"}, true, 1},
                                               {{"% cuBLAS"}, true},
                                               {{"% roofline"}, true},
                                               {{"max error"}, true, 2},
@@ -54,6 +55,7 @@ std::string table(const std::vector<Result>& results, const std::optional<Ceilin
       const auto percent = result.percent_of_yardstick();
       const auto roofline = result.percent_of_roofline(ceilings);
       table.add({result.id, fmt::format("{:.4f}", result.timed->own.median()), speed(result.gflops()),
+                 result.timed->back_to_back ? speed(result.back_to_back_gflops()) : "",
                  percent ? fmt::format("{:.1f}", *percent) : "100", roofline ? fmt::format("{:.1f}", *roofline) : "-",
                  error, status, bound_of(result, ceilings) + (result.timed->own.throttled ? " [throttled]" : "")});
     } else {

@@ -106,9 +106,9 @@ std::vector<JitHeader> kernel_headers(std::string_view name) {
     if (wanted.starts_with("common/simt/") || std::ranges::find(found, wanted, &JitHeader::name) != found.end()) return;
     const auto header = std::ranges::find(embedded_headers(), wanted, &JitHeader::name);
     if (header == embedded_headers().end()) throw std::logic_error("no header of kernels: " + std::string(wanted));
-    found.push_back(*header);
-    constexpr std::string_view directive = "\n#include \"";
-    const std::string_view text = header->text;
+    constexpr std::string_view directive = "\n#include \"", end = "\n#ifndef __CUDACC_RTC__";
+    const std::string text = header->text.substr(0, header->text.find(end));
+    found.push_back({header->name, text});
     for (std::size_t at = 0; (at = text.find(directive, at)) != text.npos;) {
       at += directive.size();
       find_included(text.substr(at, text.find('"', at) - at), find_included);

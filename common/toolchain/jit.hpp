@@ -20,9 +20,10 @@
 namespace gemm {
 
 /// A header that is part of this program, and behind it all that it includes by name in quotes, themselves and through
-/// others, as they were when the program was built; without those of the executor (common/simt/), which it adds. Part
-/// of a program is what its sources name here (gemm_kernel_headers in common/cmake/RunTimeCompilation.cmake). Throws
-/// std::logic_error for others.
+/// others, as they were when the program was built; without those of the executor (common/simt/), which it adds. Of a
+/// stage's own file it is what stands above the line "#ifndef __CUDACC_RTC__" (which NVRTC defines): its kernel, but not
+/// its launch. Part of a program is what its sources name here (gemm_kernel_headers in
+/// common/cmake/RunTimeCompilation.cmake). Throws std::logic_error for others.
 std::vector<JitHeader> kernel_headers(std::string_view name);
 
 // ---- launching

@@ -1,6 +1,5 @@
-// FP32 products on Tensor Cores, one or a batch of them: split (split.cuh), multiply (product.cuh), and where FP16 can't
-// be sure of a result the same again in TF32, which has FP32's range. Decided on the device, so that a launch doesn't
-// wait for it.
+// FP32 products on Tensor Cores, one or a batch of them: split (split.cuh), multiply with a stage's kernel, and add up
+// slices (epilogue.cuh).
 #pragma once
 
 #include <algorithm>
@@ -29,6 +28,8 @@ struct Request {
   Results c{};
   Policy policy = Policy::automatic;
   bool wide = false;  // tiles of C of 128 x 256: Wide
+
+  bool is_empty() const { return m == 0 || n == 0 || batch == 0; }  // C has no element
 };
 
 constexpr int LEAST_SLICE = 128, MOST_SLICES = 64;  // steps of k, of which a slice has no fewer
@@ -91,97 +92,96 @@ Operand from_matrix(Operand x, int matrix) {
   return x;
 }
 
-// Splits and multiplies `count` matrices from `first` on.
+// Matrices that are worked off together: `count` of them from `first` on.
+struct Group {
+  const Request& r;
+  const Plan& plan;
+  unsigned char* workspace;
+  int first, count;
+  cudaStream_t stream;
+};
+
+// Splits and multiplies them: `multiply` is a stage's kernel for tiles of shape S.
 template <class Number, class S>
-gemm::Status launch_group(const Request& r, const Plan& plan, unsigned char* workspace, int first, int count, Take take,
-                          cudaStream_t stream) {
+gemm::Status launch_group(const Group& g, void (*multiply)(ProductRequest), Take take) {
   const bool asked = take == Take::certain || take == Take::left;
-  Findings* const findings = asked ? reinterpret_cast<Findings*>(workspace) + first : nullptr;
-  const Tiles a_tiles{workspace + plan.tiles_a, reinterpret_cast<int*>(workspace + plan.a_exponents),
-                      reinterpret_cast<float*>(workspace + plan.a_uncertain), plan.a_panels};
-  const Tiles b_tiles{workspace + plan.tiles_b, reinterpret_cast<int*>(workspace + plan.b_exponents),
-                      reinterpret_cast<float*>(workspace + plan.b_uncertain), plan.b_panels};
+  Findings* const findings = asked ? reinterpret_cast<Findings*>(g.workspace) + g.first : nullptr;
+  const Tiles a_tiles{g.workspace + g.plan.tiles_a, reinterpret_cast<int*>(g.workspace + g.plan.a_exponents),
+                      reinterpret_cast<float*>(g.workspace + g.plan.a_uncertain), g.plan.a_panels};
+  const Tiles b_tiles{g.workspace + g.plan.tiles_b, reinterpret_cast<int*>(g.workspace + g.plan.b_exponents),
+                      reinterpret_cast<float*>(g.workspace + g.plan.b_uncertain), g.plan.b_panels};
   const SplitRequest split{
-      .a = from_matrix(r.a, first),
-      .b = from_matrix(r.b, first),
+      .a = from_matrix(g.r.a, g.first),
+      .b = from_matrix(g.r.b, g.first),
       .a_tiles = a_tiles,
       .b_tiles = b_tiles,
-      .k = r.k,
-      .tiles_k = Plan::tiles_k<Number>(r.k),
+      .k = g.r.k,
+      .tiles_k = Plan::tiles_k<Number>(g.r.k),
       .findings = findings,
       .again = take == Take::left,
   };
-  gemm::Status status = launch_split<Number>(split, count, stream);
+  gemm::Status status = launch_split<Number>(split, g.count, g.stream);
   if (!status) return status;
   const ProductRequest product{
-      .m = r.m,
-      .n = r.n,
-      .k = r.k,
-      .alpha = r.alpha,
-      .beta = r.beta,
+      .m = g.r.m,
+      .n = g.r.n,
+      .k = g.r.k,
+      .alpha = g.r.alpha,
+      .beta = g.r.beta,
       .a = split.a,
       .b = split.b,
       .a_tiles = a_tiles,
       .b_tiles = b_tiles,
-      .c = from_matrix(r.c, first),
-      .tiles_m = plan.tiles_m,
-      .tiles_n = plan.tiles_n,
+      .c = from_matrix(g.r.c, g.first),
+      .tiles_m = g.plan.tiles_m,
+      .tiles_n = g.plan.tiles_n,
       .tiles_k = split.tiles_k,
-      .slices = plan.slices,
-      .slice_tiles = plan.slice_k / TILE_K<Number>,
-      .partial = reinterpret_cast<float*>(workspace + plan.partial),
-      .partial_rows = plan.tiles_m * S::TILE_M,
-      .partial_cols = plan.tiles_n * S::TILE_N,
+      .slices = g.plan.slices,
+      .slice_tiles = g.plan.slice_k / TILE_K<Number>,
+      .partial = reinterpret_cast<float*>(g.workspace + g.plan.partial),
+      .partial_rows = g.plan.tiles_m * S::TILE_M,
+      .partial_cols = g.plan.tiles_n * S::TILE_N,
       .take = take,
       .findings = findings,
-      .left = workspace + plan.left,
+      .left = g.workspace + g.plan.left,
   };
-  status = gemm::launch(multiply_tiles<Number, S>,
-                        {.grid = static_cast<unsigned>(plan.tiles_m) * plan.tiles_n * plan.slices * count,
+  status = gemm::launch(multiply,
+                        {.grid = static_cast<unsigned>(g.plan.tiles_m) * g.plan.tiles_n * g.plan.slices * g.count,
                          .block = S::THREADS,
                          .dynamic_shared = S::SHARED_BYTES,
-                         .stream = stream,
+                         .stream = g.stream,
                          .may_begin_early = true},
                         product);
-  if (!status || plan.slices == 1) return status;
+  if (!status || g.plan.slices == 1) return status;
   return gemm::launch(finish_products<>,
-                      {.grid = static_cast<unsigned>(finishing_blocks(r.m, r.n)) * count,
+                      {.grid = static_cast<unsigned>(finishing_blocks(g.r.m, g.r.n)) * g.count,
                        .block = FINISH_THREADS,
-                       .stream = stream,
+                       .stream = g.stream,
                        .may_begin_early = true},
                       product);
 }
 
-template <class Number>
-gemm::Status launch_group(const Request& r, const Plan& plan, unsigned char* workspace, int first, int count, Take take,
-                          cudaStream_t stream) {
-  return r.wide ? launch_group<Number, Wide>(r, plan, workspace, first, count, take, stream)
-                : launch_group<Number, Usual>(r, plan, workspace, first, count, take, stream);
-}
-
-// workspace: Plan(r).bytes of device memory, aligned to 256 bytes; what they hold before doesn't matter.
-template <Policy POLICY>
-gemm::Status launch(const Request& r, void* workspace, cudaStream_t stream) {
-  if (r.m == 0 || r.n == 0 || r.batch == 0) return gemm::Status::ok();
+// body(group): for all matrices of a request, the groups one after another. workspace: Plan(r).bytes of device memory,
+// aligned to 256 bytes; what they hold before doesn't matter.
+template <class Body>
+gemm::Status by_groups(const Request& r, void* workspace, cudaStream_t stream, const Body& body) {
+  if (r.is_empty()) return gemm::Status::ok();
   const Plan plan(r);
   unsigned char* const bytes = static_cast<unsigned char*>(workspace);
-  if constexpr (POLICY == Policy::automatic) {
-    const gemm::Status cleared = gemm::status_of(cudaMemsetAsync(bytes, 0, sizeof(Findings) * r.batch, stream));
-    if (!cleared) return cleared;
-  }
   for (int first = 0; first < r.batch; first += plan.group) {
-    const int count = std::min(plan.group, r.batch - first);
-    if constexpr (POLICY != Policy::tf32) {
-      const Take take = POLICY == Policy::half ? Take::all_as_they_are : Take::certain;
-      if (const auto status = launch_group<Half>(r, plan, bytes, first, count, take, stream); !status) return status;
-    }
-    if constexpr (POLICY != Policy::half) {
-      const Take take = POLICY == Policy::tf32 ? Take::all : Take::left;
-      if (const auto status = launch_group<Tf32>(r, plan, bytes, first, count, take, stream); !status) return status;
-    }
+    const Group group{r, plan, bytes, first, std::min(plan.group, r.batch - first), stream};
+    if (const gemm::Status status = body(group); !status) return status;
   }
   return gemm::Status::ok();
 }
+
+// By policy; the workspace is that of by_groups. Defined in tensorcore/10 and 11, beside their kernels.
+using Launch = gemm::Status(const Request& r, void* workspace, cudaStream_t stream);
+Launch launch_half, launch_automatic, launch_tf32;
+template <Policy POLICY>
+constexpr Launch* launch = POLICY == Policy::half   ? launch_half
+                           : POLICY == Policy::tf32 ? launch_tf32
+                                                    : launch_automatic;
 
 // SGEMM as the harness has it.
 inline Request request(const gemm::SgemmProblem& p, Policy policy, bool wide = false) {

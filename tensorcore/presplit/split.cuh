@@ -71,6 +71,11 @@ struct Tiles {
   __host__ __device__ std::size_t bytes_of_matrix(int tiles_k) const {
     return static_cast<std::size_t>(TILE_BYTES) * panels * tiles_k;
   }
+  // Tiles of `width` bytes side by side: that of step `tile_k` of the first, and `tile` of these to its right.
+  __device__ const unsigned char* begin(int matrix, int tiles_k, int tile_k, int tile, unsigned width) const {
+    return tiles + matrix * bytes_of_matrix(tiles_k) + static_cast<std::size_t>(tile_k) * panels * TILE_BYTES +
+           static_cast<std::size_t>(tile) * width;
+  }
 };
 
 // 2^e for -126 <= e <= 127.

@@ -36,6 +36,7 @@ BAD_RUN = [
     "extra",
     "--dist nosuch",
     "--cache luke",
+    "--cache cold --back-to-back",
     "--seconds 0",
     "--m 12abc",
     "--m 99999999999",
@@ -159,6 +160,7 @@ BAD_GEMM = [
     "ladder 64 --budget-ms 0",
     "ladder 64 --budget-ms x",
     "ladder 64 --time --no-time",
+    "ladder 64 --back-to-back --no-time",
     "candidates",
     "candidates tsm/09",
     "candidates tsm/01 4",
@@ -239,6 +241,8 @@ BAD_GEMM_WITHOUT_GPU = [
     "ladder --sweep=512",
     "ladder --random 1",
     "ladder 64 --time",
+    "ladder 64 --back-to-back",
+    "run 01 --back-to-back",
 ]
 # That an output can't be written should be found out before the work, which takes minutes on a GPU, not after.
 BAD_GEMM_ON_DEVICE = [
@@ -968,7 +972,9 @@ class WithDevice(Case):
                 [self.gemm, "compare", "02", "02", *small],
                 [self.gemm, "ladder", "33", "--only", "02"],
                 [self.stage, "--check", *small],
+                [self.stage, "--help"],
                 [LAB, "help"],
+                [LAB, "mutate", "--help"],
                 [LAB, "show", "02"],
                 [LAB, "show", "02", "--flat"],
                 [LAB, "diff", "02"],

@@ -12,6 +12,7 @@
 #include "common/problem/spec.hpp"
 #include "common/report/json.hpp"
 #include "common/report/result_json.hpp"
+#include "common/report/table.hpp"
 #include "common/report/verdict.hpp"
 #include "tests/device_test.hpp"
 
@@ -291,6 +292,24 @@ TEST_F(Check, StageForANewerDeviceIsSkipped) {
   EXPECT_EQ(skipped[0].verdict.reason, "no");
   EXPECT_FALSE(to_json(skipped[0], std::nullopt, {}).contains("error")) << "nothing was compared";
   EXPECT_EQ(exit_status(skipped), 0);
+}
+
+// A made-up time, since the executor has none: both ways of timing in the JSON, the short one, too, and in the table.
+TEST_F(Check, BackToBackStandsBesideTheAlternatingTime) {
+  Result result = evaluate({contender(find_stage("02"))}, cube(64), check_only(), {})[0];
+  result.timed.emplace();
+  result.timed->own.ms = {0.5};
+  EXPECT_EQ(table({result}, std::nullopt, false).find("back to back"), std::string::npos);
+  EXPECT_FALSE(to_json(result, std::nullopt, {}).contains("back_to_back"));
+  result.timed->back_to_back.emplace().ms = {0.25, 0.5, 1};
+  result.timed->back_to_back_state = {.known = true, .sm_mhz_min = 1500, .sm_mhz_max = 1980, .watts_max = 700};
+  const Json full = to_json(result, std::nullopt, {}), brief = shortened(full);
+  for (const Json& json : {full, brief}) {
+    EXPECT_EQ(json["back_to_back"]["time_ms"]["median"], 0.5);
+    EXPECT_EQ(json["back_to_back"]["state"]["sm_mhz_min"], 1500);
+    EXPECT_EQ(json["back_to_back"]["gflops"], json["gflops"]);
+  }
+  EXPECT_NE(table({result}, std::nullopt, false).find("back to back"), std::string::npos);
 }
 
 }  // namespace

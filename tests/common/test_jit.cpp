@@ -382,6 +382,17 @@ TEST_F(JitAhead, ErrorsOfNvrtc) {
   EXPECT_NE(no_such.status.reason.find("architecture"), std::string::npos) << no_such.status.reason;
 }
 
+// A kernel in a stage's own file: neither the launch below it nor the headers of that are compiled at run time.
+TEST(JitHeaders, OfAStageTheKernelAlone) {
+  const std::vector<JitHeader> found = kernel_headers("tsm/09_generated.cu");
+  const std::string& text = found.front().text;
+  EXPECT_NE(text.find("__global__"), text.npos);
+  EXPECT_EQ(text.find("Registration"), text.npos);
+  EXPECT_TRUE(text.ends_with('\n'));
+  EXPECT_NE(std::ranges::find(found, "tsm/generated/walk.cuh", &JitHeader::name), found.end());
+  EXPECT_EQ(std::ranges::find(found, "tsm/jit_launch.hpp", &JitHeader::name), found.end());
+}
+
 TEST(JitTarget, OnlyArchitecturesAndTheBuildsOwn) {
   for (const char* good : {"sm_75", "sm_90", "sm_90a", "sm_100f"}) EXPECT_NO_THROW(require_jit_target(good));
   if (!GEMM_ON_GPU) {
@@ -492,7 +503,7 @@ TEST_F(JitOnExecutor, EachBarrierOfTheGeneratedKernelsIsNeeded) {
   const auto run = [&](const JitHeader& header) {
     const JitRequest request = {
         "gemm::generated::tsmttsm<double, 2, 2, 1, 1, false, true, true, 1, gemm::Reduction::ordered, 64, 1>",
-        with(header, kernel_headers("tsm/generated/kernel.cuh"))};
+        with(header, kernel_headers("tsm/09_generated.cu"))};
     const JitResult found = find_kernel(request);
     EXPECT_TRUE(found.status) << found.status.reason;
     if (!found.kernel) return Observation{};
@@ -526,11 +537,11 @@ TEST_F(JitOnExecutor, EachBarrierOfTheGeneratedKernelsIsNeeded) {
 
 // TSMM's, before which C is copied to shared memory.
 TEST_F(JitOnExecutor, TheBarrierOfTsmmIsNeeded) {
-  const JitHeader kernel = kernel_headers("tsm/generated/tsmm.cuh").front();
+  const JitHeader kernel = kernel_headers("tsm/12_tsmm_generated.cu").front();
   const std::string barrier = "__syncthreads();";
   const auto run = [&](const JitHeader& header) {
     const JitRequest request = {"gemm::generated::tsmm<double, 2, 2, 2, 1, gemm::generated::From::shared, true, 64, 1>",
-                                with(header, kernel_headers("tsm/generated/tsmm.cuh"))};
+                                with(header, kernel_headers("tsm/12_tsmm_generated.cu"))};
     const JitResult found = find_kernel(request);
     EXPECT_TRUE(found.status) << found.status.reason;
     if (!found.kernel) return Observation{};
@@ -557,7 +568,7 @@ TEST_F(JitOnExecutor, TheBarrierOfTsmmIsNeeded) {
   ASSERT_FALSE(found.defects.empty());
   EXPECT_NE(found.defects.front().find("shared memory in gemm::generated::tsmm<double"), std::string::npos)
       << found.defects.front();
-  EXPECT_NE(found.defects.front().find("tsm/generated/tsmm.cuh:"), std::string::npos) << found.defects.front();
+  EXPECT_NE(found.defects.front().find("tsm/12_tsmm_generated.cu:"), std::string::npos) << found.defects.front();
 }
 
 TEST_F(JitOnExecutor, WithoutCompilerWhatIsKeptStillRuns) {

@@ -29,6 +29,7 @@ WAITING = pathlib.Path(__file__).with_name("lessons_waiting.txt")
 FAMILIES = ("stages", "tsm", "tensorcore")
 SECTIONS = ("Idea", "By hand", "Prediction", "Measurement", "What bounds it", "Exercise")
 WORDS = 900  # of a lesson, without tables, code, figures, generated parts and exercises
+PAGE_ZERO, WORDS_OF_PAGE_ZERO = DOCS / "concepts" / "gpu.md", 1200
 MEDIAN, NINTH = 18, 28  # words of a sentence, and of nine in ten
 HOUSE_WORDS = re.compile(
     r"on (?:its|their) way|for nothing|in vain|so.manieth|so many\b|said aloud|says? aloud|of no account"
@@ -142,6 +143,10 @@ def faults(path):
             found.append(
                 f"sentences of {median:g} words (at most {MEDIAN}), of {ninth} in the long tenth (at most {NINTH})"
             )
+    if path == PAGE_ZERO:
+        length = len(words("\n\n".join(text for heading, text in by_heading.items() if heading != "Exercises")))
+        if length > WORDS_OF_PAGE_ZERO:
+            found.append(f"page zero has {length} words (at most {WORDS_OF_PAGE_ZERO})")
     if is_stage(path):
         for section in SECTIONS:
             if section not in by_heading:

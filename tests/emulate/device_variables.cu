@@ -50,6 +50,7 @@ __constant__ T weights[n] = {2};
 // neither: constants may lie anywhere, functions do
 __device__ const float pi = 3.14f;
 __device__ constexpr int four = 4;
+__constant__ const int powers[3] = {1, 10, 100};
 __device__ float* const fixed = nullptr;
 float host_variable;
 template <class T>
@@ -69,5 +70,6 @@ __global__ void __launch_bounds__(128) kernel(int* out, const Point* __restrict_
   auto square = [] __device__(float x) { return x * x; };
   tile[threadIdx.x] = square(fixed ? *fixed : 0) + coefficients[0] + constant_point.x + both_constant[1] + four +
                       inner::weights<float, 3>[0] + of_type<int>[1];
-  out[threadIdx.x] = ++calls + of_many_words + changing + inner::in_namespaces + tile[0] + pi + one() + add(1, 2);
+  out[threadIdx.x] =
+      ++calls + of_many_words + changing + inner::in_namespaces + tile[0] + pi + powers[*out] + one() + add(1, 2);
 }

@@ -150,12 +150,23 @@ class Emulate(unittest.TestCase):
 
     def test_bad_input(self) -> None:
         self.write("broken.cu", "int main() { return what; }\n")
+        self.write("no_main.cu", "__global__ void k() {}\n")
+        self.write("note.txt", "int main() {}\n")
+        self.write("host.cpp", "int main() { return 3; }\n")
+        self.assertEqual(self.emulate("host.cpp").returncode, 3)
         for words, said in (
             ((), "error: the following arguments are required: FILE\n"),
             (("none.cu",), "error: no file 'none.cu'\n"),
+            (("include",), "error: 'include' is a folder: name the program's files\n"),
+            (("note.txt",), "error: 'note.txt' is none of .cu, .cpp, .cc, .cxx, .c\n"),
+            (("program.cu", "host.cpp", "./program.cu"), "error: 'program.cu' is named twice\n"),
+            (("program.cu", "-I", "nowhere"), "error: no folder 'nowhere' (-I)\n"),
+            (("program.cu", "-D", "FACTOR=3"), "error: program.cu: does not compile\n"),  # without its header
+            (("no_main.cu",), "error: no main() in no_main.cu\n"),
             (("program.cu", "--sample", "0"), "error: --sample takes a number of blocks, 1 or more\n"),
             (("program.cu", "--sample", "x"), "error: argument --sample: invalid int value: 'x'\n"),
             (("program.cu", "--timeout", "-1"), "error: --timeout takes seconds; 0: no limit\n"),
+            (("program.cu", "--timeout", "nan"), "error: --timeout takes seconds; 0: no limit\n"),
             (("program.cu", "--json", "no/where.json"), "error: can't write no/where.json: no such folder\n"),
             (("program.cu", "--what"), "error: unrecognized arguments: --what\n"),
             (("broken.cu",), "error: broken.cu: does not compile\n"),
@@ -163,6 +174,8 @@ class Emulate(unittest.TestCase):
             done = self.emulate(*words)
             self.assertEqual((done.stdout, done.returncode), ("", 2), (words, done))
             self.assertTrue(done.stderr.endswith(said), (words, done.stderr))
+            if "does not compile" not in said:  # where g++ says more
+                self.assertRegex(done.stderr, r"\A(usage: .*\n( .*\n)*)?error: .*\n\Z")
         self.assertIn("broken.cu:1:21: error: ", done.stderr)  # the author's line
 
 

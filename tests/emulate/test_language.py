@@ -84,6 +84,9 @@ class Language(unittest.TestCase):
             (many, "old.cu:1: error: the CPU executor has no textures"),
             (cluster, "old.cu:2: error: the CPU executor has no clusters"),
             ("__global__ void __cluster_dims__(2) k() {}\n", "old.cu:1: error: the CPU executor has no clusters"),
+            ("\ncudaGraphNodeParams x;\n", "old.cu:2: error: the CPU executor has no cudaGraphAddNode()"),
+            ("cudaGraphConditionalHandle x;\n", "old.cu:1: error: the CPU executor has no conditional nodes of graphs"),
+            ("cudaExternalSemaphore_t x;\n", "old.cu:1: error: the CPU executor has no memory and semaphores of other"),
             ("\n#include <cuda/barrier>\n#include <cuda/atomic>\n", "old.cu:2: error: the CPU executor has no libcu++"),
         ):
             with tempfile.TemporaryDirectory() as folder, self.subTest(error):

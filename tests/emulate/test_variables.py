@@ -19,7 +19,7 @@ EXPECTED = {
     " aligned_by_cuda aligned first second braced points behind_its_type in_namespaces operation calls of_type",
     "simt_managed": "managed both the_other_way",
     "simt_constant": "coefficients both_constant constant_point weights",
-    "neither": "host_variable",
+    "neither": "host_variable powers",
 }
 
 

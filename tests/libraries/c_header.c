@@ -15,6 +15,8 @@ int c_header_products(double* memory, void* workspace, size_t bytes) {
   const double one[2] = {1, 0}, none[2] = {0, 0}, i_times_2[2] = {0, 2};
   staged_gemm_product product = {STAGED_GEMM_NONE, STAGED_GEMM_TRANSPOSE, M, N, 1, STAGED_GEMM_TF32};
   float *fa = (float*)a, *fb = (float*)b, *fc = (float*)c;
+  const float **many_a = (const float**)(memory + 58), **many_b = (const float**)(memory + 60);
+  float** many_c = (float**)(memory + 62);
   int i;
   if (staged_gemm_tsmttsm_workspace(STAGED_GEMM_DOUBLE_COMPLEX, M, N, K) > bytes) return 1;
   if (staged_gemm_sgemm_workspace(&product, 1) > bytes) return 2;
@@ -50,6 +52,13 @@ int c_header_products(double* memory, void* workspace, size_t bytes) {
   if (staged_gemm_sgemm_strided_batched(NULL, &product, 1, fa, M, 0, fb, N, 0, 1, fc, M, M * N, 2, workspace, bytes))
     return 18;
   if (!equal(fc[2 * M * N - 1], 7) || !equal(fc[0], 2)) return 19;
+  /* By pointers: twice the same added to the second, and twice (2, 5)^T times (1, 2, 3) to the first. */
+  fa[2] = 5;
+  many_a[0] = fa, many_a[1] = fa + 1;
+  many_b[0] = many_b[1] = fb;
+  many_c[0] = fc + M * N, many_c[1] = fc;
+  if (staged_gemm_sgemm_batched(NULL, &product, 2, many_a, M, many_b, N, 1, many_c, M, 2, workspace, bytes)) return 20;
+  if (!equal(fc[0], 2 + 4) || !equal(fc[1], 3 + 10) || !equal(fc[M * N + 2], 3 + 4)) return 21;
   return 0;
 }
 
@@ -73,6 +82,11 @@ int c_header_refusals(void) {
   product.op_a = STAGED_GEMM_NONE;
   product.policy = 3;
   REFUSED(9, staged_gemm_sgemm(NULL, &product, 1, NULL, 1, NULL, 1, 0, NULL, 1, NULL, 0));
+  REFUSED(13, staged_gemm_sgemm_batched(NULL, &product, 1, NULL, 1, NULL, 1, 0, NULL, 1, 1, NULL, 0));
+  product.policy = STAGED_GEMM_AUTOMATIC;
+  REFUSED(14, staged_gemm_sgemm_batched(NULL, &product, 1, NULL, 1, NULL, 1, 0, NULL, 1, 1, NULL, 0));
+  REFUSED(15, staged_gemm_sgemm_batched(NULL, &product, 1, NULL, 1, NULL, 1, 0, NULL, 1, -1, NULL, 0));
+  product.policy = 3;
   if (staged_gemm_sgemm_workspace(&product, 1) || staged_gemm_sgemm_workspace(NULL, 1)) return 10;
   if (staged_gemm_tsmttsm_workspace(7, 1, 1, 1)) return 11;
   product.policy = STAGED_GEMM_AUTOMATIC;

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import sysconfig
 import unittest
+from types import ModuleType
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -77,7 +78,7 @@ def setUpModule() -> None:
     build, prefix = folder / "build", folder / "prefix"
     shutil.rmtree(prefix, ignore_errors=True)
     shutil.rmtree(folder / "python", ignore_errors=True)
-    defines = {} if GPU else {"CMAKE_CUDA_ARCHITECTURES": ARCHITECTURE}
+    defines = {} if GPU else {"CMAKE_CUDA_ARCHITECTURES": ARCHITECTURE, "GEMM_FEW_KERNELS": "ON"}
     if missing_for_python():
         defines |= {"GEMM_ON_GPU": "ON", "GEMM_ONLY_LIBRARIES": "ON", "CMAKE_BUILD_TYPE": "Release"}
         run("cmake", "-S", ROOT, "-B", build, *(f"-D{k}={v}" for k, v in defines.items()), env=environment)
@@ -176,6 +177,18 @@ class Outside(unittest.TestCase):
         )
         build = self.build("together", "CXX CUDA", lines, together_cpp=example("cpp"), kernel_cu=WMMA)
         self.end(build / "together")
+
+    def test_timing_program(self) -> None:
+        """./lab measure library's: it knows what is installed, and nothing else."""
+        source, program = folder / "time_library.cu", folder / "time_library"
+        shutil.copy(ROOT / "tests/libraries/time_library.cu", source)
+        arch = ["-arch=native"] if GPU else ["-arch=sm_90a"]
+        place = f"{folder}/prefix/lib"
+        link = [f"-I{folder}/prefix/include", f"-L{place}", "-lstaged_gemm", "-Xlinker", f"-rpath={place}", *arch]
+        run(nvcc, "-std=c++20", "-Werror", "all-warnings", source, *link, "-o", program)
+        done = subprocess.run([program, "first", "tsmm", "d", "3", "4"], text=True, capture_output=True, timeout=120)
+        self.assertEqual(done.returncode, 0 if GPU else 2, done.stderr)
+        self.assertRegex(done.stdout if GPU else done.stderr, r"\A{.*first_ms.*}\n\Z" if GPU else r"\A[^\n]+\n\Z")
 
     def test_versions(self) -> None:
         major, minor, _ = map(int, VERSION.split("."))
@@ -342,10 +355,15 @@ class Python(unittest.TestCase):
         self.module.tsmm(on_a, on_c, alpha=-1, beta=1, out=on_b)
         self.assertEqual(on_b.numbers_now(), after)
 
-    @unittest.skipUnless(GPU and importlib.util.find_spec("torch"), "needs a GPU and PyTorch")
-    def test_results(self) -> None:
-        import torch
+    def framework(self, name: str) -> ModuleType:
+        """Skips, loudly, where there is none, or no GPU for it."""
+        if GPU and importlib.util.find_spec(name):
+            return importlib.import_module(name)
+        print(f"*** SKIPPED, NOT RUN: arrays of {name}: needs a GPU and {name} ***")
+        raise unittest.SkipTest(f"no GPU, or no {name}")
 
+    def test_pytorch(self) -> None:
+        torch = self.framework("torch")
         for kind in (torch.float64, torch.complex128):
             a, b = (torch.randn(5000, width, dtype=kind, device="cuda") for width in (16, 9))
             with torch.cuda.stream(torch.cuda.Stream()):
@@ -357,6 +375,31 @@ class Python(unittest.TestCase):
         x, y = torch.randn(100, 70, device="cuda"), torch.randn(70, 50, device="cuda")
         result = self.module.sgemm(x, y)
         torch.testing.assert_close(result.double(), x.double() @ y.double(), rtol=1e-5, atol=1e-5)
+
+    def test_cupy(self) -> None:
+        cupy = self.framework("cupy")
+        a, b = cupy.random.rand(5000, 16), cupy.random.rand(5000, 9)
+        with cupy.cuda.Stream(non_blocking=True) as stream:
+            c = self.module.tsmttsm(a[:, :7], b)
+            self.module.tsmm(a[:, :7], c, alpha=-1, beta=1, out=(after := b.copy()))
+            stream.synchronize()
+        self.assertIsInstance(c, cupy.ndarray)
+        cupy.testing.assert_allclose(c, a[:, :7].T @ b, rtol=1e-12)
+        cupy.testing.assert_allclose(after, b - a[:, :7] @ c, rtol=1e-9, atol=1e-9)
+        x = cupy.random.rand(64, 48).astype(cupy.float32)
+        cupy.testing.assert_allclose(self.module.sgemm(x, x.T.copy()), x.astype(float) @ x.T.astype(float), rtol=1e-5)
+
+    def test_jax(self) -> None:
+        jax = self.framework("jax")
+        jax.config.update("jax_enable_x64", True)
+        keys = jax.random.split(jax.random.key(1), 2)
+        a, b = jax.random.normal(keys[0], (5000, 7), "float64"), jax.random.normal(keys[1], (5000, 9), "float64")
+        c = self.module.tsmttsm(a, b)
+        self.assertIsInstance(c, jax.Array)
+        self.assertLess(float(abs(c - a.T @ b).max()), 1e-9)
+        self.assertLess(float(abs(self.module.tsmm(a, c) - a @ c).max()), 1e-7)
+        with self.assertRaisesRegex(TypeError, "can't be written"):
+            self.module.tsmm(a, c, out=b)
 
 
 if __name__ == "__main__":

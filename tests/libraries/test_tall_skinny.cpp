@@ -1,25 +1,26 @@
 // The tall & skinny products as other programs see them (tsm/tall_skinny.hpp): against the harness' reference, in exact
-// integers, at the edges of what BLAS promises, and every error. And which kernel is chosen (tsm/choice.hpp).
+// integers, at the edges of what BLAS promises, and every error.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <future>
 #include <limits>
-#include <nlohmann/json.hpp>
-#include <optional>
 
 #include "common/backend/device_memory.hpp"
 #include "common/check/properties.hpp"
 #include "common/check/workbench.hpp"
+#include "common/kernel/launch_log.hpp"
 #include "common/problem/spec.hpp"
-#include "common/report/kernel_options_json.hpp"
 #include "common/toolchain/jit.hpp"
 #include "common/toolchain/process.hpp"
 #include "tests/device_test.hpp"
-#include "tsm/choice.hpp"
 #include "tsm/tall_skinny.hpp"
 
 namespace gemm {
+
+int set_shared_bytes_per_block(int bytes);  // shared_memory.cu
+
 namespace {
 
 using tall_skinny::Code;
@@ -96,6 +97,119 @@ TEST_F(TallSkinny, IsRight) {
       }
     }
   }
+}
+
+// A and B are the same memory, rows have gaps.
+template <class T>
+void expect_gram(int width, std::int64_t k, std::int64_t ld, bool conjugate) {
+  SCOPED_TRACE(testing::Message() << width << ", ld " << ld << ", conjugate " << conjugate);
+  constexpr bool is_complex = sizeof(T) != sizeof(double);
+  std::vector<T> a(static_cast<std::size_t>(k * ld), T(NAN)), right(static_cast<std::size_t>(width * width)),
+      found(right.size());
+  const auto conjugate_of = [&](T x) {
+    if constexpr (is_complex)
+      return conjugate ? std::conj(x) : x;
+    else
+      return x;
+  };
+  for (std::int64_t row = 0; row < k; ++row) {
+    T* const its = &a[static_cast<std::size_t>(row * ld)];
+    for (int col = 0; col < width; ++col) {
+      const auto i = static_cast<double>(row * width + col);
+      if constexpr (is_complex)
+        its[col] = {std::sin(i * 0.7), std::sin(i * 1.3)};
+      else
+        its[col] = std::sin(i * 0.7);
+    }
+    for (int i = 0; i < width; ++i) {
+      for (int j = 0; j < width; ++j) right[static_cast<std::size_t>(i * width + j)] += conjugate_of(its[i]) * its[j];
+    }
+  }
+  const tall_skinny::Type type = is_complex ? tall_skinny::Type::z : tall_skinny::Type::d;
+  DeviceArray<T> on_device(a.size()), c(found.size());
+  const std::size_t bytes = tall_skinny::tsmttsm_workspace(width, width, k, type);
+  DeviceArray<unsigned char> workspace(bytes);
+  T* const x = on_device.data();
+  check_cuda(cudaMemcpy(x, a.data(), a.size() * sizeof(T), cudaMemcpyHostToDevice), "copy");
+  ASSERT_TRUE(tall_skinny::prepare_tsmttsm(type, width, width, x, ld, x, ld, conjugate));
+  const tall_skinny::Status status = tall_skinny::tsmttsm(nullptr, width, width, k, T(2), x, ld, x, ld, T(0), c.data(),
+                                                          width, conjugate, workspace.data(), bytes);
+  ASSERT_TRUE(status) << status.reason;
+  check_cuda(cudaMemcpy(found.data(), c.data(), found.size() * sizeof(T), cudaMemcpyDeviceToHost), "copy");
+  for (int i = 0; i < width; ++i) {
+    for (int j = 0; j < width; ++j) {
+      const auto at = static_cast<std::size_t>(i * width + j), across = static_cast<std::size_t>(j * width + i);
+      ASSERT_NEAR(std::abs(found[at] - 2.0 * right[at]), 0, 1e-13 * static_cast<double>(k)) << i << ", " << j;
+      // Tensor Cores compute what lies above the diagonal.
+      if (width > 32 && i != j) ASSERT_EQ(found[at], conjugate_of(found[across])) << i << ", " << j;
+    }
+  }
+}
+
+TEST_F(TallSkinny, GramMatrices) {
+  if (open_device().gpu) {
+    for (const int width : {1, 2, 3, 5, 8, 13, 16, 17, 24, 31, 33, 40, 48, 57, 64}) {
+      for (const int gap : {0, 3}) {
+        expect_gram<double>(width, 10'003, width + gap, false);
+        expect_gram<Complex>(width, 10'003, width + gap, gap == 0);
+      }
+    }
+  } else {
+    expect_gram<double>(3, 203, 3, false);
+    expect_gram<double>(33, 203, 36, false);
+    expect_gram<Complex>(6, 203, 7, false);
+    expect_gram<Complex>(34, 203, 34, true);
+  }
+}
+
+// Without a compiler: a sample of widths, or with GEMM_ALL_WIDTHS=1 all; rows are flat, or padded and off by one.
+TEST_F(TallSkinny, AnyWidthIsRight) {
+  if (open_device().gpu && compute_capability() < 80) GTEST_SKIP() << "needs sm_80";
+  const bool all = std::getenv("GEMM_ALL_WIDTHS") != nullptr;
+  const int compiled = jit_counters().compiled;
+  for (const Operation op : operations) {
+    for (const Type type : types) {
+      for (int m = 1; m <= 64; ++m) {
+        for (int n = 1; n <= 64; ++n) {
+          if (!all && (m * 64 + n * 29) % 197 != 0 && m * n != 1 && m * n != 4096) continue;
+          const ProblemSpec spec = tall(op, type, m, n, (m + 3 * n) % 5 == 0 ? 640 : m * n % 70 + 1);
+          expect_right((m + n) % 2 ? awkward(spec) : spec);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(jit_counters().compiled, compiled);
+}
+
+// As on sm_86 and sm_120.
+TEST_F(TallSkinny, AnyWidthFitsIntoSmallSharedMemory) {
+  constexpr unsigned small = 99 * 1024;
+  const int before = set_shared_bytes_per_block(small);
+  if (before == 0) GTEST_SKIP() << "this GPU has what it has";
+  std::vector<LaunchRecord> launches;
+  {
+    const DryRunScope no_launch;
+    const LaunchLogScope log(launches);
+    const DeviceArray<Complex> x(64 * 64), workspace(1 << 20);
+    Problem p;
+    p.type = Type::c64;
+    p.k = 64;
+    p.x = p.y = p.out = x.data();
+    p.workspace = workspace.data();
+    for (p.m = 1; p.m <= 64; p.m += 3) {
+      for (p.n = 1; p.n <= 64; p.n += 3) {
+        p.ldx = p.m;
+        p.ldy = p.ldout = p.n;
+        for (const Operation op : operations) {
+          p.op = op;
+          EXPECT_EQ(call(p, workspace.size() * sizeof(Complex)).code, Code::ok);
+        }
+      }
+    }
+  }
+  set_shared_bytes_per_block(before);
+  EXPECT_EQ(launches.size(), 22u * 22u * 3u);
+  for (const LaunchRecord& launch : launches) EXPECT_LE(launch.shape.dynamic_shared, small);
 }
 
 TEST_F(TallSkinny, EmptyProducts) {
@@ -218,16 +332,20 @@ TEST_F(TallSkinny, FailuresAreReported) {
   const TemporaryDirectory empty;
   set_kernel_cache(empty.path());
   setenv("TMPDIR", "/nonexistent", 1);  // g++ has no place to write to
-  Arguments fresh(Operation::tsmm, Type::f64);
-  fresh.p.m = 5;
-  fresh.p.n = 7;
-  fresh.p.ldx = 5;
-  fresh.p.ldy = fresh.p.ldout = 7;
-  const tall_skinny::Status status = call(fresh.p, 0);
+  const tall_skinny::Status status = tall_skinny::prepare_tsmm(tall_skinny::Type::d, 5, 7, nullptr, 5, nullptr, 7);
   unsetenv("TMPDIR");
   set_kernel_cache("");
   EXPECT_EQ(status.code, Code::failed);
   EXPECT_NE(status.reason, "");
+}
+
+// The kernel that would multiply.
+const void* kernel_of(const Problem& p, std::size_t workspace_bytes) {
+  std::vector<LaunchRecord> launches;
+  const LaunchLogScope log(launches);
+  const DryRunScope no_launch;
+  EXPECT_EQ(call(p, workspace_bytes).code, Code::ok);
+  return launches.empty() ? nullptr : launches.front().kernel;
 }
 
 // prepare_*() leaves nothing to compile, and touches no memory.
@@ -245,6 +363,7 @@ TEST_F(TallSkinny, PreparedProductsOnlyLaunch) {
         p.conjugate = op == Operation::tsmttsm && type == Type::c64;
         const DeviceArray<unsigned char> workspace(workspace_bytes(p));
         p.workspace = workspace.data();
+        const void* const of_any_width = kernel_of(p, workspace.size());
         const auto before = arguments.c.to_host();
         const auto prepared =
             op == Operation::tsmm
@@ -252,9 +371,13 @@ TEST_F(TallSkinny, PreparedProductsOnlyLaunch) {
                 : tall_skinny::prepare_tsmttsm(face_type(type), 4, 6, p.x, p.ldx, p.y, p.ldy, p.conjugate);
         ASSERT_EQ(prepared.code, Code::ok) << prepared.reason;
         EXPECT_EQ(arguments.c.to_host(), before);
+        EXPECT_NE(kernel_of(p, workspace.size()), of_any_width);
         const JitCounters counters = jit_counters();
         EXPECT_EQ(call(p, workspace.size()).code, Code::ok);
         check_cuda(cudaDeviceSynchronize(), "run");
+        const DryRunScope no_launch;
+        p.k = std::int64_t{1} << 30;  // which takes another kernel
+        EXPECT_EQ(call(p, workspace.size()).code, Code::ok);
         EXPECT_EQ(jit_counters().compiled, counters.compiled);
         EXPECT_EQ(jit_counters().on_disk, counters.on_disk);
       }
@@ -279,6 +402,7 @@ TEST_F(TallSkinny, ThreadsMayCallAtTheSameTime) {
   check_cuda(cudaDeviceSynchronize(), "run");
 }
 
+<<<<<<< HEAD
 // ---- the choice
 
 std::vector<const Stage*> generating(Operation op) {
@@ -380,6 +504,25 @@ TEST(Choice, RuleOfTsmm) {
   EXPECT_EQ(id(Type::c64, 48, 17), "tsm/13c_tsmm_tensor_cores");
 }
 
+// Whatever was tuned, of rows without gaps.
+TEST(Choice, PaddedRowsOfTsmmHaveARule) {
+  const TunedTable table = parse_tuned_table("example", example);
+  const auto choose = [&](Type type, int m, int n, LongSide side) {
+    return choose_kernel(table.kernels, generating(Operation::tsmm), Operation::tsmm, type, m, n, {}, side);
+  };
+  EXPECT_EQ(choose(Type::c64, 8, 8, {}).from, ChoiceFrom::tuned);
+  const Choice padded = choose(Type::c64, 8, 8, {1000, true});
+  EXPECT_EQ(padded.from, ChoiceFrom::rule);
+  EXPECT_EQ(padded.stage->id, "tsm/13c_tsmm_tensor_cores");
+  EXPECT_EQ(padded.options.unroll, 1);
+  EXPECT_EQ(padded.options.threads, 256);
+  EXPECT_EQ(choose(Type::c64, 64, 64, {1000, true}).options.threads, 128);  // no room for more in shared memory
+  const Choice narrow = choose(Type::f64, 7, 3, {1000, true});
+  EXPECT_EQ(narrow.stage->id, "tsm/12_tsmm_generated");
+  EXPECT_EQ(narrow.options.threads_per_row, 2);
+  EXPECT_EQ(choose(Type::f64, 7, 12, {1000, true}).stage->id, "tsm/13c_tsmm_tensor_cores");
+}
+
 TEST(Choice, EverySizeHasAKernel) {
   for (const Operation op : operations) {
     for (const Type type : types) {
@@ -429,5 +572,7 @@ TEST(Choice, WrongTablesAreRefused) {
   refused("\"tile_m\": 8", "\"c_source\": \"global\"", "TSMM");
 }
 
+=======
+>>>>>>> libs
 }  // namespace
 }  // namespace gemm

@@ -1,4 +1,5 @@
-"""The programs in right/ and wrong/, and where the defects of the wrong ones are marked.
+"""The programs in right/ and wrong/, and where the defects of the wrong ones are marked; and those in cases/, of which
+the executor's record tells which are right.
 
 A line with `// defect: KIND` must be named by a report of that kind; with `// defect: KIND or KIND` by one of either.
 Of a race's two parties the other line has `// also here`. `// warning: KIND`: as a defect, but the exit status is 0.
@@ -9,6 +10,8 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import re
+
+from tools.repository import CPU, read_json
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 MARK = re.compile(r"// (defect|warning): (.+)$")
@@ -28,7 +31,8 @@ class Mark:
 class Program:
     name: str
     files: tuple[pathlib.Path, ...]
-    mark: Mark | None  # None: a right one
+    mark: Mark | None  # None: a right one, or a case
+    is_case: bool = False
 
     @property
     def expected_output(self) -> pathlib.Path:
@@ -67,13 +71,23 @@ def programs() -> list[Program]:
     return result
 
 
-def chosen(names: str | None) -> list[Program]:
-    """Those of a list with commas, or all."""
-    every = programs()
+def cases() -> list[Program]:
+    return [Program(file.stem, (file,), None, True) for file in sorted((FOLDER / "cases").glob("*.cu"))]
+
+
+def outputs_of_cases() -> dict[str, list[str]]:
+    """Of those of which nothing is reported."""
+    recorded = [entry for entry in read_json(CPU / "programs.json")["programs"] if entry["name"].startswith("cases/")]
+    return {entry["name"].removeprefix("cases/"): entry["output"] for entry in recorded if not entry["reports"]}
+
+
+def chosen(names: str | None, every: list[Program] | None = None) -> list[Program]:
+    """Those of a list with commas, or all; of right/ and wrong/, if not said otherwise."""
+    every = programs() if every is None else every
     if names is None:
         return every
     wanted = names.split(",")
     for name in wanted:
         if name not in (program.name for program in every):
-            raise ValueError(f"no program '{name}' in {FOLDER.name}/right or wrong")
+            raise ValueError(f"no program '{name}' in {FOLDER.name}/")
     return [program for program in every if program.name in wanted]

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Runs the programs of right/ and wrong/ on a GPU, and each under compute-sanitizer's four tools. Writes one JSON file.
+"""Runs the programs of right/, wrong/ and cases/ on a GPU, and each under compute-sanitizer's four tools. Writes JSON.
 
-usage: on_device.py OUT.json [--seconds 240] [--jobs N] [--only NAME,...] [--arch sm_90]
+usage: PYTHONPATH=. on_device.py OUT.json [--seconds 240] [--jobs N] [--only NAME,...] [--arch sm_90]
        on_device.py --outputs-of OUT.json [--digest FILE --commit HASH]
            on any machine: write right/NAME.out from it, and to FILE what pages need of the rest: the committed
            form, with the commit of the programs that ran
 
 A program may crash or hang: each run has a time limit and a process group of its own. What has not begun when the time
-is up is recorded as not run. Exit status 1 if a program does not compile without warnings, or a right one fails.
+is up is recorded as not run. Exit status 1 if a program does not compile without warnings, a right one fails, or a case
+of which the executor reports nothing prints something else here.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import sys
 import tempfile
 import time
 
-from catalogue import FOLDER, Program, chosen
+from catalogue import FOLDER, Program, cases, chosen, outputs_of_cases, programs
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 COMPILE_LIMIT, RUN_LIMIT, TOOL_LIMIT = 60, 15, 40  # seconds
@@ -136,7 +137,8 @@ def first_line(command: list[str]) -> str:
 
 def measure(selected: list[Program], options: argparse.Namespace) -> dict[str, object]:
     results: dict[str, dict[str, object]] = {
-        program.name: {"kind": "wrong" if program.mark else "right"} for program in selected
+        program.name: {"kind": "case" if program.is_case else "wrong" if program.mark else "right"}
+        for program in selected
     }
     with (
         tempfile.TemporaryDirectory() as name,
@@ -173,13 +175,19 @@ def measure(selected: list[Program], options: argparse.Namespace) -> dict[str, o
 
 
 def problems(report: dict[str, object]) -> list[str]:
-    """What must not be: a right program that fails, or any that does not compile silently."""
+    """What must not be: a right program that fails, a right case that prints something else than on the executor, or
+    any program that does not compile silently."""
     found = []
+    expected = outputs_of_cases()
     for name, result in report["programs"].items():  # type: ignore[attr-defined]
         if result["compile"] != {"status": 0}:
             found.append(f"{name}: compile: {result['compile']}")
         elif result["kind"] == "right" and result["run"]["status"] != 0:
             found.append(f"{name}: run: {result['run']}")
+        elif result["kind"] == "case" and result["run"]["output"].splitlines() != expected.get(
+            name, result["run"]["output"].splitlines()
+        ):
+            found.append(f"{name}: prints {result['run']['output']!r}, on the executor {expected[name]}")
         found += [
             f"{name}: {tool}: not run" for tool, of in result.get("tools", {}).items() if of["status"] == "not run"
         ]
@@ -238,7 +246,7 @@ def main() -> int:
             print(f"error: no {tool} in PATH", file=sys.stderr)
             return 2
     try:
-        selected = chosen(options.only)
+        selected = chosen(options.only, [*programs(), *cases()])
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -80,7 +80,7 @@ class Choice(unittest.TestCase):
             ("01-05", "01 02 03 04 05"),
             ("01,04,09b", "01 04 09b"),
             ("06", "06a 06b"),
-            ("05-06", "05 06a 06b"),
+            ("05-06", "05 05b 06a 06b"),
             ("06-07,05", "06a 06b 07 05"),
             ("tsm/01-03", "tsm/01 tsm/02 tsm/03"),
             ("tensorcore/03b-04", "tensorcore/03b tensorcore/04"),

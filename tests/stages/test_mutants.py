@@ -109,7 +109,7 @@ class Drawing(unittest.TestCase):
         for stage, part in (
             ("sgemm/18_summit", "stages/summit/reduce.cuh"),
             ("tensorcore/10_presplit", "tensorcore/presplit/product.cuh"),
-            ("tsm/09_generated", "tsm/generated/kernel.cuh"),
+            ("tsm/09_generated", "tsm/generated/walk.cuh"),
         ):
             self.assertIn(part, {mutant.file for mutants in mutants_in(stage).values() for mutant in mutants})
         self.assertNotIn("tensorcore/05_scan", gemm_stages())

@@ -380,7 +380,7 @@ TEST_P(EveryTsmStage, KernelOptions) {
   EXPECT_EQ(evaluated(contender(stage()), too_many).verdict.outcome, Outcome::skip);
 }
 
-// What nvcc 13.0 once compiled wrongly, its addresses of A 8 bytes apart from those written (tsm/generated/kernel.cuh).
+// What nvcc 13.0 once compiled wrongly, its addresses of A 8 bytes apart from those written (tsm/generated/walk.cuh).
 // Found by `./lab measure tune-tsm cases --exhaustive`. On the executor it was right.
 TEST_P(EveryTsmStage, AddressesOfThreeByTwo) {
   if (stage().id != "tsm/09_generated" || covered()) return;

@@ -15,6 +15,7 @@ from tools.command_line import Parser, fail, parser_of, run
 from tools.emulate.build import Unbuildable, build
 from tools.emulate.running import run_program
 
+SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")  # as common/cmake/compile_program.py has them
 EPILOG = """
 Exit status: the program's; 1 if a kernel or the use of CUDA is wrong; 2 if it doesn't compile, or for bad usage.
 docs/concepts/any_program.md tells what works.
@@ -48,12 +49,21 @@ def main() -> int:
         at = words.index("--")
         words, arguments = words[:at], words[at + 1 :]
     options = the_parser().parse_intermixed_args(words)
-    for file in options.files:
+    for number, file in enumerate(options.files):
+        if file.is_dir():
+            fail(f"'{file}' is a folder: name the program's files")
         if not file.is_file():
             fail(f"no file '{file}'")
+        if file.suffix not in SOURCES:
+            fail(f"'{file}' is none of {', '.join(SOURCES)}")
+        if file.resolve() in (other.resolve() for other in options.files[:number]):
+            fail(f"'{file}' is named twice")
+    for folder in options.folders:
+        if not pathlib.Path(folder).is_dir():
+            fail(f"no folder '{folder}' (-I)")
     if options.sample is not None and options.sample < 1:
         fail("--sample takes a number of blocks, 1 or more")
-    if options.timeout < 0:
+    if not options.timeout >= 0:
         fail("--timeout takes seconds; 0: no limit")
     if options.json and not options.json.absolute().parent.is_dir():
         fail(f"can't write {options.json}: no such folder")

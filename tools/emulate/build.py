@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from tools.repository import ROOT
 
 LAUNCHER = ROOT / "common/cmake/compile_program.py"
 REFUSED = 3  # the launcher's exit status after one line that says all
+NO_MAIN = re.compile("undefined reference to `main'|undefined symbol: main")
 MOST_KEPT = 200  # programs, and as many objects: the oldest go
 
 
@@ -100,8 +102,13 @@ def build(
         else:
             part = work / "program"
             command = [compiler, "-o", str(part), *(str(each) for each in objects), *link]
-            if subprocess.run(command).returncode != 0:
-                raise Unbuildable(f"{files[0]}: does not link")
+            linked = subprocess.run(command, stderr=subprocess.PIPE, text=True, errors="replace")
+            names = ", ".join(str(file) for file in files)
+            if linked.returncode != 0 and NO_MAIN.search(linked.stderr):
+                raise Unbuildable(f"no main() in {names}")
+            print(linked.stderr, end="", file=sys.stderr)
+            if linked.returncode != 0:
+                raise Unbuildable(f"{names}: does not link")
             part.replace(program)
     forget_old(objects_kept)
     forget_old(programs)

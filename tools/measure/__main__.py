@@ -12,13 +12,16 @@ PROGRAMS = {
     "counts": ("tools.measure.counts", "the CPU executor's counts, alone or beside Nsight Compute's"),
     "default-sizes": ("tools.measure.default_sizes", "how long ./lab emulate takes for programs of usual sizes"),
     "digest": ("tools.measure.digest", "what was measured, as it is committed"),
+    "library": ("tools.measure.library", "the installed library, as other programs see it"),
     "loop": ("tools.measure.loop", "where the time of builds and tests goes"),
     "pairs": ("tools.measure.pairs", "whether tall & skinny kernels are right for every M and N"),
     "programs": ("tools.measure.programs", "what ./lab emulate says of the programs in tests/programs"),
     "sanitizers": ("tools.measure.sanitizers", "everything under compute-sanitizer"),
     "scoreboards": ("tools.measure.scoreboards", "when a kernel's hot loop waits, from its machine code"),
+    "strides": ("tools.measure.strides", "tall & skinny products of padded rows, by the installed library"),
     "tune": ("tools.tune.sgemm", "the search behind stage 16"),
     "blockings": ("tools.tune.blockings", "the grid of blockings around tensorcore/12"),
+    "search-tsmm": ("tools.tune.tsmm", "the search behind the model of tsm/12, and how well it chooses"),
     "tune-tsm": ("tools.tune.tsm", "the autotuner of the tall & skinny products"),
 }
 
@@ -28,7 +31,7 @@ def main() -> int:
     if what in (["--help"], ["-h"]):
         print("usage: ./lab measure WHAT ...; './lab measure WHAT --help' shows its options\n")
         for name, (_, title) in PROGRAMS.items():
-            print(f"  {name:<13} {title}")
+            print(f"  {name:<14} {title}")
         return 0
     if not what:
         fail(f"measure what? {', '.join(PROGRAMS)}")

@@ -1,8 +1,9 @@
 """What bounds each stage: for how long the units of an SM are busy with a step of its work, by the CPU executor's
 counts, and how many instructions a warp is issued for it, by the machine code that nvcc makes. Without a GPU.
 
-usage: ./lab measure bounds --out FILE [--only LADDER,...] [--arch sm_90a] BIN
-       BIN: the folder of a CPU build's programs. LADDER: one of those below. What FILE has of other ladders stays
+usage: ./lab measure bounds --out FILE [--only LADDER,...] [--stage NN] [--arch sm_90a] BIN
+       BIN: the folder of a CPU build's programs. LADDER: one of those below. NN: a stage that has changed, say, as
+       `./lab ladder --only` takes it. What FILE has of other ladders and stages stays
 
 A step is a warp-wide FMA; in FP16, and where Tensor Cores emulate FP32, a product of 16 x 8 x 16. Instructions are
 those of the innermost loop that multiplies most, and of the loop around it if blocks wait at a barrier there: the
@@ -186,11 +187,13 @@ def instructions_of(result: Json, steps: float, flops: float, code: MachineCode,
     }
 
 
-def measure(folder: pathlib.Path, ladder: Ladder, code: MachineCode) -> Json:
+def measure(folder: pathlib.Path, ladder: Ladder, code: MachineCode, stage: str = "") -> Json:
+    """Of all stages, or of one."""
     with tempfile.TemporaryDirectory() as place:
         out = pathlib.Path(place, "ladder.json")
         # No time limit: these shapes are large, and the machine may be busy.
         command = [folder / "gemm", "ladder", ladder.shape, *ladder.options, "--timeout", "0", "--json", out]
+        command += ["--only", stage] if stage else []
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             fail(f"{' '.join(map(str, command))}: {(done.stdout + done.stderr).strip()[-300:]}")
@@ -214,10 +217,22 @@ def measure(folder: pathlib.Path, ladder: Ladder, code: MachineCode) -> Json:
     return found
 
 
+def renewed(known: Json, found: Json) -> Json:
+    """A ladder's record, with the stages that were measured anew. Each of them tells its own commit."""
+    if known["shape"] != found["shape"] or known["compiler"] != found["compiler"]:
+        fail("the record has another shape, or was made with another compiler: all its stages have to be measured")
+    own = {each["stage"]: each | {"commit": found["commit"]} for each in found["stages"]}
+    missing = own.keys() - {each["stage"] for each in known["stages"]}
+    if missing:
+        fail(f"the record has no {', '.join(sorted(missing))}: the whole ladder has to be measured")
+    return known | {"stages": [own.get(each["stage"], each) for each in known["stages"]]}
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = parser_of("./lab measure bounds", __doc__)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--only", default="")
+    parser.add_argument("--stage", default="")
     parser.add_argument("--arch", default="sm_90a")
     parser.add_argument("folder", type=pathlib.Path)
     options = parser.parse_args(arguments)
@@ -225,10 +240,15 @@ def main(arguments: list[str] | None = None) -> None:
     for name in chosen:
         if name not in LADDERS:
             fail(f"no ladder '{name}': {', '.join(LADDERS)}")
+    if options.stage and not options.only:
+        fail("--stage needs --only: the ladder that it is in")
     code = MachineCode(options.folder, options.arch)
     record = read_json_if_there(options.out) or {"architecture": options.arch, "ladders": {}}
     for name in chosen:
-        record["ladders"][name] = measure(options.folder, LADDERS[name], code)
+        if options.stage and name not in record["ladders"]:
+            fail(f"{options.out} has no ladder {name}: all its stages have to be measured")
+        found = measure(options.folder, LADDERS[name], code, options.stage)
+        record["ladders"][name] = renewed(record["ladders"][name], found) if options.stage else found
         write_digest(options.out, record)
 
 

@@ -59,8 +59,10 @@ class Build:
         begin = f'{{"{file}", R"~~~~('
         for line in self.commands(stage):
             source = pathlib.Path(line.rpartition(" -c ")[2])
-            if source.suffix == ".cpp" and source.parent == self.folder and begin in source.read_text():
+            if source.suffix == ".cpp" and source.is_relative_to(self.folder) and begin in source.read_text():
                 return source, begin
+        if f'kernel_headers("{file}")' in stage_file(stage).read_text():
+            fail(f"cannot tell where {file} is embedded")  # a change of the file alone would change nothing
         return None
 
     def compile(self, stage: str, source: pathlib.Path, copy: str, folder: pathlib.Path) -> pathlib.Path:

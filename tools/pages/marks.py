@@ -24,6 +24,8 @@ OF_TUNING = ("tuning", "funnel")
 def missing_block(name: str) -> list[str]:
     if name in OF_COUNTS:
         return NOT_COUNTED
+    if name == "library":
+        return not_measured("./lab measure library")
     return not_measured("./lab measure tune" if name in OF_TUNING else "docs/measurements/measure")
 
 

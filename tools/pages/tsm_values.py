@@ -19,7 +19,7 @@ from tools.pages.records.tsm import (
     two_warps_shares,
 )
 from tools.pages.reference import LADDERS
-from tools.repository import GPU, TUNED, Json, read_json, read_json_if_there
+from tools.repository import GPU, SINCE, TUNED, Json, read_json, read_json_if_there
 from tools.tables import number, percent, tflops
 
 
@@ -179,6 +179,23 @@ def model_loses(data: Data, stage: str) -> str:
         raise NotMeasured("")
     least, most = f"{min(loses):.1f}", f"{max(loses):.1f}"
     return f"{most} %" if least == most else f"{least} to {most} %"
+
+
+def model_keeps(data: Data, what: str, *choice: str) -> str:
+    """The verdict on tsm/12's model by its search (tools/tune/tsmm.py): at how many sizes the best of this choice of
+    kernels is within 3 % of the best (within), and where it loses most (most, at); or how many sizes, or kernels."""
+    found = read_json_if_there(SINCE / "tsmm_model.json")
+    if not found:
+        raise NotMeasured("")
+    if not choice:
+        return number(found[what])
+    its = found["best of the first"][" ".join(choice)]
+    worst = its["worst"]
+    return {
+        "within": lambda: str(its["within"]),
+        "most": lambda: percent(100 * worst["loses"]),
+        "at": lambda: f"{worst['m']} in {TYPES[worst['type']]}",
+    }[what]()
 
 
 def tuned_alone(data: Data, kind: str) -> str:
@@ -376,5 +393,6 @@ TSM_VALUES: dict[str, Callable[..., str]] = {
     "slowest_by": slowest_by,
     "tiles_tried": tiles_tried,
     "model_loses": model_loses,
+    "model_keeps": model_keeps,
     "tuned_alone": tuned_alone,
 }

@@ -50,12 +50,13 @@ def colour_of(kind: Any) -> str:
 
 
 def highlighted_lines(text: str, file: str) -> list[str]:
-    """A file's lines as HTML, coloured by its name. No element goes on over a line's end."""
+    """A file's lines as HTML, coloured by its name. No element goes on over a line's end. Neighbours of one colour
+    share an element, since a site has to be small, and a string's quotes are tokens of their own."""
     try:
         lexer = pygments.lexers.get_lexer_for_filename(file.replace(".cuh", ".cu"))
     except pygments.util.ClassNotFound:
         lexer = lexer_of("bash" if text.startswith("#!/usr/bin/env bash") else "text")
-    lines = [""]
+    lines, before = [""], ""
     # The lexer itself: others of its methods drop blank lines, and lines would lose their numbers.
     for _, kind, value in lexer.get_tokens_unprocessed(text.rstrip("\n")):
         name = colour_of(kind)
@@ -63,7 +64,13 @@ def highlighted_lines(text: str, file: str) -> list[str]:
             if at:
                 lines.append("")
             shown = html.escape(part, quote=False)
-            lines[-1] += f'<b class="{name}">{shown}</b>' if name and part.strip() else shown
+            if not (name and part.strip()):
+                lines[-1] += shown
+            elif name == before and lines[-1].endswith("</b>"):
+                lines[-1] = f"{lines[-1].removesuffix('</b>')}{shown}</b>"
+            else:
+                lines[-1] += f'<b class="{name}">{shown}</b>'
+        before = name
     return lines
 
 

@@ -145,7 +145,7 @@ def facts(data: Data, base: str | None, stage: str) -> Json:
 
 
 def figure_of(page: str) -> tuple[pathlib.Path, str] | None:
-    """Of a stage's page the thread map, else the last figure of the idea; with its text."""
+    """Of a stage's page the thread map, perhaps another stage's, else the last figure of the idea; with its text."""
     found = re.findall(r"!\[([^\]]*)\]\(\.\./figures/([^)]+\.svg)\)", page)
     section = re.search(r"^## Idea\n(.*?)(?=^## |\Z)", page, re.S | re.M)
     of_idea = re.findall(r"!\[([^\]]*)\]\(\.\./figures/([^)]+\.svg)\)", section[1] if section else "")

@@ -17,63 +17,115 @@ __host__ __device__ constexpr int chunk_stride(int chunk_bytes, int apart) {
   return ceil_div(chunk_bytes - apart, 128) * 128 + apart;
 }
 
-/// A thread's copies of stages of `rows` rows of W elements: the first fourth of them is chunk 0, and so on, each chunk
-/// one range without padding, `apart` modulo 128 bytes from the one before. `threads` of them copy a stage together.
-template <class T, int W, int rows, int apart, int threads, Rows how>
+/// A thread's copies of stages of `rows` rows of W elements in four chunks, each of them without padding and `apart` modulo
+/// 128 bytes from the one before. Where a stage is one range in device memory the first fourth of it is chunk 0, and so
+/// on; else row r is in chunk r % 4, and a thread has the same column of every so-manieth row: so it goes on by a
+/// constant, here and there. `threads` of them copy a stage together. in_one: it is one range; where rows of two matrices
+/// must meet, both have to be.
+template <class T, int W, int rows, int apart, int threads, Rows how, bool in_one = how == Rows::flat>
 struct ChunkCopies {
   static constexpr int element = sizeof(T), row_bytes = W * element, chunk_rows = rows / 4,
                        chunk_bytes = chunk_rows * row_bytes, stride_of_chunk = chunk_stride(chunk_bytes, apart),
                        stage_bytes = ceil_div(4 * stride_of_chunk, 16) * 16;
-  static_assert(rows % 4 == 0);
-  /// The stage is one range in device memory, too, or else its rows are copied one by one.
-  static constexpr bool in_one = how == Rows::flat && chunk_bytes % 16 == 0;
   static constexpr int piece = in_one || (how != Rows::any && row_bytes % 16 == 0) ? 16 : element;  // bytes
   static constexpr int pieces = (in_one ? chunk_bytes : row_bytes) / piece;  // of a chunk, or row
-  static constexpr int all = pieces * (in_one ? 4 : rows), count = ceil_div(all, threads);
-  static_assert(stride_of_chunk % piece == 0 && apart % 16 == 0);
+  /// Rows that are copied at a time: one, two, or a multiple of four. If a row has more pieces than there are threads, a
+  /// thread has several of its columns.
+  static constexpr int fit = smaller(threads / pieces, rows),
+                       at_a_time = fit >= 4   ? fit / 4 * 4
+                                   : fit >= 2 ? 2
+                                              : 1,
+                       passes = ceil_div(pieces, threads);
+  static constexpr int count = in_one ? ceil_div(4 * pieces, threads) : ceil_div(rows, at_a_time);
+  static_assert(rows % 4 == 0 && (!in_one || (how == Rows::flat && chunk_bytes % 16 == 0)) &&
+                stride_of_chunk % piece == 0 && apart % 16 == 0);
 
-  const char* from;      ///< the next stage
+  /// The row of the stage in device memory that is row r of a chunk.
+  __host__ __device__ static constexpr int row_of(int chunk, int r) {
+    return in_one ? chunk * chunk_rows + r : r * 4 + chunk;
+  }
+
+  const char* from;      ///< the next stage; this thread's first piece of it, if rows are copied
   std::int64_t row;      ///< bytes from a row to the next
   std::int64_t forward;  ///< from a stage to the next
   int thread;
+  int line, at;  ///< if rows are copied: of the first piece, its row and its place in the stage
 
   /// Stages from row `first` on, and then every `step` rows.
   __device__ ChunkCopies(const T* matrix, std::int64_t ld, std::int64_t first, std::int64_t step, int thread)
-      : from(reinterpret_cast<const char*>(matrix + first * (how == Rows::flat ? W : ld))),
-        row((how == Rows::flat ? W : ld) * element),
-        forward(step * row),
-        thread(thread) {}
+      : row((how == Rows::flat ? W : ld) * element), forward(step * row), thread(thread) {
+    line = in_one ? 0 : thread / pieces;
+    const int col = in_one ? 0 : thread % pieces * piece;
+    at = line % 4 * stride_of_chunk + line / 4 * row_bytes + col;
+    from = reinterpret_cast<const char*>(matrix) + (first + line) * row + col;
+  }
 
   /// Starts the copies of the next stage, of which so many rows exist, at least one; zeros for the others.
   __device__ void start(ptx::SharedAddress stage, int existing) const {
-    if (existing >= rows)
-      start_all(stage, [](int) { return piece; });
-    else
-      start_all(stage, [&](int p) {
-        const int left = in_one ? existing * row_bytes - p * 16 : p / pieces < existing ? piece : 0;
-        return left < 0 ? 0 : smaller(left, piece);
-      });
+    if constexpr (in_one) {
+      if (existing >= rows)
+        start_range(stage, [](int) { return piece; });
+      else
+        start_range(stage, [&](int p) {
+          const int left = existing * row_bytes - p * 16;
+          return left < 0 ? 0 : smaller(left, piece);
+        });
+    } else if (line < at_a_time) {
+      if (existing >= rows)
+        start_rows(stage);
+      else
+        start_some(stage, existing);
+    }
   }
   __device__ void next() { from += forward; }
 
  private:
   template <class Bytes>
-  __device__ void start_all(ptx::SharedAddress stage, Bytes bytes) const {
+  __device__ void start_range(ptx::SharedAddress stage, Bytes bytes) const {
 #pragma unroll
     for (int i = 0; i < count; ++i) {
       const int p = thread + i * threads;
-      if (all % threads != 0 && i == count - 1 && p >= all) break;
-      const int line = p / pieces, at = p % pieces * piece;  // of chunks or rows
-      const int to = in_one ? line * stride_of_chunk + at
-                            : line / chunk_rows * stride_of_chunk + line % chunk_rows * row_bytes + at;
+      if (4 * pieces % threads != 0 && i == count - 1 && p >= 4 * pieces) break;
       const int wanted = bytes(p);
       // A source is needed in any case: else the stage's first row.
-      const char* const source = wanted == 0 ? from : in_one ? from + p * 16 : from + line * row + at;
-      if constexpr (piece == 16)
-        ptx::cp_async_cg(stage + to, source, wanted);
-      else
-        ptx::cp_async_ca<piece>(stage + to, source, wanted);
+      copy(stage + p / pieces * stride_of_chunk + p % pieces * piece, wanted == 0 ? from : from + p * 16, wanted);
     }
+  }
+  __device__ void start_rows(ptx::SharedAddress stage) const {
+    const char* source = from;
+#pragma unroll(count <= 16 ? count : 8)
+    for (int i = 0; i < count; ++i) {
+      if (rows % at_a_time != 0 && i == count - 1 && line + i * at_a_time >= rows) break;
+      copy_pieces(stage, i, source, piece);
+      source =
+          ptx::kept(source + at_a_time * row);  // or nvcc would keep multiples of it, and have no registers for sums
+    }
+  }
+  __device__ void start_some(ptx::SharedAddress stage, int existing) const {
+    const char* const first = from - line * row;  // a source is needed in any case
+#pragma unroll 1
+    for (int i = 0; i < count && line + i * at_a_time < rows; ++i) {
+      const bool exists = line + i * at_a_time < existing;
+      copy_pieces(stage, i, exists ? from + i * at_a_time * row : first, exists ? piece : 0);
+    }
+  }
+  // This thread's pieces of the i-th row, or rows, that are copied at a time.
+  __device__ void copy_pieces(ptx::SharedAddress stage, int i, const char* source, int bytes) const {
+    const int offset = at_a_time >= 4   ? i * (at_a_time / 4) * row_bytes
+                       : at_a_time == 2 ? i % 2 * 2 * stride_of_chunk + i / 2 * row_bytes
+                                        : i % 4 * stride_of_chunk + i / 4 * row_bytes;
+#pragma unroll
+    for (int pass = 0; pass < passes; ++pass) {
+      if (pass < passes - 1 || pieces % threads == 0 || passes == 1 || thread + pass * threads < pieces)
+        copy(stage + at + offset + pass * threads * piece, source + pass * threads * piece, bytes);
+    }
+  }
+  // The first so many bytes of a piece; zeros for the rest.
+  __device__ static void copy(ptx::SharedAddress to, const char* source, int bytes) {
+    if constexpr (piece == 16)
+      ptx::cp_async_cg(to, source, bytes);
+    else
+      ptx::cp_async_ca<piece>(to, source, bytes);
   }
 };
 

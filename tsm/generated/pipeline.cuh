@@ -25,9 +25,9 @@ using TsmttsmPipeline = void(std::int64_t k, const T* a, std::int64_t lda, const
 /// so-manieth from there. A slice of the block has all of C, and every so-manieth row of a stage. A stage has `turns`
 /// rows for each slice, an even number. In rows of an odd number of elements units of two begin a column earlier in
 /// every second row; then there is an even number of slices, and each of them has only such rows, or only others.
-/// rows_a, rows_b: how A and B lie in memory. products: of real numbers for one of T.
+/// rows_a, rows_b: how A and B lie in memory. products: of real numbers for one of T. gram: B is A, and is copied once.
 template <class T, int M, int N, int unit_m, int unit_n, int PM, int PN, bool conjugate, int products, Rows rows_a,
-          Rows rows_b, int threads, int turns, int stages, int resident>
+          Rows rows_b, int threads, int turns, int stages, int resident, bool gram = false>
 __global__ void __launch_bounds__(threads, resident)
     tsmttsm_pipeline(std::int64_t k, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b,
                      std::int64_t ldb, T* __restrict__ partial) {
@@ -38,9 +38,10 @@ __global__ void __launch_bounds__(threads, resident)
   constexpr bool shifted = A::shifted || B::shifted;
   constexpr int TM = PM * A::unit, TN = PN * B::unit, row_a = M * sizeof(T), row_b = N * sizeof(T);
   constexpr int slices = slices_of_block(threads, places.count, shifted), rows = slices * turns,
-                stage = rows * (row_a + row_b);  // bytes
+                begin_b = gram ? 0 : rows * row_a, stage = begin_b + rows * row_b;  // bytes
   static_assert(slices >= 1 && turns % 2 == 0 && (PM - 1) * places.along_m < A::units &&
-                (PN - 1) * places.along_n < B::units && !(shifted && by_turns));
+                (PN - 1) * places.along_n < B::units && !(shifted && by_turns) &&
+                (!gram || (M == N && unit_m == unit_n && rows_a == rows_b)));
   const int slice = threadIdx.x / places.count, place = threadIdx.x % places.count;
   const int at_m = places.row(place), at_n = places.col(place);
   // Only a thread's last units can lie outside; then it repeats the last ones that don't.
@@ -59,17 +60,17 @@ __global__ void __launch_bounds__(threads, resident)
   const auto copy = [&](ptx::SharedAddress to) {
     if (next < whole) [[likely]] {
       of_a.start(to);
-      of_b.start(to + rows * row_a);
+      if constexpr (!gram) of_b.start(to + begin_b);
     } else if (next < mine) {
       const int existing = static_cast<int>(k - first - next * step);
       of_a.start_part(to, existing);
-      of_b.start_part(to + rows * row_a, existing);
+      if constexpr (!gram) of_b.start_part(to + begin_b, existing);
     }
     ptx::cp_async_commit();
   };
   const auto advance = [&] {
     of_a.next();
-    of_b.next();
+    if constexpr (!gram) of_b.next();
     ++next;
   };
 #pragma unroll 1
@@ -90,7 +91,7 @@ __global__ void __launch_bounds__(threads, resident)
     if (!works) return;
     constexpr int element = sizeof(T);
     const ptx::SharedAddress x_row = stage_at + (its * row_a + A::before(its) * element),
-                             y_row = stage_at + (rows * row_a + its * row_b + B::before(its) * element);
+                             y_row = stage_at + (begin_b + its * row_b + B::before(its) * element);
 #pragma unroll
     for (int i = 0; i < PM; ++i)
       load_unit<A::unit>(

@@ -36,7 +36,8 @@ struct PipelineShape {
   bool shifted;  ///< units of two in rows of an odd number
   int slices, turns, rows, stage_bytes, resident;
 
-  PipelineShape(int m, int n, bool is_complex, const KernelOptions& o)
+  /// gram: B is A, and is not copied.
+  PipelineShape(int m, int n, bool is_complex, const KernelOptions& o, bool gram = false)
       : unit_m(is_complex || o.tile_m % 2 != 0 ? 1 : 2), unit_n(is_complex || o.tile_n % 2 != 0 ? 1 : 2) {
     const auto deal_out = [&] {
       units_m = ceil_div(m, unit_m);
@@ -59,7 +60,7 @@ struct PipelineShape {
         is_complex && o.products == 3 ? 2 * (3 * sums + 5 * operands) + 24 : 2 * words * (sums + operands * 2) + 48;
     resident = std::max(std::min(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 2048 / o.threads), 1);
     resident = std::min(resident, 4);
-    const int row_bytes = 8 * words * (m + n);
+    const int row_bytes = 8 * words * (gram ? m : m + n);
     const double wanted = bytes_of_stages / resident;
     // An even number: rows go through two sets of registers alternately.
     turns = o.unroll ? o.unroll
@@ -84,8 +85,8 @@ struct PipelineShape {
 };
 
 /// Why there is no such kernel; empty if there is one.
-inline std::string pipeline_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
-  const PipelineShape s(m, n, is_complex, o);
+inline std::string refusal_of_pipeline(int m, int n, bool is_complex, const KernelOptions& o, bool gram) {
+  const PipelineShape s(m, n, is_complex, o, gram);
   if (!*o.transposed || *o.leapfrog || *o.reduction != Reduction::ordered)
     return "the pipeline has interleaved columns, no leapfrogging and an ordered reduction";
   if (is_complex ? o.products != 3 && o.products != 4 : o.products != 0)
@@ -102,7 +103,12 @@ inline std::string pipeline_refusal(int m, int n, bool is_complex, const KernelO
   if (s.turns % 2 != 0) return "the pipeline unrolls an even number of rows";
   if (!s.holds_sums()) return "its stages are too small for the sums of a slice";
   if (s.shared_bytes() > shared_of_sm - 1024) return "its stages take more shared memory than there is";
+  if (gram && s.unit_m != s.unit_n) return "A and B have units of different sizes, and B is to be A";
   return {};
+}
+
+inline std::string pipeline_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
+  return refusal_of_pipeline(m, n, is_complex, o, false);
 }
 
 /// An SM's cycles for a row of K.

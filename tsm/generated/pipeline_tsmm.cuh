@@ -9,6 +9,7 @@
 #include "common/kernel/complex.cuh"
 #include "tsm/generated/multiply.cuh"
 #include "tsm/generated/places.cuh"
+#include "tsm/generated/row_stores.cuh"
 #include "tsm/generated/stream.cuh"
 #include "tsm/generated/warp_rows.cuh"
 
@@ -414,13 +415,9 @@ __global__ void __launch_bounds__(threads, resident)
           }
         } else {
           const std::int64_t row = first + static_cast<std::int64_t>(turn) * step + begin * groups;  // the first one
-#pragma unroll 1
-          for (int i = lane; i < kept_words && row + i / N < k; i += 32) {
-            T result[1];
-            load_unit<1>(result, kept + i * element);
-            T* const to_word = b + (row + i / N) * ld + i % N;
-            *to_word = adds ? multiply_add(beta, *to_word, result[0]) : result[0];
-          }
+          constexpr int all = together * groups;
+          store_rows<T, N, all>(b + row * ld, ld, k - row < all ? static_cast<int>(k - row) : all, lane, beta, adds,
+                                [&](int its) { return kept + its * (N * element); });
         }
       }
     }
@@ -434,6 +431,11 @@ __global__ void __launch_bounds__(threads, resident)
   if constexpr (!has_rest) read_both(0, y_begin);
 #pragma unroll 1
   for (int turn = 0; turn < mine; ++turn) {
+    if constexpr (rows_b != Rows::flat) {
+      const std::int64_t its = first + static_cast<std::int64_t>(turn) * step;
+      for (int row = lane; row < rows && its + row < k; row += 32)
+        prefetch_ends<T, N>(b + (its + row) * ld, ld, row > 0);
+    }
     constexpr int chunk_c = A.chunk * unit * row_c, rest_chunk = A.chunk * rest.bytes;  // bytes of C
     if constexpr (A.chunks == 1 || fmas <= 2048) {
       begin(-0.0);

@@ -25,4 +25,17 @@ __host__ __device__ constexpr Slices slices_of(int element, int m, int n, int ti
   return {slice, count, stored, stored * bytes};
 }
 
+/// Of tiles of `tall` x `wide` elements, along_n side by side: how many reach above the diagonal, or begin on it.
+__host__ __device__ constexpr int tiles_above(int along_m, int along_n, int tall, int wide) {
+  int count = 0;
+  for (int i = 0; i < along_m; ++i) count += along_n - i * tall / wide;
+  return count;
+}
+/// The number, of all tiles, of the place-th of those.
+__host__ __device__ constexpr int tile_above(int place, int along_n, int tall, int wide) {
+  int i = 0;
+  for (; place >= along_n - i * tall / wide; ++i) place -= along_n - i * tall / wide;
+  return i * along_n + i * tall / wide + place;
+}
+
 }  // namespace gemm::generated

@@ -103,9 +103,12 @@ struct Copies {
 
   /// Starts the copies of a stage all of whose rows exist.
   __device__ void start(ptx::SharedAddress stage) const {
+    const char* next = reinterpret_cast<const char*>(from);
 #pragma unroll
     for (int i = 0; i < count; ++i) {
-      if (has(i)) copy(stage + offset(i), source(i), 16);
+      if (has(i)) copy(stage + offset(i), how == Rows::flat ? source(i) : reinterpret_cast<const T*>(next), 16);
+      // Kept: else nvcc would have multiples of it in registers, and none for sums.
+      if (how != Rows::flat) next = ptx::kept(next + apart);
     }
   }
   /// Starts those of a stage of which only so many rows exist, at least one; zeros for the others.

@@ -21,19 +21,23 @@ using TsmttsmTensor = void(std::int64_t k, const T* a, std::int64_t lda, const T
 /// Sums of A^T B, or of A^H B if `conjugate`, over the rows of each block: M x N of them for each, in `partial`. A warp
 /// has FM x FN fragments of C, 16 x 8 elements each; as many warps as C needs are a slice of the block, and have every
 /// so-manieth four rows of a stage, one of each chunk. A stage has `turns` times four rows for each slice.
-/// rows_a, rows_b: how A and B lie in memory.
+/// rows_a, rows_b: how A and B lie in memory. gram: B is A. It is copied once, and there are warps only for tiles of C that
+/// reach above its diagonal.
 template <class T, int M, int N, int FM, int FN, bool conjugate, Rows rows_a, Rows rows_b, int threads, int turns,
-          int stages, int resident>
+          int stages, int resident, bool gram = false>
 __global__ void __launch_bounds__(threads, resident)
     tsmttsm_tensor(std::int64_t k, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b, std::int64_t ldb,
                    T* __restrict__ partial) {
-  constexpr int along_m = ceil_div(M, 16 * FM), along_n = ceil_div(N, 8 * FN), places = along_m * along_n,
+  constexpr int along_m = ceil_div(M, 16 * FM), along_n = ceil_div(N, 8 * FN),
+                places = gram ? tiles_above(along_m, along_n, 16 * FM, 8 * FN) : along_m * along_n,
                 slices = threads / 32 / places, rows = slices * turns * 4, element = sizeof(T), parts = parts_of<T>;
-  static_assert(slices >= 1 && turns % 2 == 0);
+  static_assert(slices >= 1 && turns % 2 == 0 && (!gram || (M == N && rows_a == rows_b)));
   // Lanes of a load: four rows, and 32 bytes of each. Half a warp at a time reads 8 bytes, a fourth 16.
-  using FromA = ChunkCopies<T, M, rows, 32, threads, rows_a>;
-  using FromB = ChunkCopies<T, N, rows, 32, threads, rows_b>;
-  constexpr int stage = FromA::stage_bytes + FromB::stage_bytes, stages_bytes = stages * stage;
+  constexpr bool in_one = rows_a == Rows::flat && rows_b == Rows::flat;
+  using FromA = ChunkCopies<T, M, rows, 32, threads, rows_a, in_one>;
+  using FromB = ChunkCopies<T, N, rows, 32, threads, rows_b, in_one>;
+  constexpr int begin_b = gram ? 0 : FromA::stage_bytes, stage = begin_b + FromB::stage_bytes,
+                stages_bytes = stages * stage;
   const int warp = threadIdx.x / 32, slice = warp / places, place = warp % places;
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const bool works = slice < slices;
@@ -48,12 +52,13 @@ __global__ void __launch_bounds__(threads, resident)
   int next = 0;  // stage to be copied
   const auto copy = [&](ptx::SharedAddress to) {
     if (next < mine) {
-      const std::int64_t left = k - first - next * step;
-      const int existing = left < rows ? static_cast<int>(left) : rows;
+      const int existing = static_cast<int>(min(k - first - next * step, std::int64_t{rows}));
       of_a.start(to, existing);
-      of_b.start(to + FromA::stage_bytes, existing);
       of_a.next();
-      of_b.next();
+      if constexpr (!gram) {
+        of_b.start(to + begin_b, existing);
+        of_b.next();
+      }
       ++next;
     }
     ptx::cp_async_commit();
@@ -63,12 +68,13 @@ __global__ void __launch_bounds__(threads, resident)
 
   // A lane's columns: of the eighth i of A's, and of B's, counted from the warp's first one. Where a column lies behind
   // the last one it is that one: what comes of it is no element of C.
-  const int first_m = place / along_n * (16 * FM), first_n = place % along_n * (8 * FN);
+  const int tile = gram ? tile_above(place, along_n, 16 * FM, 8 * FN) : place, first_m = tile / along_n * (16 * FM),
+            first_n = tile % along_n * (8 * FN);
   const auto offset = [g](int columns, int from, int eighth, bool sure) {
     return (sure ? from + eighth * 8 + g : smaller(from + eighth * 8 + g, columns - 1)) * element;
   };
   const int row = smaller(slice, slices - 1), at_a = t * FromA::stride_of_chunk + row * FromA::row_bytes,
-            at_b = FromA::stage_bytes + t * FromB::stride_of_chunk + row * FromB::row_bytes;
+            at_b = begin_b + t * FromB::stride_of_chunk + row * FromB::row_bytes;
   int column_a[2 * FM], column_b[FN];
 #pragma unroll
   for (int i = 0; i < 2 * FM; ++i) column_a[i] = at_a + offset(M, first_m, i, (along_m - 1) * 16 * FM + i * 8 + 8 <= M);
@@ -124,11 +130,14 @@ __global__ void __launch_bounds__(threads, resident)
   for (int i = 0; i < FM * FN * 4; ++i) {
     const int fragment = i / 4, of_m = first_m + fragment / FN * 16 + g + i % 4 / 2 * 8,
               of_n = first_n + fragment % FN * 8 + 2 * t + i % 2;
-    if (of_m >= M || of_n >= N) continue;
+    if (of_m >= M || of_n >= N || (gram && of_m > of_n)) continue;
+    T result;
     if constexpr (parts == 2)
-      out[of_m * N + of_n] = make_double2(sum[fragment][i % 4], sum[FM * FN + fragment][i % 4]);
+      result = make_double2(sum[fragment][i % 4], sum[FM * FN + fragment][i % 4]);
     else
-      out[of_m * N + of_n] = sum[fragment][i % 4];
+      result = sum[fragment][i % 4];
+    out[of_m * N + of_n] = result;
+    if constexpr (gram) out[of_n * N + of_m] = conjugate_if(conjugate, result);
   }
 }
 

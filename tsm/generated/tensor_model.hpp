@@ -19,17 +19,18 @@ inline constexpr int most_shared_of_block = shared_of_sm - 1024;
 struct TensorShape {
   int fm, fn, along_m, along_n, places, slices, turns, rows, stage_bytes, resident;
 
-  TensorShape(int m, int n, bool is_complex, const KernelOptions& o)
+  /// gram: B is A.
+  TensorShape(int m, int n, bool is_complex, const KernelOptions& o, bool gram = false)
       : fm(std::max(o.tile_m / 16, 1)),
         fn(std::max(o.tile_n / 8, 1)),
         along_m(ceil_div(m, 16 * fm)),
         along_n(ceil_div(n, 8 * fn)),
-        places(along_m * along_n),
+        places(gram ? tiles_above(along_m, along_n, 16 * fm, 8 * fn) : along_m * along_n),
         slices(o.threads / 32 / places) {
     const int words = is_complex ? 2 : 1, fragment = 8 * words, operands = 2 * (2 * fm + fn) * 2 * words;
     registers_ = fm * fn * fragment + operands + (is_complex ? 4 * fm : 0) + 48;
     resident = std::clamp(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 1, 4);
-    const int row_bytes = 8 * words * (m + n), all = std::max(slices, 1);
+    const int row_bytes = 8 * words * (gram ? m : m + n), all = std::max(slices, 1);
     turns = o.unroll ? o.unroll
                      : 2 * std::clamp(static_cast<int>(bytes_of_stages / resident / (8 * row_bytes * all) + 0.5), 1,
                                       most_turns / 2);
@@ -39,7 +40,7 @@ struct TensorShape {
       const auto bytes = [&](int width) {
         return ceil_div(4 * chunk_stride(rows / 4 * width * 8 * words, 32), 16) * 16;
       };
-      stage_bytes = bytes(m) + bytes(n);
+      stage_bytes = bytes(m) + (gram ? 0 : bytes(n));
     };
     lay_out();
     for (; !o.unroll && turns + 2 <= most_turns && !holds_sums(); lay_out()) turns += 2;
@@ -56,13 +57,13 @@ struct TensorShape {
 };
 
 /// Why there is no such kernel; empty if there is one.
-inline std::string tensor_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
+inline std::string refusal_of_tensor(int m, int n, bool is_complex, const KernelOptions& o, bool gram) {
   if (!*o.transposed || *o.leapfrog || *o.reduction != Reduction::ordered)
     return "Tensor Cores have interleaved columns, no leapfrogging and an ordered reduction here";
   if (o.products != (is_complex ? 4 : 0)) return "a product of complex numbers is four of real ones here";
   if (o.tile_m % 16 != 0 || o.tile_n % 8 != 0)
     return "a warp has tiles of 16 x 8 elements, not " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n);
-  const TensorShape s(m, n, is_complex, o);
+  const TensorShape s(m, n, is_complex, o, gram);
   if (16 * s.fm >= m + 16 || 8 * s.fn >= n + 8)
     return "a tile of " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n) + " is larger than C, " +
            std::to_string(m) + " x " + std::to_string(n);
@@ -75,9 +76,13 @@ inline std::string tensor_refusal(int m, int n, bool is_complex, const KernelOpt
   return {};
 }
 
+inline std::string tensor_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
+  return refusal_of_tensor(m, n, is_complex, o, false);
+}
+
 /// An SM's cycles for a row of K.
-inline double tensor_cycles(int m, int n, bool is_complex, const KernelOptions& o) {
-  const TensorShape s(m, n, is_complex, o);
+inline double tensor_cycles(int m, int n, bool is_complex, const KernelOptions& o, bool gram = false) {
+  const TensorShape s(m, n, is_complex, o, gram);
   const int words = is_complex ? 2 : 1;
   const double fmas =
       s.places * s.fm * s.fn * 128.0 * words * words;  // of a row, with what tiles have behind C's edges
@@ -86,7 +91,7 @@ inline double tensor_cycles(int m, int n, bool is_complex, const KernelOptions& 
   const double uneven = ceil_div(busy, 4) * 4.0 / busy;
   const double tensor = fmas / tensor_fmas_a_cycle * uneven;
   const double l1 = s.places * (2 * s.fm + s.fn) * 2.0 * words / 4;
-  const double memory = (m + n) * 8.0 * words / bytes_a_cycle;
+  const double memory = (gram ? m : m + n) * 8.0 * words / bytes_a_cycle;
   const double copies = s.stage_bytes / 16.0 / o.threads, others = (8 * copies + 60) / s.turns / 4;
   const double slots = s.places * (s.fm * s.fn * words * words + (2 * s.fm + s.fn) + others * 4) / 4 / 4;
   return std::max({memory, tensor, l1, slots}) + 0.1 * (tensor + l1 + slots);
@@ -101,7 +106,8 @@ inline double crowding(int registers, int threads) {
 
 /// Visits kernels with the options that are asked for and all values of the others.
 template <class Visit>
-void each_tensor(int m, int n, bool is_complex, const KernelOptions& asked, Search search, Visit visit) {
+void each_tensor(int m, int n, bool is_complex, const KernelOptions& asked, Search search, Visit visit,
+                 bool gram = false) {
   static constexpr int blocks[] = {128, 256, 384}, turns[] = {0, 2, 4, 8};
   KernelOptions o = asked;
   if (!o.transposed) o.transposed = true;
@@ -119,16 +125,19 @@ void each_tensor(int m, int n, bool is_complex, const KernelOptions& asked, Sear
           o.tile_n = asked.tile_n ? asked.tile_n : 8 * fn;
           o.threads = asked.threads ? asked.threads : threads;
           o.unroll = asked.unroll ? asked.unroll : unroll;
-          const TensorShape s(m, n, is_complex, o);
-          const bool works = tensor_refusal(m, n, is_complex, o).empty();
+          const TensorShape s(m, n, is_complex, o, gram);
+          const bool works = refusal_of_tensor(m, n, is_complex, o, gram).empty();
           o.unroll = s.turns;
-          visit(o, works ? tensor_cycles(m, n, is_complex, o) * crowding(s.registers(), o.threads) : impossible);
+          visit(o, works ? tensor_cycles(m, n, is_complex, o, gram) * crowding(s.registers(), o.threads) : impossible);
         }
       }
     }
   }
 }
 
+inline KernelOptions choose_tensor_gram(int m, int n, bool is_complex, const KernelOptions& asked) {
+  return least_of([&](auto visit) { each_tensor(m, n, is_complex, asked, Search::promising, visit, true); });
+}
 inline KernelOptions choose_tensor(int m, int n, bool is_complex, const KernelOptions& asked) {
   return least_of([&](auto visit) { each_tensor(m, n, is_complex, asked, Search::promising, visit); });
 }

@@ -8,6 +8,7 @@
 
 #include "common/kernel/complex.cuh"
 #include "tsm/generated/chunks.cuh"
+#include "tsm/generated/row_stores.cuh"
 
 extern __shared__ __align__(16) unsigned char smem[];
 
@@ -20,7 +21,11 @@ using TsmmTensor = void(std::int64_t k, T alpha, const T* a, std::int64_t lda, c
 
 /// Bytes of a warp's stage: so many rows of A, and then of B.
 __host__ __device__ constexpr int bytes_of_tensor_stage(int m, int n, int element_bytes, int rows) {
-  const int of_a = 4 * chunk_stride(rows / 4 * m * element_bytes, 4 * element_bytes), of_b = rows * n * element_bytes;
+  const auto of = [&](int width) {
+    const int chunk = rows / 4 * width * element_bytes;
+    return 3 * chunk_stride(chunk, 4 * element_bytes) + chunk;
+  };
+  const int of_a = of(m), of_b = of(n);
   return ceil_div(of_a > of_b ? of_a : of_b, 128) * 128;
 }
 /// Bytes of C: fragments of 4 x 8, as far as it reaches into them.
@@ -38,15 +43,16 @@ __global__ void __launch_bounds__(threads, resident)
                 steps = ceil_div(M, 4), stage = bytes_of_tensor_stage(M, N, element, rows),
                 bytes_c = bytes_of_c_fragments(M, N, element);
   // Lanes of a load: eight rows, four words of each. Half a warp at a time reads 8 bytes, a fourth 16.
-  using FromA = ChunkCopies<T, M, rows, 4 * element, 32, rows_a>;
+  constexpr bool in_one = rows_a == Rows::flat;
+  using FromA = ChunkCopies<T, M, rows, 4 * element, 32, rows_a, in_one>;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  // Whether rows of B leave from registers, 64 bytes of four lanes at a time: if these are whole sectors of 32; or if a
-  // warp of complex numbers is alone on its scheduler, where nobody works while it stores twice. A lane has columns 2t and
-  // 2t + 1 of a fragment. Which columns of C these are is free: two neighbours of double, if they leave together; else t
-  // and t + 4, so that lanes side by side have results side by side.
-  constexpr bool alone = threads * resident <= 128;
-  constexpr bool direct = rows_b != Rows::any && (N * element % 32 == 0 || (parts == 2 && alone)),
-                 neighbours = parts == 1 && direct;
+  // Whether rows of B leave from registers, 64 bytes of four lanes at a time: real ones if these are whole sectors of 32,
+  // complex ones if that is so in rows without padding, or if a warp is alone on its scheduler, where nobody works while it
+  // stores twice. A lane has columns 2t and 2t + 1 of a fragment. Which columns of C these are is free: two neighbours of
+  // double, if they leave together; else t and t + 4, so that lanes side by side have results side by side.
+  constexpr bool alone = threads * resident <= 128, sectors = N * element % 32 == 0;
+  constexpr bool direct = parts == 1 ? rows_b != Rows::any && sectors : alone || (rows_b == Rows::flat && sectors);
+  constexpr bool neighbours = parts == 1 && direct;
   const auto column = [](int j, int its) { return j * 8 + (neighbours ? its : its / 2 + its % 2 * 4); };
 
   // alpha C, and zeros behind it
@@ -65,10 +71,7 @@ __global__ void __launch_bounds__(threads, resident)
                            end = begin + stages * stage;
   FromA of_a(a, lda, first, step, lane);
   int next = 0;  // stage to be copied
-  const auto existing_of = [&](int turn) {
-    const std::int64_t left = k - first - turn * step;
-    return left < rows ? static_cast<int>(left) : rows;
-  };
+  const auto existing_of = [&](int turn) { return static_cast<int>(min(k - first - turn * step, std::int64_t{rows})); };
   const auto copy = [&](ptx::SharedAddress to) {
     if (next < mine) {
       of_a.start(to, existing_of(next));
@@ -89,6 +92,10 @@ __global__ void __launch_bounds__(threads, resident)
   ptx::SharedAddress at = begin;
 #pragma unroll 1
   for (int turn = 0; turn < mine; ++turn) {
+    if constexpr (rows_b != Rows::flat) {
+      for (int row = lane; row < existing_of(turn); row += 32)
+        prefetch_ends<T, N>(b + (first + turn * step + row) * ld, ld, row > 0);
+    }
     ptx::cp_async_wait<stages - 1>();
     __syncwarp();
     Operand<T> x[2][2 * PR], y[2][FN];
@@ -112,8 +119,9 @@ __global__ void __launch_bounds__(threads, resident)
       if (s + 1 < steps) read(s + 1);
       multiply_fragments<false, PR, FN>(x[s % 2], y[s % 2], sum);
     }
-    // Of the fragment's element e in the i-th 16 rows: its row among the warp's, and its column.
-    const auto row_of = [&](int i, int e) { return g % 4 * (rows / 4) + i * 4 + e / 2 * 2 + g / 4; };
+    // Of the fragment's element e in the i-th 16 rows: its row in the chunk g % 4, and among the warp's.
+    const auto row_of_chunk = [&](int i, int e) { return i * 4 + e / 2 * 2 + g / 4; };
+    const auto row_of = [&](int i, int e) { return FromA::row_of(g % 4, row_of_chunk(i, e)); };
     const auto value = [&](int i, int j, int e) {
       const int fragment = i * FN + j;
       if constexpr (parts == 2)
@@ -160,7 +168,9 @@ __global__ void __launch_bounds__(threads, resident)
         }
       }
     } else {
-      // Rows that share sectors: through where A's rows were, and from there lanes side by side store words side by side.
+      // Rows that share sectors: through where A's rows were, in four chunks as these. From there lanes side by side store
+      // words side by side.
+      constexpr int row_b = N * element, chunk_b = rows / 4 * row_b, stride_b = chunk_stride(chunk_b, 4 * element);
 #pragma unroll
       for (int i = 0; i < PR; ++i) {
 #pragma unroll
@@ -168,28 +178,25 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll
           for (int e = 0; e < 4; ++e) {
             const int col = column(j, 2 * t + e % 2);
-            if (j < N / 8 || col < N) ptx::store_shared(at + (row_of(i, e) * N + col) * element, value(i, j, e));
+            if (j < N / 8 || col < N)
+              ptx::store_shared(at + g % 4 * stride_b + row_of_chunk(i, e) * row_b + col * element, value(i, j, e));
           }
         }
       }
       __syncwarp();
-      if (rows_b == Rows::flat && existing == rows && !adds) {
-        constexpr int pieces = rows * N * element / 16;
+      if (rows_b == Rows::flat && in_one && existing == rows && !adds) {
+        constexpr int pieces = chunk_b / 16;
 #pragma unroll 8
-        for (int i = lane; i < pieces; i += 32) {
+        for (int i = lane; i < 4 * pieces; i += 32) {
           double2 piece;
-          ptx::load_shared(piece.x, piece.y, at + i * 16);
+          ptx::load_shared(piece.x, piece.y, at + i / pieces * stride_b + i % pieces * 16);
           reinterpret_cast<double2*>(out)[i] = piece;
         }
       } else {
-#pragma unroll 1
-        for (int i = lane; i < existing * N; i += 32) {
-          T result;
-          load_unit<1>(&result, at + i * element);
-          T* const to = out + i / N * ld + i % N;
-          if (adds) result = multiply_add(beta, *to, result);
-          *to = result;
-        }
+        store_rows<T, N, rows>(out, ld, existing, lane, beta, adds, [&](int row) {
+          return in_one ? at + row / (rows / 4) * stride_b + row % (rows / 4) * row_b
+                        : at + row % 4 * stride_b + row / 4 * row_b;
+        });
       }
       __syncwarp();  // before rows of A come here
       copy(at);

@@ -69,9 +69,12 @@ struct WarpCopies {
   __device__ void start(ptx::SharedAddress stage, bool last) const {
     if (!layout.in_one && 32 % pieces != 0 && row >= at_a_time) return;
     if (layout.last < layout.chunk && last && col >= layout.last * layout.unit * element) return;
+    const char* next = from;
 #pragma unroll
     for (int i = 0; i < count; ++i) {
-      if (has(i)) copy(stage + at + i * distance, source(i), piece);
+      if (has(i)) copy(stage + at + i * distance, how == Rows::flat ? source(i) : next, piece);
+      // Kept: else nvcc would have multiples of it in registers, and none for sums.
+      if (how != Rows::flat) next = ptx::kept(next + apart);
     }
   }
   /// Of which only so many rows exist, or none; zeros for the others. a: what exists in any case.

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "common/kernel/complex.cuh"
-#include "tsm/generated/kernel.cuh"
+#include "tsm/generated/walk.cuh"
 
 namespace gemm::probes {
 

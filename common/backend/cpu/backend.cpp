@@ -52,6 +52,9 @@ namespace {
 TimingRun time_in_turns(const std::vector<Work>&, const TimingOptions&, const std::function<void()>&) {
   no_clock();
 }
+TimingRun time_back_to_back(const Work&, const TimingOptions&) {
+  no_clock();
+}
 double time_launches(const Work&, int) {
   no_clock();
 }

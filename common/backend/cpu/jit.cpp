@@ -81,6 +81,15 @@ std::vector<std::string> words(std::string_view lines) {
   return result;
 }
 
+// The executor's headers, compiled in advance. Empty where the build's folder is gone, or is of a newer build: the
+// headers that are embedded here may be others then.
+std::vector<std::string> begin_of_kernels() {
+  std::error_code none;
+  const auto made = fs::last_write_time(std::string(jit_flags::begin) + ".gch", none);
+  if (none || made > fs::last_write_time("/proc/self/exe", none) || none) return {};
+  return {"-include", jit_flags::begin};
+}
+
 JitBinary compile(const JitRequest& request, const std::string&) {
   const TemporaryDirectory folder;
   for (const JitHeader& header : embedded_headers()) write_file(folder.path() / header.name, header.text);
@@ -92,6 +101,8 @@ JitBinary compile(const JitRequest& request, const std::string&) {
 
   std::vector<std::string> arguments = {compiler_path()};
   for (std::string& word : words(jit_flags::compile)) arguments.push_back(std::move(word));
+  static const std::vector<std::string> begin = begin_of_kernels();
+  arguments.insert(arguments.end(), begin.begin(), begin.end());
   // Messages shall name the header in the source tree, and not its copy in a folder that is gone by then.
   for (const std::string& word :
        {"-I" + (folder.path() / "common/simt/include").string(), "-I" + folder.path().string(),

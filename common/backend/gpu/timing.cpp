@@ -22,6 +22,7 @@ class Event {
   ~Event() { cudaEventDestroy(event_); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
+  bool has_passed() const { return cudaEventQuery(event_) != cudaErrorNotReady; }
   void record() { check_cuda(cudaEventRecord(event_), "record an event"); }
   double ms_since(const Event& start) const {
     check_cuda(cudaEventSynchronize(event_), "run the kernel");
@@ -40,14 +41,18 @@ void flush_l2() {
   check_cuda(cudaMemsetAsync(buffer.data(), 0, buffer.size()), "flush the L2 cache");
 }
 
+void enqueue(const Work& work, int launches) {
+  for (int i = 0; i < launches; ++i) {
+    if (const Status status = work(); !status) throw DeviceError("a launch failed while timing: " + status.reason);
+  }
+}
+
 // One sample: ms per launch over `launches` of them.
 double sample(const Work& work, int launches, bool cold) {
   static Event start, stop;
   if (cold) flush_l2();
   start.record();
-  for (int i = 0; i < launches; ++i) {
-    if (const Status status = work(); !status) throw DeviceError("a launch failed while timing: " + status.reason);
-  }
+  enqueue(work, launches);
   stop.record();
   return stop.ms_since(start) / launches;
 }
@@ -76,6 +81,32 @@ void refuse_debug_build() {
 double time_launches(const Work& work, int launches) {
   refuse_debug_build();
   return launches * sample(work, launches, false);
+}
+
+TimingRun time_back_to_back(const Work& work, const TimingOptions& options) {
+  refuse_debug_build();
+  sample(work, 1, false);
+  const double ms = std::max(sample(work, 3, false), 1e-4);
+  const double all = std::max(options.seconds * 1e3, options.min_samples * ms);
+  const int count =
+      static_cast<int>(std::clamp(all / std::max(ms, 1.0), 1.0, static_cast<double>(options.max_samples)));
+  TimingRun run;
+  Samples& samples = run.samples.emplace_back();
+  samples.launches_per_sample = std::max(static_cast<int>(all / ms / count), 1);
+  std::vector<Event> events(static_cast<std::size_t>(count) + 1);
+  enqueue(work, count * samples.launches_per_sample);  // until clocks and power have settled
+  for (int i = 0; i <= count; ++i) {
+    if (i > 0) enqueue(work, samples.launches_per_sample);
+    events[i].record();
+  }
+  // The queue is full, and the GPU busy with it: now there is time to look.
+  Samples readings;
+  do note_state(run.state, readings);
+  while (!events.back().has_passed());
+  for (int i = 1; i <= count; ++i)
+    samples.ms.push_back(events[i].ms_since(events[i - 1]) / samples.launches_per_sample);
+  if (readings.throttled > 0) samples.throttled = count;
+  return run;
 }
 
 TimingRun time_in_turns(const std::vector<Work>& contenders, const TimingOptions& options,

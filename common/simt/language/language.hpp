@@ -3,6 +3,8 @@
 #pragma once
 
 // nvcc has these included in every file of kernels.
+#include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

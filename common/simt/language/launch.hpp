@@ -12,6 +12,7 @@
 #include "common/simt/code/dynamic_names.hpp"
 #include "common/simt/language/language.hpp"
 #include "common/simt/language/runtime_types.hpp"
+#include "common/simt/language/stored.hpp"
 #include "common/simt/language/written_launch.hpp"
 
 namespace simt {

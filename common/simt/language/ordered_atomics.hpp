@@ -98,44 +98,48 @@ SIMT_HERE bool compare_exchange(T* address, T* expected, T desired, int success,
 
 // Those that end with _n are for integers, the others for what has as many bytes as one.
 template <std::integral T>
-SIMT_HERE T __nv_atomic_load_n(const T* address, int order, int scope) {
+SIMT_HERE T __nv_atomic_load_n(const T* address, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
   return simt::ordered_load(address, order, scope);
 }
 template <class T>
-SIMT_HERE void __nv_atomic_load(const T* address, T* value, int order, int scope) {
+SIMT_HERE void __nv_atomic_load(const T* address, T* value, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
   *value = simt::ordered_load(address, order, scope);
 }
 template <std::integral T>
-SIMT_HERE void __nv_atomic_store_n(T* address, std::type_identity_t<T> value, int order, int scope) {
+SIMT_HERE void __nv_atomic_store_n(T* address, std::type_identity_t<T> value, int order,
+                                   int scope = __NV_THREAD_SCOPE_SYSTEM) {
   simt::ordered_store(address, value, order, scope);
 }
 template <class T>
-SIMT_HERE void __nv_atomic_store(T* address, const T* value, int order, int scope) {
+SIMT_HERE void __nv_atomic_store(T* address, const T* value, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
   simt::ordered_store(address, *value, order, scope);
 }
 template <std::integral T>
-SIMT_HERE T __nv_atomic_exchange_n(T* address, std::type_identity_t<T> value, int order, int scope) {
+SIMT_HERE T __nv_atomic_exchange_n(T* address, std::type_identity_t<T> value, int order,
+                                   int scope = __NV_THREAD_SCOPE_SYSTEM) {
   return simt::ordered_exchange(address, value, order, scope);
 }
 template <class T>
-SIMT_HERE void __nv_atomic_exchange(T* address, const T* value, T* old, int order, int scope) {
+SIMT_HERE void __nv_atomic_exchange(T* address, const T* value, T* old, int order,
+                                    int scope = __NV_THREAD_SCOPE_SYSTEM) {
   *old = simt::ordered_exchange(address, *value, order, scope);
 }
 template <std::integral T>
 SIMT_HERE bool __nv_atomic_compare_exchange_n(T* address, T* expected, std::type_identity_t<T> desired, bool,
-                                              int success, int failure, int scope) {
+                                              int success, int failure, int scope = __NV_THREAD_SCOPE_SYSTEM) {
   return simt::compare_exchange(address, expected, desired, success, failure, scope);
 }
 template <class T>
 SIMT_HERE bool __nv_atomic_compare_exchange(T* address, T* expected, const T* desired, bool, int success, int failure,
-                                            int scope) {
+                                            int scope = __NV_THREAD_SCOPE_SYSTEM) {
   return simt::compare_exchange(address, expected, *desired, success, failure, scope);
 }
 
 // Each with and without its result.
 #define SIMT_ORDERED(name, operation, Number, value_of)                                                        \
   template <class T>                                                                                           \
-  SIMT_HERE T __nv_atomic_fetch_##name(T* address, std::type_identity_t<T> value, int order, int scope) {      \
+  SIMT_HERE T __nv_atomic_fetch_##name(T* address, std::type_identity_t<T> value, int order,                   \
+                                       int scope = __NV_THREAD_SCOPE_SYSTEM) {                                 \
     using Word = simt::Number<T>;                                                                              \
     simt::fence_before(order, scope);                                                                          \
     const Word old = simt::operation(reinterpret_cast<Word*>(address), Word(value_of), simt::scope_of(scope)); \
@@ -144,7 +148,8 @@ SIMT_HERE bool __nv_atomic_compare_exchange(T* address, T* expected, const T* de
     return as_was;                                                                                             \
   }                                                                                                            \
   template <class T>                                                                                           \
-  SIMT_HERE void __nv_atomic_##name(T* address, std::type_identity_t<T> value, int order, int scope) {         \
+  SIMT_HERE void __nv_atomic_##name(T* address, std::type_identity_t<T> value, int order,                      \
+                                    int scope = __NV_THREAD_SCOPE_SYSTEM) {                                    \
     __nv_atomic_fetch_##name(address, value, order, scope);                                                    \
   }
 SIMT_ORDERED(add, atomic_add, AtomicSum, value)
@@ -156,7 +161,7 @@ SIMT_ORDERED(or, atomic_or, AtomicBits, value)
 SIMT_ORDERED(xor, atomic_xor, AtomicBits, value)
 #undef SIMT_ORDERED
 
-SIMT_HERE void __nv_atomic_thread_fence(int order, int scope) {
+SIMT_HERE void __nv_atomic_thread_fence(int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
   if (order != __NV_ATOMIC_RELAXED) simt::thread_fence(simt::scope_of(scope));
 }
 #undef SIMT_HERE

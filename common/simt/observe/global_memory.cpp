@@ -87,16 +87,25 @@ GlobalMemory::GlobalMemory() {
 void* GlobalMemory::allocate(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   const std::size_t span = span_of(bytes);
-  if (span < bytes || next_ + span > end_) return nullptr;
-  void* const memory = reinterpret_cast<void*>(next_);
-  if (!protect(next_, span, true)) return nullptr;
-  std::memset(memory, 0xff, bytes);
-  if (apart_) protect(next_, span, false);
-  const std::size_t word = word_of(next_);
-  std::memset(states_ + word, untouched, (bytes + 3) / 4);
-  allocations_[next_] = {bytes, {{next_, next_ + bytes}}};
-  next_ += span;
-  return memory;
+  if (span < bytes || next_ + span > end_ || !open(next_, bytes)) return nullptr;
+  return reinterpret_cast<void*>(std::exchange(next_, next_ + span));
+}
+
+bool GlobalMemory::open(std::uintptr_t begin, std::size_t bytes) {
+  if (!protect(begin, span_of(bytes), true)) return false;
+  std::memset(reinterpret_cast<void*>(begin), 0xff, bytes);
+  if (apart_) protect(begin, span_of(bytes), false);
+  std::memset(states_ + word_of(begin), untouched, (bytes + 3) / 4);
+  allocations_[begin] = {bytes, {{begin, begin + bytes}}};
+  return true;
+}
+
+bool GlobalMemory::allocate_again(void* pointer) {
+  const std::lock_guard lock(mutex_);
+  const auto at = freed_.find(reinterpret_cast<std::uintptr_t>(pointer));
+  if (at == freed_.end() || !open(at->first, at->second)) return false;
+  freed_.erase(at);
+  return true;
 }
 
 bool GlobalMemory::allocate_sparse(MatrixPlace& matrix) {

@@ -27,6 +27,8 @@ class GlobalMemory {
   bool allocate_sparse(MatrixPlace& matrix);
   /// False for what is not the start of an allocation.
   bool release(void* pointer);
+  /// What was released is allocated again, at the same address.
+  bool allocate_again(void* pointer);
 
   std::uintptr_t begin() const { return begin_; }
   std::size_t bytes() const { return capacity_; }
@@ -153,6 +155,7 @@ class GlobalMemory {
 
  private:
   GlobalMemory();
+  bool open(std::uintptr_t begin, std::size_t bytes);
   void start_allocations();
   void set_accessible(bool accessible);
   void start_variables();

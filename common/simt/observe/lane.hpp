@@ -77,10 +77,11 @@ struct alignas(64) Lane {
   bool whole_grid = false;  ///< the barrier that it waits at is the grid's
   bool gave_way = false;    ///< it has stopped without a full buffer, because it waits
   bool tile_is_here = false;
-  Stamp clock = 0;     ///< now; never below the epoch's
-  Site wait_site = 0;  ///< where it waits or has waited last, at a barrier or in a collective; 0: nowhere
-  int predicate = 0;   ///< given to __syncthreads_and and its relatives
-  unsigned tile = 0;   ///< threads of the tile at whose barrier it waits; 0: it is the block's, or the grid's
+  bool has_passed = false;  ///< a barrier of the block
+  Stamp clock = 0;          ///< now; never below the epoch's
+  Site wait_site = 0;       ///< where it waits or has waited last, at a barrier or in a collective; 0: nowhere
+  int predicate = 0;        ///< given to __syncthreads_and and its relatives
+  unsigned tile = 0;        ///< threads of the tile at whose barrier it waits; 0: it is the block's, or the grid's
 
   // Whether it waits for others by reading: see Block::check_spin().
   std::uint64_t spins = 0;     ///< full buffers in a row that held reads of the same words only

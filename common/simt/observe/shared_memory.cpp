@@ -298,6 +298,24 @@ std::optional<SharedMemory::Conflict> SharedMemory::announce_write(const Lane& l
   return visit(lane, address, bytes, Use::write, site, true);
 }
 
+std::optional<SharedMemory::Write> SharedMemory::write_since_barrier(
+    const std::function<bool(unsigned thread)>& is_meant) const {
+  std::optional<Write> found;
+  const auto look = [&](const Entry& entry, const Sites& sites) {
+    if (!found && entry.written >= epoch_ && is_meant(sites.writer)) found = Write{sites.writer, sites.written};
+  };
+  for_each_own([&](std::uintptr_t begin, std::size_t bytes) {
+    for (std::size_t word = (begin - begin_) / 4; word < (begin + bytes - begin_ + 3) / 4; ++word) {
+      if (!(words_[word].flags & flag_split)) {
+        look(words_[word], word_sites_[word]);
+        continue;
+      }
+      for (std::size_t byte = word * 4; byte < word * 4 + 4; ++byte) look(bytes_of_words_[byte], byte_sites_[byte]);
+    }
+  });
+  return found;
+}
+
 std::string SharedMemory::describe(std::uintptr_t address, Site site, std::string_view verb) const {
   const auto place_in = [&](std::string_view name, std::uintptr_t begin, std::size_t bytes) {
     const std::size_t offset = address - begin;

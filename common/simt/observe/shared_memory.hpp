@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -106,6 +107,13 @@ class SharedMemory {
   }
   /// As access(write), but what it will write is not there yet (cp.async): only races count.
   std::optional<Conflict> announce_write(const Lane& lane, std::uintptr_t address, unsigned bytes, Site site);
+
+  struct Write {
+    unsigned thread;
+    Site site;
+  };
+  /// One that such a thread has made since the last barrier, if it is still the last one to its word.
+  std::optional<Write> write_since_barrier(const std::function<bool(unsigned thread)>& is_meant) const;
 
   /// "byte 132 of tile (4096 bytes)". The place in the code tells what dynamic memory is called there; `verb` is what
   /// the kernel does to the word, for a launch that asks for no such memory.

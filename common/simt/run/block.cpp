@@ -105,6 +105,7 @@ void Block::start(std::uint64_t index) {
   shared_.set_causality(order_->causality(), standing_);
 
   barriers_before_ = barriers_;
+  ended_before_ = 0;
   arrived_ = false;
   for (unsigned t = 0; t < threads_; ++t) {
     Lane& lane = lanes_[t];
@@ -116,7 +117,7 @@ void Block::start(std::uint64_t index) {
     lane.last_sync = 0;
     lane.recorded = 0;
     lane.wait_site = 0;
-    lane.whole_grid = false;
+    lane.whole_grid = lane.has_passed = false;
     lane.spins = lane.full = 0;
     lane.watched = lane.found = 0;
     lane.gave_way = false;
@@ -293,156 +294,6 @@ LaneMask Block::live_lanes() const {
   return live;
 }
 
-void Block::wait_in_collective(const CollectiveCall& call, const void* pc) {
-  Lane& lane = *current_;
-  lane.wait_site = site_of(pc);
-  if (!(call.mask >> lane.lane & 1)) {
-    const Unobserved unobserved;
-    report(DefectKind::bad_mask,
-           fmt::format("the mask 0x{:08x} of {} lacks the calling lane {}", call.mask, call.operation, lane.lane),
-           party(lane, lane.wait_site, "calls it"));
-    abandon();
-  }
-  lane.call = call;
-  stop(LaneState::in_collective);
-}
-
-void Block::wait_for_company(LaneMask* lanes, const void* pc) {
-  const auto tell = [](void* const* all, LaneMask together) {
-    for (unsigned l = 0; l < warp_lanes; ++l) {
-      if (all[l]) *static_cast<LaneMask*>(all[l]) = together;
-    }
-  };
-  wait_in_collective({.mask = LaneMask{1} << current_->lane,
-                      .operation = "__activemask",
-                      .mine = lanes,
-                      .combine = tell,
-                      .whoever_comes = true},
-                     pc);
-}
-
-// No lane of the warp can go on: those that ask who is with them learn it. Where they ask in several places, first those
-// in the first of them, because the others may be there where the warp comes together again.
-bool Block::serve_company(Lane* lanes, unsigned count) {
-  LaneMask live = 0;
-  const Lane* first = nullptr;
-  const auto asks = [](const Lane& lane) { return lane.state == LaneState::in_collective && lane.call.whoever_comes; };
-  for (unsigned l = 0; l < count; ++l) {
-    live |= LaneMask{lanes[l].state != LaneState::ended} << l;
-    if (asks(lanes[l]) && (!first || lanes[l].wait_site < first->wait_site)) first = &lanes[l];
-  }
-  if (!first) return false;
-  CollectiveCall call = first->call;
-  for (unsigned l = 0; l < count; ++l) {
-    // g++ may have made two call sites of one line.
-    const bool together = asks(lanes[l]) && (lanes[l].wait_site == first->wait_site ||
-                                             same_line(place_of(lanes[l].wait_site), place_of(first->wait_site)));
-    call.mask |= LaneMask{together} << l;
-  }
-  perform(lanes, call);
-  if (call.mask == live) recorder_.flush();
-  return true;
-}
-
-void Block::missing_source(const char* operation, unsigned source) {
-  if (!grid_->sink) return;
-  const Unobserved unobserved;
-  const Lane& lane = *current_;
-  const unsigned thread = lane.thread - lane.lane + source;
-  const char* const why = thread >= threads_                         ? "which the block does not have"
-                          : lanes_[thread].state == LaneState::ended ? "which has ended"
-                                                                     : "which is not in its mask";
-  if (!is_news(DefectKind::bad_mask, lane.wait_site, 0)) return;
-  report(DefectKind::bad_mask, fmt::format("{} reads from lane {} of the warp, {}", operation, source, why),
-         party(lane, lane.wait_site, "calls it"));
-}
-
-// Performs what all lanes concerned have come for. Lanes that have ended, or never were, are not waited for.
-bool Block::serve_collectives(Lane* lanes, unsigned count) {
-  bool served = false;
-  LaneMask live = 0;
-  for (unsigned l = 0; l < count; ++l) live |= LaneMask{lanes[l].state != LaneState::ended} << l;
-  for (unsigned l = 0; l < count; ++l) {
-    if (lanes[l].state != LaneState::in_collective) continue;
-    const CollectiveCall call = lanes[l].call;
-    bool complete = !call.whoever_comes;
-    for (LaneMask rest = call.mask & live; complete && rest; rest &= rest - 1) {
-      const Lane& other = lanes[std::countr_zero(rest)];
-      complete = other.state == LaneState::in_collective && other.call.mask == call.mask &&
-                 other.call.operation == call.operation;
-    }
-    if (!complete) continue;
-    if (call.needs_whole_warp && live != all_lanes) {
-      if (grid_->sink) {
-        report(DefectKind::bad_mask,
-               fmt::format("{} needs all 32 lanes, and of this warp only 0x{:08x} are there", call.operation, live),
-               party(lanes[l], lanes[l].wait_site, "waits in it"));
-      }
-      grid_->aborted = true;
-      return false;
-    }
-    CollectiveCall among_live = call;
-    among_live.mask &= live;
-    perform(lanes, among_live);
-    if (among_live.mask == live) recorder_.flush();
-    served = true;
-  }
-  return served;
-}
-
-void Block::perform(Lane* lanes, const CollectiveCall& call) {
-  void* mine[warp_lanes] = {};
-  Stamp latest = 0;
-  std::array<Stamp, warp_lanes> joined{};
-  for (LaneMask rest = call.mask; rest; rest &= rest - 1) {
-    Lane& lane = lanes[std::countr_zero(rest)];
-    mine[lane.lane] = lane.call.mine;
-    lane.state = LaneState::ready;
-    latest = std::max(latest, lane.clock);
-    if (call.orders_memory) {
-      for (unsigned l = 0; l < warp_lanes; ++l) joined[l] = std::max(joined[l], lane.seen[l]);
-    }
-  }
-  if (call.combine) call.combine(mine, call.mask);
-  if (!call.orders_memory) return;
-  order_->causality().sync_warp(lanes, call.mask, standing_);
-  for (LaneMask rest = call.mask; rest; rest &= rest - 1) joined[std::countr_zero(rest)] = latest;
-  for (LaneMask rest = call.mask; rest; rest &= rest - 1) {
-    Lane& lane = lanes[std::countr_zero(rest)];
-    lane.seen = joined;
-    lane.last_sync = latest;
-    lane.clock = latest + 1;
-  }
-  top_ = std::max(top_, latest + 1);
-}
-
-// No lane of the warp can go on: says what each side waits for.
-void Block::explain_standstill(Lane* lanes, unsigned count) {
-  const auto waiting =
-      std::find_if(lanes, lanes + count, [](const Lane& l) { return l.state == LaneState::in_collective; });
-  const Lane* missing = waiting;
-  for (unsigned l = 0; l < count; ++l) {
-    const Lane& other = lanes[l];
-    if (!(waiting->call.mask >> l & 1) || other.state == LaneState::ended) continue;
-    if (other.state == LaneState::at_barrier) missing = &other;
-    if (other.state == LaneState::in_collective && missing == waiting &&
-        (other.call.mask != waiting->call.mask || other.call.operation != waiting->call.operation)) {
-      missing = &other;
-    }
-  }
-  const bool at_barrier = missing->state == LaneState::at_barrier;
-  if (grid_->sink) {
-    report(
-        at_barrier ? DefectKind::deadlock : DefectKind::bad_mask,
-        fmt::format("{} with mask 0x{:08x}", waiting->call.operation, waiting->call.mask),
-        party(*waiting, waiting->wait_site, "waits in it"),
-        party(*missing, missing->wait_site,
-              at_barrier ? "waits at __syncthreads()"
-                         : fmt::format("waits in {} with mask 0x{:08x}", missing->call.operation, missing->call.mask)));
-  }
-  grid_->aborted = true;
-}
-
 // Right after the lane has run.
 void Block::check_spin(Lane& lane) {
   if (lane.state != LaneState::buffer_full) {
@@ -510,115 +361,6 @@ void Block::explain_deadlock(const std::string& remark) const {
   } else if (const auto waiting = is(LaneState::at_barrier); waiting != lanes_.begin() + threads_) {
     report(DefectKind::deadlock, "the barrier of the grid" + remark,
            party(*waiting, waiting->wait_site, "waits at it"));
-  }
-}
-
-void Block::wait_for_grid(const void* pc) {
-  Lane& lane = *current_;
-  if (!is_cooperative()) {
-    const Unobserved unobserved;
-    report(DefectKind::deadlock, "the barrier of the grid, in a launch that is not cooperative",
-           party(lane, site_of(pc), "comes to it"));
-    abandon();
-  }
-  lane.whole_grid = true;
-  wait_at_barrier(pc);
-}
-
-void Block::wait_at_barrier(const void* pc, int predicate) {
-  current_->wait_site = site_of(pc);
-  current_->predicate = predicate;
-  current_->tile = 0;
-  stop(LaneState::at_barrier);
-}
-
-void Block::wait_for_tile(unsigned tile, const void* offer, const void* pc) {
-  current_->wait_site = site_of(pc);
-  current_->tile = tile;
-  if (offer) current_->offer = offer;  // else the others may still be at the earlier one
-  stop(LaneState::at_barrier);
-}
-
-// Opens the barriers of those tiles whose threads have all come, or have ended. False if there is none.
-bool Block::pass_barriers_of_tiles() {
-  bool any = false;
-  for (unsigned t = 0; t < threads_; ++t) {
-    Lane& lane = lanes_[t];
-    lane.tile_is_here = false;
-    if (lane.state != LaneState::at_barrier || lane.tile == 0) continue;
-    const auto first = lanes_.begin() + t / lane.tile * lane.tile;
-    const auto end = lanes_.begin() + std::min(threads_, (t / lane.tile + 1) * lane.tile);
-    lane.tile_is_here = std::all_of(first, end, [&](const Lane& other) {
-      return other.state == LaneState::ended || (other.state == LaneState::at_barrier && other.tile == lane.tile);
-    });
-    any |= lane.tile_is_here;
-  }
-  if (any) open_barrier([](const Lane& lane) { return lane.tile_is_here; });
-  return any;
-}
-
-// Every thread of the block waits at a barrier or has ended.
-void Block::pass_barrier() {
-  if (pass_barriers_of_tiles()) return;
-  if (grid_->sink) check_barrier();
-  open_barrier([](const Lane&) { return true; });
-}
-
-// What all threads of the block have done so far comes before what any does from now on, even where only some go on: of
-// the barriers of tiles, this is more than CUDA promises.
-template <class Opens>
-void Block::open_barrier(Opens opens) {
-  order_->causality().barrier(lanes_, threads_, standing_);
-  const Stamp now = ++top_;
-  predicates_or_ = predicates_count_ = 0;
-  predicates_and_ = 1;
-  for (unsigned t = 0; t < threads_; ++t) {
-    Lane& lane = lanes_[t];
-    if (lane.state != LaneState::at_barrier || !opens(lane)) continue;
-    predicates_or_ |= lane.predicate != 0;
-    predicates_and_ &= lane.predicate != 0;
-    predicates_count_ += lane.predicate != 0;
-    lane.clock = now;
-    lane.state = LaneState::ready;
-    lane.whole_grid = false;
-  }
-  standing_.epoch = now;
-  shared_.start_epoch(now);
-  ++barriers_;
-}
-
-void Block::check_barrier() {
-  const Lane* first = nullptr;
-  for (unsigned t = 0; t < threads_; ++t) {
-    const Lane& lane = lanes_[t];
-    if (lane.state != LaneState::at_barrier) continue;
-    if (!first) first = &lane;
-    // g++ may have made two call sites of one line.
-    if (lane.wait_site == first->wait_site || same_line(place_of(lane.wait_site), place_of(first->wait_site))) continue;
-    const Lane* const warp = &lanes_[lane.warp * warp_lanes];
-    const auto elsewhere = std::find_if(warp, &lane, [&](const Lane& other) {
-      return other.state == LaneState::at_barrier && !same_line(place_of(lane.wait_site), place_of(other.wait_site));
-    });
-    const bool diverged = elsewhere != &lane;
-    const Lane& other = diverged ? *elsewhere : *first;
-    const DefectKind kind = diverged ? DefectKind::divergent_barrier : DefectKind::half_block_barrier;
-    if (is_news(kind, other.wait_site, lane.wait_site)) {
-      report(kind, "", party(other, other.wait_site, "waits"), party(lane, lane.wait_site, "waits"));
-    }
-    if (diverged) break;
-  }
-  for (unsigned t = 0; t < threads_; ++t) {
-    const Lane& lane = lanes_[t];
-    if (lane.state != LaneState::ended) continue;
-    const Lane* const warp = &lanes_[lane.warp * warp_lanes];
-    const Lane* const end = &lanes_[0] + std::min(threads_, (lane.warp + 1) * warp_lanes);
-    const auto waits = std::find_if(warp, end, [](const Lane& other) { return other.state == LaneState::at_barrier; });
-    if (waits == end || !is_news(DefectKind::barrier_after_exit, waits->wait_site, 0)) continue;
-    report(DefectKind::barrier_after_exit,
-           fmt::format("thread ({}, {}, {}) has ended", lane.context.thread.x, lane.context.thread.y,
-                       lane.context.thread.z),
-           party(*waits, waits->wait_site, "waits"));
-    break;
   }
 }
 

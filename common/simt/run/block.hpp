@@ -236,6 +236,7 @@ class Block {
   void open_barrier(Opens opens);
   void forget_order(std::uint32_t number, Stamp epoch);
   void check_barrier();
+  void check_ended();
 
   /// Where the states of this word are kept.
   std::uintptr_t known_as(std::uintptr_t address) const;
@@ -273,6 +274,7 @@ class Block {
   std::uint64_t openings_before_ = 0;  // of that barrier, when the block came there
   std::uint64_t barriers_ = 0, tensor_flops_ = 0;
   std::uint64_t barriers_before_ = 0;  // barriers_ when the block began
+  unsigned ended_before_ = 0;          // threads, when it came to the last barrier
   // If requests are watched: where the kernel begins asynchronous copies, and what is copied to a shared address.
   std::set<Site> copies_;
   std::unordered_map<std::uintptr_t, std::uintptr_t> copied_from_;

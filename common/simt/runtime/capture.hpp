@@ -18,6 +18,8 @@ struct CUgraphNode_st {
   const void* pc = nullptr;
   std::function<cudaError_t()> run{};
   std::shared_ptr<CUgraph_st> child{};
+  CUevent_st* event = nullptr;
+  void* memory = nullptr;                    ///< which it allocates or frees
   const CUgraphNode_st* original = nullptr;  ///< of which this is a clone
 };
 

@@ -96,6 +96,13 @@ bool check_side(const Side& side, const Extent& e, const char* verb, const Call&
   return false;
 }
 
+// The same when the work is queued: what a graph allocates may be there only when its nodes run.
+bool check_queued(const Side& side, const Extent& e, const char* verb, const CUstream_st& stream, const Call& call) {
+  const Piece* const piece = stream.capture ? piece_at(side.address()) : nullptr;
+  const bool is_graphs = piece && piece->of_graph;
+  return (is_graphs && side.span(e) <= piece->begin + piece->bytes - side.address()) || check_side(side, e, verb, call);
+}
+
 // That the kind of a copy says of its pointers what they are.
 bool check_direction(Home to, Home from, cudaMemcpyKind kind, const Call& call) {
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
@@ -126,7 +133,8 @@ cudaError_t copy(const Side& to, Side from, const Extent& e, cudaMemcpyKind kind
   if (const cudaError_t error = may_issue(*stream); error != cudaSuccess) return error;
   const Home to_home = home_of(to.address()), from_home = home_of(from.address());
   if (!check_direction(to_home, from_home, kind, call)) return cudaErrorInvalidValue;
-  if (!check_side(to, e, "writes", call) || !check_side(from, e, "reads", call)) return cudaErrorInvalidValue;
+  if (!check_queued(to, e, "writes", *stream, call) || !check_queued(from, e, "reads", *stream, call))
+    return cudaErrorInvalidValue;
 
   const auto is_pageable = [](Home home) { return home == Home::pageable || home == Home::registered; };
   const bool stays = !is_hosts(to_home) && !is_hosts(from_home);
@@ -139,6 +147,7 @@ cudaError_t copy(const Side& to, Side from, const Extent& e, cudaMemcpyKind kind
     from = there;
   }
   const WorkPointer work = issue(*stream, call.name, call.pc, [=, keeps = staged] {
+    if (!check_side(to, e, "writes", call) || !check_side(from, e, "reads", call)) return cudaErrorIllegalAddress;
     move_box(to, from, e);
     return cudaSuccess;
   });
@@ -155,9 +164,10 @@ cudaError_t fill(const Side& to, int value, const Extent& e, CUstream_st* stream
     report_of_host(DefectKind::copy_direction, "the destination is memory of the host", calling(call));
     return cudaErrorInvalidValue;
   }
-  if (!check_side(to, e, "writes", call)) return cudaErrorInvalidValue;
+  if (!check_queued(to, e, "writes", *stream, call)) return cudaErrorInvalidValue;
   if (const cudaError_t error = may_issue(*stream); error != cudaSuccess) return error;
   const WorkPointer work = issue(*stream, call.name, call.pc, [=] {
+    if (!check_side(to, e, "writes", call)) return cudaErrorIllegalAddress;
     fill_box(to, value, e);
     return cudaSuccess;
   });

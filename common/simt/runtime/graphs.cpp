@@ -1,15 +1,16 @@
-// Graphs, made node by node or from streams (capture.cpp), and queued.
+// Graphs as a whole: made node by node (graph_nodes.cpp) or from streams (capture.cpp), they are instantiated and queued.
 #include "common/simt/language/graphs.hpp"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/capture.hpp"
+#include "common/simt/runtime/graph_memory.hpp"
+#include "common/simt/runtime/graph_nodes.hpp"
 #include "common/simt/runtime/stream_order.hpp"
 
 namespace {
@@ -29,7 +30,9 @@ struct CUgraphExec_st {
   std::vector<Step> steps{};  // each behind those that come before
   std::vector<std::size_t> last{};
   std::vector<CUstream_st*> streams{};
-  simt::WorkPointer done{};  // of the latest launch
+  std::vector<const CUgraphNode_st*> memory{};  // those steps that allocate or free
+  bool frees_first = false;                     // what the launch before has left
+  simt::WorkPointer done{};                     // of the latest launch
 };
 
 namespace {
@@ -50,49 +53,19 @@ class Executables {
   }
 };
 
-// As if one stream were captured that has come so far.
-template <class Do>
-cudaError_t add_node(cudaGraphNode_t* node, CUgraph_st* graph, std::span<const cudaGraphNode_t> before,
-                     const simt::Call& call, Do act) {
-  if (!node || !graph) return cudaErrorInvalidValue;
-  CUstream_st* const stream = simt::add_stream(cudaStreamNonBlocking, 0);
-  const std::size_t nodes = graph->nodes.size();
-  simt::join_capture(*stream, std::make_shared<simt::Capture>(simt::Capture{graph, stream}),
-                     {before.begin(), before.end()});
-  const cudaError_t error = act(stream);
-  simt::remove_stream(stream);
-  if (error != cudaSuccess) return error;
-  if (graph->nodes.size() == nodes) return cudaErrorInvalidValue;  // there was nothing to do
-  *node = graph->nodes.back().get();
-  (*node)->pc = call.pc;
-  return cudaSuccess;
-}
-
-cudaError_t kernel_into(cudaStream_t stream, const cudaKernelNodeParams* what) {
-  if (!what) return cudaErrorInvalidValue;
-  return cudaLaunchKernel(what->func, simt::grid_of(*what), simt::block_of(*what), what->kernelParams,
-                          what->sharedMemBytes, stream);
-}
-
 void take_over(CUgraphNode_st& node, const CUgraphNode_st& from) {
   node.who = from.who;
   node.pc = from.pc;
   node.run = from.run;
+  node.event = from.event;
+  node.memory = from.memory;
 }
 cudaError_t set_kernel(CUgraphNode_st& node, const cudaKernelNodeParams* what, const simt::Call& call) {
   CUgraph_st other;
   cudaGraphNode_t made = nullptr;
-  const cudaError_t error =
-      add_node(&made, &other, {}, call, [&](cudaStream_t stream) { return kernel_into(stream, what); });
+  const cudaError_t error = simt::add_kernel_node(&made, &other, {}, what, call);
   if (error == cudaSuccess) take_over(node, *made);
   return error;
-}
-
-// Bytes alone can be set: all of an element's must be the same.
-bool is_of_one_byte(const cudaMemsetParams& what) {
-  const unsigned byte = what.value & 0xff;
-  const unsigned whole = what.elementSize == 4 ? byte * 0x01010101u : what.elementSize == 2 ? byte * 0x0101u : byte;
-  return what.value == whole;
 }
 
 // Each behind those that come before it; nothing if they go in a circle.
@@ -147,46 +120,56 @@ bool add_steps(CUgraphExec_st& to, const CUgraph_st& graph, const std::vector<st
   return true;
 }
 
-cudaError_t instantiate(cudaGraphExec_t* executable, cudaGraph_t graph) {
-  if (!executable || !graph) return cudaErrorInvalidValue;
+cudaError_t instantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags = 0) {
+  constexpr unsigned long long known_flags = 15;
+  if (!executable || !graph || flags > known_flags) return cudaErrorInvalidValue;
   auto made = std::make_unique<CUgraphExec_st>(CUgraphExec_st{simt::clone(*graph)});
   if (!add_steps(*made, *made->graph, {}, made->last)) return cudaErrorInvalidValue;
+  for (const Step& step : made->steps) {
+    if (step.node->memory) made->memory.push_back(step.node);
+  }
+  made->frees_first = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
   simt::StreamOrder::enable();
   *executable = Executables::add(std::move(made));
   return cudaSuccess;
 }
 
-cudaError_t nothing() {
-  return cudaSuccess;
-}
-
-void record_child(CUstream_st& stream, const CUgraph_st& child, const simt::Call& call) {
-  simt::record_node(stream, call.name, call.pc, nothing);
-  CUgraphNode_st& node = *stream.recorded.front();
-  node.type = cudaGraphNodeTypeGraph;
-  node.child = simt::clone(child);
+simt::WorkPointer issue(const CUgraphNode_st& node, CUstream_st& stream, const simt::WorkPointer& last) {
+  if (node.type == cudaGraphNodeTypeEventRecord)
+    return simt::record_event(*node.event, stream, {node.who.c_str(), node.pc}, last);
+  if (node.type == cudaGraphNodeTypeWaitEvent) {
+    simt::issue(stream, node.who, node.pc, simt::nothing, last);
+    return simt::issue(stream, node.who, node.pc, simt::nothing, node.event->record);
+  }
+  simt::WorkPointer work = simt::issue(stream, node.who, node.pc, node.run, last);
+  work->is_hosts = node.type == cudaGraphNodeTypeHost;
+  return work;
 }
 
 cudaError_t launch(CUgraphExec_st& what, CUstream_st& stream, const simt::Call& call) {
   if (const cudaError_t error = simt::may_issue(stream); error != cudaSuccess) return error;
   if (stream.capture) {
-    record_child(stream, *what.graph, call);
+    simt::record_child(stream, *what.graph, call);
     return cudaSuccess;
   }
-  const simt::WorkPointer begin = simt::issue(stream, call.name, call.pc, nothing, what.done);
+  const auto has_its_event = [](const Step& step) { return !step.node->event || simt::is_event(step.node->event); };
+  if (!std::ranges::all_of(what.steps, has_its_event)) return cudaErrorInvalidValue;
+  if (const cudaError_t error = simt::begin_launch(what.memory, what.frees_first, call); error != cudaSuccess)
+    return error;
+  const simt::WorkPointer begin = simt::issue(stream, call.name, call.pc, simt::nothing, what.done);
   std::vector<simt::WorkPointer> made;
   for (const Step& step : what.steps) {
     CUstream_st& own = *what.streams[step.stream];
     simt::WorkPointer last = begin;
     for (const std::size_t before : step.before) {
-      if (before != step.before.front()) simt::issue(own, call.name, call.pc, nothing, last);
+      if (before != step.before.front()) simt::issue(own, call.name, call.pc, simt::nothing, last);
       last = made[before];
     }
-    made.push_back(simt::issue(own, step.node->who, step.node->pc, step.node->run, last));
-    made.back()->is_hosts = step.node->type == cudaGraphNodeTypeHost;
+    made.push_back(issue(*step.node, own, last));
   }
   what.done = begin;
-  for (const std::size_t last : what.last) what.done = simt::issue(stream, call.name, call.pc, nothing, made[last]);
+  for (const std::size_t last : what.last)
+    what.done = simt::issue(stream, call.name, call.pc, simt::nothing, made[last]);
   return cudaSuccess;
 }
 
@@ -230,61 +213,18 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   });
 }
 
-// How a node of one kind is added: `...` is what is done in a stream for it.
-#define ADD_NODE(name, ...)                                                                        \
-  const Call call = SIMT_CALL(name);                                                               \
-  return enter(call, [&] {                                                                         \
-    return add_node(node, graph, {before, count}, call, [&](cudaStream_t stream) { __VA_ARGS__ }); \
-  });
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
-                                   std::size_t count, const cudaKernelNodeParams* what) {
-  ADD_NODE("cudaGraphAddKernelNode()", return kernel_into(stream, what);)
-}
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
-                                   std::size_t count, const cudaMemcpy3DParms* what) {
-  ADD_NODE("cudaGraphAddMemcpyNode()", return cudaMemcpy3DAsync(what, stream);)
-}
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
-                                     std::size_t count, void* to, const void* from, std::size_t bytes,
-                                     cudaMemcpyKind kind) {
-  ADD_NODE("cudaGraphAddMemcpyNode1D()", return cudaMemcpyAsync(to, from, bytes, kind, stream);)
-}
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
-                                   std::size_t count, const cudaMemsetParams* what){
-    ADD_NODE("cudaGraphAddMemsetNode()",
-             {
-               if (!what) return cudaErrorInvalidValue;
-               if (!is_of_one_byte(*what)) return cudaErrorNotSupported;
-               const std::size_t width = what->width * what->elementSize;
-               return cudaMemset2DAsync(what->dst, what->height > 1 ? what->pitch : width,
-                                        static_cast<int>(what->value & 0xff), width, what->height, stream);
-             })} cudaError_t
-    cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before, std::size_t count,
-                         const cudaHostNodeParams* what) {
-  ADD_NODE("cudaGraphAddHostNode()",
-           return what ? cudaLaunchHostFunc(stream, what->fn, what->userData) : cudaErrorInvalidValue;)
-}
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
-                                  std::size_t count){ADD_NODE("cudaGraphAddEmptyNode()",
-                                                              {
-                                                                simt::record_node(*stream, "", nullptr, nothing);
-                                                                stream->recorded.front()->type = cudaGraphNodeTypeEmpty;
-                                                                return cudaSuccess;
-                                                              })} cudaError_t
-    cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
-                               std::size_t count, cudaGraph_t child){ADD_NODE("cudaGraphAddChildGraphNode()",
-                                                                              {
-                                                                                if (!child)
-                                                                                  return cudaErrorInvalidValue;
-                                                                                record_child(*stream, *child, call);
-                                                                                return cudaSuccess;
-                                                                              })}
-#undef ADD_NODE
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                                      std::size_t count) {
   return enter(SIMT_CALL("cudaGraphAddDependencies()"), [&] {
     if (!graph || (count > 0 && (!from || !to))) return cudaErrorInvalidValue;
     for (std::size_t i = 0; i < count; ++i) to[i]->before.push_back(from[i]);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
+  return enter(SIMT_CALL("cudaGraphNodeGetType()"), [&] {
+    if (!node || !type) return cudaErrorInvalidValue;
+    *type = node->type;
     return cudaSuccess;
   });
 }
@@ -298,14 +238,14 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::si
   });
 }
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
-  return enter(SIMT_CALL("cudaGraphInstantiate()"), [&] { return instantiate(executable, graph); });
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags) {
+  return enter(SIMT_CALL("cudaGraphInstantiate()"), [&] { return instantiate(executable, graph, flags); });
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t*, char*, std::size_t) {
   return enter(SIMT_CALL("cudaGraphInstantiate()"), [&] { return instantiate(executable, graph); });
 }
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
-  return enter(SIMT_CALL("cudaGraphInstantiateWithFlags()"), [&] { return instantiate(executable, graph); });
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags) {
+  return enter(SIMT_CALL("cudaGraphInstantiateWithFlags()"), [&] { return instantiate(executable, graph, flags); });
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
   return enter(SIMT_CALL("cudaGraphExecDestroy()"), [&] {

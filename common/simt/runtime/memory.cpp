@@ -1,4 +1,5 @@
-// Memory: allocated, freed, asked about. Copies: copies.cpp.
+#include "common/simt/runtime/memory.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <fstream>
@@ -9,8 +10,8 @@
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/capture.hpp"
 #include "common/simt/runtime/device.hpp"
+#include "common/simt/runtime/graph_memory.hpp"
 #include "common/simt/runtime/mode.hpp"
-#include "common/simt/runtime/pieces.hpp"
 #include "common/simt/runtime/pools.hpp"
 #include "common/simt/runtime/queue.hpp"
 #include "common/simt/runtime/stream_order.hpp"
@@ -36,21 +37,13 @@ std::size_t free_bytes() {
   return std::min(available_bytes(), total - std::min(total, simt::bytes_in_use()));
 }
 
-cudaError_t allocate(void** pointer, std::size_t bytes, simt::Home home, const simt::Call& call) {
-  if (!pointer) return cudaErrorInvalidValue;
-  *pointer = nullptr;
-  if (bytes == 0) return cudaSuccess;
-  if (bytes <= free_bytes()) *pointer = simt::add_piece(bytes, home, call);
-  return *pointer ? cudaSuccess : cudaErrorMemoryAllocation;
-}
-
 constexpr std::size_t pitch_alignment = 512;
 
 cudaError_t allocate_rows(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
                           const simt::Call& call) {
   if (!pointer || !pitch) return cudaErrorInvalidValue;
   *pitch = (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
-  return allocate(pointer, *pitch * height, simt::Home::device, call);
+  return simt::allocate(pointer, *pitch * height, simt::Home::device, call);
 }
 
 bool is_host_flag(unsigned flags) {
@@ -59,16 +52,16 @@ bool is_host_flag(unsigned flags) {
 
 cudaError_t allocate_pinned(void** pointer, std::size_t bytes, unsigned flags, const simt::Call& call) {
   if (!is_host_flag(flags)) return cudaErrorInvalidValue;
-  return allocate(pointer, bytes, simt::Home::pinned, call);
+  return simt::allocate(pointer, bytes, simt::Home::pinned, call);
 }
 
 cudaError_t allocate_async(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
                            const simt::Call& call) {
-  const CUstream_st* const at = simt::find_stream(stream);
+  CUstream_st* const at = simt::find_stream(stream);
   if (!at) return cudaErrorInvalidResourceHandle;
   if (!simt::is_pool(pool)) return cudaErrorInvalidValue;
-  if (const cudaError_t error = simt::may_wait(at); error != cudaSuccess) return error;
-  const cudaError_t error = allocate(pointer, bytes, simt::Home::device, call);
+  if (at->capture) return pointer ? simt::record_allocation(*at, pointer, bytes, call) : cudaErrorInvalidValue;
+  const cudaError_t error = simt::allocate(pointer, bytes, simt::Home::device, call);
   if (error == cudaSuccess) simt::add_to_pool(pool, *pointer, bytes);
   return error;
 }
@@ -93,18 +86,36 @@ namespace simt {
 void set_available_memory(std::size_t bytes) {
   told_bytes = bytes;
 }
+
+cudaError_t allocate(void** pointer, std::size_t bytes, Home home, const Call& call) {
+  if (!pointer) return cudaErrorInvalidValue;
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  if (bytes <= free_bytes()) *pointer = add_piece(bytes, home, call);
+  return *pointer ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+std::function<cudaError_t()> freeing(const Piece& piece, const Call& call) {
+  return [begin = piece.begin, bytes = piece.bytes, call] {
+    if (auto* const order = StreamOrder::active()) order->by_work(begin, bytes, Use::write);
+    auto* const pointer = reinterpret_cast<void*>(begin);
+    remove_from_pool(pointer);
+    remove_piece(pointer, Home::device, call);
+    return cudaSuccess;
+  };
+}
 }  // namespace simt
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   const simt::Call call = SIMT_CALL("cudaMalloc()");
-  return simt::enter(call, [&] { return allocate(pointer, bytes, simt::Home::device, call); });
+  return simt::enter(call, [&] { return simt::allocate(pointer, bytes, simt::Home::device, call); });
 }
 
 cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags) {
   const simt::Call call = SIMT_CALL("cudaMallocManaged()");
   return simt::enter(call, [&] {
     if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) return cudaErrorInvalidValue;
-    return allocate(pointer, bytes, simt::Home::managed, call);
+    return simt::allocate(pointer, bytes, simt::Home::managed, call);
   });
 }
 
@@ -138,6 +149,7 @@ cudaError_t cudaFree(void* pointer) {
     if (!pointer) return cudaSuccess;
     if (const cudaError_t error = simt::wait_for_all(); error != cudaSuccess) return error;
     simt::remove_from_pool(pointer);
+    simt::forget_graph_memory(pointer);
     return simt::remove_piece(pointer, simt::Home::device, call);
   });
 }
@@ -148,17 +160,13 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     CUstream_st* const at = simt::find_stream(stream);
     if (!at) return cudaErrorInvalidResourceHandle;
     if (!pointer) return cudaErrorInvalidValue;
-    if (const cudaError_t error = simt::may_wait(at); error != cudaSuccess) return error;
+    if (at->capture) return simt::record_free(*at, pointer, call);
     const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
     const simt::Piece* const piece = simt::piece_at(begin);
     if (!piece || piece->freed.name || piece->begin != begin || piece->home != simt::Home::device)
       return simt::remove_piece(pointer, simt::Home::device, call);
-    simt::issue(*at, call.name, call.pc, [pointer, call, begin, bytes = piece->bytes] {
-      if (auto* const order = simt::StreamOrder::active()) order->by_work(begin, bytes, simt::Use::write);
-      simt::remove_from_pool(pointer);
-      simt::remove_piece(pointer, simt::Home::device, call);
-      return cudaSuccess;
-    });
+    simt::forget_graph_memory(pointer);
+    simt::issue(*at, call.name, call.pc, simt::freeing(*piece, call));
     return cudaSuccess;
   });
 }

@@ -114,6 +114,20 @@ cudaError_t remove_piece(void* pointer, Home home, const Call& call) {
   return cudaErrorInvalidValue;
 }
 
+void give_to_graph(void* pointer, const Call& call) {
+  pieces().at(reinterpret_cast<std::uintptr_t>(pointer)).of_graph = true;
+  remove_piece(pointer, Home::device, call);
+}
+cudaError_t renew_piece(void* pointer, const Call& call) {
+  Piece& piece = pieces().at(reinterpret_cast<std::uintptr_t>(pointer));
+  if (!piece.freed.name) remove_piece(pointer, piece.home, call);
+  if (!GlobalMemory::instance().allocate_again(pointer)) return cudaErrorMemoryAllocation;
+  piece.made = call;
+  piece.freed = {};
+  in_use += piece.bytes;
+  return cudaSuccess;
+}
+
 Home home_of(std::uintptr_t address) {
   if (const Piece* const piece = piece_at(address)) return piece->home;
   if (GlobalMemory::instance().contains(address)) return Home::device;

@@ -24,7 +24,8 @@ struct Piece {
   std::size_t bytes = 0;
   Home home = Home::device;
   Call made{};
-  Call freed{};  ///< name null: it is not
+  Call freed{};           ///< name null: it is not
+  bool of_graph = false;  ///< nodes of graphs allocate and free it
 };
 
 /// Allocates device memory for it. Null if there is not enough.
@@ -34,6 +35,9 @@ void add_registered(void* pointer, std::size_t bytes, const Call& call);
 const Piece* piece_at(std::uintptr_t address);
 /// The one that begins there goes. `home`: what it must be.
 cudaError_t remove_piece(void* pointer, Home home, const Call& call);
+/// From now on it is there only from a node's run on: renewed, it has nothing in it.
+void give_to_graph(void* pointer, const Call& call);
+cudaError_t renew_piece(void* pointer, const Call& call);
 /// Where an address belongs. Device memory that nobody has allocated is device memory, too.
 Home home_of(std::uintptr_t address);
 /// Whether all of this is memory that may be copied to and from, as far as anybody knows. `why` tells if not.

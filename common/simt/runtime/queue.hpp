@@ -16,6 +16,7 @@ struct CUgraphNode_st;
 
 namespace simt {
 
+struct Call;
 struct Capture;
 
 /// For each stream, by its number, the latest piece of work that comes before. Number 0 is the host.
@@ -70,6 +71,9 @@ WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::fun
 /// Runs it, if it has not run, and all that comes before it. Answers what the context is broken by, if it is.
 cudaError_t wait_for(const WorkPointer& work);
 cudaError_t wait_for_all();
+/// What an event was recorded for before is forgotten.
+bool is_event(cudaEvent_t event);
+WorkPointer record_event(CUevent_st& event, CUstream_st& stream, const Call& call, const WorkPointer& also_after);
 /// The default stream is done when those are that wait for it.
 cudaError_t wait_for_stream(CUstream_st& stream);
 

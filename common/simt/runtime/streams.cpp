@@ -11,6 +11,7 @@
 
 using simt::enter;
 using simt::find_stream;
+using simt::is_event;
 
 namespace {
 
@@ -19,9 +20,6 @@ constexpr int least_priority = 0, greatest_priority = -5;
 std::vector<std::unique_ptr<CUevent_st>>& events() {
   static auto& all = *new std::vector<std::unique_ptr<CUevent_st>>;
   return all;
-}
-bool is_event(cudaEvent_t event) {
-  return std::ranges::find(events(), event, &std::unique_ptr<CUevent_st>::get) != events().end();
 }
 
 // Of two calls the later one is later, whatever the clock's resolution.
@@ -55,13 +53,16 @@ cudaError_t record(cudaEvent_t event, cudaStream_t stream, const simt::Call& cal
   event->recorded = at->recorded;
   event->record = nullptr;
   if (at->capture) return cudaSuccess;
-  // A time of its own for each record: an earlier one may not have been reached yet.
-  event->time = std::make_shared<double>(0);
-  event->record = simt::issue(*at, call.name, call.pc, [time = event->time] {
-    *time = later_and_later();
-    return cudaSuccess;
-  });
-  event->was_asked = false;
+  simt::record_event(*event, *at, call, nullptr);
+  return cudaSuccess;
+}
+
+// In a captured stream, a node of the graph: what others wait for in each of its launches.
+cudaError_t record_external(cudaEvent_t event, CUstream_st& stream, cudaGraphNodeType type, const simt::Call& call) {
+  if (const cudaError_t error = simt::may_issue(stream); error != cudaSuccess) return error;
+  simt::record_node(stream, call.name, call.pc, nullptr);
+  stream.recorded.front()->type = type;
+  stream.recorded.front()->event = event;
   return cudaSuccess;
 }
 
@@ -97,6 +98,25 @@ cudaError_t run_for_host(cudaStream_t stream, const simt::Call& call, Do act) {
 
 }  // namespace
 
+namespace simt {
+
+bool is_event(cudaEvent_t event) {
+  return std::ranges::find(events(), event, &std::unique_ptr<CUevent_st>::get) != events().end();
+}
+WorkPointer record_event(CUevent_st& event, CUstream_st& stream, const Call& call, const WorkPointer& also_after) {
+  // A time of its own for each record: an earlier one may not have been reached yet.
+  event.time = std::make_shared<double>(0);
+  const auto note = [time = event.time] {
+    *time = later_and_later();
+    return cudaSuccess;
+  };
+  event.record = issue(stream, call.name, call.pc, note, also_after);
+  event.was_asked = false;
+  return event.record;
+}
+
+}  // namespace simt
+
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   return enter(SIMT_CALL("cudaStreamCreate()"), [&] { return create_stream(stream, cudaStreamDefault, 0); });
 }
@@ -129,11 +149,13 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
     return query(at->last, at->was_asked);
   });
 }
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   const simt::Call call = SIMT_CALL("cudaStreamWaitEvent()");
   return enter(call, [&] {
     CUstream_st* const at = find_stream(stream);
     if (!at || !is_event(event)) return cudaErrorInvalidResourceHandle;
+    if (flags == cudaEventWaitExternal && at->capture)
+      return record_external(event, *at, cudaGraphNodeTypeWaitEvent, call);
     if (event->capture) return join_captured(*at, *event);
     if (event->record && at->capture) return cudaErrorStreamCaptureIsolation;
     if (event->record)
@@ -211,9 +233,14 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   const simt::Call call = SIMT_CALL("cudaEventRecord()");
   return enter(call, [&] { return record(event, stream, call); });
 }
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
   const simt::Call call = SIMT_CALL("cudaEventRecordWithFlags()");
-  return enter(call, [&] { return record(event, stream, call); });
+  return enter(call, [&] {
+    CUstream_st* const at = find_stream(stream);
+    if (at && at->capture && flags == cudaEventRecordExternal && is_event(event))
+      return record_external(event, *at, cudaGraphNodeTypeEventRecord, call);
+    return record(event, stream, call);
+  });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return enter(SIMT_CALL("cudaEventSynchronize()"), [&] {

@@ -10,7 +10,7 @@ __global__ void hand_on(int* turn, int* value, int* counts) {
     *value = 3 * *value + 1;
     __nv_atomic_store_n(turn, (int)blockIdx.x + 1, __NV_ATOMIC_RELEASE, DEVICE);
   }
-  __nv_atomic_add(counts, 2, __NV_ATOMIC_RELAXED, DEVICE);
+  __nv_atomic_add(counts, 2, __NV_ATOMIC_RELAXED);
   __nv_atomic_fetch_max(counts + 1, (int)(blockIdx.x * blockDim.x + threadIdx.x), __NV_ATOMIC_RELAXED, DEVICE);
   int seen = __nv_atomic_load_n(counts + 2, __NV_ATOMIC_RELAXED, DEVICE);
   while (!__nv_atomic_compare_exchange_n(counts + 2, &seen, seen + 1, false, __NV_ATOMIC_RELAXED, __NV_ATOMIC_RELAXED,

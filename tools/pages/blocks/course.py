@@ -63,7 +63,7 @@ WEEKS: list[tuple[str, tuple[str, ...], tuple[str, ...], str]] = [
     ),
     (
         "vector loads",
-        ("stages/09a_float4_loads", "stages/09b_vector_shared_loads"),
+        ("stages/08b_neighbouring_outputs", "stages/09a_float4_loads", "stages/09b_vector_shared_loads"),
         ("sgemm/05_vectorise",),
         "./lab trace 09b --html trace.html",
     ),

@@ -78,7 +78,13 @@ def programs_table(programs: list[Json], device: Json | None) -> list[str]:
         last += [alarms(lambda each, t=tool: bool(verdict_of_tool(of_device(each), t) != NOTHING)) for tool in TOOLS]
         last.append(alarms(lambda each: of_device(each).get("run", {}).get("status") not in (0, None)))
     lines = table(head, [*rows, last])
-    return [*lines, "", f"{device['device']}, driver {device['driver']}; {device['cuda']}."] if device else lines
+    if not device:
+        return lines
+    lines += ["", f"{device['device']}, driver {device['driver']}; {device['cuda']}."]
+    own = [each for each in programs if not each["name"].startswith("cases/")]
+    missing = [f"`{each['name']}`" for each in own if not of_device(each)]
+    said = f"Not yet run there, and so not found: {', '.join(missing)}." if missing else ""
+    return lines + textwrap.wrap(said, 120, break_on_hyphens=False)
 
 
 def block_programs(_: Data) -> list[str]:

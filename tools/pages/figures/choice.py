@@ -1,6 +1,7 @@
 """tsm/14 and 15: which stage they take for which M and N."""
 
 import pathlib
+from math import nan
 
 from tools.experiments.tsm_cases import TYPES
 from tools.pages.data import Data
@@ -63,7 +64,9 @@ def draw(stage: str, op: str, path: pathlib.Path) -> None:
         )
         sizes = [(k["n"], k["m"]) for k in tuned if k["op"] == op and k["type"] == type]
         if sizes:
-            ax.plot(*zip(*sizes), "k.", markersize=4)
+            # Lines of hardly any length, whose round ends are the dots: less text than as many markers.
+            columns, rows = zip(*(place for n, m in sizes for place in ((n - 0.05, m), (n + 0.05, m), (nan, nan))))
+            ax.plot(columns, rows, "k-", linewidth=2.2, solid_capstyle="round")
         ax.set_title(title + (": tuned at the dots" if sizes else ": nothing tuned yet, the rule"), fontsize=SIZE)
         name_areas(plt, ax, cells, names)
         ax.set_xlabel("N")

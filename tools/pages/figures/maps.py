@@ -1,11 +1,11 @@
-"""Which thread writes which element of C: a figure for each stage that writes otherwise than its base."""
+"""Which thread writes which element of C."""
 
 import pathlib
+import re
 
 from tools.pages.data import MAPS, Data
 from tools.pages.figures.style import LANES, Draw, Plan, plot_style, pointed, save
-from tools.repository import read_json
-from tools.rungs import base_of
+from tools.repository import DOCS, read_json
 
 SIZE = 11.5  # of text
 MAP_PT = 250  # how high a map is
@@ -100,5 +100,7 @@ def plan(data: Data) -> Plan:
         return lambda data, path: draw_map(stage, path)
 
     maps = read_json(MAPS)
-    new = [stage for stage in data.registry if stage in maps and maps[stage] != maps.get(base_of(stage))]
-    return {f"map_{stage.split('/')[1]}.svg": ([MAPS], draw(stage)) for stage in new}
+    named = {f"map_{stage.split('/')[1]}.svg": stage for stage in data.registry if stage in maps}
+    # A stage with the map of another one shows that one's figure, so its own is not needed.
+    shown = set().union(*(re.findall(r"/(map_\w+\.svg)\)", page.read_text()) for page in DOCS.rglob("*.md")))
+    return {name: ([MAPS], draw(stage)) for name, stage in named.items() if name in shown}

@@ -15,8 +15,9 @@ def shares(report: Json, kind: str) -> dict[int, tuple[float, float]]:
     found = {}
     for entry in report["sizes"]:
         if entry["type"] == kind and entry["m"] == entry["n"]:
-            tensor = [s["pct_roofline"] for name, s in entry["stages"].items() if "tensor" in name]
-            plain = [s["pct_roofline"] for name, s in entry["stages"].items() if "tensor" not in name]
+            best = entry["best"]["pct_roofline"] * entry["best"]["ms"]
+            tensor = [best / s["ms"] for name, s in entry["stages"].items() if "tensor" in name]
+            plain = [best / s["ms"] for name, s in entry["stages"].items() if "tensor" not in name]
             if tensor and plain:
                 found[entry["m"]] = max(plain), max(tensor)
     return found

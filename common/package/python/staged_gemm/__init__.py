@@ -8,6 +8,7 @@ is ready.
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any
 
@@ -102,7 +103,7 @@ class _Call:
         if self.waits:
             _native.synchronize(self.like.__dlpack_device__()[1], self.stream)
         if self.library in ("jax", "jaxlib"):
-            return sys.modules["jax"].dlpack.from_dlpack(result)
+            return importlib.import_module("jax.dlpack").from_dlpack(result)
         return result
 
 

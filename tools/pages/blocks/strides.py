@@ -1,0 +1,51 @@
+"""Tall & skinny products of padded rows (./lab measure strides)."""
+
+from tools.pages.data import Data, NotMeasured
+from tools.repository import GPU, SINCE, Json, read_json_if_there
+from tools.tables import table
+
+PRODUCTS = {"tsmttsm": "TSMTTSM", "tsmm": "TSMM", "gram": "Gram matrix"}
+TYPES = {"d": "double", "z": "double complex"}
+
+
+def record() -> Json:
+    if not (found := read_json_if_there(SINCE / "strides.json") or read_json_if_there(GPU / "strides.json")):
+        raise NotMeasured("")
+    return found
+
+
+def block_strides(_: Data) -> list[str]:
+    """How far products of padded rows and of others get, and how many were right."""
+    its = record()
+
+    def cells(row: Json) -> list[str]:
+        share, touch, cublas = (row[name] for name in ("share", "touch", "cublas"))
+        of_roof = [f"{100 * share[name]:.0f} %" for name in ("median", "p05", "least")]
+        return [*of_roof, *(f"{value:.2f}" for each in (touch, cublas) for value in (each["geomean"], each["least"]))]
+
+    rows = [
+        [row["rows"], PRODUCTS[row["op"]], TYPES[row["type"]], f"{row['right']} of {row['cases']}", *cells(row)]
+        for row in its["summary"]
+    ]
+    head = ["rows", "product", "type", "right", "of the roof: median", "5th percentile", "least"]
+    head += ["touch: geomean", "least", "cuBLAS: geomean", "least"]
+    ceilings = its["ceilings"]
+    return [
+        *table(head, rows, left=["rows", "product", "type"]),
+        "",
+        f"{its['device']}, driver {its['driver']}, commit {its['commit']}, command `{its['command']}`. Ceilings in the",
+        f"same run: {ceilings['read_gbs']:,.0f} GB/s read, {ceilings['scale_gbs']:,.0f} GB/s read and written, "
+        f"{ceilings['tensor_gflops'] / 1e3:.1f} TFLOP/s.",
+    ]
+
+
+def block_strides_worst(_: Data, number: str) -> list[str]:
+    """Those furthest below the roof."""
+    rows = []
+    for its in record()["worst"][: int(number)]:
+        padding = f"+{its['lda'] - its['m']}, +{its['ldb'] - its['n']}"
+        size = [PRODUCTS[its["op"]], TYPES[its["type"]], str(its["m"]), str(its["n"]), padding]
+        offsets = f"{its['off_a']}, {its['off_b']}"
+        rows.append([*size, offsets, f"{100 * its['share']:.0f} %", f"{its['touch']:.2f}", f"{its['cublas']:.2f}"])
+    head = ["product", "type", "M", "N", "padding of A, B", "displaced by", "of the roof", "touch", "cuBLAS"]
+    return table(head, rows, left=["product", "type", "padding of A, B", "displaced by"])

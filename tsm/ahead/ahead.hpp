@@ -1,0 +1,51 @@
+// Tall & skinny kernels that are compiled with the library, for any m and n up to 64: so no first product waits for a
+// compiler. Kernels for exact sizes (tsm/choice.hpp) are for who prepares them.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+#include "common/kernel/status.hpp"
+#include "common/problem/problem.hpp"
+
+namespace gemm::ahead {
+
+constexpr int most_columns = 64;
+
+/// Whether the current device can run one of them for it.
+bool covers(const Problem& problem);
+
+/// For a problem that covers() has agreed to. Not for several threads at a time.
+std::size_t workspace_bytes(const Problem& problem);
+Status launch(const Problem& problem, cudaStream_t stream);
+
+/// What kernels for exact sizes are compiled for: besides the sizes, how rows of both tall matrices lie.
+struct Exact {
+  int device = 0;
+  Operation op = Operation::tsmttsm;
+  Type type = Type::f64;
+  std::int64_t m = 0, n = 0;
+  bool conjugate = false;
+  int rows_x = 0, rows_tall = 0;
+  bool gram = false;
+
+  auto operator<=>(const Exact&) const = default;
+};
+Exact exact_of(const Problem& problem);
+
+// ---- for the files with the kernels, one for each product and type
+
+Status launch(const TsmttsmProblem<double>& problem, cudaStream_t stream);
+Status launch(const TsmttsmProblem<double2>& problem, cudaStream_t stream);
+Status launch(const TsmmProblem<double>& problem, cudaStream_t stream);
+Status launch(const TsmmProblem<double2>& problem, cudaStream_t stream);
+
+constexpr int most_kept = 4;  ///< blocks of a multiprocessor that leave partial sums
+
+/// How many blocks of a kernel a multiprocessor holds at a time; at least 1.
+int blocks_that_fit(const void* kernel, int threads, int shared_bytes);
+
+}  // namespace gemm::ahead

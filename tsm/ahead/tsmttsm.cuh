@@ -1,0 +1,212 @@
+// TSMTTSM for any M and N up to 64, compiled ahead of time: as stage 13b's kernel (tsm/generated/tensor.cuh), but only the
+// number of a warp's fragments is a constant. Fragments that C fills in part need no exact sizes: what lies behind C's
+// edges is computed and not stored.
+#pragma once
+
+#include <algorithm>
+#include <climits>
+#include <span>
+
+#include "tsm/ahead/ahead.hpp"
+#include "tsm/ahead/rows.cuh"
+#include "tsm/generated/combine.cuh"
+
+extern __shared__ __align__(16) unsigned char smem[];
+
+namespace gemm::ahead {
+
+constexpr int most_warps = 8, stages = 4;
+
+/// How a block works: warps that have all of C together are a slice.
+struct TsmttsmShape {
+  int m, n, along_n, places, slices, turns;
+  bool conjugate;
+  RowLayout a, b;
+};
+
+/// Sums of A^T B over the rows of each block, m x n of them, in `partial`. A warp has FM x FN fragments of 16 x 8.
+template <class T, int FM, int FN>
+__global__ void __launch_bounds__(most_warps * 32, sizeof(T) == sizeof(double) ? 2 : 1)
+    tsmttsm(const TsmttsmShape shape, std::int64_t k, const T* __restrict__ a, std::int64_t lda,
+            const T* __restrict__ b, std::int64_t ldb, T* __restrict__ partial) {
+  constexpr int element = sizeof(T), parts = generated::parts_of<T>;
+  const int places = shape.places, slices = shape.slices, rows = shape.a.rows;
+  const int stage = shape.a.stage_bytes + shape.b.stage_bytes;
+  const int warp = threadIdx.x / 32, slice = warp / places, place = warp - slice * places;
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, threads = blockDim.x;
+
+  // Stages are distributed round robin among the blocks. All rows exist but of the last one.
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * rows,
+                     step = static_cast<std::int64_t>(gridDim.x) * rows;
+  const int mine = first < k ? static_cast<int>((k - first - 1) / step) + 1 : 0;
+  const ptx::SharedAddress begin = ptx::kept_shared_address(smem), end = begin + stages * stage;
+  RowCopies<T> of_a(a, lda, first, step), of_b(b, ldb, first, step);
+  int next = 0;  // stage to be copied
+  const auto copy = [&](ptx::SharedAddress to) {
+    if (next < mine) {
+      const std::int64_t left = k - first - next * step;
+      const int existing = left < rows ? static_cast<int>(left) : rows;
+      of_a.start(shape.a, to, existing, threadIdx.x, threads);
+      of_b.start(shape.b, to + shape.a.stage_bytes, existing, threadIdx.x, threads);
+      ++next;
+    }
+    ptx::cp_async_commit();
+  };
+#pragma unroll 1
+  for (int s = 0; s < stages - 1; ++s) copy(begin + s * stage);
+
+  // A lane's columns: where one lies behind the last one it is that one.
+  const int first_m = place / shape.along_n * (16 * FM), first_n = place % shape.along_n * (8 * FN);
+  int column_a[2 * FM], column_b[FN];
+#pragma unroll
+  for (int i = 0; i < 2 * FM; ++i)
+    column_a[i] = t * shape.a.chunk_stride + slice * shape.a.row_bytes +
+                  generated::smaller(first_m + i * 8 + g, shape.m - 1) * element;
+#pragma unroll
+  for (int j = 0; j < FN; ++j)
+    column_b[j] = shape.a.stage_bytes + t * shape.b.chunk_stride + slice * shape.b.row_bytes +
+                  generated::smaller(first_n + j * 8 + g, shape.n - 1) * element;
+
+  // While the words of four rows are multiplied, those of the next four are in flight to the other half of x and y.
+  generated::Operand<T> x[2][2 * FM], y[2][FN];
+  double sum[parts * FM * FN][4] = {};
+  const int forward_a = slices * shape.a.row_bytes, forward_b = slices * shape.b.row_bytes;
+  const auto read = [&](int half, ptx::SharedAddress stage_at, int turn) {
+#pragma unroll
+    for (int i = 0; i < 2 * FM; ++i) {
+      x[half][i].load(stage_at + column_a[i] + turn * forward_a);
+      if constexpr (parts == 2) x[half][i].im = shape.conjugate ? -x[half][i].im : x[half][i].im;
+    }
+#pragma unroll
+    for (int j = 0; j < FN; ++j) y[half][j].load(stage_at + column_b[j] + turn * forward_b);
+  };
+  const auto wait = [] {  // until the next stage is complete, and nobody reads this one any more
+    ptx::cp_async_wait<stages - 2>();
+    __syncthreads();
+  };
+  wait();
+  ptx::SharedAddress at = begin, free = end - stage;  // this stage, and the one before it
+  if (mine > 0) read(0, at, 0);
+#pragma unroll 1
+  for (int s = 0; s < mine; ++s) {
+    const ptx::SharedAddress behind = at + stage == end ? begin : at + stage;
+#pragma unroll 1
+    for (int turn = 0; turn < shape.turns; turn += 2) {
+      read(1, at, turn + 1);
+      if (turn == 0) copy(free);
+      generated::multiply_fragments<false, FM, FN>(x[0], y[0], sum);
+      if (turn + 2 < shape.turns) {
+        read(0, at, turn + 2);
+      } else {
+        wait();
+        read(0, s + 1 < mine ? behind : at, 0);
+      }
+      generated::multiply_fragments<false, FM, FN>(x[1], y[1], sum);
+    }
+    free = at;
+    at = behind;
+  }
+
+  ptx::let_launch_behind_begin();  // the one that adds up the blocks' sums
+  // The upper slices give their sums to the lower ones.
+  constexpr int sums = parts * FM * FN * 4;
+  const int slice_threads = places * 32, its = static_cast<int>(threadIdx.x) - slice * slice_threads;
+  double* const kept = reinterpret_cast<double*>(smem) + its;
+  ptx::cp_async_wait<0>();
+  __syncthreads();  // nobody reads or fills stages any more
+#pragma unroll 1
+  for (int active = slices; active > 1;) {
+    const int giving = active / 2, distance = giving * slice_threads;
+    active -= giving;
+    if (slice >= active && slice < active + giving) {
+#pragma unroll
+      for (int i = 0; i < sums; ++i) kept[i * distance + (slice - active) * slice_threads] = sum[i / 4][i % 4];
+    }
+    __syncthreads();
+    if (slice < giving) {
+#pragma unroll
+      for (int i = 0; i < sums; ++i) sum[i / 4][i % 4] += kept[i * distance + slice * slice_threads];
+    }
+    __syncthreads();  // before they are overwritten
+  }
+  if (slice > 0) return;
+  T* const out = partial + static_cast<std::int64_t>(blockIdx.x) * (shape.m * shape.n);
+#pragma unroll
+  for (int i = 0; i < FM * FN * 4; ++i) {
+    const int fragment = i / 4, of_m = first_m + fragment / FN * 16 + g + i % 4 / 2 * 8,
+              of_n = first_n + fragment % FN * 8 + 2 * t + i % 2;
+    if (of_m >= shape.m || of_n >= shape.n) continue;
+    if constexpr (parts == 2)
+      out[of_m * shape.n + of_n] = make_double2(sum[fragment][i % 4], sum[FM * FN + fragment][i % 4]);
+    else
+      out[of_m * shape.n + of_n] = sum[fragment][i % 4];
+  }
+}
+
+// ---- the launch
+
+template <class T>
+struct TsmttsmKernel {
+  int fm, fn;
+  void (*kernel)(TsmttsmShape, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*);
+};
+
+/// Bytes of a stage, of a block: of a complex product only one block has its registers on a multiprocessor.
+template <class T>
+constexpr int wanted_bytes = sizeof(T) == sizeof(double) ? 12 * 1024 : 24 * 1024;
+constexpr int most_turns = 32;
+
+template <class T>
+TsmttsmShape shape_of(const TsmttsmKernel<T>& kernel, const TsmttsmProblem<T>& p, Rows rows_a, Rows rows_b) {
+  const int along_m = ceil_div(p.m, 16 * kernel.fm), along_n = ceil_div(p.n, 8 * kernel.fn), places = along_m * along_n;
+  const int row = (p.m + p.n) * static_cast<int>(sizeof(T)), most = device_limits().shared_bytes_per_block;
+  int slices = std::max(most_warps / places, 1);
+  int turns = 2 * std::clamp((wanted_bytes<T> + 4 * row * slices) / (8 * row * slices), 1, most_turns / 2);
+  constexpr int gaps = 8 * 128 + 32;  // between chunks, at most
+  while (stages * (slices * turns * 4 * row + gaps) > most && slices * turns > 2) turns > 2 ? turns -= 2 : --slices;
+  const int rows = slices * turns * 4;
+  return {p.m,
+          p.n,
+          along_n,
+          places,
+          slices,
+          turns,
+          p.conjugate,
+          RowLayout(p.m, sizeof(T), rows, 32, rows_a),
+          RowLayout(p.n, sizeof(T), rows, 32, rows_b)};
+}
+
+/// The kernel that computes the fewest elements behind C's edges; of equals the first.
+template <class T>
+const TsmttsmKernel<T>& kernel_for(std::span<const TsmttsmKernel<T>> kernels, int m, int n) {
+  const auto work = [&](const TsmttsmKernel<T>& kernel) {
+    const int places = ceil_div(m, 16 * kernel.fm) * ceil_div(n, 8 * kernel.fn);
+    return places > most_warps ? INT_MAX : places * kernel.fm * kernel.fn;
+  };
+  return *std::ranges::min_element(kernels, {}, work);
+}
+
+template <class T>
+Status launch_ahead(std::span<const TsmttsmKernel<T>> kernels, const TsmttsmProblem<T>& p, cudaStream_t stream) {
+  const Rows rows_a = generated::rows_of(p.a, p.lda, p.m), rows_b = generated::rows_of(p.b, p.ldb, p.n);
+  const TsmttsmKernel<T>& kernel = kernel_for(kernels, p.m, p.n);
+  const TsmttsmShape shape = shape_of(kernel, p, rows_a, rows_b);
+  const int threads = shape.places * shape.slices * 32;
+  const int sums = shape.slices / 2 * shape.places * 32 * kernel.fm * kernel.fn * 4 * static_cast<int>(sizeof(T));
+  const int shared = std::max(stages * (shape.a.stage_bytes + shape.b.stage_bytes), sums);
+  const int resident =
+      std::min(blocks_that_fit(reinterpret_cast<const void*>(kernel.kernel), threads, shared), most_kept);
+  const std::int64_t places = static_cast<std::int64_t>(device_limits().multiprocessors) * resident,
+                     blocks = std::min((p.depth() + shape.a.rows - 1) / shape.a.rows, places);
+  T* const partial = static_cast<T*>(p.workspace);
+  const Status multiplied = gemm::launch(kernel.kernel,
+                                         {.grid = static_cast<unsigned>(blocks),
+                                          .block = static_cast<unsigned>(threads),
+                                          .dynamic_shared = static_cast<unsigned>(shared),
+                                          .stream = stream},
+                                         shape, p.depth(), p.a, p.lda, p.b, p.ldb, partial);
+  if (!multiplied) return multiplied;
+  return generated::launch_combine<T>(p, partial, static_cast<int>(blocks), stream);
+}
+
+}  // namespace gemm::ahead
