@@ -302,12 +302,16 @@ Status launch_chosen(const Problem& problem, cudaStream_t stream) {
   if (!choice.stage) return Status::unsupported(choice.reason);
   Problem with_options = problem;
   with_options.kernel = choice.options;
+  const Stage* stage = choice.stage;
   if (is_gram(problem) && !problem.kernel.any()) {
-    // What was tuned has twice the bytes, and as many warps above C's diagonal as below.
+    // What was tuned has twice the bytes, and as many warps above C's diagonal as below. So models choose, and Tensor Cores
+    // sooner: of complex numbers there are many products for a byte.
+    const Stage& last = *generating_stages(problem.op).back();
+    if (problem.type == Type::c64 && problem.n > 16) stage = &last;
     with_options.kernel.unroll = 0;
-    if (choice.stage->id == "tsm/13b_tensor_cores") with_options.kernel = {};
+    if (stage == &last) with_options.kernel = {};
   }
-  return choice.stage->launch(with_options, stream);
+  return stage->launch(with_options, stream);
 }
 
 }  // namespace gemm
