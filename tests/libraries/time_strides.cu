@@ -32,7 +32,7 @@ using Complex = std::complex<double>;
 constexpr long long UNTOUCHED = 0x7ff8000000001234;  // a NaN
 constexpr int BLOCKS = 132 * 8, THREADS = 256, TURNS = 7;
 constexpr std::size_t ROOM = std::size_t{12} << 30;  // bytes of each matrix: narrow rows far apart take so much
-constexpr std::size_t WORKSPACE = std::size_t{64} << 20;
+constexpr std::size_t WORKSPACE = std::size_t{256} << 20;
 
 void check(cudaError_t error) {
   if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));

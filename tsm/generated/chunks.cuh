@@ -64,11 +64,11 @@ struct ChunkCopies {
   __device__ void start(ptx::SharedAddress stage, int existing) const {
     if constexpr (in_one) {
       if (existing >= rows)
-        start_range(stage, [](int) { return piece; });
+        start_range(stage, [](ptx::SharedAddress to, const char* source, int) { ptx::cp_async_cg(to, source); });
       else
-        start_range(stage, [&](int p) {
-          const int left = existing * row_bytes - p * 16;
-          return left < 0 ? 0 : smaller(left, piece);
+        start_range(stage, [&](ptx::SharedAddress to, const char* source, int at) {
+          const int left = existing * row_bytes - at;  // a source is needed in any case: else the stage's first row
+          copy_part_of_16(to, left > 0 ? source : from, left < 0 ? 0 : left);
         });
     } else if (line < at_a_time) {
       if (existing >= rows)
@@ -80,15 +80,13 @@ struct ChunkCopies {
   __device__ void next() { from += forward; }
 
  private:
-  template <class Bytes>
-  __device__ void start_range(ptx::SharedAddress stage, Bytes bytes) const {
+  template <class Copy>
+  __device__ void start_range(ptx::SharedAddress stage, Copy copy_piece) const {
 #pragma unroll
     for (int i = 0; i < count; ++i) {
       const int p = thread + i * threads;
       if (4 * pieces % threads != 0 && i == count - 1 && p >= 4 * pieces) break;
-      const int wanted = bytes(p);
-      // A source is needed in any case: else the stage's first row.
-      copy(stage + p / pieces * stride_of_chunk + p % pieces * piece, wanted == 0 ? from : from + p * 16, wanted);
+      copy_piece(stage + p / pieces * stride_of_chunk + p % pieces * piece, from + p * 16, p * 16);
     }
   }
   __device__ void start_rows(ptx::SharedAddress stage) const {

@@ -23,6 +23,16 @@ __host__ __device__ constexpr int unit_of(int width, int element_bytes) {
 /// from such an address; or else.
 enum class Rows { flat, wide, any };
 
+/// Copies the first so many of 16 bytes, a multiple of 8 or none; zeros for the rest. It reads no more than these.
+__device__ inline void copy_part_of_16(ptx::SharedAddress to, const void* source, int bytes) {
+  if (bytes >= 16) {
+    ptx::cp_async_cg(to, source);
+  } else {
+    ptx::cp_async_ca<8>(to, source, bytes);
+    ptx::cp_async_ca<8>(to + 8, source, 0);
+  }
+}
+
 /// Rows of W elements in shared memory, in units of so many, one row behind the other without padding: so copies of
 /// neighbours in device memory meet in no bank. Where neighbouring lanes read the same column of eight rows, and there
 /// is an even number of 16-byte units in a row, two of these would meet; `by_turns` then puts the units of each row
@@ -122,11 +132,12 @@ struct Copies {
       else if (row + i * at_a_time >= existing)
         bytes = 0;
       // A source is needed in any case: else the first of the stage.
-      copy(stage + offset(i),
-           bytes > 0 ? source(i) : from - (in_one ? at / static_cast<int>(sizeof(T)) : row * stride_of_row()),
-           bytes > 16  ? 16
-           : bytes > 0 ? bytes
-                       : 0);
+      const T* const its =
+          bytes > 0 ? source(i) : from - (in_one ? at / static_cast<int>(sizeof(T)) : row * stride_of_row());
+      if constexpr (piece * sizeof(T) == 16)
+        copy_part_of_16(stage + offset(i), its, bytes < 0 ? 0 : bytes);
+      else
+        copy(stage + offset(i), its, bytes < 0 ? 0 : bytes);
     }
   }
   __device__ void next() {

@@ -87,8 +87,11 @@ struct WarpCopies {
       const int left = layout.in_one                    ? existing * row_bytes - col - i * 32 * 16
                        : row + i * at_a_time < existing ? piece
                                                         : 0;
-      copy(stage + at + i * distance, left > 0 ? source(i) : reinterpret_cast<const char*>(a),
-           left < 0 ? 0 : smaller(left, piece));
+      const char* const its = left > 0 ? source(i) : reinterpret_cast<const char*>(a);
+      if constexpr (piece == 16)
+        copy_part_of_16(stage + at + i * distance, its, left < 0 ? 0 : left);
+      else
+        copy(stage + at + i * distance, its, left < 0 ? 0 : piece);
     }
   }
   __device__ void next(bool last) {
