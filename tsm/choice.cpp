@@ -64,7 +64,7 @@ std::vector<Rule> for_padded(bool is_complex, int m, int n) {
   options.threads_per_row = 4;
   options.unroll = 1;
   options.products = is_complex ? 4 : 0;
-  for (const int threads : {256, 128}) {
+  for (const int threads : {256, 192, 128}) {
     options.threads = threads;
     all.push_back({false, options});
   }

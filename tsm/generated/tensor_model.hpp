@@ -34,6 +34,8 @@ struct TensorShape {
     turns = o.unroll ? o.unroll
                      : 2 * std::clamp(static_cast<int>(bytes_of_stages / resident / (8 * row_bytes * all) + 0.5), 1,
                                       most_turns / 2);
+    if (gram && !o.unroll)
+      turns = std::min(turns, 4);  // nvcc does not write out more for narrow A, and has operands in memory
     sum_bytes_ = slices > 1 ? places * 32 * fm * fn * fragment * 4 : 0;
     const auto lay_out = [&] {
       rows = all * turns * 4;
