@@ -97,7 +97,7 @@ class Data:
         return self.since if self.since and any(self.stage(each) not in self.ids for each in numbers) else self.ladder
 
     def result(self, number: str, shape: str, run: Json | None = None) -> Json:
-        """A result with a time, of a run, or of the one that has the stage; NotMeasured if this shape of it has none."""
+        """A result with a time, of a run, or of the one that has the stage; NotMeasured if this shape has none."""
         run = run or self.run_of(number)
         results = self.results if run is self.ladder else by_stage_and_shape(run)
         found = results.get((self.stage(number), full_shape(shape)))

@@ -30,6 +30,7 @@ import sys
 from typing import Any
 
 from tools.command_line import fail, parser_of
+from tools.digest import short
 from tools.experiments.tsm_cases import GRID, TRIED, TSMM_OPTIONS
 from tools.repository import Json, generating_stages
 from tools.stats import rank_correlation, upper_median
@@ -352,7 +353,7 @@ def add_tried(report: Json, results: list[Json], path: pathlib.Path) -> None:
 
 def write_lines(path: pathlib.Path, head: Json, name: str, lines: list[Any]) -> None:
     """JSON with a line for each of the long list."""
-    text = json.dumps(head)[:-1] + f', "{name}": [\n ' + ",\n ".join(map(json.dumps, lines)) + "\n]}\n"
+    text = f'{short(head)[:-1]},"{name}":[\n ' + ",\n ".join(map(short, lines)) + "\n]}\n"
     json.loads(text)
     with open(path, "w") as file:
         file.write(text)

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "common/simt/runtime/memory.hpp"
+#include "common/simt/runtime/allocation.hpp"
 #include "common/simt/runtime/stream_order.hpp"
 
 namespace simt {

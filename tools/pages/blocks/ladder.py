@@ -78,7 +78,9 @@ def counted_range(data: Data, result: Json) -> str:
     if not found:
         return "-"
     ladder, bounds = found
-    reference = ladder.measured()[result["stage"]]
+    reference = ladder.measured().get(result["stage"])
+    if not reference:  # a new stage, of another run
+        return "-"
     flops = reference["gflops"] * reference["time_ms"]["median"]  # / 1e6
     busy = result["predicted"]["gflops"] / reference["predicted"]["gflops"]
     prediction = predicted(bounds)

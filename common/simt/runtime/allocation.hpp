@@ -8,6 +8,8 @@
 
 namespace simt {
 
+/// What the system and the device could still hand out.
+std::size_t free_bytes();
 /// Null, and no error, for no bytes.
 cudaError_t allocate(void** pointer, std::size_t bytes, Home home, const Call& call);
 /// What a stream does to free it.
