@@ -433,7 +433,7 @@ __global__ void __launch_bounds__(threads, resident)
   for (int turn = 0; turn < mine; ++turn) {
     if constexpr (rows_b != Rows::flat) {
       const std::int64_t its = first + static_cast<std::int64_t>(turn) * step;
-      for (int row = lane; row < rows && its + row < k; row += 32)
+      for (int row = lane; ld > N && row < rows && its + row < k; row += 32)
         prefetch_ends<T, N>(b + (its + row) * ld, ld, row > 0);
     }
     constexpr int chunk_c = A.chunk * unit * row_c, rest_chunk = A.chunk * rest.bytes;  // bytes of C

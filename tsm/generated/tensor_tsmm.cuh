@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll 1
   for (int turn = 0; turn < mine; ++turn) {
     if constexpr (rows_b != Rows::flat) {
-      for (int row = lane; row < existing_of(turn); row += 32)
+      for (int row = lane; ld > N && row < existing_of(turn); row += 32)
         prefetch_ends<T, N>(b + (first + turn * step + row) * ld, ld, row > 0);
     }
     ptx::cp_async_wait<stages - 1>();
