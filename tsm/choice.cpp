@@ -44,9 +44,9 @@ bool is_padded(const Problem& p) {
   return p.op == Operation::tsmm && (p.ldout != p.n || reinterpret_cast<std::uintptr_t>(p.out) % 16 != 0);
 }
 
-// For padded rows of TSMM's B, on any GPU (docs/tsm/strides.log.md). They leave the last stage through shared memory, which
-// keeps a warp busy: so many warps with 16 rows each are better than a few with more. Where C is narrow nothing is to be
-// multiplied, and a thread of the first stage stores what it has.
+// For padded rows of TSMM's B, on any GPU (docs/tsm/strides.log.md). They leave the last stage through shared memory,
+// which keeps a warp busy: many warps with 16 rows each are better than a few with more. Where C is narrow there is
+// little to multiply, and a thread of the first stage stores what it has.
 struct Rule {
   bool first;
   KernelOptions options;
@@ -108,6 +108,18 @@ std::vector<const Stage*> generating_stages(Operation op) {
     if (own && (!device.gpu || device.compute_capability >= stage.min_compute_capability)) found.push_back(&stage);
   }
   return found;
+}
+
+// For a Gram matrix, from the choice for a product of this size: what was tuned has twice the bytes, and as many warps
+// below C's diagonal as above. The stage's model chooses what depends on that, and Tensor Cores are taken sooner, because
+// complex numbers have many products for a byte.
+Choice for_gram(Choice choice, Type type, int n) {
+  if (!choice.stage) return choice;
+  const Stage& last = *generating_stages(Operation::tsmttsm).back();
+  if (type == Type::c64 && n > 16) choice.stage = &last;
+  choice.options.unroll = 0;
+  if (choice.stage == &last) choice.options = {};
+  return choice;
 }
 
 TunedKernel parse_kernel(const Json& json) {
@@ -274,26 +286,29 @@ GeneratedKernels chosen_tsmm() {
   return chosen<Operation::tsmm>();
 }
 
+bool is_gram(const Problem& p) {
+  return p.op == Operation::tsmttsm && p.x == p.y && p.ldx == p.ldy && p.m == p.n;
+}
+
 const Choice& known_choice(const Problem& problem) {
   // Without columns there is nothing to multiply, but a result to scale.
   const int m = static_cast<int>(std::max<std::int64_t>(problem.m, 1));
   const int n = static_cast<int>(std::max<std::int64_t>(problem.n, 1));
-  using Key = std::tuple<int, Operation, Type, int, int, KernelOptions, bool, bool>;
+  using Key = std::tuple<int, Operation, Type, int, int, KernelOptions, bool, bool, bool>;
   static std::map<Key, Choice> known;
   static const std::pair<const Key, Choice>* latest = nullptr;  // mostly asked for again, by a launch of 7 us
   const LongSide side(problem.k, is_padded(problem));
+  const bool gram = is_gram(problem) && !problem.kernel.any();
   const Key key(this_device().number, problem.op, problem.type, m, n, problem.kernel,
-                is_short(problem.op, problem.type, m, n, side.rows), side.padded);
+                is_short(problem.op, problem.type, m, n, side.rows), side.padded, gram);
   if (latest && latest->first == key) return latest->second;
   auto found = known.find(key);
-  if (found == known.end())
-    found = known.emplace(key, choose_kernel(problem.op, problem.type, m, n, problem.kernel, side)).first;
+  if (found == known.end()) {
+    const Choice choice = choose_kernel(problem.op, problem.type, m, n, problem.kernel, side);
+    found = known.emplace(key, gram ? for_gram(choice, problem.type, n) : choice).first;
+  }
   latest = &*found;
   return found->second;
-}
-
-bool is_gram(const Problem& p) {
-  return p.op == Operation::tsmttsm && p.x == p.y && p.ldx == p.ldy && p.m == p.n;
 }
 
 Status launch_chosen(const Problem& problem, cudaStream_t stream) {
@@ -302,16 +317,7 @@ Status launch_chosen(const Problem& problem, cudaStream_t stream) {
   if (!choice.stage) return Status::unsupported(choice.reason);
   Problem with_options = problem;
   with_options.kernel = choice.options;
-  const Stage* stage = choice.stage;
-  if (is_gram(problem) && !problem.kernel.any()) {
-    // What was tuned has twice the bytes, and as many warps above C's diagonal as below. So models choose, and Tensor Cores
-    // sooner: of complex numbers there are many products for a byte.
-    const Stage& last = *generating_stages(problem.op).back();
-    if (problem.type == Type::c64 && problem.n > 16) stage = &last;
-    with_options.kernel.unroll = 0;
-    if (stage == &last) with_options.kernel = {};
-  }
-  return stage->launch(with_options, stream);
+  return choice.stage->launch(with_options, stream);
 }
 
 }  // namespace gemm

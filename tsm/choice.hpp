@@ -87,8 +87,8 @@ bool is_gram(const Problem& problem);
 GeneratedKernels chosen_tsmttsm();
 GeneratedKernels chosen_tsmm();
 
-/// What is chosen for a problem: after the first time a look into a map. Not for several
-/// threads at a time. The reference stays valid.
+/// What is chosen for a problem: after the first time a look into a map. Not for several threads at a time. The reference
+/// stays valid. Of a Gram matrix not all options are settled: the stage's own model for these has the rest.
 const Choice& known_choice(const Problem& problem);
 
 /// Launches it.

@@ -17,11 +17,10 @@ __host__ __device__ constexpr int chunk_stride(int chunk_bytes, int apart) {
   return ceil_div(chunk_bytes - apart, 128) * 128 + apart;
 }
 
-/// A thread's copies of stages of `rows` rows of W elements in four chunks, each of them without padding and `apart` modulo
-/// 128 bytes from the one before. Where a stage is one range in device memory the first fourth of it is chunk 0, and so
-/// on; else row r is in chunk r % 4, and a thread has the same column of every so-manieth row: so it goes on by a
-/// constant, here and there. `threads` of them copy a stage together. in_one: it is one range; where rows of two matrices
-/// must meet, both have to be.
+/// A thread's copies of stages of `rows` rows of W elements in four chunks, each without padding and `apart` modulo 128
+/// bytes behind the one before. in_one: a stage is one range in device memory, and its first fourth is chunk 0. Else row r
+/// is in chunk r % 4, and a thread copies the same column of rows that are a constant distance apart, here and there.
+/// `threads` threads copy a stage together. Where rows of two matrices must meet, both are in_one, or neither.
 template <class T, int W, int rows, int apart, int threads, Rows how, bool in_one = how == Rows::flat>
 struct ChunkCopies {
   static constexpr int element = sizeof(T), row_bytes = W * element, chunk_rows = rows / 4,
@@ -31,11 +30,8 @@ struct ChunkCopies {
   static constexpr int pieces = (in_one ? chunk_bytes : row_bytes) / piece;  // of a chunk, or row
   /// Rows that are copied at a time: one, two, or a multiple of four. If a row has more pieces than there are threads, a
   /// thread has several of its columns.
-  static constexpr int fit = smaller(threads / pieces, rows),
-                       at_a_time = fit >= 4   ? fit / 4 * 4
-                                   : fit >= 2 ? 2
-                                              : 1,
-                       passes = ceil_div(pieces, threads);
+  static constexpr int fit = smaller(threads / pieces, rows), at_a_time = fit >= 4 ? fit / 4 * 4 : fit >= 2 ? 2 : 1;
+  static constexpr int passes = ceil_div(pieces, threads);
   static constexpr int count = in_one ? ceil_div(4 * pieces, threads) : ceil_div(rows, at_a_time);
   static_assert(rows % 4 == 0 && (!in_one || (how == Rows::flat && chunk_bytes % 16 == 0)) &&
                 stride_of_chunk % piece == 0 && apart % 16 == 0);
@@ -95,8 +91,8 @@ struct ChunkCopies {
     for (int i = 0; i < count; ++i) {
       if (rows % at_a_time != 0 && i == count - 1 && line + i * at_a_time >= rows) break;
       copy_pieces(stage, i, source, piece);
-      source =
-          ptx::kept(source + at_a_time * row);  // or nvcc would keep multiples of it, and have no registers for sums
+      // Kept: else nvcc would have multiples of it in registers, and none for sums.
+      source = ptx::kept(source + at_a_time * row);
     }
   }
   __device__ void start_some(ptx::SharedAddress stage, int existing) const {

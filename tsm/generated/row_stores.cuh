@@ -1,4 +1,4 @@
-// Rows of B on their way from shared memory to wherever they begin in device memory.
+// Rows of B, from shared memory to wherever they begin in device memory.
 #pragma once
 
 #include <cuda_runtime.h>
