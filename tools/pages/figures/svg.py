@@ -22,7 +22,7 @@ def short_numbers(text: str) -> str:
 
 
 def parts(path: str) -> Iterator[tuple[str, list[int]]]:
-    """Each command of M, L, H, V, C, Q, z in either case, with the coordinates of one of it, absolute, in hundredths."""
+    """Each command in either case, with the coordinates of one of it, absolute, in hundredths."""
     x = y = start_x = start_y = 0
     for command, text in re.findall(r"([MLHVCQZmlhvcqz])([^A-Za-z]*)", path):
         values = [round(float(value) * 100) for value in re.findall(r"-?(?:\d+\.?\d*|\.\d+)", text)]
