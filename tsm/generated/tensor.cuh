@@ -100,20 +100,16 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll 1
   for (int s = 0; s < mine; ++s) {
     const ptx::SharedAddress behind = at + stage == end ? begin : at + stage;
-#pragma unroll  // by twos, so that halves of x and y are known even where nvcc does not write out all of it
-    for (int pair = 0; pair < turns; pair += 2) {
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int turn = pair + half;
-        if (turn + 1 < turns) {
-          read(at, turn + 1);
-          if (turn == 0) copy(free);
-        } else {
-          wait();
-          read(s + 1 < mine ? behind : at, 0);  // needed or not: a branch would take moves between registers
-        }
-        multiply_fragments<conjugate, FM, FN>(x[turn % 2], y[turn % 2], sum);
+    for (int turn = 0; turn < turns; ++turn) {
+      if (turn + 1 < turns) {
+        read(at, turn + 1);
+        if (turn == 0) copy(free);
+      } else {
+        wait();
+        read(s + 1 < mine ? behind : at, 0);  // needed or not: a branch would take moves between registers
       }
+      multiply_fragments<conjugate, FM, FN>(x[turn % 2], y[turn % 2], sum);
     }
     free = at;
     at = behind;
