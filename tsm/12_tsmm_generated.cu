@@ -19,11 +19,6 @@ extern __shared__ __align__(16) unsigned char smem[];
 
 namespace gemm::generated {
 
-/// A launch of it.
-template <class T>
-using Tsmm = void(std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* c, std::int64_t ldc, T beta, T* b,
-                  std::int64_t ldb);
-
 /// B = alpha A C + beta B. `per_row` threads have a row of B between them (RowThread), and each thread `unroll` rows at
 /// a time, for which it takes an element of C once. wide: rows of A begin at multiples of 16 bytes (and M is even, of
 /// real numbers), so that they can be loaded 16 bytes at a time. From::shared needs M N elements of dynamic shared
@@ -123,7 +118,7 @@ constexpr generated::Generator generator = {generated::choose_tsmm, generated::t
 
 template <class T>
 gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
-  return generated::launch_rows<generator, generated::Tsmm<T>>(p, stream);
+  return generated::launch_rows<generator>(p, stream);
 }
 
 constexpr gemm::StageInfo info = {
