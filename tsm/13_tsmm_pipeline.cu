@@ -131,25 +131,9 @@ __global__ void __launch_bounds__(threads, resident)
   const std::int64_t ld = rows_b == Rows::flat ? N : ldb;
   const bool adds = !is_zero(beta), stores = W::places.count == 32 || lane < W::places.count,
              has_last = stores && (has_rest || at_n + (W::PN - 1) * along_n < W::units_n);
-  TileStores<T, W, N, PR, along_n, rows_b> to_b{b,
-                                                ld,
-                                                k,
-                                                first,
-                                                step,
-                                                of_a.whole,
-                                                beta,
-                                                adds,
-                                                lane,
-                                                rest_row,
-                                                group,
-                                                at_n,
-                                                stores,
-                                                has_last,
-                                                mine_begin + stages * A.bytes,
-                                                b + first * ld +
-                                                    (W::direct              ? group * ld + at_n * W::unit_n
-                                                     : rows_b == Rows::flat ? lane * W::unit_n
-                                                                            : 0)};
+  TileStores<T, W, N, PR, along_n, rows_b> to_b{b,          ld,   k,      first,    step,
+                                                of_a.whole, beta, adds,   lane,     rest_row,
+                                                group,      at_n, stores, has_last, mine_begin + stages * A.bytes};
   ptx::cp_async_wait<stages - 1>();
   __syncwarp();
   read_x(0, 0);

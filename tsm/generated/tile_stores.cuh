@@ -35,7 +35,8 @@ struct TileStores {
   int lane, rest_row, group, at_n;
   bool stores, has_last;    ///< this lane has units; and a last one
   ptx::SharedAddress kept;  ///< where rows leave from, if that is shared memory
-  T* out;  ///< this lane's first unit of its first row; or its first 16 bytes, if all its warp's rows are one range
+  /// This lane's first unit of its first row; or its first 16 bytes, if all its warp's rows are one range.
+  T* out = b + first * ld + (W::direct ? group * ld + at_n * unit_n : rows_b == Rows::flat ? lane * unit_n : 0);
 
   /// Stores a turn's sums, and those of the rest.
   template <class Tile, class Rest>
