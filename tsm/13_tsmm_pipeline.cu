@@ -84,9 +84,7 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll
     for (int u = 0; u < units; ++u) {
       const bool last = u == units - 1;
-      if constexpr (has_rest) {
-        if (!rest_later) left_over.read(u, units, rest_x_at, rest_y_at);
-      }
+      if (has_rest && !rest_later) left_over.read(u, units, rest_x_at, rest_y_at);
       if (!last) {
         read_x((u + 1) % 2, u + 1);
       } else {
@@ -102,22 +100,14 @@ __global__ void __launch_bounds__(threads, resident)
         const int row = u * unit + v;
         const ptx::SharedAddress y_behind = last && v == unit - 1 ? y_next : y_at + (row + 1) * row_c;
         W::read_c(y[(row + 1) % 2], y_behind);
-        if constexpr (has_rest)
-          W::read_sums_of_c(y_both[0], y_at + row * row_c);
-        else
-          W::read_sums_of_c(y_both[(row + 1) % 2], y_behind);
+        W::read_sums_of_c(y_both[has_rest ? 0 : (row + 1) % 2], has_rest ? y_at + row * row_c : y_behind);
         T column[PR];
 #pragma unroll
         for (int r = 0; r < PR; ++r) column[r] = x[u % 2][r][v];
         const auto sum_of = [&](int j) { return y_both[has_rest ? 0 : row % 2][j]; };
-        if constexpr (products == 3 && has_rest)
-          tile.template add<true>(column, y[row % 2], sum_of, [&] {
-            if (rest_later) left_over.read(u, units, rest_x_at, rest_y_at);
-          });
-        else if constexpr (products == 3)
-          tile.add(column, y[row % 2], sum_of);
-        else
-          tile.add(column, y[row % 2]);
+        tile.template add<has_rest>(column, y[row % 2], sum_of, [&] {
+          if (rest_later) left_over.read(u, units, rest_x_at, rest_y_at);
+        });
       }
       if constexpr (has_rest) left_over.multiply(u, units);
     }
