@@ -37,9 +37,9 @@ __global__ void __launch_bounds__(threads, resident)
   using W = WarpTile<T, N, PR, along_n, products, rows_b, has_rest>;
   constexpr int element = sizeof(T), rows = W::rows, TN = W::TN, row_c = W::row_c, warps = threads / 32;
   constexpr StageLayout A = stage_layout(M, element, rows_a, rows, chunk);
-  constexpr RestLayout rest = rest_layout(W::rest_columns, rows, A.unit, element);
+  constexpr int unit = A.unit;
+  constexpr RestLayout rest = rest_layout(W::rest_columns, rows, unit, element);
   static_assert((A.chunks == 1 || A.chunk % 2 == 0) && rest.parts >= 1);
-  constexpr int unit = A.unit, fmas = M * PR * TN * products;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   // Lanes that are left over do what others do, but for storing: that costs nothing, a branch would.
   const int place = smaller(lane, W::places.count - 1), group = W::places.row(place), at_n = W::places.col(place);
@@ -137,9 +137,10 @@ __global__ void __launch_bounds__(threads, resident)
         prefetch_ends<T, N>(b + (its + row) * ld, ld, row > 0);
     }
     constexpr int chunk_c = A.chunk * unit * row_c, rest_chunk = A.chunk * rest.bytes;  // bytes of C
-    if constexpr (A.chunks == 1 || fmas <= 2048) {
-      tile.begin(-0.0);
-      left_over.begin(-0.0);
+    constexpr bool written_out = A.chunks == 1 || M * PR * TN * products <= 2048;
+    tile.begin(written_out ? -0.0 : 0.0);
+    left_over.begin(written_out ? -0.0 : 0.0);
+    if constexpr (written_out) {
 #pragma unroll
       for (int part = 0; part < A.chunks; ++part) {
         const bool last = part == A.chunks - 1;
@@ -147,8 +148,6 @@ __global__ void __launch_bounds__(threads, resident)
                        last ? y_begin : y_begin + (part + 1) * chunk_c, rest_y_begin + part * rest_chunk);
       }
     } else {
-      tile.begin(0.0);
-      left_over.begin(0.0);
       constexpr int full = A.last == A.chunk ? A.chunks : A.chunks - 1;
       ptx::SharedAddress y_at = y_begin, rest_y_at = rest_y_begin;
 #pragma unroll 1
@@ -179,13 +178,11 @@ namespace generated = gemm::generated;
 
 gemm::JitRequest request(const generated::Form& f) {
   const generated::TsmmPipelineShape s(f.m, f.n, f.is_complex, f.options, f.rows_a, f.rows_b);
-  gemm::JitRequest request = {
-      .kernel = generated::instance("tsmm_pipeline", f.is_complex, f.m, f.n, f.options.unroll, s.along_n, s.products,
-                                    f.rows_a, f.rows_b, f.options.threads, s.layout.chunk, s.stages, s.resident),
-      .headers = gemm::kernel_headers("tsm/13_tsmm_pipeline.cu"),
-      .in_order = true};
-  if (s.rest.columns) request.kernel.insert(request.kernel.size() - 1, ", true");
-  return request;
+  return {.kernel = generated::instance("tsmm_pipeline", f.is_complex, f.m, f.n, f.options.unroll, s.along_n,
+                                        s.products, f.rows_a, f.rows_b, f.options.threads, s.layout.chunk, s.stages,
+                                        s.resident, s.rest.columns > 0),
+          .headers = gemm::kernel_headers("tsm/13_tsmm_pipeline.cu"),
+          .in_order = true};
 }
 
 generated::BlockNeeds needs(const generated::Form& f) {
