@@ -146,7 +146,6 @@ __global__ void __launch_bounds__(threads, resident)
 
 namespace {
 
-using gemm::KernelOptions;
 namespace generated = gemm::generated;
 
 constexpr int MOST_KEPT = 4;  // blocks of an SM that leave partial sums

@@ -1,5 +1,4 @@
-// 13 TSMM pipeline: the pipeline of 10 for B = A C. Rows of A come to shared memory stages ahead, C lies there from the
-// beginning, rows of B are stored from registers.
+// 13 TSMM pipeline: the pipeline of 10 for B = A C. Rows of A come to shared memory stages ahead, where C lies already.
 //
 // Idea      Words in flight take no registers here, either. So a thread can have 8 rows and 8 columns of B, or 4 and 4
 //           of complex numbers: 64 FMAs for 16 words from shared memory. A row of A belongs to one warp, so each warp
@@ -12,15 +11,13 @@
 //           else the loop executes leaves 27 (docs/tsm/probes.md). Three products: 32, counted as four.
 // Number    GB/s, TFLOP/s, and both as a share of the roofline.
 // Map       A warp's lanes form groups, each with its own rows. In a group of g lanes a lane has every g-th unit of 16
-//           bytes of a row. Columns that g does not divide, the rest: each lane has some of one row, for some of its
-//           terms (rest_columns.cuh). Unaligned rows of B leave through shared memory (tile_stores.cuh).
+//           bytes of a row; for the rest of the columns see tsm/generated/rest_columns.cuh. Rows of B leave from
+//           registers, unaligned ones through shared memory (tile_stores.cuh).
 // Page      docs/tsm/13_tsmm_pipeline.md
 // Source    ours.
-#include "tsm/generated/multiply.cuh"
 #include "tsm/generated/rest_columns.cuh"
 #include "tsm/generated/tile_stores.cuh"
 #include "tsm/generated/warp_rows.cuh"
-#include "tsm/generated/warp_tile.cuh"
 
 extern __shared__ __align__(16) unsigned char smem[];  // C, its rest, then stages and kept rows of each warp
 
@@ -35,13 +32,12 @@ __global__ void __launch_bounds__(threads, resident)
     tsmm_pipeline(std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ c,
                   std::int64_t ldc, T beta, T* __restrict__ b, std::int64_t ldb) {
   using W = WarpTile<T, N, PR, along_n, products, rows_b, has_rest>;
-  constexpr int element = sizeof(T), rows = W::rows, TN = W::TN, row_c = W::row_c, warps = threads / 32;
+  constexpr int element = sizeof(T), unit = unit_of(M, element), rows = W::rows, TN = W::TN, row_c = W::row_c;
   constexpr StageLayout A = stage_layout(M, element, rows_a, rows, chunk);
-  constexpr int unit = A.unit;
   constexpr RestLayout rest = rest_layout(W::rest_columns, rows, unit, element);
   static_assert((A.chunks == 1 || A.chunk % 2 == 0) && rest.parts >= 1);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  // Lanes that are left over do what others do, but for storing: that costs nothing, a branch would.
+  // Lanes that are left over do what others do, but for storing: that is free, a branch is not.
   const int place = smaller(lane, W::places.count - 1), group = W::places.row(place), at_n = W::places.col(place);
   const ptx::SharedAddress shared = ptx::kept_shared_address(smem), y_begin = shared + at_n * 16,
                            rest_begin = shared + M * row_c,
@@ -52,10 +48,9 @@ __global__ void __launch_bounds__(threads, resident)
     RestColumns<T, rest, unit>::template store_c<M, threads>(smem + M * row_c, c + along_n * TN, ldc, alpha);
   __syncthreads();
 
-  // Rows go round robin to all warps, one of each block first: where some are left over, all SMs have their
-  // share. All rows exist but of the last turn.
+  // Rows go round robin to all warps, one of each block first. All rows exist but of the last turn.
   const int first = (warp * static_cast<int>(gridDim.x) + static_cast<int>(blockIdx.x)) * rows,
-            step = static_cast<int>(gridDim.x) * (warps * rows);
+            step = static_cast<int>(gridDim.x) * (threads / 32 * rows);
   if (first >= k) return;
   WarpStages<T, M, rows_a, rows, chunk> of_a(a, lda, k, first, step, lane);
 #pragma unroll 1
@@ -75,7 +70,7 @@ __global__ void __launch_bounds__(threads, resident)
   const ptx::SharedAddress rest_y_begin = rest_begin + rest_part * rest.bytes;
   RestColumns<T, rest, unit> left_over;
   left_over.part = rest_part;
-  // The FMAs of a chunk of so many units; y_at, y_next: this one's and the next one's first row of C; its rest.
+  // The FMAs of a chunk. y_at, y_next: its first row of C, and that of the next chunk; rest_y_at: its rest.
   const auto multiply_chunk = [&](int units, ptx::SharedAddress y_at, ptx::SharedAddress y_next,
                                   ptx::SharedAddress rest_y_at) {
     const ptx::SharedAddress rest_x_at = x_at + rest_offset;
@@ -112,10 +107,8 @@ __global__ void __launch_bounds__(threads, resident)
       if constexpr (has_rest) left_over.multiply(u, units);
     }
     if (units % 2 != 0) W::copy(x[0], x[1]);  // the next chunk begins with the first halves
-    if (units * unit % 2 != 0) {
-      W::copy(y[0], y[1]);
-      if constexpr (products == 3 && !has_rest) W::copy(y_both[0], y_both[1]);
-    }
+    if (units * unit % 2 != 0) W::copy(y[0], y[1]);
+    if (units * unit % 2 != 0 && products == 3 && !has_rest) W::copy(y_both[0], y_both[1]);
   };
 
   const std::int64_t ld = rows_b == Rows::flat ? N : ldb;
@@ -131,11 +124,9 @@ __global__ void __launch_bounds__(threads, resident)
   if constexpr (!has_rest) W::read_sums_of_c(y_both[0], y_begin);
 #pragma unroll 1
   for (int turn = 0; turn < of_a.mine; ++turn) {
-    if constexpr (rows_b != Rows::flat) {
-      const std::int64_t its = first + static_cast<std::int64_t>(turn) * step;
-      for (int row = lane; ld > N && row < rows && its + row < k; row += 32)
-        prefetch_ends<T, N>(b + (its + row) * ld, ld, row > 0);
-    }
+    const std::int64_t its = first + static_cast<std::int64_t>(turn) * step;
+    for (int row = lane; ld > N && row < rows && its + row < k; row += 32)
+      prefetch_ends<T, N>(b + (its + row) * ld, ld, row > 0);
     constexpr int chunk_c = A.chunk * unit * row_c, rest_chunk = A.chunk * rest.bytes;  // bytes of C
     constexpr bool written_out = A.chunks == 1 || M * PR * TN * products <= 2048;
     tile.begin(written_out ? -0.0 : 0.0);
@@ -173,7 +164,6 @@ __global__ void __launch_bounds__(threads, resident)
 
 namespace {
 
-using gemm::KernelOptions;
 namespace generated = gemm::generated;
 
 gemm::JitRequest request(const generated::Form& f) {

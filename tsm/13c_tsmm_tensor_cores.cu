@@ -160,7 +160,6 @@ __global__ void __launch_bounds__(threads, resident)
 
 namespace {
 
-using gemm::KernelOptions;
 namespace generated = gemm::generated;
 
 gemm::JitRequest request(const generated::Form& f) {
