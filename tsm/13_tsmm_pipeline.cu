@@ -4,9 +4,8 @@
 //           of complex numbers: 64 FMAs for 16 words from shared memory. A row of A belongs to one warp, so each warp
 //           has stages of its own and waits for no other warp.
 // Base      12_tsmm_generated
-// Change    cp.async replaces the loads to registers of 12, and a thread has several rows. The loop has little but FMAs
-//           and loads, because an address is a register plus a constant. Complex numbers take three products of real
-//           ones, or four.
+// Change    cp.async replaces the loads to registers of 12. The loop has little but FMAs and loads, because an address
+//           is a register plus a constant. Complex numbers take three products of real ones, or four.
 // Limit     Narrow C: the bandwidth of reading and writing at once, 3.9 TB/s. Wide C: the FP64 cores, 33 TFLOP/s; what
 //           else the loop executes leaves 27 (docs/tsm/probes.md). Three products: 32, counted as four.
 // Number    GB/s, TFLOP/s, and both as a share of the roofline.
@@ -35,7 +34,6 @@ __global__ void __launch_bounds__(threads, resident)
   constexpr int element = sizeof(T), unit = unit_of(M, element), rows = W::rows, TN = W::TN, row_c = W::row_c;
   constexpr StageLayout A = stage_layout(M, element, rows_a, rows, chunk);
   constexpr RestLayout rest = rest_layout(W::rest_columns, rows, unit, element);
-  static_assert((A.chunks == 1 || A.chunk % 2 == 0) && rest.parts >= 1);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   // Lanes that are left over do what others do, but for storing: that is free, a branch is not.
   const int place = smaller(lane, W::places.count - 1), group = W::places.row(place), at_n = W::places.col(place);
@@ -61,12 +59,11 @@ __global__ void __launch_bounds__(threads, resident)
   alignas(16) T x[2][PR][unit], y[2][TN];
   alignas(16) double y_both[2][TN];  // of three products
   Tile<T, PR, TN, false, products> tile;
-  const int x_offset = group * A.stride;
+  const int x_offset = group * A.stride, rest_row = lane % rest.slots, rest_part = lane / rest.slots,
+            rest_offset = smaller(rest_row, rows - 1) * A.stride + rest_part * (unit * element) - x_offset;
   ptx::SharedAddress x_at = mine_begin + x_offset;
   const ptx::SharedAddress x_end = x_at + stages * A.bytes;
   const auto read_x = [&](int half, int u) { W::read_a(x[half], x_at + u * (unit * element), W::groups * A.stride); };
-  const int rest_row = lane % rest.slots, rest_part = lane / rest.slots,
-            rest_offset = smaller(rest_row, rows - 1) * A.stride + rest_part * (unit * element) - x_offset;
   const ptx::SharedAddress rest_y_begin = rest_begin + rest_part * rest.bytes;
   RestColumns<T, rest, unit> left_over;
   left_over.part = rest_part;

@@ -59,6 +59,7 @@ template <class T, RestLayout rest, int unit>
 struct RestColumns {
   static constexpr RestLayout layout = rest;
   static constexpr int element = sizeof(T), columns = rest.columns > 0 ? rest.columns : 1;
+  static_assert(rest.parts >= 1);
 
   int part;  ///< lane / slots
   alignas(16) T x[unit], y[columns * unit];

@@ -127,6 +127,7 @@ struct WarpCopies {
 template <class T, int M, Rows how, int rows, int chunk>
 struct WarpStages {
   static constexpr StageLayout layout = stage_layout(M, sizeof(T), how, rows, chunk);
+  static_assert(layout.chunks == 1 || layout.chunk % 2 == 0);
 
   const T* a;
   std::int64_t k;
