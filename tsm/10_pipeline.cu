@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(threads, resident)
 
 #ifndef __CUDACC_RTC__  // what is compiled at run time ends here
 
-#include "tsm/generated/pipeline_model.hpp"
+#include "tsm/generated/pipeline_launch.hpp"
 #include "tsm/jit_launch.hpp"
 
 namespace {

@@ -112,8 +112,8 @@ __global__ void __launch_bounds__(threads, resident)
   const bool adds = !is_zero(beta), stores = W::places.count == 32 || lane < W::places.count,
              has_last = stores && (has_rest || at_n + (W::PN - 1) * along_n < W::units_n);
   TileStores<T, W, N, PR, along_n, rows_b> to_b{b,          ld,   k,      first,    step,
-                                                of_a.whole, beta, adds,   lane,     rest_row,
-                                                group,      at_n, stores, has_last, mine_begin + stages * A.bytes};
+                                                of_a.whole, beta, lane,   rest_row, group,
+                                                at_n,       adds, stores, has_last, mine_begin + stages * A.bytes};
   ptx::cp_async_wait<stages - 1>();
   __syncwarp();
   read_x(0, 0);

@@ -68,8 +68,7 @@ struct Plan {
 inline Plan make_plan(const Generator& generator, Form form) {
   form.options = generator.choose(form.m, form.n, form.is_complex, form.options);
   if (form.few_terms && form.options.products == 3) form.options.products = 4;
-  Plan plan;
-  plan.options = form.options;
+  Plan plan{.options = form.options};
   if (std::string why = generator.refusal(form.m, form.n, form.is_complex, form.options); !why.empty()) {
     plan.status = Status::unsupported(why);
     return plan;
@@ -114,13 +113,6 @@ Form form_of(const TsmmProblem<T>& p) {
           .options = p.kernel};
 }
 
-/// TSMTTSM's kernels whose blocks leave partial sums, and TSMM's.
-template <class T>
-using KernelOfSums = void(std::int64_t k, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* partial);
-template <class T>
-using KernelOfRows = void(std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* c, std::int64_t ldc, T beta,
-                          T* b, std::int64_t ldb);
-
 /// TSMTTSM by a kernel whose blocks leave partial sums in the workspace, which a second one adds up in order.
 template <const Generator& generator, class T>
 Status launch_in_order(const TsmttsmProblem<T>& p, const Form& form, cudaStream_t stream) {
@@ -129,8 +121,8 @@ Status launch_in_order(const TsmttsmProblem<T>& p, const Form& form, cudaStream_
   if (!plan.status) return plan.status;
   const LaunchShape shape = plan.shape(p.depth(), stream);
   T* const partial = static_cast<T*>(p.workspace);
-  const Status multiplied =
-      JitCall<KernelOfSums<T>>::launch(*plan.kernel, shape, p.depth(), p.a, p.lda, p.b, p.ldb, partial);
+  const Status multiplied = JitCall<void(std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*)>::launch(
+      *plan.kernel, shape, p.depth(), p.a, p.lda, p.b, p.ldb, partial);
   if (!multiplied) return multiplied;
   return launch_combine<T>(p, partial, static_cast<int>(shape.grid.x), stream);
 }
@@ -150,8 +142,8 @@ Status launch_rows(const TsmmProblem<T>& p, cudaStream_t stream) {
   if (p.depth() == 0) return launch_scale_rows(p, stream);
   const Plan& plan = plan_for<generator>(form_of(p));
   if (!plan.status) return plan.status;
-  return JitCall<KernelOfRows<T>>::launch(*plan.kernel, plan.shape(p.k, stream), p.k, p.alpha, p.a, p.lda, p.c, p.ldc,
-                                          p.beta, p.b, p.ldb);
+  return JitCall<void(std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, T*, std::int64_t)>::launch(
+      *plan.kernel, plan.shape(p.k, stream), p.k, p.alpha, p.a, p.lda, p.c, p.ldc, p.beta, p.b, p.ldb);
 }
 
 /// What the registration of such a stage says; its requests are for rows without padding.

@@ -18,8 +18,7 @@ __host__ __device__ constexpr int bytes_of_tensor_stage(int m, int n, int elemen
     const int chunk = rows / 4 * width * element_bytes;
     return 3 * chunk_stride(chunk, 4 * element_bytes) + chunk;
   };
-  const int of_a = of(m), of_b = of(n);
-  return ceil_div(of_a > of_b ? of_a : of_b, 128) * 128;
+  return ceil_div(of(m > n ? m : n), 128) * 128;
 }
 /// Bytes of C: fragments of 4 x 8, as far as it reaches into them.
 __host__ __device__ constexpr int bytes_of_c_fragments(int m, int n, int element_bytes) {
@@ -31,12 +30,11 @@ __host__ __device__ constexpr int bytes_of_c_fragments(int m, int n, int element
 template <class T, int N, int PR, Rows rows_b, bool alone, class FromA>
 struct FragmentRows {
   static constexpr int element = sizeof(T), parts = parts_of<T>, rows = 16 * PR, FN = ceil_div(N, 8);
-  /// Whether rows leave from registers, 64 bytes of four lanes at a time: real ones if these are whole sectors of 32
-  /// bytes, complex ones if that is so in rows without padding, or if a warp is alone, where nobody works while it
-  /// stores twice.
-  static constexpr bool sectors = N * element % 32 == 0, direct = parts == 1
-                                                                      ? rows_b != Rows::any && sectors
-                                                                      : alone || (rows_b == Rows::flat && sectors);
+  /// Whether rows leave from registers, 64 bytes of four lanes at a time: if these are whole sectors of 32 bytes, and
+  /// complex rows have no padding; or complex ones if a warp is alone, since nobody works then while it stores twice.
+  static constexpr bool direct =
+      (parts == 2 && alone) ||
+      (N * element % 32 == 0 && (rows_b == Rows::flat || (parts == 1 && rows_b == Rows::wide)));
   /// A lane has columns 2t and 2t + 1 of a fragment. Which columns of C these are is free: two neighbours of double, if
   /// they leave together; else t and t + 4, so that lanes side by side have results side by side.
   static constexpr bool neighbours = parts == 1 && direct;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -111,9 +110,6 @@ inline std::string refusal_of_pipeline(int m, int n, bool is_complex, const Kern
 inline std::string pipeline_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
   return refusal_of_pipeline(m, n, is_complex, o, false);
 }
-inline std::string pipeline_gram_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
-  return refusal_of_pipeline(m, n, is_complex, o, true);
-}
 
 /// An SM's cycles for a row of K.
 inline double pipeline_cycles(int m, int n, bool is_complex, const KernelOptions& o) {
@@ -136,14 +132,6 @@ inline double pipeline_cycles(int m, int n, bool is_complex, const KernelOptions
   const double uneven = ceil_div(o.threads, 128) * 128.0 / o.threads;
   const double schedulers = uneven * warps * (fmas * fma_and_yield + (loads + others) * other_cycles) / 4;
   return std::max({memory, schedulers, l1}) + 0.1 * (schedulers + l1);
-}
-
-/// Where K is small: of how many stages a block has the rows, at least. Its first stages are in flight at the same time,
-/// so while one takes less to multiply than to arrive, more of them cost nothing, and fewer blocks leave fewer partial
-/// sums.
-inline int least_stages(double cycles_of_row, int rows) {
-  constexpr double latency = 660;  // cycles of a round trip to device memory (docs/tsm/probes.md)
-  return std::clamp(static_cast<int>(std::ceil(latency / (cycles_of_row * rows))), 1, pipeline_stages - 1);
 }
 
 /// Visits kernels with the options that are asked for and all values of the others; but only an exhaustive search tries
@@ -186,14 +174,6 @@ void each_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Se
 
 inline KernelOptions choose_pipeline(int m, int n, bool is_complex, const KernelOptions& asked) {
   return least_of([&](auto visit) { each_pipeline(m, n, is_complex, asked, Search::promising, visit); });
-}
-/// B is A: rows of one matrix are copied, so a stage has more of them.
-inline KernelOptions choose_pipeline_gram(int m, int n, bool is_complex, const KernelOptions& asked) {
-  KernelOptions o = choose_pipeline(m, n, is_complex, asked);
-  if (asked.unroll) return o;
-  o.unroll = 0;
-  o.unroll = PipelineShape(m, n, is_complex, o, true).turns;
-  return o;
 }
 inline std::vector<Candidate> pipeline_candidates(int m, int n, bool is_complex, const KernelOptions& asked,
                                                   Search search) {

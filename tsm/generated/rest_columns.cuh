@@ -57,7 +57,6 @@ __device__ inline double2 of_lane_xor(double2 x, int lanes) {
 /// each unit's FMAs. What is loaded ahead of these is wanted behind them, so one set of it is enough.
 template <class T, RestLayout rest, int unit>
 struct RestColumns {
-  static constexpr RestLayout layout = rest;
   static constexpr int element = sizeof(T), columns = rest.columns > 0 ? rest.columns : 1;
   static_assert(rest.parts >= 1);
 

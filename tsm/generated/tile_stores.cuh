@@ -31,10 +31,9 @@ struct TileStores {
   std::int64_t ld, k;
   int first, step, whole;  ///< whole: turns all of whose rows exist
   T beta;
-  bool adds;
   int lane, rest_row, group, at_n;
-  bool stores, has_last;    ///< this lane has units; and a last one
-  ptx::SharedAddress kept;  ///< where rows leave from, if that is shared memory
+  bool adds, stores, has_last;  ///< beta B; and whether this lane has units, and a last one
+  ptx::SharedAddress kept;      ///< where rows leave from, if that is shared memory
   /// This lane's first unit of its first row; or its first 16 bytes, if all its warp's rows are one range.
   T* out = b + first * ld + (W::direct ? group * ld + at_n * unit_n : rows_b == Rows::flat ? lane * unit_n : 0);
 
@@ -59,7 +58,7 @@ struct TileStores {
         if constexpr (has_rest) {
           T* const to = out + rest_to(ld);
 #pragma unroll
-          for (int col = 0; col < Rest::layout.columns; col += unit_n) {
+          for (int col = 0; col < W::rest_columns; col += unit_n) {
             if (lane < rows) store_unit(to + col, &rest.sum[col][0][0]);
           }
         }
@@ -85,7 +84,7 @@ struct TileStores {
           T* const to = out + rest_to(ld);
           const bool exists = lane < rows && first + static_cast<std::int64_t>(turn) * step + lane < k;
 #pragma unroll
-          for (int col = 0; col < Rest::layout.columns; col += unit_n) {
+          for (int col = 0; col < W::rest_columns; col += unit_n) {
             if (exists) {
 #pragma unroll
               for (int v = 0; v < unit_n; ++v) {
@@ -118,7 +117,7 @@ struct TileStores {
           const int row = lane - begin * groups;
           if (lane < rows && row >= 0 && row < together * groups) {
 #pragma unroll
-            for (int col = 0; col < Rest::layout.columns; ++col)
+            for (int col = 0; col < W::rest_columns; ++col)
               ptx::store_shared(kept + (row * N + along_n * TN + col) * element, rest.sum[col][0][0]);
           }
         }
