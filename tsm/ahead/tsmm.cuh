@@ -1,4 +1,4 @@
-// TSMM for any M and N up to 64, compiled ahead of time: as stage 13c's kernel (tsm/generated/tensor_tsmm.cuh), but only the
+// TSMM for any M and N up to 64, compiled ahead of time: as stage 13c's kernel (tsm/13c_tsmm_tensor_cores.cu), but only the
 // number of fragments across N is a constant. Rows of B leave through shared memory, where rows of A have been.
 #pragma once
 
