@@ -130,6 +130,21 @@ int staged_gemm_ztsmm(staged_gemm_stream stream, int m, int n, int64_t k, const 
                                   *complex(beta), complex(b), ldb));
 }
 
+size_t staged_gemm_cholesky_qr2_workspace(int type, int n) {
+  return is_type(type) ? tall_skinny::cholesky_qr2_workspace(n, type_of(type)) : 0;
+}
+
+int staged_gemm_dcholesky_qr2(staged_gemm_stream stream, int n, int64_t k, double* x, int64_t ldx, double* r,
+                              int64_t ldr, int* method, void* workspace, size_t workspace_bytes) {
+  return answer(tall_skinny::cholesky_qr2(stream_of(stream), n, k, x, ldx, r, ldr, method, workspace, workspace_bytes));
+}
+
+int staged_gemm_zcholesky_qr2(staged_gemm_stream stream, int n, int64_t k, void* x, int64_t ldx, void* r, int64_t ldr,
+                              int* method, void* workspace, size_t workspace_bytes) {
+  return answer(tall_skinny::cholesky_qr2(stream_of(stream), n, k, complex(x), ldx, complex(r), ldr, method, workspace,
+                                          workspace_bytes));
+}
+
 int staged_gemm_prepare_tsmttsm(int type, int m, int n, const void* a, int64_t lda, const void* b, int64_t ldb,
                                 int conjugate) {
   if (!is_type(type)) return invalid(no_type);

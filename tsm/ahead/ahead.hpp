@@ -30,7 +30,7 @@ struct Exact {
   std::int64_t m = 0, n = 0;
   bool conjugate = false;
   int rows_x = 0, rows_tall = 0;
-  bool gram = false;
+  bool gram = false, in_place = false;
 
   auto operator<=>(const Exact&) const = default;
 };
