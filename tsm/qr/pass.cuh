@@ -135,7 +135,7 @@ struct GramOfRows {
 #pragma unroll 2
     for (int row = 4 * slice; row < number; row += 4 * slices) {
       const T* const its = rows + (row + t) * stride;
-      generated::Operand<T> x[2];
+      generated::Operand<T> x[2] = {};
 #pragma unroll
       for (int u = 0; u < most; ++u) {
         if (u >= count) continue;
@@ -164,8 +164,9 @@ struct GramOfRows {
 /// Divides all rows of X by the factors, and stores them in X, or the sums of their Gram matrix over the rows of each block
 /// and slice in `partial`. Not, if this is another method's; 0: in any case.
 template <class T, int FN, bool stores>
-__global__ void __launch_bounds__(pass_threads, FN * parts_of<T> > 12 ? 1 : 2) pass(const PassShape shape, std::int64_t k, T* x, std::int64_t ldx,
-                                                        const T* factors, T* partial, int level, const int* method) {
+__global__ void __launch_bounds__(pass_threads, FN* parts_of<T> > 12 ? 1 : 2)
+    pass(const PassShape shape, std::int64_t k, T* x, std::int64_t ldx, const T* factors, T* partial, int level,
+         const int* method) {
   constexpr int element = sizeof(T);
   if (level != 0 && *method != level) return;
   const int n = shape.n, stride = shape.stride, rows = shape.rows(), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
