@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "common/problem/kernel_options.hpp"
@@ -99,9 +100,8 @@ inline double tensor_cycles(int m, int n, bool is_complex, const KernelOptions& 
   return std::max({memory, tensor, l1, slots}) + 0.1 * (tensor + l1 + slots);
 }
 
-/// A factor for kernels that want more registers than there are: nvcc does with some less.
-inline double crowding(int registers, int threads) {
-  constexpr int spared = 24;
+/// A factor for kernels that want more registers than there are: nvcc does with some less, `spared`.
+inline double crowding(int registers, int threads, int spared = 24) {
   const int there = std::min(most_registers, registers_of_sm / threads / 8 * 8);
   return registers <= there ? 1 : registers - spared <= there ? 1.02 : too_many_registers;
 }
@@ -110,7 +110,12 @@ inline double crowding(int registers, int threads) {
 template <class Visit>
 void each_tensor(int m, int n, bool is_complex, const KernelOptions& asked, Search search, Visit visit,
                  bool gram = false) {
-  static constexpr int blocks[] = {128, 256, 384}, turns[] = {0, 2, 4, 8};
+  static constexpr int turns[] = {0, 2, 4, 8};
+  // Of a Gram matrix, the number of warps that C's upper half takes is rarely a power of two, and four Tensor Cores are
+  // to have the same work.
+  static constexpr int of_product[] = {128, 256, 384}, of_gram[] = {128, 192, 256, 320, 384, 448, 512, 576, 640};
+  const std::span<const int> blocks = gram && is_complex ? std::span<const int>(of_gram) : of_product;
+  const int spared = gram && is_complex ? 0 : 24;  // 16 x 16 elements a warp, in 640 threads, have variables in memory
   KernelOptions o = asked;
   if (!o.transposed) o.transposed = true;
   if (!o.leapfrog) o.leapfrog = false;
@@ -130,7 +135,8 @@ void each_tensor(int m, int n, bool is_complex, const KernelOptions& asked, Sear
           const TensorShape s(m, n, is_complex, o, gram);
           const bool works = refusal_of_tensor(m, n, is_complex, o, gram).empty();
           o.unroll = s.turns;
-          visit(o, works ? tensor_cycles(m, n, is_complex, o, gram) * crowding(s.registers(), o.threads) : impossible);
+          visit(o, works ? tensor_cycles(m, n, is_complex, o, gram) * crowding(s.registers(), o.threads, spared)
+                         : impossible);
         }
       }
     }
