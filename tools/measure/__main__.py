@@ -18,6 +18,7 @@ PROGRAMS = {
     "programs": ("tools.measure.programs", "what ./lab emulate says of the programs in tests/programs"),
     "sanitizers": ("tools.measure.sanitizers", "everything under compute-sanitizer"),
     "scoreboards": ("tools.measure.scoreboards", "when a kernel's hot loop waits, from its machine code"),
+    "qr": ("tools.measure.qr", "Cholesky QR 2 by the installed library, beside its least time and cuSOLVER"),
     "strides": ("tools.measure.strides", "tall & skinny products of padded rows, by the installed library"),
     "tune": ("tools.tune.sgemm", "the search behind stage 16"),
     "blockings": ("tools.tune.blockings", "the grid of blockings around tensorcore/12"),
