@@ -65,6 +65,30 @@ Status tsmttsm(cudaStream_t stream, int m, int n, std::int64_t k, Complex alpha,
                const Complex* b, std::int64_t ldb, Complex beta, Complex* c, std::int64_t ldc, bool conjugate,
                void* workspace, std::size_t workspace_bytes) noexcept;
 
+/// Some columns of a tall matrix that lies in several places: [X R P] is three blocks.
+template <class T>
+struct Block {
+  const T* data;
+  std::int64_t ld;
+  int columns;
+};
+inline constexpr int most_blocks = 4;
+
+/// The same product where A and B are lists of blocks, with k rows each, and C is one matrix. The blocks are multiplied
+/// pair by pair, and are read as often. If both lists are the same, with beta = 0 and (conjugated) alpha real, C is the
+/// blocks' Gram matrix: pairs below its diagonal are copied from above. Workspace and errors as above; nothing is enqueued
+/// if one of the blocks is wrong. The workspace is 0 bytes for blocks that are refused.
+std::size_t tsmttsm_workspace(const Block<double>* a, int blocks_a, const Block<double>* b, int blocks_b,
+                              std::int64_t k) noexcept;
+std::size_t tsmttsm_workspace(const Block<Complex>* a, int blocks_a, const Block<Complex>* b, int blocks_b,
+                              std::int64_t k) noexcept;
+Status tsmttsm(cudaStream_t stream, std::int64_t k, double alpha, const Block<double>* a, int blocks_a,
+               const Block<double>* b, int blocks_b, double beta, double* c, std::int64_t ldc, bool conjugate,
+               void* workspace, std::size_t workspace_bytes) noexcept;
+Status tsmttsm(cudaStream_t stream, std::int64_t k, Complex alpha, const Block<Complex>* a, int blocks_a,
+               const Block<Complex>* b, int blocks_b, Complex beta, Complex* c, std::int64_t ldc, bool conjugate,
+               void* workspace, std::size_t workspace_bytes) noexcept;
+
 /// B = alpha * A * C + beta * B. A is k x m (lda >= m), C is m x n (ldc >= n), B is k x n (ldb >= n), row-major. B may be
 /// A: the same pointer, and the same stride, which is at least m and n. The first n columns are then replaced. B must not
 /// overlap A or C in any other way, which isn't checked. With beta = 0 B is not read, and with alpha = 0, or m = 0, neither

@@ -52,6 +52,22 @@ int staged_gemm_ztsmttsm(staged_gemm_stream stream, int conjugate, int m, int n,
                          const void* a, int64_t lda, const void* b, int64_t ldb, const void* beta, void* c, int64_t ldc,
                          void* workspace, size_t workspace_bytes);
 
+/* The same where A and B are lists of up to four blocks of k rows each, such as [X R P]^T [X R P]. If both lists are the
+ * same, C is a Gram matrix, and what is below its diagonal is copied (with beta 0, and alpha real). */
+typedef struct staged_gemm_block {
+  const void* data;
+  int64_t ld;
+  int columns;
+} staged_gemm_block;
+size_t staged_gemm_tsmttsm_blocks_workspace(int type, const staged_gemm_block* a, int blocks_a,
+                                            const staged_gemm_block* b, int blocks_b, int64_t k);
+int staged_gemm_dtsmttsm_blocks(staged_gemm_stream stream, int64_t k, double alpha, const staged_gemm_block* a,
+                                int blocks_a, const staged_gemm_block* b, int blocks_b, double beta, double* c,
+                                int64_t ldc, void* workspace, size_t workspace_bytes);
+int staged_gemm_ztsmttsm_blocks(staged_gemm_stream stream, int conjugate, int64_t k, const void* alpha,
+                                const staged_gemm_block* a, int blocks_a, const staged_gemm_block* b, int blocks_b,
+                                const void* beta, void* c, int64_t ldc, void* workspace, size_t workspace_bytes);
+
 /* B = alpha A C + beta B. A is k x m, C is m x n, B is k x n, row-major. B may be A, with the same stride. */
 int staged_gemm_dtsmm(staged_gemm_stream stream, int m, int n, int64_t k, double alpha, const double* a, int64_t lda,
                       const double* c, int64_t ldc, double beta, double* b, int64_t ldb);

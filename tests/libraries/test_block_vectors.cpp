@@ -11,6 +11,7 @@
 
 #include "common/backend/counts.hpp"
 #include "common/backend/device_memory.hpp"
+#include "common/kernel/launch_log.hpp"
 #include "common/problem/registry.hpp"
 #include "tests/device_test.hpp"
 #include "tsm/tall_skinny.hpp"
@@ -153,6 +154,107 @@ TEST_F(BlockVectors, ThreadsOfOneRowRace) {
   p.kernel.threads_per_row = 3;
   const Observation seen = observe([&] { EXPECT_TRUE(stage->launch(p, nullptr)); });
   EXPECT_FALSE(seen.defects.empty());
+}
+
+// ---- lists of blocks
+
+template <class T>
+struct BlockOnDevice {
+  int columns, ld;
+  std::vector<T> host;
+  DeviceArray<T> memory;
+
+  BlockOnDevice(int columns, int ld, std::int64_t k, std::size_t seed) : columns(columns), ld(ld) {
+    host.resize(static_cast<std::size_t>(k * ld));
+    for (std::size_t i = 0; i < host.size(); ++i) host[i] = whole_number<T>(seed + i * (seed + 2));
+    memory = on_device(host);
+  }
+};
+
+/// Of all blocks, with whole numbers; C has one column more. Returns how many kernels were launched.
+template <class T>
+std::size_t expect_product_of(const std::vector<const BlockOnDevice<T>*>& a,
+                              const std::vector<const BlockOnDevice<T>*>& b, T alpha, T beta, bool conjugate) {
+  constexpr std::int64_t k = 130;
+  std::vector<tall_skinny::Block<T>> lists[2];
+  std::vector<std::pair<const BlockOnDevice<T>*, int>> columns[2];
+  for (const int side : {0, 1}) {
+    for (const BlockOnDevice<T>* const block : side == 0 ? a : b) {
+      lists[side].push_back({block->memory.data(), block->ld, block->columns});
+      for (int col = 0; col < block->columns; ++col) columns[side].emplace_back(block, col);
+    }
+  }
+  const std::size_t ldc = columns[1].size() + 1;
+  std::vector<T> right(columns[0].size() * ldc, T(7));
+  for (std::size_t i = 0; i < columns[0].size(); ++i) {
+    for (std::size_t j = 0; j + 1 < ldc; ++j) {
+      T sum{};
+      for (std::int64_t row = 0; row < k; ++row) {
+        const auto word = [&](const auto& column) {
+          return column.first->host[static_cast<std::size_t>(row * column.first->ld + column.second)];
+        };
+        const T left = word(columns[0][i]);
+        sum += (conjugate ? conjugate_of(left) : left) * word(columns[1][j]);
+      }
+      right[i * ldc + j] = alpha * sum + beta * T(7);
+    }
+  }
+  const DeviceArray<T> c = on_device(std::vector<T>(right.size(), T(7)));
+  const int counts[2] = {static_cast<int>(a.size()), static_cast<int>(b.size())};
+  const std::size_t bytes = tall_skinny::tsmttsm_workspace(lists[0].data(), counts[0], lists[1].data(), counts[1], k);
+  const DeviceArray<unsigned char> workspace(bytes);
+  const auto multiply = [&] {
+    return tall_skinny::tsmttsm(nullptr, k, alpha, lists[0].data(), counts[0], lists[1].data(), counts[1], beta,
+                                c.data(), static_cast<std::int64_t>(ldc), conjugate, workspace.data(), bytes);
+  };
+  expect_clean(multiply);
+  EXPECT_EQ(c.to_host(), right);
+  std::vector<LaunchRecord> launches;
+  const LaunchLogScope log(launches);
+  EXPECT_TRUE(multiply());
+  return launches.size() / 2;  // each is first tried
+}
+
+template <class T>
+void expect_products_of_lists(T alpha) {
+  constexpr std::int64_t k = 130;
+  const BlockOnDevice<T> x(5, 5, k, 0), r(3, 9, k, 1), p(8, 8, k, 2), q(1, 1, k, 3);
+  const std::size_t all = expect_product_of<T>({&x, &r, &p}, {&r, &x, &p}, alpha, T(0), true);
+  const std::size_t symmetric = expect_product_of<T>({&x, &r, &p}, {&x, &r, &p}, T(2), T(0), true);
+  EXPECT_LT(symmetric, all);
+  expect_product_of<T>({&x, &r, &p}, {&x, &r, &p}, alpha, T(0), false);
+  expect_product_of<T>({&x, &r, &p}, {&x, &r, &p}, alpha, T(0), true);
+  expect_product_of<T>({&x, &r}, {&x, &r}, T(1), T(-3), true);
+  expect_product_of<T>({&q}, {&x, &r, &p, &q}, alpha, T(1), true);
+}
+
+TEST_F(BlockVectors, ListsOfDouble) {
+  expect_products_of_lists<double>(3);
+}
+TEST_F(BlockVectors, ListsOfComplex) {
+  expect_products_of_lists<Complex>({1, 2});
+}
+
+TEST_F(BlockVectors, ListsAreRefusedAsAWhole) {
+  const DeviceArray<double> x(100);
+  const DeviceArray<double> c = on_device(std::vector<double>(64, 3));
+  tall_skinny::Block<double> list[5] = {{x.data(), 4, 4}, {x.data(), 4, 4}, {x.data(), 4, 4}, {}, {}};
+  const std::size_t bytes = tall_skinny::tsmttsm_workspace(list, 2, list, 2, 10);
+  const DeviceArray<unsigned char> workspace(bytes);
+  const auto code = [&](const tall_skinny::Block<double>* a, int count, std::int64_t ldc, std::size_t given) {
+    return tall_skinny::tsmttsm(nullptr, 10, 1, a, count, list, 2, 0, c.data(), ldc, false, workspace.data(), given)
+        .code;
+  };
+  EXPECT_EQ(code(list, 5, 8, bytes), Code::invalid);
+  EXPECT_EQ(code(list, -1, 8, bytes), Code::invalid);
+  EXPECT_EQ(code(nullptr, 2, 8, bytes), Code::invalid);
+  EXPECT_EQ(code(list, 2, 7, bytes), Code::invalid);
+  EXPECT_EQ(code(list, 2, 8, bytes - 1), Code::invalid);
+  list[1].data = nullptr;
+  EXPECT_EQ(code(list, 2, 8, bytes), Code::invalid);
+  list[1] = {x.data(), 4, -4};
+  EXPECT_EQ(code(list, 2, 8, bytes), Code::invalid);
+  EXPECT_EQ(c.to_host(), std::vector<double>(64, 3));
 }
 
 // ---- Cholesky QR 2

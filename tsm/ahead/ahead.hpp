@@ -36,6 +36,14 @@ struct Exact {
 };
 Exact exact_of(const Problem& problem);
 
+/// Where the blocks of a Gram matrix end, its rows' and its columns'.
+struct BlockEnds {
+  int count = 0, end[4] = {};
+};
+/// Blocks below C's diagonal become those above it, transposed, and conjugated if so.
+Status mirror_blocks(const BlockEnds& ends, bool conjugate, double* c, std::int64_t ldc, cudaStream_t stream);
+Status mirror_blocks(const BlockEnds& ends, bool conjugate, double2* c, std::int64_t ldc, cudaStream_t stream);
+
 // ---- for the files with the kernels, one for each product and type
 
 Status launch(const TsmttsmProblem<double>& problem, cudaStream_t stream);
