@@ -55,7 +55,7 @@ constexpr gemm::StageInfo info = {
     .accuracy = gemm::Accuracy::fp64,
     .min_compute_capability = 80,
     .launch = {launch<double>, launch<double2>},
-    .generated = generated::kernels_of<generator, true>(),
+    .generated = generated::kernels_of<generator>(),
 };
 const gemm::Registration registration{__FILE__, info};
 

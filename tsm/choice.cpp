@@ -44,6 +44,11 @@ bool is_padded(const Problem& p) {
   return p.op == Operation::tsmm && (p.ldout != p.n || reinterpret_cast<std::uintptr_t>(p.out) % 16 != 0);
 }
 
+// Why these: is_in_place(), choice.hpp.
+bool allows_in_place(const Stage& stage) {
+  return stage.id == "tsm/13_tsmm_pipeline" || stage.id == "tsm/13c_tsmm_tensor_cores";
+}
+
 // For padded rows of TSMM's B, on any GPU (docs/tsm/strides.log.md). They leave the last stage through shared memory,
 // which keeps a warp busy: many warps with 16 rows each are better than a few with more. Where C is narrow there is
 // little to multiply, and a thread of the first stage stores what it has.
@@ -218,7 +223,7 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
     return choice;
   }
   const auto take = [&](const Stage& stage, const KernelOptions& options) {
-    if (side.in_place && !stage.generated.in_place) {
+    if (side.in_place && !allows_in_place(stage)) {
       if (choice.reason.empty()) choice.reason = "stage " + stage.id + " can't have B in A's place";
       return false;
     }

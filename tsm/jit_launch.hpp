@@ -146,8 +146,8 @@ Status launch_rows(const TsmmProblem<T>& p, cudaStream_t stream) {
                                  p.b, p.ldb);
 }
 
-/// What the registration of such a stage says; its requests are for rows without padding. in_place: of TSMM.
-template <const Generator& generator, bool in_place = false>
+/// What the registration of such a stage says; its requests are for rows without padding.
+template <const Generator& generator>
 constexpr GeneratedKernels kernels_of() {
   return {.choose = generator.choose,
           .refusal = generator.refusal,
@@ -157,8 +157,7 @@ constexpr GeneratedKernels kernels_of() {
                 return generator.request(
                     {.m = m, .n = n, .is_complex = is_complex, .conjugate = conjugate, .options = complete});
               },
-          .find = find_kernel,
-          .in_place = in_place};
+          .find = find_kernel};
 }
 
 /// An argument of a template, as it is written.

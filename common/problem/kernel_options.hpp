@@ -90,9 +90,6 @@ struct GeneratedKernels {
   std::pair<std::string, KernelOptions> (*chosen)(int m, int n, std::int64_t k, bool padded, bool is_complex,
                                                   const KernelOptions& asked) = nullptr;
 
-  /// Of TSMM: B may be A, because a row belongs to one warp, which has copied it to shared memory before it stores it.
-  bool in_place = false;
-
   explicit operator bool() const { return choose != nullptr; }
 };
 
