@@ -1,4 +1,4 @@
-"""Cholesky QR 2 (./lab measure qr)."""
+"""Cholesky QR 2 (./lab measure qr), and an eigensolver (./lab measure lobpcg)."""
 
 from tools.pages.blocks.strides import TYPES
 from tools.pages.data import Data, NotMeasured
@@ -26,4 +26,29 @@ def block_qr(_: Data) -> list[str]:
         "",
         f"{found['device']}, driver {found['driver']}, commit {found['commit']}, command `{found['command']}`.",
         f"In the same run: {read:,.0f} GB/s read, {both:,.0f} GB/s read and written.",
+    ]
+
+
+def block_lobpcg(_: Data) -> list[str]:
+    """An iteration's time with our products and with cuBLAS's."""
+    if not (found := read_json_if_there(SINCE / "lobpcg.json") or read_json_if_there(GPU / "lobpcg.json")):
+        raise NotMeasured("")
+    gb = found["gb_an_iteration"]
+    rows = [
+        [
+            its["products"],
+            f"{its['ms']:.1f}",
+            f"{its['host_ms']:.1f}",
+            f"{gb / its['ms']:.2f}",
+            f"{its['not_orthonormal']:.0e}",
+        ]
+        for its in found["runs"]
+    ]
+    ours, theirs = (its["ms"] for its in found["runs"])
+    return [
+        *table(["products by", "ms an iteration", "of it on the host", "TB/s", "XᵀX - I"], rows, left=["products by"]),
+        "",
+        f"{found['rows']:,} rows, {gb:.1f} GB an iteration at least. Eigenvalues differ by {found['values_differ']:.0e}. "
+        f"cuBLAS takes {theirs / ours:.2f} times as long.",
+        f"{found['device']}, driver {found['driver']}, commit {found['commit']}.",
     ]
