@@ -48,7 +48,8 @@ def block_lobpcg(_: Data) -> list[str]:
     return [
         *table(["products by", "ms an iteration", "of it on the host", "TB/s", "XᵀX - I"], rows, left=["products by"]),
         "",
-        f"{found['rows']:,} rows, {gb:.1f} GB an iteration at least. Eigenvalues differ by {found['values_differ']:.0e}. "
+        f"{found['rows']:,} rows, {gb:.1f} GB an iteration at least. Eigenvalues differ by "
+        f"{found['values_differ']:.0e}. "
         f"cuBLAS takes {theirs / ours:.2f} times as long.",
         f"{found['device']}, driver {found['driver']}, commit {found['commit']}.",
     ]
