@@ -13,10 +13,11 @@ def block_qr(_: Data) -> list[str]:
 
     def cells(its: Json) -> list[str]:
         best, *others = (each["ms"] for each in its["of"])
-        times = [f"{ms / best:.1f}" for ms in [*others, its["cusolver_ms"]]] if others else ["", "", ""]
+        times = [*others, its["cusolver_ms"]] if others else [None] * 2 + [its["cusolver_ms"]]
+        factors = [f"{ms / best:.1f}" if ms else "" for ms in times]
         shares = [f"{100 * its[name]:.0f} %" for name in ("share", "share_unfused")]
         errors = [f"{max(each[name] for each in its['of']):.0e}" for name in ("deviation", "residual")]
-        return [TYPES[its["type"]], str(its["n"]), *shares, *times, *errors, f"{its['few_rows_us']:.0f}"]
+        return [TYPES[its["type"]], str(its["n"]), *shares, *factors, *errors, f"{its['few_rows_us']:.0f}"]
 
     head = ["type", "n", "of four passes", "of five", "shifted", "Householder", "cuSOLVER", "QᴴQ - I", "X - QR"]
     head += ["20,000 rows, µs"]
