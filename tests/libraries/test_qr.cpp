@@ -3,9 +3,13 @@
 #include <limits>
 #include <type_traits>
 
+#include "common/kernel/launch_log.hpp"
 #include "tests/libraries/block_vector_test.hpp"
 
 namespace gemm {
+
+int set_shared_bytes_per_block(int bytes);  // shared_memory.cu
+
 namespace {
 
 class QrFactorisation : public BlockVectorTest {};
@@ -190,6 +194,32 @@ TEST_F(QrFactorisation, OfWhatHasNoCholeskyFactor) {
       tall_skinny::cholesky_qr2(nullptr, n, 100, on.data(), n, r.data(), n, method.data(), workspace.data(), bytes));
   EXPECT_EQ(method.to_host()[0], tall_skinny::qr_householder);
   EXPECT_TRUE(std::isnan(r.to_host()[n * n - 1]));
+}
+
+// As on sm_86: nothing is enqueued if one of the kernels, whichever will be needed, does not fit.
+TEST_F(QrFactorisation, FitsIntoSmallSharedMemoryOrIsRefused) {
+  constexpr int small = 99 * 1024;
+  const int before = set_shared_bytes_per_block(small);
+  if (before == 0) GTEST_SKIP() << "this GPU has what it has";
+  const DeviceArray<Complex> x(64 * 64), r(64 * 64), workspace(1 << 19);
+  const DeviceArray<int> method(1);
+  std::vector<LaunchRecord> launches;
+  {
+    const DryRunScope no_launch;
+    const LaunchLogScope log(launches);
+    const auto code = [&]<class T>(int n, T*) {
+      return tall_skinny::cholesky_qr2(nullptr, n, 64, reinterpret_cast<T*>(x.data()), n,
+                                       reinterpret_cast<T*>(r.data()), n, method.data(), workspace.data(),
+                                       workspace.size() * sizeof(Complex))
+          .code;
+    };
+    EXPECT_EQ(code(41, static_cast<Complex*>(nullptr)), Code::unsupported);
+    EXPECT_TRUE(launches.empty());
+    EXPECT_EQ(code(40, static_cast<Complex*>(nullptr)), Code::ok);
+    EXPECT_EQ(code(64, static_cast<double*>(nullptr)), Code::ok);
+  }
+  set_shared_bytes_per_block(before);
+  for (const LaunchRecord& launch : launches) EXPECT_LE(launch.shape.dynamic_shared, small);
 }
 
 TEST_F(QrFactorisation, Refusals) {
