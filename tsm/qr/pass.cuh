@@ -1,5 +1,6 @@
-// A pass over X for Cholesky QR: rows are divided by R from the right, by one factor after another; then their Gram matrix
-// is summed up, or they replace X. What was divided is stored once, in the last pass, and calculated anew in each.
+// A pass over X for Cholesky QR: rows are divided by R from the right, by one factor after another; then their Gram
+// matrix is summed up, or they replace X. What was divided is stored once, in the last pass, and calculated anew in
+// each.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ using generated::smaller;
 
 constexpr int pass_warps = 4, pass_threads = 32 * pass_warps, most_factors = 3;
 
-/// How a block works. It has 16 `groups` rows for each warp in a stage; in shared memory, rows are `stride` elements apart.
+/// How a block works. It has 16 `groups` rows for each warp in a stage; in shared memory, rows are `stride` elements
+/// apart.
 struct PassShape {
   int n, factors, groups, stages, stride;
   bool by_16_bytes;  ///< rows begin at multiples of 16 bytes
@@ -51,9 +53,10 @@ __device__ inline generated::Operand<double2> operand(double2 x) {
   return {x.x, x.y};
 }
 
-/// A warp's 16 rows x, each for itself: q with q R = x takes its place. By substitution: of 8 columns among the four lanes
-/// that have a row, of blocks of 8 columns by Tensor Cores. No inverse of R: with it |x - q R| would be up to R's condition
-/// number times larger (Demmel, Grigori, Hoemmen, Langou 2012 and Higham's book have the error of substitution).
+/// A warp's 16 rows x, each for itself: q with q R = x takes its place. By substitution: of 8 columns among the four
+/// lanes that have a row, of blocks of 8 columns by Tensor Cores. No inverse of R: with it |x - q R| would be up to R's
+/// condition number times larger (Demmel, Grigori, Hoemmen, Langou 2012 and Higham's book have the error of
+/// substitution).
 template <class T, int FN>
 __device__ void divide_rows(T* rows, int stride, int n, const T* factor) {
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, blocks = eighths(n);
@@ -161,8 +164,8 @@ struct GramOfRows {
   }
 };
 
-/// Divides all rows of X by the factors, and stores them in X, or the sums of their Gram matrix over the rows of each block
-/// and slice in `partial`. Not, if this is another method's; 0: in any case.
+/// Divides all rows of X by the factors, and stores them in X, or the sums of their Gram matrix over the rows of each
+/// block and slice in `partial`. Not, if this is another method's; 0: in any case.
 template <class T, int FN, bool stores>
 __global__ void __launch_bounds__(pass_threads, FN* parts_of<T> > 12 ? 1 : 2)
     pass(const PassShape shape, std::int64_t k, T* x, std::int64_t ldx, const T* factors, T* partial, int level,
