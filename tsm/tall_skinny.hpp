@@ -110,8 +110,8 @@ std::size_t cholesky_qr2_workspace(int n, Type type) noexcept;
 /// X = Q R in X's own memory: X is k x n, row-major, k >= n, n <= 64 (ldx >= n), and becomes Q, whose columns are
 /// orthonormal. R is n x n (ldr >= n), upper triangular, zeros below, its diagonal real and not negative. All three
 /// methods are enqueued; the device decides which one works, so the host need not wait. `method`, an int in device
-/// memory, is then a QrMethod. Until one has succeeded X is as it was, and nothing but the last step writes to it. With
-/// Cholesky QR 2, X is read three times and written once.
+/// memory, is then a QrMethod. X is as it was until a method is known to work. With Cholesky QR 2, X is read three times
+/// and written once.
 ///
 /// |Q^H Q - I| and |X - Q R| / |X| are of the order of 1e-15 n whatever the condition number is. |X|^2 k must not
 /// overflow or underflow. NaN or infinite numbers in X make Q and R NaN. The result has the same bits each time on the
