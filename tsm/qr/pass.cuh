@@ -54,9 +54,8 @@ __device__ inline generated::Operand<double2> operand(double2 x) {
 }
 
 /// A warp's 16 rows x, each for itself: q with q R = x takes its place. By substitution: of 8 columns among the four
-/// lanes that have a row, of blocks of 8 columns by Tensor Cores. No inverse of R: with it |x - q R| would be up to R's
-/// condition number times larger (Demmel, Grigori, Hoemmen, Langou 2012 and Higham's book have the error of
-/// substitution).
+/// lanes that have a row, of blocks of 8 columns by Tensor Cores. No inverse of R: the bound on |x - q R| would have
+/// R's condition number in it (Higham, "Accuracy and stability of numerical algorithms", 2002, chapters 8 and 14).
 template <class T, int FN>
 __device__ void divide_rows(T* rows, int stride, int n, const T* factor) {
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, blocks = eighths(n);
