@@ -1,7 +1,7 @@
 // TSMTTSM of lists of blocks (tsm/tall_skinny.hpp): a product for each pair of blocks, into its part of C.
 #include <algorithm>
+#include <iterator>
 #include <type_traits>
-#include <vector>
 
 #include "common/kernel/launch_log.hpp"
 #include "tsm/ahead/ahead.hpp"
@@ -11,6 +11,7 @@ namespace tall_skinny {
 namespace {
 
 using gemm::ahead::BlockEnds;
+static_assert(std::size(BlockEnds{}.end) == most_blocks);
 
 template <class T>
 struct List {

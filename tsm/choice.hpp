@@ -53,8 +53,8 @@ struct Choice {
   std::string reason;
 };
 
-/// The rows of a problem: how many, whether those of TSMM's B leave gaps between them or begin amid 16 bytes, and whether
-/// they are A's.
+/// The rows of a problem: how many, whether those of TSMM's B leave gaps between them or begin amid 16 bytes, and
+/// whether they are A's.
 struct LongSide {
   std::int64_t rows;
   bool padded, in_place;
@@ -71,8 +71,8 @@ struct LongSide {
 /// kernel of this size can't have the tuned ones, or would be 5 % slower with them, by the model;
 /// (c) where nothing was tuned for this product and type, by docs/tsm/14_best.md and 15_tsmm_best.md, the first
 /// candidate where C is narrow and the last, a pipeline, where it is wide.
-/// With options that are asked for, the stage's model chooses the rest. A stage that refuses gives way to the others, and
-/// so does one that can't have TSMM's B in A's place where it is.
+/// With options that are asked for, the stage's model chooses the rest. A stage that refuses gives way to the others,
+/// and so does one that can't have TSMM's B in A's place where it is.
 Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* const> candidates, Operation op,
                      Type type, int m, int n, const KernelOptions& asked, LongSide side = {});
 
@@ -90,9 +90,9 @@ bool is_gram(const Problem& problem);
 ///
 /// Stages 13 and 13c, and the kernels compiled ahead of time, allow that. A row of A belongs to one warp. All its bytes
 /// come to shared memory by cp.async; each lane waits for its own copies, and __syncwarp() follows, before the warp
-/// multiplies and then stores the row. Copies in flight meanwhile are of rows that the same warp stores later. A sector that
-/// two warps' rows share may be read before or after the other one's store: each uses its own bytes. Stage 12 must not:
-/// threads of several warps may read a row that one of them has already stored.
+/// multiplies and then stores the row. Copies in flight meanwhile are of rows that the same warp stores later. A sector
+/// that two warps' rows share may be read before or after the other one's store: each uses its own bytes. Stage 12 must
+/// not: threads of several warps may read a row that one of them has already stored.
 bool is_in_place(const Problem& problem);
 
 /// For the registration of a stage that launches what is chosen.

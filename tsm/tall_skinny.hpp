@@ -76,8 +76,8 @@ inline constexpr int most_blocks = 4;
 
 /// The same product where A and B are lists of blocks, with k rows each, and C is one matrix. The blocks are multiplied
 /// pair by pair, and are read as often. If both lists are the same, with beta = 0 and (conjugated) alpha real, C is the
-/// blocks' Gram matrix: pairs below its diagonal are copied from above. Workspace and errors as above; nothing is enqueued
-/// if one of the blocks is wrong. The workspace is 0 bytes for blocks that are refused.
+/// blocks' Gram matrix: pairs below its diagonal are copied from above. Workspace and errors as above; nothing is
+/// enqueued if one of the blocks is wrong. The workspace is 0 bytes for blocks that are refused.
 std::size_t tsmttsm_workspace(const Block<double>* a, int blocks_a, const Block<double>* b, int blocks_b,
                               std::int64_t k) noexcept;
 std::size_t tsmttsm_workspace(const Block<Complex>* a, int blocks_a, const Block<Complex>* b, int blocks_b,
@@ -89,11 +89,11 @@ Status tsmttsm(cudaStream_t stream, std::int64_t k, Complex alpha, const Block<C
                const Block<Complex>* b, int blocks_b, Complex beta, Complex* c, std::int64_t ldc, bool conjugate,
                void* workspace, std::size_t workspace_bytes) noexcept;
 
-/// B = alpha * A * C + beta * B. A is k x m (lda >= m), C is m x n (ldc >= n), B is k x n (ldb >= n), row-major. B may be
-/// A: the same pointer, and the same stride, which is at least m and n. The first n columns are then replaced. B must not
-/// overlap A or C in any other way, which isn't checked. With beta = 0 B is not read, and with alpha = 0, or m = 0, neither
-/// are A and C. Alignment and errors as above; there is no workspace. invalid, too: B is A with another stride.
-/// unsupported, too: B is A on a GPU below sm_80.
+/// B = alpha * A * C + beta * B. A is k x m (lda >= m), C is m x n (ldc >= n), B is k x n (ldb >= n), row-major. B may
+/// be A: the same pointer, and the same stride, which is at least m and n. The first n columns are then replaced. B
+/// must not overlap A or C in any other way, which isn't checked. With beta = 0 B is not read, and with alpha = 0, or m
+/// = 0, neither are A and C. Alignment and errors as above; there is no workspace. invalid, too: B is A with another
+/// stride. unsupported, too: B is A on a GPU below sm_80.
 Status tsmm(cudaStream_t stream, int m, int n, std::int64_t k, double alpha, const double* a, std::int64_t lda,
             const double* c, std::int64_t ldc, double beta, double* b, std::int64_t ldb) noexcept;
 Status tsmm(cudaStream_t stream, int m, int n, std::int64_t k, Complex alpha, const Complex* a, std::int64_t lda,
@@ -103,21 +103,21 @@ Status tsmm(cudaStream_t stream, int m, int n, std::int64_t k, Complex alpha, co
 /// 1e8; Householder reflections, which always do and are slow.
 enum QrMethod : int { qr_cholesky2 = 2, qr_shifted_cholesky3 = 3, qr_householder = 4 };
 
-/// How many bytes of device memory cholesky_qr2() needs as workspace, on the current device; any k. 0 for arguments that
-/// it refuses.
+/// How many bytes of device memory cholesky_qr2() needs as workspace, on the current device; any k. 0 for arguments
+/// that it refuses.
 std::size_t cholesky_qr2_workspace(int n, Type type) noexcept;
 
 /// X = Q R in X's own memory: X is k x n, row-major, k >= n, n <= 64 (ldx >= n), and becomes Q, whose columns are
-/// orthonormal. R is n x n (ldr >= n), upper triangular, zeros below, its diagonal real and not negative. All three methods
-/// are enqueued; the device decides which one works, so the host need not wait. `method`, an int in device memory, is then
-/// a QrMethod. Until one has succeeded X is as it was, and nothing but the last step writes to it. With Cholesky QR 2, X is
-/// read three times and written once.
+/// orthonormal. R is n x n (ldr >= n), upper triangular, zeros below, its diagonal real and not negative. All three
+/// methods are enqueued; the device decides which one works, so the host need not wait. `method`, an int in device
+/// memory, is then a QrMethod. X is as it was until a method is known to work. With Cholesky QR 2, X is read three times
+/// and written once.
 ///
-/// |Q^H Q - I| and |X - Q R| / |X| are of the order of 1e-15 n whatever the condition number is. |X|^2 k must not overflow
-/// or underflow. NaN or infinite numbers in X make Q and R NaN. The result has the same bits each time on the same GPU.
-/// Workspace, alignment and errors as above; `method` is aligned to 4 bytes. unsupported, too: a GPU below sm_80, n above
-/// 64, a GPU with too little shared memory for this n (n above 56 of complex numbers on sm_80, 33 to 40 on sm_86).
-/// n = 0: nothing is done.
+/// |Q^H Q - I| and |X - Q R| / |X| are of the order of 1e-15 n whatever the condition number is. |X|^2 k must not
+/// overflow or underflow. NaN or infinite numbers in X make Q and R NaN. The result has the same bits each time on the
+/// same GPU. Workspace, alignment and errors as above; `method` is aligned to 4 bytes. unsupported, too: a GPU below
+/// sm_80, n above 64, a GPU with too little shared memory for this n (complex numbers: n above 56 on sm_80, above 40 on
+/// sm_86). n = 0: nothing is done.
 Status cholesky_qr2(cudaStream_t stream, int n, std::int64_t k, double* x, std::int64_t ldx, double* r,
                     std::int64_t ldr, int* method, void* workspace, std::size_t workspace_bytes) noexcept;
 Status cholesky_qr2(cudaStream_t stream, int n, std::int64_t k, Complex* x, std::int64_t ldx, Complex* r,

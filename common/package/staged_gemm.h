@@ -52,8 +52,8 @@ int staged_gemm_ztsmttsm(staged_gemm_stream stream, int conjugate, int m, int n,
                          const void* a, int64_t lda, const void* b, int64_t ldb, const void* beta, void* c, int64_t ldc,
                          void* workspace, size_t workspace_bytes);
 
-/* The same where A and B are lists of up to four blocks of k rows each, such as [X R P]^T [X R P]. If both lists are the
- * same, C is a Gram matrix, and what is below its diagonal is copied (with beta 0, and alpha real). */
+/* The same where A and B are lists of up to four blocks of k rows each, such as [X R P]^T [X R P]. If both lists are
+ * the same, C is a Gram matrix, and what is below its diagonal is copied (with beta 0, and alpha real). */
 typedef struct staged_gemm_block {
   const void* data;
   int64_t ld;
@@ -74,8 +74,8 @@ int staged_gemm_dtsmm(staged_gemm_stream stream, int m, int n, int64_t k, double
 int staged_gemm_ztsmm(staged_gemm_stream stream, int m, int n, int64_t k, const void* alpha, const void* a, int64_t lda,
                       const void* c, int64_t ldc, const void* beta, void* b, int64_t ldb);
 
-/* X = Q R: X, k x n, becomes Q; R is n x n, upper triangular. All row-major. `method` is in device memory, and says when
- * all has run which method it was. None waits for the device. */
+/* X = Q R: X, k x n, becomes Q; R is n x n, upper triangular. All row-major. `method`, in device memory, says which
+ * method it was, when all has run. */
 enum staged_gemm_qr_method {
   STAGED_GEMM_QR_CHOLESKY2 = 2,         /* X read three times, written once */
   STAGED_GEMM_QR_SHIFTED_CHOLESKY3 = 3, /* condition numbers from 1e8 on */

@@ -1,5 +1,5 @@
-// TSMM in A's own memory, and products of lists of blocks (tsm/tall_skinny.hpp). On the executor kernels are observed: they
-// may not race.
+// TSMM in A's own memory, and products of lists of blocks (tsm/tall_skinny.hpp). On the executor kernels are observed:
+// they may not race.
 #include <algorithm>
 #include <utility>
 

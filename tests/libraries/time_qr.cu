@@ -96,7 +96,7 @@ double time_of(int times, const std::function<void()>& before, const std::functi
 struct Room {
   double *x, *copy, *product, *r, *gram, *workspace, *sums = allocate(16);
   int *method = reinterpret_cast<int*>(allocate(8)), *info = method + 1;
-  std::size_t workspace_bytes = std::size_t{64} << 20;
+  std::size_t workspace_bytes = std::size_t{256} << 20;
   cusolverDnHandle_t cusolver;
 
   explicit Room(std::size_t bytes) {

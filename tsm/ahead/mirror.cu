@@ -1,6 +1,4 @@
 // The lower half of a Gram matrix of several blocks, from the upper half.
-#include <algorithm>
-
 #include "common/kernel/complex.cuh"
 #include "common/kernel/launch.cuh"
 #include "tsm/ahead/ahead.hpp"

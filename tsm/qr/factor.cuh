@@ -12,8 +12,8 @@ extern __shared__ __align__(16) unsigned char smem[];
 
 namespace gemm::qr {
 
-/// A Gram matrix, which is Hermitian, as Tensor Cores have it: fragments of 16 x 8 that reach above the diagonal, one row of
-/// fragments after another. Element e of lane 4 g + t is (g + e / 2 * 8, 2 t + e % 2).
+/// A Gram matrix, which is Hermitian, as Tensor Cores have it: fragments of 16 x 8 that reach above the diagonal, one
+/// row of fragments after another. Element e of lane 4 g + t is (g + e / 2 * 8, 2 t + e % 2).
 constexpr int fragment_elements = 128;
 __host__ __device__ constexpr int eighths(int n) {
   return (n + 7) / 8;
@@ -32,8 +32,9 @@ struct FragmentPlace {
   }
 };
 
-/// A triangular factor as the pass wants it (divide_rows(), pass.cuh): -R above the diagonal of 8 x 8 blocks, as operands
-/// of Tensor Cores, one column of blocks after another; then -R above the diagonal within these blocks; then 1 / r_ii.
+/// A triangular factor as the pass wants it (divide_rows(), pass.cuh): -R above the diagonal of 8 x 8 blocks, as
+/// operands of Tensor Cores, one column of blocks after another; then -R above the diagonal within these blocks; then 1
+/// / r_ii.
 __host__ __device__ constexpr int inner_begin(int n) {
   return eighths(n) * (eighths(n) - 1) / 2 * 64;
 }
@@ -65,13 +66,14 @@ __global__ void sum_up(int parts, int elements, const T* partial, T* sums, int l
   if (static_cast<int>(threadIdx.x) < sum_elements) sums[element] = part[threadIdx.x];
 }
 
-/// One block. The Cholesky factor F of the Gram matrix in `sums`, the step-th one of this method; R = F R, of the first one
-/// R = F. If a pivot isn't positive, or, in the last step, Q's Gram matrix is farther than 1/2 from I, the next method is on.
+/// One block. The Cholesky factor F of the Gram matrix in `sums`, the step-th one of this method; R = F R, of the first
+/// one R = F. If a pivot isn't positive, or, in the last step, Q's Gram matrix is farther than 1/2 from I, the next
+/// method is on.
 ///
-/// The last step's Gram matrix is that of Q before the last division. Within 1/2 of I its condition number is below 3, so
-/// that Q is orthogonal to working precision after this division, whatever X's condition number was: no estimate of that
-/// is needed (Yamamoto, Nakatsukasa, Yanagisawa, Fukaya 2015 have this as a lemma, for X below 1e8). The shift is that of
-/// Fukaya, Kannan, Nakatsukasa, Yamamoto, Yanagisawa (2020), with X's Frobenius norm for its 2-norm.
+/// The last step's Gram matrix is that of Q before the last division. Within 1/2 of I its condition number is below 3,
+/// so that Q is orthogonal to working precision after this division, whatever X's condition number was: no estimate of
+/// that is needed (Yamamoto, Nakatsukasa, Yanagisawa, Fukaya 2015 have this as a lemma, for X below 1e8). The shift is
+/// that of Fukaya, Kannan, Nakatsukasa, Yamamoto, Yanagisawa (2020), with X's Frobenius norm for its 2-norm.
 template <class T>
 __global__ void __launch_bounds__(factor_threads)
     factor(int n, double k, Method level, int step, int steps, const T* sums, T* factors, T* r, std::int64_t ldr,

@@ -1,10 +1,10 @@
-// QR by Householder reflections in a tree of two levels (TSQR: Demmel, Grigori, Hoemmen, Langou 2012), for what Cholesky QR
-// can't factorise. It is right for any X; each block has all rows of a slab in turn, so it is slow.
+// QR by Householder reflections in a tree of two levels (TSQR: Demmel, Grigori, Hoemmen, Langou 2012), for what
+// Cholesky QR can't factorise. It is right for any X; each block has all rows of a slab in turn, so it is slow.
 //
-// A block eliminates `chunk` rows at a time, below the R that it has: reflection j takes e_j of R and a vector v_j of the
-// chunk, which replaces column j there. It is I - tau (e_j; v_j) (e_j; v_j)^H with tau = 2 / (1 + |v_j|^2), so v is all that
-// must be kept. Then the blocks' R are a tall matrix themselves, which one block eliminates. Backwards the same reflections
-// make Q of I.
+// A block eliminates `chunk` rows at a time, below the R that it has: reflection j takes e_j of R and a vector v_j of
+// the chunk, which replaces column j there. It is I - tau (e_j; v_j) (e_j; v_j)^H with tau = 2 / (1 + |v_j|^2), so v is
+// all that must be kept. Then the blocks' R are a tall matrix themselves, which one block eliminates. Backwards the
+// same reflections make Q of I.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ __device__ void store_chunk(const T* from, T* x, std::int64_t ldx, int n, std::i
   }
 }
 
-/// A reflection that takes (head; words), a warp's column with `count` words in each lane, to a multiple of e_1: its v, and
-/// what becomes of `head`.
+/// A reflection that takes (head; words), a warp's column with `count` words in each lane, to a multiple of e_1: its v,
+/// and what becomes of `head`.
 template <class T, int count>
 struct Reflection {
   T v[count];
@@ -111,8 +111,9 @@ __device__ void eliminate_columns(int n, const Head& head, const Word& word) {
   __syncthreads();
 }
 
-/// R of these rows, at least n, in r, which is n x n and shared; their v instead of them. The first n rows are eliminated
-/// among themselves. (To begin with R = 0 instead would be right only as long as R is regular: else Q has rows there.)
+/// R of these rows, at least n, in r, which is n x n and shared; their v instead of them. The first n rows are
+/// eliminated among themselves. (To begin with R = 0 instead would be right only as long as R is regular: else Q has
+/// rows there.)
 template <class T>
 __device__ void eliminate(T* x, std::int64_t ldx, int n, std::int64_t first, std::int64_t end, T* r, T* rows) {
   const int lane = threadIdx.x % 32;

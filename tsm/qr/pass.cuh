@@ -1,5 +1,6 @@
-// A pass over X for Cholesky QR: rows are divided by R from the right, by one factor after another; then their Gram matrix
-// is summed up, or they replace X. What was divided is stored once, in the last pass, and calculated anew in each.
+// A pass over X for Cholesky QR: rows are divided by R from the right, by one factor after another; then their Gram
+// matrix is summed up, or they replace X. What was divided is stored once, in the last pass, and calculated anew in
+// each.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ using generated::smaller;
 
 constexpr int pass_warps = 4, pass_threads = 32 * pass_warps, most_factors = 3;
 
-/// How a block works. It has 16 `groups` rows for each warp in a stage; in shared memory, rows are `stride` elements apart.
+/// How a block works. It has 16 `groups` rows for each warp in a stage; in shared memory, rows are `stride` elements
+/// apart.
 struct PassShape {
   int n, factors, groups, stages, stride;
   bool by_16_bytes;  ///< rows begin at multiples of 16 bytes
@@ -51,32 +53,62 @@ __device__ inline generated::Operand<double2> operand(double2 x) {
   return {x.x, x.y};
 }
 
-/// A warp's 16 rows x, each for itself: q with q R = x takes its place. By substitution: of 8 columns among the four lanes
-/// that have a row, of blocks of 8 columns by Tensor Cores. No inverse of R: with it |x - q R| would be up to R's condition
-/// number times larger (Demmel, Grigori, Hoemmen, Langou 2012 and Higham's book have the error of substitution).
+/// Two elements side by side, the first one at a multiple of 16 bytes.
+__device__ inline void load_pair(double (&pair)[2], const double* from) {
+  const double2 both = *reinterpret_cast<const double2*>(from);
+  pair[0] = both.x;
+  pair[1] = both.y;
+}
+__device__ inline void load_pair(double2 (&pair)[2], const double2* from) {
+  pair[0] = from[0];
+  pair[1] = from[1];
+}
+__device__ inline void store_pair(double* to, double x, double y) {
+  *reinterpret_cast<double2*>(to) = make_double2(x, y);
+}
+__device__ inline void store_pair(double2* to, double2 x, double2 y) {
+  to[0] = x;
+  to[1] = y;
+}
+
+/// A warp's 16 rows x, each for itself: q with q R = x takes its place. By substitution: of 8 columns among the four
+/// lanes that have a row, of blocks of 8 columns by Tensor Cores. No inverse of R: the bound on |x - q R| would have
+/// R's condition number in it (Higham, "Accuracy and stability of numerical algorithms", 2002, chapters 8 and 14).
 template <class T, int FN>
 __device__ void divide_rows(T* rows, int stride, int n, const T* factor) {
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, blocks = eighths(n);
   double sum[FN][parts_of<T>][4];
-  const auto place = [&](int j, int e) { return rows + (g + e / 2 * 8) * stride + j * 8 + 2 * t + e % 2; };
-  const auto exists = [&](int j, int e) { return j * 8 + 2 * t + e % 2 < n; };
+  // A lane's two columns of block j, of its first row or its second. Behind the last column there is room for another.
+  const auto place = [&](int j, int half) { return rows + (g + half / 2 * 8) * stride + j * 8 + 2 * t; };
+  const auto exists = [&](int j, int e) { return j * 8 + 2 * t + e < n; };
 #pragma unroll
   for (int j = 0; j < FN; ++j) {
 #pragma unroll
-    for (int e = 0; e < 4; ++e) set_element(sum[j], e, exists(j, e) ? *place(j, e) : T{});
+    for (int half = 0; half < 4; half += 2) {
+      T pair[2] = {};
+      if (exists(j, 1))
+        load_pair(pair, place(j, half));
+      else if (exists(j, 0))
+        pair[0] = *place(j, half);
+      set_element(sum[j], half, pair[0]);
+      set_element(sum[j], half + 1, pair[1]);
+    }
   }
 #pragma unroll
   for (int i = 0; i < FN; ++i) {  // no breaks: nvcc would not unroll, and have the sums in memory
     if (i >= blocks) continue;
-    const T *const inner = factor + inner_begin(n) + i * 64, *const reciprocals = factor + reciprocals_begin(n) + i * 8;
+    const T* const inner = factor + inner_begin(n) + i * 64 + 2 * t;
+    T reciprocals[2];  // of this lane's columns
+    load_pair(reciprocals, factor + reciprocals_begin(n) + i * 8 + 2 * t);
 #pragma unroll
     for (int col = 0; col < 8; ++col) {
       if (i * 8 + col >= n) continue;
-      const double reciprocal = real_part(reciprocals[col]);
-      const T right[2] = {inner[col * 8 + 2 * t], inner[col * 8 + 2 * t + 1]};
+      T right[2];
+      load_pair(right, inner + col * 8);
 #pragma unroll
       for (int half = 0; half < 4; half += 2) {
-        const T mine = times(reciprocal, element_of<T>(sum[i], half + col % 2)), q = of_lane(mine, g * 4 + col / 2);
+        const T mine = times(real_part(reciprocals[col % 2]), element_of<T>(sum[i], half + col % 2)),
+                q = of_lane(mine, g * 4 + col / 2);
         if (t == col / 2) set_element(sum[i], half + col % 2, mine);
 #pragma unroll
         for (int e = 0; e < 2; ++e)
@@ -84,8 +116,8 @@ __device__ void divide_rows(T* rows, int stride, int n, const T* factor) {
       }
     }
 #pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      if (exists(i, e)) *place(i, e) = element_of<T>(sum[i], e);
+    for (int half = 0; half < 4; half += 2) {
+      if (exists(i, 0)) store_pair(place(i, half), element_of<T>(sum[i], half), element_of<T>(sum[i], half + 1));
     }
     __syncwarp();
 #pragma unroll
@@ -161,8 +193,8 @@ struct GramOfRows {
   }
 };
 
-/// Divides all rows of X by the factors, and stores them in X, or the sums of their Gram matrix over the rows of each block
-/// and slice in `partial`. Not, if this is another method's; 0: in any case.
+/// Divides all rows of X by the factors, and stores them in X, or the sums of their Gram matrix over the rows of each
+/// block and slice in `partial`. Not, if this is another method's; 0: in any case.
 template <class T, int FN, bool stores>
 __global__ void __launch_bounds__(pass_threads, FN* parts_of<T> > 12 ? 1 : 2)
     pass(const PassShape shape, std::int64_t k, T* x, std::int64_t ldx, const T* factors, T* partial, int level,

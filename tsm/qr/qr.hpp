@@ -1,5 +1,5 @@
-// QR factorisation of a tall matrix in its own memory: Cholesky QR 2 in four passes over the matrix, and behind it, on the
-// device and without the host, shifted Cholesky QR 3 and Householder reflections, where the first ones don't do.
+// QR factorisation of a tall matrix in its own memory: Cholesky QR 2 in four passes over the matrix, and behind it, on
+// the device and without the host, shifted Cholesky QR 3 and Householder reflections, where the first ones don't do.
 #pragma once
 
 #include <cuda_runtime.h>
