@@ -33,22 +33,6 @@ constexpr int least_blocks(int pr, int fn, int parts) {
   return sums <= 4 || sums > 6 ? 2 : 3;
 }
 
-/// Waits until so many of a thread's newest copies may be missing; a constant of the instruction.
-__device__ inline void wait_for_all_but(int newest) {
-  switch (newest) {
-    case 1:
-      return ptx::cp_async_wait<1>();
-    case 2:
-      return ptx::cp_async_wait<2>();
-    case 3:
-      return ptx::cp_async_wait<3>();
-    case 5:
-      return ptx::cp_async_wait<5>();
-    default:
-      return ptx::cp_async_wait<7>();
-  }
-}
-
 /// B = alpha * A * C + beta * B. A warp has 16 PR rows of B at a time, all n <= 8 FN columns of them.
 template <class T, int FN, int PR>
 __global__ void __launch_bounds__(most_threads(PR, FN, generated::parts_of<T>),
