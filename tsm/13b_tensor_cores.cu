@@ -15,6 +15,7 @@
 // Source    ours. PTX ISA, mma.m16n8k4 of .f64: which lane holds what.
 #include "tsm/generated/block_sum.cuh"
 #include "tsm/generated/chunks.cuh"
+#include "tsm/generated/written_out.cuh"
 
 extern __shared__ __align__(16) unsigned char smem[];  // the stages, and in the end the sums of slices
 
@@ -100,8 +101,7 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll 1
   for (int s = 0; s < mine; ++s) {
     const ptx::SharedAddress behind = at + stage == end ? begin : at + stage;
-#pragma unroll
-    for (int turn = 0; turn < turns; ++turn) {
+    for_each_below<turns>([&](int turn) {
       if (turn + 1 < turns) {
         read(at, turn + 1);
         if (turn == 0) copy(free);
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(threads, resident)
         read(s + 1 < mine ? behind : at, 0);  // needed or not: a branch would take moves between registers
       }
       multiply_fragments<conjugate, FM, FN>(x[turn % 2], y[turn % 2], sum);
-    }
+    });
     free = at;
     at = behind;
   }

@@ -37,8 +37,7 @@ __device__ void store_rows(T* to, std::int64_t ld, int existing, int lane, T bet
   int row = lane / lanes, at = lane % lanes;
 #pragma unroll 1
   for (int i = 0; i < count; i += together) {
-    T word[together];
-    T* its[together];
+    T word[together], *its[together];
     bool has[together];
 #pragma unroll
     for (int u = 0; u < together; ++u) {
