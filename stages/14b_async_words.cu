@@ -57,14 +57,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
   const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + a_k;
   const float* b_from = b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(b_k) * ldb;
-  int left = k;  // steps of k whose copies have not started
-  const auto copy = [](float* to, const float* from, int words) {
-    if constexpr (VECTOR) {
-      gemm::ptx::cp_async_cg(to, from, 4 * words);
-    } else {
-      gemm::ptx::cp_async_ca<4>(to, from, 4 * words);
-    }
-  };
+  int left = k;                        // steps of k whose copies have not started
   const auto fetch = [&](int stage) {  // zeros behind the end of k
     float* a_to = as + stage * A_TILE + a_k * TILE_M;
     float* b_to = bs + stage * B_TILE + b_k * TILE_N + b_col;
@@ -80,7 +73,8 @@ __global__ void __launch_bounds__(THREADS, 2)
     }
 #pragma unroll
     for (int i = 0; i < TILE_K; i += B_STEP)
-      copy(b_to + i * TILE_N, b_from + static_cast<std::size_t>(i) * ldb, b_k + i < left ? WORDS : 0);
+      gemm::ptx::copy_words<WORDS>(b_to + i * TILE_N, b_from + static_cast<std::size_t>(i) * ldb,
+                                   b_k + i < left ? WORDS : 0);
     gemm::ptx::cp_async_commit();
     a_from += TILE_K;
     b_from += static_cast<std::size_t>(ldb) * TILE_K;
@@ -130,17 +124,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
     for (int g = 0; g < COLS; g += 4) {
       const int col = tile_col + warp_col + 4 * ln + g * LANES_N;
-      float* out = c + row * ldc + col;
-      if (VECTOR && beta == 0.0f && row < m && col < n) {
-        *reinterpret_cast<float4*>(out) =
-            make_float4(alpha * sum[r][g], alpha * sum[r][g + 1], alpha * sum[r][g + 2], alpha * sum[r][g + 3]);
-        continue;
-      }
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (row < m && col + i < n)
-          out[i] = beta == 0.0f ? alpha * sum[r][g + i] : alpha * sum[r][g + i] + beta * out[i];
-      }
+      gemm::store_sums4<VECTOR>(c + row * ldc + col, row, col, m, n, alpha, &sum[r][g], beta);
     }
   }
 }
@@ -149,8 +133,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // 32 bits, because 64-bit products in the addresses cost the loop several percent: docs page.
   if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
-  const bool vector = gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) &&
-                      gemm::has_aligned_rows(p.c, p.ldc) && p.n % 4 == 0;
+  const bool vector = gemm::all_have_aligned_rows(p) && p.n % 4 == 0;
   return gemm::launch(vector ? sgemm<true> : sgemm<false>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n,
                        .block = THREADS,
