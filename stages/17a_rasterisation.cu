@@ -4,7 +4,7 @@
 // Idea      264 blocks run at the same time. A patch of 8 x 33 tiles reads 8 + 33 k-tiles of A and B. A wave in rows
 //           reads as many of A as it has rows, and B from its first column to its last: at 16384, 3 + 128.
 // Base      15_async_copies
-// Change    place(): tiles are numbered in bands of HEIGHT rows, column by column. The kernel is 15's.
+// Change    place_in_bands(): tiles are numbered in bands of HEIGHT rows, column by column. The kernel is 15's.
 // Limit     15's. At 16384 a wave of blocks asks DRAM for 131 k-tiles at a time in rows, for 43 in bands: 0.40 and 0.13
 //           TB/s of an H200's 4.65, so we predict little gain here: docs page.
 // Number    dram_bytes: about 3 times as many in rows at 16384. l2_hit rises.
@@ -22,15 +22,13 @@ extern __shared__ __align__(16) float smem[];
 namespace {
 
 using namespace gemm::summit;
-constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
-static_assert(ROWS % (2 * GROUP) == 0 && TILE_K % 4 == 0);
 // Tiles in bands of HEIGHT rows of tiles, column by column; the last band may be lower. Height 1: row by row, as 15.
 template <int HEIGHT>
-__device__ void place(int tile, int tiles_m, int tiles_n, int& tile_row, int& tile_col) {
+__device__ void place_in_bands(int tile, int tiles_m, int tiles_n, int& row, int& col) {
   const int band = tile / (HEIGHT * tiles_n), in = tile % (HEIGHT * tiles_n);
   const int height = min(HEIGHT, tiles_m - band * HEIGHT);
-  tile_row = (band * HEIGHT + in % height) * TILE_M;
-  tile_col = in / height * TILE_N;
+  row = band * HEIGHT + in % height;
+  col = in / height;
 }
 
 // VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4.
@@ -40,15 +38,15 @@ __global__ void __launch_bounds__(THREADS, 2)
           unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_m, int tiles_n) {
   float* const as = smem;                    // [STAGES][TILE_M][A_ROW]
   float* const bs = smem + STAGES * A_TILE;  // [STAGES][TILE_K][TILE_N]
-  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  // Lanes 1 apart share rows, lanes 2 apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
-  const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
+  const int thread = threadIdx.x;
+  const auto [lm, ln, warp_row, warp_col] = place_of(thread);
   int tile_row, tile_col;
-  place<HEIGHT>(blockIdx.x, tiles_m, tiles_n, tile_row, tile_col);
-  const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
+  place_in_bands<HEIGHT>(blockIdx.x, tiles_m, tiles_n, tile_row, tile_col);
+  tile_row *= TILE_M, tile_col *= TILE_N;
 
   RowCopies<VECTOR> copies{a, b, lda, ldb, thread};
-  copies.start(m, n, tile_row, tile_col, 0, k);
+  copies.stay_inside(m, n, tile_row, tile_col);
+  copies.start(tile_row, tile_col, 0, k);
   const auto fetch = [&](int stage) { copies.fetch(as, bs, stage); };
 
   float sum[ROWS][COLS] = {};

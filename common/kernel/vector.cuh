@@ -19,6 +19,11 @@ bool all_have_aligned_rows(const Problem& p) {
   return has_aligned_rows(p.a, p.lda) && has_aligned_rows(p.b, p.ldb) && has_aligned_rows(p.c, p.ldc);
 }
 
+/// Four words from `from` on, times alpha.
+__device__ __forceinline__ float4 scaled4(float alpha, const float* from) {
+  return make_float4(alpha * from[0], alpha * from[1], alpha * from[2], alpha * from[3]);
+}
+
 /// Four words, of which `inside` exist; zeros stand for the others. One load if VECTOR and all four exist.
 template <bool VECTOR>
 __device__ float4 fetch4(const float* from, int inside) {
@@ -74,7 +79,7 @@ __device__ void store4(float* to, int inside, float alpha, float4 sum, float bet
 template <bool VECTOR>
 __device__ void store_sums4(float* out, int row, int col, int m, int n, float alpha, const float* sum, float beta) {
   if (VECTOR && beta == 0.0f && row < m && col < n) {
-    *reinterpret_cast<float4*>(out) = make_float4(alpha * sum[0], alpha * sum[1], alpha * sum[2], alpha * sum[3]);
+    *reinterpret_cast<float4*>(out) = scaled4(alpha, sum);
     return;
   }
 #pragma unroll

@@ -16,6 +16,8 @@ constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
 constexpr int A_APART = LANES_M * A_ROW,
               B_APART = 4 * LANES_N;  // from a thread's row, and its four columns, to the next
 constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
+constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
+static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
 
 // Copies. A thread takes WORDS words of every A_STEP-th row of A's tile, and of every B_STEP-th of B's.
 template <bool VECTOR>
@@ -28,12 +30,14 @@ struct RowCopies {
   const int a_k = thread % (TILE_K / WORDS) * WORDS, a_row = thread / (TILE_K / WORDS);
   const int b_col = thread % (TILE_N / WORDS) * WORDS, b_k = thread / (TILE_N / WORDS);
   const float *a_from = nullptr, *b_from = nullptr;
-  int last_row = 0, left = 0;  // steps of k whose copies have not started
+  int last_row = 0, last_col = 0;
+  int left = 0;  // steps of k whose copies have not started
 
   // Outside the matrices the last row and the last columns are copied instead; their results are not stored.
-  __device__ void start(int m, int n, int tile_row, int tile_col, int k_begin, int k_end) {
-    last_row = m - 1 - tile_row;
-    const int last_col = n - WORDS - tile_col;
+  __device__ void stay_inside(int m, int n, int tile_row, int tile_col) {
+    last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
+  }
+  __device__ void start(int tile_row, int tile_col, int k_begin, int k_end) {
     a_from = a + static_cast<std::size_t>(tile_row) * lda + k_begin + a_k;
     b_from = b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(k_begin + b_k) * ldb;
     left = k_end - k_begin;
