@@ -119,8 +119,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     for (int i = 0; i < FOURS; ++i) {
       const int r = i / (COLS / 4), g = i % (COLS / 4) * 4;
       const int row = row0 + r * LANES_M, col = col0 + g * LANES_N;
-      // Scaled here in both cases, for 17b's reason.
-      const float4 four = gemm::scaled4(alpha, &sum[r][g]);
+      const float4 four = gemm::scaled4(alpha, &sum[r][g]);  // here in both cases, for 17b's reason
       if (!complete)
         to[i * THREADS] = four;
       else if (row < m)
@@ -139,14 +138,33 @@ __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int
   plan.place(tile, tile_m, tile_n);
   const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
   const int warp_row = thread / 32 / (TILE_N / WARP_N) * WARP_M, warp_col = thread / 32 % (TILE_N / WARP_N) * WARP_N;
-  const int r = four / (COLS / 4), g = four % (COLS / 4) * 4;
-  const int row0 = tile_m * TILE_M + warp_row + lm, col0 = tile_n * TILE_N + warp_col + 4 * ln;
-  const int row = row0 + r * LANES_M, col = col0 + g * LANES_N;
+  const int row = tile_m * TILE_M + warp_row + lm + four / (COLS / 4) * LANES_M;
+  const int col = tile_n * TILE_N + warp_col + 4 * ln + four % (COLS / 4) * (4 * LANES_N);
   if (row < m) gemm::store_scaled4(c + row * ldc + col, n - col, wide, sum, beta);
 }
 
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  return launch_packed<true>(sgemm, SHARED_BYTES, reduce, p, stream);
+  const int k = whole_quads(p.depth());
+  const gemm::StreamK plan = gemm::stream_k(gemm::ceil_div(p.m, TILE_M), gemm::ceil_div(p.n, TILE_N),
+                                            gemm::ceil_div(k, TILE_K), gemm::device_limits().multiprocessors * BLOCKS);
+  if (plan.blocks() == 0) return gemm::Status::ok();
+  float4* const parts = reinterpret_cast<float4*>(p.workspace);
+  float* const panels = p.workspace + part_bytes(BLOCKS) / sizeof(float);
+  const Packing a{p.a, p.lda, p.m, panels}, b{p.b, p.ldb, p.n, panels + packed_words(p.m, k)};
+  gemm::Status status = launch_pack<true>(a, b, p.depth(), stream);
+  if (!status) return status;
+  const bool wide = gemm::has_aligned_rows(p.c, p.ldc);
+  status =
+      gemm::launch(sgemm, {.grid = plan.blocks(), .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream},
+                   p.m, p.n, k, p.alpha, a.to, b.to, p.beta, p.c, p.ldc, plan, wide, parts);
+  if (!status || plan.workers == 0) return status;
+  return gemm::launch(reduce, {.grid = static_cast<unsigned>(plan.shared) * FOURS, .block = THREADS, .stream = stream},
+                      p.m, p.n, p.beta, p.c, p.ldc, plan, wide, parts);
+}
+
+std::size_t workspace_bytes(const gemm::SgemmProblem& p) {
+  const int k = whole_quads(p.depth());
+  return part_bytes(BLOCKS) + sizeof(float) * (packed_words(p.m, k) + packed_words(p.n, k));
 }
 
 constexpr gemm::StageInfo info = {
@@ -157,7 +175,7 @@ constexpr gemm::StageInfo info = {
         [](const gemm::SgemmProblem& p) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512 + 1.0 / std::max(p.n, 1)}; },
     .min_compute_capability = 80,
     .launch = launch,
-    .workspace_bytes = [](const gemm::Problem& p) { return workspace_bytes<true>(p); },
+    .workspace_bytes = [](const gemm::Problem& p) { return workspace_bytes(p); },
 };
 const gemm::Registration registration{__FILE__, info};
 

@@ -40,9 +40,9 @@ __global__ void __launch_bounds__(THREADS, 2)
   float* const bs = smem + STAGES * A_TILE;  // [STAGES][TILE_K][TILE_N]
   const int thread = threadIdx.x;
   const auto [lm, ln, warp_row, warp_col] = place_of(thread);
-  int tile_row, tile_col;
-  place_in_bands<HEIGHT>(blockIdx.x, tiles_m, tiles_n, tile_row, tile_col);
-  tile_row *= TILE_M, tile_col *= TILE_N;
+  int tile_m, tile_n;
+  place_in_bands<HEIGHT>(blockIdx.x, tiles_m, tiles_n, tile_m, tile_n);
+  const int tile_row = tile_m * TILE_M, tile_col = tile_n * TILE_N;
 
   RowCopies<VECTOR> copies{a, b, lda, ldb, thread};
   copies.stay_inside(m, n, tile_row, tile_col);

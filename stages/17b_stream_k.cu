@@ -41,11 +41,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 
   RowCopies<VECTOR> copies{a, b, lda, ldb, thread};
   for (int part = 0;; ++part) {
-    int tile, first, end, tile_row, tile_col;
+    int tile, first, end, tile_m, tile_n;
     if (!plan.segment<SHARED>(blockIdx.x, part, tile, first, end) && part > 0) break;
     if (part > 0) __syncthreads();  // all threads have finished reading the last tile's words
-    plan.place(tile, tile_row, tile_col);
-    tile_row *= TILE_M, tile_col *= TILE_N;
+    plan.place(tile, tile_m, tile_n);
+    const int tile_row = tile_m * TILE_M, tile_col = tile_n * TILE_N;
     copies.stay_inside(m, n, tile_row, tile_col);
     const int k_begin = first * TILE_K, k_end = min(k, end * TILE_K);
     copies.start(tile_row, tile_col, k_begin, k_end);
@@ -115,16 +115,16 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     asm volatile("" : "+r"(part));
 #endif
     plan.segment<SHARED>(blockIdx.x, part, tile, first, end);
-    plan.place(tile, tile_row, tile_col);
-    tile_row *= TILE_M, tile_col *= TILE_N;
+    plan.place(tile, tile_m, tile_n);
     const bool complete = !SHARED || (first == 0 && end == plan.rounds);
+    const int row0 = tile_m * TILE_M + warp_row + lm, col0 = tile_n * TILE_N + warp_col + 4 * ln;
     float4* const to = parts + gemm::part_at(blockIdx.x, part > 0) * PART + thread;
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
-      const int row = tile_row + warp_row + lm + r * LANES_M;
+      const int row = row0 + r * LANES_M;
 #pragma unroll
       for (int g = 0; g < COLS; g += 4) {
-        const int col = tile_col + warp_col + 4 * ln + g * LANES_N;
+        const int col = col0 + g * LANES_N;
         // Scaled here in both cases. A part stored as it is would have to lie in four registers in a row, and then one
         // FFMA in 30 would read its three words from one register bank.
         const float4 four = gemm::scaled4(alpha, &sum[r][g]);
@@ -146,13 +146,12 @@ __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int
   const int tile = blockIdx.x / FOURS, four = blockIdx.x % FOURS, thread = threadIdx.x, lane = thread % 32;
   float4 sum;
   if (!sum_of_parts(plan, parts, tile, four, thread, sum)) return;
-  int tile_row, tile_col;
-  plan.place(tile, tile_row, tile_col);
-  tile_row *= TILE_M, tile_col *= TILE_N;
+  int tile_m, tile_n;
+  plan.place(tile, tile_m, tile_n);
   const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
   const int warp_row = thread / 32 / (TILE_N / WARP_N) * WARP_M, warp_col = thread / 32 % (TILE_N / WARP_N) * WARP_N;
-  const int row = tile_row + warp_row + lm + four / (COLS / 4) * LANES_M;
-  const int col = tile_col + warp_col + 4 * ln + four % (COLS / 4) * (4 * LANES_N);
+  const int row = tile_m * TILE_M + warp_row + lm + four / (COLS / 4) * LANES_M;
+  const int col = tile_n * TILE_N + warp_col + 4 * ln + four % (COLS / 4) * (4 * LANES_N);
   if (row < m) gemm::store_scaled4(c + row * ldc + col, n - col, VECTOR, sum, beta);
 }
 

@@ -146,7 +146,27 @@ __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int
 
 template <int CUT>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  return launch_packed<false>(sgemm<CUT>, SHARED_BYTES, reduce, p, stream);
+  const int k = p.depth();
+  const gemm::StreamK plan = gemm::stream_k(gemm::ceil_div(p.m, TILE_M), gemm::ceil_div(p.n, TILE_N),
+                                            gemm::ceil_div(k, TILE_K), gemm::device_limits().multiprocessors * BLOCKS);
+  if (plan.blocks() == 0) return gemm::Status::ok();
+  float4* const parts = reinterpret_cast<float4*>(p.workspace);
+  float* const panels = p.workspace + part_bytes(BLOCKS) / sizeof(float);
+  const Packing a{p.a, p.lda, p.m, panels}, b{p.b, p.ldb, p.n, panels + packed_words(p.m, k)};
+  gemm::Status status = launch_pack<false>(a, b, p.depth(), stream);
+  if (!status) return status;
+  const bool wide = gemm::has_aligned_rows(p.c, p.ldc);
+  status = gemm::launch(sgemm<CUT>,
+                        {.grid = plan.blocks(), .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream},
+                        p.m, p.n, k, p.alpha, a.to, b.to, p.beta, p.c, p.ldc, plan, wide, parts);
+  if (!status || plan.workers == 0) return status;
+  return gemm::launch(reduce, {.grid = static_cast<unsigned>(plan.shared) * FOURS, .block = THREADS, .stream = stream},
+                      p.m, p.n, p.beta, p.c, p.ldc, plan, wide, parts);
+}
+
+std::size_t workspace_bytes(const gemm::SgemmProblem& p) {
+  const int k = p.depth();
+  return part_bytes(BLOCKS) + sizeof(float) * (packed_words(p.m, k) + packed_words(p.n, k));
 }
 
 constexpr gemm::Variant variants[] = {
@@ -161,7 +181,7 @@ constexpr gemm::StageInfo info = {
         [](const gemm::SgemmProblem& p) { return gemm::L1Cycles{.shared = 6.0 * 2 / 128 + 1.0 / std::max(p.n, 1)}; },
     .min_compute_capability = 80,
     .launch = launch<0>,
-    .workspace_bytes = [](const gemm::Problem& p) { return workspace_bytes<false>(p); },
+    .workspace_bytes = [](const gemm::Problem& p) { return workspace_bytes(p); },
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};
