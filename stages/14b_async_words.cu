@@ -49,6 +49,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
 
   // Copies. A thread takes a word of every A_STEP-th row of A's tile, and WORDS words of every B_STEP-th of B's.
+  using gemm::ptx::copy_words;
   constexpr int WORDS = VECTOR ? 4 : 1;
   constexpr int A_STEP = THREADS / A_WIDE, B_STEP = THREADS / (TILE_N / WORDS);
   const int a_k = thread % A_WIDE, a_row = thread / A_WIDE;
@@ -73,8 +74,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     }
 #pragma unroll
     for (int i = 0; i < TILE_K; i += B_STEP)
-      gemm::ptx::copy_words<WORDS>(b_to + i * TILE_N, b_from + static_cast<std::size_t>(i) * ldb,
-                                   b_k + i < left ? WORDS : 0);
+      copy_words<WORDS>(b_to + i * TILE_N, b_from + static_cast<std::size_t>(i) * ldb, b_k + i < left ? WORDS : 0);
     gemm::ptx::cp_async_commit();
     a_from += TILE_K;
     b_from += static_cast<std::size_t>(ldb) * TILE_K;
@@ -89,10 +89,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     for (int r = 0; r < ROWS; r += 4)
       *reinterpret_cast<float4*>(&a_part[i % 2][r]) = *reinterpret_cast<const float4*>(
           a_lane + stage * A_TILE + i * TILE_M + ((4 * lm) ^ swizzle(i)) + r * LANES_M);
-#pragma unroll
-    for (int g = 0; g < COLS; g += 4)
-      *reinterpret_cast<float4*>(&b_part[i % 2][g]) =
-          *reinterpret_cast<const float4*>(b_lane + stage * B_TILE + i * TILE_N + g * LANES_N);
+    gemm::read_fours<4 * LANES_N>(b_part[i % 2], b_lane + stage * B_TILE + i * TILE_N);
   };
 
   float sum[ROWS][COLS] = {};

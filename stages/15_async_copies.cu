@@ -28,9 +28,8 @@ constexpr int STAGES = 3;          // k-tiles in shared memory: one is read, two
 constexpr int A_ROW = TILE_K + 4;  // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
 constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
 constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
-constexpr int A_APART = LANES_M * A_ROW,
-              B_APART = 4 * LANES_N;  // from a thread's row, and its four columns, to the next
-constexpr int GROUP = 4;              // rows of A whose quads are in registers at a time, twice: used, and arriving
+constexpr int A_APART = LANES_M * A_ROW, B_APART = 4 * LANES_N;  // to a thread's next row of A, next columns of B
+constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
 static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
 
 // VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4.
@@ -47,6 +46,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
 
   // Copies. A thread takes WORDS words of every A_STEP-th row of A's tile, and of every B_STEP-th of B's.
+  using gemm::ptx::copy_words;
   constexpr int WORDS = VECTOR ? 4 : 1;
   constexpr int A_STEP = THREADS / (TILE_K / WORDS), B_STEP = THREADS / (TILE_N / WORDS);
   const int a_k = thread % (TILE_K / WORDS) * WORDS, a_row = thread / (TILE_K / WORDS);
@@ -63,24 +63,24 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
       for (int i = 0; i < TILE_M; i += A_STEP) {
         const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
-        gemm::ptx::copy_words<WORDS>(a_to + i * A_ROW, a_from + row * lda, WORDS);
+        copy_words<WORDS>(a_to + i * A_ROW, a_from + row * lda, WORDS);
       }
       const float* from = b_from;
 #pragma unroll
       for (int i = 0; i < TILE_K; i += B_STEP, from += static_cast<std::size_t>(ldb) * B_STEP)
-        gemm::ptx::copy_words<WORDS>(b_to + i * TILE_N, from, WORDS);
+        copy_words<WORDS>(b_to + i * TILE_N, from, WORDS);
     } else if (left > 0) {  // the last tile, if it is not complete: zeros behind the end of k
       const int a_words = max(min(left - a_k, WORDS), 0);
 #pragma unroll 4
       for (int i = 0; i < TILE_M; i += A_STEP) {
         const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
-        gemm::ptx::copy_words<WORDS>(a_to + i * A_ROW, a_words > 0 ? a_from + row * lda : a, a_words);
+        copy_words<WORDS>(a_to + i * A_ROW, a_words > 0 ? a_from + row * lda : a, a_words);
       }
 #pragma unroll 4
       for (int i = 0; i < TILE_K; i += B_STEP) {
         const bool exists = b_k + i < left;
-        gemm::ptx::copy_words<WORDS>(b_to + i * TILE_N, exists ? b_from + static_cast<std::size_t>(i) * ldb : b,
-                                     exists ? WORDS : 0);
+        copy_words<WORDS>(b_to + i * TILE_N, exists ? b_from + static_cast<std::size_t>(i) * ldb : b,
+                          exists ? WORDS : 0);
       }
     }
     gemm::ptx::cp_async_commit();

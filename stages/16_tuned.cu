@@ -19,28 +19,80 @@ extern __shared__ __align__(16) float smem[];
 
 namespace {
 
-using namespace gemm::tuned;  // Shape, a point of the search; TileCopies
+using gemm::tuned::Shape;  // a point of the search
 
 // VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4.
 template <class S, bool VECTOR>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, unsigned lda, const float* __restrict__ b,
           unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_n) {
-  constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K, A_ROW = S::A_ROW, GROUP = S::GROUP;
+  constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K, WARP_M = S::WARP_M, WARP_N = S::WARP_N;
   constexpr int ROWS = S::ROWS, COLS = S::COLS, LANES_M = S::LANES_M, LANES_N = S::LANES_N, THREADS = S::THREADS;
-  constexpr int STAGES = S::STAGES, QUADS = S::QUADS, GROUPS = S::GROUPS;
-  float* const as = smem;                       // [STAGES][TILE_M][A_ROW]
-  float* const bs = smem + STAGES * S::A_TILE;  // [STAGES][TILE_K][TILE_N]
+  constexpr int STAGES = S::STAGES, QUADS = S::QUADS, GROUP = S::GROUP, A_ROW = S::A_ROW;
+  constexpr int A_TILE = S::A_TILE, B_TILE = S::B_TILE, A_APART = LANES_M * A_ROW, B_APART = 4 * LANES_N;
+  float* const as = smem;                    // [STAGES][TILE_M][A_ROW]
+  float* const bs = smem + STAGES * A_TILE;  // [STAGES][TILE_K][TILE_N]
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
   // Lanes 1 apart share rows, lanes 2 apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
   const int lm = lane / 2 % 2 + lane / (2 * LANES_N) * 2, ln = lane % 2 + lane / 4 % (LANES_N / 2) * 2;
   const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
-  const int warp_row = warp / (TILE_N / S::WARP_N) * S::WARP_M, warp_col = warp % (TILE_N / S::WARP_N) * S::WARP_N;
+  const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
 
-  TileCopies<S, VECTOR> copies{a, b, lda, ldb, thread};
-  copies.stay_inside(m, n, tile_row, tile_col);
-  copies.start(tile_row, tile_col, k);
-  const auto fetch = [&](int stage) { copies.fetch(as, bs, stage); };
+  // Copies. All threads together take A_WIDE words of A_STEP rows of A's tile at once, and B_WIDE words of B_STEP rows
+  // of B's.
+  using gemm::ptx::copy_words;
+  constexpr int WORDS = VECTOR ? 4 : 1, AT_ONCE = THREADS * WORDS;
+  constexpr int A_WIDE = TILE_K < AT_ONCE ? TILE_K : AT_ONCE, A_STEP = AT_ONCE / A_WIDE;
+  constexpr int B_WIDE = TILE_N < AT_ONCE ? TILE_N : AT_ONCE, B_STEP = AT_ONCE / B_WIDE;
+  static_assert(AT_ONCE % A_WIDE == 0 && TILE_K % A_WIDE == 0 && TILE_M % A_STEP == 0);
+  static_assert(AT_ONCE % B_WIDE == 0 && TILE_N % B_WIDE == 0 && TILE_K % B_STEP == 0);
+  const int a_k = thread % (A_WIDE / WORDS) * WORDS, a_row = thread / (A_WIDE / WORDS);
+  const int b_col = thread % (B_WIDE / WORDS) * WORDS, b_k = thread / (B_WIDE / WORDS);
+  // Outside the matrices the last row and the last columns are copied instead; their results are not stored.
+  const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
+  const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + a_k;
+  const float* b_from = b + tile_col + static_cast<std::size_t>(b_k) * ldb;
+  int left = k;  // steps of k whose copies have not started
+  const auto fetch = [&](int stage) {
+    float* a_to = as + stage * A_TILE + a_row * A_ROW + a_k;
+    float* b_to = bs + stage * B_TILE + b_k * TILE_N + b_col;
+    if (left >= TILE_K) {
+#pragma unroll
+      for (int i = 0; i < TILE_M; i += A_STEP) {
+        const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
+#pragma unroll
+        for (int j = 0; j < TILE_K; j += A_WIDE) copy_words<WORDS>(a_to + i * A_ROW + j, a_from + j + row * lda, WORDS);
+      }
+#pragma unroll
+      for (int j = 0; j < TILE_N; j += B_WIDE) {
+        const float* from = b_from + min(b_col + j, last_col);
+#pragma unroll
+        for (int i = 0; i < TILE_K; i += B_STEP, from += static_cast<std::size_t>(ldb) * B_STEP)
+          copy_words<WORDS>(b_to + i * TILE_N + j, from, WORDS);
+      }
+    } else if (left > 0) {  // the last tile, if it is not complete: zeros behind the end of k
+#pragma unroll 4
+      for (int i = 0; i < TILE_M; i += A_STEP) {
+        const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
+        for (int j = 0; j < TILE_K; j += A_WIDE) {
+          const int words = max(min(left - a_k - j, WORDS), 0);
+          copy_words<WORDS>(a_to + i * A_ROW + j, words > 0 ? a_from + j + row * lda : a, words);
+        }
+      }
+#pragma unroll 4
+      for (int i = 0; i < TILE_K; i += B_STEP) {
+        const bool exists = b_k + i < left;
+        for (int j = 0; j < TILE_N; j += B_WIDE) {
+          const float* from = b_from + min(b_col + j, last_col) + static_cast<std::size_t>(i) * ldb;
+          copy_words<WORDS>(b_to + i * TILE_N + j, exists ? from : b, exists ? WORDS : 0);
+        }
+      }
+    }
+    gemm::ptx::cp_async_commit();
+    a_from += TILE_K;
+    b_from += static_cast<std::size_t>(ldb) * TILE_K;
+    left -= TILE_K;
+  };
 
   float sum[ROWS][COLS] = {};
   float4 a4[2][GROUP];  // four steps of GROUP rows
@@ -54,9 +106,9 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   __syncthreads();
   const float *a_at = a_lane, *b_at = b_lane;
   if (k > 0) {
-    gemm::read_fours<LANES_M * A_ROW>(a4[0], a_at);
+    gemm::read_fours<A_APART>(a4[0], a_at);
 #pragma unroll
-    for (int s = 0; s < 4; ++s) gemm::read_fours<4 * LANES_N>(b1[s], b_at + s * TILE_N);
+    for (int s = 0; s < 4; ++s) gemm::read_fours<B_APART>(b1[s], b_at + s * TILE_N);
   }
   int current = 0, free = STAGES - 1;  // the k-tile being read, and the next to fill
 #pragma unroll 1
@@ -69,17 +121,17 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       for (int quad = 0; quad < QUADS; ++quad) {
         const float *a_next = a_at + 4, *b_next = b_at + 4 * TILE_N;
 #pragma unroll
-        for (int group = 0; group < GROUPS; ++group) {
-          const bool last = group == GROUPS - 1;
-          const int half = (quad * GROUPS + group) % 2;  // of a4: this group's, the other the next one's
+        for (int group = 0; group < ROWS / GROUP; ++group) {
+          const bool last = group == ROWS / GROUP - 1;
+          const int half = (quad * (ROWS / GROUP) + group) % 2;  // of a4: this group's, the other the next one's
           if (last && quad == QUADS - 1 && quads == TILE_K - 4 * QUADS) {
             gemm::ptx::cp_async_wait<STAGES - 2>();
             __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
             if (k0 + TILE_K < k) current = current + 1 < STAGES ? current + 1 : 0;  // else re-read this: not used
-            a_next = a_lane + current * S::A_TILE;
-            b_next = b_lane + current * S::B_TILE;
+            a_next = a_lane + current * A_TILE;
+            b_next = b_lane + current * B_TILE;
           }
-          gemm::read_fours<LANES_M * A_ROW>(a4[1 - half], last ? a_next : a_at + (group + 1) * GROUP * LANES_M * A_ROW);
+          gemm::read_fours<A_APART>(a4[1 - half], last ? a_next : a_at + (group + 1) * GROUP * A_APART);
 #pragma unroll
           for (int s = 0; s < 4; ++s) {
             float x[GROUP];
@@ -93,7 +145,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
                 sum[group * GROUP + r][col] += x[r] * b1[s][col];
               }
             }
-            if (last) gemm::read_fours<4 * LANES_N>(b1[s], b_next + s * TILE_N);
+            if (last) gemm::read_fours<B_APART>(b1[s], b_next + s * TILE_N);
           }
         }
         a_at = a_next;

@@ -26,7 +26,7 @@ using namespace gemm::summit;
 constexpr int STAGES = 3;  // k-tiles in shared memory: one is read, two are in flight
 constexpr unsigned SHARED_BYTES = STAGES * TILE * sizeof(float);
 constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
-static_assert(LANES_M * LANES_N == 32 && ROWS % 4 == 0 && COLS % 4 == 0);
+static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
 
 // A and B in panels; k: of whole quads.
 __global__ void __launch_bounds__(THREADS, BLOCKS)
@@ -145,8 +145,9 @@ __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int
 
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int k = whole_quads(p.depth());
-  const gemm::StreamK plan = gemm::stream_k(gemm::ceil_div(p.m, TILE_M), gemm::ceil_div(p.n, TILE_N),
-                                            gemm::ceil_div(k, TILE_K), gemm::device_limits().multiprocessors * BLOCKS);
+  const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
+  const int places = gemm::device_limits().multiprocessors * BLOCKS;
+  const gemm::StreamK plan = gemm::stream_k(tiles_m, tiles_n, gemm::ceil_div(k, TILE_K), places);
   if (plan.blocks() == 0) return gemm::Status::ok();
   float4* const parts = reinterpret_cast<float4*>(p.workspace);
   float* const panels = p.workspace + part_bytes(BLOCKS) / sizeof(float);

@@ -159,10 +159,10 @@ template <gemm::Share SHARE>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // 32 bits, because 64-bit products in the addresses cost the loop several percent: page of 15.
   if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
+  const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
   const bool vector = gemm::all_have_aligned_rows(p) && p.n % 4 == 0;
-  const gemm::StreamK plan =
-      gemm::stream_k(gemm::ceil_div(p.m, TILE_M), gemm::ceil_div(p.n, TILE_N), gemm::ceil_div(p.depth(), TILE_K),
-                     gemm::device_limits().multiprocessors * BLOCKS, SHARE);
+  const int places = gemm::device_limits().multiprocessors * BLOCKS;
+  const gemm::StreamK plan = gemm::stream_k(tiles_m, tiles_n, gemm::ceil_div(p.depth(), TILE_K), places, SHARE);
   float4* const parts = reinterpret_cast<float4*>(p.workspace);
   auto kernel = vector ? sgemm<true, false> : sgemm<false, false>;
   if (plan.workers > 0) kernel = vector ? sgemm<true, true> : sgemm<false, true>;

@@ -147,8 +147,9 @@ __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int
 template <int CUT>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int k = p.depth();
-  const gemm::StreamK plan = gemm::stream_k(gemm::ceil_div(p.m, TILE_M), gemm::ceil_div(p.n, TILE_N),
-                                            gemm::ceil_div(k, TILE_K), gemm::device_limits().multiprocessors * BLOCKS);
+  const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
+  const int places = gemm::device_limits().multiprocessors * BLOCKS;
+  const gemm::StreamK plan = gemm::stream_k(tiles_m, tiles_n, gemm::ceil_div(k, TILE_K), places);
   if (plan.blocks() == 0) return gemm::Status::ok();
   float4* const parts = reinterpret_cast<float4*>(p.workspace);
   float* const panels = p.workspace + part_bytes(BLOCKS) / sizeof(float);

@@ -16,7 +16,6 @@
 #include "common/stage.cuh"
 #include "tensorcore/pipeline/pack.cuh"
 #include "tensorcore/pipeline/shape.cuh"
-#include "tensorcore/pipeline/store.cuh"
 
 extern __shared__ __align__(128) unsigned char smem[];
 
@@ -25,7 +24,8 @@ namespace {
 using gemm::ptx::SharedAddress;
 using namespace pipeline;
 
-constexpr int BAND = 16;  // rows of tiles in a band, in which tiles follow one another column by column: stages/17a
+// Rows of this height of tiles are a band, in which tiles follow one another column by column: stages/17a.
+constexpr int BAND = 16;
 
 // n8: n rounded up to a multiple of 8, the columns of B. pairs: two floats of C side by side can be stored at once.
 template <class S>
@@ -112,7 +112,10 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       copy_tail(tail);
     } else if (whole > 0) {
 #pragma unroll
-      for (int i = 0; i < COPIES; ++i) copy(i), move_on(i);
+      for (int i = 0; i < COPIES; ++i) {
+        copy(i);
+        move_on(i);
+      }
       --whole;
     }
     copied();
@@ -154,10 +157,32 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   }
 
   const bool whole_tile = tile_row + S::TILE_M <= m && tile_col + S::TILE_N <= n;
-  float* const out = c + (tile_row + warp_row + lane / 4) * ldc + tile_col + warp_col + lane % 4 * 2;
-  if (pairs && whole_tile && beta == 0.0f) return store_pairs(out, 8 * ldc, alpha, sum);
+  float* out = c + (tile_row + warp_row + lane / 4) * ldc + tile_col + warp_col + lane % 4 * 2;
+  const std::int64_t eight_rows = 8 * ldc;
+  if (pairs && whole_tile && beta == 0.0f) {
+#pragma unroll
+    for (int i = 0; i < 2 * ROWS; ++i) {
+#pragma unroll
+      for (int j = 0; j < COLS; ++j) {
+        const float* two = &sum[i / 2][j][i % 2 * 2];
+        *reinterpret_cast<float2*>(out + j * 8) = make_float2(alpha * two[0], alpha * two[1]);
+      }
+      out += eight_rows;
+    }
+    return;
+  }
   const int below = m - (tile_row + warp_row + lane / 4), right = n - (tile_col + warp_col + lane % 4 * 2);
-  store_each(out, 8 * ldc, below, right, alpha, beta, sum);
+#pragma unroll
+  for (int i = 0; i < 2 * ROWS; ++i) {
+#pragma unroll
+    for (int j = 0; j < 2 * COLS; ++j) {
+      const int col = j / 2 * 8 + j % 2;
+      if (i * 8 >= below || col >= right) continue;
+      const float value = alpha * sum[i / 2][j / 2][i % 2 * 2 + j % 2];
+      out[col] = beta == 0.0f ? value : value + beta * out[col];
+    }
+    out += eight_rows;
+  }
 }
 
 template <class S>

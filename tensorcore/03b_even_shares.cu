@@ -20,7 +20,6 @@
 #include "tensorcore/pipeline/plan.cuh"
 #include "tensorcore/pipeline/reduce.cuh"
 #include "tensorcore/pipeline/shape.cuh"
-#include "tensorcore/pipeline/store.cuh"
 
 extern __shared__ __align__(128) unsigned char smem[];
 
@@ -121,7 +120,10 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         copy_tail(tail);
       } else if (whole > 0) {
 #pragma unroll
-        for (int i = 0; i < COPIES; ++i) copy(i), move_on(i);
+        for (int i = 0; i < COPIES; ++i) {
+          copy(i);
+          move_on(i);
+        }
         --whole;
       }
       copied();
@@ -144,8 +146,18 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     plan.place(segment.tile, tile_row, tile_col);
     const int row = tile_row * S::TILE_M + warp_row + lane / 4, col = tile_col * S::TILE_N + warp_col + lane % 4 * 2;
     float* to = out.c + row * out.ldc + col;
-    if (out.pairs && out.beta == 0.0f && (tile_row + 1) * S::TILE_M <= out.m && (tile_col + 1) * S::TILE_N <= out.n)
-      return store_pairs(to, 8 * out.ldc, out.alpha, sum);
+    if (out.pairs && out.beta == 0.0f && (tile_row + 1) * S::TILE_M <= out.m && (tile_col + 1) * S::TILE_N <= out.n) {
+#pragma unroll
+      for (int i = 0; i < 2 * ROWS; ++i) {
+#pragma unroll
+        for (int j = 0; j < COLS; ++j) {
+          const float* two = &sum[i / 2][j][i % 2 * 2];
+          *reinterpret_cast<float2*>(to + j * 8) = make_float2(out.alpha * two[0], out.alpha * two[1]);
+        }
+        to += 8 * out.ldc;
+      }
+      return;
+    }
     const int below = out.m - row, right = out.n - col;
 #pragma unroll
     for (int i = 0; i < 2 * ROWS; ++i) {

@@ -10,11 +10,11 @@
 
 namespace gemm::summit {
 
+using gemm::ptx::copy_words;
 constexpr int STAGES = 3;          // k-tiles in shared memory: one is read, two are in flight
 constexpr int A_ROW = TILE_K + 4;  // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
 constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
-constexpr int A_APART = LANES_M * A_ROW,
-              B_APART = 4 * LANES_N;  // from a thread's row, and its four columns, to the next
+constexpr int A_APART = LANES_M * A_ROW, B_APART = 4 * LANES_N;  // to a thread's next row of A, next columns of B
 constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
 constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
 static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
@@ -44,30 +44,31 @@ struct RowCopies {
   }
 
   __device__ __forceinline__ void fetch(float* as, float* bs, int stage) {
+    using gemm::ptx::copy_words;
     float* a_to = as + stage * A_TILE + a_row * A_ROW + a_k;
     float* b_to = bs + stage * B_TILE + b_k * TILE_N + b_col;
     if (left >= TILE_K) {
 #pragma unroll
       for (int i = 0; i < TILE_M; i += A_STEP) {
         const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
-        gemm::ptx::copy_words<WORDS>(a_to + i * A_ROW, a_from + row * lda, WORDS);
+        copy_words<WORDS>(a_to + i * A_ROW, a_from + row * lda, WORDS);
       }
       const float* from = b_from;
 #pragma unroll
       for (int i = 0; i < TILE_K; i += B_STEP, from += static_cast<std::size_t>(ldb) * B_STEP)
-        gemm::ptx::copy_words<WORDS>(b_to + i * TILE_N, from, WORDS);
+        copy_words<WORDS>(b_to + i * TILE_N, from, WORDS);
     } else if (left > 0) {  // the last tile, if it is not complete: zeros behind the end of k
       const int a_words = max(min(left - a_k, WORDS), 0);
 #pragma unroll 4
       for (int i = 0; i < TILE_M; i += A_STEP) {
         const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
-        gemm::ptx::copy_words<WORDS>(a_to + i * A_ROW, a_words > 0 ? a_from + row * lda : a, a_words);
+        copy_words<WORDS>(a_to + i * A_ROW, a_words > 0 ? a_from + row * lda : a, a_words);
       }
 #pragma unroll 4
       for (int i = 0; i < TILE_K; i += B_STEP) {
         const bool exists = b_k + i < left;
-        gemm::ptx::copy_words<WORDS>(b_to + i * TILE_N, exists ? b_from + static_cast<std::size_t>(i) * ldb : b,
-                                     exists ? WORDS : 0);
+        copy_words<WORDS>(b_to + i * TILE_N, exists ? b_from + static_cast<std::size_t>(i) * ldb : b,
+                          exists ? WORDS : 0);
       }
     }
     gemm::ptx::cp_async_commit();
