@@ -3,6 +3,9 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
+
+#include "common/kernel/launch.cuh"
 #include "common/kernel/schedule.cuh"
 #include "stages/summit/tile.cuh"
 

@@ -10,7 +10,6 @@
 
 namespace gemm::summit {
 
-using gemm::ptx::copy_words;
 constexpr int STAGES = 3;          // k-tiles in shared memory: one is read, two are in flight
 constexpr int A_ROW = TILE_K + 4;  // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
 constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
