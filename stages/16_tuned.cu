@@ -19,7 +19,7 @@ extern __shared__ __align__(16) float smem[];
 
 namespace {
 
-using gemm::tuned::Shape;  // a point of the search
+using gemm::tuned::Shape;  // a point of the search: its constants, and what they must satisfy
 
 // VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4.
 template <class S, bool VECTOR>
