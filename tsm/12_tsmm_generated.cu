@@ -71,9 +71,8 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll
     for (int u = 0; u < unroll; ++u) {
 #pragma unroll
-      for (int j = 0; j < count; ++j) {
+      for (int j = 0; j < count; ++j)
         if (row[u] < k && mine.is_mine(j)) b[row[u] * ldb + mine[j]] = sum[u][j];
-      }
     }
     // Memory may have changed, so that C is read again for the next rows: else nvcc would keep it in registers wherever
     // it fits, whatever the source.
