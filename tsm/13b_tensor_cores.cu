@@ -15,7 +15,6 @@
 // Source    ours. PTX ISA, mma.m16n8k4 of .f64: which lane holds what.
 #include "tsm/generated/block_sum.cuh"
 #include "tsm/generated/chunks.cuh"
-#include "tsm/generated/written_out.cuh"
 
 extern __shared__ __align__(16) unsigned char smem[];  // the stages, and in the end the sums of slices
 
@@ -101,16 +100,19 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll 1
   for (int s = 0; s < mine; ++s) {
     const ptx::SharedAddress behind = at + stage == end ? begin : at + stage;
-    for_each_below<turns>([&](int turn) {
+    read(at, 1);
+    copy(free);
+    multiply_fragments<conjugate, FM, FN>(x[0], y[0], sum);
+#pragma unroll  // short enough that nvcc does it, and knows which half of x and y is meant
+    for (int turn = 1; turn < turns; ++turn) {
       if (turn + 1 < turns) {
         read(at, turn + 1);
-        if (turn == 0) copy(free);
       } else {
         wait();
         read(s + 1 < mine ? behind : at, 0);  // needed or not: a branch would take moves between registers
       }
       multiply_fragments<conjugate, FM, FN>(x[turn % 2], y[turn % 2], sum);
-    });
+    }
     free = at;
     at = behind;
   }
