@@ -3,7 +3,7 @@
 import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 Element = ElementTree.Element
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
@@ -124,20 +124,20 @@ def join_groups(element: Element) -> None:
             element[at : at + 1] = list(element[at])
 
 
-def share_clips(parent: Element) -> None:
-    """Neighbours that are clipped by the same path in one group."""
+def share(parent: Element, attribute: str, least: int, kept: Collection[str] = ()) -> None:
+    """At least so many neighbours with the same value of an attribute in one group that has it, if it isn't `kept`."""
     for child in parent:
-        share_clips(child)
+        share(child, attribute, least, kept)
     at = 0
-    while at < len(parent):
-        clip = parent[at].get("clip-path")
+    while parent.tag not in (f"{{{SVG}}}text", f"{{{SVG}}}defs") and at < len(parent):
+        value = parent[at].get(attribute)
         same = 1
-        while clip and at + same < len(parent) and parent[at + same].get("clip-path") == clip:
+        while value and at + same < len(parent) and parent[at + same].get(attribute) == value:
             same += 1
-        if same > 1:
-            group = ElementTree.Element(f"{{{SVG}}}g", {"clip-path": clip or ""})
+        if value and same >= least and value not in kept:
+            group = ElementTree.Element(f"{{{SVG}}}g", {attribute: value})
             for child in list(parent[at : at + same]):
-                del child.attrib["clip-path"]
+                del child.attrib[attribute]
                 group.append(child)
             parent[at : at + same] = [group]
         at += 1
@@ -153,6 +153,8 @@ def share_styles(root: Element) -> None:
     rules = "".join(f"\n.{name}{{{style}}}" for style, name in names.items())
     sheet = next(root.iter(f"{{{SVG}}}style"))
     sheet.text = (sheet.text or "") + rules
+    whole = {names[style] for style in names if re.search(r"(?<![\w-])opacity", style)}  # of a group it is another one
+    share(root, "class", 3, whole)
 
 
 def shortened(svg: str) -> str:
@@ -165,7 +167,7 @@ def shortened(svg: str) -> str:
     shorten_attributes(root)
     shorten_names(root)
     join_groups(root)
-    share_clips(root)
+    share(root, "clip-path", 2)
     share_styles(root)
     # A line for each element, so that a change shows what has changed.
     text = ElementTree.tostring(root, encoding="unicode").replace(" />", "/>")
