@@ -89,7 +89,6 @@ __global__ void __launch_bounds__(threads, resident)
 
 namespace {
 
-using gemm::CSource;
 using gemm::KernelOptions;
 namespace generated = gemm::generated;
 
@@ -110,7 +109,7 @@ gemm::JitRequest request(const generated::Form& f) {
 generated::BlockNeeds needs(const generated::Form& f) {
   const KernelOptions& o = f.options;
   return {o.threads / o.threads_per_row * o.unroll,
-          *o.c_source == CSource::shared ? f.m * f.n * (f.is_complex ? 16 : 8) : 0};
+          *o.c_source == gemm::CSource::shared ? f.m * f.n * (f.is_complex ? 16 : 8) : 0};
 }
 
 constexpr generated::Generator generator = {generated::choose_tsmm, generated::tsmm_refusal, generated::tsmm_candidates,

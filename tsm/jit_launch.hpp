@@ -68,7 +68,7 @@ struct Plan {
 inline Plan make_plan(const Generator& generator, Form form) {
   form.options = generator.choose(form.m, form.n, form.is_complex, form.options);
   if (form.few_terms && form.options.products == 3) form.options.products = 4;
-  Plan plan{.options = form.options};
+  Plan plan{.status = {}, .options = form.options, .needs = {}};
   if (std::string why = generator.refusal(form.m, form.n, form.is_complex, form.options); !why.empty()) {
     plan.status = Status::unsupported(why);
     return plan;
