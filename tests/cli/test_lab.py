@@ -102,6 +102,10 @@ class Lab(unittest.TestCase):
             ["run", "77"],
             ["run", "nosuch/01"],
             ["ladder", "--only", "77"],
+            ["map", "01", "a" * 300],
+            ["map", "--json", "file", "77"],
+            ["compare", "01", "77"],
+            ["compile", "77", "1-4"],
             ["ladder", "--family", "nosuch"],
             ["ladder", "--full"],
             ["run", "01", "--again"],
@@ -111,6 +115,7 @@ class Lab(unittest.TestCase):
         ):
             status, output, calls = self.lab(*arguments, *(["--cpu"] if arguments else []))
             self.assertEqual((status, calls), (2, ""), f"{arguments}: {output}")
+            self.assertNotIn("apt-get", output, arguments)  # nor does it prepare to build
 
     def test_programs_of_python(self):
         """Those of tools/, from anywhere, also where another package has its name."""
