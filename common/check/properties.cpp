@@ -198,7 +198,8 @@ std::vector<ProblemSpec> with_kernel_options(Operation op) {
   const std::pair<Type, KernelOptions> of_tsmttsm[] = {
       {Type::f64,
        {.tile_m = 2, .tile_n = 5, .transposed = false, .unroll = 2, .reduction = Reduction::local, .threads = 64}},
-      {Type::f64, {.threads = 32}},  // a single slice, where Tensor Cores multiply
+      {Type::f64, {.threads = 32}},                            // a single slice, where Tensor Cores multiply
+      {Type::f64, {.tile_m = 2, .tile_n = 2, .threads = 96}},  // threads for an odd number of slices
       {Type::c64, {.leapfrog = false, .unroll = 1, .reduction = Reduction::atomics}},
       {Type::c64, {.products = 4}},
   };
