@@ -216,10 +216,13 @@ std::vector<ProblemSpec> with_kernel_options(Operation op) {
     all.back().kernel = options;
   }
   if (op == Operation::tsmm) {
-    // A rest of three columns for each lane that shares it. And rows of A that are longer than B's, of an odd number of
-    // words, few at a time and many times: what is copied beyond them lands in other rows.
-    all.push_back(awkward(tall(op, Type::f64, 4, 37, 130)));
-    all.back().kernel = {.unroll = 5, .threads_per_row = 16};
+    // A rest of three columns for each lane that shares it, whose words are loaded by twos, but not all. And rows of A
+    // that are longer than B's, of an odd number of words, few at a time and many times: what is copied beyond them
+    // lands in other rows.
+    for (const int m : {4, 7}) {
+      all.push_back(awkward(tall(op, Type::f64, m, 37, 130)));
+      all.back().kernel = {.unroll = 5, .threads_per_row = 16};
+    }
     all.push_back(awkward(tall(op, Type::f64, 13, 7, 2130)));
     all.back().kernel = {.unroll = 1};
   }
