@@ -162,8 +162,7 @@ std::vector<std::string> explain(const ProblemSpec& spec, const Contender& conte
     break;
   }
   if (sentences.empty() && begins_elsewhere(spec, contender))
-    sentences.push_back(
-        "The sums do not begin at 0: with no products to add up, and beta = 0, some results are not 0.");
+    sentences.push_back("With no products to add up, and beta = 0, some results are not 0: does each sum begin at 0?");
   for (std::string& line : line_of(bench, contender, wrong.front())) sentences.push_back(std::move(line));
   return sentences;
 }
