@@ -85,6 +85,9 @@ inline std::string refusal_of_tensor(int m, int n, bool is_complex, const Kernel
 inline std::string tensor_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
   return refusal_of_tensor(m, n, is_complex, o, false);
 }
+inline std::string tensor_gram_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
+  return refusal_of_tensor(m, n, is_complex, o, true);
+}
 
 /// An SM's cycles for a row of K.
 inline double tensor_cycles(int m, int n, bool is_complex, const KernelOptions& o, bool gram = false) {
