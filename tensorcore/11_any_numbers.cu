@@ -116,7 +116,7 @@ constexpr gemm::StageInfo info = {
     .accuracy = gemm::Accuracy::tensor_fp32,
     .min_compute_capability = 80,
     .launch = launch_sgemm<Policy::automatic>,
-    .emulation = {.fp16_products = 3, .policy = policy_taken},
+    .emulation = {.fp16_products = 3, .policy = policy_taken, .usual = "fp16"},
     .batch = true,
     .workspace_bytes = [](const gemm::Problem& p) { return workspace_bytes<Policy::automatic>(p); },
     .variants = variants,

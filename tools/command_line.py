@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import signal
 import sys
@@ -51,6 +52,8 @@ def run(main: Callable[[], int | None]) -> NoReturn:
         if not sys.stdout.closed:
             sys.stdout.flush()
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:  # some call or other was the first to meet it
+            fail(f"{str(error.filename)[:60]}...: {error.strerror}")
         if error.filename is not None:  # another file: a mistake of ours
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains once more at its end

@@ -15,16 +15,17 @@ double tolerance(Accuracy accuracy, std::int64_t k) {
 
 std::string Comparison::reason() const {
   if (passed()) return {};
+  const double seen = std::isnan(got) ? std::abs(got) : got;  // a sign of NaN says nothing
   if (unwritten > 0)
     return fmt::format("{0} elements of {1} were never written, {1}({2}, {3}) among them", unwritten, result, worst_row,
                        worst_col);
   if (wrong > 0 && exact) {
     return fmt::format("{}({}, {}) is {:.{}g}, should be {:.{}g}; {} of {} elements are wrong", result, worst_row,
-                       worst_col, got, digits, expected, digits, wrong, elements);
+                       worst_col, seen, digits, expected, digits, wrong, elements);
   }
   if (wrong > 0 || !(max_ratio <= 1.0)) {
     return fmt::format("{}({}, {}) is {:.{}g}, should be {:.{}g} ({:.3g} times its bound); {} wrong in all", result,
-                       worst_row, worst_col, got, digits, expected, digits, max_ratio, wrong);
+                       worst_row, worst_col, seen, digits, expected, digits, max_ratio, wrong);
   }
   return fmt::format("Frobenius residual {:.3g} is {:.3g} times its bound", frobenius, frobenius_ratio);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/check/hypotheses.hpp"
 #include "common/check/stage_run.hpp"
@@ -104,9 +105,29 @@ std::vector<std::string> line_of(Workbench& bench, const Contender& contender, c
   return {fmt::format("{}({}, {}) is written by {}.", result_name(bench.spec().op), wrong.i, wrong.j, *writer)};
 }
 
+// With nothing to add up and beta = 0 each result is 0, wherever it goes; what is not written is as it was.
+bool begins_elsewhere(ProblemSpec spec, const Contender& contender) {
+  spec.beta = spec.beta_imag = 0;
+  if (spec.op == Operation::tsmm)
+    spec.m = 0;
+  else
+    spec.k = 0;
+  Workbench bench(with_exact_integers(spec), Surroundings::numbers);
+  const HostMatrix before = bench.out().to_host();
+  const StageRun run = run_apart(contender, bench.problem());
+  if (cudaDeviceSynchronize() != cudaSuccess || !run.ended.empty() || !run.observation.defects.empty()) return false;
+  const HostMatrix after = bench.out().to_host();
+  for (std::int64_t i = 0; i < after.rows; ++i) {
+    for (std::int64_t j = 0; j < after.cols; ++j) {
+      if (after(i, j) != 0.0 && after(i, j) != before(i, j)) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
-std::vector<std::string> explain(const ProblemSpec& spec, const Contender& contender, bool was_nan) {
+std::vector<std::string> explain(const ProblemSpec& spec, const Contender& contender, const Comparison* seen) {
   const bool tries = spec.flops() / 2 <= most_products && spec.terms() > 0 && spec.batch == 1 && spec.reads_operands();
   if (!tries || contender.accuracy == Accuracy::tf32) return {};
   Workbench bench(with_exact_integers(spec), Surroundings::numbers);
@@ -117,11 +138,18 @@ std::vector<std::string> explain(const ProblemSpec& spec, const Contender& conte
   if (cudaDeviceSynchronize() != cudaSuccess || !run.ended.empty() || !run.observation.defects.empty()) return {};
   solved.after = bench.out().to_host();
   const std::vector<Element> wrong = wrong_elements(solved);
-  if (wrong.empty() && was_nan) {
+  if (wrong.empty() && seen && std::isnan(seen->got)) {
     return {
         "With numbers in the place of NaN, in the old result and around the matrices, it is right: what must not be "
         "read is "
         "read, and multiplied by 0."};
+  }
+  if (wrong.empty() && seen && !seen->exact) {
+    std::vector<std::string> sentences = line_of(bench, contender, {seen->worst_row, seen->worst_col});
+    sentences.insert(
+        sentences.begin(),
+        "On small whole numbers it is right: digits are lost, or numbers are too large or too small for a type.");
+    return sentences;
   }
   if (wrong.size() < least_evidence) return {};
   std::vector<std::string> sentences;
@@ -133,6 +161,8 @@ std::vector<std::string> explain(const ProblemSpec& spec, const Contender& conte
       sentences.push_back(fmt::format("That is so in {}; the rest is right.", where));
     break;
   }
+  if (sentences.empty() && begins_elsewhere(spec, contender))
+    sentences.push_back("With no products to add up, and beta = 0, some results are not 0: does each sum begin at 0?");
   for (std::string& line : line_of(bench, contender, wrong.front())) sentences.push_back(std::move(line));
   return sentences;
 }

@@ -6,14 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "common/check/compare.hpp"
 #include "common/check/contender.hpp"
 #include "common/problem/spec.hpp"
 
 namespace gemm {
 
 /// Launches the contender anew, on the same problem with whole numbers everywhere, between rows and around the matrices, too.
-/// Returns sentences; none if no hypothesis fits, if the result is right there, or if the problem is too large to try. Throws
-/// DeviceError. `was_nan`: with traps around the matrices the result was NaN.
-std::vector<std::string> explain(const ProblemSpec& spec, const Contender& contender, bool was_nan = false);
+/// Returns sentences; none if no hypothesis fits, or if the problem is too large to try. Throws DeviceError. `seen`: what was
+/// wrong with the numbers of the problem, and with traps around the matrices.
+std::vector<std::string> explain(const ProblemSpec& spec, const Contender& contender, const Comparison* seen = nullptr);
 
 }  // namespace gemm

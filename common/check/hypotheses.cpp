@@ -42,6 +42,7 @@ void add_scalars(std::vector<Hypothesis>& all, const SolvedProblem& s, const Nam
   add(added && beta != 1.0, fmt::format("{} is added as it was: it must be multiplied by beta.", out), alpha, 1);
   add(scaled && added, fmt::format("The factor alpha multiplies beta {}, too.", out), alpha, alpha * beta);
   add(scaled, "The factor alpha is in the result twice.", alpha * alpha, beta);
+  add(added && beta != 1.0, "The factor beta is in the result twice.", alpha, beta * beta);
   add(scaled && added, "Alpha and beta have changed places.", beta, alpha);
   add(!added, fmt::format("The old {} is added, although beta is 0.", out), alpha, 1);
   add(added, fmt::format("The term beta {} is subtracted, not added.", out), alpha, -beta);
@@ -75,8 +76,31 @@ Place strided(const HostMatrix& matrix, std::int64_t stride) {
   return [&matrix, stride](auto row, auto col) { return matrix.at(row * stride + col); };
 }
 
+// One factor, the first or the second, is read elsewhere.
+Hypothesis with_factor(const SolvedProblem& s, bool first, std::string says, const Place& place) {
+  return {std::move(says), [&s, first, place](auto i, auto j) {
+            return with_places(s, i, j, first ? place : strided(s.x, s.x.ld), first ? strided(s.y, s.y.ld) : place);
+          }};
+}
+
+// Within each group of so many rows; the groups begin where they should.
+Place strided_within(const HostMatrix& matrix, std::int64_t rows, std::int64_t stride) {
+  return [&matrix, rows, stride](auto row, auto col) {
+    return matrix.at(row / rows * rows * matrix.ld + row % rows * stride + col);
+  };
+}
+
 Place transposed(const HostMatrix& matrix) {
   return [&matrix](auto row, auto col) { return matrix.at(col * matrix.ld + row); };
+}
+
+// Each tile by itself, with zeros where it passes the matrix's end.
+Place transposed_within(const HostMatrix& matrix, std::int64_t tile) {
+  return [&matrix, tile](auto row, auto col) -> const Number* {
+    static const Number zero = 0;
+    const std::int64_t from_row = row / tile * tile + col % tile, from_col = col / tile * tile + row % tile;
+    return from_row < matrix.rows && from_col < matrix.cols ? matrix.at(from_row * matrix.ld + from_col) : &zero;
+  };
 }
 
 // Row strides that somebody may have taken for another matrix's: by name, each value once.
@@ -109,12 +133,12 @@ void add_strides(std::vector<Hypothesis>& all, const SolvedProblem& s, const Nam
     const std::string& letter = first ? name.x : name.y;
     for (const auto& [word, stride] : strides(s)) {
       if (stride == matrix.ld || stride == 0) continue;
-      all.push_back({fmt::format("{} is read with {} ({}) from row to row: its row stride is {} ({}).", letter, word,
-                                 stride, stride_name(s, matrix), matrix.ld),
-                     [&s, first, &matrix, stride = stride](auto i, auto j) {
-                       return with_places(s, i, j, first ? strided(matrix, stride) : strided(s.x, s.x.ld),
-                                          first ? strided(s.y, s.y.ld) : strided(matrix, stride));
-                     }});
+      const std::string says = fmt::format("{} is read with {} ({}) from row to row: its row stride is {} ({}).",
+                                           letter, word, stride, stride_name(s, matrix), matrix.ld);
+      all.push_back(with_factor(s, first, says, strided(matrix, stride)));
+      constexpr std::int64_t fragment = 16;
+      all.push_back(with_factor(s, first, fmt::format("Within each {} rows {}", fragment, says),
+                                strided_within(matrix, fragment, stride)));
     }
   }
   // Both, as if no matrix had padding.
@@ -172,13 +196,14 @@ void add_moved(std::vector<Hypothesis>& all, const SolvedProblem& s, const std::
 }
 
 void add_transposed(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name) {
-  if (s.x.rows == s.x.cols) {
-    all.push_back({fmt::format("{} is read transposed.", name.x),
-                   [&s](auto i, auto j) { return with_places(s, i, j, transposed(s.x), strided(s.y, s.y.ld)); }});
-  }
-  if (s.y.rows == s.y.cols) {
-    all.push_back({fmt::format("{} is read transposed.", name.y),
-                   [&s](auto i, auto j) { return with_places(s, i, j, strided(s.x, s.x.ld), transposed(s.y)); }});
+  for (const bool first : {true, false}) {
+    const HostMatrix& matrix = first ? s.x : s.y;
+    const std::string says = fmt::format("{} is read transposed", first ? name.x : name.y);
+    if (matrix.rows == matrix.cols) all.push_back(with_factor(s, first, says + ".", transposed(matrix)));
+    for (const std::int64_t tile : {8, 16, 32, 64}) {
+      all.push_back(with_factor(s, first, fmt::format("{0} within each tile of {1} x {1}.", says, tile),
+                                transposed_within(matrix, tile)));
+    }
   }
   // Whole, within tiles, and by blocks of a thread's elements, which keep their order.
   for (const std::int64_t tile : {0, 2, 4, 8, 16, 32, 64, 128}) {
@@ -214,12 +239,10 @@ void add_shifted(std::vector<Hypothesis>& all, const SolvedProblem& s, const Nam
       const std::int64_t down = of_rows ? d : 0, right = of_rows ? 0 : d;
       const std::string far = steps(d, of_rows ? "row" : "column");
       for (const bool zeros : {false, true}) {
-        all.push_back({fmt::format("{} is read {}.", name.x, far), [&s, down, right, zeros](auto i, auto j) {
-                         return with_places(s, i, j, shifted(s.x, down, right, zeros), strided(s.y, s.y.ld));
-                       }});
-        all.push_back({fmt::format("{} is read {}.", name.y, far), [&s, down, right, zeros](auto i, auto j) {
-                         return with_places(s, i, j, strided(s.x, s.x.ld), shifted(s.y, down, right, zeros));
-                       }});
+        all.push_back(
+            with_factor(s, true, fmt::format("{} is read {}.", name.x, far), shifted(s.x, down, right, zeros)));
+        all.push_back(
+            with_factor(s, false, fmt::format("{} is read {}.", name.y, far), shifted(s.y, down, right, zeros)));
       }
       add_moved(all, s, fmt::format("The result is written {}.", far), [down, right](auto i, auto j) -> Element {
         return {i - down, j - right};
@@ -266,8 +289,8 @@ std::vector<Range> ranges_that_explain(const SolvedProblem& s, const std::vector
 void add_steps(std::vector<Hypothesis>& all, const SolvedProblem& s, const std::vector<Element>& wrong) {
   const std::int64_t terms = s.problem.terms();
   const char* const letter = s.problem.op == Operation::tsmm ? "m" : "k";
-  const auto steps = [](const Range& r) {
-    return r.to == r.from + 1 ? fmt::format("step {}", r.from) : fmt::format("steps {} to {}", r.from, r.to - 1);
+  const auto range = [](const Range& r) {
+    return r.to == r.from + 1 ? fmt::format("{}", r.from) : fmt::format("{} to {}", r.from, r.to - 1);
   };
   const auto add = [&](const Range& r, double factor, std::string says) {
     all.push_back({std::move(says), [&s, r, factor](auto i, auto j) -> Maybe {
@@ -281,12 +304,12 @@ void add_steps(std::vector<Hypothesis>& all, const SolvedProblem& s, const std::
           fmt::format("The sums end at {} = {} of {}: the last {} missing.", letter, r.from, terms,
                       missing == 1 ? "step is" : fmt::format("{} steps are", missing)));
     } else {
-      add(r, -1, fmt::format("Of the sums' {} steps {} {} missing.", terms, steps(r), missing == 1 ? "is" : "are"));
+      add(r, -1, fmt::format("Of the sums' {} steps, {} {} missing.", terms, range(r), missing == 1 ? "is" : "are"));
     }
   }
   for (const Range& r : ranges_that_explain(s, wrong, 1))
     add(r, 1,
-        fmt::format("Of the sums' {} steps {} {} counted twice.", terms, steps(r), r.to == r.from + 1 ? "is" : "are"));
+        fmt::format("Of the sums' {} steps, {} {} counted twice.", terms, range(r), r.to == r.from + 1 ? "is" : "are"));
   // The first or the last step of each tile.
   for (const std::int64_t tile : {2, 4, 8, 16, 32, 64}) {
     for (const bool last : {true, false}) {
@@ -302,24 +325,34 @@ void add_steps(std::vector<Hypothesis>& all, const SolvedProblem& s, const std::
       }
     }
   }
-  // A tile of k again in the place of the next one: of both factors, or of one.
+  // A tile of k again in the place of the next one, or of all that follow: of both factors, or of one.
+  const auto add_stale = [&](const Range& r, std::int64_t tile, const std::string& when) {
+    for (const int which : {0, 1, 2}) {
+      const std::string what = which == 0 ? "both factors" : which == 1 ? "the first factor" : "the second factor";
+      all.push_back({fmt::format("{} {} still {} the tile of {}.", when, what, which == 0 ? "have" : "has",
+                                 r.to - r.from <= tile ? fmt::format("{} steps before", tile)
+                                                       : fmt::format("steps {} to {}", r.from - tile, r.from - 1)),
+                     [&s, terms, r, tile, which](auto i, auto j) -> Maybe {
+                       Number change = 0;
+                       for (std::int64_t t = r.from; t < r.to; ++t) {
+                         const std::int64_t stale = r.from - tile + (t - r.from) % tile;
+                         const std::int64_t a = which == 2 ? t : stale, b = which == 1 ? t : stale;
+                         if (a < terms && b < terms) change += s.left_factor(i, a) * s.right_factor(b, j);
+                         if (t < terms) change -= s.left_factor(i, t) * s.right_factor(t, j);
+                       }
+                       return s.right(i, j) + s.alpha() * change;
+                     }});
+    }
+  };
   for (const std::int64_t tile : {4, 8, 16, 32, 64}) {
     for (std::int64_t from = tile; from < terms; from += tile) {
       const std::int64_t to = std::min(from + tile, terms);
-      for (const int which : {0, 1, 2}) {
-        const std::string what = which == 0 ? "both factors" : which == 1 ? "the first factor" : "the second factor";
-        all.push_back({fmt::format("In steps {} to {} of {} {} still {} the tile of {} steps before.", from, to - 1,
-                                   letter, what, which == 0 ? "have" : "has", tile),
-                       [&s, from, to, tile, which](auto i, auto j) -> Maybe {
-                         Number change = 0;
-                         for (std::int64_t t = from; t < to; ++t) {
-                           const std::int64_t a = which == 2 ? t : t - tile, b = which == 1 ? t : t - tile;
-                           change +=
-                               s.left_factor(i, a) * s.right_factor(b, j) - s.left_factor(i, t) * s.right_factor(t, j);
-                         }
-                         return s.right(i, j) + s.alpha() * change;
-                       }});
-      }
+      add_stale({from, to}, tile, fmt::format("In steps {} to {} of {}", from, to - 1, letter));
+    }
+    // To the last step, or to the end of the last tile, if zeros in the place of missing steps are stale, too.
+    for (const std::int64_t from : {tile, 2 * tile}) {
+      for (const std::int64_t to : {terms, (terms + tile - 1) / tile * tile})
+        if (from + tile < to) add_stale({from, to}, tile, fmt::format("From step {} of {} on", from, letter));
     }
   }
 }

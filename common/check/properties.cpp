@@ -198,7 +198,8 @@ std::vector<ProblemSpec> with_kernel_options(Operation op) {
   const std::pair<Type, KernelOptions> of_tsmttsm[] = {
       {Type::f64,
        {.tile_m = 2, .tile_n = 5, .transposed = false, .unroll = 2, .reduction = Reduction::local, .threads = 64}},
-      {Type::f64, {.threads = 32}},  // a single slice, where Tensor Cores multiply
+      {Type::f64, {.threads = 32}},                            // a single slice, where Tensor Cores multiply
+      {Type::f64, {.tile_m = 2, .tile_n = 2, .threads = 96}},  // threads for an odd number of slices
       {Type::c64, {.leapfrog = false, .unroll = 1, .reduction = Reduction::atomics}},
       {Type::c64, {.products = 4}},
   };
@@ -215,10 +216,13 @@ std::vector<ProblemSpec> with_kernel_options(Operation op) {
     all.back().kernel = options;
   }
   if (op == Operation::tsmm) {
-    // A rest of three columns for each lane that shares it. And rows of A that are longer than B's, of an odd number of
-    // words, few at a time and many times: what is copied beyond them lands in other rows.
-    all.push_back(awkward(tall(op, Type::f64, 4, 37, 130)));
-    all.back().kernel = {.unroll = 5, .threads_per_row = 16};
+    // A rest of three columns for each lane that shares it, whose words are loaded by twos, but not all. And rows of A
+    // that are longer than B's, of an odd number of words, few at a time and many times: what is copied beyond them
+    // lands in other rows.
+    for (const int m : {4, 7}) {
+      all.push_back(awkward(tall(op, Type::f64, m, 37, 130)));
+      all.back().kernel = {.unroll = 5, .threads_per_row = 16};
+    }
     all.push_back(awkward(tall(op, Type::f64, 13, 7, 2130)));
     all.back().kernel = {.unroll = 1};
   }

@@ -102,6 +102,12 @@ class Inquiry {
         });
       }
     }
+    if (stage.emulation.policy) {
+      ProblemSpec spec = box(128, 256, 64);
+      spec.distribution = Distribution::tiny;
+      add("declared choice", "numbers of one size take the products that it declares",
+          [&stage, spec] { return attempt(1, describe(spec), chosen_wrongly(stage, spec)); });
+    }
     add("far offsets", "offsets of more than 2^31 elements are right", [&stage] {
       const std::optional<std::string> wrong = wrong_far_offset(stage);
       return attempt(wrong ? 3 : 0, "", wrong.value_or(""));

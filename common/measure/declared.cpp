@@ -36,4 +36,13 @@ std::string declared_wrongly(const Stage& stage, const ProblemSpec& spec) {
                      counted);
 }
 
+std::string chosen_wrongly(const Stage& stage, const ProblemSpec& spec) {
+  EvaluateOptions options;
+  options.time = options.exact = false;
+  const Verdict verdict = evaluate({contender(stage)}, spec, options, {})[0].verdict;
+  if (verdict.outcome != Outcome::pass) return verdict.reason;
+  if (verdict.policy == stage.emulation.usual) return {};
+  return fmt::format("declares {} for numbers of one size, but takes {}", stage.emulation.usual, verdict.policy);
+}
+
 }  // namespace gemm

@@ -13,4 +13,7 @@ namespace gemm {
 /// agree, else how they differ. Needs the CPU executor; throws DeviceError.
 std::string declared_wrongly(const Stage& stage, const ProblemSpec& spec);
 
+/// The same of Emulation::usual, of a stage that has a choice. On this problem, whose numbers are of about one size.
+std::string chosen_wrongly(const Stage& stage, const ProblemSpec& spec);
+
 }  // namespace gemm

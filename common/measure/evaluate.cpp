@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include "common/backend/device.hpp"
 #include "common/check/explain.hpp"
@@ -40,7 +39,7 @@ void ignore_comparison(Verdict& verdict) {
 
 // What was broken off has no result to explain; but that of whole tiles may say what is wrong.
 std::vector<std::string> explain_failure(const ProblemSpec& spec, const Contender& contender, const Verdict& verdict) {
-  std::vector<std::string> sentences = explain(spec, contender, verdict.compared && std::isnan(verdict.error.got));
+  std::vector<std::string> sentences = explain(spec, contender, verdict.compared ? &verdict.error : nullptr);
   if (!verdict.observation.warnings.empty()) sentences.push_back(verdict.observation.warnings.front());
   if (!sentences.empty() || verdict.compared || spec.op != Operation::gemm) return sentences;
   ProblemSpec whole = scaled(box(256, 256, 64), spec.alpha, spec.beta);

@@ -63,6 +63,7 @@ struct Emulation {
   bool fp16_range = false;  ///< operands are split into FP16 numbers unscaled, so they must be in FP16's range
   /// The choice that a kernel made for the last product with this workspace, such as "fp16". Null: there is no choice.
   std::string (*policy)(const SgemmProblem&) = nullptr;
+  const char* usual = "";  ///< the choice for numbers of about one size, whose cost fp16_products is
 };
 
 /// Another form of a stage's kernel, for an experiment on the stage's page (another unrolling, the same without its

@@ -65,7 +65,8 @@ void write_text(const std::string& path, const std::string& text) {
 
 void require_writable(const std::string& path) {
   if (path.empty() || path == "-") return;
-  if (std::filesystem::is_directory(path)) {
+  std::error_code ignored;  // what is no directory is tried below
+  if (std::filesystem::is_directory(path, ignored)) {
     errno = EISDIR;
     cannot_write(path);
   }

@@ -68,7 +68,7 @@ BAD_RUN = [
     "--reduction none",
 ]
 # ... and when they get to it. A and B fit, C would be a petabyte.
-BAD_RUN_ON_DEVICE = ["--m 20000000 --n 20000000 --k 1", "--json nosuch/out.json", "--json ."]
+BAD_RUN_ON_DEVICE = ["--m 20000000 --n 20000000 --k 1", "--json nosuch/out.json", "--json .", f"--json {'x' * 300}"]
 BAD_GEMM = [
     "",
     "nosuch",

@@ -102,6 +102,10 @@ class Lab(unittest.TestCase):
             ["run", "77"],
             ["run", "nosuch/01"],
             ["ladder", "--only", "77"],
+            ["map", "01", "a" * 300],
+            ["map", "--json", "file", "77"],
+            ["compare", "01", "77"],
+            ["compile", "77", "1-4"],
             ["ladder", "--family", "nosuch"],
             ["ladder", "--full"],
             ["run", "01", "--again"],
@@ -111,6 +115,14 @@ class Lab(unittest.TestCase):
         ):
             status, output, calls = self.lab(*arguments, *(["--cpu"] if arguments else []))
             self.assertEqual((status, calls), (2, ""), f"{arguments}: {output}")
+            self.assertNotIn("apt-get", output, arguments)  # nor does it prepare to build
+
+    def test_help(self):
+        for command in ("test", "doctor", "setup", "completion", "help"):
+            for word in ("--help", "-h"):
+                status, output, calls = self.lab(command, word)
+                self.assertEqual((status, calls), (0, ""), (command, output))
+                self.assertRegex(output, rf"(?m)^  {command} " if command != "help" else "COMMAND --help")
 
     def test_programs_of_python(self):
         """Those of tools/, from anywhere, also where another package has its name."""
@@ -136,6 +148,8 @@ class Lab(unittest.TestCase):
             ["mutate", "01", "--seed"],
             ["mutate", "01", "--json", "nosuch/mutants.json"],
             ["mutate", "01", "--nosuch"],
+            ["check", "01", "--json", "x" * 300],
+            ["emulate", "x" * 300],
         ):
             done = lab(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)

@@ -2,8 +2,8 @@
 counts, and how many instructions a warp is issued for it, by the machine code that nvcc makes. Without a GPU.
 
 usage: ./lab measure bounds --out FILE [--only LADDER,...] [--stage NN] [--arch sm_90a] BIN
-       BIN: the folder of a CPU build's programs. LADDER: one of those below. NN: a stage that has changed, say, as
-       `./lab ladder --only` takes it. What FILE has of other ladders and stages stays
+       BIN: the folder of a CPU build's programs. LADDER: one of those below. NN: stages that are new or have changed,
+       say, as `./lab ladder --only` takes them. What FILE has of other ladders and stages stays
 
 A step is a warp-wide FMA; in FP16, and where Tensor Cores emulate FP32, a product of 16 x 8 x 16. Instructions are
 those of the innermost loop that multiplies most, and of the loop around it if blocks wait at a barrier there: the
@@ -218,14 +218,12 @@ def measure(folder: pathlib.Path, ladder: Ladder, code: MachineCode, stage: str 
 
 
 def renewed(known: Json, found: Json) -> Json:
-    """A ladder's record, with the stages that were measured anew. Each of them tells its own commit."""
+    """A ladder's record, with the stages that were measured anew or are new. Each of them tells its own commit."""
     if known["shape"] != found["shape"] or known["compiler"] != found["compiler"]:
         fail("the record has another shape, or was made with another compiler: all its stages have to be measured")
     own = {each["stage"]: each | {"commit": found["commit"]} for each in found["stages"]}
-    missing = own.keys() - {each["stage"] for each in known["stages"]}
-    if missing:
-        fail(f"the record has no {', '.join(sorted(missing))}: the whole ladder has to be measured")
-    return known | {"stages": [own.get(each["stage"], each) for each in known["stages"]]}
+    stages = {each["stage"]: each for each in known["stages"]} | own
+    return known | {"stages": [stages[name] for name in sorted(stages)]}
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -24,7 +24,7 @@ std::optional<std::string> last_writer(const std::function<void()>& run, const v
   const auto& [x, y, z] = writer->thread;
   const uint3 block = writer->block;
   return fmt::format("thread ({}, {}, {}) of block ({}, {}, {}) at {}", x, y, z, block.x, block.y, block.z,
-                     simt::source_line(place).text());
+                     simt::place_text(place));
 }
 
 }  // namespace gemm

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -87,13 +88,13 @@ std::string with_lines(const std::string& text) {
   const std::sregex_iterator begin(text.begin(), text.end(), named), end;
   std::vector<std::uintptr_t> places;
   for (auto at = begin; at != end; ++at) places.push_back(std::strtoull((*at)[1].str().c_str(), nullptr, 16));
-  const auto lines = source_lines(places);  // all at once: each question costs a process
+  source_lines(places);  // all at once: each question costs a process
   std::string result;
   auto rest = text.cbegin();
   std::size_t next = 0;
   for (auto at = begin; at != end; ++at) {
     result.append(rest, (*at)[0].first);
-    result += lines[next++].text();
+    result += place_text(places[next++]);
     rest = (*at)[0].second;
   }
   return result.append(rest, text.cend());
@@ -148,6 +149,16 @@ std::vector<SourceLine> source_lines(const std::vector<std::uintptr_t>& return_a
 
 SourceLine source_line(std::uintptr_t return_address) {
   return source_lines({return_address}).front();
+}
+
+std::string place_text(std::uintptr_t return_address) {
+  const auto is_shared = [](const SourceLine& line) {
+    return line.file.starts_with("common/") || line.file.starts_with("tensorcore/wmma_ext/");
+  };
+  const std::vector<SourceLine> lines = source_lines_with_callers({return_address}).front();
+  const auto caller = std::ranges::find_if_not(lines, is_shared);
+  if (caller == lines.begin() || caller == lines.end()) return lines.front().text();
+  return fmt::format("{} (called at {})", lines.front().text(), caller->text());
 }
 
 bool same_line(std::uintptr_t one, std::uintptr_t other) {

@@ -18,6 +18,9 @@ struct SourceLine {
 /// outside common/simt/ and the C++ library: what the kernel's author wrote. Results are kept.
 std::vector<SourceLine> source_lines(const std::vector<std::uintptr_t>& return_addresses);
 SourceLine source_line(std::uintptr_t return_address);
+/// "stages/07.cu:12"; of a line in a header that stages share with the line of the stage that calls it, if it is known:
+/// "common/kernel/vector.cuh:39 (called at stages/14.cu:121)".
+std::string place_text(std::uintptr_t return_address);
 /// The same, each followed by the lines from which it was called, where functions were inlined.
 std::vector<std::vector<SourceLine>> source_lines_with_callers(const std::vector<std::uintptr_t>& return_addresses);
 

@@ -59,10 +59,10 @@ const char* title(DefectKind kind) {
 namespace {
 
 std::string text_of(const Party& party) {
-  if (!party.who.empty()) return fmt::format("{} {} at {}", party.who, party.action, source_line(party.pc).text());
+  if (!party.who.empty()) return fmt::format("{} {} at {}", party.who, party.action, place_text(party.pc));
   return fmt::format("thread ({}, {}, {}) of block ({}, {}, {}) {} at {}", party.thread.x, party.thread.y,
                      party.thread.z, party.block.x, party.block.y, party.block.z, party.action,
-                     source_line(party.pc).text());
+                     place_text(party.pc));
 }
 
 }  // namespace
