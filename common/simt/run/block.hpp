@@ -95,6 +95,9 @@ class Block {
   /// Adds what the blocks have done to the launch's account: barriers, and work of Tensor Cores.
   void finish_kernel(std::uint64_t& barriers, std::uint64_t& tensor_flops);
   bool waits_for_grid() const { return arrived_; }
+  /// It is stalled, but one of its threads has only given way, in a loop that accesses no memory; and not because it has
+  /// read there, without an atomic, what others update by atomics.
+  bool computes() const;
   /// It is stalled, and so are all others: reports what its threads wait for. `remark`: what else there is to say.
   void explain_deadlock(const std::string& remark) const;
 
@@ -175,9 +178,8 @@ class Block {
   [[noreturn]] void stop_launch(cudaError_t why) { abandon(why); }
   /// A kernel launches a kernel, or calls the runtime.
   [[noreturn]] void refuse_call(const char* name, const void* pc);
-  void count_basic_block(const void* pc) {
-    if (counts_) recorder_.count_block(site_of(pc));
-  }
+  /// One begins, and somebody wants to know.
+  void at_basic_block(const void* pc);
 
   void copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc);
   void copy_commit();
@@ -266,8 +268,12 @@ class Block {
   Lane* current_ = nullptr;
   FiberHandle scheduler_ = nullptr;
   unsigned threads_ = 0;
-  bool counts_ = true;            // somebody asks for more than mistakes
   bool looks_at_writes_ = false;  // at each of them, to global memory
+  // How often the running thread was looked at since it was resumed, and since it had this many accesses on record.
+  struct Look {
+    unsigned recorded, times;
+  } look_{};
+  Site computes_at_ = 0;  // where a thread has given way, in this launch
   Stamp& top_;
   bool moved_ = false;                 // since advance() was called, a thread has done more than wait
   bool arrived_ = false;               // at the grid's barrier
@@ -294,6 +300,11 @@ class Block {
 extern __thread Block* running_block __attribute__((tls_model("initial-exec")));
 /// The same, but only while kernel code runs that is to be looked at: the executor's own steps are nobody's business.
 extern __thread Block* inspected_block __attribute__((tls_model("initial-exec")));
+
+/// Why this OS thread looks at each basic block: any of these, or nobody does.
+enum BasicBlockInterest : unsigned char { to_count = 1, to_look = 2 };
+/// Others set `to_look` now and then, so that a thread is seen that accesses no memory: by __atomic_fetch_or().
+extern __thread unsigned char basic_block_interest __attribute__((tls_model("initial-exec")));
 
 /// While it lives, nothing that happens is taken for a kernel's doing.
 class Unobserved {

@@ -62,6 +62,7 @@ Party Block::party(std::uint32_t block, unsigned thread, Site site, std::string 
 
 void report_unfenced_looks(const Grid& grid) {
   for (const Causality::Suspended& what : global_order().finish_launch()) {
+    if (grid.aborted && what.is_volatile) continue;  // it has not come to its fence
     grid.sink->report({DefectKind::global_race, grid.kernel,
                        GlobalMemory::instance().describe(what.address) +
                            (what.is_volatile ? " (no fence after the volatile read)" : ""),
