@@ -31,7 +31,7 @@ OF_DEVICE = {
     "_ZdaPvm": "simt_delete_array_sized",
 }
 # A header of the executor's that stands for one which is not there: who includes it, and what it says.
-REFUSED_HEADER = re.compile(r"included from (\S+:\d+)[:,](?:\n +from .*)*\n.*: error: #error \"(the CPU executor .*)\"")
+REFUSED_HEADER = re.compile(r"included from (.+?:\d+)[:,](?:\n +from .*)*\n.*: error: #error \"(the CPU executor .*)\"")
 # A function that CUDA has no more: g++ calls it an error where a kernel calls it, and says more around it.
 GONE = re.compile(r"^(.+?:\d+)(?::\d+)?: error: call to .* declared with attribute error: (.+)$", re.M)
 # What is CUDA's by its name, and not here: a function, a type, a constant, a header's member.
