@@ -107,6 +107,8 @@ class SharedMemory {
   }
   /// As access(write), but what it will write is not there yet (cp.async): only races count.
   std::optional<Conflict> announce_write(const Lane& lane, std::uintptr_t address, unsigned bytes, Site site);
+  /// What was announced there comes now. Who has read it before?
+  std::optional<Conflict> read_since_announced(std::uintptr_t address, std::size_t bytes) const;
 
   struct Write {
     unsigned thread;

@@ -199,6 +199,9 @@ void Block::forget_order(std::uint32_t number, Stamp epoch) {
 void Block::run_body() {
   grid_->body.call(grid_->body.data);
   // What was copied asynchronously and never waited for arrives too late for everyone: it may as well not arrive.
+  if (inspected_block) {
+    for (const PendingCopy& copy : current_->copies) look_for_early_reads(*current_, copy);
+  }
   stop(LaneState::ended);
 }
 

@@ -218,6 +218,7 @@ class Block {
   void access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Site site, bool aligned);
   void note_copy(Site site, std::uintptr_t to, std::uintptr_t from);
+  void look_for_early_reads(const Lane& lane, const PendingCopy& copy);
   void read_for_copy(std::uintptr_t from, std::size_t bytes, unsigned width, const void* pc);
   void check_static(std::uintptr_t address, unsigned bytes, Use use, Site site);
 
