@@ -25,6 +25,7 @@ IN_KERNELS = {
     "twice": ("", ["an allocation of 8 bytes that has been freed", "calls free()"]),
     "overlap": ("", ["data race in global memory in copies_two"]),
     "unread": ("", ["data race in shared memory in writes_what_nobody_reads, byte 0 of unread (64 bytes)"]),
+    "early": ("", ["data race in shared memory in reads_early", "has not waited for that"]),
     "before": ("", ["out of bounds in reads_before, 4 bytes before an allocation of 64 bytes"]),
     "assert": (
         "cudaErrorAssert\n",
