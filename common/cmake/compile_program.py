@@ -37,9 +37,10 @@ GONE = re.compile(r"^(.+?:\d+)(?::\d+)?: error: call to .* declared with attribu
 # What is CUDA's by its name, and not here: a function, a type, a constant, a header's member.
 UNKNOWN = re.compile(
     r"^(.+?:\d+):\d+: error: (?:"
-    r".(cuda[A-Z]\w*|cu[A-Z]\w*|CU\w+|__[a-z]\w+). (?:was not declared|does not name a type|has not been declared)"
+    r".(cuda[A-Z]\w*|cu[A-Z]\w*|CUDA_\w+|CU_\w+|CU[a-z]\w+|__[a-z]\w+). (?:was not declared|does not name a type|has not been declared)"
     r"|.(\w+). is not a member of .((?:cooperative_groups|nvcuda)\b[\w:]*)."
-    r"|.struct (cudaDeviceProp). has no member named .(\w+).)",
+    r"|.struct (cudaDeviceProp). has no member named .(\w+)."
+    r"|template constraint failure for .* class nvcuda::(wmma::fragment).)",
     re.M,
 )
 REFUSED = 3  # exit status, after one line that says all
@@ -114,7 +115,9 @@ def compile_file(command: list[str], source: str, output: str) -> int:
         print(*(f"{place}: error: {what}" for what, place in reversed(gone.items())), sep="\n", file=sys.stderr)
         return REFUSED
     if status and (unknown := list(UNKNOWN.finditer(done.stderr))):
-        names = dict.fromkeys("::".join(filter(None, (u[4] or u[5], u[2] or u[3] or u[6]))) for u in unknown)
+        names = dict.fromkeys(
+            "::".join(filter(None, (u[4] or u[5], u[2] or u[3] or u[6] or u[7] + " of this kind"))) for u in unknown
+        )
         print(f"{unknown[0][1]}: error: the CPU executor has no {', '.join(names)}", file=sys.stderr)
         return REFUSED
     print(done.stderr, end="", file=sys.stderr)
