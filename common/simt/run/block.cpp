@@ -354,11 +354,7 @@ void Block::look_for_spin(std::uintptr_t address, unsigned bytes, const void* pc
   stop(LaneState::buffer_full);
 }
 
-void Block::at_basic_block(const void* pc) {
-  const unsigned char interest = __atomic_load_n(&basic_block_interest, __ATOMIC_RELAXED);
-  const Site site = site_of(pc);
-  if (interest & to_count) recorder_.count_block(site);
-  if (!(interest & to_look)) return;
+void Block::look_for_standstill(Site site) {
   __atomic_fetch_and(&basic_block_interest, static_cast<unsigned char>(~to_look), __ATOMIC_RELAXED);
   KeptLock::give_if_asked();
   Lane& lane = *current_;

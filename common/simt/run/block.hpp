@@ -73,6 +73,9 @@ struct Workplace {
   Stamp top = 0;  ///< the largest stamp given out
 };
 
+/// Why basic blocks are looked at: any of these.
+enum BasicBlockInterest : unsigned char { to_count = 1, to_look = 2 };
+
 /// A block under way, and one after another again.
 class Block {
  public:
@@ -178,8 +181,13 @@ class Block {
   [[noreturn]] void stop_launch(cudaError_t why) { abandon(why); }
   /// A kernel launches a kernel, or calls the runtime.
   [[noreturn]] void refuse_call(const char* name, const void* pc);
-  /// One begins, and somebody wants to know.
-  void at_basic_block(const void* pc);
+  /// One begins, and somebody wants to know: basic_block_interest.
+  void at_basic_block(const void* pc, unsigned char interest) {
+    const Site site = site_of(pc);
+    if (interest & to_count) recorder_.count_block(site);
+    if (interest & to_look) [[unlikely]]
+      look_for_standstill(site);
+  }
 
   void copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc);
   void copy_commit();
@@ -218,6 +226,7 @@ class Block {
   void access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Site site, bool aligned);
   void note_copy(Site site, std::uintptr_t to, std::uintptr_t from);
+  void look_for_standstill(Site site);
   void look_for_early_reads(const Lane& lane, const PendingCopy& copy);
   void read_for_copy(std::uintptr_t from, std::size_t bytes, unsigned width, const void* pc);
   void check_static(std::uintptr_t address, unsigned bytes, Use use, Site site);
@@ -302,9 +311,7 @@ extern __thread Block* running_block __attribute__((tls_model("initial-exec")));
 /// The same, but only while kernel code runs that is to be looked at: the executor's own steps are nobody's business.
 extern __thread Block* inspected_block __attribute__((tls_model("initial-exec")));
 
-/// Why this OS thread looks at each basic block: any of these, or nobody does.
-enum BasicBlockInterest : unsigned char { to_count = 1, to_look = 2 };
-/// Others set `to_look` now and then, so that a thread is seen that accesses no memory: by __atomic_fetch_or().
+/// Why this OS thread looks at each basic block. Others set `to_look` now and then, so that a thread is seen that accesses no memory: by __atomic_fetch_or().
 extern __thread unsigned char basic_block_interest __attribute__((tls_model("initial-exec")));
 
 /// While it lives, nothing that happens is taken for a kernel's doing.

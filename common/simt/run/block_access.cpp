@@ -345,9 +345,11 @@ void Block::copy_begin(void* to, const void* from, std::size_t bytes, std::size_
 // By any thread, its own or another one, whatever barriers there were.
 void Block::look_for_early_reads(const Lane& lane, const PendingCopy& copy) {
   const auto target = reinterpret_cast<std::uintptr_t>(copy.to);
-  if (!shared_.contains(target)) return;
+  const std::size_t bytes = std::size_t{copy.bytes} + copy.zeros;
+  if (!shared_.contains(target) || !shared_.may_be_read_since_announced(target, bytes)) [[likely]]
+    return;
   const Unobserved unobserved;
-  const auto conflict = shared_.read_since_announced(target, std::size_t{copy.bytes} + copy.zeros);
+  const auto conflict = shared_.read_since_announced(target, bytes);
   if (!conflict || !is_news(conflict->kind, copy.site, conflict->site)) return;
   report(conflict->kind, shared_.describe(target, copy.site, "writes"),
          party(lane, copy.site, "copies it, and has not waited for that"),
