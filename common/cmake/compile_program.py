@@ -37,7 +37,8 @@ GONE = re.compile(r"^(.+?:\d+)(?::\d+)?: error: call to .* declared with attribu
 # What is CUDA's by its name, and not here: a function, a type, a constant, a header's member.
 UNKNOWN = re.compile(
     r"^(.+?:\d+):\d+: error: (?:"
-    r".(cuda[A-Z]\w*|cu[A-Z]\w*|CUDA_\w+|CU_\w+|CU[a-z]\w+|__[a-z]\w+). (?:was not declared|does not name a type|has not been declared)"
+    r".(cuda[A-Z]\w*|cu[A-Z]\w*|CUDA_\w+|CU_\w+|CU[a-z]\w+|__[a-z]\w+). "
+    r"(?:was not declared|does not name a type|has not been declared)"
     r"|.(\w+). is not a member of .((?:cooperative_groups|nvcuda)\b[\w:]*)."
     r"|.struct (cudaDeviceProp). has no member named .(\w+)."
     r"|template constraint failure for .* class nvcuda::(wmma::fragment).)",
