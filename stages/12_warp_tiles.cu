@@ -57,7 +57,11 @@ __global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 regi
     a += TILE_K;
     b += TILE_K * ldb;
   };
-  const auto fill = [&] {
+
+  float sum[ROWS][COLS] = {};
+  for (int k0 = 0; k0 < k; k0 += TILE_K) {
+    fetch(k0);
+    __syncthreads();  // nobody reads the tiles any more
 #pragma unroll
     for (int p = 0; p < TILE_M; p += FILL_M) {
       as[a_k][p + a_row] = a4[p / FILL_M].x;
@@ -67,23 +71,12 @@ __global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 regi
     }
 #pragma unroll
     for (int p = 0; p < TILE_K; p += FILL_K) *reinterpret_cast<float4*>(&bs[p + b_k][b_col]) = b4[p / FILL_K];
-  };
-
-  float sum[ROWS][COLS] = {};
-  for (int k0 = 0; k0 < k; k0 += TILE_K) {
-    fetch(k0);
-    __syncthreads();  // nobody reads the tiles any more
-    fill();
     __syncthreads();  // the tiles are complete
 #pragma unroll UNROLL
     for (int i = 0; i < TILE_K; ++i) {
       alignas(16) float a_part[ROWS], b_part[COLS];
-#pragma unroll
-      for (int r = 0; r < ROWS; r += 4)
-        *reinterpret_cast<float4*>(&a_part[r]) = *reinterpret_cast<const float4*>(&as[i][row + r / 4 * APART_M]);
-#pragma unroll
-      for (int s = 0; s < COLS; s += 4)
-        *reinterpret_cast<float4*>(&b_part[s]) = *reinterpret_cast<const float4*>(&bs[i][col + s / 4 * APART_N]);
+      gemm::read_fours<APART_M>(a_part, &as[i][row]);
+      gemm::read_fours<APART_N>(b_part, &bs[i][col]);
 #pragma unroll
       for (int f = 0; f < ROWS * COLS; ++f) {  // down one column, up the next: each word of b 8 times in a row
         const int s = f / ROWS, r = s % 2 ? ROWS - 1 - f % ROWS : f % ROWS;

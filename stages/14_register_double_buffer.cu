@@ -77,14 +77,8 @@ __global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 regi
   };
   alignas(16) float a_part[2][ROWS], b_part[2][COLS];  // of even and of odd steps
   const auto read = [&](int half, int i) {
-#pragma unroll
-    for (int r = 0; r < ROWS; r += 4)
-      *reinterpret_cast<float4*>(&a_part[i % 2][r]) =
-          *reinterpret_cast<const float4*>(&as[half][i][(row ^ swizzle(i)) + r / 4 * APART_M]);
-#pragma unroll
-    for (int s = 0; s < COLS; s += 4)
-      *reinterpret_cast<float4*>(&b_part[i % 2][s]) =
-          *reinterpret_cast<const float4*>(&bs[half][i][col + s / 4 * APART_N]);
+    gemm::read_fours<APART_M>(a_part[i % 2], &as[half][i][row ^ swizzle(i)]);
+    gemm::read_fours<APART_N>(b_part[i % 2], &bs[half][i][col]);
   };
 
   float sum[ROWS][COLS] = {};

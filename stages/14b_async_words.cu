@@ -49,6 +49,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
 
   // Copies. A thread takes a word of every A_STEP-th row of A's tile, and WORDS words of every B_STEP-th of B's.
+  using gemm::ptx::copy_words;
   constexpr int WORDS = VECTOR ? 4 : 1;
   constexpr int A_STEP = THREADS / A_WIDE, B_STEP = THREADS / (TILE_N / WORDS);
   const int a_k = thread % A_WIDE, a_row = thread / A_WIDE;
@@ -57,14 +58,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
   const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + a_k;
   const float* b_from = b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(b_k) * ldb;
-  int left = k;  // steps of k whose copies have not started
-  const auto copy = [](float* to, const float* from, int words) {
-    if constexpr (VECTOR) {
-      gemm::ptx::cp_async_cg(to, from, 4 * words);
-    } else {
-      gemm::ptx::cp_async_ca<4>(to, from, 4 * words);
-    }
-  };
+  int left = k;                        // steps of k whose copies have not started
   const auto fetch = [&](int stage) {  // zeros behind the end of k
     float* a_to = as + stage * A_TILE + a_k * TILE_M;
     float* b_to = bs + stage * B_TILE + b_k * TILE_N + b_col;
@@ -80,7 +74,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     }
 #pragma unroll
     for (int i = 0; i < TILE_K; i += B_STEP)
-      copy(b_to + i * TILE_N, b_from + static_cast<std::size_t>(i) * ldb, b_k + i < left ? WORDS : 0);
+      copy_words<WORDS>(b_to + i * TILE_N, b_from + static_cast<std::size_t>(i) * ldb, b_k + i < left ? WORDS : 0);
     gemm::ptx::cp_async_commit();
     a_from += TILE_K;
     b_from += static_cast<std::size_t>(ldb) * TILE_K;
@@ -95,10 +89,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     for (int r = 0; r < ROWS; r += 4)
       *reinterpret_cast<float4*>(&a_part[i % 2][r]) = *reinterpret_cast<const float4*>(
           a_lane + stage * A_TILE + i * TILE_M + ((4 * lm) ^ swizzle(i)) + r * LANES_M);
-#pragma unroll
-    for (int g = 0; g < COLS; g += 4)
-      *reinterpret_cast<float4*>(&b_part[i % 2][g]) =
-          *reinterpret_cast<const float4*>(b_lane + stage * B_TILE + i * TILE_N + g * LANES_N);
+    gemm::read_fours<4 * LANES_N>(b_part[i % 2], b_lane + stage * B_TILE + i * TILE_N);
   };
 
   float sum[ROWS][COLS] = {};
@@ -130,17 +121,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
     for (int g = 0; g < COLS; g += 4) {
       const int col = tile_col + warp_col + 4 * ln + g * LANES_N;
-      float* out = c + row * ldc + col;
-      if (VECTOR && beta == 0.0f && row < m && col < n) {
-        *reinterpret_cast<float4*>(out) =
-            make_float4(alpha * sum[r][g], alpha * sum[r][g + 1], alpha * sum[r][g + 2], alpha * sum[r][g + 3]);
-        continue;
-      }
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (row < m && col + i < n)
-          out[i] = beta == 0.0f ? alpha * sum[r][g + i] : alpha * sum[r][g + i] + beta * out[i];
-      }
+      gemm::store_sums4<VECTOR>(c + row * ldc + col, row, col, m, n, alpha, &sum[r][g], beta);
     }
   }
 }
@@ -149,8 +130,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // 32 bits, because 64-bit products in the addresses cost the loop several percent: docs page.
   if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
-  const bool vector = gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) &&
-                      gemm::has_aligned_rows(p.c, p.ldc) && p.n % 4 == 0;
+  const bool vector = gemm::all_have_aligned_rows(p) && p.n % 4 == 0;
   return gemm::launch(vector ? sgemm<true> : sgemm<false>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n,
                        .block = THREADS,

@@ -28,6 +28,7 @@ constexpr int STAGES = 3;          // k-tiles in shared memory: one is read, two
 constexpr int A_ROW = TILE_K + 4;  // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
 constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
 constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
+constexpr int A_APART = LANES_M * A_ROW, B_APART = 4 * LANES_N;  // to a thread's next row of A, next columns of B
 constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
 static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
 
@@ -45,6 +46,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
 
   // Copies. A thread takes WORDS words of every A_STEP-th row of A's tile, and of every B_STEP-th of B's.
+  using gemm::ptx::copy_words;
   constexpr int WORDS = VECTOR ? 4 : 1;
   constexpr int A_STEP = THREADS / (TILE_K / WORDS), B_STEP = THREADS / (TILE_N / WORDS);
   const int a_k = thread % (TILE_K / WORDS) * WORDS, a_row = thread / (TILE_K / WORDS);
@@ -54,13 +56,6 @@ __global__ void __launch_bounds__(THREADS, 2)
   const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + a_k;
   const float* b_from = b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(b_k) * ldb;
   int left = k;  // steps of k whose copies have not started
-  const auto copy = [](float* to, const float* from, int words) {
-    if constexpr (VECTOR) {
-      gemm::ptx::cp_async_cg(to, from, 4 * words);
-    } else {
-      gemm::ptx::cp_async_ca<4>(to, from, 4 * words);
-    }
-  };
   const auto fetch = [&](int stage) {
     float* a_to = as + stage * A_TILE + a_row * A_ROW + a_k;
     float* b_to = bs + stage * B_TILE + b_k * TILE_N + b_col;
@@ -68,23 +63,24 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
       for (int i = 0; i < TILE_M; i += A_STEP) {
         const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
-        copy(a_to + i * A_ROW, a_from + row * lda, WORDS);
+        copy_words<WORDS>(a_to + i * A_ROW, a_from + row * lda, WORDS);
       }
       const float* from = b_from;
 #pragma unroll
       for (int i = 0; i < TILE_K; i += B_STEP, from += static_cast<std::size_t>(ldb) * B_STEP)
-        copy(b_to + i * TILE_N, from, WORDS);
+        copy_words<WORDS>(b_to + i * TILE_N, from, WORDS);
     } else if (left > 0) {  // the last tile, if it is not complete: zeros behind the end of k
       const int a_words = max(min(left - a_k, WORDS), 0);
 #pragma unroll 4
       for (int i = 0; i < TILE_M; i += A_STEP) {
         const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
-        copy(a_to + i * A_ROW, a_words > 0 ? a_from + row * lda : a, a_words);
+        copy_words<WORDS>(a_to + i * A_ROW, a_words > 0 ? a_from + row * lda : a, a_words);
       }
 #pragma unroll 4
       for (int i = 0; i < TILE_K; i += B_STEP) {
         const bool exists = b_k + i < left;
-        copy(b_to + i * TILE_N, exists ? b_from + static_cast<std::size_t>(i) * ldb : b, exists ? WORDS : 0);
+        copy_words<WORDS>(b_to + i * TILE_N, exists ? b_from + static_cast<std::size_t>(i) * ldb : b,
+                          exists ? WORDS : 0);
       }
     }
     gemm::ptx::cp_async_commit();
@@ -98,26 +94,15 @@ __global__ void __launch_bounds__(THREADS, 2)
   float b1[4][COLS];    // four steps of all columns
   const float* const a_lane = as + (warp_row + lm) * A_ROW;
   const float* const b_lane = bs + warp_col + 4 * ln;
-  const auto read_a = [&](float4(&to)[GROUP], const float* from, int group) {
-#pragma unroll
-    for (int r = 0; r < GROUP; ++r)
-      to[r] = *reinterpret_cast<const float4*>(from + (group * GROUP + r) * LANES_M * A_ROW);
-  };
-  const auto read_b = [&](float(&to)[COLS], const float* from) {
-#pragma unroll
-    for (int g = 0; g < COLS; g += 4)
-      *reinterpret_cast<float4*>(&to[g]) = *reinterpret_cast<const float4*>(from + g * LANES_N);
-  };
-
   fetch(0);
   fetch(1);
   gemm::ptx::cp_async_wait<1>();  // for all but the latest
   __syncthreads();
   const float *a_at = a_lane, *b_at = b_lane;
   if (k > 0) {
-    read_a(a4[0], a_at, 0);
+    gemm::read_fours<A_APART>(a4[0], a_at);
 #pragma unroll
-    for (int s = 0; s < 4; ++s) read_b(b1[s], b_at + s * TILE_N);
+    for (int s = 0; s < 4; ++s) gemm::read_fours<B_APART>(b1[s], b_at + s * TILE_N);
   }
   int current = 0, free = 2;  // the k-tile being read, and the next to fill
 #pragma unroll 1
@@ -137,15 +122,11 @@ __global__ void __launch_bounds__(THREADS, 2)
           a_next = a_lane + current * A_TILE;
           b_next = b_lane + current * B_TILE;
         }
-        read_a(a4[(group + 1) % 2], last ? a_next : a_at, last ? 0 : group + 1);
+        gemm::read_fours<A_APART>(a4[(group + 1) % 2], last ? a_next : a_at + (group + 1) * GROUP * A_APART);
 #pragma unroll
         for (int s = 0; s < 4; ++s) {
           float x[GROUP];
-#pragma unroll
-          for (int r = 0; r < GROUP; ++r) {
-            const float4 q = a4[group % 2][r];
-            x[r] = s == 0 ? q.x : s == 1 ? q.y : s == 2 ? q.z : q.w;
-          }
+          gemm::take_words(x, a4[group % 2], s);
           // Column by column, to and fro over the rows: an FFMA shares a word with the one before it, which need not be
           // read from the register banks again.
 #pragma unroll
@@ -156,7 +137,7 @@ __global__ void __launch_bounds__(THREADS, 2)
               sum[group * GROUP + r][col] += x[r] * b1[s][col];
             }
           }
-          if (last) read_b(b1[s], b_next + s * TILE_N);
+          if (last) gemm::read_fours<B_APART>(b1[s], b_next + s * TILE_N);
         }
       }
       a_at = a_next;
@@ -170,17 +151,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
     for (int g = 0; g < COLS; g += 4) {
       const int col = tile_col + warp_col + 4 * ln + g * LANES_N;
-      float* out = c + row * ldc + col;
-      if (VECTOR && beta == 0.0f && row < m && col < n) {
-        *reinterpret_cast<float4*>(out) =
-            make_float4(alpha * sum[r][g], alpha * sum[r][g + 1], alpha * sum[r][g + 2], alpha * sum[r][g + 3]);
-        continue;
-      }
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (row < m && col + i < n)
-          out[i] = beta == 0.0f ? alpha * sum[r][g + i] : alpha * sum[r][g + i] + beta * out[i];
-      }
+      gemm::store_sums4<VECTOR>(c + row * ldc + col, row, col, m, n, alpha, &sum[r][g], beta);
     }
   }
 }
@@ -189,8 +160,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // 32 bits, because 64-bit products in the addresses cost the loop several percent: docs page.
   if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
-  const bool vector = gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) &&
-                      gemm::has_aligned_rows(p.c, p.ldc) && p.n % 4 == 0;
+  const bool vector = gemm::all_have_aligned_rows(p) && p.n % 4 == 0;
   return gemm::launch(vector ? sgemm<true> : sgemm<false>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n,
                        .block = THREADS,

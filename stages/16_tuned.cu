@@ -11,56 +11,36 @@
 // Page      docs/stages/16_tuned.md
 // Source    Kurzak, Tomov, Dongarra, "Autotuning GEMM Kernels for the Fermi GPU", IEEE TPDS 23, 2012 (pruned search).
 #include "common/kernel/ptx.cuh"
+#include "common/kernel/vector.cuh"
 #include "common/stage.cuh"
+#include "stages/summit/tuned.cuh"
 
 extern __shared__ __align__(16) float smem[];
 
 namespace {
 
-// One point of the search. tools/tune/sgemm.py writes such lines, and checks the same constraints.
-template <int TILE_M_, int TILE_N_, int TILE_K_, int WARP_M_, int WARP_N_, int LANES_M_, int QUADS_, int STAGES_,
-          int GROUP_, int BLOCKS_>
-struct Shape {
-  static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_;  // of C per block
-  static constexpr int TILE_K = TILE_K_;                    // steps of k between barriers
-  static constexpr int WARP_M = WARP_M_, WARP_N = WARP_N_;  // of C per warp
-  static constexpr int LANES_M = LANES_M_, LANES_N = 32 / LANES_M;
-  static constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
-  static constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
-  static constexpr int QUADS = QUADS_;         // four steps of k each, in a body of the inner loop
-  static constexpr int STAGES = STAGES_;       // k-tiles in shared memory: one is read, the others are in flight
-  static constexpr int GROUP = GROUP_;         // rows of A whose quads are in registers at a time, twice
-  static constexpr int GROUPS = ROWS / GROUP;  // in a quad
-  static constexpr int BLOCKS = BLOCKS_;       // per SM
-  static constexpr int A_ROW = TILE_K + 4;     // words of a row of as: rows lie an odd number of float4s apart
-  static constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
-  static constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
-  static_assert(TILE_M % WARP_M == 0 && TILE_N % WARP_N == 0 && THREADS >= 32 && THREADS <= 512);
-  static_assert(LANES_M >= 2 && LANES_M <= 16 && LANES_M * LANES_N == 32);
-  static_assert(WARP_M % LANES_M == 0 && WARP_N % (4 * LANES_N) == 0 && ROWS % GROUP == 0);
-  static_assert(GROUPS * QUADS % 2 == 0, "the halves of a4 swap roles an even number of times in a loop body");
-  static_assert(TILE_K % (4 * QUADS) == 0 && TILE_K % 8 == 0 && STAGES >= 2);
-  static_assert(BLOCKS * THREADS <= 2048 && BLOCKS * (SHARED_BYTES + 1024) <= 228 * 1024, "of an H200's SM");
-};
+using gemm::tuned::Shape;  // a point of the search: its constants, and what they must satisfy
 
 // VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4.
 template <class S, bool VECTOR>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, unsigned lda, const float* __restrict__ b,
           unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_n) {
-  constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K, A_ROW = S::A_ROW, GROUP = S::GROUP;
+  constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K, WARP_M = S::WARP_M, WARP_N = S::WARP_N;
   constexpr int ROWS = S::ROWS, COLS = S::COLS, LANES_M = S::LANES_M, LANES_N = S::LANES_N, THREADS = S::THREADS;
-  constexpr int STAGES = S::STAGES, QUADS = S::QUADS, GROUPS = S::GROUPS;
-  float* const as = smem;                       // [STAGES][TILE_M][A_ROW]
-  float* const bs = smem + STAGES * S::A_TILE;  // [STAGES][TILE_K][TILE_N]
+  constexpr int STAGES = S::STAGES, QUADS = S::QUADS, GROUP = S::GROUP, A_ROW = S::A_ROW;
+  constexpr int A_TILE = S::A_TILE, B_TILE = S::B_TILE, A_APART = LANES_M * A_ROW, B_APART = 4 * LANES_N;
+  float* const as = smem;                    // [STAGES][TILE_M][A_ROW]
+  float* const bs = smem + STAGES * A_TILE;  // [STAGES][TILE_K][TILE_N]
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
   // Lanes 1 apart share rows, lanes 2 apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
   const int lm = lane / 2 % 2 + lane / (2 * LANES_N) * 2, ln = lane % 2 + lane / 4 % (LANES_N / 2) * 2;
   const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
-  const int warp_row = warp / (TILE_N / S::WARP_N) * S::WARP_M, warp_col = warp % (TILE_N / S::WARP_N) * S::WARP_N;
+  const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
 
   // Copies. All threads together take A_WIDE words of A_STEP rows of A's tile at once, and B_WIDE words of B_STEP rows
   // of B's.
+  using gemm::ptx::copy_words;
   constexpr int WORDS = VECTOR ? 4 : 1, AT_ONCE = THREADS * WORDS;
   constexpr int A_WIDE = TILE_K < AT_ONCE ? TILE_K : AT_ONCE, A_STEP = AT_ONCE / A_WIDE;
   constexpr int B_WIDE = TILE_N < AT_ONCE ? TILE_N : AT_ONCE, B_STEP = AT_ONCE / B_WIDE;
@@ -73,29 +53,22 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + a_k;
   const float* b_from = b + tile_col + static_cast<std::size_t>(b_k) * ldb;
   int left = k;  // steps of k whose copies have not started
-  const auto copy = [](float* to, const float* from, int words) {
-    if constexpr (VECTOR) {
-      gemm::ptx::cp_async_cg(to, from, 4 * words);
-    } else {
-      gemm::ptx::cp_async_ca<4>(to, from, 4 * words);
-    }
-  };
   const auto fetch = [&](int stage) {
-    float* a_to = as + stage * S::A_TILE + a_row * A_ROW + a_k;
-    float* b_to = bs + stage * S::B_TILE + b_k * TILE_N + b_col;
+    float* a_to = as + stage * A_TILE + a_row * A_ROW + a_k;
+    float* b_to = bs + stage * B_TILE + b_k * TILE_N + b_col;
     if (left >= TILE_K) {
 #pragma unroll
       for (int i = 0; i < TILE_M; i += A_STEP) {
         const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
 #pragma unroll
-        for (int j = 0; j < TILE_K; j += A_WIDE) copy(a_to + i * A_ROW + j, a_from + j + row * lda, WORDS);
+        for (int j = 0; j < TILE_K; j += A_WIDE) copy_words<WORDS>(a_to + i * A_ROW + j, a_from + j + row * lda, WORDS);
       }
 #pragma unroll
       for (int j = 0; j < TILE_N; j += B_WIDE) {
         const float* from = b_from + min(b_col + j, last_col);
 #pragma unroll
         for (int i = 0; i < TILE_K; i += B_STEP, from += static_cast<std::size_t>(ldb) * B_STEP)
-          copy(b_to + i * TILE_N + j, from, WORDS);
+          copy_words<WORDS>(b_to + i * TILE_N + j, from, WORDS);
       }
     } else if (left > 0) {  // the last tile, if it is not complete: zeros behind the end of k
 #pragma unroll 4
@@ -103,7 +76,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
         for (int j = 0; j < TILE_K; j += A_WIDE) {
           const int words = max(min(left - a_k - j, WORDS), 0);
-          copy(a_to + i * A_ROW + j, words > 0 ? a_from + j + row * lda : a, words);
+          copy_words<WORDS>(a_to + i * A_ROW + j, words > 0 ? a_from + j + row * lda : a, words);
         }
       }
 #pragma unroll 4
@@ -111,7 +84,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         const bool exists = b_k + i < left;
         for (int j = 0; j < TILE_N; j += B_WIDE) {
           const float* from = b_from + min(b_col + j, last_col) + static_cast<std::size_t>(i) * ldb;
-          copy(b_to + i * TILE_N + j, exists ? from : b, exists ? WORDS : 0);
+          copy_words<WORDS>(b_to + i * TILE_N + j, exists ? from : b, exists ? WORDS : 0);
         }
       }
     }
@@ -126,16 +99,6 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   float b1[4][COLS];    // four steps of all columns
   const float* const a_lane = as + (warp_row + lm) * A_ROW;
   const float* const b_lane = bs + warp_col + 4 * ln;
-  const auto read_a = [&](float4(&to)[GROUP], const float* from, int group) {
-#pragma unroll
-    for (int r = 0; r < GROUP; ++r)
-      to[r] = *reinterpret_cast<const float4*>(from + (group * GROUP + r) * LANES_M * A_ROW);
-  };
-  const auto read_b = [&](float(&to)[COLS], const float* from) {
-#pragma unroll
-    for (int g = 0; g < COLS; g += 4)
-      *reinterpret_cast<float4*>(&to[g]) = *reinterpret_cast<const float4*>(from + g * LANES_N);
-  };
 
 #pragma unroll
   for (int stage = 0; stage < STAGES - 1; ++stage) fetch(stage);
@@ -143,9 +106,9 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   __syncthreads();
   const float *a_at = a_lane, *b_at = b_lane;
   if (k > 0) {
-    read_a(a4[0], a_at, 0);
+    gemm::read_fours<A_APART>(a4[0], a_at);
 #pragma unroll
-    for (int s = 0; s < 4; ++s) read_b(b1[s], b_at + s * TILE_N);
+    for (int s = 0; s < 4; ++s) gemm::read_fours<B_APART>(b1[s], b_at + s * TILE_N);
   }
   int current = 0, free = STAGES - 1;  // the k-tile being read, and the next to fill
 #pragma unroll 1
@@ -158,25 +121,21 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       for (int quad = 0; quad < QUADS; ++quad) {
         const float *a_next = a_at + 4, *b_next = b_at + 4 * TILE_N;
 #pragma unroll
-        for (int group = 0; group < GROUPS; ++group) {
-          const bool last = group == GROUPS - 1;
-          const int half = (quad * GROUPS + group) % 2;  // of a4: this group's, the other the next one's
+        for (int group = 0; group < ROWS / GROUP; ++group) {
+          const bool last = group == ROWS / GROUP - 1;
+          const int half = (quad * (ROWS / GROUP) + group) % 2;  // of a4: this group's, the other the next one's
           if (last && quad == QUADS - 1 && quads == TILE_K - 4 * QUADS) {
             gemm::ptx::cp_async_wait<STAGES - 2>();
             __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
             if (k0 + TILE_K < k) current = current + 1 < STAGES ? current + 1 : 0;  // else re-read this: not used
-            a_next = a_lane + current * S::A_TILE;
-            b_next = b_lane + current * S::B_TILE;
+            a_next = a_lane + current * A_TILE;
+            b_next = b_lane + current * B_TILE;
           }
-          read_a(a4[1 - half], last ? a_next : a_at, last ? 0 : group + 1);
+          gemm::read_fours<A_APART>(a4[1 - half], last ? a_next : a_at + (group + 1) * GROUP * A_APART);
 #pragma unroll
           for (int s = 0; s < 4; ++s) {
             float x[GROUP];
-#pragma unroll
-            for (int r = 0; r < GROUP; ++r) {
-              const float4 q = a4[half][r];
-              x[r] = s == 0 ? q.x : s == 1 ? q.y : s == 2 ? q.z : q.w;
-            }
+            gemm::take_words(x, a4[half], s);
             // Column by column, to and fro over the rows: an FFMA shares a word with the one before it.
 #pragma unroll
             for (int col = 0; col < COLS; ++col) {
@@ -186,7 +145,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
                 sum[group * GROUP + r][col] += x[r] * b1[s][col];
               }
             }
-            if (last) read_b(b1[s], b_next + s * TILE_N);
+            if (last) gemm::read_fours<B_APART>(b1[s], b_next + s * TILE_N);
           }
         }
         a_at = a_next;
@@ -201,17 +160,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
 #pragma unroll
     for (int g = 0; g < COLS; g += 4) {
       const int col = tile_col + warp_col + 4 * ln + g * LANES_N;
-      float* out = c + row * ldc + col;
-      if (VECTOR && beta == 0.0f && row < m && col < n) {
-        *reinterpret_cast<float4*>(out) =
-            make_float4(alpha * sum[r][g], alpha * sum[r][g + 1], alpha * sum[r][g + 2], alpha * sum[r][g + 3]);
-        continue;
-      }
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (row < m && col + i < n)
-          out[i] = beta == 0.0f ? alpha * sum[r][g + i] : alpha * sum[r][g + i] + beta * out[i];
-      }
+      gemm::store_sums4<VECTOR>(c + row * ldc + col, row, col, m, n, alpha, &sum[r][g], beta);
     }
   }
 }
@@ -237,11 +186,7 @@ gemm::Status start(const gemm::SgemmProblem& p, cudaStream_t stream) {
 template <class S>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
-  const auto aligned = [](const float* x, std::int64_t ld) {
-    return reinterpret_cast<std::uintptr_t>(x) % 16 == 0 && ld % 4 == 0;
-  };
-  if (aligned(p.a, p.lda) && aligned(p.b, p.ldb) && aligned(p.c, p.ldc) && p.n % 4 == 0)
-    return start<S, true>(p, stream);
+  if (gemm::all_have_aligned_rows(p) && p.n % 4 == 0) return start<S, true>(p, stream);
 #ifdef GEMM_TUNED
   return gemm::Status::unsupported("the search multiplies aligned matrices only");
 #else

@@ -12,85 +12,47 @@
 // Page      docs/stages/16b_packed_copies.md
 // Source    Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34 (2008).
 #include "common/kernel/ptx.cuh"
-#include "common/kernel/schedule.cuh"
 #include "common/kernel/vector.cuh"
 #include "common/stage.cuh"
-#include "stages/summit/pack.cuh"
+#include "stages/summit/panels.cuh"
+#include "stages/summit/parts.cuh"
+#include "stages/summit/tile.cuh"
 
 extern __shared__ __align__(16) float smem[];
 
 namespace {
 
 using namespace gemm::summit;
-constexpr int TILE_M = 128, TILE_N = 128, TILE_K = 32;           // of C per block; steps of k between barriers
-constexpr int WARP_M = 64, WARP_N = 64;                          // of C per warp
-constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
-constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
-constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
-constexpr int BLOCKS = 2, STAGES = 3;  // per SM; k-tiles in shared memory: one is read, two are in flight
-constexpr int ROW = TILE_M + TILE_N, TILE = TILE_K * ROW;  // words of a step of k: A's, then B's; of a k-tile
+constexpr int STAGES = 3;  // k-tiles in shared memory: one is read, two are in flight
 constexpr unsigned SHARED_BYTES = STAGES * TILE * sizeof(float);
-constexpr int FOURS = ROWS * COLS / 4, PART = FOURS * THREADS;  // float4s of a thread's outputs, and a block's
 constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
-static_assert(TILE_M == PANEL && TILE_N == PANEL && LANES_M * LANES_N == 32 && ROWS % 4 == 0 && COLS % 4 == 0);
+static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
 
 // A and B in panels; k: of whole quads.
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
           float* __restrict__ c, std::int64_t ldc, gemm::StreamK plan, bool wide, float4* __restrict__ parts) {
-  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  // Lanes 1 apart share rows, lanes 2 apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
-  const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
-  const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
+  const int thread = threadIdx.x;
+  const auto [lm, ln, warp_row, warp_col] = place_of(thread);
   for (int part = 0;; ++part) {
     int tile, first, end, tile_m, tile_n;
     if (!plan.segment<true>(blockIdx.x, part, tile, first, end) && part > 0) break;
     if (part > 0) __syncthreads();  // all threads have finished reading the last tile's words
     plan.place(tile, tile_m, tile_n);
     const int k_begin = first * TILE_K, k_end = min(k, end * TILE_K);
-    int left = k_end - k_begin;  // steps of k whose copies have not started
-
-    // A warp copies 128 words of a step of A, and of B.
-    constexpr int STRIDE = THREADS / (PANEL / 4);
-    const int col = thread % (PANEL / 4) * 4, step = thread / (PANEL / 4);
-    const float* a_from = a + (static_cast<std::size_t>(tile_m) * k + k_begin + step) * PANEL + col;
-    const float* b_from = b + (static_cast<std::size_t>(tile_n) * k + k_begin + step) * PANEL + col;
-    const auto fetch = [&](int buffer) {
-      float* const to = smem + buffer * TILE + step * ROW + col;
-      if (left >= TILE_K) {
-#pragma unroll
-        for (int i = 0; i < TILE_K; i += STRIDE) gemm::ptx::cp_async_cg(to + i * ROW, a_from + i * PANEL, 16);
-#pragma unroll
-        for (int i = 0; i < TILE_K; i += STRIDE) gemm::ptx::cp_async_cg(to + i * ROW + TILE_M, b_from + i * PANEL, 16);
-      } else if (left > 0) {  // the last tile, if it is not complete: zeros behind the end of k
-#pragma unroll 1
-        for (int i = 0; i < TILE_K; i += STRIDE) {
-          const bool exists = step + i < left;
-          gemm::ptx::cp_async_cg(to + i * ROW, exists ? a_from + i * PANEL : a, exists ? 16 : 0);
-          gemm::ptx::cp_async_cg(to + i * ROW + TILE_M, exists ? b_from + i * PANEL : b, exists ? 16 : 0);
-        }
-      }
-      gemm::ptx::cp_async_commit();
-      a_from += TILE_K * PANEL;
-      b_from += TILE_K * PANEL;
-      left -= TILE_K;
-    };
+    PanelCopies copies{a, b, thread};
+    copies.start(k, tile_m, tile_n, k_begin, k_end);
+    const auto fetch = [&](int buffer) { copies.fetch(buffer, smem); };
 
     float sum[ROWS][COLS] = {};
     float4 a4[2][GROUP];  // four steps of GROUP rows
     float b1[4][COLS];    // four steps of all columns
     const float* const a_lane = smem + warp_row / 32 * ROW + 4 * lm;
     const float* const b_lane = smem + TILE_M + warp_col + 4 * ln;
-    const auto read_a = [&](float4(&to)[GROUP], const float* from, int group) {
-#pragma unroll
-      for (int r = 0; r < GROUP; ++r) to[r] = *reinterpret_cast<const float4*>(from + group * ROW + r * (4 * LANES_M));
-    };
-    const auto read_b = [&](float(&to)[COLS], const float* from) {
-#pragma unroll
-      for (int g = 0; g < COLS; g += 4)
-        *reinterpret_cast<float4*>(&to[g]) = *reinterpret_cast<const float4*>(from + g * LANES_N);
-    };
 
+    const auto read_a = [&](float4(&to)[GROUP], const float* from, int group) {
+      gemm::read_fours<4 * LANES_M>(to, from + group * ROW);
+    };
     fetch(0);
     fetch(1);
     gemm::ptx::cp_async_wait<1>();  // for all but the latest
@@ -99,7 +61,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     if (k_begin < k_end) {
       read_a(a4[0], a_at, 0);
 #pragma unroll
-      for (int s = 0; s < 4; ++s) read_b(b1[s], b_at + s * ROW);
+      for (int s = 0; s < 4; ++s) gemm::read_fours<4 * LANES_N>(b1[s], b_at + s * ROW);
     }
     int current = 0, free = 2;  // the k-tile being read, and the next to fill
 #pragma unroll 1
@@ -123,11 +85,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
           for (int s = 0; s < 4; ++s) {
             float x[GROUP];
-#pragma unroll
-            for (int r = 0; r < GROUP; ++r) {
-              const float4 q = a4[group % 2][r];
-              x[r] = s == 0 ? q.x : s == 1 ? q.y : s == 2 ? q.z : q.w;
-            }
+            gemm::take_words(x, a4[group % 2], s);
             // Column by column, to and fro over the rows: an FFMA shares a word with the one before it, which need not
             // be read from the register banks again.
 #pragma unroll
@@ -138,7 +96,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
                 sum[group * GROUP + r][col] += x[r] * b1[s][col];
               }
             }
-            if (last) read_b(b1[s], b_next + s * ROW);
+            if (last) gemm::read_fours<4 * LANES_N>(b1[s], b_next + s * ROW);
           }
         }
         a_at = a_next;
@@ -161,9 +119,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     for (int i = 0; i < FOURS; ++i) {
       const int r = i / (COLS / 4), g = i % (COLS / 4) * 4;
       const int row = row0 + r * LANES_M, col = col0 + g * LANES_N;
-      // Scaled here in both cases, for 17b's reason.
-      const float4 four =
-          make_float4(alpha * sum[r][g], alpha * sum[r][g + 1], alpha * sum[r][g + 2], alpha * sum[r][g + 3]);
+      const float4 four = gemm::scaled4(alpha, &sum[r][g]);  // here in both cases, for 17b's reason
       if (!complete)
         to[i * THREADS] = four;
       else if (row < m)
@@ -176,61 +132,40 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int64_t ldc, gemm::StreamK plan, bool wide,
                        const float4* __restrict__ parts) {
   const int tile = blockIdx.x / FOURS, four = blockIdx.x % FOURS, thread = threadIdx.x, lane = thread % 32;
-  const int begin = tile * plan.rounds;
-  const int from = plan.shares().worker_of(begin), to = plan.shares().worker_of(begin + plan.rounds - 1);
-  if (from == to) return;  // it had the whole tile, and has stored it
-  // Only the first of them can have come from another tile, and then this is the second part that it has stored.
-  const auto at = [&](int worker, bool second) {
-    return parts[gemm::part_at(worker, second) * PART + four * THREADS + thread];
-  };
-  float4 sum = at(from, plan.shares().begin(from) < begin);
-#pragma unroll 16
-  for (int worker = from + 1; worker <= to; ++worker) {
-    const float4 part = at(worker, false);
-    sum = make_float4(sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w);
-  }
+  float4 sum;
+  if (!sum_of_parts(plan, parts, tile, four, thread, sum)) return;
   int tile_m, tile_n;
   plan.place(tile, tile_m, tile_n);
   const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
   const int warp_row = thread / 32 / (TILE_N / WARP_N) * WARP_M, warp_col = thread / 32 % (TILE_N / WARP_N) * WARP_N;
-  const int r = four / (COLS / 4), g = four % (COLS / 4) * 4;
-  const int row0 = tile_m * TILE_M + warp_row + lm, col0 = tile_n * TILE_N + warp_col + 4 * ln;
-  const int row = row0 + r * LANES_M, col = col0 + g * LANES_N;
+  const int row = tile_m * TILE_M + warp_row + lm + four / (COLS / 4) * LANES_M;
+  const int col = tile_n * TILE_N + warp_col + 4 * ln + four % (COLS / 4) * (4 * LANES_N);
   if (row < m) gemm::store_scaled4(c + row * ldc + col, n - col, wide, sum, beta);
-}
-
-std::size_t part_words() {  // two parts per worker, and at most as many workers as resident blocks
-  return 2ull * gemm::device_limits().multiprocessors * BLOCKS * TILE_M * TILE_N;
 }
 
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int k = whole_quads(p.depth());
-  const gemm::StreamK plan = gemm::stream_k(gemm::ceil_div(p.m, TILE_M), gemm::ceil_div(p.n, TILE_N),
-                                            gemm::ceil_div(k, TILE_K), gemm::device_limits().multiprocessors * BLOCKS);
+  const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
+  const int places = gemm::device_limits().multiprocessors * BLOCKS;
+  const gemm::StreamK plan = gemm::stream_k(tiles_m, tiles_n, gemm::ceil_div(k, TILE_K), places);
   if (plan.blocks() == 0) return gemm::Status::ok();
   float4* const parts = reinterpret_cast<float4*>(p.workspace);
-  float* const panels = p.workspace + part_words();
+  float* const panels = p.workspace + part_bytes(BLOCKS) / sizeof(float);
   const Packing a{p.a, p.lda, p.m, panels}, b{p.b, p.ldb, p.n, panels + packed_words(p.m, k)};
-  const unsigned pack_blocks = pack_a_blocks(p.m, k) + pack_b_blocks(p.n, k);
-  const bool wide = gemm::has_aligned_rows(p.c, p.ldc);
-  gemm::Status status = gemm::Status::ok();
-  if (k > 0)
-    status =
-        gemm::launch(pack<true>, {.grid = pack_blocks, .block = {32, PACK_ROWS}, .stream = stream}, a, b, p.depth());
+  gemm::Status status = launch_pack<true>(a, b, p.depth(), stream);
   if (!status) return status;
-  const auto kernel = sgemm;
+  const bool wide = gemm::has_aligned_rows(p.c, p.ldc);
   status =
-      gemm::launch(kernel, {.grid = plan.blocks(), .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream},
+      gemm::launch(sgemm, {.grid = plan.blocks(), .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream},
                    p.m, p.n, k, p.alpha, a.to, b.to, p.beta, p.c, p.ldc, plan, wide, parts);
   if (!status || plan.workers == 0) return status;
   return gemm::launch(reduce, {.grid = static_cast<unsigned>(plan.shared) * FOURS, .block = THREADS, .stream = stream},
                       p.m, p.n, p.beta, p.c, p.ldc, plan, wide, parts);
 }
 
-std::size_t workspace_bytes(const gemm::Problem& problem) {
-  const gemm::SgemmProblem p = problem;
+std::size_t workspace_bytes(const gemm::SgemmProblem& p) {
   const int k = whole_quads(p.depth());
-  return sizeof(float) * (part_words() + packed_words(p.m, k) + packed_words(p.n, k));
+  return part_bytes(BLOCKS) + sizeof(float) * (packed_words(p.m, k) + packed_words(p.n, k));
 }
 
 constexpr gemm::StageInfo info = {
@@ -241,7 +176,7 @@ constexpr gemm::StageInfo info = {
         [](const gemm::SgemmProblem& p) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512 + 1.0 / std::max(p.n, 1)}; },
     .min_compute_capability = 80,
     .launch = launch,
-    .workspace_bytes = workspace_bytes,
+    .workspace_bytes = [](const gemm::Problem& p) { return workspace_bytes(p); },
 };
 const gemm::Registration registration{__FILE__, info};
 

@@ -4,7 +4,7 @@
 // Idea      264 blocks run at the same time. A patch of 8 x 33 tiles reads 8 + 33 k-tiles of A and B. A wave in rows
 //           reads as many of A as it has rows, and B from its first column to its last: at 16384, 3 + 128.
 // Base      15_async_copies
-// Change    place(): tiles are numbered in bands of HEIGHT rows, column by column. The kernel is 15's.
+// Change    place_in_bands(): tiles are numbered in bands of HEIGHT rows, column by column. The kernel is 15's.
 // Limit     15's. At 16384 a wave of blocks asks DRAM for 131 k-tiles at a time in rows, for 43 in bands: 0.40 and 0.13
 //           TB/s of an H200's 4.65, so we predict little gain here: docs page.
 // Number    dram_bytes: about 3 times as many in rows at 16384. l2_hit rises.
@@ -14,29 +14,21 @@
 #include "common/kernel/ptx.cuh"
 #include "common/kernel/vector.cuh"
 #include "common/stage.cuh"
+#include "stages/summit/rows.cuh"
+#include "stages/summit/tile.cuh"
 
 extern __shared__ __align__(16) float smem[];
 
 namespace {
 
-constexpr int TILE_M = 128, TILE_N = 128, TILE_K = 32;           // of C per block; steps of k between barriers
-constexpr int WARP_M = 64, WARP_N = 64;                          // of C per warp
-constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
-constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
-constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
-constexpr int STAGES = 3;          // k-tiles in shared memory: one is read, two are in flight
-constexpr int A_ROW = TILE_K + 4;  // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
-constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
-constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
-constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
-static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
+using namespace gemm::summit;
 // Tiles in bands of HEIGHT rows of tiles, column by column; the last band may be lower. Height 1: row by row, as 15.
 template <int HEIGHT>
-__device__ void place(int tile, int tiles_m, int tiles_n, int& tile_row, int& tile_col) {
+__device__ void place_in_bands(int tile, int tiles_m, int tiles_n, int& row, int& col) {
   const int band = tile / (HEIGHT * tiles_n), in = tile % (HEIGHT * tiles_n);
   const int height = min(HEIGHT, tiles_m - band * HEIGHT);
-  tile_row = (band * HEIGHT + in % height) * TILE_M;
-  tile_col = in / height * TILE_N;
+  row = band * HEIGHT + in % height;
+  col = in / height;
 }
 
 // VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4.
@@ -46,87 +38,31 @@ __global__ void __launch_bounds__(THREADS, 2)
           unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_m, int tiles_n) {
   float* const as = smem;                    // [STAGES][TILE_M][A_ROW]
   float* const bs = smem + STAGES * A_TILE;  // [STAGES][TILE_K][TILE_N]
-  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  // Lanes 1 apart share rows, lanes 2 apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
-  const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
-  int tile_row, tile_col;
-  place<HEIGHT>(blockIdx.x, tiles_m, tiles_n, tile_row, tile_col);
-  const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
+  const int thread = threadIdx.x;
+  const auto [lm, ln, warp_row, warp_col] = place_of(thread);
+  int tile_m, tile_n;
+  place_in_bands<HEIGHT>(blockIdx.x, tiles_m, tiles_n, tile_m, tile_n);
+  const int tile_row = tile_m * TILE_M, tile_col = tile_n * TILE_N;
 
-  // Copies. A thread takes WORDS words of every A_STEP-th row of A's tile, and of every B_STEP-th of B's.
-  constexpr int WORDS = VECTOR ? 4 : 1;
-  constexpr int A_STEP = THREADS / (TILE_K / WORDS), B_STEP = THREADS / (TILE_N / WORDS);
-  const int a_k = thread % (TILE_K / WORDS) * WORDS, a_row = thread / (TILE_K / WORDS);
-  const int b_col = thread % (TILE_N / WORDS) * WORDS, b_k = thread / (TILE_N / WORDS);
-  // Outside the matrices the last row and the last columns are copied instead; their results are not stored.
-  const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
-  const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + a_k;
-  const float* b_from = b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(b_k) * ldb;
-  int left = k;  // steps of k whose copies have not started
-  const auto copy = [](float* to, const float* from, int words) {
-    if constexpr (VECTOR) {
-      gemm::ptx::cp_async_cg(to, from, 4 * words);
-    } else {
-      gemm::ptx::cp_async_ca<4>(to, from, 4 * words);
-    }
-  };
-  const auto fetch = [&](int stage) {
-    float* a_to = as + stage * A_TILE + a_row * A_ROW + a_k;
-    float* b_to = bs + stage * B_TILE + b_k * TILE_N + b_col;
-    if (left >= TILE_K) {
-#pragma unroll
-      for (int i = 0; i < TILE_M; i += A_STEP) {
-        const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
-        copy(a_to + i * A_ROW, a_from + row * lda, WORDS);
-      }
-      const float* from = b_from;
-#pragma unroll
-      for (int i = 0; i < TILE_K; i += B_STEP, from += static_cast<std::size_t>(ldb) * B_STEP)
-        copy(b_to + i * TILE_N, from, WORDS);
-    } else if (left > 0) {  // the last tile, if it is not complete: zeros behind the end of k
-      const int a_words = max(min(left - a_k, WORDS), 0);
-#pragma unroll 4
-      for (int i = 0; i < TILE_M; i += A_STEP) {
-        const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
-        copy(a_to + i * A_ROW, a_words > 0 ? a_from + row * lda : a, a_words);
-      }
-#pragma unroll 4
-      for (int i = 0; i < TILE_K; i += B_STEP) {
-        const bool exists = b_k + i < left;
-        copy(b_to + i * TILE_N, exists ? b_from + static_cast<std::size_t>(i) * ldb : b, exists ? WORDS : 0);
-      }
-    }
-    gemm::ptx::cp_async_commit();
-    a_from += TILE_K;
-    b_from += static_cast<std::size_t>(ldb) * TILE_K;
-    left -= TILE_K;
-  };
+  RowCopies<VECTOR> copies{a, b, lda, ldb, thread};
+  copies.stay_inside(m, n, tile_row, tile_col);
+  copies.start(tile_row, tile_col, 0, k);
+  const auto fetch = [&](int stage) { copies.fetch(as, bs, stage); };
 
   float sum[ROWS][COLS] = {};
   float4 a4[2][GROUP];  // four steps of GROUP rows
   float b1[4][COLS];    // four steps of all columns
   const float* const a_lane = as + (warp_row + lm) * A_ROW;
   const float* const b_lane = bs + warp_col + 4 * ln;
-  const auto read_a = [&](float4(&to)[GROUP], const float* from, int group) {
-#pragma unroll
-    for (int r = 0; r < GROUP; ++r)
-      to[r] = *reinterpret_cast<const float4*>(from + (group * GROUP + r) * LANES_M * A_ROW);
-  };
-  const auto read_b = [&](float(&to)[COLS], const float* from) {
-#pragma unroll
-    for (int g = 0; g < COLS; g += 4)
-      *reinterpret_cast<float4*>(&to[g]) = *reinterpret_cast<const float4*>(from + g * LANES_N);
-  };
-
   fetch(0);
   fetch(1);
   gemm::ptx::cp_async_wait<1>();  // for all but the latest
   __syncthreads();
   const float *a_at = a_lane, *b_at = b_lane;
   if (k > 0) {
-    read_a(a4[0], a_at, 0);
+    gemm::read_fours<A_APART>(a4[0], a_at);
 #pragma unroll
-    for (int s = 0; s < 4; ++s) read_b(b1[s], b_at + s * TILE_N);
+    for (int s = 0; s < 4; ++s) gemm::read_fours<B_APART>(b1[s], b_at + s * TILE_N);
   }
   int current = 0, free = 2;  // the k-tile being read, and the next to fill
 #pragma unroll 1
@@ -146,15 +82,11 @@ __global__ void __launch_bounds__(THREADS, 2)
           a_next = a_lane + current * A_TILE;
           b_next = b_lane + current * B_TILE;
         }
-        read_a(a4[(group + 1) % 2], last ? a_next : a_at, last ? 0 : group + 1);
+        gemm::read_fours<A_APART>(a4[(group + 1) % 2], last ? a_next : a_at + (group + 1) * GROUP * A_APART);
 #pragma unroll
         for (int s = 0; s < 4; ++s) {
           float x[GROUP];
-#pragma unroll
-          for (int r = 0; r < GROUP; ++r) {
-            const float4 q = a4[group % 2][r];
-            x[r] = s == 0 ? q.x : s == 1 ? q.y : s == 2 ? q.z : q.w;
-          }
+          gemm::take_words(x, a4[group % 2], s);
           // Column by column, to and fro over the rows: an FFMA shares a word with the one before it, which need not be
           // read from the register banks again.
 #pragma unroll
@@ -165,7 +97,7 @@ __global__ void __launch_bounds__(THREADS, 2)
               sum[group * GROUP + r][col] += x[r] * b1[s][col];
             }
           }
-          if (last) read_b(b1[s], b_next + s * TILE_N);
+          if (last) gemm::read_fours<B_APART>(b1[s], b_next + s * TILE_N);
         }
       }
       a_at = a_next;
@@ -179,17 +111,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
     for (int g = 0; g < COLS; g += 4) {
       const int col = tile_col + warp_col + 4 * ln + g * LANES_N;
-      float* out = c + row * ldc + col;
-      if (VECTOR && beta == 0.0f && row < m && col < n) {
-        *reinterpret_cast<float4*>(out) =
-            make_float4(alpha * sum[r][g], alpha * sum[r][g + 1], alpha * sum[r][g + 2], alpha * sum[r][g + 3]);
-        continue;
-      }
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (row < m && col + i < n)
-          out[i] = beta == 0.0f ? alpha * sum[r][g + i] : alpha * sum[r][g + i] + beta * out[i];
-      }
+      gemm::store_sums4<VECTOR>(c + row * ldc + col, row, col, m, n, alpha, &sum[r][g], beta);
     }
   }
 }
@@ -199,8 +121,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // 32 bits, because 64-bit products in the addresses cost the loop several percent: page of 15.
   if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
-  const bool vector = gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) &&
-                      gemm::has_aligned_rows(p.c, p.ldc) && p.n % 4 == 0;
+  const bool vector = gemm::all_have_aligned_rows(p) && p.n % 4 == 0;
   return gemm::launch(vector ? sgemm<HEIGHT, true> : sgemm<HEIGHT, false>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n,
                        .block = THREADS,

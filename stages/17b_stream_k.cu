@@ -16,23 +16,16 @@
 #include "common/kernel/schedule.cuh"
 #include "common/kernel/vector.cuh"
 #include "common/stage.cuh"
+#include "stages/summit/parts.cuh"
+#include "stages/summit/rows.cuh"
+#include "stages/summit/tile.cuh"
 
 extern __shared__ __align__(16) float smem[];
 
 namespace {
 
-constexpr int TILE_M = 128, TILE_N = 128, TILE_K = 32;           // of C per block; steps of k between barriers
-constexpr int WARP_M = 64, WARP_N = 64;                          // of C per warp
-constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
-constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
-constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
-constexpr int BLOCKS = 2, STAGES = 3;  // per SM; k-tiles in shared memory: one is read, two are in flight
-constexpr int A_ROW = TILE_K + 4;      // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
-constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
-constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
-constexpr int FOURS = ROWS * COLS / 4, PART = FOURS * THREADS;  // float4s of a thread's outputs, and a block's
-constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
-static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
+using namespace gemm::summit;
+constexpr int BLOCKS = 2;  // per SM
 
 // VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4. SHARED: some blocks
 // are workers; without them the kernel has no loop over tiles.
@@ -43,83 +36,26 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
           float4* __restrict__ parts) {
   float* const as = smem;                    // [STAGES][TILE_M][A_ROW]
   float* const bs = smem + STAGES * A_TILE;  // [STAGES][TILE_K][TILE_N]
-  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  // Lanes 1 apart share rows, lanes 2 apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
-  const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
-  const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
+  const int thread = threadIdx.x;
+  const auto [lm, ln, warp_row, warp_col] = place_of(thread);
 
-  // Copies. A thread takes WORDS words of every A_STEP-th row of A's tile, and of every B_STEP-th of B's.
-  constexpr int WORDS = VECTOR ? 4 : 1;
-  constexpr int A_STEP = THREADS / (TILE_K / WORDS), B_STEP = THREADS / (TILE_N / WORDS);
-  const int a_k = thread % (TILE_K / WORDS) * WORDS, a_row = thread / (TILE_K / WORDS);
-  const int b_col = thread % (TILE_N / WORDS) * WORDS, b_k = thread / (TILE_N / WORDS);
-  const auto copy = [](float* to, const float* from, int words) {
-    if constexpr (VECTOR) {
-      gemm::ptx::cp_async_cg(to, from, 4 * words);
-    } else {
-      gemm::ptx::cp_async_ca<4>(to, from, 4 * words);
-    }
-  };
-
+  RowCopies<VECTOR> copies{a, b, lda, ldb, thread};
   for (int part = 0;; ++part) {
-    int tile, first, end, tile_row, tile_col;
+    int tile, first, end, tile_m, tile_n;
     if (!plan.segment<SHARED>(blockIdx.x, part, tile, first, end) && part > 0) break;
     if (part > 0) __syncthreads();  // all threads have finished reading the last tile's words
-    plan.place(tile, tile_row, tile_col);
-    tile_row *= TILE_M, tile_col *= TILE_N;
-    // Outside the matrices the last row and the last columns are copied instead; their results are not stored.
-    const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
+    plan.place(tile, tile_m, tile_n);
+    const int tile_row = tile_m * TILE_M, tile_col = tile_n * TILE_N;
+    copies.stay_inside(m, n, tile_row, tile_col);
     const int k_begin = first * TILE_K, k_end = min(k, end * TILE_K);
-    const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + k_begin + a_k;
-    const float* b_from = b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(k_begin + b_k) * ldb;
-    int left = k_end - k_begin;  // steps of k whose copies have not started
-    const auto fetch = [&](int stage) {
-      float* a_to = as + stage * A_TILE + a_row * A_ROW + a_k;
-      float* b_to = bs + stage * B_TILE + b_k * TILE_N + b_col;
-      if (left >= TILE_K) {
-#pragma unroll
-        for (int i = 0; i < TILE_M; i += A_STEP) {
-          const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
-          copy(a_to + i * A_ROW, a_from + row * lda, WORDS);
-        }
-        const float* from = b_from;
-#pragma unroll
-        for (int i = 0; i < TILE_K; i += B_STEP, from += static_cast<std::size_t>(ldb) * B_STEP)
-          copy(b_to + i * TILE_N, from, WORDS);
-      } else if (left > 0) {  // the last tile, if it is not complete: zeros behind the end of k
-        const int a_words = max(min(left - a_k, WORDS), 0);
-#pragma unroll 4
-        for (int i = 0; i < TILE_M; i += A_STEP) {
-          const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
-          copy(a_to + i * A_ROW, a_words > 0 ? a_from + row * lda : a, a_words);
-        }
-#pragma unroll 4
-        for (int i = 0; i < TILE_K; i += B_STEP) {
-          const bool exists = b_k + i < left;
-          copy(b_to + i * TILE_N, exists ? b_from + static_cast<std::size_t>(i) * ldb : b, exists ? WORDS : 0);
-        }
-      }
-      gemm::ptx::cp_async_commit();
-      a_from += TILE_K;
-      b_from += static_cast<std::size_t>(ldb) * TILE_K;
-      left -= TILE_K;
-    };
+    copies.start(tile_row, tile_col, k_begin, k_end);
+    const auto fetch = [&](int stage) { copies.fetch(as, bs, stage); };
 
     float sum[ROWS][COLS] = {};
     float4 a4[2][GROUP];  // four steps of GROUP rows
     float b1[4][COLS];    // four steps of all columns
     const float* const a_lane = as + (warp_row + lm) * A_ROW;
     const float* const b_lane = bs + warp_col + 4 * ln;
-    const auto read_a = [&](float4(&to)[GROUP], const float* from, int group) {
-#pragma unroll
-      for (int r = 0; r < GROUP; ++r)
-        to[r] = *reinterpret_cast<const float4*>(from + (group * GROUP + r) * LANES_M * A_ROW);
-    };
-    const auto read_b = [&](float(&to)[COLS], const float* from) {
-#pragma unroll
-      for (int g = 0; g < COLS; g += 4)
-        *reinterpret_cast<float4*>(&to[g]) = *reinterpret_cast<const float4*>(from + g * LANES_N);
-    };
 
     fetch(0);
     fetch(1);
@@ -127,9 +63,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     __syncthreads();
     const float *a_at = a_lane, *b_at = b_lane;
     if (k_begin < k_end) {
-      read_a(a4[0], a_at, 0);
+      gemm::read_fours<A_APART>(a4[0], a_at);
 #pragma unroll
-      for (int s = 0; s < 4; ++s) read_b(b1[s], b_at + s * TILE_N);
+      for (int s = 0; s < 4; ++s) gemm::read_fours<B_APART>(b1[s], b_at + s * TILE_N);
     }
     int current = 0, free = 2;  // the k-tile being read, and the next to fill
 #pragma unroll 1
@@ -149,15 +85,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
             a_next = a_lane + current * A_TILE;
             b_next = b_lane + current * B_TILE;
           }
-          read_a(a4[(group + 1) % 2], last ? a_next : a_at, last ? 0 : group + 1);
+          gemm::read_fours<A_APART>(a4[(group + 1) % 2], last ? a_next : a_at + (group + 1) * GROUP * A_APART);
 #pragma unroll
           for (int s = 0; s < 4; ++s) {
             float x[GROUP];
-#pragma unroll
-            for (int r = 0; r < GROUP; ++r) {
-              const float4 q = a4[group % 2][r];
-              x[r] = s == 0 ? q.x : s == 1 ? q.y : s == 2 ? q.z : q.w;
-            }
+            gemm::take_words(x, a4[group % 2], s);
             // Column by column, to and fro over the rows: an FFMA shares a word with the one before it, which need not
             // be read from the register banks again.
 #pragma unroll
@@ -168,7 +100,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
                 sum[group * GROUP + r][col] += x[r] * b1[s][col];
               }
             }
-            if (last) read_b(b1[s], b_next + s * TILE_N);
+            if (last) gemm::read_fours<B_APART>(b1[s], b_next + s * TILE_N);
           }
         }
         a_at = a_next;
@@ -183,20 +115,19 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     asm volatile("" : "+r"(part));
 #endif
     plan.segment<SHARED>(blockIdx.x, part, tile, first, end);
-    plan.place(tile, tile_row, tile_col);
-    tile_row *= TILE_M, tile_col *= TILE_N;
+    plan.place(tile, tile_m, tile_n);
     const bool complete = !SHARED || (first == 0 && end == plan.rounds);
+    const int row0 = tile_m * TILE_M + warp_row + lm, col0 = tile_n * TILE_N + warp_col + 4 * ln;
     float4* const to = parts + gemm::part_at(blockIdx.x, part > 0) * PART + thread;
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
-      const int row = tile_row + warp_row + lm + r * LANES_M;
+      const int row = row0 + r * LANES_M;
 #pragma unroll
       for (int g = 0; g < COLS; g += 4) {
-        const int col = tile_col + warp_col + 4 * ln + g * LANES_N;
+        const int col = col0 + g * LANES_N;
         // Scaled here in both cases. A part stored as it is would have to lie in four registers in a row, and then one
         // FFMA in 30 would read its three words from one register bank.
-        const float4 four =
-            make_float4(alpha * sum[r][g], alpha * sum[r][g + 1], alpha * sum[r][g + 2], alpha * sum[r][g + 3]);
+        const float4 four = gemm::scaled4(alpha, &sum[r][g]);
         if (!complete)
           to[(r * COLS + g) / 4 * THREADS] = four;
         else if (row < m)
@@ -213,26 +144,14 @@ template <bool VECTOR>
 __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int64_t ldc, gemm::StreamK plan,
                        const float4* __restrict__ parts) {
   const int tile = blockIdx.x / FOURS, four = blockIdx.x % FOURS, thread = threadIdx.x, lane = thread % 32;
-  const int begin = tile * plan.rounds;
-  const int from = plan.shares().worker_of(begin), to = plan.shares().worker_of(begin + plan.rounds - 1);
-  if (from == to) return;  // one worker had the whole tile, and has stored it
-  // Only the first of them can have come from another tile, and then this is the second part that it has stored.
-  const auto at = [&](int worker, bool second) {
-    return parts[gemm::part_at(worker, second) * PART + four * THREADS + thread];
-  };
-  float4 sum = at(from, plan.shares().begin(from) < begin);
-#pragma unroll 16
-  for (int worker = from + 1; worker <= to; ++worker) {
-    const float4 part = at(worker, false);
-    sum = make_float4(sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w);
-  }
-  int tile_row, tile_col;
-  plan.place(tile, tile_row, tile_col);
-  tile_row *= TILE_M, tile_col *= TILE_N;
+  float4 sum;
+  if (!sum_of_parts(plan, parts, tile, four, thread, sum)) return;
+  int tile_m, tile_n;
+  plan.place(tile, tile_m, tile_n);
   const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
   const int warp_row = thread / 32 / (TILE_N / WARP_N) * WARP_M, warp_col = thread / 32 % (TILE_N / WARP_N) * WARP_N;
-  const int row = tile_row + warp_row + lm + four / (COLS / 4) * LANES_M;
-  const int col = tile_col + warp_col + 4 * ln + four % (COLS / 4) * (4 * LANES_N);
+  const int row = tile_m * TILE_M + warp_row + lm + four / (COLS / 4) * LANES_M;
+  const int col = tile_n * TILE_N + warp_col + 4 * ln + four % (COLS / 4) * (4 * LANES_N);
   if (row < m) gemm::store_scaled4(c + row * ldc + col, n - col, VECTOR, sum, beta);
 }
 
@@ -240,11 +159,10 @@ template <gemm::Share SHARE>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // 32 bits, because 64-bit products in the addresses cost the loop several percent: page of 15.
   if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
-  const bool vector = gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) &&
-                      gemm::has_aligned_rows(p.c, p.ldc) && p.n % 4 == 0;
+  const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
+  const bool vector = gemm::all_have_aligned_rows(p) && p.n % 4 == 0;
   const int places = gemm::device_limits().multiprocessors * BLOCKS;
-  const gemm::StreamK plan = gemm::stream_k(gemm::ceil_div(p.m, TILE_M), gemm::ceil_div(p.n, TILE_N),
-                                            gemm::ceil_div(p.depth(), TILE_K), places, SHARE);
+  const gemm::StreamK plan = gemm::stream_k(tiles_m, tiles_n, gemm::ceil_div(p.depth(), TILE_K), places, SHARE);
   float4* const parts = reinterpret_cast<float4*>(p.workspace);
   auto kernel = vector ? sgemm<true, false> : sgemm<false, false>;
   if (plan.workers > 0) kernel = vector ? sgemm<true, true> : sgemm<false, true>;
@@ -256,10 +174,6 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   return gemm::launch(vector ? reduce<true> : reduce<false>,
                       {.grid = static_cast<unsigned>(plan.shared) * FOURS, .block = THREADS, .stream = stream}, p.m,
                       p.n, p.beta, p.c, p.ldc, plan, parts);
-}
-
-std::size_t workspace_bytes(const gemm::Problem&) {  // two parts per worker, and at most `places` workers
-  return 2 * sizeof(float) * gemm::device_limits().multiprocessors * BLOCKS * TILE_M * TILE_N;
 }
 
 constexpr gemm::Variant variants[] = {
@@ -277,7 +191,7 @@ constexpr gemm::StageInfo info = {
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512}; },
     .min_compute_capability = 80,
     .launch = launch<gemm::Share::rest>,
-    .workspace_bytes = workspace_bytes,
+    .workspace_bytes = [](const gemm::Problem&) { return part_bytes(BLOCKS); },
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

@@ -14,83 +14,41 @@
 #include <type_traits>
 
 #include "common/kernel/ptx.cuh"
-#include "common/kernel/schedule.cuh"
 #include "common/kernel/vector.cuh"
 #include "common/stage.cuh"
-#include "stages/summit/pack.cuh"
+#include "stages/summit/panels.cuh"
+#include "stages/summit/parts.cuh"
+#include "stages/summit/tile.cuh"
 
 extern __shared__ __align__(16) float smem[];
 
 namespace {
 
 using namespace gemm::summit;
-constexpr int TILE_M = 128, TILE_N = 128, TILE_K = 32;           // of C per block; steps of k between barriers
-constexpr int WARP_M = 64, WARP_N = 64;                          // of C per warp
-constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
-constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
-constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
-constexpr int BLOCKS = 2, STAGES = 2;                      // per SM; k-tiles in shared memory: one is read, one filled
-constexpr int ROW = TILE_M + TILE_N, TILE = TILE_K * ROW;  // words of a step of k: A's, then B's; of a k-tile
+constexpr int STAGES = 2;  // k-tiles in shared memory: one is read, one filled
 constexpr unsigned SHARED_BYTES = (STAGES * TILE + ROW) * sizeof(float);  // and a row of zeros
-constexpr int FOURS = ROWS * COLS / 4, PART = FOURS * THREADS;  // float4s of a thread's outputs, and a block's
-static_assert(TILE_M == PANEL && TILE_N == PANEL && LANES_M * LANES_N == 32 && ROWS % 4 == 0 && COLS % 4 == 0);
+static_assert(LANES_M * LANES_N == 32 && ROWS % 4 == 0 && COLS % 4 == 0);
 
 // A and B in panels. CUT: how many columns of the next step a turn of the loop computes.
 template <int CUT>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
           float* __restrict__ c, std::int64_t ldc, gemm::StreamK plan, bool wide, float4* __restrict__ parts) {
-  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  // Lanes 1 apart share rows, lanes 2 apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
-  const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
-  const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
+  const int thread = threadIdx.x;
+  const auto [lm, ln, warp_row, warp_col] = place_of(thread);
   for (int part = 0;; ++part) {
     int tile, first, end, tile_m, tile_n;
     if (!plan.segment<true>(blockIdx.x, part, tile, first, end) && part > 0) break;
     if (part > 0) __syncthreads();  // all threads have finished reading the last tile's words
     plan.place(tile, tile_m, tile_n);
     const int k_begin = first * TILE_K, k_end = min(k, end * TILE_K);
-    int left = k_end - k_begin;  // steps of k whose copies have not started
-
-    // A warp copies 128 words of a step of A, and of B.
-    constexpr int STRIDE = THREADS / (PANEL / 4);
-    const int col = thread % (PANEL / 4) * 4, step = thread / (PANEL / 4);
-    const float* a_from = a + (static_cast<std::size_t>(tile_m) * k + k_begin + step) * PANEL + col;
-    const float* b_from = b + (static_cast<std::size_t>(tile_n) * k + k_begin + step) * PANEL + col;
-    const auto fetch = [&](int buffer) {
-      float* const to = smem + buffer * TILE + step * ROW + col;
-      if (left >= TILE_K) {
-#pragma unroll
-        for (int i = 0; i < TILE_K; i += STRIDE) gemm::ptx::cp_async_cg(to + i * ROW, a_from + i * PANEL, 16);
-#pragma unroll
-        for (int i = 0; i < TILE_K; i += STRIDE) gemm::ptx::cp_async_cg(to + i * ROW + TILE_M, b_from + i * PANEL, 16);
-      } else if (left > 0) {  // the last tile, if it is not complete: zeros behind the end of k
-#pragma unroll 1
-        for (int i = 0; i < TILE_K; i += STRIDE) {
-          const bool exists = step + i < left;
-          gemm::ptx::cp_async_cg(to + i * ROW, exists ? a_from + i * PANEL : a, exists ? 16 : 0);
-          gemm::ptx::cp_async_cg(to + i * ROW + TILE_M, exists ? b_from + i * PANEL : b, exists ? 16 : 0);
-        }
-      }
-      gemm::ptx::cp_async_commit();
-      a_from += TILE_K * PANEL;
-      b_from += TILE_K * PANEL;
-      left -= TILE_K;
-    };
+    PanelCopies copies{a, b, thread};
+    copies.start(k, tile_m, tile_n, k_begin, k_end);
+    const auto fetch = [&](int buffer) { copies.fetch(buffer, smem); };
 
     float sum[ROWS][COLS] = {};
     alignas(16) float x[2][ROWS], y[2][COLS];  // of a step of k, and of the next
     const float *const a_lane = smem + warp_row + 4 * lm, *const b_lane = smem + TILE_M + warp_col + 4 * ln;
-    const auto read_a = [&](float(&to)[ROWS], const float* from) {
-#pragma unroll
-      for (int r = 0; r < ROWS; r += 4)
-        *reinterpret_cast<float4*>(&to[r]) = *reinterpret_cast<const float4*>(from + r * LANES_M);
-    };
-    const auto read_b = [&](float(&to)[COLS], const float* from) {
-#pragma unroll
-      for (int g = 0; g < COLS; g += 4)
-        *reinterpret_cast<float4*>(&to[g]) = *reinterpret_cast<const float4*>(from + g * LANES_N);
-    };
     // Column by column, to and fro over the rows: an FFMA shares a word with the one before it, which need not be read
     // from the register banks again.
     const auto multiply = [&](int u, int from, int to) {
@@ -115,8 +73,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     int rounds = end - first, buffer = 0;
     int at = rounds > 0 ? 0 : 2 * TILE;
     const float *a_at = a_lane + at, *b_at = b_lane + at;
-    read_a(x[0], a_at);
-    read_b(y[0], b_at);
+    gemm::read_fours<4 * LANES_M>(x[0], a_at);
+    gemm::read_fours<4 * LANES_N>(y[0], b_at);
     multiply(0, 0, CUT);
     const auto turn = [&](auto last_of_round) {
 #pragma unroll
@@ -129,8 +87,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
           a_at = a_lane + at;
           b_at = b_lane + at;
         }
-        read_a(x[(u + 1) % 2], a_at);
-        read_b(y[(u + 1) % 2], b_at);
+        gemm::read_fours<4 * LANES_M>(x[(u + 1) % 2], a_at);
+        gemm::read_fours<4 * LANES_N>(y[(u + 1) % 2], b_at);
         multiply(u, CUT, COLS);
         multiply(u + 1, 0, CUT);
       }
@@ -161,8 +119,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
       const int r = i / (COLS / 4), g = i % (COLS / 4) * 4;
       const int row = row0 + r / 4 * (4 * LANES_M) + r % 4, col = col0 + g * LANES_N;
       // Scaled here in both cases, for 17b's reason.
-      const float4 four =
-          make_float4(alpha * sum[r][g], alpha * sum[r][g + 1], alpha * sum[r][g + 2], alpha * sum[r][g + 3]);
+      const float4 four = gemm::scaled4(alpha, &sum[r][g]);
       if (!complete)
         to[i * THREADS] = four;
       else if (row < m)
@@ -175,19 +132,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int64_t ldc, gemm::StreamK plan, bool wide,
                        const float4* __restrict__ parts) {
   const int tile = blockIdx.x / FOURS, four = blockIdx.x % FOURS, thread = threadIdx.x, lane = thread % 32;
-  const int begin = tile * plan.rounds;
-  const int from = plan.shares().worker_of(begin), to = plan.shares().worker_of(begin + plan.rounds - 1);
-  if (from == to) return;  // it had the whole tile, and has stored it
-  // Only the first of them can have come from another tile, and then this is the second part that it has stored.
-  const auto at = [&](int worker, bool second) {
-    return parts[gemm::part_at(worker, second) * PART + four * THREADS + thread];
-  };
-  float4 sum = at(from, plan.shares().begin(from) < begin);
-#pragma unroll 16
-  for (int worker = from + 1; worker <= to; ++worker) {
-    const float4 part = at(worker, false);
-    sum = make_float4(sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w);
-  }
+  float4 sum;
+  if (!sum_of_parts(plan, parts, tile, four, thread, sum)) return;
   int tile_m, tile_n;
   plan.place(tile, tile_m, tile_n);
   const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
@@ -198,39 +144,30 @@ __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int
   if (row < m) gemm::store_scaled4(c + row * ldc + col, n - col, wide, sum, beta);
 }
 
-std::size_t part_words() {  // two parts per worker, and at most as many workers as resident blocks
-  return 2ull * gemm::device_limits().multiprocessors * BLOCKS * TILE_M * TILE_N;
-}
-
 template <int CUT>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int k = p.depth();
-  const gemm::StreamK plan = gemm::stream_k(gemm::ceil_div(p.m, TILE_M), gemm::ceil_div(p.n, TILE_N),
-                                            gemm::ceil_div(k, TILE_K), gemm::device_limits().multiprocessors * BLOCKS);
+  const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
+  const int places = gemm::device_limits().multiprocessors * BLOCKS;
+  const gemm::StreamK plan = gemm::stream_k(tiles_m, tiles_n, gemm::ceil_div(k, TILE_K), places);
   if (plan.blocks() == 0) return gemm::Status::ok();
   float4* const parts = reinterpret_cast<float4*>(p.workspace);
-  float* const panels = p.workspace + part_words();
+  float* const panels = p.workspace + part_bytes(BLOCKS) / sizeof(float);
   const Packing a{p.a, p.lda, p.m, panels}, b{p.b, p.ldb, p.n, panels + packed_words(p.m, k)};
-  const unsigned pack_blocks = pack_a_blocks(p.m, k) + pack_b_blocks(p.n, k);
-  const bool wide = gemm::has_aligned_rows(p.c, p.ldc);
-  gemm::Status status = gemm::Status::ok();
-  if (k > 0)
-    status =
-        gemm::launch(pack<false>, {.grid = pack_blocks, .block = {32, PACK_ROWS}, .stream = stream}, a, b, p.depth());
+  gemm::Status status = launch_pack<false>(a, b, p.depth(), stream);
   if (!status) return status;
-  const auto kernel = sgemm<CUT>;
-  status =
-      gemm::launch(kernel, {.grid = plan.blocks(), .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream},
-                   p.m, p.n, k, p.alpha, a.to, b.to, p.beta, p.c, p.ldc, plan, wide, parts);
+  const bool wide = gemm::has_aligned_rows(p.c, p.ldc);
+  status = gemm::launch(sgemm<CUT>,
+                        {.grid = plan.blocks(), .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream},
+                        p.m, p.n, k, p.alpha, a.to, b.to, p.beta, p.c, p.ldc, plan, wide, parts);
   if (!status || plan.workers == 0) return status;
   return gemm::launch(reduce, {.grid = static_cast<unsigned>(plan.shared) * FOURS, .block = THREADS, .stream = stream},
                       p.m, p.n, p.beta, p.c, p.ldc, plan, wide, parts);
 }
 
-std::size_t workspace_bytes(const gemm::Problem& problem) {
-  const gemm::SgemmProblem p = problem;
+std::size_t workspace_bytes(const gemm::SgemmProblem& p) {
   const int k = p.depth();
-  return sizeof(float) * (part_words() + packed_words(p.m, k) + packed_words(p.n, k));
+  return part_bytes(BLOCKS) + sizeof(float) * (packed_words(p.m, k) + packed_words(p.n, k));
 }
 
 constexpr gemm::Variant variants[] = {
@@ -245,7 +182,7 @@ constexpr gemm::StageInfo info = {
         [](const gemm::SgemmProblem& p) { return gemm::L1Cycles{.shared = 6.0 * 2 / 128 + 1.0 / std::max(p.n, 1)}; },
     .min_compute_capability = 80,
     .launch = launch<0>,
-    .workspace_bytes = workspace_bytes,
+    .workspace_bytes = [](const gemm::Problem& p) { return workspace_bytes(p); },
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

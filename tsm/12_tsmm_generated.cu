@@ -3,8 +3,9 @@
 // Idea      With M and N known, a thread keeps N / t results of each of U rows in registers. So a word of A serves
 //           N / t FMAs instead of one, and a word of C serves U. Where C comes from is a choice: registers, the L1
 //           cache, or shared memory.
-// Base      11_tsmm_rows
-// Change    As 09: compiled when it is first needed, options chosen by a model or set one by one on the command line.
+// Base      09_generated
+// Change    09 for the product of 11: rows of B instead of sums, so blocks share nothing. A thread computes U rows at a
+//           time, and a word of C serves all of them.
 // Limit     The L1 cache and shared memory: M wavefronts for a row of A (each lane's row may lie on the same banks),
 //           and M N / (32 U) for C. The memory allows (M + N) 8 / 17 cycles. Then the FP64 cores, M N / 64.
 // Number    Wavefronts per warp-wide FMA; GB/s of A and B against the ceiling of `scale`.
@@ -18,11 +19,6 @@
 extern __shared__ __align__(16) unsigned char smem[];
 
 namespace gemm::generated {
-
-/// A launch of it.
-template <class T>
-using Tsmm = void(std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* c, std::int64_t ldc, T beta, T* b,
-                  std::int64_t ldb);
 
 /// B = alpha A C + beta B. `per_row` threads have a row of B between them (RowThread), and each thread `unroll` rows at
 /// a time, for which it takes an element of C once. wide: rows of A begin at multiples of 16 bytes (and M is even, of
@@ -75,9 +71,8 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll
     for (int u = 0; u < unroll; ++u) {
 #pragma unroll
-      for (int j = 0; j < count; ++j) {
+      for (int j = 0; j < count; ++j)
         if (row[u] < k && mine.is_mine(j)) b[row[u] * ldb + mine[j]] = sum[u][j];
-      }
     }
     // Memory may have changed, so that C is read again for the next rows: else nvcc would keep it in registers wherever
     // it fits, whatever the source.
@@ -94,7 +89,6 @@ __global__ void __launch_bounds__(threads, resident)
 
 namespace {
 
-using gemm::CSource;
 using gemm::KernelOptions;
 namespace generated = gemm::generated;
 
@@ -115,7 +109,7 @@ gemm::JitRequest request(const generated::Form& f) {
 generated::BlockNeeds needs(const generated::Form& f) {
   const KernelOptions& o = f.options;
   return {o.threads / o.threads_per_row * o.unroll,
-          *o.c_source == CSource::shared ? f.m * f.n * (f.is_complex ? 16 : 8) : 0};
+          *o.c_source == gemm::CSource::shared ? f.m * f.n * (f.is_complex ? 16 : 8) : 0};
 }
 
 constexpr generated::Generator generator = {generated::choose_tsmm, generated::tsmm_refusal, generated::tsmm_candidates,
@@ -123,12 +117,12 @@ constexpr generated::Generator generator = {generated::choose_tsmm, generated::t
 
 template <class T>
 gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
-  return generated::launch_rows<generator, generated::Tsmm<T>>(p, stream);
+  return generated::launch_rows<generator>(p, stream);
 }
 
 constexpr gemm::StageInfo info = {
     .idea = "B = A C: a kernel for exactly this M and N; threads share rows, C from where it is best",
-    .base = "11",
+    .base = "09",
     .accuracy = gemm::Accuracy::fp64,
     .launch = {launch<double>, launch<double2>},
     .waits =

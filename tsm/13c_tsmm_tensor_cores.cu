@@ -8,23 +8,165 @@
 // Limit     Up to 64 columns of double the memory, reading and writing at once, 3.9 TB/s; of complex numbers, from
 //           60 on, 66 TFLOP/s.
 // Number    GB/s, TFLOP/s, as a share of the plain cores' roofline and of that of the Tensor Cores.
-// Map       tsm/generated/tensor_tsmm.cuh: a warp's rows lie in four chunks. Lane 4 g + t reads row g / 4 of one, g % 4
+// Map       A warp's rows lie in four chunks (tsm/generated/chunks.cuh). Lane 4 g + t reads row g / 4 of chunk g % 4.
 // Page      docs/tsm/13c_tsmm_tensor_cores.md
 // Source    ours. PTX ISA, mma.m16n8k4 of .f64: which lane holds what.
-#include "tsm/generated/tensor_tsmm.cuh"
+#include "tsm/generated/chunks.cuh"
+#include "tsm/generated/fragment_rows.cuh"
+
+extern __shared__ __align__(16) unsigned char smem[];  // C, then the stages of each warp
+
+namespace gemm::generated {
+
+/// B = alpha * A * C + beta * B. A warp has 16 PR rows of B at a time, all columns of them, and takes its turn with all
+/// other warps. rows_a, rows_b: how A and B lie in memory.
+template <class T, int M, int N, int PR, Rows rows_a, Rows rows_b, int threads, int stages, int resident>
+__global__ void __launch_bounds__(threads, resident)
+    tsmm_tensor(std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ c,
+                std::int64_t ldc, T beta, T* __restrict__ b, std::int64_t ldb) {
+  constexpr int element = sizeof(T), rows = 16 * PR, warps = threads / 32, FN = ceil_div(N, 8), steps = ceil_div(M, 4),
+                stage = bytes_of_tensor_stage(M, N, element, rows), bytes_c = bytes_of_c_fragments(M, N, element);
+  // A load's lanes read four words of eight rows: half a warp at a time 8 bytes each, or a fourth of it 16.
+  using FromA = ChunkCopies<T, M, rows, 4 * element, 32, rows_a>;
+  using RowsOfB = FragmentRows<T, N, PR, rows_b, threads * resident <= 128, FromA>;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  const RowsOfB rows_of_b{g, t};
+
+  RowsOfB::template store_c<M, threads>(reinterpret_cast<T*>(smem), c, ldc, alpha);
+  __syncthreads();
+
+  // Rows go round robin to all warps, one of each block first. All rows exist but of the last turn.
+  const std::int64_t first = (warp * static_cast<std::int64_t>(gridDim.x) + blockIdx.x) * rows,
+                     step = static_cast<std::int64_t>(gridDim.x) * (warps * rows);
+  if (first >= k) return;
+  const int mine = static_cast<int>((k - first - 1) / step) + 1;
+  const ptx::SharedAddress shared = ptx::kept_shared_address(smem), begin = shared + bytes_c + warp * (stages * stage),
+                           end = begin + stages * stage;
+  FromA of_a(a, lda, first, step, lane);
+  int next = 0;  // stage to be copied
+  const auto existing_of = [&](int turn) { return static_cast<int>(min(k - first - turn * step, std::int64_t{rows})); };
+  const auto copy = [&](ptx::SharedAddress to) {
+    if (next < mine) {
+      of_a.start(to, existing_of(next));
+      of_a.next();
+      ++next;
+    }
+    ptx::cp_async_commit();
+  };
+#pragma unroll 1
+  for (int s = 0; s < stages; ++s) copy(begin + s * stage);
+
+  // Row g of 8: row g / 4 of chunk g % 4.
+  const int x_at = g % 4 * FromA::stride_of_chunk + g / 4 * FromA::row_bytes + t * element;
+  const ptx::SharedAddress y_at = shared + lane * element;
+  const bool has_last = M % 4 == 0 || t < M % 4;  // of the last four columns of A
+  const std::int64_t ld = rows_b == Rows::flat ? N : ldb;
+  const bool adds = !is_zero(beta);
+  ptx::SharedAddress at = begin;
+#pragma unroll 1
+  for (int turn = 0; turn < mine; ++turn) {
+    if constexpr (rows_b != Rows::flat) {
+      for (int row = lane; ld > N && row < existing_of(turn); row += 32)
+        prefetch_ends<T, N>(b + (first + turn * step + row) * ld, ld, row > 0);
+    }
+    ptx::cp_async_wait<stages - 1>();
+    __syncwarp();
+    Operand<T> x[2][2 * PR], y[2][FN];
+    double sum[parts_of<T> * PR * FN][4] = {};
+    const auto read = [&](int s) {
+      // Zeros behind the last column: what lies there may be infinite.
+      const bool exists = s < steps - 1 || has_last;
+#pragma unroll
+      for (int i = 0; i < 2 * PR; ++i) {
+        if (exists)
+          x[s % 2][i].load(at + x_at + i * (2 * FromA::row_bytes) + s * (4 * element));
+        else
+          x[s % 2][i] = {};
+      }
+#pragma unroll
+      for (int j = 0; j < FN; ++j) y[s % 2][j].load(y_at + (s * FN + j) * (32 * element));
+    };
+    read(0);
+#pragma unroll
+    for (int s = 0; s < steps; ++s) {
+      if (s + 1 < steps) read(s + 1);
+      multiply_fragments<false, PR, FN>(x[s % 2], y[s % 2], sum);
+    }
+    const std::int64_t its_first = first + turn * step;
+    const int existing = existing_of(turn);
+    T* const out = b + its_first * ld;
+    __syncwarp();  // nobody reads this stage any more
+    if constexpr (RowsOfB::direct) {
+      copy(at);
+#pragma unroll
+      for (int i = 0; i < PR; ++i) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const int row = rows_of_b.row_of(i, 2 * half);
+          T* const to_row = out + row * ld;
+#pragma unroll
+          for (int j = 0; j < FN; ++j) {
+            if constexpr (sizeof(T) == 16) {
+#pragma unroll
+              for (int e = 2 * half; e < 2 * half + 2; ++e) {
+                const int col = RowsOfB::column(j, 2 * t + e % 2);
+                if (row < existing && (j < N / 8 || col < N)) {
+                  T result = RowsOfB::value(sum, i, j, e);
+                  if (adds) result = multiply_add(beta, to_row[col], result);
+                  to_row[col] = result;
+                }
+              }
+            } else {
+              const int col = j * 8 + 2 * t;
+              if (row < existing && (j < N / 8 || col < N)) {
+                double2 both = make_double2(sum[i * FN + j][2 * half], sum[i * FN + j][2 * half + 1]);
+                if (adds) {
+                  both.x = multiply_add(beta, to_row[col], both.x);
+                  both.y = multiply_add(beta, to_row[col + 1], both.y);
+                }
+                *reinterpret_cast<double2*>(to_row + col) = both;
+              }
+            }
+          }
+        }
+      }
+    } else {
+      rows_of_b.store_to_stage(at, sum);
+      __syncwarp();
+      if (rows_b == Rows::flat && FromA::is_in_one && existing == rows && !adds) {
+#pragma unroll 8
+        for (int i = lane; i < 4 * RowsOfB::pieces; i += 32) {
+          double2 piece;
+          ptx::load_shared(piece.x, piece.y, at + i / RowsOfB::pieces * RowsOfB::stride + i % RowsOfB::pieces * 16);
+          reinterpret_cast<double2*>(out)[i] = piece;
+        }
+      } else {
+        store_rows<T, N, rows>(out, ld, existing, lane, beta, adds,
+                               [&](int row) { return RowsOfB::row_in_stage(at, row); });
+      }
+      __syncwarp();  // before rows of A come here
+      copy(at);
+    }
+    at = at + stage == end ? begin : at + stage;
+  }
+}
+
+}  // namespace gemm::generated
+
+#ifndef __CUDACC_RTC__  // what is compiled at run time ends here
+
 #include "tsm/generated/tensor_tsmm_model.hpp"
 #include "tsm/jit_launch.hpp"
 
 namespace {
 
-using gemm::KernelOptions;
 namespace generated = gemm::generated;
 
 gemm::JitRequest request(const generated::Form& f) {
   const generated::TsmmTensorShape s(f.m, f.n, f.is_complex, f.options);
   return {generated::instance("tsmm_tensor", f.is_complex, f.m, f.n, f.options.unroll, f.rows_a, f.rows_b,
                               f.options.threads, s.stages, s.resident),
-          gemm::kernel_headers("tsm/generated/tensor_tsmm.cuh")};
+          gemm::kernel_headers("tsm/13c_tsmm_tensor_cores.cu")};
 }
 
 generated::BlockNeeds needs(const generated::Form& f) {
@@ -37,7 +179,7 @@ constexpr generated::Generator generator = {generated::choose_tensor_tsmm, gener
 
 template <class T>
 gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
-  return generated::launch_rows<generator, generated::TsmmTensor<T>>(p, stream);
+  return generated::launch_rows<generator>(p, stream);
 }
 
 constexpr gemm::StageInfo info = {
@@ -51,3 +193,5 @@ constexpr gemm::StageInfo info = {
 const gemm::Registration registration{__FILE__, info};
 
 }  // namespace
+
+#endif

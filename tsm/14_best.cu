@@ -2,7 +2,6 @@
 //
 // Idea      No kernel is the best for every width: 09 and 10 are where C is narrow, 13b where it is wide, and their
 //           options matter. So they are searched for once on a GPU, kept in a table, and looked up.
-// Base      10_pipeline
 // Change    09, 10 or 13b, with options from tsm/tuned/; the nearest tuned size where a size was not tuned; a rule where
 //           none was. 09 with its model's options where K is so short that A and B are about as large as the L2 cache.
 // Limit     That of the stage that is chosen, whichever comes closest to the roofline.
@@ -22,7 +21,6 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
 
 const gemm::StageInfo info = {
     .idea = "09, 10 or 13b with the options that were found to be fastest for this M and N",
-    .base = "10",
     .accuracy = gemm::Accuracy::fp64,
     .launch = {launch<double>, launch<double2>},
     .workspace_bytes = gemm::most_workspace,

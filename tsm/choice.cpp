@@ -44,6 +44,11 @@ bool is_padded(const Problem& p) {
   return p.op == Operation::tsmm && (p.ldout != p.n || reinterpret_cast<std::uintptr_t>(p.out) % 16 != 0);
 }
 
+// Why these: is_in_place(), choice.hpp.
+bool allows_in_place(const Stage& stage) {
+  return stage.id == "tsm/13_tsmm_pipeline" || stage.id == "tsm/13c_tsmm_tensor_cores";
+}
+
 // For padded rows of TSMM's B, on any GPU (docs/tsm/strides.log.md). They leave the last stage through shared memory,
 // which keeps a warp busy: many warps with 16 rows each are better than a few with more. Where C is narrow there is
 // little to multiply, and a thread of the first stage stores what it has.
@@ -218,6 +223,10 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
     return choice;
   }
   const auto take = [&](const Stage& stage, const KernelOptions& options) {
+    if (side.in_place && !allows_in_place(stage)) {
+      if (choice.reason.empty()) choice.reason = "stage " + stage.id + " can't have B in A's place";
+      return false;
+    }
     const KernelOptions complete = stage.generated.choose(m, n, is_complex, options);
     const std::string why = kernel_refusal(stage, m, n, is_complex, complete);
     if (!why.empty()) {
@@ -290,17 +299,21 @@ bool is_gram(const Problem& p) {
   return p.op == Operation::tsmttsm && p.x == p.y && p.ldx == p.ldy && p.m == p.n;
 }
 
+bool is_in_place(const Problem& p) {
+  return p.op == Operation::tsmm && p.x && p.x == p.out;
+}
+
 const Choice& known_choice(const Problem& problem) {
   // Without columns there is nothing to multiply, but a result to scale.
   const int m = static_cast<int>(std::max<std::int64_t>(problem.m, 1));
   const int n = static_cast<int>(std::max<std::int64_t>(problem.n, 1));
-  using Key = std::tuple<int, Operation, Type, int, int, KernelOptions, bool, bool, bool>;
+  using Key = std::tuple<int, Operation, Type, int, int, KernelOptions, bool, bool, bool, bool>;
   static std::map<Key, Choice> known;
   static const std::pair<const Key, Choice>* latest = nullptr;  // mostly asked for again, by a launch of 7 us
-  const LongSide side(problem.k, is_padded(problem));
+  const LongSide side(problem.k, is_padded(problem), is_in_place(problem));
   const bool gram = is_gram(problem) && !problem.kernel.any();
   const Key key(this_device().number, problem.op, problem.type, m, n, problem.kernel,
-                is_short(problem.op, problem.type, m, n, side.rows), side.padded, gram);
+                is_short(problem.op, problem.type, m, n, side.rows), side.padded, side.in_place, gram);
   if (latest && latest->first == key) return latest->second;
   auto found = known.find(key);
   if (found == known.end()) {

@@ -53,12 +53,14 @@ struct Choice {
   std::string reason;
 };
 
-/// The rows of a problem: how many, and whether those of TSMM's B leave gaps between them or begin amid 16 bytes.
+/// The rows of a problem: how many, whether those of TSMM's B leave gaps between them or begin amid 16 bytes, and
+/// whether they are A's.
 struct LongSide {
   std::int64_t rows;
-  bool padded;
+  bool padded, in_place;
 
-  LongSide(std::int64_t rows = any_long_side, bool padded = false) : rows(rows), padded(padded) {}
+  LongSide(std::int64_t rows = any_long_side, bool padded = false, bool in_place = false)
+      : rows(rows), padded(padded), in_place(in_place) {}
 };
 
 /// For m, n >= 1, among `candidates` in the order of their numbers, the first one with its model's options where a
@@ -69,7 +71,8 @@ struct LongSide {
 /// kernel of this size can't have the tuned ones, or would be 5 % slower with them, by the model;
 /// (c) where nothing was tuned for this product and type, by docs/tsm/14_best.md and 15_tsmm_best.md, the first
 /// candidate where C is narrow and the last, a pipeline, where it is wide.
-/// With options that are asked for, the stage's model chooses the rest. A stage that refuses gives way to the others.
+/// With options that are asked for, the stage's model chooses the rest. A stage that refuses gives way to the others,
+/// and so does one that can't have TSMM's B in A's place where it is.
 Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* const> candidates, Operation op,
                      Type type, int m, int n, const KernelOptions& asked, LongSide side = {});
 
@@ -82,6 +85,15 @@ std::size_t most_workspace(const Problem& problem);
 
 /// Whether B is A, so that the product is A's Gram matrix: it is symmetric (or Hermitian), and A is read once.
 bool is_gram(const Problem& problem);
+
+/// Whether TSMM's B is A.
+///
+/// Stages 13 and 13c, and the kernels compiled ahead of time, allow that. A row of A belongs to one warp. All its bytes
+/// come to shared memory by cp.async; each lane waits for its own copies, and __syncwarp() follows, before the warp
+/// multiplies and then stores the row. Copies in flight meanwhile are of rows that the same warp stores later. A sector
+/// that two warps' rows share may be read before or after the other one's store: each uses its own bytes. Stage 12 must
+/// not: threads of several warps may read a row that one of them has already stored.
+bool is_in_place(const Problem& problem);
 
 /// For the registration of a stage that launches what is chosen.
 GeneratedKernels chosen_tsmttsm();

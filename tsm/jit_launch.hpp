@@ -68,8 +68,7 @@ struct Plan {
 inline Plan make_plan(const Generator& generator, Form form) {
   form.options = generator.choose(form.m, form.n, form.is_complex, form.options);
   if (form.few_terms && form.options.products == 3) form.options.products = 4;
-  Plan plan;
-  plan.options = form.options;
+  Plan plan{.status = {}, .options = form.options, .needs = {}};
   if (std::string why = generator.refusal(form.m, form.n, form.is_complex, form.options); !why.empty()) {
     plan.status = Status::unsupported(why);
     return plan;
@@ -115,35 +114,36 @@ Form form_of(const TsmmProblem<T>& p) {
 }
 
 /// TSMTTSM by a kernel whose blocks leave partial sums in the workspace, which a second one adds up in order.
-template <const Generator& generator, class Kernel, class T>
+template <const Generator& generator, class T>
 Status launch_in_order(const TsmttsmProblem<T>& p, const Form& form, cudaStream_t stream) {
   if (p.m == 0 || p.n == 0) return Status::ok();
   const Plan& plan = plan_for<generator>(form);
   if (!plan.status) return plan.status;
   const LaunchShape shape = plan.shape(p.depth(), stream);
   T* const partial = static_cast<T*>(p.workspace);
-  const Status multiplied = JitCall<Kernel>::launch(*plan.kernel, shape, p.depth(), p.a, p.lda, p.b, p.ldb, partial);
+  const Status multiplied = JitCall<void(std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*)>::launch(
+      *plan.kernel, shape, p.depth(), p.a, p.lda, p.b, p.ldb, partial);
   if (!multiplied) return multiplied;
   return launch_combine<T>(p, partial, static_cast<int>(shape.grid.x), stream);
 }
 
 /// The same, but where B is A by the second generator, if it has a kernel.
-template <const Generator& generator, const Generator& of_gram, class Kernel, class T>
+template <const Generator& generator, const Generator& of_gram, class T>
 Status launch_product_or_gram(const TsmttsmProblem<T>& p, Form form, cudaStream_t stream) {
-  if (form.gram && p.m > 0 && plan_for<of_gram>(form).status) return launch_in_order<of_gram, Kernel>(p, form, stream);
+  if (form.gram && p.m > 0 && plan_for<of_gram>(form).status) return launch_in_order<of_gram>(p, form, stream);
   form.gram = false;
-  return launch_in_order<generator, Kernel>(p, form, stream);
+  return launch_in_order<generator>(p, form, stream);
 }
 
 /// TSMM: each block has rows of B.
-template <const Generator& generator, class Kernel, class T>
+template <const Generator& generator, class T>
 Status launch_rows(const TsmmProblem<T>& p, cudaStream_t stream) {
   if (p.n == 0 || p.k == 0) return Status::ok();
   if (p.depth() == 0) return launch_scale_rows(p, stream);
   const Plan& plan = plan_for<generator>(form_of(p));
   if (!plan.status) return plan.status;
-  return JitCall<Kernel>::launch(*plan.kernel, plan.shape(p.k, stream), p.k, p.alpha, p.a, p.lda, p.c, p.ldc, p.beta,
-                                 p.b, p.ldb);
+  return JitCall<void(std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, T*, std::int64_t)>::launch(
+      *plan.kernel, plan.shape(p.k, stream), p.k, p.alpha, p.a, p.lda, p.c, p.ldc, p.beta, p.b, p.ldb);
 }
 
 /// What the registration of such a stage says; its requests are for rows without padding.

@@ -7,9 +7,11 @@
 #include <optional>
 #include <set>
 
+#include "common/backend/device.hpp"
 #include "common/kernel/launch_log.hpp"
 #include "tsm/ahead/ahead.hpp"
 #include "tsm/choice.hpp"
+#include "tsm/qr/qr.hpp"
 
 namespace tall_skinny {
 namespace {
@@ -99,6 +101,8 @@ Status refuse(const Problem& p) {
   for (const Operand& operand : operands) {
     if (Status status = refuse_operand(operand, gemm::size_of(p.type)); !status) return status;
   }
+  if (reads && gemm::is_in_place(p) && p.ldx != p.ldout && p.k > 1)
+    return invalid("A and B are the same memory with different strides");
   return {};
 }
 
@@ -118,18 +122,49 @@ std::size_t workspace_of(const Problem& p) {
   return choice.stage && choice.stage->workspace_bytes ? choice.stage->workspace_bytes(p) : 0;
 }
 
+Status refuse_workspace(const void* workspace, std::size_t bytes, std::size_t needed) {
+  if (needed == 0) return {};
+  if (bytes < needed)
+    return invalid("the workspace has " + std::to_string(bytes) + " bytes, and must have " + std::to_string(needed));
+  if (!workspace) return invalid("the workspace is null");
+  if (reinterpret_cast<std::uintptr_t>(workspace) % 16 != 0) return invalid("the workspace is not aligned to 16 bytes");
+  return {};
+}
+
 Status run(const Problem& p, std::size_t workspace_bytes, cudaStream_t stream) noexcept {
   return guarded([&]() -> Status {
     if (Status wrong = refuse(p); !wrong) return wrong;
-    if (const std::size_t needed = workspace_of(p); needed > 0) {
-      if (workspace_bytes < needed)
-        return invalid("the workspace has " + std::to_string(workspace_bytes) + " bytes, and must have " +
-                       std::to_string(needed));
-      if (!p.workspace) return invalid("the workspace is null");
-      if (reinterpret_cast<std::uintptr_t>(p.workspace) % 16 != 0)
-        return invalid("the workspace is not aligned to 16 bytes");
-    }
+    if (Status wrong = refuse_workspace(p.workspace, workspace_bytes, workspace_of(p)); !wrong) return wrong;
     return from(runs_ahead(p) ? gemm::ahead::launch(p, stream) : gemm::launch_chosen(p, stream));
+  });
+}
+
+Status refuse_qr_width(int n) {
+  if (n < 0) return invalid("n must not be negative");
+  if (n > gemm::qr::most_columns)
+    return {Code::unsupported, "n can be " + std::to_string(gemm::qr::most_columns) + " at most"};
+  return {};
+}
+
+template <class T, class Element>
+Status run_qr(cudaStream_t stream, int n, std::int64_t k, Element* x, std::int64_t ldx, Element* r, std::int64_t ldr,
+              int* method, void* workspace, std::size_t bytes) noexcept {
+  return guarded([&]() -> Status {
+    if (Status wrong = refuse_qr_width(n); !wrong) return wrong;
+    if (k < n) return invalid("k must not be below n");
+    for (const Operand& operand : {Operand{"X", x, k, n, ldx, true}, {"R", r, n, n, ldr, true}}) {
+      if (Status wrong = refuse_operand(operand, sizeof(T)); !wrong) return wrong;
+    }
+    if (n == 0) return {};
+    if (!method || reinterpret_cast<std::uintptr_t>(method) % alignof(int) != 0)
+      return invalid("the method's place is null or not aligned to 4 bytes");
+    if (Status wrong = refuse_workspace(workspace, bytes, gemm::qr::workspace_bytes(n, sizeof(T))); !wrong)
+      return wrong;
+    if (const gemm::CurrentDevice& device = gemm::current_device(); device.gpu && device.compute_capability < 80)
+      return {Code::unsupported, "the QR factorisation needs sm_80"};
+    return from(gemm::qr::factorise(
+        gemm::qr::QrProblem<T>{n, k, reinterpret_cast<T*>(x), ldx, reinterpret_cast<T*>(r), ldr, method, workspace},
+        stream));
   });
 }
 
@@ -227,6 +262,25 @@ Status tsmm(cudaStream_t stream, int m, int n, std::int64_t k, double alpha, con
 Status tsmm(cudaStream_t stream, int m, int n, std::int64_t k, Complex alpha, const Complex* a, std::int64_t lda,
             const Complex* c, std::int64_t ldc, Complex beta, Complex* b, std::int64_t ldb) noexcept {
   return run(tsmm_problem(m, n, k, alpha, a, lda, c, ldc, beta, b, ldb), 0, stream);
+}
+
+std::size_t cholesky_qr2_workspace(int n, Type type) noexcept {
+  std::size_t bytes = 0;
+  guarded([&]() -> Status {
+    Status wrong = refuse_qr_width(n);
+    if (wrong && n > 0) bytes = gemm::qr::workspace_bytes(n, gemm::size_of(type_of(type)));
+    return wrong;
+  });
+  return bytes;
+}
+
+Status cholesky_qr2(cudaStream_t stream, int n, std::int64_t k, double* x, std::int64_t ldx, double* r,
+                    std::int64_t ldr, int* method, void* workspace, std::size_t workspace_bytes) noexcept {
+  return run_qr<double>(stream, n, k, x, ldx, r, ldr, method, workspace, workspace_bytes);
+}
+Status cholesky_qr2(cudaStream_t stream, int n, std::int64_t k, Complex* x, std::int64_t ldx, Complex* r,
+                    std::int64_t ldr, int* method, void* workspace, std::size_t workspace_bytes) noexcept {
+  return run_qr<double2>(stream, n, k, x, ldx, r, ldr, method, workspace, workspace_bytes);
 }
 
 Status prepare_tsmttsm(Type type, int m, int n, const void* a, std::int64_t lda, const void* b, std::int64_t ldb,

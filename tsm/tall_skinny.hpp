@@ -65,17 +65,67 @@ Status tsmttsm(cudaStream_t stream, int m, int n, std::int64_t k, Complex alpha,
                const Complex* b, std::int64_t ldb, Complex beta, Complex* c, std::int64_t ldc, bool conjugate,
                void* workspace, std::size_t workspace_bytes) noexcept;
 
-/// B = alpha * A * C + beta * B. A is k x m (lda >= m), C is m x n (ldc >= n), B is k x n (ldb >= n), row-major. B must
-/// not overlap A or C. With beta = 0 B is not read, and with alpha = 0, or m = 0, neither are A and C. Alignment and
-/// errors as above; there is no workspace.
+/// Some columns of a tall matrix that lies in several places: [X R P] is three blocks.
+template <class T>
+struct Block {
+  const T* data;
+  std::int64_t ld;
+  int columns;
+};
+inline constexpr int most_blocks = 4;
+
+/// The same product where A and B are lists of blocks, with k rows each, and C is one matrix. The blocks are multiplied
+/// pair by pair, and are read as often. If both lists are the same, with beta = 0 and (conjugated) alpha real, C is the
+/// blocks' Gram matrix: pairs below its diagonal are copied from above. Workspace and errors as above; nothing is
+/// enqueued if one of the blocks is wrong. The workspace is 0 bytes for blocks that are refused.
+std::size_t tsmttsm_workspace(const Block<double>* a, int blocks_a, const Block<double>* b, int blocks_b,
+                              std::int64_t k) noexcept;
+std::size_t tsmttsm_workspace(const Block<Complex>* a, int blocks_a, const Block<Complex>* b, int blocks_b,
+                              std::int64_t k) noexcept;
+Status tsmttsm(cudaStream_t stream, std::int64_t k, double alpha, const Block<double>* a, int blocks_a,
+               const Block<double>* b, int blocks_b, double beta, double* c, std::int64_t ldc, bool conjugate,
+               void* workspace, std::size_t workspace_bytes) noexcept;
+Status tsmttsm(cudaStream_t stream, std::int64_t k, Complex alpha, const Block<Complex>* a, int blocks_a,
+               const Block<Complex>* b, int blocks_b, Complex beta, Complex* c, std::int64_t ldc, bool conjugate,
+               void* workspace, std::size_t workspace_bytes) noexcept;
+
+/// B = alpha * A * C + beta * B. A is k x m (lda >= m), C is m x n (ldc >= n), B is k x n (ldb >= n), row-major. B may
+/// be A: the same pointer, and the same stride, which is at least m and n. The first n columns are then replaced. B
+/// must not overlap A or C in any other way, which isn't checked. With beta = 0 B is not read, and with alpha = 0, or m
+/// = 0, neither are A and C. Alignment and errors as above; there is no workspace. invalid, too: B is A with another
+/// stride. unsupported, too: B is A on a GPU below sm_80.
 Status tsmm(cudaStream_t stream, int m, int n, std::int64_t k, double alpha, const double* a, std::int64_t lda,
             const double* c, std::int64_t ldc, double beta, double* b, std::int64_t ldb) noexcept;
 Status tsmm(cudaStream_t stream, int m, int n, std::int64_t k, Complex alpha, const Complex* a, std::int64_t lda,
             const Complex* c, std::int64_t ldc, Complex beta, Complex* b, std::int64_t ldb) noexcept;
 
+/// What has found Q and R: Cholesky QR 2; Cholesky QR 3 with a shift, which does where X's condition number is above
+/// 1e8; Householder reflections, which always do and are slow.
+enum QrMethod : int { qr_cholesky2 = 2, qr_shifted_cholesky3 = 3, qr_householder = 4 };
+
+/// How many bytes of device memory cholesky_qr2() needs as workspace, on the current device; any k. 0 for arguments
+/// that it refuses.
+std::size_t cholesky_qr2_workspace(int n, Type type) noexcept;
+
+/// X = Q R in X's own memory: X is k x n, row-major, k >= n, n <= 64 (ldx >= n), and becomes Q, whose columns are
+/// orthonormal. R is n x n (ldr >= n), upper triangular, zeros below, its diagonal real and not negative. All three
+/// methods are enqueued; the device decides which one works, so the host need not wait. `method`, an int in device
+/// memory, is then a QrMethod. X is as it was until a method is known to work. With Cholesky QR 2, X is read three times
+/// and written once.
+///
+/// |Q^H Q - I| and |X - Q R| / |X| are of the order of 1e-15 n whatever the condition number is. |X|^2 k must not
+/// overflow or underflow. NaN or infinite numbers in X make Q and R NaN. The result has the same bits each time on the
+/// same GPU. Workspace, alignment and errors as above; `method` is aligned to 4 bytes. unsupported, too: a GPU below
+/// sm_80, n above 64, a GPU with too little shared memory for this n (complex numbers: n above 56 on sm_80, above 40 on
+/// sm_86). n = 0: nothing is done.
+Status cholesky_qr2(cudaStream_t stream, int n, std::int64_t k, double* x, std::int64_t ldx, double* r,
+                    std::int64_t ldr, int* method, void* workspace, std::size_t workspace_bytes) noexcept;
+Status cholesky_qr2(cudaStream_t stream, int n, std::int64_t k, Complex* x, std::int64_t ldx, Complex* r,
+                    std::int64_t ldr, int* method, void* workspace, std::size_t workspace_bytes) noexcept;
+
 /// Compiles and loads kernels for this size alone, which tsmttsm() and tsmm() launch from then on. There are kernels
 /// for rows that all begin at multiples of 16 bytes and for others: of a and b (or null, which is taken as aligned)
-/// and their strides only that matters, and nothing is read. Errors as those of the products.
+/// and their strides only that matters, and whether a is b, and nothing is read. Errors as those of the products.
 Status prepare_tsmttsm(Type type, int m, int n, const void* a, std::int64_t lda, const void* b, std::int64_t ldb,
                        bool conjugate) noexcept;
 Status prepare_tsmm(Type type, int m, int n, const void* a, std::int64_t lda, const void* b, std::int64_t ldb) noexcept;

@@ -387,6 +387,16 @@ __device__ __forceinline__ void cp_async_cg(void* shared, const void* global, in
   cp_async_cg(shared_address(shared), global, source_bytes);
 }
 
+/// Copies a word through all caches, or four past L1; zeros stand behind the first `words`. sm_80.
+template <int WORDS>
+__device__ __forceinline__ void copy_words(float* shared, const float* global, int words = WORDS) {
+  if constexpr (WORDS == 4) {
+    cp_async_cg(shared, global, 4 * words);
+  } else {
+    cp_async_ca<4>(shared, global, 4 * words);
+  }
+}
+
 /// Loads 8 bytes from shared memory, which divides the address.
 __device__ __forceinline__ void load_shared(double& x, SharedAddress from) {
 #ifdef __CUDACC__

@@ -13,12 +13,46 @@ inline bool has_aligned_rows(const float* matrix, std::int64_t ld) {
   return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float4) == 0 && ld % 4 == 0;
 }
 
+/// The same of A, B and C.
+template <class Problem>
+bool all_have_aligned_rows(const Problem& p) {
+  return has_aligned_rows(p.a, p.lda) && has_aligned_rows(p.b, p.ldb) && has_aligned_rows(p.c, p.ldc);
+}
+
+/// Four words from `from` on, times alpha.
+__device__ __forceinline__ float4 scaled4(float alpha, const float* from) {
+  return make_float4(alpha * from[0], alpha * from[1], alpha * from[2], alpha * from[3]);
+}
+
 /// Four words, of which `inside` exist; zeros stand for the others. One load if VECTOR and all four exist.
 template <bool VECTOR>
 __device__ float4 fetch4(const float* from, int inside) {
   if (VECTOR && inside >= 4) return *reinterpret_cast<const float4*>(from);
   return {inside > 0 ? from[0] : 0.0f, inside > 1 ? from[1] : 0.0f, inside > 2 ? from[2] : 0.0f,
           inside > 3 ? from[3] : 0.0f};
+}
+
+/// Word i of each four.
+template <int N>
+__device__ __forceinline__ void take_words(float (&to)[N], const float4 (&fours)[N], int i) {
+#pragma unroll
+  for (int r = 0; r < N; ++r) {
+    const float4 four = fours[r];
+    to[r] = i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
+  }
+}
+
+/// N words, or N times four, as float4s that lie APART words apart.
+template <int APART, int N>
+__device__ __forceinline__ void read_fours(float (&to)[N], const float* from) {
+#pragma unroll
+  for (int i = 0; i < N; i += 4)
+    *reinterpret_cast<float4*>(&to[i]) = *reinterpret_cast<const float4*>(from + i / 4 * APART);
+}
+template <int APART, int N>
+__device__ __forceinline__ void read_fours(float4 (&to)[N], const float* from) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) to[i] = *reinterpret_cast<const float4*>(from + i * APART);
 }
 
 /// alpha sum + beta C for four words of C, of which `inside` exist.
@@ -37,6 +71,20 @@ __device__ void store4(float* to, int inside, float alpha, float4 sum, float bet
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
     if (s < inside) to[s] = beta == 0.0f ? value[s] : value[s] + beta * to[s];
+  }
+}
+
+/// alpha sum + beta C at `out`, for row `row` and columns col to col + 3 of C, as far as they are among its m x n. VECTOR:
+/// rows start at multiples of 16 bytes, and n is a multiple of 4.
+template <bool VECTOR>
+__device__ void store_sums4(float* out, int row, int col, int m, int n, float alpha, const float* sum, float beta) {
+  if (VECTOR && beta == 0.0f && row < m && col < n) {
+    *reinterpret_cast<float4*>(out) = scaled4(alpha, sum);
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    if (row < m && col + i < n) out[i] = beta == 0.0f ? alpha * sum[i] : alpha * sum[i] + beta * out[i];
   }
 }
 

@@ -56,6 +56,20 @@ cudaStream_t stream_of(staged_gemm_stream stream) {
 
 constexpr const char *no_type = "the type is neither double nor double complex", *no_factor = "alpha or beta is null";
 
+/// What C's blocks are in C++; too many, or none where there should be some, are left to the product to refuse.
+template <class T>
+struct Blocks {
+  tall_skinny::Block<T> blocks[tall_skinny::most_blocks];
+  const tall_skinny::Block<T>* data = nullptr;
+
+  Blocks(const staged_gemm_block* from, int count) {
+    if (!from) return;
+    data = blocks;
+    for (int i = 0; i < count && i < tall_skinny::most_blocks; ++i)
+      blocks[i] = {static_cast<const T*>(from[i].data), from[i].ld, from[i].columns};
+  }
+};
+
 // Null if it is a product.
 const char* refusal(const staged_gemm_product* p) {
   const auto is_operation = [](int op) { return op == STAGED_GEMM_NONE || op == STAGED_GEMM_TRANSPOSE; };
@@ -118,6 +132,32 @@ int staged_gemm_ztsmttsm(staged_gemm_stream stream, int conjugate, int m, int n,
                                      *complex(beta), complex(c), ldc, conjugate != 0, workspace, workspace_bytes));
 }
 
+size_t staged_gemm_tsmttsm_blocks_workspace(int type, const staged_gemm_block* a, int blocks_a,
+                                            const staged_gemm_block* b, int blocks_b, int64_t k) {
+  const auto of = [&]<class T>(T) {
+    return tall_skinny::tsmttsm_workspace(Blocks<T>(a, blocks_a).data, blocks_a, Blocks<T>(b, blocks_b).data, blocks_b,
+                                          k);
+  };
+  return !is_type(type) ? 0 : type == STAGED_GEMM_DOUBLE ? of(double{}) : of(Complex{});
+}
+
+int staged_gemm_dtsmttsm_blocks(staged_gemm_stream stream, int64_t k, double alpha, const staged_gemm_block* a,
+                                int blocks_a, const staged_gemm_block* b, int blocks_b, double beta, double* c,
+                                int64_t ldc, void* workspace, size_t workspace_bytes) {
+  return answer(tall_skinny::tsmttsm(stream_of(stream), k, alpha, Blocks<double>(a, blocks_a).data, blocks_a,
+                                     Blocks<double>(b, blocks_b).data, blocks_b, beta, c, ldc, false, workspace,
+                                     workspace_bytes));
+}
+
+int staged_gemm_ztsmttsm_blocks(staged_gemm_stream stream, int conjugate, int64_t k, const void* alpha,
+                                const staged_gemm_block* a, int blocks_a, const staged_gemm_block* b, int blocks_b,
+                                const void* beta, void* c, int64_t ldc, void* workspace, size_t workspace_bytes) {
+  if (!alpha || !beta) return invalid(no_factor);
+  return answer(tall_skinny::tsmttsm(stream_of(stream), k, *complex(alpha), Blocks<Complex>(a, blocks_a).data, blocks_a,
+                                     Blocks<Complex>(b, blocks_b).data, blocks_b, *complex(beta), complex(c), ldc,
+                                     conjugate != 0, workspace, workspace_bytes));
+}
+
 int staged_gemm_dtsmm(staged_gemm_stream stream, int m, int n, int64_t k, double alpha, const double* a, int64_t lda,
                       const double* c, int64_t ldc, double beta, double* b, int64_t ldb) {
   return answer(tall_skinny::tsmm(stream_of(stream), m, n, k, alpha, a, lda, c, ldc, beta, b, ldb));
@@ -128,6 +168,21 @@ int staged_gemm_ztsmm(staged_gemm_stream stream, int m, int n, int64_t k, const 
   if (!alpha || !beta) return invalid(no_factor);
   return answer(tall_skinny::tsmm(stream_of(stream), m, n, k, *complex(alpha), complex(a), lda, complex(c), ldc,
                                   *complex(beta), complex(b), ldb));
+}
+
+size_t staged_gemm_cholesky_qr2_workspace(int type, int n) {
+  return is_type(type) ? tall_skinny::cholesky_qr2_workspace(n, type_of(type)) : 0;
+}
+
+int staged_gemm_dcholesky_qr2(staged_gemm_stream stream, int n, int64_t k, double* x, int64_t ldx, double* r,
+                              int64_t ldr, int* method, void* workspace, size_t workspace_bytes) {
+  return answer(tall_skinny::cholesky_qr2(stream_of(stream), n, k, x, ldx, r, ldr, method, workspace, workspace_bytes));
+}
+
+int staged_gemm_zcholesky_qr2(staged_gemm_stream stream, int n, int64_t k, void* x, int64_t ldx, void* r, int64_t ldr,
+                              int* method, void* workspace, size_t workspace_bytes) {
+  return answer(tall_skinny::cholesky_qr2(stream_of(stream), n, k, complex(x), ldx, complex(r), ldr, method, workspace,
+                                          workspace_bytes));
 }
 
 int staged_gemm_prepare_tsmttsm(int type, int m, int n, const void* a, int64_t lda, const void* b, int64_t ldb,

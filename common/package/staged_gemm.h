@@ -52,11 +52,40 @@ int staged_gemm_ztsmttsm(staged_gemm_stream stream, int conjugate, int m, int n,
                          const void* a, int64_t lda, const void* b, int64_t ldb, const void* beta, void* c, int64_t ldc,
                          void* workspace, size_t workspace_bytes);
 
-/* B = alpha A C + beta B. A is k x m, C is m x n, B is k x n, row-major. */
+/* The same where A and B are lists of up to four blocks of k rows each, such as [X R P]^T [X R P]. If both lists are
+ * the same, C is a Gram matrix, and what is below its diagonal is copied (with beta 0, and alpha real). */
+typedef struct staged_gemm_block {
+  const void* data;
+  int64_t ld;
+  int columns;
+} staged_gemm_block;
+size_t staged_gemm_tsmttsm_blocks_workspace(int type, const staged_gemm_block* a, int blocks_a,
+                                            const staged_gemm_block* b, int blocks_b, int64_t k);
+int staged_gemm_dtsmttsm_blocks(staged_gemm_stream stream, int64_t k, double alpha, const staged_gemm_block* a,
+                                int blocks_a, const staged_gemm_block* b, int blocks_b, double beta, double* c,
+                                int64_t ldc, void* workspace, size_t workspace_bytes);
+int staged_gemm_ztsmttsm_blocks(staged_gemm_stream stream, int conjugate, int64_t k, const void* alpha,
+                                const staged_gemm_block* a, int blocks_a, const staged_gemm_block* b, int blocks_b,
+                                const void* beta, void* c, int64_t ldc, void* workspace, size_t workspace_bytes);
+
+/* B = alpha A C + beta B. A is k x m, C is m x n, B is k x n, row-major. B may be A, with the same stride. */
 int staged_gemm_dtsmm(staged_gemm_stream stream, int m, int n, int64_t k, double alpha, const double* a, int64_t lda,
                       const double* c, int64_t ldc, double beta, double* b, int64_t ldb);
 int staged_gemm_ztsmm(staged_gemm_stream stream, int m, int n, int64_t k, const void* alpha, const void* a, int64_t lda,
                       const void* c, int64_t ldc, const void* beta, void* b, int64_t ldb);
+
+/* X = Q R: X, k x n, becomes Q; R is n x n, upper triangular. All row-major. `method`, in device memory, says which
+ * method it was, when all has run. */
+enum staged_gemm_qr_method {
+  STAGED_GEMM_QR_CHOLESKY2 = 2,         /* X read three times, written once */
+  STAGED_GEMM_QR_SHIFTED_CHOLESKY3 = 3, /* condition numbers from 1e8 on */
+  STAGED_GEMM_QR_HOUSEHOLDER = 4        /* whatever X is; slow */
+};
+size_t staged_gemm_cholesky_qr2_workspace(int type, int n);
+int staged_gemm_dcholesky_qr2(staged_gemm_stream stream, int n, int64_t k, double* x, int64_t ldx, double* r,
+                              int64_t ldr, int* method, void* workspace, size_t workspace_bytes);
+int staged_gemm_zcholesky_qr2(staged_gemm_stream stream, int n, int64_t k, void* x, int64_t ldx, void* r, int64_t ldr,
+                              int* method, void* workspace, size_t workspace_bytes);
 
 /* Compile and load kernels for this size alone on the current device, which the products launch from then on: a second
  * or less. Without it they take kernels of any width, to 64; wider ones are compiled by the first product. Of a and b

@@ -62,9 +62,7 @@ inline Status launch_chosen(SgemmProblem p, const Choice& choice, cudaStream_t s
   if (choice.way == Way::packed && p.depth() > 0) {
     float* const to = p.workspace + TICKETS + part_words();
     const Packing a{p.a, p.lda, p.m, to}, b{p.b, p.ldb, pack_b(p) ? p.n : 0, to + packed_words(p.m, p.depth())};
-    const unsigned blocks = pack_a_blocks(a.width, p.depth()) + pack_b_blocks(b.width, p.depth());
-    const Status status =
-        gemm::launch(pack<false>, {.grid = blocks, .block = {32, PACK_ROWS}, .stream = stream}, a, b, p.depth());
+    const Status status = launch_pack<false>(a, b, p.depth(), stream);
     if (!status) return status;
     p.a = a.to;
     if (b.width > 0) p.b = b.to, p.ldb = PANEL, b_panel = static_cast<std::int64_t>(p.depth()) * PANEL;

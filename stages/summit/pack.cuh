@@ -78,4 +78,12 @@ static __global__ void pack(Packing a, Packing b, int k) {
   }
 }
 
+// Enqueues pack(). A product of no steps of k has nothing to pack.
+template <bool QUADS>
+Status launch_pack(const Packing& a, const Packing& b, int k, cudaStream_t stream) {
+  if (k == 0) return Status::ok();
+  const unsigned blocks = pack_a_blocks(a.width, k) + pack_b_blocks(b.width, k);
+  return launch(pack<QUADS>, {.grid = blocks, .block = {32, PACK_ROWS}, .stream = stream}, a, b, k);
+}
+
 }  // namespace gemm::summit

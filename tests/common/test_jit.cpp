@@ -351,7 +351,7 @@ TEST_F(JitAhead, InOrderUnlessThatSpills) {
       "gemm::generated::tsmm_pipeline<double2, 50, 50, 3, 8, 3, gemm::generated::Rows::flat, "
       "gemm::generated::Rows::flat, "
       "256, 14, 3, 1>",
-      kernel_headers("tsm/generated/pipeline_tsmm.cuh")};
+      kernel_headers("tsm/13_tsmm_pipeline.cu")};
   JitRequest few = many;
   few.kernel.replace(few.kernel.find("3, 8, 3,"), 4, "2, 8");
   for (JitRequest* const request : {&few, &many}) {

@@ -8,12 +8,17 @@ static int equal(double x, double y) {
   return x == y;
 }
 
+static int near(double x, double y) {
+  return x - y < 1e-14 && y - x < 1e-14;
+}
+
 /* The number of what is wrong, counted from 1; 0 if all is well. All memory is the device's, which C can read here. */
 int c_header_products(double* memory, void* workspace, size_t bytes) {
   enum { M = 2, N = 3, K = 5 };
   double *a = memory, *b = a + 2 * K * M, *c = b + 2 * K * N; /* twice: complex, too */
   const double one[2] = {1, 0}, none[2] = {0, 0}, i_times_2[2] = {0, 2};
   staged_gemm_product product = {STAGED_GEMM_NONE, STAGED_GEMM_TRANSPOSE, M, N, 1, STAGED_GEMM_TF32};
+  staged_gemm_block blocks[2];
   float *fa = (float*)a, *fb = (float*)b, *fc = (float*)c;
   const float **many_a = (const float**)(memory + 58), **many_b = (const float**)(memory + 60);
   float** many_c = (float**)(memory + 62);
@@ -41,6 +46,26 @@ int c_header_products(double* memory, void* workspace, size_t bytes) {
   if (!equal(b[0], -12) || !equal(b[1], 0)) return 12; /* 2i 2i 3 */
   if (staged_gemm_prepare_tsmttsm(STAGED_GEMM_DOUBLE, M, N, NULL, M, NULL, N, 0)) return 13;
   if (staged_gemm_prepare_tsmm(STAGED_GEMM_DOUBLE_COMPLEX, M, N, NULL, M, NULL, N)) return 14;
+
+  /* Blocks (1, r) and 1: the first one's part of the product is (2K, 20), and 2K again from the second one's. */
+  for (i = 0; i < K; ++i) a[i * M] = 1, a[i * M + 1] = i, b[i] = 1;
+  blocks[0].data = a, blocks[0].ld = blocks[0].columns = M;
+  blocks[1].data = b, blocks[1].ld = blocks[1].columns = 1;
+  if (staged_gemm_tsmttsm_blocks_workspace(STAGED_GEMM_DOUBLE, blocks, 2, blocks, 2, K) > bytes) return 22;
+  if (staged_gemm_dtsmttsm_blocks(NULL, K, 1, blocks, 2, blocks, 2, 0, c, N, workspace, bytes)) return 23;
+  if (!equal(c[1], 10) || !equal(c[2], K) || !equal(c[2 * N], K) || !equal(c[2 * N + 1], 10)) return 24;
+  /* QR of (1, r): R = (sqrt 5, 10 / sqrt 5; 0, sqrt 10). */
+  if (staged_gemm_cholesky_qr2_workspace(STAGED_GEMM_DOUBLE, M) > bytes) return 25;
+  if (staged_gemm_dcholesky_qr2(NULL, M, K, a, M, c, M, (int*)b, workspace, bytes)) return 26;
+  if (*(int*)b != STAGED_GEMM_QR_CHOLESKY2 || !equal(c[2], 0)) return 27;
+  if (!near(c[0] * c[0], 5) || !near(c[1] * c[1], 20) || !near(c[3] * c[3], 10)) return 28;
+  /* Of one complex column i. */
+  for (i = 0; i < K; ++i) a[2 * i] = 0, a[2 * i + 1] = 1;
+  blocks[0].ld = blocks[0].columns = 1;
+  if (staged_gemm_ztsmttsm_blocks(NULL, 1, K, one, blocks, 1, blocks, 1, none, c, 1, workspace, bytes)) return 29;
+  if (!equal(c[0], K) || !equal(c[1], 0)) return 30;
+  if (staged_gemm_zcholesky_qr2(NULL, 1, K, a, 1, c, 1, (int*)b, workspace, bytes)) return 31;
+  if (!near(c[0] * c[0], K) || !equal(c[1], 0) || !near(a[1] * c[0], 1)) return 32;
 
   /* Single, by columns: (1, 2)^T times (1, 2, 3); then twice, the second with C of the first. */
   for (i = 0; i < M; ++i) fa[i] = (float)(i + 1);
@@ -77,6 +102,11 @@ int c_header_refusals(void) {
   REFUSED(4, staged_gemm_dtsmm(NULL, 2, 1, 1, 1, NULL, 1, NULL, 1, 0, NULL, 1));
   REFUSED(5, staged_gemm_prepare_tsmttsm(2, 1, 1, NULL, 1, NULL, 1, 0));
   REFUSED(6, staged_gemm_prepare_tsmm(-1, 1, 1, NULL, 1, NULL, 1));
+  REFUSED(16, staged_gemm_dtsmttsm_blocks(NULL, 1, 1, NULL, 1, NULL, 1, 0, NULL, 1, NULL, 0));
+  REFUSED(17, staged_gemm_ztsmttsm_blocks(NULL, 0, 1, NULL, NULL, 0, NULL, 0, one, NULL, 1, NULL, 0));
+  REFUSED(18, staged_gemm_dcholesky_qr2(NULL, 2, 1, NULL, 2, NULL, 2, NULL, NULL, 0));
+  REFUSED(19, staged_gemm_zcholesky_qr2(NULL, 1, 1, NULL, 1, NULL, 1, NULL, NULL, 0));
+  if (staged_gemm_cholesky_qr2_workspace(7, 1) || staged_gemm_cholesky_qr2_workspace(0, 65)) return 20;
   REFUSED(7, staged_gemm_sgemm(NULL, &product, 1, NULL, 1, NULL, 1, 0, NULL, 1, NULL, 0));
   REFUSED(8, staged_gemm_sgemm(NULL, NULL, 1, NULL, 1, NULL, 1, 0, NULL, 1, NULL, 0));
   product.op_a = STAGED_GEMM_NONE;

@@ -3,7 +3,7 @@
 //
 // usage: time_library first OP TYPE M N         the first call of a process, once there is a context
 //        time_library widths OP TYPE MIB MxN    GB/s by kernels of any width and for exact ones; MIB 0: only compiles
-//        time_library sgemm N SECONDS           back to back, of random numbers and of zeros
+//        time_library sgemm N SECONDS           back to back, of random numbers, of short ones and of zeros
 //        time_library calls                     host time
 #include <cuda_runtime.h>
 
@@ -36,10 +36,16 @@ void check(const Status& status) {
   if (!status) throw std::runtime_error(status.reason);
 }
 
+/// Numbers of [-1, 1) with so many bits behind the point: all that a float has, or as many as one FP16 holds.
+enum class Numbers { random = 23, short_random = 9 };
 template <class T>
-__global__ void fill(T* to, std::int64_t count) {
-  for (std::int64_t i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll)
-    to[i] = static_cast<T>(i * 2654435761u % 1024u) / 512 - 1;
+__global__ void fill(T* to, std::int64_t count, Numbers numbers) {
+  const int bits = static_cast<int>(numbers);
+  for (std::int64_t i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll) {
+    std::uint64_t hash = (i + 1) * 0x9e3779b97f4a7c15ull;
+    hash = (hash ^ hash >> 31) * 0xbf58476d1ce4e5b9ull;
+    to[i] = static_cast<T>(hash >> (63 - bits)) / (1 << bits) - 1;
+  }
 }
 __global__ void nothing() {}
 
@@ -48,7 +54,7 @@ template <class T>
 T* memory(std::int64_t count) {
   T* data = nullptr;
   check(cudaMalloc(&data, std::max<std::int64_t>(count, 1) * sizeof(T)));
-  fill<<<1024, 256>>>(data, count);
+  fill<<<1024, 256>>>(data, count, Numbers::random);
   check(cudaDeviceSynchronize());
   return data;
 }
@@ -161,10 +167,15 @@ void sgemm(int n, double seconds) {
   float *const a = memory<float>(count), *const b = memory<float>(count), *const c = memory<float>(count);
   double* const workspace = memory<double>(static_cast<std::int64_t>(bytes / 8));
   const auto multiply = [&] { check(tcec_sgemm::sgemm(nullptr, product, 1, a, n, b, n, 0, c, n, workspace, bytes)); };
-  for (const char* const numbers : {"random", "zeros"}) {
-    if (numbers[0] == 'z') check(cudaMemset(a, 0, count * 4));
+  // Power depends on how many bits change: short numbers leave the second part of a split FP32 number at zero.
+  for (const std::string numbers : {"random", "short", "zeros"}) {
+    if (numbers == "short") {
+      for (float* const operand : {a, b}) fill<<<1024, 256>>>(operand, count, Numbers::short_random);
+    }
+    if (numbers == "zeros") check(cudaMemset(a, 0, count * 4));
     const double one = median_ms(multiply), flops = 2e-9 * n * n * n;
-    std::printf("{\"n\": %d, \"numbers\": \"%s\", \"alone_tflops\": %.1f, \"tflops\": [", n, numbers, flops / one);
+    std::printf("{\"n\": %d, \"numbers\": \"%s\", \"alone_tflops\": %.1f, \"tflops\": [", n, numbers.c_str(),
+                flops / one);
     const auto begin = Clock::now();
     for (int window = 0; window == 0 || ms_since(begin) < seconds * 1e3; ++window)
       std::printf("%s%.1f", window ? ", " : "", flops / ms_of(multiply, std::max(static_cast<int>(100 / one), 1)));

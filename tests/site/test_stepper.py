@@ -231,7 +231,7 @@ class Stepper(unittest.TestCase):
             self.assertEqual(page.locator(".code.pair").count(), 0)  # kept
             self.go(page, "tsm/10")
             names = page.locator("details.header summary").all_inner_texts()
-            self.assertTrue(any(name.startswith("+ tsm/generated/pipeline.cuh") for name in names), names)
+            self.assertTrue(any(name.startswith("+ tsm/generated/pipeline_sums.cuh") for name in names), names)
             page.click("details.header summary >> nth=-1")
             page.wait_for_function("document.querySelectorAll('details.header[open] .row').length > 50")
 

@@ -102,7 +102,7 @@ class Diff(unittest.TestCase):
         of = rungs.change("tsm/12_tsmm_generated", "tsm/13_tsmm_pipeline")
         self.assertGreater(of.lines, rungs.changed(of.old.code, of.new.code))
         names = " ".join(diff.header_lines(of, whole=False))
-        self.assertIn("+++ tsm/generated/pipeline_tsmm.cuh", names)
+        self.assertIn("+++ tsm/generated/warp_tile.cuh", names)
         self.assertNotIn("launch.cuh", names)
         self.assertGreater(len(list(diff.header_lines(of, whole=True))), of.lines / 2)
 

@@ -89,6 +89,8 @@ SCALE = {
 }
 
 
+FMAS_OF_HMMA = 1024  # at least
+
 # Those of the probes 05, 06a and 06b, and what they may do to shared memory.
 PROBE_KERNELS = "regex:^(scan|householder|givens)_"
 SHARED = {name: METRICS[name] for name in METRICS if "shared" in METRICS[name] and "conflicts" not in METRICS[name]}
@@ -204,9 +206,10 @@ def merge(launches: list[Json]) -> dict[str, float]:
     """The product's counters by our names."""
     product = max(
         launches,
+        # FMAs. Nsight Compute counts some hmma of kernels that have none, too, so that alone they tell nothing.
         key=lambda launch: (
-            launch.get("sm__inst_executed_pipe_tensor_op_hmma.sum", 0),
-            launch.get("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 0),
+            launch.get("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 0)
+            + FMAS_OF_HMMA * launch.get("sm__inst_executed_pipe_tensor_op_hmma.sum", 0)
         ),
     )
     counters = {METRICS[name]: value for name, value in product.items()}

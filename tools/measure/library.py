@@ -57,14 +57,17 @@ class Library:
     """Built, installed, and asked in processes of their own."""
 
     SOURCE = "time_library"  # of tests/libraries/
+    TARGETS: tuple[str, ...] = ("staged_gemm", STAGE)
+    LIBRARIES: tuple[str, ...] = ("-lcublas",)
 
     def __init__(self, build: pathlib.Path) -> None:
         prefix, self.program, self.build = build / "prefix", build / self.SOURCE, build
         flags = ("-G", "Ninja", "-DGEMM_ON_GPU=ON", "-DCMAKE_BUILD_TYPE=Release")
         run("cmake", "-S", ROOT, "-B", build, *flags)
-        run("cmake", "--build", build, "-j", CORES, "--target", "staged_gemm", STAGE)
+        run("cmake", "--build", build, "-j", CORES, "--target", *self.TARGETS)
         run("cmake", "--install", build, "--component", "staged_gemm", "--prefix", prefix)
-        link = (f"-L{prefix}/lib", "-lstaged_gemm", "-lcublas", "-Xlinker", f"-rpath={prefix}/lib", "-arch=native")
+        rpath = ("-Xlinker", f"-rpath={prefix}/lib", "-arch=native")
+        link = (f"-L{prefix}/lib", "-lstaged_gemm", *self.LIBRARIES, *rpath)
         source = ROOT / f"tests/libraries/{self.SOURCE}.cu"
         run("nvcc", "-std=c++20", "-O2", source, f"-I{prefix}/include", *link, "-o", self.program)
 

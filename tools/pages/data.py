@@ -10,7 +10,7 @@ NEW_RUNGS = SINCE / "sgemm_new_rungs.json"  # stages that the ladder's run does 
 COUNTERS = newest(GPU / "counters.json")
 MAPS = CPU / "thread_maps.json"
 COUNTED = CPU / "counts.json"  # by the CPU executor, on any machine
-BESIDE = GPU / "counts.json"  # the same and Nsight Compute's; may be missing
+BESIDE = newest(GPU / "counts.json")  # the same and Nsight Compute's; may be missing
 # These may be missing.
 SWEEP, COARSE, RANDOM = (GPU / f"{name}.json" for name in ("sweep", "sweep_all", "random"))
 VARIANTS = newest(GPU / "variants.json")

@@ -44,7 +44,8 @@ Exact exact_of(const Problem& p) {
           p.conjugate,
           rows_of(p.x, p.ldx, p.m),
           p.op == Operation::tsmm ? rows_of(p.out, p.ldout, p.n) : rows_of(p.y, p.ldy, p.n),
-          is_gram(p)};
+          is_gram(p),
+          is_in_place(p)};
 }
 
 int blocks_that_fit(const void* kernel, int threads, int shared_bytes) {

@@ -30,11 +30,19 @@ struct Exact {
   std::int64_t m = 0, n = 0;
   bool conjugate = false;
   int rows_x = 0, rows_tall = 0;
-  bool gram = false;
+  bool gram = false, in_place = false;
 
   auto operator<=>(const Exact&) const = default;
 };
 Exact exact_of(const Problem& problem);
+
+/// Where the blocks of a Gram matrix end, its rows' and its columns'.
+struct BlockEnds {
+  int count = 0, end[4] = {};
+};
+/// Blocks below C's diagonal become those above it, transposed, and conjugated if so.
+Status mirror_blocks(const BlockEnds& ends, bool conjugate, double* c, std::int64_t ldc, cudaStream_t stream);
+Status mirror_blocks(const BlockEnds& ends, bool conjugate, double2* c, std::int64_t ldc, cudaStream_t stream);
 
 // ---- for the files with the kernels, one for each product and type
 

@@ -93,4 +93,22 @@ struct RowCopies {
   }
 };
 
+/// Waits until so many of a thread's newest copies may be missing; a constant of the instruction.
+__device__ inline void wait_for_all_but(int newest) {
+  switch (newest) {
+    case 0:
+      return ptx::cp_async_wait<0>();
+    case 1:
+      return ptx::cp_async_wait<1>();
+    case 2:
+      return ptx::cp_async_wait<2>();
+    case 3:
+      return ptx::cp_async_wait<3>();
+    case 5:
+      return ptx::cp_async_wait<5>();
+    default:
+      return ptx::cp_async_wait<7>();
+  }
+}
+
 }  // namespace gemm::ahead

@@ -1,4 +1,4 @@
-// TSMM for any M and N up to 64, compiled ahead of time: as stage 13c's kernel (tsm/generated/tensor_tsmm.cuh), but only the
+// TSMM for any M and N up to 64, compiled ahead of time: as stage 13c's kernel (tsm/13c_tsmm_tensor_cores.cu), but only the
 // number of fragments across N is a constant. Rows of B leave through shared memory, where rows of A have been.
 #pragma once
 
@@ -31,22 +31,6 @@ constexpr int most_threads(int pr, int fn, int parts) {
 constexpr int least_blocks(int pr, int fn, int parts) {
   const int sums = pr * fn * parts;
   return sums <= 4 || sums > 6 ? 2 : 3;
-}
-
-/// Waits until so many of a thread's newest copies may be missing; a constant of the instruction.
-__device__ inline void wait_for_all_but(int newest) {
-  switch (newest) {
-    case 1:
-      return ptx::cp_async_wait<1>();
-    case 2:
-      return ptx::cp_async_wait<2>();
-    case 3:
-      return ptx::cp_async_wait<3>();
-    case 5:
-      return ptx::cp_async_wait<5>();
-    default:
-      return ptx::cp_async_wait<7>();
-  }
 }
 
 /// B = alpha * A * C + beta * B. A warp has 16 PR rows of B at a time, all n <= 8 FN columns of them.

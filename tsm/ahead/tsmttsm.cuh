@@ -1,4 +1,4 @@
-// TSMTTSM for any M and N up to 64, compiled ahead of time: as stage 13b's kernel (tsm/generated/tensor.cuh), but only the
+// TSMTTSM for any M and N up to 64, compiled ahead of time: as stage 13b's kernel (tsm/13b_tensor_cores.cu), but only the
 // number of a warp's fragments is a constant. Fragments that C fills in part need no exact sizes: what lies behind C's
 // edges is computed and not stored.
 #pragma once

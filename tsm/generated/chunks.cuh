@@ -26,6 +26,7 @@ struct ChunkCopies {
   static constexpr int element = sizeof(T), row_bytes = W * element, chunk_rows = rows / 4,
                        chunk_bytes = chunk_rows * row_bytes, stride_of_chunk = chunk_stride(chunk_bytes, apart),
                        stage_bytes = ceil_div(4 * stride_of_chunk, 16) * 16;
+  static constexpr bool is_in_one = in_one;
   static constexpr int piece = in_one || (how != Rows::any && row_bytes % 16 == 0) ? 16 : element;  // bytes
   static constexpr int pieces = (in_one ? chunk_bytes : row_bytes) / piece;  // of a chunk, or row
   /// Rows that are copied at a time: one, two, or a multiple of four. If a row has more pieces than there are threads, a

@@ -53,6 +53,11 @@ struct Tile {
   __device__ void add(const T (&x)[TM], const T (&y)[TN]) {
     multiply_tile<conjugate>(x, y, sum);
   }
+  /// As where a complex product is three real ones, below, which needs more.
+  template <bool later, class Sum, class Late>
+  __device__ void add(const T (&x)[TM], const T (&y)[TN], Sum, Late) {
+    add(x, y);
+  }
   __device__ void get(T (&to)[TM][TN]) const {
 #pragma unroll
     for (int f = 0; f < TM * TN; ++f) to[f / TN][f % TN] = sum[f / TN][f % TN];

@@ -8,7 +8,9 @@
 
 #include "common/problem/kernel_options.hpp"
 #include "tsm/generated/pipeline_model.hpp"
-#include "tsm/generated/pipeline_tsmm.cuh"
+#include "tsm/generated/rest_columns.cuh"
+#include "tsm/generated/warp_rows.cuh"
+#include "tsm/generated/warp_tile.cuh"
 
 namespace gemm::generated {
 

@@ -13,9 +13,10 @@ namespace gemm::generated {
 
 /// Brings the sectors to the L2 cache in which a row of N elements begins or ends, if other elements lie there, too: to
 /// store a part of a sector that is not there takes long. `ld` elements before it another row begins, if `another`, for
-/// which that is done as well.
+/// which that is done as well. Not of rows shorter than a sector: without it they take as long, or little more than half.
 template <class T, int N>
 __device__ void prefetch_ends(const T* row, std::int64_t ld, bool another) {
+  if constexpr (N * sizeof(T) < 32) return;
   const auto sector = [](const T* at) { return reinterpret_cast<std::uint64_t>(at) / 32; };
   const T* const end = row + N;
   const bool before = another && sector(row - ld + (N - 1)) == sector(row);
@@ -36,8 +37,7 @@ __device__ void store_rows(T* to, std::int64_t ld, int existing, int lane, T bet
   int row = lane / lanes, at = lane % lanes;
 #pragma unroll 1
   for (int i = 0; i < count; i += together) {
-    T word[together];
-    T* its[together];
+    T word[together], *its[together];
     bool has[together];
 #pragma unroll
     for (int u = 0; u < together; ++u) {

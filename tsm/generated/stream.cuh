@@ -39,7 +39,7 @@ __device__ inline void copy_part_of_16(ptx::SharedAddress to, const void* source
 /// in another order.
 template <class T, int W, int unit_, bool by_turns>
 struct Panel {
-  static constexpr int unit = unit_, units = ceil_div(W, unit);
+  static constexpr int width = W, unit = unit_, units = ceil_div(W, unit);
   /// Units of two in rows of an odd number: every second row begins amid 16 bytes. There they begin a column earlier,
   /// with the last one of the row before; in the other rows the last one ends with the first column of the row behind.
   static constexpr bool shifted = W % unit != 0;

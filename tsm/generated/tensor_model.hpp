@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "common/problem/kernel_options.hpp"
 #include "tsm/generated/chunks.cuh"
@@ -14,18 +15,23 @@ namespace gemm::generated {
 inline constexpr double tensor_fmas_a_cycle = 128;
 inline constexpr int most_shared_of_block = shared_of_sm - 1024;
 
+/// Warps that C takes, each with one tile; of a Gram matrix, the tiles that reach above its diagonal.
+inline int places_of_tensor(int m, int n, const KernelOptions& o, bool gram) {
+  const int tall = std::max(o.tile_m / 16, 1) * 16, wide = std::max(o.tile_n / 8, 1) * 8;
+  const int along_m = ceil_div(m, tall), along_n = ceil_div(n, wide);
+  return gram ? tiles_above(along_m, along_n, tall, wide) : along_m * along_n;
+}
+
 /// What follows from M, N and options. A warp has tile_m x tile_n elements of C, whole fragments of 16 x 8; `unroll` is the
 /// number of times that each slice has four rows of a stage.
 struct TensorShape {
-  int fm, fn, along_m, along_n, places, slices, turns, rows, stage_bytes, resident;
+  int fm, fn, places, slices, turns, rows, stage_bytes, resident;
 
   /// gram: B is A.
   TensorShape(int m, int n, bool is_complex, const KernelOptions& o, bool gram = false)
       : fm(std::max(o.tile_m / 16, 1)),
         fn(std::max(o.tile_n / 8, 1)),
-        along_m(ceil_div(m, 16 * fm)),
-        along_n(ceil_div(n, 8 * fn)),
-        places(gram ? tiles_above(along_m, along_n, 16 * fm, 8 * fn) : along_m * along_n),
+        places(places_of_tensor(m, n, o, gram)),
         slices(o.threads / 32 / places) {
     const int words = is_complex ? 2 : 1, fragment = 8 * words, operands = 2 * (2 * fm + fn) * 2 * words;
     registers_ = fm * fn * fragment + operands + (is_complex ? 4 * fm : 0) + 48;
@@ -34,8 +40,6 @@ struct TensorShape {
     turns = o.unroll ? o.unroll
                      : 2 * std::clamp(static_cast<int>(bytes_of_stages / resident / (8 * row_bytes * all) + 0.5), 1,
                                       most_turns / 2);
-    if (gram && !o.unroll)
-      turns = std::min(turns, 4);  // nvcc does not write out more for narrow A, and has operands in memory
     sum_bytes_ = slices > 1 ? places * 32 * fm * fn * fragment * 4 : 0;
     const auto lay_out = [&] {
       rows = all * turns * 4;
@@ -81,6 +85,9 @@ inline std::string refusal_of_tensor(int m, int n, bool is_complex, const Kernel
 inline std::string tensor_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
   return refusal_of_tensor(m, n, is_complex, o, false);
 }
+inline std::string tensor_gram_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
+  return refusal_of_tensor(m, n, is_complex, o, true);
+}
 
 /// An SM's cycles for a row of K.
 inline double tensor_cycles(int m, int n, bool is_complex, const KernelOptions& o, bool gram = false) {
@@ -99,18 +106,30 @@ inline double tensor_cycles(int m, int n, bool is_complex, const KernelOptions& 
   return std::max({memory, tensor, l1, slots}) + 0.1 * (tensor + l1 + slots);
 }
 
-/// A factor for kernels that want more registers than there are: nvcc does with some less.
-inline double crowding(int registers, int threads) {
-  constexpr int spared = 24;
+/// A factor for kernels that want more registers than there are: nvcc does with some less, `spared`.
+inline double crowding(int registers, int threads, int spared = 24) {
   const int there = std::min(most_registers, registers_of_sm / threads / 8 * 8);
   return registers <= there ? 1 : registers - spared <= there ? 1.02 : too_many_registers;
+}
+
+/// Threads of a block. A complex Gram matrix has many products for a byte: best is one block an SM, and each of its warps
+/// with a tile (docs/tsm/strides.log.md).
+inline std::vector<int> blocks_of(int m, int n, bool is_complex, const KernelOptions& o, bool gram) {
+  if (!gram || !is_complex) return {128, 256, 384};
+  constexpr int least_warps = 12, most_warps = 20;
+  std::vector<int> blocks;
+  const int places = places_of_tensor(m, n, o, gram);
+  for (int warps = ceil_div(least_warps, places) * places; warps <= most_warps; warps += places)
+    blocks.push_back(32 * warps);
+  return blocks;
 }
 
 /// Visits kernels with the options that are asked for and all values of the others.
 template <class Visit>
 void each_tensor(int m, int n, bool is_complex, const KernelOptions& asked, Search search, Visit visit,
                  bool gram = false) {
-  static constexpr int blocks[] = {128, 256, 384}, turns[] = {0, 2, 4, 8};
+  static constexpr int turns[] = {0, 2, 4, 8};
+  const int spared = gram && is_complex ? 0 : 24;  // 16 x 16 elements a warp, in 640 threads, have variables in memory
   KernelOptions o = asked;
   if (!o.transposed) o.transposed = true;
   if (!o.leapfrog) o.leapfrog = false;
@@ -120,17 +139,18 @@ void each_tensor(int m, int n, bool is_complex, const KernelOptions& asked, Sear
             most_n = asked.tile_n ? 1 : std::min(ceil_div(n, 8), 8);
   for (int fm = 1; fm <= most_m; ++fm) {
     for (int fn = 1; fn <= most_n; ++fn) {
-      for (const int threads : blocks) {
+      o.tile_m = asked.tile_m ? asked.tile_m : 16 * fm;
+      o.tile_n = asked.tile_n ? asked.tile_n : 8 * fn;
+      for (const int threads : blocks_of(m, n, is_complex, o, gram)) {
         for (const int unroll : turns) {
           if (unroll && search == Search::promising) continue;
-          o.tile_m = asked.tile_m ? asked.tile_m : 16 * fm;
-          o.tile_n = asked.tile_n ? asked.tile_n : 8 * fn;
           o.threads = asked.threads ? asked.threads : threads;
           o.unroll = asked.unroll ? asked.unroll : unroll;
           const TensorShape s(m, n, is_complex, o, gram);
           const bool works = refusal_of_tensor(m, n, is_complex, o, gram).empty();
           o.unroll = s.turns;
-          visit(o, works ? tensor_cycles(m, n, is_complex, o, gram) * crowding(s.registers(), o.threads) : impossible);
+          visit(o, works ? tensor_cycles(m, n, is_complex, o, gram) * crowding(s.registers(), o.threads, spared)
+                         : impossible);
         }
       }
     }

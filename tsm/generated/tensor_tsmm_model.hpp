@@ -5,9 +5,9 @@
 #include <string>
 
 #include "common/problem/kernel_options.hpp"
+#include "tsm/generated/fragment_rows.cuh"
 #include "tsm/generated/pipeline_tsmm_model.hpp"
 #include "tsm/generated/tensor_model.hpp"
-#include "tsm/generated/tensor_tsmm.cuh"
 
 namespace gemm::generated {
 

@@ -34,7 +34,7 @@ __host__ __device__ constexpr StageLayout stage_layout(int m, int element_bytes,
   return s;
 }
 
-/// A lane's copies of its warp's stages.
+/// A lane's copies of one of its warp's stages.
 template <class T, int M, Rows how, int rows, int most>
 struct WarpCopies {
   static constexpr StageLayout layout = stage_layout(M, sizeof(T), how, rows, most);
@@ -120,6 +120,42 @@ struct WarpCopies {
       ptx::cp_async_cg(to, source, bytes);
     else
       ptx::cp_async_ca<piece>(to, source, bytes);
+  }
+};
+
+/// A lane's copies of all of its warp's stages, one behind the other: of the rows from `first` on, and then every `step`.
+template <class T, int M, Rows how, int rows, int chunk>
+struct WarpStages {
+  static constexpr StageLayout layout = stage_layout(M, sizeof(T), how, rows, chunk);
+  static_assert(layout.chunks == 1 || layout.chunk % 2 == 0);
+
+  const T* a;
+  std::int64_t k;
+  int first, step;
+  int mine, whole;  ///< turns with rows that exist; and those all of whose rows do, which are all but the last
+  WarpCopies<T, M, how, rows, chunk> copies;
+  int next = 0, next_chunk = 0;
+
+  __device__ WarpStages(const T* a, std::int64_t lda, std::int64_t k, int first, int step, int lane)
+      : a(a),
+        k(k),
+        first(first),
+        step(step),
+        mine(static_cast<int>((k - first - 1) / step) + 1),
+        whole(first + rows <= k ? static_cast<int>((k - first - rows) / step) + 1 : 0),
+        copies(a, lda, first, step, lane) {}
+
+  __device__ void copy_next(ptx::SharedAddress to) {
+    const bool last = layout.chunks == 1 || next_chunk == layout.chunks - 1;
+    if (next < whole) [[likely]]
+      copies.start(to, last);
+    else if (next <= mine)  // zeros behind the last one: they are read before a warp sees that it is done
+      copies.start_part(to, last,
+                        next < mine ? static_cast<int>(k - first - static_cast<std::int64_t>(next) * step) : 0, a);
+    ptx::cp_async_commit();
+    copies.next(last);
+    next += last;
+    next_chunk = last ? 0 : next_chunk + 1;
   }
 };
 

@@ -1,0 +1,66 @@
+"""Cholesky QR 2 of the installed library (tests/libraries/time_qr.cu): as a share of the least time for its bytes,
+beside cuSOLVER's geqrf and orgqr, and what the other methods take where it gives up.
+
+usage: ./lab measure qr --out FILE [--build DIR] [--mib 1024]
+
+Needs a GPU, nvcc and CMake. MIB: of X. `share` is of the time for X's bytes read three times and written once, at the
+bandwidths measured beside it; `share_unfused` of that for five passes: one to read X, and two to read and write it.
+"""
+
+import json
+import pathlib
+import subprocess
+
+from tools.command_line import fail, parser_of
+from tools.measure.library import Library, run
+from tools.repository import GPU, ROOT, Json, commit_of_tree
+
+LARGEST_ERROR = 1e-13
+
+
+class Qr(Library):
+    SOURCE = "time_qr"
+    TARGETS = ("staged_gemm",)
+    LIBRARIES = ("-lcusolver",)
+
+
+def judged(line: Json, ceilings: Json) -> Json:
+    """With the shares, for X's bytes without padding, and whether all three methods were right and as expected."""
+    gb = 8e-9 * line["k"] * line["n"] * (2 if line["type"] == "z" else 1)
+    read, both = (1e3 * gb / ceilings["read_gbs"], 2e3 * gb / ceilings["read_and_write_gbs"])
+    best = line["of"][0]
+    right = best["method"] == 2 and all(
+        its["deviation"] <= LARGEST_ERROR and its["residual"] <= LARGEST_ERROR for its in line["of"]
+    )
+    shares = {"share": (2 * read + both) / best["ms"], "share_unfused": (read + 2 * both) / best["ms"]}
+    return line | {name: round(share, 3) for name, share in shares.items()} | {"right": right}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = parser_of("./lab measure qr", __doc__)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/library")
+    parser.add_argument("--mib", type=float, default=1024)
+    options = parser.parse_args(arguments)
+    if options.mib < 16:
+        fail("--mib: at least 16")
+    try:
+        told = subprocess.run(
+            ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+            text=True,
+            capture_output=True,
+            check=True,
+        ).stdout
+    except (OSError, subprocess.CalledProcessError):
+        fail("no GPU: nvidia-smi finds none")
+    device, driver = told.splitlines()[0].split(", ")
+    library = Qr(options.build.absolute())
+    ceilings, *lines = map(json.loads, run(library.program, int(options.mib * 2**20)).splitlines())
+    head = {"device": device, "driver": driver, "commit": commit_of_tree(GPU / "qr.json")}
+    rows = ",\n".join("  " + json.dumps(judged(line, ceilings)) for line in lines)
+    text = json.dumps(head | {"command": f"measure qr --mib {options.mib:g}", "ceilings": ceilings}, indent=1)
+    options.out.write_text(text.removesuffix("\n}") + f',\n "cases": [\n{rows}\n ]\n}}\n')
+    wrong = sum(not judged(line, ceilings)["right"] for line in lines)
+    print(f"{len(lines)} cases, {wrong} wrong")
+    if wrong:
+        raise SystemExit(1)
