@@ -31,9 +31,19 @@ OF_DEVICE = {
     "_ZdaPvm": "simt_delete_array_sized",
 }
 # A header of the executor's that stands for one which is not there: who includes it, and what it says.
-REFUSED_HEADER = re.compile(r"included from (\S+:\d+)[:,](?:\n +from .*)*\n.*: error: #error \"(the CPU executor .*)\"")
+REFUSED_HEADER = re.compile(r"included from (.+?:\d+)[:,](?:\n +from .*)*\n.*: error: #error \"(the CPU executor .*)\"")
 # A function that CUDA has no more: g++ calls it an error where a kernel calls it, and says more around it.
 GONE = re.compile(r"^(.+?:\d+)(?::\d+)?: error: call to .* declared with attribute error: (.+)$", re.M)
+# What is CUDA's by its name, and not here: a function, a type, a constant, a header's member.
+UNKNOWN = re.compile(
+    r"^(.+?:\d+):\d+: error: (?:"
+    r".(cuda[A-Z]\w*|cu[A-Z]\w*|CUDA_\w+|CU_\w+|CU[a-z]\w+|__[a-z]\w+). "
+    r"(?:was not declared|does not name a type|has not been declared)"
+    r"|.(\w+). is not a member of .((?:cooperative_groups|nvcuda)\b[\w:]*)."
+    r"|.struct (cudaDeviceProp). has no member named .(\w+)."
+    r"|template constraint failure for .* class nvcuda::(wmma::fragment).)",
+    re.M,
+)
 REFUSED = 3  # exit status, after one line that says all
 CAPABILITY = os.environ["SIMT_SM"] if os.environ.get("SIMT_SM", "").isdigit() else "90"
 # What nvcc says of itself, as of the version in CUDART_VERSION; .cpp files it leaves to g++.
@@ -104,6 +114,12 @@ def compile_file(command: list[str], source: str, output: str) -> int:
     status = done.returncode
     if status and (gone := {what: place for place, what in reversed(GONE.findall(done.stderr))}):
         print(*(f"{place}: error: {what}" for what, place in reversed(gone.items())), sep="\n", file=sys.stderr)
+        return REFUSED
+    if status and (unknown := list(UNKNOWN.finditer(done.stderr))):
+        names = dict.fromkeys(
+            "::".join(filter(None, (u[4] or u[5], u[2] or u[3] or u[6] or u[7] + " of this kind"))) for u in unknown
+        )
+        print(f"{unknown[0][1]}: error: the CPU executor has no {', '.join(names)}", file=sys.stderr)
         return REFUSED
     print(done.stderr, end="", file=sys.stderr)
     if status == 0:

@@ -82,6 +82,8 @@ int main(int, char** arguments) {
     cudaFree(device + 1);  // frees_middle
   } else if (is == "frees_as_host") {
     cudaFreeHost(device);  // frees_as_host
+  } else if (is == "frees_by_host") {
+    std::free(managed);  // frees_by_host
   } else if (is == "copy_not_waited") {
     cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, one);  // copy_not_waited
     std::printf("%d\n", pinned[7]);                                       // copy_not_waited

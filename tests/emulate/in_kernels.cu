@@ -2,6 +2,7 @@
 // says which of it; the device's mistakes are marked.
 #undef NDEBUG
 #include <assert.h>
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 #include <stdio.h>
 
@@ -14,6 +15,19 @@ struct List {
   List* next;
   __device__ List(int value_, List* next_) : value(value_), next(next_) {}
 };
+
+// The copy may come before the read or after it, in spite of the barrier.
+__global__ void reads_early(int* out) {
+  __shared__ int copied[4];
+  copied[threadIdx.x] = 0;
+  __syncthreads();
+  __pipeline_memcpy_async(&copied[threadIdx.x], &out[threadIdx.x], sizeof(int));  // early
+  __pipeline_commit();
+  __syncthreads();
+  const int other = copied[3 - threadIdx.x];  // early
+  __pipeline_wait_prior(0);
+  out[threadIdx.x] = other;
+}
 
 __global__ void heap(int* out) {
   List* head = nullptr;
@@ -154,6 +168,10 @@ int main(int count, char** words) {
     cudaDeviceSynchronize();
   } else if (chosen("unread")) {
     writes_what_nobody_reads<<<1, 2>>>();
+    cudaDeviceSynchronize();
+  } else if (chosen("early")) {
+    cudaMemset(out, 0, 4 * sizeof(int));
+    reads_early<<<1, 4>>>(out);
     cudaDeviceSynchronize();
   } else if (chosen("before")) {
     int* in;

@@ -25,6 +25,7 @@ IN_KERNELS = {
     "twice": ("", ["an allocation of 8 bytes that has been freed", "calls free()"]),
     "overlap": ("", ["data race in global memory in copies_two"]),
     "unread": ("", ["data race in shared memory in writes_what_nobody_reads, byte 0 of unread (64 bytes)"]),
+    "early": ("", ["data race in shared memory in reads_early", "has not waited for that"]),
     "before": ("", ["out of bounds in reads_before, 4 bytes before an allocation of 64 bytes"]),
     "assert": (
         "cudaErrorAssert\n",
@@ -74,6 +75,10 @@ class Language(unittest.TestCase):
     def test_what_is_not_there_is_told_in_one_line(self) -> None:
         ptx = 'int main() {}\n__device__ void f(int& x) {\n  asm volatile("mov.u32 %0, %%laneid;" : "=r"(x));\n}\n'
         many = "void f(cudaTextureObject_t);\nint main() { cudaArray_t a; cudaMallocArray(&a, 0, 4, 4); }\n"
+        fragment = (
+            "#include <mma.h>\n__device__ nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, int> f;\n"
+        )
+        unknown = "int f() {\n  cudaIpcMemHandle_t h;\n  return cudaIpcGetMemHandle(&h, 0) + __mat4(h);\n}\n"
         cluster = (
             "#include <cooperative_groups.h>\n__global__ void k() { cooperative_groups::this_cluster().sync(); }\n"
         )
@@ -87,6 +92,9 @@ class Language(unittest.TestCase):
             ("\ncudaGraphNodeParams x;\n", "old.cu:2: error: the CPU executor has no cudaGraphAddNode()"),
             ("cudaGraphConditionalHandle x;\n", "old.cu:1: error: the CPU executor has no conditional nodes of graphs"),
             ("cudaExternalSemaphore_t x;\n", "old.cu:1: error: the CPU executor has no memory and semaphores of other"),
+            (unknown, "old.cu:2: error: the CPU executor has no cudaIpcMemHandle_t, cudaIpcGetMemHandle, __mat4"),
+            ("\n" + fragment, "old.cu:3: error: the CPU executor has no wmma::fragment of this kind"),
+            ("int i = cudaDeviceProp{}.l3;\n", "old.cu:1: error: the CPU executor has no cudaDeviceProp::l3"),
             ("\n#include <cuda/barrier>\n#include <cuda/atomic>\n", "old.cu:2: error: the CPU executor has no libcu++"),
         ):
             with tempfile.TemporaryDirectory() as folder, self.subTest(error):

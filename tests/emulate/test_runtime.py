@@ -29,6 +29,7 @@ WORDS = {
     "frees_host": ["wrong free", "not allocated"],
     "frees_middle": ["wrong free", "byte 4 of 4096"],
     "frees_as_host": ["wrong free", "device memory"],
+    "frees_by_host": ["wrong free", "4096 bytes", "only the runtime can free"],
     "copy_not_waited": ["used before it was waited for", "the host reads", "cudaMemcpyAsync() writes"],
     "copy_overwritten": ["used before it was waited for", "the host writes", "cudaMemcpyAsync() reads"],
     "managed_not_waited": ["used before it was waited for", "the host reads", "the kernel twice"],

@@ -89,6 +89,48 @@ TEST(LanguageFunctions, Integers) {
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(got[i], expected[i]) << "number " << i;
 }
 
+__global__ void largest(unsigned p, unsigned q, unsigned r, long long* out) {
+  int n = 0;
+  bool high, low;
+#define TELL(x) out[n++] = static_cast<long long>(x);
+#define OF_THREE(name)                                                                      \
+  TELL(name##_s32(-7, 5, -9))                                                               \
+  TELL(name##_u32(p, q, r))                                                                 \
+  TELL(name##_s16x2(p, q, r)) TELL(name##_u16x2(p, q, r)) TELL(name##_s32_relu(-7, -5, -9)) \
+      TELL(name##_s16x2_relu(p, q, r))
+#define WHICH(name)                                                                                   \
+  TELL(name##_s32(-7, 5, &high))                                                                      \
+  TELL(high)                                                                                          \
+  TELL(name##_u32(7, 7, &high)) TELL(high) TELL(name##_s16x2(p, q, &high, &low)) TELL(2 * high + low) \
+      TELL(name##_u16x2(p, q, &high, &low)) TELL(2 * high + low)
+  OF_THREE(__vimax3)
+  OF_THREE(__vimin3)
+  OF_THREE(__viaddmax)
+  OF_THREE(__viaddmin)
+  WHICH(__vibmax)
+  WHICH(__vibmin)
+  TELL(__vimax_s32_relu(-7, -5))
+  TELL(__vimin_s16x2_relu(p, q))
+  TELL(__dp2a_lo(short2{-2, 3}, char4{4, -5, 6, 7}, 1))
+  TELL(__dp2a_hi(ushort2{2, 3}, uchar4{4, 5, 6, 7}, 1u))
+#undef WHICH
+#undef OF_THREE
+#undef TELL
+}
+
+// What nvcc 13.0 makes of these functions for the host.
+TEST(LanguageFunctions, LargestAndSmallest) {
+  const std::vector<long long> expected = {
+      5, 2164227841, 2139127553, 2164260862, 0,       2139127553, -9,         131070, 2164260610, 98049,  0,
+      0, -2,         8420867,    8355331,    8388606, 0,          8355331,    -9,     131070,     131070, 97795,
+      0, 65536,      5,          0,          7,       1,          2139127553, 1,      2164260610, 2,      -7,
+      1, 7,          1,          2164260610, 2,       2139127553, 1,          0,      0,          -22,    34};
+  const DeviceArray<long long> out(expected.size());
+  largest<<<1, 1>>>(0x80ff7f01, 0x7f80ff02, 0x0001fffe, out.data());
+  const auto got = out.to_host();
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(got[i], expected[i]) << "number " << i;
+}
+
 __global__ void roundings(float x, double d, int i, long long l, double* out) {
   int n = 0;
 #define FOUR(function, ...)              \
@@ -152,13 +194,15 @@ __global__ void functions(float x, double d, double* out) {
   NEAR(a, sin(M_PI * x))
   NEAR(b, cos(M_PI * x))
   NEAR(sinpi(1e6 + 0.5), 1)
-  NEAR(cospi(1e6 + 1.5), 0) NEAR(cospif(3), -1) NEAR(sinpif(-1.5f), 1) NEAR(rsqrt(x), 1 / sqrt(x))
-      NEAR(rsqrt(d), 1 / sqrt(d)) NEAR(rcbrtf(-8), -0.5) NEAR(rcbrt(d) * cbrt(d), 1) NEAR(exp10f(2), 100) NEAR(
-          exp10(-3.0), 1e-3) NEAR(erf(erfinv(d)), d) NEAR(erff(erfinvf(-x)), -x) NEAR(erfc(erfcinv(1e-30)) * 1e30, 1)
-          NEAR(erfc(erfcinv(1.7)), 1.7) NEAR(erfinv(0.0), 0) NEAR(erfinvf(1), INFINITY) NEAR(erfcinv(2.0), -INFINITY)
-              NEAR(normcdf(0.0), 0.5) NEAR(normcdf(normcdfinv(1e-20)) * 1e20, 1) NEAR(normcdff(normcdfinvf(x)), x)
-                  NEAR(erfcx(d), exp(d * d) * erfc(d)) NEAR(erfcx(30.0), 0.018795888861416751)
-                      NEAR(erfcx(24.999999), erfcx(25.0)) NEAR(cyl_bessel_i0(1.0), 1.2660658777520084)
+  NEAR(cospi(1e6 + 1.5), 0)
+  NEAR(cospif(3), -1)
+  NEAR(sinpif(-1.5f), 1) NEAR(rsqrt(x), 1 / sqrt(x)) NEAR(rsqrt(d), 1 / sqrt(d)) NEAR(rcbrtf(-8), -0.5)
+      NEAR(rcbrt(d) * cbrt(d), 1) NEAR(exp10f(2), 100) NEAR(exp10(-3.0), 1e-3) NEAR(erf(erfinv(d)), d)
+          NEAR(erff(erfinvf(-x)), -x) NEAR(erfc(erfcinv(1e-30)) * 1e30, 1) NEAR(erfc(erfcinv(1.7)), 1.7)
+              NEAR(erfinv(0.0), 0) NEAR(erfinvf(1), INFINITY) NEAR(erfcinv(2.0), -INFINITY) NEAR(normcdf(0.0), 0.5)
+                  NEAR(normcdf(normcdfinv(1e-20)) * 1e20, 1) NEAR(normcdff(normcdfinvf(x)), x)
+                      NEAR(erfcx(d), exp(d * d) * erfc(d)) NEAR(erfcx(30.0), 0.018795888861416751) NEAR(
+                          erfcx(24.999999), erfcx(25.0)) NEAR(cyl_bessel_i0(1.0), 1.2660658777520084)
                           NEAR(cyl_bessel_i1f(-1), -0.565159103992485) NEAR(norm3df(2, 3, 6), 7) NEAR(
                               rnorm3d(2, 3, 6), 1.0 / 7) NEAR(norm4d(2, 4, 5, 6), 9) NEAR(rnorm4df(2, 4, 5, 6), 1.0 / 9)
                               NEAR(normf(3, three), 7) NEAR(rnorm(3, twice), 1.0 / 7) NEAR(rhypotf(3, 4), 0.2)

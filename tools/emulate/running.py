@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 
+LAST_WORDS = 15  # seconds: more than program.cpp takes
 SECONDS_TO_RUN_AGAIN = 15  # what took longer runs once
 REPORT, WARNING = "simt: ", "simt: warning"
 
@@ -73,9 +75,12 @@ def run_once(program: pathlib.Path, arguments: Sequence[str], environment: Mappi
     try:
         status = process.wait(seconds or None)
     except subprocess.TimeoutExpired:
+        print(f"simt: stopped after {seconds:g} s (--timeout)", file=sys.stderr)
+        process.send_signal(signal.SIGXCPU)  # it tells what is wrong so far, and where it stands
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(LAST_WORDS)
         process.kill()
         process.wait()
-        print(f"simt: stopped after {seconds:g} s (--timeout)", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         process.send_signal(signal.SIGINT)

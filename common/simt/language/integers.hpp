@@ -123,6 +123,18 @@ template <class A, class B, class Word>
 [[gnu::always_inline]] constexpr unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) {
   return simt::dot<unsigned short, unsigned char>(a, b, c, 2, 2);
 }
+[[gnu::always_inline]] constexpr int __dp2a_lo(short2 a, char4 b, int c) {
+  return c + a.x * b.x + a.y * b.y;
+}
+[[gnu::always_inline]] constexpr unsigned __dp2a_lo(ushort2 a, uchar4 b, unsigned c) {
+  return c + static_cast<unsigned>(a.x * b.x + a.y * b.y);
+}
+[[gnu::always_inline]] constexpr int __dp2a_hi(short2 a, char4 b, int c) {
+  return c + a.x * b.z + a.y * b.w;
+}
+[[gnu::always_inline]] constexpr unsigned __dp2a_hi(ushort2 a, uchar4 b, unsigned c) {
+  return c + static_cast<unsigned>(a.x * b.z + a.y * b.w);
+}
 
 // The halves of a double.
 [[gnu::always_inline]] inline double __hiloint2double(int high, int low) {

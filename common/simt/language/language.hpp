@@ -16,6 +16,7 @@
 
 #include "common/simt/language/atomics.hpp"
 #include "common/simt/language/device_functions.hpp"
+#include "common/simt/language/dynamic_programming.hpp"
 #include "common/simt/language/integers.hpp"
 #include "common/simt/language/math.hpp"
 #include "common/simt/language/ordered_atomics.hpp"

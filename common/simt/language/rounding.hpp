@@ -82,6 +82,11 @@ SIMT_ARITHMETIC(double, d, , fma)
 #undef SIMT_ARITHMETIC
 #undef SIMT_DIRECTED
 #undef SIMT_TO_NEAREST
+// Those of floats keep subnormal numbers here, whatever nvcc's -ftz says.
+#define __fmaf_ieee_rn __fmaf_rn
+#define __fmaf_ieee_rz __fmaf_rz
+#define __fmaf_ieee_ru __fmaf_ru
+#define __fmaf_ieee_rd __fmaf_rd
 
 #define SIMT_CONVERSION(name, From, To)                       \
   [[gnu::always_inline]] inline To name##_rn(From x) {        \

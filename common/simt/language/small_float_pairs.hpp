@@ -32,11 +32,23 @@ __forceinline__ P __hadd2(P a, simt::Same<P> b) {
   return simt::each([](auto x, auto y) { return __hadd(x, y); }, a, b);
 }
 template <simt::SmallFloatPair P>
+__forceinline__ P __hadd2_rn(P a, simt::Same<P> b) {
+  return simt::each([](auto x, auto y) { return __hadd(x, y); }, a, b);
+}
+template <simt::SmallFloatPair P>
 __forceinline__ P __hsub2(P a, simt::Same<P> b) {
   return simt::each([](auto x, auto y) { return __hsub(x, y); }, a, b);
 }
 template <simt::SmallFloatPair P>
+__forceinline__ P __hsub2_rn(P a, simt::Same<P> b) {
+  return simt::each([](auto x, auto y) { return __hsub(x, y); }, a, b);
+}
+template <simt::SmallFloatPair P>
 __forceinline__ P __hmul2(P a, simt::Same<P> b) {
+  return simt::each([](auto x, auto y) { return __hmul(x, y); }, a, b);
+}
+template <simt::SmallFloatPair P>
+__forceinline__ P __hmul2_rn(P a, simt::Same<P> b) {
   return simt::each([](auto x, auto y) { return __hmul(x, y); }, a, b);
 }
 template <simt::SmallFloatPair P>
@@ -64,59 +76,33 @@ __forceinline__ P __habs2(P a) {
   return simt::each([](auto x) { return __habs(x); }, a);
 }
 
-// Comparisons: the pair of 1 or 0 for each element; with a `b`, whether it holds for both.
-template <simt::SmallFloatPair P>
-__forceinline__ P __heq2(P a, simt::Same<P> b) {
-  return simt::each([](auto x, auto y) { return simt::truth<P>(__heq(x, y)); }, a, b);
-}
-template <simt::SmallFloatPair P>
-__forceinline__ bool __hbeq2(P a, simt::Same<P> b) {
-  return __heq(a.x, b.x) && __heq(a.y, b.y);
-}
-template <simt::SmallFloatPair P>
-__forceinline__ P __hne2(P a, simt::Same<P> b) {
-  return simt::each([](auto x, auto y) { return simt::truth<P>(__hne(x, y)); }, a, b);
-}
-template <simt::SmallFloatPair P>
-__forceinline__ bool __hbne2(P a, simt::Same<P> b) {
-  return __hne(a.x, b.x) && __hne(a.y, b.y);
-}
-template <simt::SmallFloatPair P>
-__forceinline__ P __hlt2(P a, simt::Same<P> b) {
-  return simt::each([](auto x, auto y) { return simt::truth<P>(__hlt(x, y)); }, a, b);
-}
-template <simt::SmallFloatPair P>
-__forceinline__ bool __hblt2(P a, simt::Same<P> b) {
-  return __hlt(a.x, b.x) && __hlt(a.y, b.y);
-}
-template <simt::SmallFloatPair P>
-__forceinline__ P __hle2(P a, simt::Same<P> b) {
-  return simt::each([](auto x, auto y) { return simt::truth<P>(__hle(x, y)); }, a, b);
-}
-template <simt::SmallFloatPair P>
-__forceinline__ bool __hble2(P a, simt::Same<P> b) {
-  return __hle(a.x, b.x) && __hle(a.y, b.y);
-}
-template <simt::SmallFloatPair P>
-__forceinline__ P __hgt2(P a, simt::Same<P> b) {
-  return simt::each([](auto x, auto y) { return simt::truth<P>(__hgt(x, y)); }, a, b);
-}
-template <simt::SmallFloatPair P>
-__forceinline__ bool __hbgt2(P a, simt::Same<P> b) {
-  return __hgt(a.x, b.x) && __hgt(a.y, b.y);
-}
-template <simt::SmallFloatPair P>
-__forceinline__ P __hge2(P a, simt::Same<P> b) {
-  return simt::each([](auto x, auto y) { return simt::truth<P>(__hge(x, y)); }, a, b);
-}
-template <simt::SmallFloatPair P>
-__forceinline__ bool __hbge2(P a, simt::Same<P> b) {
-  return __hge(a.x, b.x) && __hge(a.y, b.y);
-}
-template <simt::SmallFloatPair P>
-__forceinline__ bool __hbneu2(P a, simt::Same<P> b) {
-  return __hneu(a.x, b.x) && __hneu(a.y, b.y);
-}
+// Comparisons: the pair of 1 or 0 for each element; a word of 16 bits for each; with a `b`, whether it holds for both.
+#define SIMT_PAIRS_COMPARED(name)                                                            \
+  template <simt::SmallFloatPair P>                                                          \
+  __forceinline__ P __h##name##2(P a, simt::Same<P> b) {                                     \
+    return simt::each([](auto x, auto y) { return simt::truth<P>(__h##name(x, y)); }, a, b); \
+  }                                                                                          \
+  template <simt::SmallFloatPair P>                                                          \
+  __forceinline__ unsigned __h##name##2_mask(P a, simt::Same<P> b) {                         \
+    return (__h##name(a.x, b.x) ? 0xffffu : 0u) | (__h##name(a.y, b.y) ? 0xffff0000u : 0u);  \
+  }                                                                                          \
+  template <simt::SmallFloatPair P>                                                          \
+  __forceinline__ bool __hb##name##2(P a, simt::Same<P> b) {                                 \
+    return __h##name(a.x, b.x) && __h##name(a.y, b.y);                                       \
+  }
+SIMT_PAIRS_COMPARED(eq)
+SIMT_PAIRS_COMPARED(ne)
+SIMT_PAIRS_COMPARED(lt)
+SIMT_PAIRS_COMPARED(le)
+SIMT_PAIRS_COMPARED(gt)
+SIMT_PAIRS_COMPARED(ge)
+SIMT_PAIRS_COMPARED(equ)
+SIMT_PAIRS_COMPARED(neu)
+SIMT_PAIRS_COMPARED(ltu)
+SIMT_PAIRS_COMPARED(leu)
+SIMT_PAIRS_COMPARED(gtu)
+SIMT_PAIRS_COMPARED(geu)
+#undef SIMT_PAIRS_COMPARED
 
 template <simt::SmallFloatPair P>
 __forceinline__ P operator+(P a, P b) {

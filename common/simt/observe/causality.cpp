@@ -364,6 +364,12 @@ void Causality::confirm_guess(std::uint32_t block, unsigned thread, std::uintptr
   guesses_.erase({block, thread, word_of(word)});
 }
 
+bool Causality::has_guessed(std::uint32_t block, unsigned thread) {
+  const std::lock_guard lock(mutex_);
+  const auto first = guesses_.lower_bound({block, thread, 0});
+  return first != guesses_.end() && std::get<0>(first->first) == block && std::get<1>(first->first) == thread;
+}
+
 std::vector<Causality::Suspended> Causality::finish_launch() {
   std::vector<Suspended> result;
   for (const auto& [reader, what] : guesses_) result.push_back(what);

@@ -74,6 +74,8 @@ class Causality {
   /// same word follows (as in loops around atomicCAS).
   void suspend_guess(const Suspended& what);
   void confirm_guess(std::uint32_t block, unsigned thread, std::uintptr_t word);
+  /// Whether a guess of this thread's is not confirmed yet.
+  bool has_guessed(std::uint32_t block, unsigned thread);
   /// Those that were neither.
   std::vector<Suspended> finish_launch();
 

@@ -27,6 +27,9 @@ inline HostWatch host_watch;
 /// An access that host_watch holds, by code that is no kernel's.
 inline void (*host_touches)(std::uintptr_t address, std::size_t bytes, Use use, const void* pc) = nullptr;
 
+/// free() or delete of device memory, which ranges[0] holds, by code that is no kernel's. `how`: "calls free()".
+inline void (*host_releases)(std::uintptr_t address, const char* how, const void* pc) = nullptr;
+
 /// An access by a kernel to device memory, where streams or the host may use it, too; null if they can't.
 inline void (*kernel_uses)(std::uintptr_t address, std::size_t bytes, Use use, const void* pc) = nullptr;
 

@@ -231,7 +231,10 @@ std::optional<SharedMemory::Conflict> SharedMemory::touch(Entry& entry, Sites& s
       !reads_are_ordered_by_fences(entry, sites, lane)) {
     conflict = Conflict{DefectKind::shared_race, culprit, sites.read, false};
   }
-  if (announced) return conflict;
+  if (announced) {
+    entry.read = 0;  // as far as they go, judged: what is on record when the write comes was in between
+    return conflict;
+  }
   const bool joins_atomics =
       is_atomic(use) && entry.written >= epoch_ && entry.flags & flag_atomic && entry.writer != lane.thread;
   if (!joins_atomics) {
@@ -296,6 +299,17 @@ std::optional<SharedMemory::Conflict> SharedMemory::access(const Lane& lane, std
 std::optional<SharedMemory::Conflict> SharedMemory::announce_write(const Lane& lane, std::uintptr_t address,
                                                                    unsigned bytes, Site site) {
   return visit(lane, address, bytes, Use::write, site, true);
+}
+
+std::optional<SharedMemory::Conflict> SharedMemory::read_since_announced(std::uintptr_t address,
+                                                                         std::size_t bytes) const {
+  for (std::size_t at = address - begin_; at < address + bytes - begin_; ++at) {
+    const bool split = words_[at / 4].flags & flag_split;
+    const Sites& sites = split ? byte_sites_[at] : word_sites_[at / 4];
+    if ((split ? bytes_of_words_[at] : words_[at / 4]).read > 0)
+      return Conflict{DefectKind::shared_race, sites.reader, sites.read, false};
+  }
+  return std::nullopt;
 }
 
 std::optional<SharedMemory::Write> SharedMemory::write_since_barrier(

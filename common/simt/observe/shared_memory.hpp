@@ -107,6 +107,14 @@ class SharedMemory {
   }
   /// As access(write), but what it will write is not there yet (cp.async): only races count.
   std::optional<Conflict> announce_write(const Lane& lane, std::uintptr_t address, unsigned bytes, Site site);
+  /// What was announced there comes now. Whether anybody may have read it before; and who it was.
+  bool may_be_read_since_announced(std::uintptr_t address, std::size_t bytes) const {
+    for (std::size_t word = (address - begin_) / 4, end = word + (bytes + 3) / 4; word < end; ++word) {
+      if (words_[word].read > 0 || words_[word].flags & flag_split) return true;
+    }
+    return false;
+  }
+  std::optional<Conflict> read_since_announced(std::uintptr_t address, std::size_t bytes) const;
 
   struct Write {
     unsigned thread;

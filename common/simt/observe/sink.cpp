@@ -118,6 +118,11 @@ void Sink::report(Defect defect) {
   result_.defects.push_back(std::move(defect));
 }
 
+bool Sink::has_mistakes() {
+  const std::lock_guard lock(mutex_);
+  return !std::ranges::all_of(result_.defects, [](const Defect& defect) { return is_warning(defect.kind); });
+}
+
 void Sink::written(const ThreadContext& thread, const void* address, std::size_t bytes, std::uintptr_t pc) {
   on_global_write_(thread, address, bytes, pc);
 }

@@ -36,6 +36,8 @@ class Sink {
            std::uint64_t barriers, std::uint64_t tensor_flops, std::size_t static_shared);
   /// Keeps the first of each kind and pair of places, up to a limit.
   void report(Defect defect);
+  /// More than warnings, in this launch or before.
+  bool has_mistakes();
 
   bool counts() const { return counts_ || watches_requests(); }
   bool watches_requests() const { return static_cast<bool>(on_request_); }

@@ -66,12 +66,14 @@ void tell_mistakes() {
     std::fprintf(stderr, "simt: %s\n", defects[observed->told].text().c_str());
 }
 
-// By a child, which may take time and memory; if another thread had locks that it needs, it gives up.
+// What is known so far, and what ends the program. By a child, which may take time and memory; if another thread had locks that it needs, it gives up.
 void tell_crash(const LastWords& words) {
   const pid_t child = _Fork();
   if (child == 0) {
     constexpr unsigned seconds = 10;
     alarm(seconds);
+    for (std::size_t i = observed->told; i < observed->result.defects.size(); ++i)
+      std::fprintf(stderr, "simt: %s\n", observed->result.defects[i].text().c_str());
     std::fprintf(stderr, "simt: %s\n", words.reason().c_str());
     _exit(0);
   }

@@ -14,6 +14,7 @@ namespace simt {
 
 __thread Block* running_block = nullptr;
 __thread Block* inspected_block = nullptr;
+__thread unsigned char basic_block_interest = 0;
 
 namespace {
 
@@ -25,6 +26,8 @@ void fiber_entry() {
 constexpr std::uint64_t spins_before_others = 4, full_before_others = 1024;
 // So often an atomic or volatile access finds the same before others run; less often if it has come to that before.
 constexpr unsigned found_before_others = 8, found_again = 2;
+// So many looks at a thread find no access to memory in between, before others run.
+constexpr unsigned looks_before_others = 50, looks_again = 2;
 
 // At an aligned address, and at most eight bytes. Not by memcpy(), which would be taken for the kernel's.
 std::uint64_t value_at(std::uintptr_t address, unsigned bytes) {
@@ -72,7 +75,9 @@ void Block::start_kernel(Grid& grid) {
   reported_.clear();
   const auto kernel = reinterpret_cast<std::uintptr_t>(grid.launch.kernel);
   kernel_name_ = grid.kernel;
-  counts_ = grid.sink && grid.sink->counts();
+  const unsigned char interest = grid.sink && grid.sink->counts() ? to_count : 0;
+  __atomic_store_n(&basic_block_interest, interest, __ATOMIC_RELAXED);
+  computes_at_ = 0;
   looks_at_writes_ = global_.has_matrices() || (grid.sink && grid.sink->watches_writes());
   code_ = code_of(kernel);
   copies_.clear();
@@ -194,12 +199,16 @@ void Block::forget_order(std::uint32_t number, Stamp epoch) {
 void Block::run_body() {
   grid_->body.call(grid_->body.data);
   // What was copied asynchronously and never waited for arrives too late for everyone: it may as well not arrive.
+  if (inspected_block) {
+    for (const PendingCopy& copy : current_->copies) look_for_early_reads(*current_, copy);
+  }
   stop(LaneState::ended);
 }
 
 [[gnu::always_inline]] inline void Block::resume(Lane& lane) {
   lane.state = LaneState::ready;
   current_ = &lane;
+  look_.times = 0;
   inspected_block = grid_->sink ? this : nullptr;
   switch_fiber(&scheduler_, lane.fiber);
   inspected_block = nullptr;
@@ -345,6 +354,25 @@ void Block::look_for_spin(std::uintptr_t address, unsigned bytes, const void* pc
   stop(LaneState::buffer_full);
 }
 
+void Block::look_for_standstill(Site site) {
+  __atomic_fetch_and(&basic_block_interest, static_cast<unsigned char>(~to_look), __ATOMIC_RELAXED);
+  KeptLock::give_if_asked();
+  Lane& lane = *current_;
+  if (look_.recorded != lane.recorded) look_ = {lane.recorded, 0};
+  if (++look_.times < (site == computes_at_ ? looks_again : looks_before_others)) return;
+  computes_at_ = lane.wait_site = site;
+  lane.spin_address = 0;
+  lane.gave_way = true;
+  stop(LaneState::buffer_full);
+}
+
+bool Block::computes() const {
+  return std::any_of(lanes_.begin(), lanes_.begin() + threads_, [&](const Lane& lane) {
+    return lane.state == LaneState::buffer_full && gives_way(lane) && lane.spin_address == 0 &&
+           !order_->causality().has_guessed(standing_.number, lane.thread);
+  });
+}
+
 void Block::give_way() {
   current_->full = std::max(current_->full, full_before_others) + 1;
   stop(LaneState::buffer_full);
@@ -356,6 +384,11 @@ void Block::explain_deadlock(const std::string& remark) const {
                         [&](const Lane& lane) { return lane.state == state; });
   };
   if (const auto lane = is(LaneState::buffer_full); lane != lanes_.begin() + threads_) {
+    if (lane->spin_address == 0) {
+      return report(DefectKind::deadlock,
+                    "a loop without an access to memory (a plain variable may be read once, before it)" + remark,
+                    party(*lane, lane->wait_site, "is in it without end"));
+    }
     report(DefectKind::deadlock, describe(lane->spin_address, lane->wait_site, "reads") + remark,
            party(*lane, lane->wait_site, "reads it again and again, and nobody changes it"));
   } else if (const auto waiting = is(LaneState::at_barrier); waiting != lanes_.begin() + threads_) {

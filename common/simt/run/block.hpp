@@ -73,6 +73,9 @@ struct Workplace {
   Stamp top = 0;  ///< the largest stamp given out
 };
 
+/// Why basic blocks are looked at: any of these.
+enum BasicBlockInterest : unsigned char { to_count = 1, to_look = 2 };
+
 /// A block under way, and one after another again.
 class Block {
  public:
@@ -95,6 +98,9 @@ class Block {
   /// Adds what the blocks have done to the launch's account: barriers, and work of Tensor Cores.
   void finish_kernel(std::uint64_t& barriers, std::uint64_t& tensor_flops);
   bool waits_for_grid() const { return arrived_; }
+  /// It is stalled, but one of its threads has only given way, in a loop that accesses no memory; and not because it has
+  /// read there, without an atomic, what others update by atomics.
+  bool computes() const;
   /// It is stalled, and so are all others: reports what its threads wait for. `remark`: what else there is to say.
   void explain_deadlock(const std::string& remark) const;
 
@@ -175,8 +181,12 @@ class Block {
   [[noreturn]] void stop_launch(cudaError_t why) { abandon(why); }
   /// A kernel launches a kernel, or calls the runtime.
   [[noreturn]] void refuse_call(const char* name, const void* pc);
-  void count_basic_block(const void* pc) {
-    if (counts_) recorder_.count_block(site_of(pc));
+  /// One begins, and somebody wants to know: basic_block_interest.
+  void at_basic_block(const void* pc, unsigned char interest) {
+    const Site site = site_of(pc);
+    if (interest & to_count) recorder_.count_block(site);
+    if (interest & to_look) [[unlikely]]
+      look_for_standstill(site);
   }
 
   void copy_begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, const void* pc);
@@ -216,6 +226,8 @@ class Block {
   void access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Site site, bool aligned);
   void note_copy(Site site, std::uintptr_t to, std::uintptr_t from);
+  void look_for_standstill(Site site);
+  void look_for_early_reads(const Lane& lane, const PendingCopy& copy);
   void read_for_copy(std::uintptr_t from, std::size_t bytes, unsigned width, const void* pc);
   void check_static(std::uintptr_t address, unsigned bytes, Use use, Site site);
 
@@ -266,8 +278,12 @@ class Block {
   Lane* current_ = nullptr;
   FiberHandle scheduler_ = nullptr;
   unsigned threads_ = 0;
-  bool counts_ = true;            // somebody asks for more than mistakes
   bool looks_at_writes_ = false;  // at each of them, to global memory
+  // How often the running thread was looked at since it was resumed, and since it had this many accesses on record.
+  struct Look {
+    unsigned recorded, times;
+  } look_{};
+  Site computes_at_ = 0;  // where a thread has given way, in this launch
   Stamp& top_;
   bool moved_ = false;                 // since advance() was called, a thread has done more than wait
   bool arrived_ = false;               // at the grid's barrier
@@ -294,6 +310,9 @@ class Block {
 extern __thread Block* running_block __attribute__((tls_model("initial-exec")));
 /// The same, but only while kernel code runs that is to be looked at: the executor's own steps are nobody's business.
 extern __thread Block* inspected_block __attribute__((tls_model("initial-exec")));
+
+/// Why this OS thread looks at each basic block. Others set `to_look` now and then, so that a thread is seen that accesses no memory: by __atomic_fetch_or().
+extern __thread unsigned char basic_block_interest __attribute__((tls_model("initial-exec")));
 
 /// While it lives, nothing that happens is taken for a kernel's doing.
 class Unobserved {

@@ -62,6 +62,7 @@ Party Block::party(std::uint32_t block, unsigned thread, Site site, std::string 
 
 void report_unfenced_looks(const Grid& grid) {
   for (const Causality::Suspended& what : global_order().finish_launch()) {
+    if (grid.aborted && what.is_volatile) continue;  // it has not come to its fence
     grid.sink->report({DefectKind::global_race, grid.kernel,
                        GlobalMemory::instance().describe(what.address) +
                            (what.is_volatile ? " (no fence after the volatile read)" : ""),
@@ -341,6 +342,20 @@ void Block::copy_begin(void* to, const void* from, std::size_t bytes, std::size_
       {to, from, static_cast<std::uint16_t>(bytes), static_cast<std::uint16_t>(zeros), site, lane.copy_group});
 }
 
+// By any thread, its own or another one, whatever barriers there were.
+void Block::look_for_early_reads(const Lane& lane, const PendingCopy& copy) {
+  const auto target = reinterpret_cast<std::uintptr_t>(copy.to);
+  const std::size_t bytes = std::size_t{copy.bytes} + copy.zeros;
+  if (!shared_.contains(target) || !shared_.may_be_read_since_announced(target, bytes)) [[likely]]
+    return;
+  const Unobserved unobserved;
+  const auto conflict = shared_.read_since_announced(target, bytes);
+  if (!conflict || !is_news(conflict->kind, copy.site, conflict->site)) return;
+  report(conflict->kind, shared_.describe(target, copy.site, "writes"),
+         party(lane, copy.site, "copies it, and has not waited for that"),
+         party(standing_.number, conflict->thread, conflict->site, "reads it"));
+}
+
 void Block::copy_commit() {
   ++current_->copy_group;
 }
@@ -353,6 +368,7 @@ void Block::copy_wait(std::uint32_t pending, bool all) {
     if (!all && copy.group + pending >= lane.copy_group) break;
     lane.copies.pop_front();
     if (inspected_block) {
+      look_for_early_reads(lane, copy);
       access_range(reinterpret_cast<std::uintptr_t>(copy.to), std::size_t{copy.bytes} + copy.zeros, Use::write,
                    reinterpret_cast<const void*>(place_of(copy.site)));
     }

@@ -13,6 +13,7 @@
 #include "common/simt/code/source_lines.hpp"
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/observe/global_memory.hpp"
+#include "common/simt/observe/onlookers.hpp"
 #include "common/simt/run/block.hpp"
 
 namespace simt {
@@ -146,10 +147,16 @@ extern "C" {
 SIMT_ALLOCATES(simt_malloc, std::malloc)
 SIMT_ALLOCATES(simt_new, ::operator new)  // null if there is no room, as on a GPU
 SIMT_ALLOCATES(simt_new_array, ::operator new[])
-#define SIMT_RELEASES(name, real, says)              \
-  void name(void* memory) {                          \
-    if (!simt::inspected_block) return real(memory); \
-    simt::release_on_device(memory, says, HERE);     \
+#define SIMT_RELEASES(name, real, says)                             \
+  void name(void* memory) {                                         \
+    const auto at = reinterpret_cast<std::uintptr_t>(memory);       \
+    if (simt::inspected_block) {                                    \
+      simt::release_on_device(memory, says, HERE);                  \
+    } else if (simt::host_watch.ranges[0].holds(at)) [[unlikely]] { \
+      simt::host_releases(at, says, HERE);                          \
+    } else {                                                        \
+      real(memory);                                                 \
+    }                                                               \
   }
 SIMT_RELEASES(simt_free, std::free, "calls free()")
 SIMT_RELEASES(simt_delete, ::operator delete, "deletes it")

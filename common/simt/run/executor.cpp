@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,8 @@
 
 namespace simt {
 namespace {
+
+constexpr std::chrono::milliseconds between_looks{10};
 
 // The OS threads, kept from launch to launch with their stacks. Fibers never migrate between them, so a fiber always
 // finds its own block in running_block.
@@ -54,7 +57,9 @@ class Pool {
     grid.workers = busy_ = wanted_ = std::min(workers, size());
     ++generation_;
     start_.notify_all();
-    done_.wait(lock, [&] { return busy_ == 0; });
+    while (!done_.wait_for(lock, between_looks, [&] { return busy_ == 0; })) {
+      for (unsigned char* const interest : interests_) __atomic_fetch_or(interest, to_look, __ATOMIC_RELAXED);
+    }
   }
 
   unsigned size() const { return static_cast<unsigned>(threads_.size()); }
@@ -73,6 +78,7 @@ class Pool {
     Worker worker;
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
+    interests_.push_back(&basic_block_interest);
     ++begun_;
     done_.notify_one();
     for (;;) {
@@ -94,6 +100,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable start_, done_;
   std::vector<std::thread> threads_;
+  std::vector<unsigned char*> interests_;  // basic_block_interest of each thread
   Grid* grid_ = nullptr;
   unsigned begun_ = 0;  // threads that have all they need
   unsigned wanted_ = 0;
@@ -254,7 +261,7 @@ cudaError_t run_launch(const Launch& what, const std::string& kernel, Body body)
                      (grid.sink && (grid.sink->watches_writes() || grid.sink->watches_requests()));
   const GlobalMemory::Opening opening;
   Pool::instance().run(grid, alone ? 1 : worker_count());
-  if (grid.sink && !grid.aborted) report_unfenced_looks(grid);
+  if (grid.sink && grid.fault == cudaSuccess) report_unfenced_looks(grid);
   if (grid.sink) grid.sink->end_launch(samples ? grid.to_run : 0);
   return grid.aborted && grid.fault == cudaSuccess ? cudaErrorLaunchTimeout : grid.fault.load();
 }

@@ -192,7 +192,9 @@ void __tsan_atomic_thread_fence(int) {
 void __tsan_atomic_signal_fence(int) {}
 
 void __sanitizer_cov_trace_pc() {
-  if (simt::Block* const block = simt::inspected_block) block->count_basic_block(HERE);
+  if (const unsigned char interest = __atomic_load_n(&simt::basic_block_interest, __ATOMIC_RELAXED)) {
+    if (simt::Block* const block = simt::inspected_block) block->at_basic_block(HERE, interest);
+  }
 }
 
 // -fsanitize=bounds: an index beyond its array, whose type g++ knows. The address alone might lie in a neighbour.

@@ -149,7 +149,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   describe_end(end, signal, at.sp, &at);
   if (!teller) end_process();
   teller(*words);
-  if (overflow) end_process();
+  if (overflow || end == End::time_up) end_process();
   ::signal(signal, SIG_DFL);  // the faulting instruction runs again
 }
 
@@ -236,7 +236,7 @@ void tell_crashes(void (*tell)(const LastWords& words)) {
   watch_stacks();
   words = &own;
   teller = tell;
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) handle(signal, nullptr);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, time_up_signal}) handle(signal, nullptr);
 }
 
 BusyWorker::BusyWorker(unsigned index, const char* kernel) : index_(index) {

@@ -133,6 +133,14 @@ Block* Worker::begin_next(Grid& grid) {
 
 // None of this worker's blocks can go on. Another worker's may let them; if there is none either, nobody will.
 void Worker::wait_for_others(Grid& grid) {
+  // A thread may compute for long. In a launch with a mistake, it is taken to wait for what it never reads again.
+  if (std::ranges::any_of(under_way_, &Block::computes) && !(grid.sink && grid.sink->has_mistakes())) {
+    if (std::exchange(idle_, false)) {
+      ++grid.revivals;
+      --grid.idle;
+    }
+    return;
+  }
   const auto now = std::chrono::steady_clock::now();
   const bool was_idle = std::exchange(idle_, true);
   if (!was_idle) ++grid.idle;

@@ -63,14 +63,24 @@ void touch(std::uintptr_t address, std::size_t bytes, Use use, const void* pc) {
   if (!GlobalMemory::instance().allocated(address, bytes)) std::exit(1);
 }
 
+void release(std::uintptr_t address, const char* how, const void* pc) {
+  auto lock = lock_for_access(address, Use::write);
+  if (!lock) return;
+  const Inside inside(std::move(lock));
+  report_of_host(DefectKind::bad_free, GlobalMemory::instance().describe(address) + ", which only the runtime can free",
+                 host_at(pc, how));
+}
+
 }  // namespace
 
 void watch_host(bool on) {
   host_watch = {};
   host_touches = nullptr;
+  host_releases = nullptr;
   is_registered = nullptr;
   if (!on) return;
   host_touches = touch;
+  host_releases = release;
   is_registered = [](std::uintptr_t address) { return home_of(address) == Home::registered; };
   GlobalMemory& memory = GlobalMemory::instance();
   memory.start_launch();  // so that variables have their words before there is a kernel
