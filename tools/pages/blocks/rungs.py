@@ -8,7 +8,7 @@ from tools.repository import DOCS, FAMILIES, ROOT, stages
 from tools.rungs import base_of, change, number_of
 from tools.tables import table
 
-MOST = 200  # lines of a diff on a page
+MOST = 150  # lines of a diff on a page
 
 
 def block_diff(data: Data, stage: str) -> list[str]:
