@@ -296,7 +296,7 @@ __global__ void async_copy_not_waited_for(const float* in, float* out) {
 }
 TEST_F(SharedRace, AsyncCopyWithoutWaitReadsWhatIsNotThereYet) {
   FINDINGS(async_copy_not_waited_for, {.block = 32}, in.data(), out.data())
-      .expect(DefectKind::uninitialised_shared, {"READ"});
+      .expect(DefectKind::uninitialised_shared, {"READ"}, {.also = {DefectKind::shared_race}});
 }
 
 __global__ void async_copy_without_barrier(const float* in, float* out) {

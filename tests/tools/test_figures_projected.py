@@ -13,10 +13,24 @@ sys.dont_write_bytecode = True
 
 from tools.pages import figures
 from tools.pages.figures.style import COLOURS, LANES, LEAST_PT, SCREEN, Unable, plot_style, save
+from tools.pages.figures.svg import parts
 from tools.repository import FIGURES
 
 SVG = "{http://www.w3.org/2000/svg}"
-SHOWN = {path.name: ElementTree.parse(path).getroot() for path in sorted(FIGURES.glob("*.svg"))}  # all that pages show
+
+
+def ungrouped(root):
+    """With what groups have for their elements at the elements."""
+    for group in root.iter(f"{SVG}g"):
+        for child in group:
+            for name in ("class", "clip-path"):
+                if name in group.attrib:
+                    child.attrib.setdefault(name, group.attrib[name])
+    return root
+
+
+# All that pages show.
+SHOWN = {path.name: ungrouped(ElementTree.parse(path).getroot()) for path in sorted(FIGURES.glob("*.svg"))}
 CURVES = 8
 BLACK = "#000000"
 
@@ -49,8 +63,8 @@ def curves(root):
     classes = styles(root)
     for element in root.iter(f"{SVG}path"):
         style = style_of(element, classes)
-        corners = element.get("d") or ""
-        if re.search(r"fill:\s*none", style) and corners.count("L") > 3 and not corners.endswith("z"):
+        corners = [kind for kind, _ in parts(element.get("d") or "")]
+        if re.search(r"fill:\s*none", style) and corners.count("L") > 3 and corners[-1] != "Z":
             colour = re.search(r"stroke:\s*(#\w+)", style)[1]
             if colour != "#ffffff":
                 yield element.get("clip-path"), colour
