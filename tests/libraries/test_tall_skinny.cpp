@@ -190,11 +190,12 @@ TEST_F(TallSkinny, AnyWidthFitsIntoSmallSharedMemory) {
   {
     const DryRunScope no_launch;
     const LaunchLogScope log(launches);
-    const DeviceArray<Complex> x(64 * 64), workspace(1 << 20);
+    const DeviceArray<Complex> x(64 * 64), result(64 * 64), workspace(1 << 20);
     Problem p;
     p.type = Type::c64;
     p.k = 64;
-    p.x = p.y = p.out = x.data();
+    p.x = p.y = x.data();
+    p.out = result.data();
     p.workspace = workspace.data();
     for (p.m = 1; p.m <= 64; p.m += 3) {
       for (p.n = 1; p.n <= 64; p.n += 3) {
