@@ -297,7 +297,9 @@ def flat(name: str, program_for: Callable[[str], str] = program_of) -> str:
         other, instead = chosen(CHOOSERS[name])
         files = [stage_file(other), file]
         space = other.replace("/", "_")
-        above = f"// ---- {relative(files[0])}\n\nnamespace {space} {{\n\n{own_text(files[0])}\n"
+        # Kernels that are compiled at run time have a namespace of their own.
+        kernels, line, rest = own_text(files[0]).rpartition("#ifndef __CUDACC_RTC__")
+        above = f"// ---- {relative(files[0])}\n\n{kernels}namespace {space} {{\n\n{line}{rest}\n"
         above += f"}}  // namespace {space}\n\n{instead}"
     text, headers = helpers(files, program + instead)
     headers += system("".join(each.read_text() for each in files) + (PARTS / "check.cuh").read_text())

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(threads, resident)
   constexpr RestLayout rest = rest_layout(W::rest_columns, rows, unit, element);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   // Lanes that are left over do what others do, but for storing: that is free, a branch is not.
-  const int place = smaller(lane, W::places.count - 1), group = W::places.row(place), at_n = W::places.col(place);
+  const int place = smaller(lane, W::places().count - 1), group = W::places().row(place), at_n = W::places().col(place);
   const ptx::SharedAddress shared = ptx::kept_shared_address(smem), y_begin = shared + at_n * 16,
                            rest_begin = shared + M * row_c,
                            mine_begin = rest_begin + A.units * rest.bytes + warp * (stages * A.bytes + W::kept_bytes);
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(threads, resident)
   };
 
   const std::int64_t ld = rows_b == Rows::flat ? N : ldb;
-  const bool adds = !is_zero(beta), stores = W::places.count == 32 || lane < W::places.count,
+  const bool adds = !is_zero(beta), stores = W::places().count == 32 || lane < W::places().count,
              has_last = stores && (has_rest || at_n + (W::PN - 1) * along_n < W::units_n);
   TileStores<T, W, N, PR, along_n, rows_b> to_b{b,          ld,   k,      first,    step,
                                                 of_a.whole, beta, lane,   rest_row, group,

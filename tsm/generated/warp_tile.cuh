@@ -41,8 +41,8 @@ struct WarpTile {
   static constexpr int element = sizeof(T), unit_n = 16 / element, units_n = ceil_div(N, unit_n),
                        PN = has_rest ? N / unit_n / along_n : ceil_div(units_n, along_n), TN = PN * unit_n,
                        rest_columns = has_rest ? N - along_n * TN : 0, row_c = bytes_of_c_row(along_n, PN, products);
-  static constexpr Places places = places_of_warp(along_n);
-  static constexpr int groups = places.along_m, rows = groups * PR;
+  __host__ __device__ static constexpr Places places() { return places_of_warp(along_n); }
+  static constexpr int groups = places_of_warp(along_n).along_m, rows = groups * PR;
   static constexpr bool direct = stored_directly(N, element, rows_b);
   static constexpr int together = direct ? 1 : rows_together(N, groups, PR), kept_words = together * groups * N,
                        kept_bytes =
