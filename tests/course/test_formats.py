@@ -17,6 +17,7 @@ from tools.course.assignment import assignments, later
 from tools.repository import ROOT, Json
 
 RECIPE = ROOT / "course" / "gradescope" / "run_autograder"
+BUILDER = unittest.mock.Mock(gpu=None)  # nothing is built
 UGLY = "kernel.cuh:2: <b>\x01 \ud800 & 'more' ]]>\nit calls \"x\""
 
 
@@ -28,14 +29,14 @@ def grades() -> dict[str, Json]:
 
         def result(rows: list[Json], assignment=assignment) -> Json:
             with unittest.mock.patch.object(grade, "graded_rows", lambda *_: rows):
-                return grade.grade(assignment, assignment.folder / "skeleton", "", 1, None)
+                return grade.grade(assignment, assignment.folder / "skeleton", "", 1, BUILDER)
 
         found |= {
             f"{assignment.id} full": result([grade.row(item, 1, []) for item in graded]),
             f"{assignment.id} zero": result([grade.row(item, 0, [UGLY]) for item in graded]),
             f"{assignment.id} thirds": result([grade.row(item, 1 / 3, [UGLY, ""]) for item in graded]),
-            f"{assignment.id} unbuilt": result(grade.nothing(assignment, UGLY, False)),
-            f"{assignment.id} refused": result(grade.nothing(assignment, UGLY, True)),
+            f"{assignment.id} unbuilt": result(grade.nothing(assignment, UGLY, False, False)),
+            f"{assignment.id} refused": result(grade.nothing(assignment, UGLY, True, False)),
         }
         wrong = {
             "problem": "1 x 1",
