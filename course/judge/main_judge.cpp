@@ -45,7 +45,7 @@ std::string differs_from_run_to_run(const gemm::Contender& contender, const gemm
     } else if (!first) {
       first = bench.out().fingerprint();
     } else if (*first != bench.out().fingerprint()) {
-      wrong = "the result's bits depend on the order in which blocks run";
+      wrong = "the result's bits depend on the order in which blocks and warps run";
     }
   }
   gemm::remote_stage()->set_block_order(0);
