@@ -8,9 +8,10 @@
 //                  H c = value G c, the smallest 16        on the host, by Eigen
 //                  [X . P] <- S [C . C'], and AS the same  TSMM 48 x 48, in place
 //
-// C' is C without the rows of X. Columns are scaled to length 1 for the host's problem; where G is not positive definite
-// even so, P is left out once. There is no preconditioner: for ten million rows it would take thousands of iterations, so
-// the program ends after as many as it is told, and says what it has.
+// Needs Eigen (Debian's libeigen3-dev); CMake leaves the program out where it is not. C' is C without the rows of X.
+// Columns are scaled to length 1 for the host's problem; where G is not positive definite even so, P is left out once.
+// There is no preconditioner: for ten million rows it would take thousands of iterations, so the program ends after as
+// many as it is told, and says what it has.
 //
 // Sources: Knyazev, "Toward the optimal preconditioned eigensolver: locally optimal block preconditioned conjugate
 // gradient method" (2001); Duersch, Shao, Yang, Gu, "A robust and efficient implementation of LOBPCG" (2018).
