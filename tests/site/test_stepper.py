@@ -233,7 +233,7 @@ class Stepper(unittest.TestCase):
             names = page.locator("details.header summary").all_inner_texts()
             self.assertTrue(any(name.startswith("+ tsm/generated/pipeline_sums.cuh") for name in names), names)
             page.click("details.header summary >> nth=-1")
-            page.wait_for_function("document.querySelectorAll('details.header[open] .row').length > 50")
+            page.wait_for_function("document.querySelectorAll('details.header[open] .row').length > 20")
 
     def test_code_is_whole_and_coloured(self):
         with self.opened() as page:
