@@ -51,7 +51,7 @@ class Library(unittest.TestCase):
     def test_without_a_gpu(self) -> None:
         command = [sys.executable, "-B", "-m", "tools.measure", "library", "--out", "/nonexistent/x.json"]
         done = subprocess.run(command, text=True, capture_output=True, env=os.environ | {"PATH": "/nonexistent"})
-        self.assertEqual((done.returncode, done.stderr), (2, "error: no GPU: nvidia-smi is not there\n"))
+        self.assertEqual((done.returncode, done.stderr), (2, "error: no GPU: nvidia-smi finds none\n"))
 
 
 if __name__ == "__main__":

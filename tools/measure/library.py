@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 
 from tools.command_line import fail, parser_of
+from tools.measure.card import card
 from tools.repository import GPU, ROOT, Json, commit_of_tree
 
 PRODUCTS = [(op, kind) for op in ("tsmttsm", "tsmm") for kind in "dz"]
@@ -107,11 +108,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--mib", type=float, default=256)
     parser.add_argument("--seconds", type=float, default=2)
     options = parser.parse_args(arguments)
-    try:
-        told = run("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
-    except OSError:
-        fail("no GPU: nvidia-smi is not there")
-    device, driver = told.splitlines()[0].split(", ")
+    device, driver = card()
     record: Json = {"device": device, "driver": driver, "commit": commit_of_tree(GPU / "library.json")}
     library = Library(options.build.absolute())
     steps = {

@@ -10,7 +10,8 @@ import json
 import pathlib
 import tempfile
 
-from tools.command_line import fail, parser_of
+from tools.command_line import parser_of
+from tools.measure.card import card
 from tools.measure.library import run
 from tools.repository import GPU, commit_of_tree
 
@@ -22,11 +23,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--side", type=int, default=3162)
     parser.add_argument("--iterations", type=int, default=30)
     options = parser.parse_args(arguments)
-    try:
-        told = run("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
-    except OSError:
-        fail("no GPU: nvidia-smi is not there")
-    device, driver = told.splitlines()[0].split(", ")
+    device, driver = card()
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "lobpcg.json")
         said = run(options.program, "--side", options.side, "--iterations", options.iterations, "--json", file)

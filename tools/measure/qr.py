@@ -9,9 +9,9 @@ bandwidths measured beside it; `share_unfused` of that for five passes: one to r
 
 import json
 import pathlib
-import subprocess
 
 from tools.command_line import fail, parser_of
+from tools.measure.card import card
 from tools.measure.library import Library, run
 from tools.repository import GPU, ROOT, Json, commit_of_tree
 
@@ -44,16 +44,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.mib < 16:
         fail("--mib: at least 16")
-    try:
-        told = subprocess.run(
-            ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-            text=True,
-            capture_output=True,
-            check=True,
-        ).stdout
-    except (OSError, subprocess.CalledProcessError):
-        fail("no GPU: nvidia-smi finds none")
-    device, driver = told.splitlines()[0].split(", ")
+    device, driver = card()
     library = Qr(options.build.absolute())
     ceilings, *lines = map(json.loads, run(library.program, int(options.mib * 2**20)).splitlines())
     head = {"device": device, "driver": driver, "commit": commit_of_tree(GPU / "qr.json")}

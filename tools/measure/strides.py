@@ -24,6 +24,7 @@ import time
 
 from tools.command_line import fail, parser_of
 from tools.digest import text_of
+from tools.measure.card import card
 from tools.measure.library import CORES, PRODUCTS, Library
 from tools.repository import GPU, Json, commit_of_tree
 
@@ -141,12 +142,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--mib", type=float, default=1024)
     parser.add_argument("--seconds", type=float, default=400)
     options = parser.parse_args(arguments)
-    try:
-        command = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-        told = subprocess.run(command, text=True, capture_output=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        fail("no GPU: nvidia-smi finds none")
-    device, driver = told.splitlines()[0].split(", ")
+    device, driver = card()
     library = Strides(options.build)
     ceilings = json.loads(library.tell("ceilings", ""))
     cases = cases_of(options.cases, options.seed)

@@ -311,7 +311,8 @@ extern __thread Block* running_block __attribute__((tls_model("initial-exec")));
 /// The same, but only while kernel code runs that is to be looked at: the executor's own steps are nobody's business.
 extern __thread Block* inspected_block __attribute__((tls_model("initial-exec")));
 
-/// Why this OS thread looks at each basic block. Others set `to_look` now and then, so that a thread is seen that accesses no memory: by __atomic_fetch_or().
+/// Why this OS thread looks at each basic block. Others set `to_look` now and then, by __atomic_fetch_or(), so that a
+/// thread is seen that accesses no memory.
 extern __thread unsigned char basic_block_interest __attribute__((tls_model("initial-exec")));
 
 /// While it lives, nothing that happens is taken for a kernel's doing.
