@@ -205,23 +205,28 @@ void add_shifted(std::vector<Hypothesis>& all, const SolvedProblem& s, const Nam
 }
 
 // threadIdx.x and .y have changed places where a factor is read: the row of A goes by the column of C, or the other way.
+// By tiles, and by blocks of a thread's elements, which keep their order.
 void add_exchanged(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name) {
   if (s.problem.op != Operation::gemm) return;
-  for (const std::int64_t tile : {0, 8, 16, 32, 64}) {
-    for (const bool first : {true, false}) {
-      std::string says =
-          first ? fmt::format("The row of {} goes by the column of {}, not by its row", name.x, name.out)
-                : fmt::format("The column of {} goes by the row of {}, not by its column", name.y, name.out);
-      if (tile) says += fmt::format(", within each tile of {0} x {0}", tile);
-      all.push_back({says + ": are x and y exchanged?", [&s, tile, first](auto i, auto j) -> Maybe {
-                       const auto from = [tile](std::int64_t mine, std::int64_t other) {
-                         return tile ? mine / tile * tile + other % tile : other;
-                       };
-                       const std::int64_t row = first ? from(i, j) : i, col = first ? j : from(j, i);
-                       const bool inside = row < s.rows() && col < s.cols();
-                       if (!inside && tile == 0) return {};
-                       return (inside ? s.alpha() * s.sum(row, col) : 0.0) + s.beta() * s.before(i, j);
-                     }});
+  for (const std::int64_t tile : {0, 8, 16, 32, 64, 128}) {
+    for (const std::int64_t block : {1, 2, 4, 8}) {
+      for (const bool first : {true, false}) {
+        if (block > 1 && block >= tile) continue;
+        std::string says =
+            first ? fmt::format("The row of {} goes by the column of {}, not by its row", name.x, name.out)
+                  : fmt::format("The column of {} goes by the row of {}, not by its column", name.y, name.out);
+        if (tile) says += fmt::format(", within each tile of {0} x {0}", tile);
+        if (block > 1) says += fmt::format(", by blocks of {}", block);
+        all.push_back({says + ": are x and y exchanged?", [&s, tile, block, first](auto i, auto j) -> Maybe {
+                         const auto from = [tile, block](std::int64_t mine, std::int64_t other) {
+                           return tile ? mine / tile * tile + other % tile / block * block + mine % block : other;
+                         };
+                         const std::int64_t row = first ? from(i, j) : i, col = first ? j : from(j, i);
+                         const bool inside = row < s.rows() && col < s.cols();
+                         if (!inside && tile == 0) return {};
+                         return (inside ? s.alpha() * s.sum(row, col) : 0.0) + s.beta() * s.before(i, j);
+                       }});
+      }
     }
   }
 }

@@ -131,11 +131,14 @@ Property representative_gemm(const Stage& stage) {
   // Offsets of two elements: FP32 numbers are then aligned to 8 bytes only.
   ProblemSpec by_two = box(34, 66, 34);
   by_two.offset = 2;
+  // Whole tiles, and nothing misaligned but where they begin.
+  ProblemSpec by_one = scaled(box(128, 256, 32), -2, 0);
+  by_one.offset = 1;
   // Rows aligned for vectors that end within one: a column short of whole tiles, which lies in the padding.
   ProblemSpec short_by_one = scaled(box(128, 127, 38), -2, 0);
   short_by_one.lda = 40;
   short_by_one.ldb = short_by_one.ldc = 128;
-  add(all, stage, {by_two, short_by_one});
+  add(all, stage, {by_two, by_one, short_by_one});
   if (stage.workspace_bytes) {  // it may partition k among blocks, or pack operands
     add(all, stage,
         {box(20, 354, 33), box(22, 411, 36), scaled(box(70, 70, 100), -2, 2), box(30, 30, 400), awkward(20, 235, 163),
