@@ -132,7 +132,7 @@ Property representative_gemm(const Stage& stage) {
   ProblemSpec by_two = box(34, 66, 34);
   by_two.offset = 2;
   // Whole tiles, and nothing misaligned but where they begin.
-  ProblemSpec by_one = scaled(box(128, 256, 32), -2, 0);
+  ProblemSpec by_one = scaled(box(128, 128, 16), -2, 0);
   by_one.offset = 1;
   // Rows aligned for vectors that end within one: a column short of whole tiles, which lies in the padding.
   ProblemSpec short_by_one = scaled(box(128, 127, 38), -2, 0);

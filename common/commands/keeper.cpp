@@ -28,6 +28,23 @@ struct Progress {
 Progress here;
 Progress* progress = &here;
 
+// No stream may be used before main().
+[[noreturn]] void fail(const std::string& why) {
+  const std::string line = "error: " + why + "\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+  _exit(1);
+}
+
+const char* const left = "the stage ended the program: it called exit(), or the like, outside of a launch";
+
+#if GEMM_ON_GPU
+
+constexpr bool has_keeper() {
+  return false;
+}
+
+#else
+
 constexpr double most_before_main = 60, most_after_main = 10;  // seconds
 
 double now() {
@@ -36,24 +53,16 @@ double now() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// No stream may be used before main().
-[[noreturn]] void fail(const std::string& why) {
-  const std::string line = "error: " + why + "\n";
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
-  _exit(1);
-}
-
 // Processes that the stage has left behind come to the keeper when their parents are gone.
 void end_the_rest() {
   const std::string file = "/proc/self/task/" + std::to_string(getpid()) + "/children";
   for (int i = 0; i < 1000; ++i) {
     std::ifstream children(file);
+    if (!children) return;  // a kernel without that file
     for (pid_t child; children >> child;) kill(child, SIGKILL);
     if (waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
   }
 }
-
-const char* const left = "the stage ended the program: it called exit(), or the like, outside of a launch";
 
 [[noreturn]] void conclude(int status) {
   end_the_rest();
@@ -82,7 +91,7 @@ const char* const left = "the stage ended the program: it called exit(), or the 
   const double begin = now();
   for (double ended_at = 0;;) {
     const timespec tick{0, 200'000'000};
-    sigtimedwait(&child_changes, nullptr, &tick);
+    const bool nothing_new = sigtimedwait(&child_changes, nullptr, &tick) < 0;
     int status = 0;
     for (pid_t process; (process = waitpid(-1, &status, WNOHANG)) > 0;) {
       if (process == worker) conclude(status);
@@ -97,21 +106,14 @@ const char* const left = "the stage ended the program: it called exit(), or the 
       end_the_rest();
       _exit(progress->status);
     }
-    // Job control stops the keeper, too.
-    halted = is_halted(worker) ? halted + 1 : 0;
+    // For a second; job control stops the keeper, too.
+    halted = is_halted(worker) ? halted + nothing_new : 0;
     if (halted > 5) end_it("the stage stopped the process that judges it");
   }
 }
 
-void refuse_to_leave() {
-  if (progress->state == Progress::ended) return;
-  std::fflush(nullptr);
-  fail(left);
-}
-
 // True in the process that does the work; false if there is no other one.
 bool has_keeper() {
-#if !GEMM_ON_GPU
   const pid_t keeper = getpid();
   if (state_of(keeper).tracer) return false;
   void* const shared = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -128,9 +130,14 @@ bool has_keeper() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != keeper) _exit(1);
   return true;
-#else
-  return false;
+}
+
 #endif
+
+void refuse_to_leave() {
+  if (progress->state == Progress::ended) return;
+  std::fflush(nullptr);
+  fail(left);
 }
 
 // Before the stage's static objects, which have no priority.

@@ -126,7 +126,7 @@ class Limits(unittest.TestCase):
 
     def test_unusual_and_right(self):
         """What is left behind is ended: else this test would wait for whoever has its pipes."""
-        for variant in ("managed", "zeroed", "copied", "joined", "forks", "answers_twice"):
+        for variant in ("managed", "zeroed", "copied", "joined", "destroyed", "forks", "answers_twice"):
             with self.subTest(variant):
                 done = unruly(variant, "--json", "-")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -52,6 +52,7 @@ enum class Way {
   two_streams,      // kernels of two streams write C, in an order that nothing gives
   not_joined,       // C is ready when another stream is, not the one that was given
   joined,           // rightly: the same, and one stream waits for the other
+  destroyed,        // rightly: a stream that the default stream waits for, although it is no more
   managed,          // rightly: host code writes and reads managed memory
   prints,           // a kernel prints, and then never ends
 };
@@ -168,6 +169,15 @@ gemm::Status in_two_streams(const gemm::SgemmProblem& p, cudaStream_t stream) {
   return gemm::status_of(cudaGetLastError());
 }
 
+gemm::Status in_a_stream_that_goes(const gemm::SgemmProblem& p) {
+  cudaStream_t mine;
+  cudaStreamCreate(&mine);
+  const dim3 grid(gemm::ceil_div(p.n, 32), p.m);
+  sgemm<Way::right><<<grid, 32, 0, mine>>>(p, 0);
+  cudaStreamDestroy(mine);
+  return gemm::status_of(cudaGetLastError());
+}
+
 gemm::Status by_way_of_a_copy(gemm::SgemmProblem p, cudaStream_t stream) {
   const std::size_t pitch = p.ldc * sizeof(float), width = p.n * sizeof(float);
   float *const c = p.c, *other = nullptr;
@@ -246,6 +256,8 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
     case Way::not_joined:
     case Way::joined:
       return in_two_streams<way>(p, stream);
+    case Way::destroyed:
+      return in_a_stream_that_goes(p);
     case Way::host_writes:
       p.c[0] = 1;  // host_writes
       break;
@@ -294,7 +306,7 @@ constexpr gemm::Variant variants[] = {
     UNRULY(killed),      UNRULY(executes),      UNRULY(forks),        UNRULY(forks_and_exits), UNRULY(answers_twice),
     UNRULY(host_writes), UNRULY(host_reads),    UNRULY(host_product), UNRULY(host_corrects),   UNRULY(old_product),
     UNRULY(no_blocks),   UNRULY(zeroed),        UNRULY(copied),       UNRULY(two_streams),     UNRULY(not_joined),
-    UNRULY(joined),      UNRULY(managed),       UNRULY(prints),
+    UNRULY(joined),      UNRULY(destroyed),     UNRULY(managed),      UNRULY(prints),
 };
 
 const gemm::Registration registration{

@@ -77,6 +77,13 @@ void run_with_all_before(const WorkPointer& last) {
   }
 }
 
+// On a GPU it may not have run. In the harness it has, at once: there it is what the host has not waited for.
+bool is_pending(const WorkPointer& work) {
+  if (!work || runs_program()) return work && !work->is_done;
+  const WorkClock& host = queue().host;
+  return work->stream >= host.size() || host[work->stream] < work->id;
+}
+
 bool is_blocking(const CUstream_st& stream) {
   return stream.flags != cudaStreamNonBlocking;
 }
@@ -98,7 +105,7 @@ CUstream_st* add_stream(unsigned flags, int priority) {
 
 void remove_stream(CUstream_st* stream) {
   Queue& q = queue();
-  if (stream->last && !stream->last->is_done && is_blocking(*stream)) q.of_removed.push_back(stream->last);
+  if (is_blocking(*stream) && is_pending(stream->last)) q.of_removed.push_back(stream->last);
   std::erase_if(q.streams, [&](const auto& each) { return each.get() == stream; });
 }
 
@@ -120,7 +127,7 @@ WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::fun
   come_after(*work, stream.last);
   come_after(*work, also_after);
   if (&stream == &q.legacy) {  // it waits for all streams that don't say otherwise, and they for it
-    std::erase_if(q.of_removed, [](const WorkPointer& each) { return each->is_done; });
+    std::erase_if(q.of_removed, [](const WorkPointer& each) { return !is_pending(each); });
     for (const auto& other : q.streams) {
       if (is_blocking(*other)) come_after(*work, other->last);
     }
