@@ -147,12 +147,6 @@ void add_conjugates(std::vector<Hypothesis>& all, const SolvedProblem& s) {
 
 }  // namespace
 
-Number SolvedProblem::sum(std::int64_t i, std::int64_t j, std::int64_t from, std::int64_t to) const {
-  Number total = 0;
-  for (std::int64_t t = from; t < to; ++t) total += left_factor(i, t) * right_factor(t, j);
-  return total;
-}
-
 std::vector<Hypothesis> hypotheses(const SolvedProblem& solved, const std::vector<Element>& wrong) {
   const Names names(solved.problem);
   std::vector<Hypothesis> all;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/check/hypotheses.hpp"
+#include "common/check/hypothesis.hpp"
 
 namespace gemm {
 

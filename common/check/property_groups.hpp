@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/backend/device.hpp"
-#include "common/check/properties.hpp"
+#include "common/check/property.hpp"
 
 namespace gemm {
 
