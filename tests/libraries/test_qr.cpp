@@ -215,7 +215,7 @@ TEST_F(QrFactorisation, FitsIntoSmallSharedMemoryOrIsRefused) {
     };
     EXPECT_EQ(code(41, static_cast<Complex*>(nullptr)), Code::unsupported);
     EXPECT_TRUE(launches.empty());
-    EXPECT_EQ(code(40, static_cast<Complex*>(nullptr)), Code::ok);
+    EXPECT_EQ(code(32, static_cast<Complex*>(nullptr)), Code::ok);
     EXPECT_EQ(code(64, static_cast<double*>(nullptr)), Code::ok);
   }
   set_shared_bytes_per_block(before);
