@@ -151,6 +151,7 @@ void expect_qr_of(int n, std::int64_t k, int ld,
 
 TEST_F(QrFactorisation, OfDouble) {
   expect_qr_of<double>(1, 300, 1);
+  expect_qr_of<double>(3, 300, 4);
   expect_qr_of<double>(5, 333, 6);
   expect_qr_of<double>(16, 400, 16);
   expect_qr_of<double>(33, 301, 37);
@@ -158,6 +159,7 @@ TEST_F(QrFactorisation, OfDouble) {
 }
 TEST_F(QrFactorisation, OfComplex) {
   expect_qr_of<Complex>(1, 300, 2);
+  expect_qr_of<Complex>(4, 333, 4);
   expect_qr_of<Complex>(5, 333, 5);
   expect_qr_of<Complex>(16, 400, 19);
   expect_qr_of<Complex>(33, 301, 33);

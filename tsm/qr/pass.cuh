@@ -83,7 +83,8 @@ template <class T, int FN>
 struct WarpRows {
   double block[FN][parts_of<T>][4];
 
-  /// `from`: in shared memory. Behind the last column there is room for another.
+  /// `from`: in shared memory. Behind the last column there is room for another. (How many of both columns exist, clamped to
+  /// 2, must not be compared with 2: nvcc 13.0 makes a minimum with a wrong predicate of it.)
   __device__ void load(const T* from, int stride, int n) {
     each_pair(from, stride, [&](int j, int half, const T* place, int col) {
       T pair[2] = {};
@@ -216,7 +217,7 @@ struct GramOfRows {
 };
 
 /// Divides all rows of X by the factors, and stores them in X, or the sums of their Gram matrix over the rows of each
-/// block and slice in `partial`. Not, if this is another method's; 0: in any case.
+/// team in `partial`. Not, if this is another method's; 0: in any case.
 template <class T, int FN, bool stores>
 __global__ void __launch_bounds__(32 * pass_warps, pass_blocks<T, FN>)
     pass(const PassShape shape, std::int64_t k, T* x, std::int64_t ldx, const T* factors, T* partial, int level,
