@@ -32,6 +32,13 @@ __device__ float4 fetch4(const float* from, int inside) {
           inside > 3 ? from[3] : 0.0f};
 }
 
+/// The same where the alignment is known at run time only.
+__device__ __forceinline__ float4 fetch4(const float* from, int inside, bool vector) {
+  if (vector && inside >= 4) return *reinterpret_cast<const float4*>(from);
+  return {inside > 0 ? from[0] : 0.0f, inside > 1 ? from[1] : 0.0f, inside > 2 ? from[2] : 0.0f,
+          inside > 3 ? from[3] : 0.0f};
+}
+
 /// Word i of each four.
 template <int N>
 __device__ __forceinline__ void take_words(float (&to)[N], const float4 (&fours)[N], int i) {
@@ -71,6 +78,21 @@ __device__ void store4(float* to, int inside, float alpha, float4 sum, float bet
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
     if (s < inside) to[s] = beta == 0.0f ? value[s] : value[s] + beta * to[s];
+  }
+}
+
+/// The same where the alignment is known at run time only.
+__device__ __forceinline__ void store4(float* to, int inside, float alpha, const float* sum, float beta, bool vector) {
+  if (vector && inside >= 4) {
+    float4 out = beta == 0.0f ? float4{} : *reinterpret_cast<const float4*>(to);
+    out = {alpha * sum[0] + beta * out.x, alpha * sum[1] + beta * out.y, alpha * sum[2] + beta * out.z,
+           alpha * sum[3] + beta * out.w};
+    *reinterpret_cast<float4*>(to) = out;
+    return;
+  }
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    if (s < inside) to[s] = beta == 0.0f ? alpha * sum[s] : alpha * sum[s] + beta * to[s];
   }
 }
 
