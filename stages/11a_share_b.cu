@@ -54,8 +54,7 @@ __global__ void __launch_bounds__(SIDE* SIDE, 2)
 #pragma unroll
     for (int i = 0; i < TILE_K; ++i) {
       alignas(16) float a_part[ROWS], b_part[COLS];  // this step's words of A and of B
-      *reinterpret_cast<float4*>(a_part) = *reinterpret_cast<const float4*>(&as[i][4 * ty]);
-      *reinterpret_cast<float4*>(a_part + 4) = *reinterpret_cast<const float4*>(&as[i][APART + 4 * ty]);
+      gemm::read_fours<APART>(a_part, &as[i][4 * ty]);
       *reinterpret_cast<float4*>(b_part) = *reinterpret_cast<const float4*>(&bs[i][mine][4 * tx]);
       if constexpr (SHARE) {
         for (int j = 0; j < 4; ++j) b_part[4 + j] = __shfl_xor_sync(0xffffffff, b_part[j], 1);
@@ -75,10 +74,10 @@ __global__ void __launch_bounds__(SIDE* SIDE, 2)
 
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) {
-    const int row = tile_row + r / 4 * APART + 4 * ty + r % 4;
+    const int row = tile_row + 4 * ty + r / 4 * APART + r % 4;
 #pragma unroll
     for (int s = 0; s < COLS; s += 4) {
-      const int col = tile_col + (s / 4 ^ mine) * APART + 4 * tx;
+      const int col = tile_col + 4 * tx + (s / 4 ^ mine) * APART;
       gemm::store4(c + row * ldc + col, row < m ? n - col : 0, alpha, sum[r] + s, beta, vector);
     }
   }

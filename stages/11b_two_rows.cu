@@ -63,8 +63,7 @@ __global__ void __launch_bounds__(SIDE* SIDE, 2)
       }
       for (int step = 0; step < 2; ++step) {
         const float* a_now = as[i + (first ^ step)];
-        *reinterpret_cast<float4*>(a_part) = *reinterpret_cast<const float4*>(&a_now[4 * ty]);
-        *reinterpret_cast<float4*>(a_part + 4) = *reinterpret_cast<const float4*>(&a_now[APART + 4 * ty]);
+        gemm::read_fours<APART>(a_part, &a_now[4 * ty]);
         for (int r = 0; r < ROWS; ++r) {
           for (int s = 0; s < COLS; ++s) sum[r][s] += a_part[r] * b_part[step][s];
         }
@@ -75,10 +74,10 @@ __global__ void __launch_bounds__(SIDE* SIDE, 2)
 
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) {
-    const int row = tile_row + r / 4 * APART + 4 * ty + r % 4;
+    const int row = tile_row + 4 * ty + r / 4 * APART + r % 4;
 #pragma unroll
     for (int s = 0; s < COLS; s += 4) {
-      const int col = tile_col + (s / 4 ^ mine) * APART + 4 * tx;
+      const int col = tile_col + 4 * tx + (s / 4 ^ mine) * APART;
       gemm::store4(c + row * ldc + col, row < m ? n - col : 0, alpha, sum[r] + s, beta, vector);
     }
   }

@@ -74,10 +74,10 @@ __global__ void __launch_bounds__(SIDE* SIDE, 2)
 
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) {
-    const int row = tile_row + (r / 4 ^ upper) * APART + 4 * ty + r % 4;
+    const int row = tile_row + 4 * ty + (r / 4 ^ upper) * APART + r % 4;
 #pragma unroll
     for (int s = 0; s < COLS; s += 4) {
-      const int col = tile_col + (s / 4 ^ mine) * APART + 4 * tx;
+      const int col = tile_col + 4 * tx + (s / 4 ^ mine) * APART;
       gemm::store4(c + row * ldc + col, row < m ? n - col : 0, alpha, sum[r] + s, beta, vector);
     }
   }
