@@ -85,8 +85,7 @@ __global__ void __launch_bounds__(SIDE* SIDE, 2)
 
 template <bool SHARE, int EXTRA>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const bool vector =
-      gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) && gemm::has_aligned_rows(p.c, p.ldc);
+  const bool vector = gemm::all_have_aligned_rows(p);
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
   return gemm::launch(sgemm<SHARE, EXTRA>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {SIDE * SIDE}, .stream = stream}, p.m,
