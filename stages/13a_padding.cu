@@ -78,11 +78,7 @@ __global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 regi
       alignas(16) float a_part[ROWS], b_part[COLS];
       gemm::read_fours<APART_M>(a_part, &as[i][row]);
       gemm::read_fours<APART_N>(b_part, &bs[i][col]);
-#pragma unroll
-      for (int f = 0; f < ROWS * COLS; ++f) {  // down one column, up the next: each word of b 8 times in a row
-        const int s = f / ROWS, r = s % 2 ? ROWS - 1 - f % ROWS : f % ROWS;
-        sum[r][s] += a_part[r] * b_part[s];
-      }
+      gemm::add_products(sum, a_part, b_part);
     }
   }
 

@@ -87,11 +87,7 @@ __global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 regi
         *reinterpret_cast<float4*>(&a_part[r]) =
             *reinterpret_cast<const float4*>(&as[i][(row ^ swizzle<TILE_K>(i)) + r / 4 * APART_M]);
       gemm::read_fours<APART_N>(b_part, &bs[i][col]);
-#pragma unroll
-      for (int f = 0; f < ROWS * COLS; ++f) {  // down one column, up the next: each word of b 8 times in a row
-        const int s = f / ROWS, r = s % 2 ? ROWS - 1 - f % ROWS : f % ROWS;
-        sum[r][s] += a_part[r] * b_part[s];
-      }
+      gemm::add_products(sum, a_part, b_part);
     }
   }
 

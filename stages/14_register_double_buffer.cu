@@ -98,11 +98,7 @@ __global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 regi
     for (int i = 0; i < TILE_K; ++i) {
       if (!FRAGMENTS) read(half, i);
       if (FRAGMENTS && i + 1 < TILE_K) read(half, i + 1);
-#pragma unroll
-      for (int f = 0; f < ROWS * COLS; ++f) {  // down one column, up the next: each word of b 8 times in a row
-        const int s = f / ROWS, r = s % 2 ? ROWS - 1 - f % ROWS : f % ROWS;
-        sum[r][s] += a_part[i % 2][r] * b_part[i % 2][s];
-      }
+      gemm::add_products(sum, a_part[i % 2], b_part[i % 2]);
     }
     if (!GLOBAL && more) fetch(k0 + TILE_K);
     if (more) fill(half ^ 1);

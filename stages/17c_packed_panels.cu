@@ -49,18 +49,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     float sum[ROWS][COLS] = {};
     alignas(16) float x[2][ROWS], y[2][COLS];  // of a step of k, and of the next
     const float *const a_lane = smem + warp_row + 4 * lm, *const b_lane = smem + TILE_M + warp_col + 4 * ln;
-    // Column by column, to and fro over the rows: an FFMA shares a word with the one before it, which need not be read
-    // from the register banks again.
-    const auto multiply = [&](int u, int from, int to) {
-#pragma unroll
-      for (int col = from; col < to; ++col) {
-#pragma unroll
-        for (int i = 0; i < ROWS; ++i) {
-          const int r = col % 2 ? ROWS - 1 - i : i;
-          sum[r][col] += x[u % 2][r] * y[u % 2][col];
-        }
-      }
-    };
+    const auto multiply = [&](int u, int from, int to) { gemm::add_products(sum, x[u % 2], y[u % 2], from, to); };
 
     fetch(0);
     for (int i = thread; i < ROW; i += THREADS) smem[2 * TILE + i] = 0.0f;

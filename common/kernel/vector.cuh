@@ -62,6 +62,21 @@ __device__ __forceinline__ void read_fours(float4 (&to)[N], const float* from) {
   for (int i = 0; i < N; ++i) to[i] = *reinterpret_cast<const float4*>(from + i * APART);
 }
 
+/// sum += x y, in columns `from` to before `to`: down one column, up the next, so that an FFMA shares a word with the one
+/// before it, which need not be read from the register banks again. Stage 12 teaches it.
+template <int ROWS, int COLS>
+__device__ __forceinline__ void add_products(float (*sum)[COLS], const float (&x)[ROWS], const float (&y)[COLS],
+                                             int from = 0, int to = COLS) {
+#pragma unroll
+  for (int col = from; col < to; ++col) {
+#pragma unroll
+    for (int i = 0; i < ROWS; ++i) {
+      const int r = col % 2 ? ROWS - 1 - i : i;
+      sum[r][col] += x[r] * y[col];
+    }
+  }
+}
+
 /// alpha sum + beta C for four words of C, of which `inside` exist.
 template <bool VECTOR>
 __device__ void store4(float* to, int inside, float alpha, float4 sum, float beta) {
