@@ -11,8 +11,6 @@
 // Map       As 15, but rows in fours: lane (lm, ln) has rows 4 lm + 32 r + 0..3, columns 4 ln + 16 g + 0..3.
 // Page      docs/stages/17c_packed_panels.md
 // Source    Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34 (2008).
-#include <type_traits>
-
 #include "common/kernel/ptx.cuh"
 #include "common/kernel/vector.cuh"
 #include "common/stage.cuh"
@@ -65,12 +63,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     gemm::read_fours<4 * LANES_M>(x[0], a_at);
     gemm::read_fours<4 * LANES_N>(y[0], b_at);
     multiply(0, 0, CUT);
-    const auto turn = [&](auto last_of_round) {
+    const auto turn = [&](bool last_of_round) {
 #pragma unroll
       for (int u = 0; u < TURN; ++u) {
         a_at += ROW;
         b_at += ROW;
-        if (decltype(last_of_round)::value && u == TURN - 1) {
+        if (last_of_round && u == TURN - 1) {
           gemm::ptx::cp_async_wait<0>();
           __syncthreads();  // everybody's part of the next tile has arrived, and nobody reads this one any more
           a_at = a_lane + at;
@@ -88,8 +86,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
       fetch(buffer);
       at = rounds > 1 ? buffer * TILE : 2 * TILE;
 #pragma unroll 1
-      for (int steps = TURN; steps < TILE_K; steps += TURN) turn(std::false_type{});
-      turn(std::true_type{});
+      for (int steps = TURN; steps < TILE_K; steps += TURN) turn(false);
+      turn(true);
     }
 
     // A complete tile goes to C. A part goes to the workspace, in an order that suits the threads; a worker has at most
