@@ -7,12 +7,14 @@ import pathlib
 import tempfile
 import unittest
 
+from tools.experiments.tsm_cases import PRODUCTS
 from tools.pages import tsm_values as values
 from tools.pages.blocks import tsm as blocks
 from tools.pages.data import Data, NotMeasured
 from tools.pages.figures import tsm as figures
-from tools.pages.records import probes, tsm
+from tools.pages.records import probes, tensor_tsm, tsm
 from tools.pages.values import VALUES
+from tools.repository import read_json
 
 SMS, CEILING = 100, 4000.0
 
@@ -221,6 +223,15 @@ class Values(unittest.TestCase):
         self.assertIn("| so a warp multiplies for, cycles | 352 | 176 |", table)
         self.assertIn("| measured on an H100, the best with leapfrogging | 67.4 % | 43.0 % |", table)
         self.assertIn("| measured on an H100, the best without leapfrogging | - | 31.0 % |", table)
+
+    def test_tensor_cores_beside_plain_ones(self):
+        """The best kernel was timed on 16 times as many rows as single stages."""
+        stages = {"tsm/10_pipeline": {"ms": 0.2}, "tsm/13b_tensor_cores": {"ms": 0.1}}
+        entry = {"type": "d", "m": 32, "n": 32, "k": 1 << 24, "best": {"ms": 1.6, "pct_roofline": 90}, "stages": stages}
+        self.assertEqual(tensor_tsm.shares({"sizes": [entry]}, "d"), {32: (45.0, 90.0)})
+        for op in PRODUCTS:
+            of = tensor_tsm.shares(read_json(tensor_tsm.report_path(op)), "d")
+            self.assertTrue(all(30 < share < 130 for both in of.values() for share in both), of)
 
     def test_loaded_table(self):
         self.assertEqual(blocks.block_tsm_loaded(self.data)[2], "| 1,024 | 512 | 200 | 400 |")

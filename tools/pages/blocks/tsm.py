@@ -95,6 +95,18 @@ def block_tsm_short(data: Data) -> list[str]:
     return [*lines, f"The least times of both kernels. {measured_on(run)}."]
 
 
+def block_tsm_forms(data: Data, *stages: str) -> list[str]:
+    """Microseconds of some of tsm/05 to 08, each with its variants, at the sizes of their run."""
+    run = read_json_if_there(records.FORMS)
+    if not run:
+        return not_measured("./lab ladder --op tsmttsm --only tsm/05,tsm/06,tsm/07,tsm/08 --variants")
+    found = records.forms()
+    names = [name for name in next(iter(found.values())) if name.split(":")[0] in stages]
+    rows = [[f"{m}, {k:,}", *(number(times.get(name)) for name in names)] for (m, k), times in found.items()]
+    heads = [f"`{name}`" for name in names]
+    return [*table(["M = N, K", *heads], rows), "", f"Microseconds, double, warm cache. {measured_on(run)}."]
+
+
 def block_tsm_in_flight(data: Data, stage: str) -> list[str]:
     """Of generated kernels: what the bytes in flight would give by the probe of bandwidth, and what came."""
     memory, rows = records.memory(), []
