@@ -3,6 +3,7 @@
 import pathlib
 
 from tools.experiments import sgemm, sgemm_tables
+from tools.experiments.sgemm_view import View
 from tools.pages.data import Data
 from tools.pages.figures.labels import label_ends, note
 from tools.pages.figures.style import COLOURS, Axes, Draw, Figure, Plan, log_axes, plot_style, save, short
@@ -13,12 +14,12 @@ from tools.repository import Json, read_json
 LEFT_OUT = {"pa2-peak": "10:8x16_64x64x64"}
 
 
-def points_of(view: sgemm_tables.View, stage: str) -> list[tuple[int, float]]:
+def points_of(view: View, stage: str) -> list[tuple[int, float]]:
     return [(size, view.gflops(stage, size)) for size in view.sizes if view.gflops(stage, size)]
 
 
 def draw_speeds(fig: Figure, ax: Axes, record: Json) -> None:
-    view, experiment = sgemm_tables.View(record), sgemm.EXPERIMENTS[record["experiment"]]
+    view, experiment = View(record), sgemm.EXPERIMENTS[record["experiment"]]
     left_out = LEFT_OUT.get(record["experiment"])
     curves = {sgemm.label(stage): points_of(view, stage) for stage in view.stages if stage != left_out}
     # What a stage adds to the name of the source's kernel is ours: which way lanes walk, for one.
@@ -46,7 +47,7 @@ def draw_speeds(fig: Figure, ax: Axes, record: Json) -> None:
 
 def draw_dips(fig: Figure, axes: list[Axes], record: Json) -> None:
     """The GPU above, the CPU below, both from zero, so that dips have the height of their share."""
-    view = sgemm_tables.View(record)
+    view = View(record)
     curves = {sgemm.label(sgemm.BEST): points_of(view, sgemm.BEST)}
     library = [(size, view.found[sgemm.BEST, size].get("cublas_gflops")) for size in view.sizes]
     if all(speed for _, speed in library):
@@ -88,7 +89,7 @@ def draw_roofline(fig: Figure, ax: Axes, record: Json) -> None:
 
 def draw_kernels(fig: Figure, axes: list[Axes], record: Json) -> None:
     """The kernels at 8192, and kernel 8 beside cuBLAS at all sizes."""
-    ax, view = axes[0], sgemm_tables.View(record)
+    ax, view = axes[0], View(record)
     stages = [s for s in sgemm.KERNELS if view.gflops(s, 8192)]
     ours = [(n, view.gflops(stage, 8192)) for n, stage in enumerate(stages)]
     theirs = [(n, sgemm.KERNELS[stage][2]) for n, stage in enumerate(stages) if sgemm.KERNELS[stage][2]]
