@@ -31,6 +31,8 @@ def loaded(warps, gbs, word=8, ilp=1):
 
 
 BANDWIDTH = {
+    "device": "a GPU",
+    "commit": "c0ffee",
     "timed": True,
     "sm_count": SMS,
     "ceilings": {"read_gbs": CEILING},
@@ -92,7 +94,8 @@ class Values(unittest.TestCase):
         self.data = Data()
         self.write("bandwidth", BANDWIDTH)
         self.write("tsm_d", {"ceilings": {"read_gbs": CEILING}, "results": RESULTS})
-        self.write("E3", {"executor": False, "device": "NVIDIA H100", "ceilings": {"dfma_gflops": 1000}, "results": E3})
+        on = {"executor": False, "device": "NVIDIA H100", "commit": "beef"}
+        self.write("E3", {**on, "ceilings": {"dfma_gflops": 1000}, "results": E3})
         self.write("E8", {"executor": False, "results": E8})
 
     def write(self, name, record):
@@ -234,7 +237,8 @@ class Values(unittest.TestCase):
             self.assertTrue(all(30 < share < 130 for both in of.values() for share in both), of)
 
     def test_loaded_table(self):
-        self.assertEqual(blocks.block_tsm_loaded(self.data)[2], "| 1,024 | 512 | 200 | 400 |")
+        lines = blocks.block_tsm_loaded(self.data)
+        self.assertEqual([lines[2], lines[-1]], ["| 1,024 | 512 | 200 | 400 |", "a GPU, commit c0ffee."])
 
 
 class Cuboids(unittest.TestCase):

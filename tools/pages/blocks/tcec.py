@@ -121,7 +121,8 @@ def block_tensor_instructions(data: Data) -> list[str]:
         if (of := found.get(key))
     ]
     head = ["256 x (1,024 x 1,024 x 1,024)", "threads per block", "registers per thread", "instructions per HMMA"]
-    return [*table(head, rows), "", f"{peers()['device']}, Nsight Compute."]
+    commits = ", ".join(dict.fromkeys(of["commit"] for key in names if (of := found.get(key, {})).get("commit")))
+    return [*table(head, rows), "", f"{peers()['device']}, Nsight Compute, commit {commits}."]
 
 
 def block_tensor_batched_accuracy(data: Data) -> list[str]:
