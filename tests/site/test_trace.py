@@ -9,12 +9,12 @@ which stages it was built with
 
 import collections
 import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from unittest import mock
 
@@ -263,13 +263,18 @@ def page_faults_of(data):
             yield f"{obj['name']}: parts of {first} bytes, not {obj['bytes']}"
 
 
+def cpu_seconds():
+    """Of this process and its children that have ended: other work on the machine does not count."""
+    return sum(os.times()[:4])
+
+
 class EveryStage(unittest.TestCase):
     def judge(self, stage):
         with self.subTest(stage):
-            begin = time.monotonic()
+            begin = cpu_seconds()
             trace = viewer.traced(gemm, stage, [], 60)
             page = viewer.html_of(trace)
-            self.assertLess(time.monotonic() - begin, MOST_SECONDS)
+            self.assertLess(cpu_seconds() - begin, MOST_SECONDS)
             self.assertLess(len(page.encode()), MOST_BYTES)
             self.assertEqual(trace["stage"], stage)
             data = viewer.data_of(trace)
