@@ -134,6 +134,7 @@ def interactive_page(modules: dict[str, ModuleType]) -> str:
     ]
     for name, module in modules.items():
         lines.append(f"* [{INTERACTIVE[name]}]({name}.html): {summary_of(module)}")
+    lines += ["", "Each access of any stage: `./lab trace 05 --html trace.html`."]
     return "\n".join(lines) + "\n"
 
 
