@@ -110,7 +110,7 @@ def products() -> list[Product]:
         Product(
             key="sgemm_new",
             group="SGEMM",
-            title="newer rungs and their neighbours, H100",
+            title="newer rungs, H100",
             axis=CUBE,
             files=(NEW_RUNGS,),
             size_of=of_cube,
