@@ -21,6 +21,7 @@ from unittest import mock
 import browser
 
 from tools.site import trace as viewer
+from tools.site import traces
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests" / "stages"))
@@ -426,6 +427,12 @@ class OwnStage(unittest.TestCase):
         trace = viewer.traced(self.program(), "90_mine", [], 60)
         self.assertRegex(trace["defects"][0], "out of bounds")
         self.assertGreater(len(trace["requests"]), 0)
+
+
+class Site(unittest.TestCase):
+    def test_a_rung_is_named_by_a_whole_sentence(self):
+        for number in traces.STAGES:
+            self.assertRegex(traces.first_sentence(number), rf"^{number} (?!.*\. ).*\.$")
 
 
 class Parts(unittest.TestCase):

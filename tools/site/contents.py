@@ -19,7 +19,7 @@ LADDERS = {  # folder of docs: title, the page that begins it
     "tensorcore": ("Tensor Cores", "tensorcore/README.md"),
 }
 # Each is a module of tools.site with write(path), which writes one HTML file; those that exist are part of the site.
-INTERACTIVE = {"stepper": "Stepper", "ladder": "Ladder", "trace": "Traces"}
+INTERACTIVE = {"stepper": "Stepper", "ladder": "Ladder", "traces": "Traces"}
 INTERACTIVE_PAGE = "interactive/index.md"
 Navigation = list[dict[str, Any]]
 
