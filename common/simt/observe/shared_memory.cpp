@@ -9,9 +9,13 @@
 #include "common/simt/code/dynamic_names.hpp"
 #include "common/simt/code/symbols.hpp"
 
-// Dynamic shared memory. A kernel declares it: extern __shared__ float tile[]; of any type. Under another name, or in a
+// Dynamic shared memory. A kernel declares it: extern __shared__ float smem[]; of any type. Under another name, or in a
 // namespace or a function, the declaration is rewritten to name this array (common/cmake/textbook.py).
-alignas(1024) thread_local unsigned char smem[simt::max_dynamic_shared];
+extern "C" {
+alignas(1024) thread_local unsigned char simt_dynamic[simt::max_dynamic_shared];
+// Weak: a program may call an array of its own so.
+extern thread_local unsigned char smem[simt::max_dynamic_shared] __attribute__((weak, alias("simt_dynamic")));
+}
 
 // A variable whose place in the thread-local segment is known both at run time (its address) and from the symbol table
 // (its offset): the difference locates all others.
@@ -31,7 +35,7 @@ std::uintptr_t anchor() {
 }
 
 std::uintptr_t dynamic_begin() {
-  return reinterpret_cast<std::uintptr_t>(smem);
+  return reinterpret_cast<std::uintptr_t>(simt_dynamic);
 }
 
 // Whether what `other` did at `stamp` comes before what this lane does now, by a __syncwarp() that both took part in.
