@@ -172,8 +172,8 @@ std::vector<std::string> cause(const SolvedProblem& solved, const std::vector<El
   return {};
 }
 
-// In whole numbers with the problem's own alpha and beta it is wrong: they are. Nothing if it is right, or if sums may not
-// be exact.
+// What is right in whole numbers is tried with the problem's own alpha and beta, which are others. Nothing if it is right
+// then, too.
 std::vector<std::string> wrong_scalars(const ProblemSpec& spec, const Contender& contender) {
   const ProblemSpec usual = with_exact_integers(spec);
   ProblemSpec own = usual;
@@ -181,20 +181,20 @@ std::vector<std::string> wrong_scalars(const ProblemSpec& spec, const Contender&
   own.alpha_imag = spec.alpha_imag;
   own.beta = spec.beta;
   own.beta_imag = spec.beta_imag;
+  const std::vector<std::string> nothing_more = {
+      fmt::format("On small whole numbers, with alpha = {} and beta = {}, it is right.", usual.alpha, usual.beta)};
   for (const double scalar : {own.alpha, own.alpha_imag, own.beta, own.beta_imag}) {
-    if (scalar * 4 != std::trunc(scalar * 4) || std::abs(scalar) > 4) return {};
+    if (scalar * 4 != std::trunc(scalar * 4) || std::abs(scalar) > 4) return nothing_more;  // sums may not be exact
   }
   Workbench bench(own, Surroundings::numbers);
   SolvedProblem solved = unsolved(bench);
   solved.earlier = std::pair(Number(usual.alpha, usual.alpha_imag), Number(usual.beta, usual.beta_imag));
-  if (!run(bench, contender)) return {};
+  if (!run(bench, contender)) return nothing_more;
   solved.after = bench.out().to_host();
   const std::vector<Element> wrong = wrong_elements(solved);
-  if (wrong.size() < least_evidence) return {};
-  std::vector<std::string> sentences = cause(solved, wrong, {});
-  if (sentences.empty())
-    sentences.push_back(fmt::format("With alpha = {} and beta = {} it is right, with {} and {} it is not.", usual.alpha,
-                                    usual.beta, own.alpha, own.beta));
+  if (wrong.empty()) return {};
+  std::vector<std::string> sentences = wrong.size() < least_evidence ? nothing_more : cause(solved, wrong, {});
+  if (sentences.empty()) sentences = nothing_more;
   for (std::string& line : line_of(bench, contender, wrong.front())) sentences.push_back(std::move(line));
   return sentences;
 }
