@@ -8,8 +8,7 @@ from tools.repository import DOCS, FAMILIES, ROOT, stages
 from tools.rungs import base_of, change, is_first_of_a_kind, number_of
 from tools.tables import table
 
-MOST = 150  # lines of a diff on a page,
-CHANGED = 60  # and lines of code that differ in it
+MOST = 150  # lines of a diff on a page
 
 
 def block_diff(data: Data, stage: str) -> list[str]:
@@ -25,7 +24,7 @@ def block_diff(data: Data, stage: str) -> list[str]:
     if is_first_of_a_kind(stage):
         return [f"First of a kind: read the file as a whole. {since}; `{command}` shows what is left of that stage."]
     text = diff.text_of(of)
-    if len(text) > MOST or of.lines > CHANGED:
+    if len(text) > MOST:
         return [f"{since}, too many to read here. `{command}` shows them, `{command} --html FILE` side by side."]
     return [
         f"<details><summary>{since} (<code>{command}</code>)</summary>",
