@@ -1,12 +1,13 @@
 """CUDA's own syntax as g++ takes it, for the CPU executor. These forms are no C++, or none that g++ takes:
 
     kernel<16, float><<<grid, block>>>(a, n);     becomes  SIMT_LAUNCH(kernel<16, float>)(grid, block)(a, n);
-    extern __shared__ float tile[];               becomes  extern __shared__ float tile[] __asm__("smem");
+    extern __shared__ float tile[];               becomes  extern __shared__ float tile[] __asm__("simt_dynamic");
     the same in a template, of which g++ would forget the last word:  float (&tile)[] = ::simt::dynamic_array;
     __shared__ alignas(16) float tile[8];         becomes  alignas(16) __shared__ float tile[8];
     __device__ __noinline__ void f();             becomes  __device__ __attribute__((noinline)) void f();
 
-SIMT_LAUNCH is in common/simt/language/launch.hpp; `smem` is the executor's array, which every such declaration names.
+SIMT_LAUNCH is in common/simt/language/launch.hpp; simt_dynamic is the executor's array, which every such declaration
+names. At file scope `smem` is another name of it.
 Lines stay lines, so that g++ reports those of the file that the text was made of. At its end the text tells the
 executor what each function calls its dynamic shared memory (common/simt/code/dynamic_names.hpp).
 """
@@ -20,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 HEADER = "common/simt/language/launch.hpp"
-ARRAY = "smem"  # the executor's symbol: common/simt/observe/shared_memory.cpp
+ARRAY, ALIAS = "simt_dynamic", "smem"  # the executor's symbols: common/simt/observe/shared_memory.cpp
 
 # What is skipped comes first: comments, strings, directives. A number takes the ' between its digits.
 TOKEN = re.compile(
@@ -344,7 +345,7 @@ class Rewriter:
                 if in_template:
                     self.edits += [(name.begin, name.end, f"(&{name.text})"), (at, at, " = ::simt::dynamic_array")]
                 # Outside of all braces this is the array's own name.
-                elif name.text != ARRAY or self.depth(begin) > 0:
+                elif name.text != ALIAS or self.depth(begin) > 0:
                     self.edits.append((at, at, f' __asm__("{ARRAY}")'))
                 i = end
             i += 1

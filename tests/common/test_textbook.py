@@ -63,7 +63,7 @@ UNTOUCHED = [
     "alignas(16) __shared__ float a[4]; alignas(8) float b; __shared__ float c[sizeof(int) * alignof(int)];",
     "__attribute__((__noinline__)) void f(); __attribute__((cold, __noinline__)) void g();",
 ]
-ARRAY = ' __asm__("smem")'
+ARRAY = ' __asm__("simt_dynamic")'
 DECLARATIONS = {
     "extern __shared__ float tile[];": f"extern __shared__ float tile[]{ARRAY};",
     "extern\n  __shared__ float\n  tile[\n];": f"extern\n  __shared__ float\n  tile[\n]{ARRAY};",

@@ -115,6 +115,10 @@ __global__ void reads_before(int* out, const int* in) {
 __global__ void fails(int n) {
   assert(threadIdx.x != 3 || n == 0);
 }
+__device__ int x;  // of which the C++ ABI would make `long`
+__global__ void behind_a_letter(int* out) {
+  *out = (&x)[threadIdx.x + 1];  // letter
+}
 __global__ void trap(int* out) {
   out[threadIdx.x] = threadIdx.x;
   if (threadIdx.x == 2) __trap();
@@ -181,6 +185,12 @@ int main(int count, char** words) {
   } else if (chosen("assert")) {
     fails<<<1, 8>>>(1);
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+  } else if (chosen("unasked")) {
+    fails<<<1, 8>>>(1);
+    cudaDeviceSynchronize();  // unasked
+  } else if (chosen("letter")) {
+    behind_a_letter<<<1, 1>>>(out);
+    cudaDeviceSynchronize();
   } else if (chosen("trap")) {
     trap<<<1, 8>>>(out);
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));

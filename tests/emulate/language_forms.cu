@@ -141,6 +141,14 @@ void own_names() {
   cudaFree(out);
 }
 
+// The executor's names, at file scope.
+__shared__ int smem[8], smem_first[8];
+__global__ void shared_names() {
+  smem[threadIdx.x] = smem_first[7 - threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  EXPECT(smem[7 - threadIdx.x] == 7 - threadIdx.x && smem_first[threadIdx.x] == 7 - threadIdx.x);
+}
+
 int main() {
   own_names();
   int* out;
@@ -153,6 +161,7 @@ int main() {
   small_floats<__half><<<1, 32>>>(__floats2half2_rn(1, 2));
   small_floats<__nv_bfloat16><<<1, 32>>>(__floats2bfloat162_rn(1, 2));
   conversions<<<1, 1>>>();
+  shared_names<<<1, 8>>>();
   vectors<<<1, 1>>>(in);
   EXPECT(cudaDeviceSynchronize() == cudaSuccess);
   EXPECT(out[7] == 8);

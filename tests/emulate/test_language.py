@@ -31,6 +31,8 @@ IN_KERNELS = {
         "cudaErrorAssert\n",
         ["void fails(int): block: [0,0,0], thread: [3,0,0] Assertion `threadIdx.x != 3 || n == 0` failed.\n"],
     ),
+    "unasked": ("", ["error that nobody asked for, cudaErrorAssert", "calls cudaDeviceSynchronize()"]),
+    "letter": ("", ["out of bounds in behind_a_letter", "past the end of x (4 bytes)"]),
     "trap": ("cudaErrorLaunchFailure\n", []),
     "print": ("0 of prints:  1.50 !\n2 of prints:  1.50 !\n", []),
 }

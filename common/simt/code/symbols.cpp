@@ -18,6 +18,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "common/simt/language/grid.hpp"
+
 namespace simt {
 namespace {
 
@@ -28,6 +30,7 @@ struct Symbol {
 };
 
 std::string demangled(std::string_view mangled) {
+  if (!mangled.starts_with("_Z")) return std::string(mangled);  // x is a variable's name, and a type's: long
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(std::string(mangled).c_str(), nullptr, nullptr, &status), std::free);
@@ -63,11 +66,12 @@ constexpr std::size_t most_sites = std::size_t{1} << 26;  // what a tag has bits
 
 // Whether a thread-local variable is a kernel's: nobody may fill the others with NaN. (A host's own lives on other OS threads
 // than kernels run on.)
-bool is_shared_variable(std::string_view name) {
+bool is_shared_variable(const Symbol& symbol) {
   // What else is thread-local: the executor's own, guards, and the C++ library's.
   constexpr std::string_view others[] = {"_ZN4simt", "_ZNK4simt", "_ZZN4simt", "_ZZNK4simt", "_ZGV", "_ZTH",
-                                         "_ZSt",     "_ZNSt",     "_ZZNSt",    "__",         "smem", "simt_tls_anchor"};
-  return std::ranges::none_of(others, [&](std::string_view other) { return name.starts_with(other); });
+                                         "_ZSt",     "_ZNSt",     "_ZZNSt",    "__",         "simt_"};
+  return !(symbol.name == "smem" && symbol.bytes == max_dynamic_shared) &&
+         std::ranges::none_of(others, [&](std::string_view other) { return symbol.name.starts_with(other); });
 }
 
 // The program or a shared object, read from its file.
@@ -194,7 +198,7 @@ class Image {
       if (type == STT_TLS) {
         own_thread_local = symbol.name;
         if (symbol.name == "simt_tls_anchor") anchor = static_cast<std::ptrdiff_t>(symbol.value);
-        if (is_shared_variable(symbol.name)) thread_locals.push_back(symbol);
+        if (is_shared_variable(symbol)) thread_locals.push_back(symbol);
       }
     }
   }

@@ -17,7 +17,7 @@
 
 namespace simt {
 
-extern constinit thread_local unsigned char array_of_bytes[] __asm__("smem");
+extern constinit thread_local unsigned char array_of_bytes[] __asm__("simt_dynamic");
 /// Dynamic shared memory as an array of whatever it is declared to be.
 struct DynamicArray {
   template <class Array>

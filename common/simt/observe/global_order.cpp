@@ -125,13 +125,14 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::with_reads(const Record& r, co
   const bool near = r.read_block == block.number;
   const bool myself = near && r.read_thread == lane.thread;
   const unsigned reader = myself ? r.other_reader : r.read_thread;
-  if (!r.updated && r.read_volatile && use != Use::write && (near || use != Use::atomic_block)) {
+  const bool is_read_on_record = !r.updated && !r.stored;
+  if (is_read_on_record && r.read_volatile && use != Use::write && (near || use != Use::atomic_block)) {
     if (is_atomic(use)) return std::nullopt;
     causality_.suspend({r.read_block, block.number, reader, lane.thread, r.read_site, site, memory_.address_of(word)},
                        r.read);
     return std::nullopt;
   }
-  if (!r.updated && is_atomic(use) && (near || use == Use::atomic) && order == Order::none) {
+  if (is_read_on_record && is_atomic(use) && (near || use == Use::atomic) && order == Order::none) {
     causality_.suspend_guess(
         {r.read_block, block.number, reader, lane.thread, r.read_site, site, memory_.address_of(word), false});
     return std::nullopt;
@@ -142,16 +143,16 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::with_reads(const Record& r, co
     return std::nullopt;
   }
   if (r.updated && use == Use::volatile_read) return std::nullopt;
-  return Conflict{DefectKind::global_race, true, r.read_block, reader, r.read_site, r.updated != 0, order};
+  return Conflict{DefectKind::global_race, true, r.read_block, reader, r.read_site, !is_read_on_record, order};
 }
 
 std::optional<GlobalOrder::Conflict> GlobalOrder::touch(Record& r, const Lane& lane, BlockStanding& block, Use use,
                                                         Site site, std::size_t word) {
   std::optional<Conflict> conflict = with_write(r, lane, block, use, site, word);
   if (is_read(use)) {
-    if (r.updated) {
+    if (r.updated || r.stored) {
       if (!conflict) conflict = with_reads(r, lane, block, use, site, word);
-      r.read_block = r.updated = 0;
+      r.read_block = r.updated = r.stored = 0;
     }
     // Earlier reads that come before this one need not be kept: what comes after this one comes after them.
     const bool first = r.read_block != block.number ||
@@ -181,15 +182,20 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::touch(Record& r, const Lane& l
                                                                                             : Who::several_warps;
     r.other_writer = r.write_thread;
   }
-  if (adds_update && r.write_block != block.number && order_of_write(r, lane, block, word, false) != Order::before) {
+  const bool was_stored = is_atomic(use) && r.write_block && !r.write_atomic && !r.write_volatile;
+  const bool was_updated = adds_update && r.write_block != block.number &&
+                           order_of_write(r, lane, block, word, false) != Order::before;
+  if (was_stored || was_updated) {
     r.read_block = r.write_block;
     r.read_thread = r.write_thread;
     r.readers = Who::one;
+    r.read_volatile = false;
     r.read = r.written;
     r.read_site = r.write_site;
-    r.updated = true;
-  } else if (!adds_update || !r.updated) {
-    r.read_block = r.updated = 0;
+    r.updated = was_updated;
+    r.stored = was_stored;
+  } else if (!adds_update || (!r.updated && !r.stored)) {
+    r.read_block = r.updated = r.stored = 0;
   }
   r.write_block = block.number;
   r.write_thread = lane.thread & 1023;

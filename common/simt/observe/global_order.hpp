@@ -74,7 +74,8 @@ class GlobalOrder {
 
  private:
   enum Who : std::uint32_t { one, one_warp, several_warps };  // a thread, several of a warp, several warps of a block
-  // If nobody has read it since it was updated by atomics of several blocks, another one of these in a reader's place.
+  // If nobody has read it since it was updated by atomics of several blocks, another one of these in a reader's place; or
+  // the plain write before the updates, which the next one must come after as well.
   struct Reads {
     std::uint32_t read_block = 0;
     // And one more reader, so that there is another one to name when the first one writes.
@@ -82,6 +83,7 @@ class GlobalOrder {
     std::uint32_t readers : 2 = 0;        // Who
     std::uint32_t read_volatile : 1 = 0;  // all on record
     std::uint32_t updated : 1 = 0;        // it is an atomic update, and no read
+    std::uint32_t stored : 1 = 0;         // it is a plain write, and no read
     Stamp read = 0;
     Site read_site = 0;
   };

@@ -19,7 +19,7 @@ bool GlobalOrder::is_settled(const Writes& writes, const Lane& lane, const Block
          (writes.written < block.epoch || (writes.writers == Who::one && writes.write_thread == lane.thread));
 }
 bool GlobalOrder::is_settled(const Reads& reads, const Lane& lane, const BlockStanding& block) {
-  return reads.read_block == block.number && !reads.updated &&
+  return reads.read_block == block.number && !reads.updated && !reads.stored &&
          (reads.read < block.epoch || (reads.readers == Who::one && reads.read_thread == lane.thread));
 }
 
@@ -43,7 +43,10 @@ bool GlobalOrder::quick_read(std::size_t word, const Lane& lane, const BlockStan
       state = with_status(state, Memory::tracked);
       return true;
     case Memory::tracked:
-      if (reads.updated || reads.read_block != block.number || !is_settled(writes_[word], lane, block)) return false;
+      if (reads.updated || reads.stored || reads.read_block != block.number ||
+          !is_settled(writes_[word], lane, block)) {
+        return false;
+      }
       break;
     case Memory::only_read:
       if (reads.read_block == block.number) break;

@@ -9,9 +9,13 @@
 #include "common/simt/code/dynamic_names.hpp"
 #include "common/simt/code/symbols.hpp"
 
-// Dynamic shared memory. A kernel declares it: extern __shared__ float tile[]; of any type. Under another name, or in a
+// Dynamic shared memory. A kernel declares it: extern __shared__ float smem[]; of any type. Under another name, or in a
 // namespace or a function, the declaration is rewritten to name this array (common/cmake/textbook.py).
-alignas(1024) thread_local unsigned char smem[simt::max_dynamic_shared];
+extern "C" {
+alignas(1024) thread_local unsigned char simt_dynamic[simt::max_dynamic_shared];
+// Weak: a program may call an array of its own so.
+extern thread_local unsigned char smem[simt::max_dynamic_shared] __attribute__((weak, alias("simt_dynamic")));
+}
 
 // A variable whose place in the thread-local segment is known both at run time (its address) and from the symbol table
 // (its offset): the difference locates all others.
@@ -31,7 +35,7 @@ std::uintptr_t anchor() {
 }
 
 std::uintptr_t dynamic_begin() {
-  return reinterpret_cast<std::uintptr_t>(smem);
+  return reinterpret_cast<std::uintptr_t>(simt_dynamic);
 }
 
 // Whether what `other` did at `stamp` comes before what this lane does now, by a __syncwarp() that both took part in.
@@ -208,7 +212,10 @@ std::optional<SharedMemory::Conflict> SharedMemory::touch(Entry& entry, Sites& s
 
   const LaneMask me = LaneMask{1} << lane.lane;
   unsigned culprit = sites.reader;
+  const bool stored = entry.flags & flag_stored;
   if (is_read(use)) {
+    if (stored) entry.read = 0;
+    entry.flags &= static_cast<std::uint8_t>(~flag_stored);
     // Earlier reads that come before this one need not be kept: what comes after this one comes after them.
     if (entry.read < epoch_ || (entry.read != lane.clock && reads_are_ordered(entry, lane, culprit))) {
       entry.read_lanes = me;
@@ -229,7 +236,7 @@ std::optional<SharedMemory::Conflict> SharedMemory::touch(Entry& entry, Sites& s
   // A write after reads in this epoch, by others?
   if (entry.read >= epoch_ && !conflict && !reads_are_ordered(entry, lane, culprit) &&
       !reads_are_ordered_by_fences(entry, sites, lane)) {
-    conflict = Conflict{DefectKind::shared_race, culprit, sites.read, false};
+    conflict = Conflict{DefectKind::shared_race, culprit, sites.read, stored};
   }
   if (announced) {
     entry.read = 0;  // as far as they go, judged: what is on record when the write comes was in between
@@ -245,8 +252,19 @@ std::optional<SharedMemory::Conflict> SharedMemory::touch(Entry& entry, Sites& s
     entry.writer = same_warp ? static_cast<std::uint16_t>(many_lanes | lane.warp) : many_warps_write;
     if (sites.writer != lane.thread) sites.other_writer = sites.writer;
   }
-  // What comes after this write comes after the reads before it.
-  entry.read = 0;
+  if (is_atomic(use) && !(entry.flags & flag_atomic) && entry.written >= epoch_ && !conflict) {
+    // The next update must come after this plain write as well.
+    entry.read_lanes = LaneMask{1} << sites.writer % warp_lanes;
+    entry.reader_warp = static_cast<std::uint8_t>(sites.writer / warp_lanes);
+    entry.read = entry.written;
+    entry.flags |= flag_stored;
+    sites.read = sites.written;
+    sites.reader = sites.writer;
+  } else if (!is_atomic(use) || !stored) {
+    // What comes after this write comes after the reads before it.
+    entry.read = 0;
+    entry.flags &= static_cast<std::uint8_t>(~flag_stored);
+  }
   entry.written = lane.clock;
   entry.flags = static_cast<std::uint8_t>((entry.flags & ~flag_atomic) | (is_atomic(use) ? flag_atomic : 0));
   sites.written = site;

@@ -72,8 +72,10 @@ class SharedMemory {
     const LaneMask me = LaneMask{1} << lane.lane;
     for (std::size_t word = (address - begin_) / 4, end = word + bytes / 4; word < end; ++word) {
       Entry& entry = words_[word];
-      if (entry.flags & (flag_forbidden | flag_split) || entry.written < block_ || !is_settled(entry, lane))
+      if (entry.flags & (flag_forbidden | flag_split | flag_stored) || entry.written < block_ ||
+          !is_settled(entry, lane)) {
         return false;
+      }
       if (entry.read < epoch_) {
         entry.read_lanes = me;
         entry.reader_warp = static_cast<std::uint8_t>(lane.warp);
@@ -94,7 +96,7 @@ class SharedMemory {
     const LaneMask me = LaneMask{1} << lane.lane;
     for (std::size_t word = (address - begin_) / 4, end = word + bytes / 4; word < end; ++word) {
       Entry& entry = words_[word];
-      if (entry.flags & (flag_forbidden | flag_split) || !is_settled(entry, lane)) return false;
+      if (entry.flags & (flag_forbidden | flag_split | flag_stored) || !is_settled(entry, lane)) return false;
       if (entry.read >= epoch_ && (entry.reader_warp != lane.warp || entry.read_lanes != me)) return false;
       entry.writer = static_cast<std::uint16_t>(lane.thread);
       entry.read = 0;
@@ -134,7 +136,7 @@ class SharedMemory {
     LaneMask read_lanes = 0;       // of the warp that read it
     std::uint16_t writer = 0;      // a thread; many_lanes | warp; or many_warps_write
     std::uint8_t reader_warp = 0;  // or many_warps
-    std::uint8_t flags = 0;
+    std::uint8_t flags = 0;  // flag_stored: the plain write before atomic updates in a reader's place
   };
   // Looked at for reports only.
   struct Sites {
@@ -142,7 +144,7 @@ class SharedMemory {
     std::uint16_t reader = 0;                    // the first one
     std::uint16_t writer = 0, other_writer = 0;  // the last one, and if several have updated it one more
   };
-  static constexpr std::uint8_t flag_forbidden = 1, flag_split = 2, flag_atomic = 4;
+  static constexpr std::uint8_t flag_forbidden = 1, flag_split = 2, flag_atomic = 4, flag_stored = 8;
   static constexpr std::uint8_t many_warps = 255;
   static constexpr std::uint16_t many_lanes = 0x8000, many_warps_write = 0xffff;
 

@@ -81,8 +81,10 @@ cudaError_t set_last_error(cudaError_t error) {
 cudaError_t answer(const Call& call, cudaError_t error, const std::string& why) {
   if (error == cudaSuccess || error == cudaErrorNotReady) return error;
   last_error = error;
-  if (runs_program() && !is_reported && broken == cudaSuccess && failures().size() < most_failures)
-    failures().push_back({call, error, why});
+  // What broke the context was reported, unless the program stopped its kernel: by assert() or __trap().
+  const bool is_own = broken == cudaErrorAssert || broken == cudaErrorLaunchFailure;
+  const std::size_t most = broken == cudaSuccess ? most_failures : is_own ? 1 : 0;
+  if (runs_program() && !is_reported && failures().size() < most) failures().push_back({call, error, why});
   return error;
 }
 
