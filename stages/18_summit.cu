@@ -209,9 +209,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       for (int g = 0; g < COLS; g += 4)
         *reinterpret_cast<float4*>(&y[step % 2][g]) = *reinterpret_cast<const float4*>(b_at + g * S::LANES_N);
     };
-    const auto multiply = [&](int step, int from, int to) {
-      gemm::add_products(sum, x[step % 2], y[step % 2], from, to);
-    };
+    const auto multiply = [&](int u, int from, int to) { gemm::add_products(sum, x[u % 2], y[u % 2], from, to); };
 
     // 17c's loop. A batch that has been in flight for most of a turn is stored, and the next one loaded. Where that
     // makes turns long, the last of a round is not written out on its own: the loop would outgrow the instruction
@@ -223,12 +221,12 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     multiply(0, 0, COLS / 2);
     float *a_next = a_to, *b_next = b_to;                             // where the next batch goes
     constexpr int BODY = WAY == Way::packed ? 2 : STEPS, STORES = 2;  // few, so that loads begin early
-    const auto body = [&](auto may_end, bool ends) {
+    const auto body = [&](bool ends) {
 #pragma unroll
       for (int u = 0; u < BODY; ++u) {
         a_at += S::ROW;
         b_at += S::ROW;
-        if (decltype(may_end)::value && u == BODY - 1 && ends) {
+        if (ends && u == BODY - 1) {
           gemm::ptx::cp_async_wait<0>();
           __syncthreads();
           a_at = a_slice + at;
@@ -252,11 +250,11 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       b_next = b_to + buffer * S::TILE;
       if constexpr (WAY == Way::packed) {
 #pragma unroll 1
-        for (int steps = BODY; steps < S::SLICE_K; steps += BODY) body(std::false_type{}, false);
-        body(std::true_type{}, true);
+        for (int steps = BODY; steps < S::SLICE_K; steps += BODY) body(false);
+        body(true);
       } else {
 #pragma unroll 1
-        for (int steps = BODY; steps <= S::SLICE_K; steps += BODY) body(std::true_type{}, steps == S::SLICE_K);
+        for (int steps = BODY; steps <= S::SLICE_K; steps += BODY) body(steps == S::SLICE_K);
       }
     }
 

@@ -202,6 +202,15 @@ class Deck(unittest.TestCase):
             self.assertIn(f"{data.ladder['device']}, commit {data.ladder['commit']}", slide)
         self.assertEqual(measured[4].count('class="bar-row'), 7)  # five stages, the prediction and cuBLAS
 
+    def test_a_measurement_has_its_verdict(self):
+        said = {}
+        for slide in slides_of(made("sgemm,tsm,tensorcore", "all.html")):
+            if "<span>Measurement" in slide:
+                stage = re.search(r'data-source="([^"]*)"', slide)[1]
+                said[stage] = said.get(stage, False) or "<li>" in slide
+        self.assertGreater(len(said), 50)
+        self.assertEqual([stage for stage, has in said.items() if not has], [])
+
     def test_code_is_short_enough(self):
         for slide in slides_of(made("sgemm,tsm,tensorcore", "all.html")):
             for code in re.findall(r"<pre>.*?</pre>", slide, re.S):

@@ -3,8 +3,8 @@
 
 usage: test_rungs.py [--write | --table]
 
-rungs.json, beside this file, has the reviewed bases, the rungs that are the first of a kind, and the budget of each rung
-that is above a limit. A budget only shrinks: when you lower a value, lower its budget, too.
+rungs.json, beside this file, has the reviewed bases, the rungs that are the first of a kind, and the budget of each
+rung that is above a limit. A budget only shrinks: when you lower a value, lower its budget, too.
 
 --write: writes the budgets as they are now, where none grew; --table: how many rungs keep which limit, without choosers
 and, of changes, without those that are the first of a kind

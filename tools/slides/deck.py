@@ -304,6 +304,13 @@ def by_hand(kind: str, found: list[Block]) -> list[Slide]:
     return numbered(kind, packed(pieces)) + drawn(found)
 
 
+def fitting(pieces: list[Piece], room: int) -> list[Piece]:
+    """The first ones that have room."""
+    while sum(piece.height for piece in pieces) > room:
+        pieces = pieces[:-1]
+    return pieces
+
+
 def measurement(data: Data, stage: str, deck: list[str], found: list[Block]) -> list[Slide]:
     chart = chart_of(data, stage, deck)
     said = [block for block in found if block.kind in ("paragraph", "item") and not block.mark]
@@ -326,13 +333,11 @@ def measurement(data: Data, stage: str, deck: list[str], found: list[Block]) -> 
         small = tables(table)[0] if table and len(table.rows()) <= 9 else None
         if small and small.height < ROOM - 3 * LINE:
             body, room = small.body, room - small.height
-    kept: list[Piece] = []
-    for piece in pieces[:5]:
-        if sum(each.height for each in [*kept, piece]) > room:
-            break
-        kept.append(piece)
+    kept = fitting(pieces[:5], room)
     if not body and not kept:
         return drawn(found)
+    if pieces and not kept:  # a slide for each
+        return numbered("Measurement", [Piece(body, ROOM), listed(fitting(pieces[:5], ROOM))]) + drawn(found)
     return [Slide("Measurement", body + (listed(kept).body if kept else ""))] + drawn(found)
 
 

@@ -22,7 +22,7 @@ def block_diff(data: Data, stage: str) -> list[str]:
     lines = "1 line" if of.lines == 1 else f"{of.lines:,} lines"
     since = f"Code changed since {base.split('/')[1]}: {lines}"
     if is_first_of_a_kind(stage):
-        return [f"First of a kind: read the file as a whole. {since}; `{command}` shows how much of that stage is left."]
+        return [f"First of a kind: read the file as a whole. {since}; `{command}` shows what is left of that stage."]
     text = diff.text_of(of)
     if len(text) > MOST:
         return [f"{since}, too many to read here. `{command}` shows them, `{command} --html FILE` side by side."]

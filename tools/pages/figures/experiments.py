@@ -51,10 +51,10 @@ def draw_shares(plt: Pyplot, record: Json) -> Figure:
         label_ends(fig, ax, ends[kind])
     legend = tsm.EXPERIMENTS[name].legend
     said = [f"at the lines' ends: {legend}"] if legend else []
-    of_kinds = {", ".join(series): kind for kind, series in left_out.items() if series}
-    for series, kind in of_kinds.items():
-        where = "" if len(of_kinds) < sum(map(bool, left_out.values())) else f" in {TYPES[kind]}"
-        said.append(f"not drawn, in the table: {series}{where}")
+    alike = len(set(map(tuple, left_out.values()))) == 1
+    names = [", ".join(series) + ("" if alike else f" in {TYPES[kind]}") for kind, series in left_out.items() if series]
+    if names:
+        said.append(f"not drawn, in the table: {names[0]}")
     if said:
         note(fig, "; ".join(said))
     return fig
