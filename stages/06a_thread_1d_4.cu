@@ -11,6 +11,7 @@
 // Map       block (32, 8); threadIdx.x is the column, threadIdx.y the first row; the others are THREADS_Y = 8 apart.
 // Page      docs/stages/06a_thread_1d_4.md
 // Source    "SGEMM on Pascal", kernel 5: its text, which has 4 elements per thread (its title has 8: 06b).
+#include "common/kernel/pad.cuh"
 #include "common/stage.cuh"
 
 namespace {
@@ -23,6 +24,7 @@ static_assert(TILE == 32, "a warp is one row of the tile");
 static_assert(TILE % THREADS_Y == 0, "the threads fill B's tile in whole rounds");
 
 // Writes to_rows x to_cols words of `to`: those of `from` where it has one, which is rows x cols, and zeros elsewhere.
+// (Later stages have it from pad.cuh.)
 __global__ void __launch_bounds__(TILE* THREADS_Y)
     pad(int rows, int cols, const float* __restrict__ from, std::int64_t ld, int to_rows, int to_cols,
         float* __restrict__ to, std::int64_t ld_to, int tiles_n) {
@@ -80,8 +82,7 @@ __global__ void __launch_bounds__(TILE* THREADS_Y)
 }
 
 template <Guard GUARD, int UNROLL>
-gemm::Status multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  // The grid is one-dimensional because gridDim.y stops at 65535 blocks.
+gemm::Status launch_product(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE);
   return gemm::launch(sgemm<GUARD, UNROLL>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {TILE, THREADS_Y}, .stream = stream},
@@ -96,63 +97,50 @@ gemm::Status launch_pad(int rows, int cols, const float* from, std::int64_t ld, 
                       rows, cols, from, ld, to_rows, to_cols, to, ld_to, tiles_n);
 }
 
-constexpr int round_up(int size, int multiple) {
-  return gemm::ceil_div(size, multiple) * multiple;
-}
-
-// A's copy has whole tiles of TILE_M x TILE, B's of TILE x TILE; B's begins where A's ends. ALWAYS: as the source does,
-// whether or not there are edges, and C has a copy behind B's, which is copied back.
-template <int UNROLL, bool ALWAYS = false>
-gemm::Status pad_and_multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const int m = round_up(p.m, TILE_M), n = round_up(p.n, TILE),
-            k = round_up(p.depth(), TILE);  // k = 0 if alpha = 0: nothing is copied
-  float* const a = p.workspace;
-  float* const b = a + static_cast<std::size_t>(m) * k;
-  float* const c = b + static_cast<std::size_t>(k) * n;
+// A's copy has whole tiles of TILE_M x TILE, B's of TILE x TILE; B's begins where A's ends.
+template <int UNROLL>
+gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  // k = 0 if alpha = 0: nothing is copied
+  const int m = gemm::round_up(p.m, TILE_M), n = gemm::round_up(p.n, TILE), k = gemm::round_up(p.depth(), TILE);
+  float *const a = p.workspace, *const b = a + static_cast<std::size_t>(m) * k;
   gemm::SgemmProblem padded = p;
   padded.k = k;
   gemm::Status status;
-  if (ALWAYS || m != p.m || k != p.depth()) {
+  if (m != p.m || k != p.depth()) {
     padded.a = a, padded.lda = k;
     status = launch_pad(p.m, p.depth(), p.a, p.lda, m, k, a, k, stream);
   }
-  if (status && (ALWAYS || k != p.depth() || n != p.n)) {
+  if (status && (k != p.depth() || n != p.n)) {
     padded.b = b, padded.ldb = n;
     status = launch_pad(p.depth(), p.n, p.b, p.ldb, k, n, b, n, stream);
   }
-  if (ALWAYS) padded.m = m, padded.n = n, padded.c = c, padded.ldc = n;
-  if (status && ALWAYS && p.beta != 0.0f) status = launch_pad(p.m, p.n, p.c, p.ldc, m, n, c, n, stream);
-  if (status) status = multiply<Guard::none, UNROLL>(padded, stream);
-  if (status && ALWAYS) status = launch_pad(m, n, c, n, p.m, p.n, p.c, p.ldc, stream);
-  return status;
+  return status ? launch_product<Guard::none, UNROLL>(padded, stream) : status;
+}
+
+// As the source does, whether or not there are edges: C is padded, too, and copied back.
+gemm::Status pad_always(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  return gemm::multiply_padded(p, TILE_M, TILE, TILE, launch_product<Guard::none, TILE>, stream);
 }
 
 constexpr gemm::Variant variants[] = {
-    {"always_padded", "pads A, B and C whether or not they have edges, and copies C back, as its source does",
-     pad_and_multiply<TILE, true>},
-    {"guarded", "no copies; each load has its guard: 05b", multiply<Guard::load, TILE>},
-    {"guarded_divergent", "guards where a thread's words are not all inside: the lanes of a warp part there",
-     multiply<Guard::thread, TILE>},
-    {"guarded_uniform", "guards where a block's words are not all inside: its warps stay together",
-     multiply<Guard::block, TILE>},
-    {"unroll=1", "the inner loop, padded, as a loop", pad_and_multiply<1>},
-    {"unroll=2", "two steps of k per iteration", pad_and_multiply<2>},
-    {"unroll=4", "four steps of k per iteration", pad_and_multiply<4>},
-    {"unroll=full", "all 32 steps, which is the stage's own form: shows how well a measurement repeats",
-     pad_and_multiply<TILE>},
+    {"always_padded", "pads A, B and C whether or not they have edges, and copies C back, as the source", pad_always},
+    {"guarded", "no copies; each load has its guard: 05b", launch_product<Guard::load, TILE>},
+    {"guarded_divergent", "guards if a thread's words are not all inside: lanes diverge",
+     launch_product<Guard::thread, TILE>},
+    {"guarded_uniform", "guards if a block's words are not all inside: no divergence",
+     launch_product<Guard::block, TILE>},
+    {"unroll=1", "the inner loop as a loop: no loads to merge", launch<1>},
+    {"unroll=2", "two steps of k per iteration", launch<2>},
+    {"unroll=4", "four steps of k per iteration", launch<4>},
+    {"unroll=full", "all 32 steps, as in the stage: shows how well a measurement repeats", launch<TILE>},
 };
-
-std::size_t padded_bytes(const gemm::Problem& p) {
-  const std::size_t m = round_up(p.m, TILE_M), n = round_up(p.n, TILE), k = round_up(p.depth(), TILE);
-  return sizeof(float) * (m * k + k * n + m * n);
-}
 
 constexpr gemm::StageInfo info = {
     .idea = "as 05b, inputs copied and padded with zeros where they have edges: no bounds checks in the loop",
     .base = "05b",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = (ROWS + 1.0) / ROWS}; },
-    .launch = pad_and_multiply<TILE>,
-    .workspace_bytes = padded_bytes,
+    .launch = launch<TILE>,
+    .workspace_bytes = [](const gemm::Problem& p) { return gemm::padded_bytes(p, TILE_M, TILE, TILE); },
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

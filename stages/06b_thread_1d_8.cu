@@ -14,8 +14,6 @@
 
 namespace {
 
-using gemm::launch_pad, gemm::round_up;
-
 constexpr int TILE = 32;                  // columns of C per block, and steps of k between barriers
 constexpr int THREADS_Y = 8;              // rows between the elements of one thread: blockDim.y
 constexpr int ROWS = 8;                   // elements of C per thread
@@ -71,61 +69,56 @@ __global__ void __launch_bounds__(TILE* THREADS_Y)
 }
 
 template <Guard GUARD, int UNROLL>
-gemm::Status multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  // The grid is one-dimensional because gridDim.y stops at 65535 blocks.
+gemm::Status launch_product(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE);
   return gemm::launch(sgemm<GUARD, UNROLL>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {TILE, THREADS_Y}, .stream = stream},
                       p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n);
 }
 
-// A's copy has whole tiles of TILE_M x TILE, B's of TILE x TILE; B's begins where A's ends. ALWAYS: as the source does,
-// whether or not there are edges, and C has a copy behind B's, which is copied back.
-template <int UNROLL, bool ALWAYS = false>
-gemm::Status pad_and_multiply(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const int m = round_up(p.m, TILE_M), n = round_up(p.n, TILE),
-            k = round_up(p.depth(), TILE);  // k = 0 if alpha = 0: nothing is copied
-  float* const a = p.workspace;
-  float* const b = a + static_cast<std::size_t>(m) * k;
-  float* const c = b + static_cast<std::size_t>(k) * n;
+// A's copy has whole tiles of TILE_M x TILE, B's of TILE x TILE; B's begins where A's ends.
+template <int UNROLL>
+gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  // k = 0 if alpha = 0: nothing is copied
+  const int m = gemm::round_up(p.m, TILE_M), n = gemm::round_up(p.n, TILE), k = gemm::round_up(p.depth(), TILE);
+  float *const a = p.workspace, *const b = a + static_cast<std::size_t>(m) * k;
   gemm::SgemmProblem padded = p;
   padded.k = k;
   gemm::Status status;
-  if (ALWAYS || m != p.m || k != p.depth()) {
+  if (m != p.m || k != p.depth()) {
     padded.a = a, padded.lda = k;
-    status = launch_pad(p.m, p.depth(), p.a, p.lda, m, k, a, k, stream);
+    status = gemm::launch_pad(p.m, p.depth(), p.a, p.lda, m, k, a, k, stream);
   }
-  if (status && (ALWAYS || k != p.depth() || n != p.n)) {
+  if (status && (k != p.depth() || n != p.n)) {
     padded.b = b, padded.ldb = n;
-    status = launch_pad(p.depth(), p.n, p.b, p.ldb, k, n, b, n, stream);
+    status = gemm::launch_pad(p.depth(), p.n, p.b, p.ldb, k, n, b, n, stream);
   }
-  if (ALWAYS) padded.m = m, padded.n = n, padded.c = c, padded.ldc = n;
-  if (status && ALWAYS && p.beta != 0.0f) status = launch_pad(p.m, p.n, p.c, p.ldc, m, n, c, n, stream);
-  if (status) status = multiply<Guard::none, UNROLL>(padded, stream);
-  if (status && ALWAYS) status = launch_pad(m, n, c, n, p.m, p.n, p.c, p.ldc, stream);
-  return status;
+  return status ? launch_product<Guard::none, UNROLL>(padded, stream) : status;
+}
+
+// As the source does, whether or not there are edges: C is padded, too, and copied back.
+gemm::Status pad_always(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  return gemm::multiply_padded(p, TILE_M, TILE, TILE, launch_product<Guard::none, TILE>, stream);
 }
 
 constexpr gemm::Variant variants[] = {
-    {"always_padded", "pads A, B and C whether or not they have edges, and copies C back, as its source does",
-     pad_and_multiply<TILE, true>},
-    {"guarded", "no copies; each load has its guard, as in 05b", multiply<Guard::load, TILE>},
-    {"guarded_divergent", "guards where a thread's words are not all inside: the lanes of a warp part there",
-     multiply<Guard::thread, TILE>},
-    {"guarded_uniform", "guards where a block's words are not all inside: its warps stay together",
-     multiply<Guard::block, TILE>},
-    {"unroll=1", "the inner loop, padded, as a loop", pad_and_multiply<1>},
-    {"unroll=2", "two steps of k per iteration", pad_and_multiply<2>},
-    {"unroll=4", "four steps of k per iteration", pad_and_multiply<4>},
-    {"unroll=full", "all 32 steps, which is the stage's own form: shows how well a measurement repeats",
-     pad_and_multiply<TILE>},
+    {"always_padded", "pads A, B and C whether or not they have edges, and copies C back, as the source", pad_always},
+    {"guarded", "no copies; each load has its guard, as in 05b", launch_product<Guard::load, TILE>},
+    {"guarded_divergent", "guards if a thread's words are not all inside: lanes diverge",
+     launch_product<Guard::thread, TILE>},
+    {"guarded_uniform", "guards if a block's words are not all inside: no divergence",
+     launch_product<Guard::block, TILE>},
+    {"unroll=1", "the inner loop as a loop: no loads to merge", launch<1>},
+    {"unroll=2", "two steps of k per iteration", launch<2>},
+    {"unroll=4", "four steps of k per iteration", launch<4>},
+    {"unroll=full", "all 32 steps, as in the stage: shows how well a measurement repeats", launch<TILE>},
 };
 
 constexpr gemm::StageInfo info = {
     .idea = "8 x 1 elements a thread: one word of B for 8 words of A; inputs padded where they have edges",
     .base = "06a",
     .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = (ROWS + 1.0) / ROWS}; },
-    .launch = pad_and_multiply<TILE>,
+    .launch = launch<TILE>,
     .workspace_bytes = [](const gemm::Problem& p) { return gemm::padded_bytes(p, TILE_M, TILE, TILE); },
     .variants = variants,
 };

@@ -71,12 +71,9 @@ __global__ void __launch_bounds__(SIDE* SIDE, 2)  // two blocks for an SM: 128 r
     if (PREFETCH) fetch(k0 + TILE_K);
 #pragma unroll
     for (int i = 0; i < TILE_K; ++i) {
-      const float4 a0 = *reinterpret_cast<const float4*>(&as[i][4 * ty]);
-      const float4 a1 = *reinterpret_cast<const float4*>(&as[i][4 * ty + APART]);
-      const float4 b0 = *reinterpret_cast<const float4*>(&bs[i][4 * tx]);
-      const float4 b1 = *reinterpret_cast<const float4*>(&bs[i][4 * tx + APART]);
-      const float a_part[ROWS] = {a0.x, a0.y, a0.z, a0.w, a1.x, a1.y, a1.z, a1.w};
-      const float b_part[COLS] = {b0.x, b0.y, b0.z, b0.w, b1.x, b1.y, b1.z, b1.w};
+      alignas(16) float a_part[ROWS], b_part[COLS];
+      gemm::read_fours<APART>(a_part, &as[i][4 * ty]);
+      gemm::read_fours<APART>(b_part, &bs[i][4 * tx]);
       for (int r = 0; r < ROWS; ++r) {
         for (int s = 0; s < COLS; ++s) sum[r][s] += a_part[r] * b_part[s];
       }
@@ -98,8 +95,7 @@ __global__ void __launch_bounds__(SIDE* SIDE, 2)  // two blocks for an SM: 128 r
 
 template <int TILE_K, bool PREFETCH>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const bool vector =
-      gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) && gemm::has_aligned_rows(p.c, p.ldc);
+  const bool vector = gemm::all_have_aligned_rows(p);
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
   return gemm::launch(vector ? sgemm<TILE_K, PREFETCH, true> : sgemm<TILE_K, PREFETCH, false>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {SIDE, SIDE}, .stream = stream}, p.m,

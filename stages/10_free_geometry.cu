@@ -3,7 +3,7 @@
 // Idea      Which shape is best? A block of BX x BY threads fills tiles of TILE_M x TILE_K and TILE_K x TILE_N. A
 //           thread computes every BY-th row and every BX-th column of the block's tile of C. These five numbers decide
 //           the reuse, the bank conflicts, the registers, the shared memory and how many blocks are resident on an SM.
-// Base      09b_vector_shared_loads
+// Base      08_rectangular_tiles
 // Change    Constants become template parameters, and three choices become switches. The tiles are in dynamic shared
 //           memory, because more than 48 KB must be asked for at the launch.
 // Limit     Shared memory. In one step of k a thread has 16 rows and 2 columns. With BX = 32 it needs 16 loads of A
@@ -41,8 +41,7 @@ __global__ void __launch_bounds__(BX* BY, blocks_per_sm(BX* BY, TILE_M* TILE_N))
   float* const as = smem;                                // TILE_M x TILE_K
   float* const bs = smem + TILE_M * TILE_K;              // TILE_K x TILE_N
   const int tx = threadIdx.x, ty = threadIdx.y;
-  const int tile_row = blockIdx.x / tiles_n * TILE_M;
-  const int tile_col = blockIdx.x % tiles_n * TILE_N;
+  const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
 
   float sum[ROWS][COLS] = {};
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
@@ -54,16 +53,16 @@ __global__ void __launch_bounds__(BX* BY, blocks_per_sm(BX* BY, TILE_M* TILE_N))
       float b_part[COLS];
       if constexpr (REGISTER_REUSE) {
 #pragma unroll
-        for (int x = 0; x < COLS; ++x) b_part[x] = bs[i * TILE_N + tx + BX * x];
+        for (int s = 0; s < COLS; ++s) b_part[s] = bs[i * TILE_N + tx + BX * s];
       }
 #pragma unroll
-      for (int y = 0; y < ROWS; ++y) {
-        const float a_word = as[(ty + BY * y) * TILE_K + i];
+      for (int r = 0; r < ROWS; ++r) {
+        const float a_word = as[(ty + BY * r) * TILE_K + i];
 #pragma unroll
-        for (int x = 0; x < COLS; ++x) {
+        for (int s = 0; s < COLS; ++s) {
           // Without `volatile` nvcc would keep the word in a register anyway, so the switch would do nothing.
-          if constexpr (!REGISTER_REUSE) b_part[x] = static_cast<volatile float*>(bs)[i * TILE_N + tx + BX * x];
-          sum[y][x] += a_word * b_part[x];
+          if constexpr (!REGISTER_REUSE) b_part[s] = static_cast<volatile float*>(bs)[i * TILE_N + tx + BX * s];
+          sum[r][s] += a_word * b_part[s];
         }
       }
     }
@@ -71,16 +70,16 @@ __global__ void __launch_bounds__(BX* BY, blocks_per_sm(BX* BY, TILE_M* TILE_N))
   }
 
 #pragma unroll
-  for (int x = 0; x < COLS; ++x) {
-    const int col = tile_col + tx + BX * x;
+  for (int s = 0; s < COLS; ++s) {
+    const int col = tile_col + tx + BX * s;
     if (col >= n) continue;
 #pragma unroll
-    for (int y = 0; y < ROWS; ++y) {
-      const int row = tile_row + ty + BY * y;
+    for (int r = 0; r < ROWS; ++r) {
+      const int row = tile_row + ty + BY * r;
       if (row >= m) continue;
       float* out = c + row * ldc + col;
       // beta = 0 must not read C, which may hold NaN
-      *out = beta == 0.0f ? alpha * sum[y][x] : alpha * sum[y][x] + beta * *out;
+      *out = beta == 0.0f ? alpha * sum[r][s] : alpha * sum[r][s] + beta * *out;
     }
   }
 }
@@ -159,7 +158,7 @@ constexpr gemm::Variant variants[] = {
 
 constexpr gemm::StageInfo info = {
     .idea = "block, tiles and load order as template parameters; 32 outputs a thread",
-    .base = "09b",
+    .base = "08",
     .l1_cycles = l1_cycles<32, 8, 128, 64, 64, true>,
     .launch = launch<32, 8, 128, 64, 64, true, true, true>,
     .variants = variants,

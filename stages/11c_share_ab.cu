@@ -17,43 +17,43 @@
 
 namespace {
 
-constexpr int TILE = 128, TILE_K = 8, THREADS = 256;
-constexpr int HALF = TILE / 2;  // distance from a thread's first four rows or columns to its second four
-constexpr int PAD = 8;          // a quad reads both halves of two rows of B at once: 8 banks from each to the next
-static_assert(TILE * TILE_K == 4 * THREADS, "each thread brings one float4 of A and one of B");
+constexpr int TILE_M = 128, TILE_N = 128, TILE_K = 8;  // rows and columns of C per block; steps of k between barriers
+constexpr int SIDE = 16;                               // the block has SIDE x SIDE threads
+constexpr int ROWS = TILE_M / SIDE, COLS = TILE_N / SIDE;  // outputs of a thread
+constexpr int APART = 64;  // from a thread's first group of 4 rows or columns to its second
+constexpr int PAD = 8;     // a quad reads both halves of two rows of B at once: 8 banks from each to the next
+static_assert(ROWS == 8 && COLS == 8 && APART == 4 * SIDE, "a thread has 2 x 2 groups of 4 x 4");
 static_assert(TILE_K % 2 == 0, "k goes in steps of two");
-__device__ float4 fetch(const float* from, int count, bool vector);
-__device__ void put(float* c, const float* sum, int count, float alpha, float beta, bool vector);
 
-__global__ void __launch_bounds__(THREADS, 2)
+__global__ void __launch_bounds__(SIDE* SIDE, 2)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
           std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_n, bool vector) {
-  __shared__ __align__(16) float as[TILE_K][TILE];  // transposed: as[k][row]
-  __shared__ __align__(16) float bs[TILE_K][2][HALF + PAD];
-  const int thread = threadIdx.x, tx = thread / 16, ty = thread % 16;
+  __shared__ __align__(16) float as[TILE_K][TILE_M];  // transposed: as[k][row]
+  __shared__ __align__(16) float bs[TILE_K][2][APART + PAD];
+  const int thread = threadIdx.x, tx = thread / SIDE, ty = thread % SIDE;
   const int mine = thread % 2, first = thread / 2 % 2;  // which half of B this lane reads, and from which of two rows
   const int upper = thread / 16 % 2;                    // which half of A
-  const int tile_row = blockIdx.x / tiles_n * TILE, tile_col = blockIdx.x % tiles_n * TILE;
+  const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
   // The float4 of each tile that this thread fetches.
   const int a_row = thread / 2, a_k = thread % 2 * 4;
   const int b_k = thread / 32, b_col = thread % 32 * 4;
 
-  float sum[8][8] = {};  // the second four columns and rows are those of the half that the other lane reads
+  float sum[ROWS][COLS] = {};  // the second four columns and rows are those of the half that the other lane reads
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
-    const float4 from_a =
-        fetch(a + (tile_row + a_row) * lda + k0 + a_k, tile_row + a_row < m ? k - k0 - a_k : 0, vector);
-    const float4 from_b =
-        fetch(b + (k0 + b_k) * ldb + tile_col + b_col, k0 + b_k < k ? n - tile_col - b_col : 0, vector);
-    as[a_k + 0][a_row] = from_a.x;
-    as[a_k + 1][a_row] = from_a.y;
-    as[a_k + 2][a_row] = from_a.z;
-    as[a_k + 3][a_row] = from_a.w;
-    *reinterpret_cast<float4*>(&bs[b_k][b_col / HALF][b_col % HALF]) = from_b;
+    const float4 a4 =
+        gemm::fetch4(a + (tile_row + a_row) * lda + k0 + a_k, tile_row + a_row < m ? k - k0 - a_k : 0, vector);
+    const float4 b4 =
+        gemm::fetch4(b + (k0 + b_k) * ldb + tile_col + b_col, k0 + b_k < k ? n - tile_col - b_col : 0, vector);
+    as[a_k][a_row] = a4.x;
+    as[a_k + 1][a_row] = a4.y;
+    as[a_k + 2][a_row] = a4.z;
+    as[a_k + 3][a_row] = a4.w;
+    *reinterpret_cast<float4*>(&bs[b_k][b_col / APART][b_col % APART]) = b4;
     __syncthreads();  // the tiles are complete
 #pragma unroll
     for (int i = 0; i < TILE_K; i += 2) {
       // A's words of one step, B's of two; b_part[0] is the row that this lane reads.
-      alignas(16) float a_part[8], b_part[2][8];
+      alignas(16) float a_part[ROWS], b_part[2][COLS];
       *reinterpret_cast<float4*>(b_part[0]) = *reinterpret_cast<const float4*>(&bs[i + first][mine][4 * tx]);
       for (int j = 0; j < 4; ++j) {
         b_part[0][4 + j] = __shfl_xor_sync(0xffffffff, b_part[0][j], 1);  // the same row, the other half
@@ -62,10 +62,10 @@ __global__ void __launch_bounds__(THREADS, 2)
       }
       for (int step = 0; step < 2; ++step) {
         const float* a_now = as[i + (first ^ step)];
-        *reinterpret_cast<float4*>(a_part) = *reinterpret_cast<const float4*>(&a_now[upper * HALF + 4 * ty]);
+        *reinterpret_cast<float4*>(a_part) = *reinterpret_cast<const float4*>(&a_now[upper * APART + 4 * ty]);
         for (int j = 0; j < 4; ++j) a_part[4 + j] = __shfl_xor_sync(0xffffffff, a_part[j], 16);
-        for (int r = 0; r < 8; ++r) {
-          for (int s = 0; s < 8; ++s) sum[r][s] += a_part[r] * b_part[step][s];
+        for (int r = 0; r < ROWS; ++r) {
+          for (int s = 0; s < COLS; ++s) sum[r][s] += a_part[r] * b_part[step][s];
         }
       }
     }
@@ -73,44 +73,22 @@ __global__ void __launch_bounds__(THREADS, 2)
   }
 
 #pragma unroll
-  for (int r = 0; r < 8; ++r) {
-    const int row = tile_row + (r / 4 ^ upper) * HALF + 4 * ty + r % 4;
+  for (int r = 0; r < ROWS; ++r) {
+    const int row = tile_row + 4 * ty + (r / 4 ^ upper) * APART + r % 4;
 #pragma unroll
-    for (int s = 0; s < 8; s += 4) {
-      const int col = tile_col + (s / 4 ^ mine) * HALF + 4 * tx;
-      put(c + row * ldc + col, sum[r] + s, row < m ? n - col : 0, alpha, beta, vector);
+    for (int s = 0; s < COLS; s += 4) {
+      const int col = tile_col + 4 * tx + (s / 4 ^ mine) * APART;
+      gemm::store4(c + row * ldc + col, row < m ? n - col : 0, alpha, sum[r] + s, beta, vector);
     }
   }
 }
 
-// Loads the first `count` of four neighbours; the others become zeros. One load if the alignment allows it.
-__device__ __forceinline__ float4 fetch(const float* from, int count, bool vector) {
-  if (vector && count >= 4) return *reinterpret_cast<const float4*>(from);
-  return {count > 0 ? from[0] : 0.0f, count > 1 ? from[1] : 0.0f, count > 2 ? from[2] : 0.0f,
-          count > 3 ? from[3] : 0.0f};
-}
-
-// Four neighbours of C, or the first `count` of them. beta = 0 must not read C, which may hold NaN.
-__device__ __forceinline__ void put(float* c, const float* sum, int count, float alpha, float beta, bool vector) {
-  if (vector && count >= 4) {
-    float4 out = beta == 0.0f ? float4{} : *reinterpret_cast<const float4*>(c);
-    out = {alpha * sum[0] + beta * out.x, alpha * sum[1] + beta * out.y, alpha * sum[2] + beta * out.z,
-           alpha * sum[3] + beta * out.w};
-    *reinterpret_cast<float4*>(c) = out;
-    return;
-  }
-#pragma unroll
-  for (int j = 0; j < 4; ++j) {
-    if (j < count) c[j] = beta == 0.0f ? alpha * sum[j] : alpha * sum[j] + beta * c[j];
-  }
-}
-
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const bool vector =
-      gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) && gemm::has_aligned_rows(p.c, p.ldc);
-  const int tiles_m = gemm::ceil_div(p.m, TILE), tiles_n = gemm::ceil_div(p.n, TILE);
-  return gemm::launch(sgemm, {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {THREADS}, .stream = stream},
-                      p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n, vector);
+  const bool vector = gemm::all_have_aligned_rows(p);
+  const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
+  return gemm::launch(sgemm,
+                      {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {SIDE * SIDE}, .stream = stream}, p.m,
+                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, tiles_n, vector);
 }
 
 constexpr gemm::StageInfo info = {

@@ -100,8 +100,7 @@ __global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 regi
 
 template <int TILE_K, int UNROLL>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const bool vector =
-      gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) && gemm::has_aligned_rows(p.c, p.ldc);
+  const bool vector = gemm::all_have_aligned_rows(p);
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
   return gemm::launch(vector ? sgemm<TILE_K, UNROLL, true> : sgemm<TILE_K, UNROLL, false>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {THREADS}, .stream = stream}, p.m,

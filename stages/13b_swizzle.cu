@@ -87,11 +87,7 @@ __global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 regi
         *reinterpret_cast<float4*>(&a_part[r]) =
             *reinterpret_cast<const float4*>(&as[i][(row ^ swizzle<TILE_K>(i)) + r / 4 * APART_M]);
       gemm::read_fours<APART_N>(b_part, &bs[i][col]);
-#pragma unroll
-      for (int f = 0; f < ROWS * COLS; ++f) {  // down one column, up the next: each word of b 8 times in a row
-        const int s = f / ROWS, r = s % 2 ? ROWS - 1 - f % ROWS : f % ROWS;
-        sum[r][s] += a_part[r] * b_part[s];
-      }
+      gemm::add_products(sum, a_part, b_part);
     }
   }
 
@@ -110,8 +106,7 @@ __global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 regi
 
 template <int TILE_K, int UNROLL>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const bool vector =
-      gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) && gemm::has_aligned_rows(p.c, p.ldc);
+  const bool vector = gemm::all_have_aligned_rows(p);
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
   return gemm::launch(vector ? sgemm<TILE_K, UNROLL, true> : sgemm<TILE_K, UNROLL, false>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {THREADS}, .stream = stream}, p.m,

@@ -98,11 +98,7 @@ __global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 regi
     for (int i = 0; i < TILE_K; ++i) {
       if (!FRAGMENTS) read(half, i);
       if (FRAGMENTS && i + 1 < TILE_K) read(half, i + 1);
-#pragma unroll
-      for (int f = 0; f < ROWS * COLS; ++f) {  // down one column, up the next: each word of b 8 times in a row
-        const int s = f / ROWS, r = s % 2 ? ROWS - 1 - f % ROWS : f % ROWS;
-        sum[r][s] += a_part[i % 2][r] * b_part[i % 2][s];
-      }
+      gemm::add_products(sum, a_part[i % 2], b_part[i % 2]);
     }
     if (!GLOBAL && more) fetch(k0 + TILE_K);
     if (more) fill(half ^ 1);
@@ -123,8 +119,7 @@ __global__ void __launch_bounds__(THREADS, 2)  // two blocks for an SM: 255 regi
 
 template <bool FRAGMENTS, bool GLOBAL, int UNROLL = 8>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const bool vector =
-      gemm::has_aligned_rows(p.a, p.lda) && gemm::has_aligned_rows(p.b, p.ldb) && gemm::has_aligned_rows(p.c, p.ldc);
+  const bool vector = gemm::all_have_aligned_rows(p);
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
   return gemm::launch(vector ? sgemm<FRAGMENTS, GLOBAL, UNROLL, true> : sgemm<FRAGMENTS, GLOBAL, UNROLL, false>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n, .block = {THREADS}, .stream = stream}, p.m,

@@ -106,11 +106,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll 8
     for (int i = 0; i < TILE_K; ++i) {
       if (i + 1 < TILE_K) read(current, i + 1);
-#pragma unroll
-      for (int f = 0; f < ROWS * COLS; ++f) {  // down one column, up the next: each word of b 8 times in a row
-        const int col = f / ROWS, r = col % 2 ? ROWS - 1 - f % ROWS : f % ROWS;
-        sum[r][col] += a_part[i % 2][r] * b_part[i % 2][col];
-      }
+      gemm::add_products(sum, a_part[i % 2], b_part[i % 2]);
     }
     current = current + 1 < STAGES ? current + 1 : 0;
   }

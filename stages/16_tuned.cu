@@ -136,15 +136,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
           for (int s = 0; s < 4; ++s) {
             float x[GROUP];
             gemm::take_words(x, a4[half], s);
-            // Column by column, to and fro over the rows: an FFMA shares a word with the one before it.
-#pragma unroll
-            for (int col = 0; col < COLS; ++col) {
-#pragma unroll
-              for (int i = 0; i < GROUP; ++i) {
-                const int r = col % 2 ? GROUP - 1 - i : i;
-                sum[group * GROUP + r][col] += x[r] * b1[s][col];
-              }
-            }
+            gemm::add_products(&sum[group * GROUP], x, b1[s]);
             if (last) gemm::read_fours<B_APART>(b1[s], b_next + s * TILE_N);
           }
         }

@@ -11,8 +11,6 @@
 // Map       As 15, but rows in fours: lane (lm, ln) has rows 4 lm + 32 r + 0..3, columns 4 ln + 16 g + 0..3.
 // Page      docs/stages/17c_packed_panels.md
 // Source    Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34 (2008).
-#include <type_traits>
-
 #include "common/kernel/ptx.cuh"
 #include "common/kernel/vector.cuh"
 #include "common/stage.cuh"
@@ -49,18 +47,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     float sum[ROWS][COLS] = {};
     alignas(16) float x[2][ROWS], y[2][COLS];  // of a step of k, and of the next
     const float *const a_lane = smem + warp_row + 4 * lm, *const b_lane = smem + TILE_M + warp_col + 4 * ln;
-    // Column by column, to and fro over the rows: an FFMA shares a word with the one before it, which need not be read
-    // from the register banks again.
-    const auto multiply = [&](int u, int from, int to) {
-#pragma unroll
-      for (int col = from; col < to; ++col) {
-#pragma unroll
-        for (int i = 0; i < ROWS; ++i) {
-          const int r = col % 2 ? ROWS - 1 - i : i;
-          sum[r][col] += x[u % 2][r] * y[u % 2][col];
-        }
-      }
-    };
+    const auto multiply = [&](int u, int from, int to) { gemm::add_products(sum, x[u % 2], y[u % 2], from, to); };
 
     fetch(0);
     for (int i = thread; i < ROW; i += THREADS) smem[2 * TILE + i] = 0.0f;
@@ -76,12 +63,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     gemm::read_fours<4 * LANES_M>(x[0], a_at);
     gemm::read_fours<4 * LANES_N>(y[0], b_at);
     multiply(0, 0, CUT);
-    const auto turn = [&](auto last_of_round) {
+    const auto turn = [&](bool last_of_round) {
 #pragma unroll
       for (int u = 0; u < TURN; ++u) {
         a_at += ROW;
         b_at += ROW;
-        if (decltype(last_of_round)::value && u == TURN - 1) {
+        if (last_of_round && u == TURN - 1) {
           gemm::ptx::cp_async_wait<0>();
           __syncthreads();  // everybody's part of the next tile has arrived, and nobody reads this one any more
           a_at = a_lane + at;
@@ -99,8 +86,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
       fetch(buffer);
       at = rounds > 1 ? buffer * TILE : 2 * TILE;
 #pragma unroll 1
-      for (int steps = TURN; steps < TILE_K; steps += TURN) turn(std::false_type{});
-      turn(std::true_type{});
+      for (int steps = TURN; steps < TILE_K; steps += TURN) turn(false);
+      turn(true);
     }
 
     // A complete tile goes to C. A part goes to the workspace, in an order that suits the threads; a worker has at most

@@ -210,14 +210,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         *reinterpret_cast<float4*>(&y[step % 2][g]) = *reinterpret_cast<const float4*>(b_at + g * S::LANES_N);
     };
     const auto multiply = [&](int step, int from, int to) {
-#pragma unroll
-      for (int col = from; col < to; ++col) {
-#pragma unroll
-        for (int i = 0; i < ROWS; ++i) {
-          const int r = col % 2 ? ROWS - 1 - i : i;
-          sum[r][col] += x[step % 2][r] * y[step % 2][col];
-        }
-      }
+      gemm::add_products(sum, x[step % 2], y[step % 2], from, to);
     };
 
     // 17c's loop. A batch that has been in flight for most of a turn is stored, and the next one loaded. Where that

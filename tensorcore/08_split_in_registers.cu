@@ -5,8 +5,8 @@
 //           split them in registers. And a Tensor Core cuts off what does not fit a sum. After thousands of additions
 //           that shows. So its sums stay short, and end in an FP32 addition.
 // Base      07_split_in_shared
-// Change    07's FP16 tiles are gone, and so is the detour through them. Fragments, load, product and store have the
-//           names of nvcuda::wmma in wmma_ext::tcec.
+// Change    First of a kind: on wmma_ext::tcec, whose fragments, load, product and store have the names of
+//           nvcuda::wmma. 07's FP16 tiles are gone, and so is the detour through them.
 // Limit     Shared memory: n / 4 FLOPs per byte, and to fill the tiles takes as much again: 2.7 wavefronts per product.
 //           In that time mma.sync could do 1.8. Next are issue slots: to split a number takes four instructions, and
 //           each warp splits for itself.

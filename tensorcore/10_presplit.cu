@@ -8,8 +8,8 @@
 // Base      03_pipeline
 // Change    03's loop: 32 steps of k per tile, the rounded parts and what is left beside each other. Per 16 x 8 of C
 //           six mma.sync into a sum of their own, which plain cores add to C. As rows are scaled to FP16's upper end,
-//           what is left needs no factor 2^11, and so no sum of its own. The loop is here, its parts are in
-//           presplit/{split,product,epilogue}.cuh, the launches in sgemm.cuh; 11 uses them, too.
+//           what is left needs no factor 2^11, and so no sum of its own. The loop is here. First of a kind: its
+//           parts are in presplit/{split,product,epilogue}.cuh, the launches in sgemm.cuh; 11 uses them, too.
 // Limit     mma.sync: a third of its FP16 peak. Issue slots: 412 instructions while a Tensor Core is busy for 1,152
 //           cycles (192 mma.sync). Splitting moves 8 bytes per number, 12 if a vector has more than 8,192.
 // Number    sm__pipe_tensor_op_hmma_cycles_active; time of split_operands beside the product's.

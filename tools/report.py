@@ -66,14 +66,16 @@ def key_of(problem: Json, stage: str) -> Key:
 
 
 def committed() -> dict[Key, dict[str, tuple[Json, Json]]]:
-    """By problem and stage, a result with a time and its run. Where two runs have it, the first one counts."""
+    """By problem and stage, a result with a time and its run. Where two runs have it, the first one counts. All
+    results of a problem are one card's."""
     found: dict[Key, dict[str, tuple[Json, Json]]] = {}
     for path in dict.fromkeys(path for product in products() for path in product.files if path.exists()):
         of_run = run_of(path)
         for result in of_run["results"]:
             if "time_ms" in result:
                 by_stage = found.setdefault(key_of(result["problem"], result["stage"]), {})
-                by_stage.setdefault(result["stage"], (result, of_run | {"file": path.name}))
+                if all(run["device"] == of_run["device"] for _, run in by_stage.values()):
+                    by_stage.setdefault(result["stage"], (result, of_run | {"file": path.name}))
     return found
 
 

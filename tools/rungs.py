@@ -84,6 +84,11 @@ def base_of(stage: str) -> str | None:
     return f"{stage.split('/')[0]}/{base}" if base else None
 
 
+def is_first_of_a_kind(stage: str) -> bool:
+    """Nearly all of it is new, with headers of its own: it is read as a whole, not as a change. Its head says so."""
+    return "First of a kind" in head_of(stage_file(stage).read_text()).get("Change", "")
+
+
 def number_of(stage: str) -> str:
     """NN of family/NN_name."""
     return stage.split("/")[1].split("_")[0]

@@ -58,13 +58,12 @@ __global__ void __launch_bounds__(THREADS)
 
 template <class T>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
-  const int all = p.m * p.n;
-  if (all == 0) return gemm::Status::ok();
-  const gemm::Status scaled = gemm::launch(
-      scale<T>, {.grid = static_cast<unsigned>(gemm::ceil_div(all, THREADS)), .block = THREADS, .stream = stream}, p.m,
-      p.n, p.beta, p.c, p.ldc);
-  if (!scaled || p.depth() == 0) return scaled;
-  const int elements = std::min(all, THREADS), tiles = gemm::ceil_div(all, elements);
+  if (p.m == 0 || p.n == 0) return gemm::Status::ok();
+  const int all = p.m * p.n, elements = std::min(all, THREADS), tiles = gemm::ceil_div(all, elements);
+  const auto grid = static_cast<unsigned>(gemm::ceil_div(all, THREADS));
+  const gemm::Status scaled =
+      gemm::launch(scale<T>, {.grid = grid, .block = THREADS, .stream = stream}, p.m, p.n, p.beta, p.c, p.ldc);
+  if (!scaled) return scaled;
   const std::int64_t most = (p.depth() + THREADS / elements - 1) / (THREADS / elements);
   const std::int64_t places = std::max(gemm::device_limits().multiprocessors * BLOCKS / tiles, 1);
   const auto chunks = static_cast<unsigned>(std::min(most, places));

@@ -110,6 +110,11 @@ constexpr int tile_for(int size) {
 
 template <class T, int W>
 gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  if (p.m == 0 || p.n == 0) return gemm::Status::ok();
+  const auto grid = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, THREADS));
+  const gemm::Status scaled =
+      gemm::launch(scale<T>, {.grid = grid, .block = THREADS, .stream = stream}, p.m, p.n, p.beta, p.c, p.ldc);
+  if (!scaled) return scaled;
   const int tiles = gemm::ceil_div(p.m, W) * gemm::ceil_div(p.n, W);
   const std::int64_t most = (p.depth() + THREADS - 1) / THREADS;
   const std::int64_t places = std::max(gemm::device_limits().multiprocessors * blocks<T>(W) / tiles, 1);
@@ -120,12 +125,9 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) 
 
 template <class T, int... SIZES>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
-  if (p.m == 0 || p.n == 0) return gemm::Status::ok();
-  const auto grid = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, THREADS));
-  gemm::Status status =
-      gemm::launch(scale<T>, {.grid = grid, .block = THREADS, .stream = stream}, p.m, p.n, p.beta, p.c, p.ldc);
+  gemm::Status status;
   const int size = tile_for<SIZES...>(std::max(p.m, p.n));
-  if (status) ((size == SIZES && !!(status = launch_tile<T, SIZES>(p, stream))) || ...);
+  ((size == SIZES && !!(status = launch_tile<T, SIZES>(p, stream))) || ...);
   return status;
 }
 

@@ -93,6 +93,9 @@ constexpr int tile_for(int size) {
 
 template <class T, int TM>
 gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  if (p.m == 0 || p.n == 0) return gemm::Status::ok();
+  const gemm::Status scaled = gemm::launch_scale(p.m, p.n, p.beta, p.c, p.ldc, stream);
+  if (!scaled) return scaled;
   const int tiles = gemm::ceil_div(p.m, TM) * p.n, threads = std::min(tiles, THREADS);
   const int groups = gemm::ceil_div(tiles, threads), slices = THREADS / threads;
   const std::int64_t most = (p.depth() + slices - 1) / slices;
@@ -104,10 +107,9 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) 
 
 template <class T, int... SIZES>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
-  if (p.m == 0 || p.n == 0) return gemm::Status::ok();
-  gemm::Status status = gemm::launch_scale(p.m, p.n, p.beta, p.c, p.ldc, stream);
+  gemm::Status status;
   const int size = tile_for<SIZES...>(p.m);
-  if (status) ((size == SIZES && !!(status = launch_tile<T, SIZES>(p, stream))) || ...);
+  ((size == SIZES && !!(status = launch_tile<T, SIZES>(p, stream))) || ...);
   return status;
 }
 

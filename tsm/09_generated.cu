@@ -3,7 +3,7 @@
 // Idea      What the compiler knows costs nothing at run time: M, N, the tile, the edges, the rows in registers. So
 //           each problem has its own kernel. It is written once, as a template, and compiled at the first launch.
 // Base      08_reductions
-// Change    One kernel replaces 03 to 08. A model makes the choices, or the command line sets them one by one.
+// Change    First of a kind: generated. One kernel replaces 03 to 08. A model makes the choices, or the command line.
 // Limit     The registers: they hold the sums and the rows in flight. Where C is wide, its tiles leave room for fewer
 //           bytes in flight than the latency requires. Where C is narrow, the limit is the memory's bandwidth.
 // Number    Registers of the compiled kernel against the line 2 (TM TN + 2 (TM + TN) + 8); GB/s of A and B.

@@ -4,8 +4,8 @@
 //           N / t FMAs instead of one, and a word of C serves U. Where C comes from is a choice: registers, the L1
 //           cache, or shared memory.
 // Base      09_generated
-// Change    09 for the product of 11: rows of B instead of sums, so blocks share nothing. A thread computes U rows at a
-//           time, and a word of C serves all of them.
+// Change    First of a kind: 09 for the product of 11. Its results are rows of B, not sums, so blocks share nothing. A
+//           thread computes U rows at a time, and a word of C serves all of them.
 // Limit     The L1 cache and shared memory: M wavefronts for a row of A (each lane's row may lie on the same banks),
 //           and M N / (32 U) for C. The memory allows (M + N) 8 / 17 cycles. Then the FP64 cores, M N / 64.
 // Number    Wavefronts per warp-wide FMA; GB/s of A and B against the ceiling of `scale`.

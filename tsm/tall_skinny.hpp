@@ -116,7 +116,7 @@ std::size_t cholesky_qr2_workspace(int n, Type type) noexcept;
 /// |Q^H Q - I| and |X - Q R| / |X| are of the order of 1e-15 n whatever the condition number is. |X|^2 k must not
 /// overflow or underflow. NaN or infinite numbers in X make Q and R NaN. The result has the same bits each time on the
 /// same GPU. Workspace, alignment and errors as above; `method` is aligned to 4 bytes. unsupported, too: a GPU below
-/// sm_80, n above 64, a GPU with too little shared memory for this n (complex numbers: n above 56 on sm_80, above 40 on
+/// sm_80, n above 64, a GPU with too little shared memory for this n (complex numbers: n above 48 on sm_80, above 32 on
 /// sm_86). n = 0: nothing is done.
 Status cholesky_qr2(cudaStream_t stream, int n, std::int64_t k, double* x, std::int64_t ldx, double* r,
                     std::int64_t ldr, int* method, void* workspace, std::size_t workspace_bytes) noexcept;

@@ -96,6 +96,10 @@ Observation observe(const std::function<void()>& run, Looking looking = {});
 std::optional<std::int64_t> first_not_by_kernel(const void* rows, std::int64_t count, std::size_t bytes,
                                                 std::size_t stride);
 
+/// In a run that is observed, of such rows: as if they were read by what comes next in the default stream. What nothing puts
+/// in order with that is a defect. Nothing on a GPU.
+void read_in_order(const void* rows, std::int64_t count, std::size_t bytes, std::size_t stride);
+
 /// Nothing on a GPU, which has a profiler for this.
 std::optional<Counts> counts_of(const Observation& observation);
 /// In the order of files and lines.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/check/matrix.hpp"
@@ -18,8 +19,9 @@ using Number = std::complex<double>;
 /// A product of whole numbers, and what a kernel made of it, in host memory. Elements of the result are (i, j), its terms t.
 struct SolvedProblem {
   Problem problem;
-  HostMatrix x, y, before, after;  ///< X, Y and the result before and after the launch
-  std::vector<Number> expected;    ///< row-major
+  HostMatrix x, y, before, after;                         ///< X, Y and the result before and after the launch
+  std::vector<Number> expected;                           ///< row-major
+  std::optional<std::pair<Number, Number>> earlier = {};  ///< alpha and beta of launches before, where they were others
 
   std::int64_t rows() const { return after.rows; }
   std::int64_t cols() const { return after.cols; }
@@ -42,6 +44,7 @@ struct Hypothesis {
   std::string says;  ///< a sentence
   /// What the element would be; nothing where the hypothesis says nothing of it.
   std::function<std::optional<Number>(std::int64_t i, std::int64_t j)> value;
+  bool unwritten = false;  ///< the elements are those from before
 };
 
 struct Element {

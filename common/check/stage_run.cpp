@@ -10,6 +10,9 @@ StageRun run_here(const Contender& contender, const Problem& problem, Looking lo
       [&] {
         const LaunchLogScope scope(run.launches);
         run.status = contender.launch(problem, nullptr);
+        const std::size_t element = size_of(result_of(problem.type));
+        read_in_order(problem.out, problem.all_rows(), static_cast<std::size_t>(problem.n) * element,
+                      static_cast<std::size_t>(problem.ldout) * element);
       },
       looking);
   if (run.status && run.observation.defects.empty() && contender.policy) run.policy = contender.policy(problem);

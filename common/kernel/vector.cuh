@@ -32,6 +32,13 @@ __device__ float4 fetch4(const float* from, int inside) {
           inside > 3 ? from[3] : 0.0f};
 }
 
+/// The same where the alignment is known at run time only.
+__device__ __forceinline__ float4 fetch4(const float* from, int inside, bool vector) {
+  if (vector && inside >= 4) return *reinterpret_cast<const float4*>(from);
+  return {inside > 0 ? from[0] : 0.0f, inside > 1 ? from[1] : 0.0f, inside > 2 ? from[2] : 0.0f,
+          inside > 3 ? from[3] : 0.0f};
+}
+
 /// Word i of each four.
 template <int N>
 __device__ __forceinline__ void take_words(float (&to)[N], const float4 (&fours)[N], int i) {
@@ -55,6 +62,21 @@ __device__ __forceinline__ void read_fours(float4 (&to)[N], const float* from) {
   for (int i = 0; i < N; ++i) to[i] = *reinterpret_cast<const float4*>(from + i * APART);
 }
 
+/// sum += x y, in columns `from` to before `to`: down one column, up the next, so that an FFMA shares a word with the one
+/// before it, which need not be read from the register banks again. Stage 12 teaches it.
+template <int ROWS, int COLS>
+__device__ __forceinline__ void add_products(float (*sum)[COLS], const float (&x)[ROWS], const float (&y)[COLS],
+                                             int from = 0, int to = COLS) {
+#pragma unroll
+  for (int col = from; col < to; ++col) {
+#pragma unroll
+    for (int i = 0; i < ROWS; ++i) {
+      const int r = col % 2 ? ROWS - 1 - i : i;
+      sum[r][col] += x[r] * y[col];
+    }
+  }
+}
+
 /// alpha sum + beta C for four words of C, of which `inside` exist.
 template <bool VECTOR>
 __device__ void store4(float* to, int inside, float alpha, float4 sum, float beta) {
@@ -71,6 +93,21 @@ __device__ void store4(float* to, int inside, float alpha, float4 sum, float bet
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
     if (s < inside) to[s] = beta == 0.0f ? value[s] : value[s] + beta * to[s];
+  }
+}
+
+/// The same where the alignment is known at run time only.
+__device__ __forceinline__ void store4(float* to, int inside, float alpha, const float* sum, float beta, bool vector) {
+  if (vector && inside >= 4) {
+    float4 out = beta == 0.0f ? float4{} : *reinterpret_cast<const float4*>(to);
+    out = {alpha * sum[0] + beta * out.x, alpha * sum[1] + beta * out.y, alpha * sum[2] + beta * out.z,
+           alpha * sum[3] + beta * out.w};
+    *reinterpret_cast<float4*>(to) = out;
+    return;
+  }
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    if (s < inside) to[s] = beta == 0.0f ? alpha * sum[s] : alpha * sum[s] + beta * to[s];
   }
 }
 

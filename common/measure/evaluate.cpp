@@ -42,10 +42,15 @@ std::vector<std::string> explain_failure(const ProblemSpec& spec, const Contende
   std::vector<std::string> sentences = explain(spec, contender, verdict.compared ? &verdict.error : nullptr);
   if (!verdict.observation.warnings.empty()) sentences.push_back(verdict.observation.warnings.front());
   if (!sentences.empty() || verdict.compared || spec.op != Operation::gemm) return sentences;
-  ProblemSpec whole = scaled(box(256, 256, 64), spec.alpha, spec.beta);
-  whole.type = spec.type;
-  sentences = explain(whole, contender);
-  if (!sentences.empty()) sentences.front() = "On whole tiles, 256 x 256 x 64: " + sentences.front();
+  for (const int size :
+       {256, 64}) {  // the smaller one is a cube: a matrix with rows and columns exchanged stays inside
+    ProblemSpec whole = scaled(box(size, size, 64), spec.alpha, spec.beta);
+    whole.type = spec.type;
+    sentences = explain(whole, contender);
+    if (sentences.empty()) continue;
+    sentences.front() = fmt::format("On whole tiles, {0} x {0} x 64: {1}", size, sentences.front());
+    break;
+  }
   return sentences;
 }
 

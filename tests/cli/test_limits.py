@@ -44,12 +44,17 @@ EXPECTED = {
     "kernel_exit": r"the stage ended the program: it called exit\(\), or the like,{kernel}",
     "quick": r"the stage ended the program: it called exit\(\), or the like,{host}",
     "underscore_exit": r"the stage ended the program: it called _exit\(\), or the like",
+    "executes": r"the stage ended the program: it called _exit\(\), or the like",
+    "forks_and_exits": r"the stage ended the program: it called _exit\(\), or the like",
     "killed": r"the stage's process was ended by SIGKILL",
     "host_writes": r"device memory is read or written{host}: that takes a kernel, or cudaMemcpy",
     "host_reads": r"device memory is read or written{host}: that takes a kernel, or cudaMemcpy",
     "host_product": r"no kernel wrote C\(0, 0\): what stands there is from the host, or from an earlier launch",
     "host_corrects": r"no kernel wrote C\(1, 2\): what stands there is from the host, or from an earlier launch",
     "old_product": r"no kernel wrote C\(0, 0\): what stands there is from the host, or from an earlier launch",
+    "two_streams": r"data race between streams, C\(0, 0\): {sgemm}, "
+    r"the kernel zeros, launched at {source}:\d+, writes it at {source}:\d+",
+    "not_joined": r"data race between streams, C\(0, 0\): what comes next in the stage's stream reads it, {sgemm}",
     "no_blocks": r"2000 elements of C were never written, C\(0, 0\) among them",
 }
 bin_dir = None
@@ -68,10 +73,14 @@ def expected(variant: str) -> str:
     """The reason that a variant's check must give, as a regular expression."""
     lines = (ROOT / SOURCE).read_text().splitlines()
     at = [i for i, line in enumerate(lines, 1) if line.endswith(f"// {variant}")]
-    place = rf"at {SOURCE}:{at[0]}" if at else ""
+    place = rf"at {SOURCE}:({'|'.join(map(str, at))})" if at else ""
     kernel = rf" in sgemm<\(Way\)\d+>: {THREAD} {place}"
     what = "whole numbers" if variant != "old_product" else "random data"
-    return EXPECTED[variant].format(kernel=kernel, host=f" in host code, {place}") + rf" \[{what}\]"
+    sgemm = rf"the kernel sgemm<\(Way\)\d+>, launched at {SOURCE}:\d+, writes it at {SOURCE}:\d+"
+    return (
+        EXPECTED[variant].format(source=SOURCE, sgemm=sgemm, kernel=kernel, host=f" in host code, {place}")
+        + rf" \[{what}\]"
+    )
 
 
 def unruly(variant: str, *arguments: str, program: str = "unruly_stage") -> subprocess.CompletedProcess:
@@ -115,9 +124,29 @@ class Limits(unittest.TestCase):
         self.assertEqual((done.returncode, result["status"], done.stderr), (0, "pass", ""))
         self.assertEqual(result["counts"]["fma32"], 40 * 50 * 20)
 
-    def test_managed_memory_is_the_hosts_too(self):
-        done = unruly("managed", "--json", "-")
-        self.assertEqual((done.returncode, json.loads(done.stdout)["status"]), (0, "pass"))
+    def test_unusual_and_right(self):
+        """What is left behind is ended: else this test would wait for whoever has its pipes."""
+        for variant in ("managed", "zeroed", "copied", "joined", "forks", "answers_twice"):
+            with self.subTest(variant):
+                done = unruly(variant, "--json", "-")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(json.loads(done.stdout)["status"], "pass")
+        # Nothing is to be added up, and beta is 0.
+        self.assertEqual(unruly("zeroed", "--alpha", "0", "--beta", "0").returncode, 0)
+
+    def test_a_judge_that_is_stopped(self):
+        for how in ("stop", "trace"):
+            with self.subTest(how):
+                begin = time.monotonic()
+                done = self.asked_for(how, "--timeout", "1")
+                self.assertLess(time.monotonic() - begin, 30)
+                if how == "trace" and "stopped after 1 s in host code" in done.stdout:
+                    continue  # the system forbids it
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertEqual(done.stderr, "error: the stage stopped the process that judges it\n")
+
+    def test_zero_blocks_are_named(self):
+        self.assertIn("\n  A launch has 0 x 40 blocks: no thread runs.\n", unruly("no_blocks").stdout)
 
     def test_what_a_kernel_prints_is_seen(self):
         done = unruly("prints")
@@ -170,7 +199,8 @@ class Limits(unittest.TestCase):
                 env={**os.environ, "UNRULY": how},
             )
             if wrecked:
-                os.kill(first_child(program.pid), signal.SIGKILL)
+                # Of the process that the program keeps.
+                os.kill(first_child(first_child(program.pid)), signal.SIGKILL)
             out, _ = program.communicate(timeout=120)
             properties = json.loads(file.read_text())["properties"]
         some = r"thread \(\d+, 0, 0\) of block \(\d+, \d+, 0\)"
@@ -189,16 +219,26 @@ class Limits(unittest.TestCase):
     def test_one_of_the_processes_is_lost(self):
         self.assertEqual(self.check_by(2, "", wrecked=True), self.check_by(1, ""))
 
-    def test_exit_before_main(self):
-        done = subprocess.run(
-            [bin_dir / "unruly_stage", *PROBLEM],
+    def test_the_end_before_and_behind_main(self):
+        left = r"the stage ended the program: .*, outside of a launch"
+        for how in ("exit", "quick_exit", "_exit", "exec", "abort"):
+            with self.subTest(how):
+                done = self.asked_for(how)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                why = left if how != "abort" else "the program was ended by SIGABRT, outside of a launch"
+                self.assertRegex(done.stderr, rf"\Aerror: {why}\n\Z")
+        for variant, status in (("managed", 0), ("no_blocks", 1)):
+            done = self.asked_for("late", "--variant", variant)
+            self.assertEqual((done.returncode, done.stderr), (status, ""))
+
+    def asked_for(self, how, *arguments):
+        return subprocess.run(
+            [bin_dir / "unruly_stage", *PROBLEM, *arguments],
             text=True,
             capture_output=True,
             timeout=60,
-            env={**os.environ, "UNRULY": "exit"},
+            env={**os.environ, "UNRULY": how},
         )
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertRegex(done.stderr, r"\Aerror: the stage ended the program: .*, outside of a launch\n\Z")
 
     def test_far_too_much_shared_memory(self):
         done = subprocess.run([bin_dir / "huge_shared", *PROBLEM], text=True, capture_output=True, timeout=60)

@@ -1,5 +1,6 @@
 // A stage whose variants do to their process what no stage should: tests/cli/test_limits.py runs them, and knows the lines
 // by the comments that end in the variant's name.
+#include <sys/ptrace.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -36,12 +37,21 @@ enum class Way {
   quick,            // quick_exit(0)
   underscore_exit,  // _exit(0)
   killed,           // by a signal that cannot be handled
+  executes,         // another program takes the process over
+  forks,            // rightly: a process is left behind that never ends, and has all that is open
+  forks_and_exits,  // the same, and the one that is waited for ends
+  answers_twice,    // rightly: both processes go on
   host_writes,      // host code writes C
   host_reads,       // host code reads A
   host_product,     // the product is made by the host, and copied to C
   host_corrects,    // a kernel writes C, and the host copies something over an element of it
   old_product,      // the product is kept, and copied to C when the same problem comes again
   no_blocks,        // a grid of 0 blocks
+  zeroed,           // rightly: C = 0 is the runtime's work, if it is all there is to do
+  copied,           // rightly: kernels write elsewhere, and the runtime copies it to C within the device
+  two_streams,      // kernels of two streams write C, in an order that nothing gives
+  not_joined,       // C is ready when another stream is, not the one that was given
+  joined,           // rightly: the same, and one stream waits for the other
   managed,          // rightly: host code writes and reads managed memory
   prints,           // a kernel prints, and then never ends
 };
@@ -86,8 +96,8 @@ __global__ void sgemm(gemm::SgemmProblem p, int zero) {
 volatile int zero = 0;
 float* volatile nowhere = nullptr;
 
-int call_yourself(int depth) {  // host_overflow
-  volatile char room[4096] = {};
+int call_yourself(int depth) {    // host_overflow
+  volatile char room[4096] = {};  // host_overflow
   return depth < 0 ? 0 : call_yourself(depth + 1) + room[depth % 4096];
 }
 
@@ -116,11 +126,66 @@ bool is_asked_for(const char* what) {
   const char* const asked = std::getenv("UNRULY");
   return asked && std::strcmp(asked, what) == 0;
 }
-const bool has_left = is_asked_for("exit") && (std::exit(0), true);
+// Where the stage's static objects come into being, before main(), and where they end.
+struct Static {
+  Static() {
+    if (is_asked_for("exit")) std::exit(0);
+    if (is_asked_for("quick_exit")) std::quick_exit(0);
+    if (is_asked_for("_exit")) _exit(0);
+    if (is_asked_for("exec")) execl("/bin/true", "true", nullptr);
+    if (is_asked_for("abort")) std::abort();
+  }
+  ~Static() {
+    if (is_asked_for("late")) _exit(0);
+  }
+} const static_object;
+
+__global__ void zeros(gemm::SgemmProblem p) {
+  for (int col = threadIdx.x; col < p.n; col += blockDim.x) p.c[blockIdx.x * p.ldc + col] = 0;
+}
+
+// The product by a stream of its own, behind zeros by another one.
+template <Way way>
+gemm::Status in_two_streams(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  cudaStream_t mine;
+  cudaStreamCreateWithFlags(&mine, cudaStreamNonBlocking);
+  cudaEvent_t event;
+  cudaEventCreate(&event);
+  if constexpr (way != Way::two_streams) {
+    cudaEventRecord(event, stream);
+    cudaStreamWaitEvent(mine, event, 0);
+  } else {
+    zeros<<<p.m, 32, 0, stream>>>(p);  // two_streams
+  }
+  const dim3 grid(gemm::ceil_div(p.n, 32), p.m);
+  sgemm<way><<<grid, 32, 0, mine>>>(p, 0);
+  if constexpr (way != Way::not_joined) {
+    cudaEventRecord(event, mine);
+    cudaStreamWaitEvent(stream, event, 0);
+  }
+  cudaEventDestroy(event);
+  cudaStreamDestroy(mine);
+  return gemm::status_of(cudaGetLastError());
+}
+
+gemm::Status by_way_of_a_copy(gemm::SgemmProblem p, cudaStream_t stream) {
+  const std::size_t pitch = p.ldc * sizeof(float), width = p.n * sizeof(float);
+  float *const c = p.c, *other = nullptr;
+  cudaMalloc(&other, pitch * p.m);
+  cudaMemcpy2DAsync(other, pitch, c, pitch, width, p.m, cudaMemcpyDeviceToDevice, stream);
+  p.c = other;
+  const dim3 grid(gemm::ceil_div(p.n, 32), p.m);
+  sgemm<Way::right><<<grid, 32, 0, stream>>>(p, 0);
+  cudaMemcpy2DAsync(c, pitch, other, pitch, width, p.m, cudaMemcpyDeviceToDevice, stream);
+  cudaFree(other);
+  return gemm::status_of(cudaGetLastError());
+}
 
 template <Way way>
-gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t) {
-  if (is_asked_for("sleep")) usleep(1000 * 1000 * 100);
+gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  if (is_asked_for("stop")) kill(getppid(), SIGSTOP);
+  if (is_asked_for("trace")) ptrace(PTRACE_ATTACH, getppid(), nullptr, nullptr);
+  if (is_asked_for("trace") || is_asked_for("sleep")) usleep(1000 * 1000 * 100);
   const unsigned blocks = way == Way::no_blocks ? 0 : static_cast<unsigned>(gemm::ceil_div(p.n, 32));
   static std::vector<float> kept;
   const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(p.m) * p.ldc;
@@ -156,6 +221,31 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t) {
     case Way::killed:
       kill(getpid(), SIGKILL);
       break;
+    case Way::executes:
+      execl("/bin/true", "true", nullptr);
+      break;
+    case Way::forks:
+    case Way::forks_and_exits:
+      if (fork() == 0) {
+        setsid();
+        usleep(1000 * 1000 * 100);
+        _exit(0);
+      }
+      if (way == Way::forks_and_exits) _exit(0);
+      break;
+    case Way::answers_twice:
+      fork();
+      break;
+    case Way::zeroed:
+      if (p.depth() == 0 && p.beta == 0)
+        return gemm::status_of(cudaMemset2DAsync(p.c, p.ldc * sizeof(float), 0, p.n * sizeof(float), p.m, stream));
+      break;
+    case Way::copied:
+      return by_way_of_a_copy(p, stream);
+    case Way::two_streams:
+    case Way::not_joined:
+    case Way::joined:
+      return in_two_streams<way>(p, stream);
     case Way::host_writes:
       p.c[0] = 1;  // host_writes
       break;
@@ -197,12 +287,14 @@ constexpr gemm::Variant variant(std::string_view name) {
 }
 #define UNRULY(way) variant<Way::way>(#way)
 constexpr gemm::Variant variants[] = {
-    UNRULY(loop),        UNRULY(barriers),      UNRULY(spin),        UNRULY(sleep),         UNRULY(host_loop),
-    UNRULY(overflow),    UNRULY(host_overflow), UNRULY(host_throw),  UNRULY(library_throw), UNRULY(kernel_throw),
-    UNRULY(host_abort),  UNRULY(kernel_abort),  UNRULY(host_divide), UNRULY(kernel_divide), UNRULY(null),
-    UNRULY(trap),        UNRULY(host_exit),     UNRULY(kernel_exit), UNRULY(quick),         UNRULY(underscore_exit),
-    UNRULY(killed),      UNRULY(host_writes),   UNRULY(host_reads),  UNRULY(host_product),  UNRULY(host_corrects),
-    UNRULY(old_product), UNRULY(no_blocks),     UNRULY(managed),     UNRULY(prints),
+    UNRULY(loop),        UNRULY(barriers),      UNRULY(spin),         UNRULY(sleep),           UNRULY(host_loop),
+    UNRULY(overflow),    UNRULY(host_overflow), UNRULY(host_throw),   UNRULY(library_throw),   UNRULY(kernel_throw),
+    UNRULY(host_abort),  UNRULY(kernel_abort),  UNRULY(host_divide),  UNRULY(kernel_divide),   UNRULY(null),
+    UNRULY(trap),        UNRULY(host_exit),     UNRULY(kernel_exit),  UNRULY(quick),           UNRULY(underscore_exit),
+    UNRULY(killed),      UNRULY(executes),      UNRULY(forks),        UNRULY(forks_and_exits), UNRULY(answers_twice),
+    UNRULY(host_writes), UNRULY(host_reads),    UNRULY(host_product), UNRULY(host_corrects),   UNRULY(old_product),
+    UNRULY(no_blocks),   UNRULY(zeroed),        UNRULY(copied),       UNRULY(two_streams),     UNRULY(not_joined),
+    UNRULY(joined),      UNRULY(managed),       UNRULY(prints),
 };
 
 const gemm::Registration registration{

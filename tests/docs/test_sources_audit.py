@@ -7,6 +7,7 @@ usage: test_sources_audit.py BIN         BIN: folder with gemm
 """
 
 import collections
+import json
 import pathlib
 import re
 import shlex
@@ -17,7 +18,7 @@ import unittest
 from tools.experiments.__main__ import every_experiment
 from tools.experiments.tsm import PROBES
 from tools.pages.blocks.audit import AUDIT
-from tools.repository import ROOT, read_json
+from tools.repository import ROOT, newest, read_json
 
 RUN = "--run" in sys.argv
 BIN = pathlib.Path(next(a for a in sys.argv[1:] if not a.startswith("-")))
@@ -67,6 +68,20 @@ class Audit(unittest.TestCase):
             self.assertTrue((ROOT / file).is_file(), file)
             if anchor:
                 self.assertIn(anchor, slugs(ROOT / file))
+
+        self.each(look)
+
+    def test_measurements_are_those_that_pages_show(self):
+        """Of a record measured anew on another GPU the newer one; and its commit stands on a page."""
+        pages = "".join(page.read_text() for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+        def look(item):
+            path = ROOT / item["evidence"].partition("::")[0]
+            if path.suffix != ".json":
+                return
+            self.assertEqual(newest(path), path)
+            commits = set(re.findall(r'"commit": "([0-9a-f]{12})"', json.dumps(read_json(path))))
+            self.assertTrue(not commits or any(commit in pages for commit in commits), commits)
 
         self.each(look)
 

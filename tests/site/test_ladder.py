@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser
 
-from tools.repository import GPU, newest, read_json
+from tools.repository import GPU, newest, read_json, stages
 from tools.site import ladder, speeds
 
 LADDER = speeds.ladders()
@@ -42,6 +42,11 @@ class Numbers(unittest.TestCase):
         for product in LADDER["products"]:
             self.assertTrue(3 <= len(product["usual"]) <= 8, product["key"])
             self.assertTrue(product["reference"], product["key"])
+
+    def test_no_rung_is_missing(self):
+        shown = {curve["stage"] for product in LADDER["products"] for curve in product["curves"]}
+        for family in ("sgemm", "tsm"):
+            self.assertEqual({stage for stage in stages() if stage.startswith(family + "/")} - shown, set())
 
     def test_cublas_is_known_between(self):
         """Where only the summit was timed, cuBLAS was timed alternately with it."""

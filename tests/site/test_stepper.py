@@ -80,6 +80,11 @@ class Files(unittest.TestCase):
         for text in (data.ladder["device"], data.ladder["commit"], data.executor["commit"], "4,096 × 4,096 × 4,096"):
             self.assertIn(text, said)
 
+    def test_a_newer_rung_is_compared_in_the_run_that_has_its_base(self):
+        found = stepper.facts(Data(), "sgemm/17b_stream_k", "sgemm/16b_packed_copies")
+        self.assertRegex(found["rows"][0][3], r"\d")
+        self.assertIn("H100", found["from"][0])
+
     def test_runs_of_two_cards_are_not_compared(self):
         found = stepper.facts(Data(), "tensorcore/03_pipeline", "tensorcore/10_presplit")
         self.assertEqual([row[3] for row in found["rows"][:2]], ["–", "–"])

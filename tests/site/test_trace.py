@@ -9,18 +9,19 @@ which stages it was built with
 
 import collections
 import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from unittest import mock
 
 import browser
 
 from tools.site import trace as viewer
+from tools.site import traces
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests" / "stages"))
@@ -263,13 +264,18 @@ def page_faults_of(data):
             yield f"{obj['name']}: parts of {first} bytes, not {obj['bytes']}"
 
 
+def cpu_seconds():
+    """Of this process and its children that have ended: other work on the machine does not count."""
+    return sum(os.times()[:4])
+
+
 class EveryStage(unittest.TestCase):
     def judge(self, stage):
         with self.subTest(stage):
-            begin = time.monotonic()
+            begin = cpu_seconds()
             trace = viewer.traced(gemm, stage, [], 60)
             page = viewer.html_of(trace)
-            self.assertLess(time.monotonic() - begin, MOST_SECONDS)
+            self.assertLess(cpu_seconds() - begin, MOST_SECONDS)
             self.assertLess(len(page.encode()), MOST_BYTES)
             self.assertEqual(trace["stage"], stage)
             data = viewer.data_of(trace)
@@ -421,6 +427,12 @@ class OwnStage(unittest.TestCase):
         trace = viewer.traced(self.program(), "90_mine", [], 60)
         self.assertRegex(trace["defects"][0], "out of bounds")
         self.assertGreater(len(trace["requests"]), 0)
+
+
+class Site(unittest.TestCase):
+    def test_a_rung_is_named_by_a_whole_sentence(self):
+        for number in traces.STAGES:
+            self.assertRegex(traces.first_sentence(number), rf"^{number} (?!.*\. ).*\.$")
 
 
 class Parts(unittest.TestCase):

@@ -364,9 +364,13 @@ class Case(unittest.TestCase):
             self.assertIn(line, lines)
         with self.assertRaises(NotMeasured):
             values.VALUES["tcec_bound"](None, "share")
-        results = [{"stage": "tensorcore/12_batched", "problem": {"k": 128}, "gflops": 50e3}]
+        speeds = {"12_batched": 50e3, "12_batched:papers": 40e3}
+        results = [{"stage": f"tensorcore/{s}", "problem": {"k": 128}, "gflops": speed} for s, speed in speeds.items()]
         self.put("batched", {"device": "a GPU", "commit": "c", "results": results})
-        self.assertIn("| of the bound in registers | 52 % | 25 % |", tcec.block_tcec_bounds(None))
+        lines = tcec.block_tcec_bounds(None)
+        self.assertIn("| of the bound in registers | 52 % | 20 % |", lines)
+        self.assertIn("| stage 12, which has 32 x 64 |  | 50.0 |", lines)
+        self.assertIn("| through shared memory, at most, with 32 x 64 | 69.3 | 106.7 |", lines)
         self.assertEqual(values.VALUES["tcec_bound"](None, "share"), "25 %")
 
     def test_accuracy_of_batches(self):

@@ -7,12 +7,14 @@ import pathlib
 import tempfile
 import unittest
 
+from tools.experiments.tsm_cases import PRODUCTS
 from tools.pages import tsm_values as values
 from tools.pages.blocks import tsm as blocks
 from tools.pages.data import Data, NotMeasured
 from tools.pages.figures import tsm as figures
-from tools.pages.records import probes, tsm
+from tools.pages.records import probes, tensor_tsm, tsm
 from tools.pages.values import VALUES
+from tools.repository import read_json
 
 SMS, CEILING = 100, 4000.0
 
@@ -29,6 +31,8 @@ def loaded(warps, gbs, word=8, ilp=1):
 
 
 BANDWIDTH = {
+    "device": "a GPU",
+    "commit": "c0ffee",
     "timed": True,
     "sm_count": SMS,
     "ceilings": {"read_gbs": CEILING},
@@ -90,7 +94,8 @@ class Values(unittest.TestCase):
         self.data = Data()
         self.write("bandwidth", BANDWIDTH)
         self.write("tsm_d", {"ceilings": {"read_gbs": CEILING}, "results": RESULTS})
-        self.write("E3", {"executor": False, "device": "NVIDIA H100", "ceilings": {"dfma_gflops": 1000}, "results": E3})
+        on = {"executor": False, "device": "NVIDIA H100", "commit": "beef"}
+        self.write("E3", {**on, "ceilings": {"dfma_gflops": 1000}, "results": E3})
         self.write("E8", {"executor": False, "results": E8})
 
     def write(self, name, record):
@@ -222,8 +227,18 @@ class Values(unittest.TestCase):
         self.assertIn("| measured on an H100, the best with leapfrogging | 67.4 % | 43.0 % |", table)
         self.assertIn("| measured on an H100, the best without leapfrogging | - | 31.0 % |", table)
 
+    def test_tensor_cores_beside_plain_ones(self):
+        """The best kernel was timed on 16 times as many rows as single stages."""
+        stages = {"tsm/10_pipeline": {"ms": 0.2}, "tsm/13b_tensor_cores": {"ms": 0.1}}
+        entry = {"type": "d", "m": 32, "n": 32, "k": 1 << 24, "best": {"ms": 1.6, "pct_roofline": 90}, "stages": stages}
+        self.assertEqual(tensor_tsm.shares({"sizes": [entry]}, "d"), {32: (45.0, 90.0)})
+        for op in PRODUCTS:
+            of = tensor_tsm.shares(read_json(tensor_tsm.report_path(op)), "d")
+            self.assertTrue(all(30 < share < 130 for both in of.values() for share in both), of)
+
     def test_loaded_table(self):
-        self.assertEqual(blocks.block_tsm_loaded(self.data)[2], "| 1,024 | 512 | 200 | 400 |")
+        lines = blocks.block_tsm_loaded(self.data)
+        self.assertEqual([lines[2], lines[-1]], ["| 1,024 | 512 | 200 | 400 |", "a GPU, commit c0ffee."])
 
 
 class Cuboids(unittest.TestCase):

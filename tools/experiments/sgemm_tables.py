@@ -4,79 +4,21 @@ from tools.experiments.blas import IDLE, STEADY
 from tools.experiments.sgemm import (
     BEST,
     EXPERIMENTS,
-    GUARDED,
-    KERNEL_8,
-    KERNELS,
     LABELS,
     NAIVE,
-    PADDED,
-    PASCAL_CUBLAS,
-    PASCAL_GBS,
-    PASCAL_PEAK,
     PEAKS,
-    PRODUCT,
     REQUESTS,
     T4_PEAK,
     Experiment,
     label,
 )
+from tools.experiments.sgemm_kernels import table_kernels
+from tools.experiments.sgemm_view import Size, View, below
 from tools.repository import Json
 from tools.stats import rank_correlation
-from tools.tables import Tables, number, rounded
+from tools.tables import Tables, rounded
 
-Size = int | str  # 1024, or 128x128x8
 SMALL_DIP = 0.1  # what counts as one of the report's "minuscule" dips
-
-
-class View:
-    """The results of a record by stage and size."""
-
-    def __init__(self, record: Json) -> None:
-        self.record, self.found = record, {}
-        for r in record["results"]:
-            self.found[r["stage"], self.size(r)] = r
-        self.sizes = list(dict.fromkeys(self.size(r) for r in record["results"]))
-        self.stages = list(dict.fromkeys(r["stage"] for r in record["results"]))
-
-    @staticmethod
-    def size(r: Json) -> Size:
-        m, n, k = r["shape"]
-        return m if m == n == k else f"{m}x{n}x{k}"
-
-    def gflops(self, stage: str, size: Size) -> float | None:
-        return self.found.get((stage, size), {}).get("gflops")
-
-    def cell(self, stage: str, size: Size) -> str:
-        """GFLOP/s; on the executor, the share of the FP32 peak that the counts allow; else what the check says."""
-        r = self.found.get((stage, size))
-        if not r:
-            return "-"
-        if r["status"] != "pass":
-            return f"{r['status']}: {r.get('reason', '')}"[:60]
-        if "gflops" in r:
-            return rounded(r["gflops"])
-        return f"{100 * r['share_of_fp32_peak']:.1f} %" if "share_of_fp32_peak" in r else r["status"]
-
-    def ratio(self, a: str, b: str, size: Size) -> str:
-        both = [self.found.get((s, size), {}) for s in (a, b)]
-        key = "gflops" if "gflops" in both[0] else "share_of_fp32_peak"
-        return f"{both[0][key] / both[1][key]:.2f}" if all(key in r for r in both) else "-"
-
-
-def below(record: Json, *more: str) -> list[str]:
-    if record["executor"]:
-        first = (
-            f"{record['device']}, commit {record['commit']}: checked and counted; in place of speeds, the share of "
-            "the FP32 peak that "
-            "the counts allow. Speeds need a GPU."
-        )
-    else:
-        first = (
-            f"{record['device']}, driver {record['driver']}, CUDA {record['cuda']}, commit {record['commit']}; "
-            "GFLOP/s, medians, warm cache."
-        )
-    missing = [f"Not in this build: {', '.join(record['missing'])}."] if record["missing"] else []
-    return [first, *missing, *more]
 
 
 def table_speeds(view: View, experiment: Experiment) -> Tables:
@@ -204,7 +146,8 @@ def blas_in_words(blas: Json, sizes: int) -> str:
         f"first quartile of the rounds to the third, of the median. The threads had {low:.0f} to {high:.0f} % of these "
         "cores' time. "
         f"{again or 'None'} of {sizes} sizes {'was' if again == 1 else 'were'} measured again, because the spread was "
-        f"above {100 * STEADY:.0f} % or the share below {100 * IDLE:.0f} %; of {doubt or 'none'} this is still so (?)."
+        f"above {100 * STEADY:.0f} % or the share below {100 * IDLE:.0f} %; of {doubt or 'none'} this is still so"
+        f"{' (?)' if doubt else ''}."
     )
 
 
@@ -350,118 +293,6 @@ def table_rectangular(view: View, experiment: Experiment) -> Tables:
     return [
         (["M x N x K", "geometry", "check", "error, of its bound", "speed", "there", "GFLOP/s printed there"], rows)
     ], below(view.record)
-
-
-def percent_of(part: float | None, whole: float | None, digits: int = 1) -> str:
-    return f"{100 * part / whole:.{digits}f} %" if part and whole else "-"
-
-
-def rows_of_kernels(view: View, sizes: list[Size]) -> list[list[str]]:
-    """All kernels at the largest size."""
-    peak, largest = view.record.get("ceilings", {}).get("ffma_gflops"), sizes[-1]
-    return [
-        [
-            kernel,
-            form,
-            s,
-            str(largest),
-            view.cell(s, largest) if s in view.stages else "not measured",
-            percent_of(view.gflops(s, largest), peak),
-            rounded(theirs) if theirs else "not given",
-            percent_of(theirs, PASCAL_PEAK),
-        ]
-        for s, (kernel, form, theirs) in KERNELS.items()
-    ]
-
-
-def rows_beside_cublas(view: View, sizes: list[Size]) -> list[list[str]]:
-    """Kernel 8 at all sizes, each form beside cuBLAS as it was timed alternately with it."""
-    rows = []
-    for size in sizes:
-        row = [str(size), rounded(view.found.get((GUARDED, size), {}).get("cublas_gflops"))]
-        for s in (PADDED, PRODUCT, GUARDED):
-            cublas = view.found.get((s, size), {}).get("cublas_gflops")
-            measured = s in view.stages
-            row += [view.cell(s, size) if measured else "not measured", percent_of(view.gflops(s, size), cublas)]
-        theirs, their_cublas = KERNEL_8.get(size), PASCAL_CUBLAS.get(size)
-        rows.append([*row, rounded(their_cublas), rounded(theirs), percent_of(theirs, their_cublas, 2)])
-    return rows
-
-
-def copied_gbytes(n: int) -> float:
-    """Read and written where A, B and C are copied once, which is what padding takes, and C's way back, at beta = 0."""
-    return 6 * 4e-9 * n**2
-
-
-def rows_of_copies(view: View, sizes: list[Size]) -> list[list[str]]:
-    """Of kernel 8: the product, and the copies before and behind it."""
-
-    def row(n: int, product: float, padded: float, gbytes_s: float) -> list[str]:
-        copies = padded - product
-        by_bytes = 1e3 * copied_gbytes(n) / gbytes_s
-        return [*map(three_digits, (product, padded, copies)), f"{100 * copies / padded:.1f} %", three_digits(by_bytes)]
-
-    rows = []
-    for size in sizes:
-        product, padded = (view.found.get((s, size), {}).get("ms") for s in (PRODUCT, PADDED))
-        if product and padded and isinstance(size, int):
-            rows.append([f"{size}, here", *row(size, product, padded, view.record["ceilings"]["copy_gbs"])])
-    if not rows:
-        rows = [["here", *["not measured"] * 5]]
-    product, padded = (2e-6 * 8192**3 / theirs for s in (PRODUCT, PADDED) if (theirs := KERNELS[s][2]))
-    return [*rows, ["8192, there", *row(8192, product, padded, PASCAL_GBS)]]
-
-
-def three_digits(ms: float) -> str:
-    return number(ms, whole_from=100)
-
-
-def table_kernels(view: View, experiment: Experiment) -> Tables:
-    sizes = [size for size in view.sizes if any((s, size) in view.found for s in (PADDED, PRODUCT, GUARDED))]
-    sizes = sizes or view.sizes  # of a build without stage 09a
-    tables = [
-        (
-            ["kernel", "form", "stage", "M = N = K", "GFLOP/s", "of FP32", "there, at 8192", "of FP32 there"],
-            rows_of_kernels(view, sizes),
-        ),
-        (
-            [
-                "M = N = K",
-                "cuBLAS",
-                "kernel 8 (09a:padded)",
-                "ratio",
-                "its product (09a:product)",
-                "ratio",
-                "09a, guards",
-                "ratio",
-                "cuBLAS there",
-                "kernel 8 there",
-                "ratio there",
-            ],
-            rows_beside_cublas(view, sizes),
-        ),
-    ]
-    if not view.record["executor"]:
-        tables.append(
-            (
-                [
-                    "kernel 8, M = N = K",
-                    "product, ms",
-                    "with its copies, ms",
-                    "copies, ms",
-                    "of the time",
-                    "copies by their bytes, ms",
-                ],
-                rows_of_copies(view, sizes),
-            )
-        )
-    return tables, below(
-        view.record,
-        "The copies pad A, B and C with zeros and take C's padding off again. At these sizes there is no padding to "
-        "add; the source's kernel and ours copy all the same. The time of the copies is the difference of the two "
-        "times before it. By their bytes: 24 n^2, here at the measured speed of a copy, there at the theoretical "
-        "256 GB/s. The source gives kernel 8 at 8192 with 4807 GFLOP/s, and 5280 without the time of padding.",
-    )
 
 
 def table_requests(view: View, experiment: Experiment) -> Tables:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from tools.experiments.tsm_cases import (
     DIAGONAL,
     GRID,
-    LIBRARIES,
     Sizes,
     Work,
     cases_beside_libraries,
@@ -50,7 +49,7 @@ EXPERIMENTS = {
         "TSMTTSM: cuBLAS, of the roofline",
         "a gap of 2 to 50 times to the roofline, but for M = N = 1 (figure 3)",
         cases_of_library,
-        LIBRARIES,
+        DIAGONAL,
         (),
         kind="shares",
         needs_gpu="it times cuBLAS",

@@ -8,7 +8,7 @@ from tools.measure.counters import METRICS
 from tools.pages.data import Data, NotMeasured, full_shape, shape_of
 from tools.pages.records.counts import counted_cycles
 from tools.pages.records.experiments import record_file
-from tools.pages.records.tcec import batched_speed, best_batched, bounds_of
+from tools.pages.records.tcec import OUR_N, batched_speed, best_batched, bounds_of
 from tools.pages.records.tensor import MEASURED, measured, measured_chip
 from tools.pages.records.tensor_probes import part, probe_run, task_series
 from tools.pages.records.tuning import timed_points, tuned_shape
@@ -136,6 +136,8 @@ def tcec_bound(data: Data, which: str) -> str:
     if not ours or (which in ("reached", "share") and reached is None):
         raise NotMeasured("")
     bounds = bounds_of(ours[1])
+    if which == "wider":  # the fragments of stage 12
+        return number(bounds_of(ours[1], OUR_N).wmma)
     if which == "share":
         return f"{100 * reached / bounds.registers:.0f} %"
     return number(reached if which == "reached" else getattr(bounds, which))

@@ -19,7 +19,7 @@ LADDERS = {  # folder of docs: title, the page that begins it
     "tensorcore": ("Tensor Cores", "tensorcore/README.md"),
 }
 # Each is a module of tools.site with write(path), which writes one HTML file; those that exist are part of the site.
-INTERACTIVE = {"stepper": "Stepper", "ladder": "Ladder", "trace": "Traces"}
+INTERACTIVE = {"stepper": "Stepper", "ladder": "Ladder", "traces": "Traces"}
 INTERACTIVE_PAGE = "interactive/index.md"
 Navigation = list[dict[str, Any]]
 
@@ -134,6 +134,7 @@ def interactive_page(modules: dict[str, ModuleType]) -> str:
     ]
     for name, module in modules.items():
         lines.append(f"* [{INTERACTIVE[name]}]({name}.html): {summary_of(module)}")
+    lines += ["", "Each access of any stage: `./lab trace 05 --html trace.html`."]
     return "\n".join(lines) + "\n"
 
 

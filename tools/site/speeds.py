@@ -5,7 +5,7 @@ import functools
 import pathlib
 from collections.abc import Callable, Iterable
 
-from tools.pages.data import COARSE, COUNTED, COUNTERS, LADDER, SWEEP
+from tools.pages.data import COARSE, COUNTED, COUNTERS, LADDER, NEW_RUNGS, SWEEP
 from tools.pages.figures.ladder import name_of, number_of
 from tools.pages.figures.roofline import intensities
 from tools.pages.records.tsm import MANY
@@ -102,6 +102,19 @@ def products() -> list[Product]:
             files=(LADDER, COARSE, SWEEP),
             size_of=of_cube,
             usual=("01", "02", "04", "07", "09b", "12", "15", "18"),
+            headline=4096,
+            roof=Roof(4096, (FFMA,), READ),
+            grid=128,
+            bound=FFMA,
+        ),
+        Product(
+            key="sgemm_new",
+            group="SGEMM",
+            title="newer rungs, H100",
+            axis=CUBE,
+            files=(NEW_RUNGS,),
+            size_of=of_cube,
+            usual=("05", "05b", "08", "08b", "14", "14b", "16b", "17c"),
             headline=4096,
             roof=Roof(4096, (FFMA,), READ),
             grid=128,

@@ -17,7 +17,7 @@ from typing import Any
 
 from tools import diff
 from tools.command_line import fail, parser_of, run
-from tools.pages.data import COUNTED, HEADLINE, LADDER, Data, shape_of
+from tools.pages.data import COUNTED, HEADLINE, LADDER, NEW_RUNGS, Data, shape_of
 from tools.pages.notes import counted_by, measured_on
 from tools.pages.records.counts import KINDS
 from tools.repository import (
@@ -45,6 +45,14 @@ RUNS = {
     "tsm": [(GPU / "tsm_d.json", TALL, "FP64, AᵀB"), (GPU / "tsmm_d.json", TALL, "FP64, A C")],
     "tensorcore": [(GPU / "tensor_h.json", HEADLINE, "FP16"), (GPU / "tensor_s.json", HEADLINE, "FP32")],
 }
+Run = tuple[pathlib.Path, str, str]
+
+
+def runs_of(data: Data, both: list[str]) -> list[Run]:
+    """Those to look for a rung's speed and its base's in; the ladder's newer rungs were timed beside their bases."""
+    family = both[-1].split("/")[0]
+    is_newer = family == "sgemm" and any(each not in data.ids for each in both)
+    return [(NEW_RUNGS, HEADLINE, "FP32")] if is_newer else RUNS[family]
 
 
 def ratio(old: float | None, new: float | None) -> str:
@@ -93,12 +101,12 @@ class Counts:
 class Speed:
     """How fast a stage was, and where; else why it was not timed."""
 
-    def __init__(self, stage: str) -> None:
+    def __init__(self, stage: str, runs: list[Run]) -> None:
         self.result: Json = {}
         self.where = ""
         is_probe = "ProbeRegistration" in stage_file(stage).read_text()
         self.why = "it solves no GEMM" if is_probe else "it was not timed"
-        for path, shape, kind in RUNS[stage.split("/")[0]]:
+        for path, shape, kind in runs:
             run = read_json_if_there(newest(path)) or {"results": []}
             for r in run["results"]:
                 if r["stage"] == stage and shape_of(r["problem"]) == shape:
@@ -112,7 +120,8 @@ class Speed:
 def facts(data: Data, base: str | None, stage: str) -> Json:
     """The table's rows (name, of the base, of the stage, change), and sentences that say where they are from."""
     both = [base, stage] if base else [stage]
-    counts, speeds = [Counts(data, each) for each in both], [Speed(each) for each in both]
+    counts, runs = [Counts(data, each) for each in both], runs_of(data, both)
+    speeds = [Speed(each, runs) for each in both]
     comparable = speeds[0].where == speeds[-1].where  # of one run, so of one product and one card
     rows = []
 

@@ -14,7 +14,6 @@ ID        a stage, such as 03 or tsm/06, also one of yours (stages/90_mine.cu is
 """
 
 import ast
-import html
 import json
 import operator
 import pathlib
@@ -28,8 +27,6 @@ from tools.command_line import Parser, fail, parser_of, run
 from tools.repository import ROOT, Json, stage_file
 from tools.site.page import bar, html_page
 
-# The rungs that the site shows: each is another lesson on addresses.
-STAGES = ("01", "02", "03", "04", "09a", "13b", "15")
 LONGEST_SOURCE = 2000  # lines of a file that the page takes in
 
 # ---- what a shared array looks like: the symbol table knows its bytes, only the source its rows and columns
@@ -316,32 +313,6 @@ def traced(program: pathlib.Path, stage: str, options: list[str], timeout: float
         lines = [line for line in ended.stderr.splitlines() if line.startswith("error: ")]
         print(lines[-1] if lines else f"error: the program that traces {stage} has ended", file=sys.stderr)
         sys.exit(1 if ended.returncode == 1 else 2)
-
-
-GEMM = ROOT / "build" / "cpu" / "bin" / "gemm"  # traces need the executor
-
-
-def available() -> bool:
-    """Whether write() has what it needs: a CPU build."""
-    return GEMM.exists()
-
-
-def write(path: pathlib.Path) -> None:
-    """For the site: a page that leads to trace_03.html and so on, which it puts beside itself."""
-    items = []
-    for stage in STAGES:
-        page = path.with_name(f"trace_{stage}.html")
-        page.write_text(html_of(traced(GEMM, stage, [], 120)))
-        title = stage_file(f"sgemm/{stage_of(stage)}").read_text().split("\n", 1)[0].removeprefix("// ")
-        items.append(f'<li><a href="{page.name}">{html.escape(title)}</a></li>')
-    own = "<p>Of any other stage, and of one of yours: <code>./lab trace 05 --cpu --html trace.html</code></p>"
-    body = f"{bar('Traces', ('All documents', '../index.html'))}<main><ul>{''.join(items)}</ul>{own}</main>"
-    path.write_text(html_page("Traces", body))
-
-
-def stage_of(number: str) -> str:
-    """NN_name of a stage of the first ladder."""
-    return next(path.stem for path in sorted((ROOT / "stages").glob(f"{number}_*.cu")))
 
 
 def write_whole(name: str, text: str) -> None:

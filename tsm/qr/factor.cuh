@@ -23,6 +23,10 @@ __host__ __device__ constexpr int fragments_of(int n) {
   for (int i = 0; 2 * i < eighths(n); ++i) count += eighths(n) - 2 * i;
   return count;
 }
+/// Of that in rows 16 i and columns 8 j, of so many columns.
+__host__ __device__ constexpr int fragment_number(int i, int j, int columns) {
+  return i * columns - i * (i - 1) + j - 2 * i;
+}
 struct FragmentPlace {
   int i, j;  ///< in 16 rows and 8 columns
 
@@ -32,18 +36,25 @@ struct FragmentPlace {
   }
 };
 
-/// A triangular factor as the pass wants it (divide_rows(), pass.cuh): -R above the diagonal of 8 x 8 blocks, as
-/// operands of Tensor Cores, one column of blocks after another; then -R above the diagonal within these blocks; then 1
-/// / r_ii.
-__host__ __device__ constexpr int inner_begin(int n) {
-  return eighths(n) * (eighths(n) - 1) / 2 * 64;
+/// A triangular factor as the pass wants it (divide_rows(), pass.cuh): blocks of 8 x 8 elements as right operands of
+/// Tensor Cores. First those of -R above the diagonal of blocks, one column of blocks after another; then of each block
+/// R_ii on that diagonal its inverse and -R_ii. Words 32 s + 4 g + t of a block are its elements (2 t + s, g).
+constexpr int block_elements = 64;
+__host__ __device__ constexpr int block_above(int i, int j) {
+  return (j * (j - 1) / 2 + i) * block_elements;
 }
-__host__ __device__ constexpr int reciprocals_begin(int n) {
-  return inner_begin(n) + eighths(n) * 64;
+__host__ __device__ constexpr int diagonal_begin(int n) {
+  return block_above(0, eighths(n));
 }
 __host__ __device__ constexpr int factor_elements(int n) {
-  return reciprocals_begin(n) + eighths(n) * 8;
+  return diagonal_begin(n) + eighths(n) * 2 * block_elements;
 }
+struct BlockPlace {
+  int row, col;
+
+  __device__ explicit BlockPlace(int word) : row(word % 4 * 2 + word / 32 % 2), col(word % 32 / 4) {}
+  __device__ static constexpr int word(int row, int col) { return row % 2 * 32 + col * 4 + row / 2; }
+};
 
 constexpr int factor_threads = 256, sum_elements = 8;
 
@@ -64,6 +75,28 @@ __global__ void sum_up(int parts, int elements, const T* partial, T* sums, int l
     if (static_cast<int>(threadIdx.x) < half) part[threadIdx.x] = add(part[threadIdx.x], part[threadIdx.x + half]);
   }
   if (static_cast<int>(threadIdx.x) < sum_elements) sums[element] = part[threadIdx.x];
+}
+
+/// Element (row, col) of the inverse of the block of R that begins in row and column `first`: by back substitution.
+template <class T>
+__device__ T inverse_element(const T* r, int n, int first, int row, int col) {
+  T x[8] = {};
+#pragma unroll
+  for (int i = 7; i >= 0; --i) {
+    if (i > col || i < row) continue;
+    T sum = from_real(i == col, T{});
+#pragma unroll
+    for (int l = i + 1; l < 8; ++l) {
+      if (l <= col) sum = multiply_add(times(-1, r[(first + i) * n + first + l]), x[l], sum);
+    }
+    x[i] = times(1 / real_part(r[(first + i) * n + first + i]), sum);
+  }
+  T its{};
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    if (i == row) its = x[i];
+  }
+  return its;
 }
 
 /// One block. The Cholesky factor F of the Gram matrix in `sums`, the step-th one of this method; R = F R, of the first
@@ -136,19 +169,20 @@ __global__ void __launch_bounds__(factor_threads)
   __syncthreads();
 
   T* const to = factors + step * factor_elements(n);
-  const auto minus = [&](int row, int col) { return col < n && row < n ? times(-1, gram[row * n + col]) : T{}; };
-  for (int i = thread; i < inner_begin(n); i += factor_threads) {
-    int of_col = 0, of_row = i / 64;
+  const auto minus = [&](int row, int col) { return row <= col && col < n ? times(-1, gram[row * n + col]) : T{}; };
+  for (int i = thread; i < diagonal_begin(n); i += factor_threads) {
+    int of_col = 0, of_row = i / block_elements;
     for (; of_row >= of_col; ++of_col) of_row -= of_col;
-    const int s = i / 32 % 2, at = i % 32;
-    to[i] = minus(8 * of_row + 4 * s + at % 4, 8 * of_col + at / 4);
+    const BlockPlace place(i % block_elements);
+    to[i] = minus(8 * of_row + place.row, 8 * of_col + place.col);
   }
-  for (int i = thread; i < eighths(n) * 64; i += factor_threads) {
-    const int first = i / 64 * 8, row = i / 8 % 8, col = i % 8;
-    to[inner_begin(n) + i] = row < col ? minus(first + row, first + col) : T{};
+  for (int i = thread; i < eighths(n) * block_elements; i += factor_threads) {
+    const int block = i / block_elements, first = 8 * block;
+    const BlockPlace place(i % block_elements);
+    T* const its = to + diagonal_begin(n) + block * 2 * block_elements + i % block_elements;
+    its[0] = first + place.col < n ? inverse_element(gram, n, first, place.row, place.col) : T{};
+    its[block_elements] = minus(first + place.row, first + place.col);
   }
-  for (int i = thread; i < eighths(n) * 8; i += factor_threads)
-    to[reciprocals_begin(n) + i] = from_real(i < n ? 1 / pivots[i] : 1, T{});
   for (int i = thread; i < n * n; i += factor_threads) {
     const int row = i / n, col = i % n;
     T sum = step == 0 ? gram[i] : T{};

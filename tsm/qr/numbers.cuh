@@ -30,13 +30,6 @@ __device__ inline double square(double x) {
 __device__ inline double square(double2 x) {
   return x.x * x.x + x.y * x.y;
 }
-/// Of another lane.
-__device__ inline double of_lane(double x, int lane) {
-  return __shfl_sync(0xffffffff, x, lane);
-}
-__device__ inline double2 of_lane(double2 x, int lane) {
-  return make_double2(of_lane(x.x, lane), of_lane(x.y, lane));
-}
 /// The sum over all lanes, in each of them.
 __device__ inline double sum_of_warp(double x) {
   for (int lanes = 16; lanes > 0; lanes /= 2) x += __shfl_xor_sync(0xffffffff, x, lanes);

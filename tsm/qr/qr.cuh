@@ -7,6 +7,7 @@
 #include "common/kernel/launch.cuh"
 #include "tsm/ahead/ahead.hpp"
 #include "tsm/qr/householder.cuh"
+#include "tsm/qr/narrow.cuh"
 #include "tsm/qr/pass.cuh"
 
 namespace gemm::qr {
@@ -14,11 +15,37 @@ namespace gemm::qr {
 template <class T>
 struct PassKernel {
   using Pass = void(PassShape, std::int64_t, T*, std::int64_t, const T*, T*, int, const int*);
-  int fn;
+  int fn, team, blocks;
   Pass *sums, *stores;
 };
+template <class T, int FN>
+constexpr PassKernel<T> pass_kernel() {
+  return {FN, warps_of_team<T, FN>, pass_blocks<T, FN>, pass<T, FN, false>, pass<T, FN, true>};
+}
+
+/// Of 1 to 4 columns.
+template <class T>
+struct NarrowKernel {
+  using Pass = void(std::int64_t, int, T*, std::int64_t, const T*, T*, int, const int*);
+  Pass *sums, *stores;
+};
+template <class T>
+constexpr NarrowKernel<T> narrow_kernels[most_narrow_columns] = {
+    {narrow_pass<T, 1, false>, narrow_pass<T, 1, true>},
+    {narrow_pass<T, 2, false>, narrow_pass<T, 2, true>},
+    {narrow_pass<T, 3, false>, narrow_pass<T, 3, true>},
+    {narrow_pass<T, 4, false>, narrow_pass<T, 4, true>},
+};
+
+/// What is tried, one after another, until it fits: warps of a block, blocks of a multiprocessor, stages.
+struct Candidate {
+  int warps, blocks, stages;
+};
+constexpr Candidate candidates[] = {{8, 3, 2}, {8, 2, 2}, {4, 2, 2}, {8, 1, 2},
+                                    {8, 1, 1}, {4, 1, 2}, {4, 1, 1}, {2, 1, 1}};
 
 constexpr int most_sms_blocks = 4;  ///< blocks of a multiprocessor that leave partial sums
+constexpr int most_narrow_blocks = 8;
 
 template <class T>
 class Factorisation {
@@ -37,7 +64,8 @@ class Factorisation {
   }
 
   Status run() {
-    const std::size_t most = std::max({factor_bytes(), householder_bytes(), shared_bytes(shape(most_factors))});
+    const std::size_t most = std::max({factor_bytes(), householder_bytes(), shared_bytes(shape(true, most_factors)),
+                                       shared_bytes(shape(false, most_factors - 1))});
     if (most > static_cast<std::size_t>(device_limits().shared_bytes_per_block))
       return Status::unsupported("the QR factorisation needs " + std::to_string(most) +
                                  " bytes of shared memory a block, and this GPU has " +
@@ -63,7 +91,7 @@ class Factorisation {
   }
 
  private:
-  PassShape shape(int factors) const {
+  PassShape shape(bool stores, int factors) const {
     constexpr int element = sizeof(T);
     PassShape s;
     s.n = p_.n;
@@ -73,17 +101,20 @@ class Factorisation {
     s.by_16_bytes = element == 16 || (p_.ldx % 2 == 0 && reinterpret_cast<std::uintptr_t>(p_.x) % 16 == 0);
     s.pieces = element == 8 && s.by_16_bytes ? (p_.n + 1) / 2 : p_.n;
     s.by_pieces = Divisor(s.pieces);
-    s.groups = std::clamp(18 * 1024 / (pass_warps * 16 * s.stride * element), 1, 8);
-    while (s.groups > 1 && p_.k < static_cast<std::int64_t>(s.rows()) * sms_) s.groups /= 2;
+    s.rows = std::clamp(36 * 1024 / (pass_warps * 16 * s.stride * element), 1, 8) * 16;
+    while (s.rows > 16 && p_.k < std::int64_t{s.rows} * pass_warps * sms_) s.rows -= 16;
     const auto most = static_cast<std::size_t>(device_limits().shared_bytes_per_block) + 1024;  // 1 KB is a block's own
-    for (const auto& [blocks, stages] : {std::pair{4, 3}, {3, 3}, {2, 3}, {2, 2}, {1, 3}, {1, 2}, {1, 1}}) {
+    for (const auto& [warps, blocks, stages] : candidates) {
+      if (warps < (stores ? 1 : kernel_.team) || warps * blocks > pass_warps * kernel_.blocks) continue;
+      s.warps = warps;
       s.stages = stages;
       if (shared_bytes(s) <= most / static_cast<std::size_t>(blocks) - 1024) break;
     }
     return s;
   }
   static std::size_t shared_bytes(const PassShape& s) {
-    return static_cast<std::size_t>(s.factors * factor_elements(s.n) + s.stages * s.rows() * s.stride) * sizeof(T);
+    return static_cast<std::size_t>(s.factors * factor_elements(s.n) + s.stages * s.warps * s.rows * s.stride) *
+           sizeof(T);
   }
   std::size_t factor_bytes() const { return static_cast<std::size_t>(2 * p_.n * p_.n) * sizeof(T); }
   std::size_t householder_bytes() const { return static_cast<std::size_t>(p_.n * (p_.n + 2 * chunk)) * sizeof(T); }
@@ -99,21 +130,32 @@ class Factorisation {
                             .stream = stream_},
                            arguments...);
   }
-  std::int64_t pass(typename PassKernel<T>::Pass* kernel, int factors, int level) {
-    const PassShape s = shape(factors);
-    const int fit =
-        ahead::blocks_that_fit(reinterpret_cast<const void*>(kernel), pass_threads, static_cast<int>(shared_bytes(s)));
-    const std::int64_t blocks =
-        std::min<std::int64_t>((p_.k + s.rows() - 1) / s.rows(), std::int64_t{sms_} * std::min(fit, most_sms_blocks));
-    enqueue(kernel, blocks, pass_threads, shared_bytes(s), s, p_.k, p_.x, p_.ldx, factors_, partial_, level, p_.method);
-    return blocks;
+  /// Returns how many parts of the Gram matrix there are.
+  std::int64_t pass(bool stores, int factors, int level) {
+    if (p_.n <= most_narrow_columns) {
+      const NarrowKernel<T>& narrow = narrow_kernels<T>[p_.n - 1];
+      auto* const kernel = stores ? narrow.stores : narrow.sums;
+      const std::int64_t blocks = blocks_for(kernel, narrow_threads, 0, narrow_threads, most_narrow_blocks);
+      enqueue(kernel, blocks, narrow_threads, 0, p_.k, factors, p_.x, p_.ldx, factors_, partial_, level, p_.method);
+      return blocks;
+    }
+    const PassShape s = shape(stores, factors);
+    auto* const kernel = stores ? kernel_.stores : kernel_.sums;
+    const std::int64_t blocks = blocks_for(kernel, 32 * s.warps, shared_bytes(s), s.warps * s.rows, most_sms_blocks);
+    enqueue(kernel, blocks, 32 * s.warps, shared_bytes(s), s, p_.k, p_.x, p_.ldx, factors_, partial_, level, p_.method);
+    return blocks * (s.warps / kernel_.team);
+  }
+  template <class Kernel>
+  std::int64_t blocks_for(Kernel* kernel, int threads, std::size_t shared, int rows, int most) const {
+    const int fit = ahead::blocks_that_fit(reinterpret_cast<const void*>(kernel), threads, static_cast<int>(shared));
+    return std::min<std::int64_t>((p_.k + rows - 1) / rows, std::int64_t{sms_} * std::min(fit, most));
   }
   void sum(int factors, int level, T* sums) {
-    const auto parts = static_cast<int>(pass(kernel_.sums, factors, level)) * slices_of(p_.n);
+    const auto parts = static_cast<int>(pass(false, factors, level));
     enqueue(sum_up<T>, fragments_ / sum_elements, factor_threads, 0, parts, fragments_, partial_, sums, level,
             p_.method);
   }
-  void store(int factors, int level) { pass(kernel_.stores, factors, level); }
+  void store(int factors, int level) { pass(true, factors, level); }
   void cholesky(Method level, int step, int steps, const T* sums) {
     enqueue(factor<T>, 1, factor_threads, factor_bytes(), p_.n, static_cast<double>(p_.k), level, step, steps, sums,
             factors_, p_.r, p_.ldr, p_.method);

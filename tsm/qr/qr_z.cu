@@ -7,10 +7,9 @@ using T = double2;
 
 static const PassKernel<T> kernels[] = {
 #ifndef GEMM_FEW_KERNELS
-    {1, pass<T, 1, false>, pass<T, 1, true>}, {2, pass<T, 2, false>, pass<T, 2, true>},
-    {4, pass<T, 4, false>, pass<T, 4, true>}, {6, pass<T, 6, false>, pass<T, 6, true>},
+    pass_kernel<T, 1>(), pass_kernel<T, 2>(), pass_kernel<T, 4>(), pass_kernel<T, 6>(),
 #endif
-    {8, pass<T, 8, false>, pass<T, 8, true>},
+    pass_kernel<T, 8>(),
 };
 
 Status factorise(const QrProblem<T>& problem, cudaStream_t stream) {

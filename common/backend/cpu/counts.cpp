@@ -13,6 +13,7 @@
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/inspection.hpp"
 #include "common/simt/observe/touched_sectors.hpp"
+#include "common/simt/runtime/stream_order.hpp"
 
 namespace gemm {
 namespace {
@@ -47,6 +48,7 @@ Observation observe(const std::function<void()>& run, Looking looking) {
   simt::TouchedSectors touched;
   {
     simt::Inspection inspection(*result);
+    simt::StreamOrder::start();
     if (looking.sectors_of_blocks)
       inspection.on_request = [&](const simt::WarpRequest& request) { touched.add(request); };
     if (looking.in_order) inspection.on_global_write = [](const auto&...) {};
@@ -83,6 +85,12 @@ std::optional<std::int64_t> first_not_by_kernel(const void* rows, std::int64_t c
       return static_cast<std::int64_t>(offset + *missing);
   }
   return std::nullopt;
+}
+
+void read_in_order(const void* rows, std::int64_t count, std::size_t bytes, std::size_t stride) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(rows);
+  for (std::int64_t row = 0; row < count; ++row)
+    simt::StreamOrder::read_next(begin + static_cast<std::size_t>(row) * stride, bytes);
 }
 
 std::optional<Counts> counts_of(const Observation& observation) {

@@ -12,6 +12,7 @@
 #include <exception>
 #include <memory>
 
+#include "common/backend/process_state.hpp"
 #include "common/backend/shared_numbers.hpp"
 #include "common/simt/observe/global_memory.hpp"
 
@@ -49,7 +50,10 @@ class Helper {
   // When it has ended.
   void collect(std::vector<std::string>& answers) {
     if (process_ <= 0) return;
-    waitpid(process_, nullptr, 0);
+    while (waitpid(process_, nullptr, WNOHANG) == 0) {
+      usleep(1000);
+      if (is_halted(process_)) kill(process_, SIGKILL);  // a stage has stopped it
+    }
     process_ = 0;
     std::FILE* const file = fdopen(file_, "rb");
     if (!file) return;

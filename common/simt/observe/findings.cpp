@@ -59,6 +59,7 @@ const char* title(DefectKind kind) {
 namespace {
 
 std::string text_of(const Party& party) {
+  if (!party.who.empty() && party.pc == 0) return fmt::format("{} {}", party.who, party.action);
   if (!party.who.empty()) return fmt::format("{} {} at {}", party.who, party.action, place_text(party.pc));
   return fmt::format("thread ({}, {}, {}) of block ({}, {}, {}) {} at {}", party.thread.x, party.thread.y,
                      party.thread.z, party.block.x, party.block.y, party.block.z, party.action,

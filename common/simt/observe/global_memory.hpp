@@ -67,7 +67,8 @@ class GlobalMemory {
     only_written = 0x60,
   };
   static constexpr std::uint8_t all_written = 0x0f;
-  /// A kernel of the inspection under way has written the word, and nobody else has since.
+  /// A kernel of the inspection under way has written the word, and nobody else has since. Zeros that the runtime writes,
+  /// and copies of such words within the device, count as a kernel's.
   static constexpr std::uint8_t by_kernel = 0x80;
   static constexpr std::uint8_t status_of(std::uint8_t state) { return state & 0x70; }
 
@@ -87,6 +88,9 @@ class GlobalMemory {
 
   /// From here on these bytes count as written, and not by an inspected kernel.
   void mark_written(std::uintptr_t address, std::size_t bytes);
+  /// The same, of zeros, and of bytes that have been copied from there.
+  void mark_zeroed(std::uintptr_t address, std::size_t bytes);
+  void mark_copied(std::uintptr_t to, std::uintptr_t from, std::size_t bytes);
   /// And these no longer, although there are numbers.
   void mark_unwritten(std::uintptr_t address, std::size_t bytes);
 

@@ -113,10 +113,14 @@ class Pool {
 std::string beyond_limits(const Launch& what) {
   const dim3 b = what.block, g = what.grid;
   const auto volume = [](dim3 d) { return std::uint64_t{d.x} * d.y * d.z; };
-  if (volume(b) == 0 || b.x > 1024 || b.y > 1024 || b.z > 64 || volume(b) > max_threads_per_block) {
+  if (volume(b) == 0) return fmt::format("a block of {} x {} x {} threads: with 0 no thread runs", b.x, b.y, b.z);
+  if (b.x > 1024 || b.y > 1024 || b.z > 64 || volume(b) > max_threads_per_block) {
     return fmt::format("a block of {} x {} x {} threads: at most 1024 x 1024 x 64, and 1024 in all", b.x, b.y, b.z);
   }
-  if (volume(g) == 0 || g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535 || volume(g) > 0xfffffffeu) {
+  if (volume(g) == 0)
+    return fmt::format("a grid of {} x {} x {} blocks: with 0 no thread runs; is a division rounded down?", g.x, g.y,
+                       g.z);
+  if (g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535 || volume(g) > 0xfffffffeu) {
     return fmt::format("a grid of {} x {} x {} blocks: at most 2147483647 x 65535 x 65535", g.x, g.y, g.z);
   }
   return {};

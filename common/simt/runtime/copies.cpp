@@ -52,13 +52,13 @@ void for_each_row(const Extent& e, Do act) {
   }
 }
 
+std::uintptr_t address_of(const void* row) {
+  return reinterpret_cast<std::uintptr_t>(row);
+}
+
 void note_use(const void* row, std::size_t bytes, Use use) {
   if (StreamOrder* const order = StreamOrder::active())
-    order->by_work(reinterpret_cast<std::uintptr_t>(row), bytes, use);
-}
-void note_write(const void* row, std::size_t bytes) {
-  GlobalMemory::instance().mark_written(reinterpret_cast<std::uintptr_t>(row), bytes);
-  note_use(row, bytes, Use::write);
+    order->by_work(address_of(row), bytes, use);
 }
 
 void move_box(const Side& to, const Side& from, const Extent& e) {
@@ -66,14 +66,19 @@ void move_box(const Side& to, const Side& from, const Extent& e) {
   for_each_row(e, [&](std::size_t y, std::size_t z) {
     note_use(from.row(y, z), e.width, Use::read);
     std::memmove(to.row(y, z), from.row(y, z), e.width);
-    note_write(to.row(y, z), e.width);
+    GlobalMemory::instance().mark_copied(address_of(to.row(y, z)), address_of(from.row(y, z)), e.width);
+    note_use(to.row(y, z), e.width, Use::write);
   });
 }
 void fill_box(const Side& to, int value, const Extent& e) {
   const GlobalMemory::Opening opening;
   for_each_row(e, [&](std::size_t y, std::size_t z) {
     std::memset(to.row(y, z), value, e.width);
-    note_write(to.row(y, z), e.width);
+    if (value == 0)
+      GlobalMemory::instance().mark_zeroed(address_of(to.row(y, z)), e.width);
+    else
+      GlobalMemory::instance().mark_written(address_of(to.row(y, z)), e.width);
+    note_use(to.row(y, z), e.width, Use::write);
   });
 }
 

@@ -55,7 +55,7 @@ void* add_piece(std::size_t bytes, Home home, const Call& call) {
     // What the host writes there not all of its code tells, so all of it counts as written.
     memory.mark_written(begin, bytes);
     memory.share_with_host(begin);
-    StreamOrder::enable();
+    if (runs_program()) StreamOrder::enable();
   }
   if (runs_program()) {
     pieces()[begin] = {begin, bytes, home, call, {}};

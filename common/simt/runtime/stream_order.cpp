@@ -14,7 +14,6 @@
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/onlookers.hpp"
 #include "common/simt/runtime/call.hpp"
-#include "common/simt/runtime/mode.hpp"
 
 namespace simt {
 namespace {
@@ -62,7 +61,7 @@ std::atomic<std::uint64_t>* reserve(std::size_t words) {
 }  // namespace
 
 void StreamOrder::enable() {
-  if (active_ || !runs_program()) return;
+  if (active_) return;
   static StreamOrder& one = *new StreamOrder;
   const std::size_t words = GlobalMemory::instance().words();
   if (!one.writes_) one.writes_ = reserve(words);
@@ -75,6 +74,18 @@ void StreamOrder::enable() {
   kernel_uses = [](std::uintptr_t address, std::size_t bytes, Use use, const void* pc) {
     active_->by_work(address, bytes, use, pc);
   };
+}
+
+void StreamOrder::start() {
+  actors().clear();
+}
+
+void StreamOrder::read_next(std::uintptr_t address, std::size_t bytes) {
+  if (!active_) return;
+  issue(*find_stream(nullptr), "what comes next in the stage's stream", nullptr, [=] {
+    active_->by_work(address, bytes, Use::read);
+    return cudaSuccess;
+  });
 }
 
 bool StreamOrder::conflicts(std::uint64_t entry, std::uint64_t mine) const {
@@ -101,6 +112,7 @@ void StreamOrder::report(std::uint64_t entry, bool other_wrote, std::uint64_t mi
     const Actor& whose = *actor(id_of(of));
     const std::uintptr_t place = place_of(site_of(of)), issued = reinterpret_cast<std::uintptr_t>(whose.pc);
     std::string who = whose.who;
+    if (whose.stream != host_number && !issued) return Party{true, {}, {}, 0, action, who};  // read_next()
     if (whose.stream != host_number && place != issued)
       who += fmt::format(", launched at {},", source_line(issued).text());
     return Party{true, {}, {}, place, action, who};

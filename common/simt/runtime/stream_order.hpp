@@ -1,6 +1,7 @@
 // Who used which word of device, pinned and managed memory last, among the streams and the host: two uses that nothing
-// orders, one of them a write, are reported, whichever ran first here. Only in programs that have anything but the
-// default stream and device memory: else all is in order. Internal to common/simt/.
+// orders, one of them a write, are reported, whichever ran first here. Only where there is anything but the default stream
+// and device memory: else all is in order. Of a stage that the harness launches only what it does by <<<...>>> and by
+// calls, once it has created a stream.
 #pragma once
 
 #include <atomic>
@@ -18,6 +19,10 @@ class StreamOrder {
   /// Null while it is not needed.
   static StreamOrder* active() { return active_; }
   static void enable();
+  /// Forgets who used what: all of that comes before what follows.
+  static void start();
+  /// As if these bytes were read by what comes next in the default stream.
+  static void read_next(std::uintptr_t address, std::size_t bytes);
 
   /// By the work under way, at this place in the code; null: where it was issued.
   void by_work(std::uintptr_t address, std::size_t bytes, Use use, const void* pc = nullptr);

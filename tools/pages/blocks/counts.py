@@ -1,6 +1,7 @@
 """Nsight Compute's counters and the CPU executor's counts."""
 
 from tools.pages.data import BESIDE, Data, NotMeasured, full_shape
+from tools.pages.notes import measured_on
 from tools.pages.records.counts import KINDS, counted_cycles
 from tools.repository import Json, relative
 from tools.tables import number, table
@@ -30,7 +31,7 @@ def block_counters(data: Data, stage: str) -> list[str]:
         ("occupancy, %", "occupancy_pct", ".1f"),
     ]
     rows += [[name] + [format(data.counter(stage, size)[key], form) for size in sizes] for name, key, form in whole]
-    return table(["Nsight Compute, M = N = K ="] + sizes, rows)
+    return [*table(["Nsight Compute, M = N = K ="] + sizes, rows), "", f"{measured_on(data.counters)}."]
 
 
 def block_counted(data: Data, stage: str) -> list[str]:

@@ -5,7 +5,7 @@ import os
 from tools import diff
 from tools.pages.data import Data
 from tools.repository import DOCS, FAMILIES, ROOT, stages
-from tools.rungs import base_of, change, number_of
+from tools.rungs import base_of, change, is_first_of_a_kind, number_of
 from tools.tables import table
 
 MOST = 150  # lines of a diff on a page
@@ -21,6 +21,8 @@ def block_diff(data: Data, stage: str) -> list[str]:
     command = f"./lab diff {number_of(stage) if family == 'sgemm' else stage.split('_')[0]}"
     lines = "1 line" if of.lines == 1 else f"{of.lines:,} lines"
     since = f"Code changed since {base.split('/')[1]}: {lines}"
+    if is_first_of_a_kind(stage):
+        return [f"First of a kind: read the file as a whole. {since}; `{command}` shows how much of that stage is left."]
     text = diff.text_of(of)
     if len(text) > MOST:
         return [f"{since}, too many to read here. `{command}` shows them, `{command} --html FILE` side by side."]

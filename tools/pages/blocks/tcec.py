@@ -6,6 +6,7 @@ from tools.pages.data import Data
 from tools.pages.notes import measured_on, not_measured
 from tools.pages.records.launches import shared_bytes
 from tools.pages.records.tcec import (
+    OUR_N,
     PAPERS_BATCH,
     PAPERS_CUTLASS,
     PAPERS_N,
@@ -120,7 +121,8 @@ def block_tensor_instructions(data: Data) -> list[str]:
         if (of := found.get(key))
     ]
     head = ["256 x (1,024 x 1,024 x 1,024)", "threads per block", "registers per thread", "instructions per HMMA"]
-    return [*table(head, rows), "", f"{peers()['device']}, Nsight Compute."]
+    commits = ", ".join(dict.fromkeys(of["commit"] for key in names if (of := found.get(key, {})).get("commit")))
+    return [*table(head, rows), "", f"{peers()['device']}, Nsight Compute, commit {commits}."]
 
 
 def block_tensor_batched_accuracy(data: Data) -> list[str]:
@@ -149,7 +151,7 @@ def block_tcec_bounds(data: Data) -> list[str]:
     name, chip = ours
     a100 = SPECIFIED["A100, 40 GB"]
     chips = {"A100, specified": a100, f"{name}, measured": chip}
-    bounds, reached = [bounds_of(each) for each in chips.values()], [PAPERS_BATCH, best_batched("12")]
+    bounds, reached = [bounds_of(each) for each in chips.values()], [PAPERS_BATCH, best_batched("12:papers")]
 
     def cell(x: float | None) -> str:
         return "not measured" if x is None else f"{x:.1f}"
@@ -161,11 +163,13 @@ def block_tcec_bounds(data: Data) -> list[str]:
         ["**so at most, through shared memory**", *(f"**{cell(b.wmma)}**" for b in bounds)],
         ["**so at most, in registers**", *(f"**{cell(b.registers)}**" for b in bounds)],
         ["FP32 cores", cell(a100.fp32), cell(chip.fp32)],
-        ["reached in batches of 256: the paper's kernel, stage 12", *map(cell, reached)],
+        ["reached in batches of 256: the paper's kernel, `12:papers`", *map(cell, reached)],
         [
             "of the bound in registers",
             *(f"{100 * x / b.registers:.0f} %" if x else "not measured" for x, b in zip(reached, bounds)),
         ],
+        ["stage 12, which has 32 x 64", "", cell(best_batched("12"))],
+        ["through shared memory, at most, with 32 x 64", *(cell(bounds_of(c, OUR_N).wmma) for c in chips.values())],
         ["CUTLASS's emulation, by the paper", f"{PAPERS_CUTLASS}", "not measured"],
     ]
     return table([f"TFLOP/s of FP32 products, n = {PAPERS_N}", *chips], rows) + [

@@ -5,6 +5,7 @@ import sys
 from tools.experiments.tsm_cases import TYPES
 from tools.pages.data import Data, NotMeasured
 from tools.pages.notes import NOT_COUNTED, counted_by, measured_on, not_measured
+from tools.pages.records import probes
 from tools.pages.records import tsm as records
 from tools.repository import GPU, Json, read_json_if_there
 from tools.tables import number, percent, table
@@ -95,6 +96,18 @@ def block_tsm_short(data: Data) -> list[str]:
     return [*lines, f"The least times of both kernels. {measured_on(run)}."]
 
 
+def block_tsm_forms(data: Data, *stages: str) -> list[str]:
+    """Microseconds of some of tsm/05 to 08, each with its variants, at the sizes of their run."""
+    run = read_json_if_there(records.FORMS)
+    if not run:
+        return not_measured("./lab ladder --op tsmttsm --only tsm/05,tsm/06,tsm/07,tsm/08 --variants")
+    found = records.forms()
+    names = [name for name in next(iter(found.values())) if name.split(":")[0] in stages]
+    rows = [[f"{m}, {k:,}", *(number(times.get(name)) for name in names)] for (m, k), times in found.items()]
+    heads = [f"`{name}`" for name in names]
+    return [*table(["M = N, K", *heads], rows), "", f"Microseconds, double, warm cache. {measured_on(run)}."]
+
+
 def block_tsm_in_flight(data: Data, stage: str) -> list[str]:
     """Of generated kernels: what the bytes in flight would give by the probe of bandwidth, and what came."""
     memory, rows = records.memory(), []
@@ -144,7 +157,7 @@ def block_tsm_two_warps(data: Data) -> list[str]:
         )
         for ahead in ("on", "off")
     }
-    return table(
+    lines = table(
         [
             f"a tile of {tm} x {tn} at M = N = {records.EXAMPLE_WIDTH}, double",
             "V100, the paper",
@@ -163,6 +176,8 @@ def block_tsm_two_warps(data: Data) -> list[str]:
             [f"measured on an {card}, the best with leapfrogging", percent(100 * 4766 / 7066), percent(best["on"])],
         ],
     )
+    waits = f"The wait: {measured_on(probes.record('bandwidth'))}"
+    return [*lines, "", f"{waits}. Measured: {measured_on(run)}."]
 
 
 def block_tsm_loaded(data: Data) -> list[str]:
@@ -172,4 +187,5 @@ def block_tsm_loaded(data: Data) -> list[str]:
         [f"{in_flight:,.0f}", number(gbs), f"{memory.ns(in_flight):.0f}", f"{memory.ns(in_flight) * memory.ghz:.0f}"]
         for in_flight, gbs in memory.points
     ]
-    return table(["bytes in flight of an SM", "GB/s", "latency, ns", f"cycles at {memory.ghz:.2f} GHz"], rows)
+    head = ["bytes in flight of an SM", "GB/s", "latency, ns", f"cycles at {memory.ghz:.2f} GHz"]
+    return [*table(head, rows), "", f"{measured_on(probes.record('bandwidth'))}."]

@@ -13,8 +13,9 @@ from tools.pages.figures.style import COLOURS, LANES, Draw, Figure, Plan, Pyplot
 from tools.pages.records.experiments import gpu_file
 from tools.repository import Json, read_json
 
-# Of more than four series two types have more than eight curves; these only the tables have.
-LEFT_OUT = {"E12": ("8",), "E13": ("tsm/12",)}
+# Of more than four series two types have more than eight curves; these only the tables have. The paper's figure of E12
+# has all five in double.
+LEFT_OUT = {("E12", "z"): ("1", "2"), ("E13", "d"): ("tsm/12",), ("E13", "z"): ("tsm/12",)}
 REDUCTION_SIZES = ((4, 4), (64, 64))  # of five; the tables have all of them
 SIDE_BY_SIDE = {"figsize": (9, 4), "sharey": True, "squeeze": False}
 BANDS = (0, 60, 70, 80, 90, 100)  # % of the roofline
@@ -31,14 +32,13 @@ def draw_shares(plt: Pyplot, record: Json) -> Figure:
     fig, axes = plt.subplots(
         1, len(view.types), figsize=(9, 4), sharey=True, squeeze=False, gridspec_kw={"wspace": 0.5}
     )
-    left_out = [series for series in LEFT_OUT.get(name, ()) if series in view.series]
-    shown = [series for series in view.series if series not in left_out]
+    left_out = {kind: [s for s in LEFT_OUT.get((name, kind), ()) if s in view.series] for kind in view.types}
     ends = {}
     for ax, kind in zip(axes[0], view.types):
         ends[kind] = []
-        for colour, series in zip(COLOURS, shown):
+        for colour, series in zip(COLOURS, view.series):
             widths, shares = square_curve(view, series, kind, "pct_roofline")
-            if widths:
+            if widths and series not in left_out[kind]:
                 ax.plot(widths, shares, color=colour, linewidth=1.8)
                 ends[kind].append((widths[-1], shares[-1], SHORT.get(series, series), colour))
         ax.axhline(100, color="black", linewidth=1)
@@ -51,8 +51,10 @@ def draw_shares(plt: Pyplot, record: Json) -> Figure:
         label_ends(fig, ax, ends[kind])
     legend = tsm.EXPERIMENTS[name].legend
     said = [f"at the lines' ends: {legend}"] if legend else []
-    if left_out:
-        said.append(f"not drawn, in the table: {', '.join(left_out)}")
+    of_kinds = {", ".join(series): kind for kind, series in left_out.items() if series}
+    for series, kind in of_kinds.items():
+        where = "" if len(of_kinds) < sum(map(bool, left_out.values())) else f" in {TYPES[kind]}"
+        said.append(f"not drawn, in the table: {series}{where}")
     if said:
         note(fig, "; ".join(said))
     return fig

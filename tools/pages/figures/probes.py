@@ -1,6 +1,5 @@
 """The figures of docs/tsm/probes.md."""
 
-import math
 import pathlib
 
 from tools.pages.data import Data
@@ -146,10 +145,9 @@ def draw_tiles(fig: Figure, ax: Axes, run: Json) -> None:
 
 
 def draw_incorrect(fig: Figure, axes: list[Axes], run: Json) -> None:
-    """Of each type the larger tile."""
+    """The paper's two tiles of real numbers."""
     series = incorrect_series(run)
-    for ax, type in zip(axes, unique(type for type, _, _ in series)):
-        tile = max((t for of, t, _ in series if of == type), key=lambda t: math.prod(map(int, t.split(" x "))))
+    for ax, (type, tile) in zip(axes, unique((type, tile) for type, tile, _ in series if type == "double")):
         ends = []
         for kernel, name in KERNELS.items():
             points = [

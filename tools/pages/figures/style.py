@@ -76,9 +76,14 @@ def short(value: float) -> str:
 
 def log_axes(ax: Axes, x: float | None = None, y: float | None = None) -> None:
     """Logarithmic axes, with numbers that have no small exponents; the bases, or None where an axis is linear."""
+    from matplotlib.ticker import LogLocator
+
     for axis, name, base in ((ax.xaxis, "x", x), (ax.yaxis, "y", y)):
         if base is not None:
             getattr(ax, f"set_{name}scale")("log", base=base)
+            low, high = axis.get_view_interval()
+            if base == 10 and high < 200 * low:  # powers alone would be one or two
+                axis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
             axis.set_major_formatter(lambda value, _: short(value))
             axis.set_minor_formatter(lambda value, _: "")
 

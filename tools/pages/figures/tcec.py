@@ -92,7 +92,7 @@ def draw_tcec_promotion(path: pathlib.Path) -> None:
         ax.set_xlabel("K")
         label_ends(fig, ax, ends)
     axes[0][0].set_ylabel("relative Frobenius residual")
-    note(fig, "sums of so many products on Tensor Cores, added up in FP32; grey: what is allowed to FP32")
+    note(fig, "at the curves: products in a sum of Tensor Cores; sums are added up in FP32; grey: allowed to FP32")
     save(plt, fig, path)
 
 

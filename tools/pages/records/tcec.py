@@ -63,6 +63,8 @@ def batched_errors(which: str) -> dict[str, dict[int, float]]:
 # Ootomo and Yokota (2023), section 4.4.2: TFLOP/s of their batch of 256 on an A100, with fragments of (32, 32, 32); and
 # of the SGEMM emulation in CUTLASS, from their paper of 2022.
 PAPERS_BATCH, PAPERS_CUTLASS, PAPERS_N = 54.2, 51, 32
+# Stage 12's warps have 32 x 64 of C: words for each FMA as with n x n of the harmonic mean.
+OUR_N = 2 * 32 * 64 / (32 + 64)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,7 +84,7 @@ class Bounds:
         return min(self.in_registers, self.tensor)
 
 
-def bounds_of(chip: Chip, n: int = PAPERS_N) -> Bounds:
+def bounds_of(chip: Chip, n: float = PAPERS_N) -> Bounds:
     return Bounds(chip.shared_gbs * n / 12e3, chip.shared_gbs * n / 4e3, chip.fp16_tensor / 3)
 
 
@@ -100,11 +102,11 @@ def batched_speed(which: str, k: str) -> float | None:
     return None
 
 
-def best_batched(number: str) -> float | None:
-    """The most TFLOP/s of tensorcore/`number` in the batches of Figure 8."""
+def best_batched(which: str) -> float | None:
+    """The most TFLOP/s of 12, 12:papers and the like in the batches of Figure 8."""
     speeds, _ = batched_speeds()
-    its = [of for stage, of in (speeds or {}).items() if stage.startswith(f"tensorcore/{number}_")]
-    return max(its[0].values()) if its else None
+    depths = {str(k) for of in (speeds or {}).values() for k in of}
+    return max((speed for k in depths if (speed := batched_speed(which, k))), default=None)
 
 
 def batched_name(stage: str) -> str:

@@ -2,7 +2,10 @@
 
 import pathlib
 
+from tools.experiments.tsm_cases import ELEMENT
 from tools.repository import GPU, Json
+
+BYTES_OF_A = 1 << 28  # in the times of single stages; the best kernel was timed again on more
 
 
 def report_path(op: str) -> pathlib.Path:
@@ -15,9 +18,11 @@ def shares(report: Json, kind: str) -> dict[int, tuple[float, float]]:
     found = {}
     for entry in report["sizes"]:
         if entry["type"] == kind and entry["m"] == entry["n"]:
-            best = entry["best"]["pct_roofline"] * entry["best"]["ms"]
-            tensor = [best / s["ms"] for name, s in entry["stages"].items() if "tensor" in name]
-            plain = [best / s["ms"] for name, s in entry["stages"].items() if "tensor" not in name]
+            # 100 times what the roofline allows for BYTES_OF_A, in ms. The best kernel's length is the entry's.
+            length = BYTES_OF_A / (entry["k"] * entry["m"] * ELEMENT[kind])
+            allowed = length * entry["best"]["pct_roofline"] * entry["best"]["ms"]
+            tensor = [allowed / s["ms"] for name, s in entry["stages"].items() if "tensor" in name]
+            plain = [allowed / s["ms"] for name, s in entry["stages"].items() if "tensor" not in name]
             if tensor and plain:
                 found[entry["m"]] = max(plain), max(tensor)
     return found

@@ -11,6 +11,7 @@ from tools.repository import GPU, SINCE, Json, newest, read_json_if_there
 RESULTS = GPU  # tsm_d.json and so on
 EXPERIMENTS = GPU / "experiments"
 SHORT = {kind: SINCE / f"tsm_short_{kind}.json" for kind in TYPES}  # 09 and 14 where K is not
+FORMS = SINCE / "tsm_variants.json"  # 05 to 08 with their variants, in double; _z: 06 and 07 in complex
 MANY = 1_000_000  # rows, from which on K is long
 
 
@@ -47,6 +48,22 @@ def short_ratios(run: Json) -> dict[int, dict[float, float]]:
         of_size = times.setdefault(p["m"], {}).setdefault(p["k"] * bytes_of_row / 1e6, {})
         of_size[r["stage"].split("_")[0]] = r["time_ms"]["min"]
     return {m: {size: t["tsm/14"] / t["tsm/09"] for size, t in of.items()} for m, of in times.items()}
+
+
+def forms(path: pathlib.Path = FORMS) -> dict[tuple[int, int], dict[str, float]]:
+    """{(M = N, K): {stage as tsm/07 or tsm/07:unroll=2: microseconds}}"""
+    found: dict[tuple[int, int], dict[str, float]] = {}
+    for r in (read_json_if_there(path) or {"results": []})["results"]:
+        stage, _, variant = r["stage"].partition(":")
+        name = stage.split("_")[0] + (f":{variant}" if variant else "")
+        found.setdefault((r["problem"]["m"], r["problem"]["k"]), {})[name] = 1e3 * r["time_ms"]["median"]
+    return found
+
+
+def form(data: Data, m: str, k: str, name: str, other: str) -> str:
+    """How many times as fast the second of two stages or variants is, at a size of forms()."""
+    times = forms()[int(m), int(k)]
+    return f"{times[name] / times[other]:.2f}"
 
 
 def registers(found: Json) -> int:
