@@ -302,13 +302,13 @@ class Preprocessed(Rewriter):
         )
 
     def kernel_names(self) -> str:
-        """Tells the executor which names only kernels have (common/simt/code/kernel_names.hpp)."""
+        """Tells the executor what is a kernel, and what another function (common/simt/code/kernel_names.hpp)."""
         names: dict[str, set[str]] = {"__global__": set(), "__device__": set()}
         for i, token in enumerate(self.tokens):
             if token.text in names:
                 names[token.text].add(self.function_name(i + 1))
-        rows = ", ".join(f'"{name}"' for name in sorted(names["__global__"] - names["__device__"] - {""}))
-        return f"\nnamespace {{ const ::simt::KernelNames simt_kernel_names{{{rows}}}; }}" if rows else ""
+        rows = [", ".join(f'"{name}"' for name in sorted(each - {""})) for each in names.values()]
+        return f"\nnamespace {{ const ::simt::KernelNames simt_kernel_names{{{{{rows[0]}}}, {{{rows[1]}}}}}; }}"
 
     def function_name(self, i: int) -> str:
         """Of the function whose declaration goes on at i; empty if it is none's."""

@@ -7,10 +7,10 @@
 
 namespace simt {
 
-/// The names that only kernels have in one unit: a static object of it.
+/// The names of kernels and of other functions of the device in one unit: a static object of it.
 class KernelNames {
  public:
-  explicit KernelNames(std::initializer_list<const char*> names);
+  KernelNames(std::initializer_list<const char*> kernels, std::initializer_list<const char*> others);
 };
 
 /// Whether the variable is shared in a kernel of another name than `kernel`, both mangled.
