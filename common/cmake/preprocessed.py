@@ -63,6 +63,8 @@ BUILTIN_COPY = re.compile(r"__builtin_(memcpy|memmove|memset|memcmp)")
 # members have that name at once.
 BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
 OWN = "simt_own_"
+# What stands with arguments in front of a function's name.
+WITH_ARGUMENTS = {"__launch_bounds__", "__attribute__", "__align__", "alignas", "decltype", "__maxnreg__", "__declspec"}
 TYPES = {"dim3", "uint3", "int3", "int", "unsigned", "auto", "size_t"}
 NO_TYPES = {"return", "throw", "case", "else", "do", "new", "sizeof", "operator", "co_return", "co_yield", "goto"}
 KEYWORDS = {"__device__": "simt_device", "__managed__": "simt_managed", "__constant__": "simt_constant"}
@@ -299,6 +301,29 @@ class Preprocessed(Rewriter):
             if rows
         )
 
+    def kernel_names(self) -> str:
+        """Tells the executor what is a kernel, and what another function (common/simt/code/kernel_names.hpp)."""
+        names: dict[str, set[str]] = {"__global__": set(), "__device__": set()}
+        for i, token in enumerate(self.tokens):
+            if token.text in names:
+                names[token.text].add(self.function_name(i + 1))
+        rows = [", ".join(f'"{name}"' for name in sorted(each - {""})) for each in names.values()]
+        return f"\nnamespace {{ const ::simt::KernelNames simt_kernel_names{{{{{rows[0]}}}, {{{rows[1]}}}}}; }}"
+
+    def function_name(self, i: int) -> str:
+        """Of the function whose declaration goes on at i; empty if it is none's."""
+        name, depth = "", 0
+        while i < len(self.tokens) and (sign := self.sign(i)) not in (";", "{", "}", "="):
+            depth += (sign == "<") - (sign == ">")
+            if sign == "(":
+                if depth == 0 and name and name not in WITH_ARGUMENTS:
+                    return name
+                i = max(i, self.matching(i))
+            elif depth == 0 and self.tokens[i].kind == "name":
+                name = sign
+            i += 1
+        return ""
+
     def part_at(self, place: int) -> Part:
         return self.parts[max(0, bisect.bisect_right(self.begins, place) - 1)]
 
@@ -316,4 +341,4 @@ def rewrite(text: str, hands_on: bool = True) -> Rewritten:
     for begin, end, instead in sorted([*made.edits, *(stores.edits(made) if hands_on else [])]):
         out += [text[at:begin], instead]
         at = end
-    return Rewritten("".join([*out, text[at:], made.table(), "\n"]), made.templates)
+    return Rewritten("".join([*out, text[at:], made.table(), made.kernel_names(), "\n"]), made.templates)

@@ -115,6 +115,43 @@ __global__ void reads_before(int* out, const int* in) {
 __global__ void fails(int n) {
   assert(threadIdx.x != 3 || n == 0);
 }
+struct Three {
+  float a, b, c;
+};
+template <class T>
+__device__ T from_shared(T value) {
+  __shared__ T values[8];
+  values[threadIdx.x] = value;
+  __syncthreads();
+  return values[7 - threadIdx.x];
+}
+__global__ void before_its_neighbour(float4* out) {
+  __shared__ float4 tile[8];
+  tile[threadIdx.x] = out[threadIdx.x];
+  out[threadIdx.x] = from_shared(tile[threadIdx.x]);
+}
+__global__ void into_another_kernels(float4* out) {
+  __shared__ float4 tile[7];
+  tile[threadIdx.x] = out[threadIdx.x];  // neighbour
+}
+__global__ void behind_its_neighbour(float4* out) {
+  __shared__ float4 tile[8];
+  tile[threadIdx.x] = out[threadIdx.x];
+  out[threadIdx.x] = from_shared(tile[threadIdx.x]);
+}
+__global__ void into_shared(Three* out) {
+  __shared__ Three tile[7];
+  tile[threadIdx.x] = out[threadIdx.x];  // structs
+}
+__global__ void updates_after_its_write(int* out) {
+  __shared__ int sum;
+  if (threadIdx.x == 0) sum = 0;  // updates
+  atomicAdd(&sum, 1);
+  __syncthreads();
+  if (blockIdx.x == 0 && threadIdx.x == 0) *out = 0;  // updates
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(out, sum);
+}
 __device__ int x;  // of which the C++ ABI would make `long`
 __global__ void behind_a_letter(int* out) {
   *out = (&x)[threadIdx.x + 1];  // letter
@@ -191,6 +228,20 @@ int main(int count, char** words) {
   } else if (chosen("letter")) {
     behind_a_letter<<<1, 1>>>(out);
     cudaDeviceSynchronize();
+  } else if (chosen("neighbour")) {
+    float4* in;
+    cudaMalloc(&in, 8 * sizeof(float4));
+    cudaMemset(in, 0, 8 * sizeof(float4));
+    before_its_neighbour<<<1, 8>>>(in);
+    behind_its_neighbour<<<1, 8>>>(in);
+    into_another_kernels<<<1, 8>>>(in);
+  } else if (chosen("structs")) {
+    Three* in;
+    cudaMalloc(&in, 8 * sizeof(Three));
+    cudaMemset(in, 0, 8 * sizeof(Three));
+    into_shared<<<1, 8>>>(in);
+  } else if (chosen("updates")) {
+    updates_after_its_write<<<4, 8>>>(out);
   } else if (chosen("trap")) {
     trap<<<1, 8>>>(out);
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));

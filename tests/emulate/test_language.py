@@ -33,6 +33,9 @@ IN_KERNELS = {
     ),
     "unasked": ("", ["error that nobody asked for, cudaErrorAssert", "calls cudaDeviceSynchronize()"]),
     "letter": ("", ["out of bounds in behind_a_letter", "past the end of x (4 bytes)"]),
+    "neighbour": ("", ["out of bounds in into_another_kernels, 0 bytes past the end of tile (112 bytes)"]),
+    "structs": ("", ["out of bounds in into_shared, 0 bytes past the end of tile (84 bytes)"]),
+    "updates": ("", ["data race in shared memory in updates_after", "data race in global memory in updates_after"]),
     "trap": ("cudaErrorLaunchFailure\n", []),
     "print": ("0 of prints:  1.50 !\n2 of prints:  1.50 !\n", []),
 }

@@ -1,6 +1,5 @@
 #include "common/simt/code/symbols.hpp"
 
-#include <cxxabi.h>
 #include <elf.h>
 #include <fmt/format.h>
 #include <link.h>
@@ -18,6 +17,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "common/simt/code/kernel_names.hpp"
+#include "common/simt/code/names.hpp"
 #include "common/simt/language/grid.hpp"
 
 namespace simt {
@@ -28,39 +29,6 @@ struct Symbol {
   std::uint64_t value, bytes;
   int file;  // which source file it belongs to if it is local to one, else -1
 };
-
-std::string demangled(std::string_view mangled) {
-  if (!mangled.starts_with("_Z")) return std::string(mangled);  // x is a variable's name, and a type's: long
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(std::string(mangled).c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 ? text.get() : std::string(mangled);
-}
-
-// "void (anonymous namespace)::sgemm<4>(int, float)" without what a report does not need: sgemm<4>.
-std::string short_name(std::string_view mangled) {
-  std::string name = demangled(mangled);
-  for (const std::string_view noise : {"(anonymous namespace)::", "[abi:cxx11]"}) {
-    for (std::size_t at; (at = name.find(noise)) != std::string::npos;) name.erase(at, noise.size());
-  }
-  // Cut the parameters: the first parenthesis outside template arguments.
-  int depth = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    depth += (name[i] == '<') - (name[i] == '>');
-    if (name[i] == '(' && depth == 0) {
-      name.resize(i);
-      break;
-    }
-  }
-  // And the return type, which a template's name has in front.
-  depth = 0;
-  std::size_t start = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    depth += (name[i] == '<') - (name[i] == '>');
-    if (name[i] == ' ' && depth == 0) start = i + 1;
-  }
-  return name.substr(start);
-}
 
 constexpr std::size_t most_sites = std::size_t{1} << 26;  // what a tag has bits for (common/simt/observe/lane.hpp)
 
@@ -338,6 +306,7 @@ const std::vector<SharedVariable>& shared_variables_of(const void* kernel) {
   for (const Symbol& variable : image.thread_locals) {
     const bool reachable = !owner || variable.file == -1 || owner->file == -1 || variable.file == owner->file;
     if (!reachable) continue;
+    if (owner && is_of_another_kernel(variable.name, owner->name)) continue;
     const std::string full = demangled(variable.name);
     const std::size_t colons = full.rfind("::");
     // _ZZ <function, without its _Z> E <variable>

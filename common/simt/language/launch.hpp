@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/simt/code/dynamic_names.hpp"
+#include "common/simt/code/kernel_names.hpp"
 #include "common/simt/language/language.hpp"
 #include "common/simt/language/runtime_types.hpp"
 #include "common/simt/language/stored.hpp"

@@ -235,10 +235,10 @@ void Block::index_out_of_bounds(std::size_t index, const void* pc) {
 
 void Block::outside_of_variable(std::uintptr_t address, const void* pc) {
   const Unobserved unobserved;
-  const bool known = global_.contains(address) || global_.shadow_of(address);
+  const bool known = shared_.contains(address) || global_.contains(address) || global_.shadow_of(address);
   const bool own = stacks_->index_of(reinterpret_cast<const void*>(address)) == current_->thread;
   report(DefectKind::out_of_bounds,
-         known ? global_.describe(known_as(address))
+         known ? describe(address, site_of(pc), "uses")
          : own ? "beyond a local variable"
                : "host memory",
          party(*current_, site_of(pc), "gets there from a variable"));
