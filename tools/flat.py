@@ -22,6 +22,7 @@ from tools.command_line import fail, run
 from tools.flat_declarations import IDENTIFIER, Declaration, declarations, for_nvcc, masked, reached
 from tools.repository import ROOT, TUNED, read_json, relative, stage_file, stages
 from tools.rungs import find
+from tools.tune.tables import kernels_of
 
 PARTS = ROOT / "tools/flat"
 # Files whose declarations are here without comments: they are about the harness, and not about the stage.
@@ -176,7 +177,7 @@ def helpers(own: list[pathlib.Path], program: str) -> tuple[str, list[str]]:
 
 def chosen(operation: str) -> tuple[str, str]:
     """The stage that tsm/tuned/ names for 16 x 16 real numbers; and declarations in place of tsm/choice.hpp."""
-    table = read_json(TUNED)["kernels"]
+    table = kernels_of(read_json(TUNED))
     entry = next(each for each in table if (each["op"], each["type"], each["m"], each["n"]) == (operation, "d", 16, 16))
     file = stage_file(entry["stage"])
     enums = {"reduction": "Reduction", "c_source": "CSource"}

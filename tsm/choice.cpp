@@ -178,7 +178,11 @@ TunedTable parse_tuned_table(std::string_view name, std::string_view text) {
   try {
     const Json json = Json::parse(text);
     TunedTable table{json.at("device").get<std::string>(), json.at("commit").get<std::string>(), {}};
-    for (const Json& kernel : json.at("kernels")) table.kernels.push_back(parse_kernel(kernel));
+    Json kernel = Json::object();
+    for (const Json& line : json.at("kernels")) {
+      kernel.update(line);
+      table.kernels.push_back(parse_kernel(kernel));
+    }
     return table;
   } catch (const Json::exception& error) {
     throw UsageError(fmt::format("{}: {}", name, error.what()));

@@ -153,6 +153,21 @@ TEST(Choice, TheTableOfTheNearestGpu) {
   EXPECT_EQ(nearest_table({}, "NVIDIA H200"), nullptr);
 }
 
+TEST(Choice, WhatATableLeavesOutIsAsBefore) {
+  const std::vector<TunedKernel> kernels = parse_tuned_table("example", R"({"device": "a", "commit": "b", "kernels": [
+  {"op": "tsmttsm", "type": "d", "m": 4, "n": 3, "stage": "tsm/10_pipeline", "options": {"tile_m": 8, "unroll": 4}},
+  {"n": 5, "options": {"unroll": 2}}, {"type": "z", "m": 6}]})")
+                                               .kernels;
+  ASSERT_EQ(kernels.size(), 3u);
+  EXPECT_EQ(kernels[2].op, Operation::tsmttsm);
+  EXPECT_EQ(kernels[2].type, Type::c64);
+  EXPECT_EQ(kernels[2].m, 6);
+  EXPECT_EQ(kernels[2].n, 5);
+  EXPECT_EQ(kernels[2].stage, "tsm/10_pipeline");
+  EXPECT_EQ(kernels[2].options, kernels[1].options);
+  EXPECT_NE(kernels[1].options, kernels[0].options);
+}
+
 TEST(Choice, WrongTablesAreRefused) {
   const auto refused = [](const std::string& from, const std::string& to, const char* word) {
     std::string text = example;

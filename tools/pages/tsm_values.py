@@ -22,6 +22,7 @@ from tools.pages.records.tsm import (
 from tools.pages.reference import LADDERS
 from tools.repository import GPU, SINCE, TUNED, Json, read_json, read_json_if_there
 from tools.tables import number, percent, tflops
+from tools.tune.tables import kernels_of
 
 
 def measured(data: Data, stage: str, kind: str, m: str, what: str, k: str = "") -> str:
@@ -203,7 +204,7 @@ def tuned_alone(data: Data, kind: str) -> str:
     """The widths M = N at which the tuned table has tsm/12 with a thread for each row."""
     widths = sorted(
         k["m"]
-        for k in read_json(TUNED)["kernels"]
+        for k in kernels_of(read_json(TUNED))
         if (k["op"], k["type"], k["stage"]) == ("tsmm", kind, data.stage("tsm/12"))
         and k["m"] == k["n"]
         and k["options"]["threads_per_row"] == 1

@@ -34,6 +34,7 @@ from tools.digest import short
 from tools.experiments.tsm_cases import GRID, TRIED, TSMM_OPTIONS
 from tools.repository import Json, generating_stages
 from tools.stats import rank_correlation, upper_median
+from tools.tune.tables import kernels_of, lines_of
 
 Case = tuple[str, str, int, int]  # product, type, M, N
 
@@ -138,7 +139,7 @@ def beside_table(options: argparse.Namespace) -> list[str]:
     """The best kernels of new stages by their models, and what the table has for the size."""
     try:
         with open(options.beside) as file:
-            table = {(k["op"], k["type"], k["m"], k["n"]): k for k in json.load(file)["kernels"]}
+            table = {(k["op"], k["type"], k["m"], k["n"]): k for k in kernels_of(json.load(file))}
     except (OSError, json.JSONDecodeError, KeyError) as error:
         fail(f"{options.beside} is no table of tuned kernels: {error}")
     lines = []
@@ -443,11 +444,11 @@ def main(arguments: list[str] | None = None) -> int:
                 before = json.load(file)
             if before["device"] != run["device"]:
                 fail(f"{options.table} is of another device")
-            kernels = {(k["op"], k["type"], k["m"], k["n"]): k for k in before["kernels"]} | kernels
+            kernels = {(k["op"], k["type"], k["m"], k["n"]): k for k in kernels_of(before)} | kernels
         write_lines(
             options.table,
             {"device": run["device"], "commit": run["commit"]},
             "kernels",
-            [kernels[size] for size in sorted(kernels)],
+            lines_of([kernels[size] for size in sorted(kernels)]),
         )
     return 1 if report["wrong"] else 0

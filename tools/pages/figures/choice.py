@@ -8,6 +8,7 @@ from tools.pages.data import Data
 from tools.pages.figures.labels import spread
 from tools.pages.figures.style import SIZE, Axes, Plan, Pyplot, plot_style, pointed, save
 from tools.repository import CPU, ROOT, TUNED, read_json
+from tools.tune.tables import kernels_of
 
 CHOICES = CPU / "choice.json"  # by `gemm choice --json`, on any machine
 FILLS = ["#e9e3b4", "#8fc1e8", "#f4b183", "#b9b9b9"]  # light, so that dots and names can be read on them
@@ -47,7 +48,7 @@ def draw(stage: str, op: str, path: pathlib.Path) -> None:
     plt = plot_style()
     from matplotlib.colors import ListedColormap
 
-    maps, tuned = read_json(CHOICES), read_json(TUNED)["kernels"]
+    maps, tuned = read_json(CHOICES), kernels_of(read_json(TUNED))
     fig, axes = plt.subplots(1, 2, figsize=(10.6, 4.7), sharey=True, gridspec_kw={"wspace": 0.34})
     found = [maps[f"{stage}/{type}"] for type in TYPES]
     names = sorted({name for each in found for name in each["stages"]})
