@@ -19,7 +19,6 @@
 
 #include "common/simt/code/kernel_names.hpp"
 #include "common/simt/code/names.hpp"
-#include "common/simt/language/grid.hpp"
 
 namespace simt {
 namespace {
@@ -38,8 +37,7 @@ bool is_shared_variable(const Symbol& symbol) {
   // What else is thread-local: the executor's own, guards, and the C++ library's.
   constexpr std::string_view others[] = {"_ZN4simt", "_ZNK4simt", "_ZZN4simt", "_ZZNK4simt", "_ZGV", "_ZTH",
                                          "_ZSt",     "_ZNSt",     "_ZZNSt",    "__",         "simt_"};
-  return !(symbol.name == "smem" && symbol.bytes == max_dynamic_shared) &&
-         std::ranges::none_of(others, [&](std::string_view other) { return symbol.name.starts_with(other); });
+  return std::ranges::none_of(others, [&](std::string_view other) { return symbol.name.starts_with(other); });
 }
 
 // The program or a shared object, read from its file.
@@ -166,7 +164,9 @@ class Image {
       if (type == STT_TLS) {
         own_thread_local = symbol.name;
         if (symbol.name == "simt_tls_anchor") anchor = static_cast<std::ptrdiff_t>(symbol.value);
-        if (is_shared_variable(symbol)) thread_locals.push_back(symbol);
+        // A weak one is another name for dynamic shared memory (observe/shared_memory.cpp), not an array of the program.
+        const bool is_dynamic = symbol.name == "smem" && ELF64_ST_BIND(symbols[i].st_info) == STB_WEAK;
+        if (!is_dynamic && is_shared_variable(symbol)) thread_locals.push_back(symbol);
       }
     }
   }
