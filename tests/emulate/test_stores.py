@@ -48,9 +48,9 @@ class Stores(unittest.TestCase):
             [re.search(r"\w+\(\d+\)", each)[0] for each in handed_on],  # type: ignore[index]
             [f"yes({i})" for i in range(1, 11)],
         )
-        text, _, names = done.stdout.replace(" ::simt::stored %=", "").rpartition("\nnamespace { const ::simt::KernelNames")
+        text, _, names = done.stdout.replace(" ::simt::stored %=", "").rpartition("\nnamespace { const ::simt::Kernel")
         self.assertEqual(text.rstrip(), TEXT.rstrip())
-        self.assertRegex(names, r"\A [^\n]*}\s*\Z")
+        self.assertRegex(names, r"\ANames [^\n]*}\s*\Z")
 
 
 if __name__ == "__main__":
