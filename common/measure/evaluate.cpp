@@ -42,8 +42,8 @@ std::vector<std::string> explain_failure(const ProblemSpec& spec, const Contende
   std::vector<std::string> sentences = explain(spec, contender, verdict.compared ? &verdict.error : nullptr);
   if (!verdict.observation.warnings.empty()) sentences.push_back(verdict.observation.warnings.front());
   if (!sentences.empty() || verdict.compared || spec.op != Operation::gemm) return sentences;
-  for (const int size :
-       {256, 64}) {  // the smaller one is a cube: a matrix with rows and columns exchanged stays inside
+  // The smaller one is a cube: a matrix with rows and columns exchanged stays inside.
+  for (const int size : {256, 64}) {
     ProblemSpec whole = scaled(box(size, size, 64), spec.alpha, spec.beta);
     whole.type = spec.type;
     sentences = explain(whole, contender);

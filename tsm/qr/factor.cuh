@@ -23,7 +23,7 @@ __host__ __device__ constexpr int fragments_of(int n) {
   for (int i = 0; 2 * i < eighths(n); ++i) count += eighths(n) - 2 * i;
   return count;
 }
-/// Of that in rows 16 i and columns 8 j, of so many columns.
+/// The number of the fragment in rows 16 i and columns 8 j, if there are `columns` blocks of 8 columns; j >= 2 i.
 __host__ __device__ constexpr int fragment_number(int i, int j, int columns) {
   return i * columns - i * (i - 1) + j - 2 * i;
 }
@@ -36,7 +36,7 @@ struct FragmentPlace {
   }
 };
 
-/// A triangular factor as the pass wants it (divide_rows(), pass.cuh): blocks of 8 x 8 elements as right operands of
+/// A triangular factor as the pass wants it (WarpRows::divide(), pass.cuh): blocks of 8 x 8 elements as right operands of
 /// Tensor Cores. First those of -R above the diagonal of blocks, one column of blocks after another; then of each block
 /// R_ii on that diagonal its inverse and -R_ii. Words 32 s + 4 g + t of a block are its elements (2 t + s, g).
 constexpr int block_elements = 64;
