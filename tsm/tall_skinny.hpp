@@ -74,10 +74,10 @@ struct Block {
 };
 inline constexpr int most_blocks = 4;
 
-/// The same product where A and B are lists of blocks, with k rows each, and C is one matrix. The blocks are multiplied
-/// pair by pair, and are read as often. If both lists are the same, with beta = 0 and (conjugated) alpha real, C is the
-/// blocks' Gram matrix: pairs below its diagonal are copied from above. Workspace and errors as above; nothing is
-/// enqueued if one of the blocks is wrong. The workspace is 0 bytes for blocks that are refused.
+/// The same product where A and B are lists of blocks, with k rows each, and C is one matrix. Lists of up to 64 columns
+/// are read once; if both are the same, C is the blocks' Gram matrix, and they are read once in all. Wider lists, and all
+/// on GPUs below sm_80, are multiplied pair by pair, and read as often. Workspace and errors as above; nothing is enqueued
+/// if one of the blocks is wrong. The workspace is 0 bytes for blocks that are refused.
 std::size_t tsmttsm_workspace(const Block<double>* a, int blocks_a, const Block<double>* b, int blocks_b,
                               std::int64_t k) noexcept;
 std::size_t tsmttsm_workspace(const Block<Complex>* a, int blocks_a, const Block<Complex>* b, int blocks_b,
@@ -97,6 +97,13 @@ Status tsmttsm(cudaStream_t stream, std::int64_t k, Complex alpha, const Block<C
 Status tsmm(cudaStream_t stream, int m, int n, std::int64_t k, double alpha, const double* a, std::int64_t lda,
             const double* c, std::int64_t ldc, double beta, double* b, std::int64_t ldb) noexcept;
 Status tsmm(cudaStream_t stream, int m, int n, std::int64_t k, Complex alpha, const Complex* a, std::int64_t lda,
+            const Complex* c, std::int64_t ldc, Complex beta, Complex* b, std::int64_t ldb) noexcept;
+
+/// The same product where A is a list of blocks, one below another in C: [X R P] C. B may be one of the blocks: the same
+/// pointer, and the same stride. unsupported, too: more than 64 columns in all, or in B, and GPUs below sm_80.
+Status tsmm(cudaStream_t stream, int n, std::int64_t k, double alpha, const Block<double>* a, int blocks_a,
+            const double* c, std::int64_t ldc, double beta, double* b, std::int64_t ldb) noexcept;
+Status tsmm(cudaStream_t stream, int n, std::int64_t k, Complex alpha, const Block<Complex>* a, int blocks_a,
             const Complex* c, std::int64_t ldc, Complex beta, Complex* b, std::int64_t ldb) noexcept;
 
 /// What has found Q and R: Cholesky QR 2; Cholesky QR 3 with a shift, which does where X's condition number is above

@@ -170,6 +170,19 @@ int staged_gemm_ztsmm(staged_gemm_stream stream, int m, int n, int64_t k, const 
                                   *complex(beta), complex(b), ldb));
 }
 
+int staged_gemm_dtsmm_blocks(staged_gemm_stream stream, int n, int64_t k, double alpha, const staged_gemm_block* a,
+                             int blocks_a, const double* c, int64_t ldc, double beta, double* b, int64_t ldb) {
+  return answer(tall_skinny::tsmm(stream_of(stream), n, k, alpha, Blocks<double>(a, blocks_a).data, blocks_a, c, ldc,
+                                  beta, b, ldb));
+}
+
+int staged_gemm_ztsmm_blocks(staged_gemm_stream stream, int n, int64_t k, const void* alpha, const staged_gemm_block* a,
+                             int blocks_a, const void* c, int64_t ldc, const void* beta, void* b, int64_t ldb) {
+  if (!alpha || !beta) return invalid(no_factor);
+  return answer(tall_skinny::tsmm(stream_of(stream), n, k, *complex(alpha), Blocks<Complex>(a, blocks_a).data, blocks_a,
+                                  complex(c), ldc, *complex(beta), complex(b), ldb));
+}
+
 size_t staged_gemm_cholesky_qr2_workspace(int type, int n) {
   return is_type(type) ? tall_skinny::cholesky_qr2_workspace(n, type_of(type)) : 0;
 }

@@ -53,7 +53,7 @@ int staged_gemm_ztsmttsm(staged_gemm_stream stream, int conjugate, int m, int n,
                          void* workspace, size_t workspace_bytes);
 
 /* The same where A and B are lists of up to four blocks of k rows each, such as [X R P]^T [X R P]. If both lists are
- * the same, C is a Gram matrix, and what is below its diagonal is copied (with beta 0, and alpha real). */
+ * the same, C is a Gram matrix. Up to 64 columns are read once. */
 typedef struct staged_gemm_block {
   const void* data;
   int64_t ld;
@@ -73,6 +73,12 @@ int staged_gemm_dtsmm(staged_gemm_stream stream, int m, int n, int64_t k, double
                       const double* c, int64_t ldc, double beta, double* b, int64_t ldb);
 int staged_gemm_ztsmm(staged_gemm_stream stream, int m, int n, int64_t k, const void* alpha, const void* a, int64_t lda,
                       const void* c, int64_t ldc, const void* beta, void* b, int64_t ldb);
+
+/* The same where A is a list of blocks, up to 64 columns in all; B may be one of them, with the same stride. */
+int staged_gemm_dtsmm_blocks(staged_gemm_stream stream, int n, int64_t k, double alpha, const staged_gemm_block* a,
+                             int blocks_a, const double* c, int64_t ldc, double beta, double* b, int64_t ldb);
+int staged_gemm_ztsmm_blocks(staged_gemm_stream stream, int n, int64_t k, const void* alpha, const staged_gemm_block* a,
+                             int blocks_a, const void* c, int64_t ldc, const void* beta, void* b, int64_t ldb);
 
 /* X = Q R: X, k x n, becomes Q; R is n x n, upper triangular. All row-major. `method`, in device memory, says which
  * method it was, when all has run. */

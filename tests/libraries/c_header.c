@@ -54,6 +54,10 @@ int c_header_products(double* memory, void* workspace, size_t bytes) {
   if (staged_gemm_tsmttsm_blocks_workspace(STAGED_GEMM_DOUBLE, blocks, 2, blocks, 2, K) > bytes) return 22;
   if (staged_gemm_dtsmttsm_blocks(NULL, K, 1, blocks, 2, blocks, 2, 0, c, N, workspace, bytes)) return 23;
   if (!equal(c[1], 10) || !equal(c[2], K) || !equal(c[2 * N], K) || !equal(c[2 * N + 1], 10)) return 24;
+  /* Times (1, 0, 1): 1 + 1. */
+  c[0] = c[2] = 1, c[1] = 0;
+  if (staged_gemm_dtsmm_blocks(NULL, 1, K, 1, blocks, 2, c, 1, 0, b + K, 1)) return 33;
+  if (!equal(b[K], 2) || !equal(b[2 * K - 1], 2)) return 34;
   /* QR of (1, r): R = (sqrt 5, 10 / sqrt 5; 0, sqrt 10). */
   if (staged_gemm_cholesky_qr2_workspace(STAGED_GEMM_DOUBLE, M) > bytes) return 25;
   if (staged_gemm_dcholesky_qr2(NULL, M, K, a, M, c, M, (int*)b, workspace, bytes)) return 26;
@@ -64,6 +68,8 @@ int c_header_products(double* memory, void* workspace, size_t bytes) {
   blocks[0].ld = blocks[0].columns = 1;
   if (staged_gemm_ztsmttsm_blocks(NULL, 1, K, one, blocks, 1, blocks, 1, none, c, 1, workspace, bytes)) return 29;
   if (!equal(c[0], K) || !equal(c[1], 0)) return 30;
+  if (staged_gemm_ztsmm_blocks(NULL, 1, K, one, blocks, 1, c, 1, none, b, 1)) return 35;
+  if (!equal(b[0], 0) || !equal(b[2 * K - 1], K)) return 36;
   if (staged_gemm_zcholesky_qr2(NULL, 1, K, a, 1, c, 1, (int*)b, workspace, bytes)) return 31;
   if (!near(c[0] * c[0], K) || !equal(c[1], 0) || !near(a[1] * c[0], 1)) return 32;
 
@@ -104,6 +110,8 @@ int c_header_refusals(void) {
   REFUSED(6, staged_gemm_prepare_tsmm(-1, 1, 1, NULL, 1, NULL, 1));
   REFUSED(16, staged_gemm_dtsmttsm_blocks(NULL, 1, 1, NULL, 1, NULL, 1, 0, NULL, 1, NULL, 0));
   REFUSED(17, staged_gemm_ztsmttsm_blocks(NULL, 0, 1, NULL, NULL, 0, NULL, 0, one, NULL, 1, NULL, 0));
+  REFUSED(21, staged_gemm_dtsmm_blocks(NULL, 1, 1, 1, NULL, 1, NULL, 1, 0, NULL, 1));
+  REFUSED(22, staged_gemm_ztsmm_blocks(NULL, 1, 1, NULL, NULL, 0, NULL, 1, one, NULL, 1));
   REFUSED(18, staged_gemm_dcholesky_qr2(NULL, 2, 1, NULL, 2, NULL, 2, NULL, NULL, 0));
   REFUSED(19, staged_gemm_zcholesky_qr2(NULL, 1, 1, NULL, 1, NULL, 1, NULL, NULL, 0));
   if (staged_gemm_cholesky_qr2_workspace(7, 1) || staged_gemm_cholesky_qr2_workspace(0, 65)) return 20;

@@ -1,6 +1,7 @@
 // TSMM in A's own memory, and products of lists of blocks (tsm/tall_skinny.hpp). On the executor kernels are observed:
 // they may not race.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "common/kernel/launch_log.hpp"
@@ -123,10 +124,14 @@ struct BlockOnDevice {
   }
 };
 
-/// Of all blocks, with whole numbers; C has one column more. Returns how many kernels were launched.
+/// Of all blocks, with whole numbers; C has one column more. Returns what has run.
+struct Launches {
+  std::size_t kernels = 0;
+  std::uint64_t read_bytes = 0;  ///< of global memory; 0 on a GPU
+};
 template <class T>
-std::size_t expect_product_of(const std::vector<const BlockOnDevice<T>*>& a,
-                              const std::vector<const BlockOnDevice<T>*>& b, T alpha, T beta, bool conjugate) {
+Launches expect_product_of(const std::vector<const BlockOnDevice<T>*>& a, const std::vector<const BlockOnDevice<T>*>& b,
+                           T alpha, T beta, bool conjugate) {
   constexpr std::int64_t k = 130;
   std::vector<tall_skinny::Block<T>> lists[2];
   std::vector<std::pair<const BlockOnDevice<T>*, int>> columns[2];
@@ -163,21 +168,79 @@ std::size_t expect_product_of(const std::vector<const BlockOnDevice<T>*>& a,
   EXPECT_EQ(c.to_host(), right);
   std::vector<LaunchRecord> launches;
   const LaunchLogScope log(launches);
-  EXPECT_TRUE(multiply());
-  return launches.size() / 2;  // each is first tried
+  const Observation seen = observe([&] { EXPECT_TRUE(multiply()); });
+  const std::optional<Counts> counted = counts_of(seen);
+  return {launches.size(), counted ? counted->global_load.bytes : 0};
 }
 
 template <class T>
 void expect_products_of_lists(T alpha) {
   constexpr std::int64_t k = 130;
   const BlockOnDevice<T> x(5, 5, k, 0), r(3, 9, k, 1), p(8, 8, k, 2), q(1, 1, k, 3);
-  const std::size_t all = expect_product_of<T>({&x, &r, &p}, {&r, &x, &p}, alpha, T(0), true);
-  const std::size_t symmetric = expect_product_of<T>({&x, &r, &p}, {&x, &r, &p}, T(2), T(0), true);
-  EXPECT_LT(symmetric, all);
+  const Launches all = expect_product_of<T>({&x, &r, &p}, {&r, &x, &p}, alpha, T(0), true);
+  const Launches symmetric = expect_product_of<T>({&x, &r, &p}, {&x, &r, &p}, T(2), T(0), true);
+  EXPECT_EQ(all.kernels, 2);  // the second one adds up
+  EXPECT_EQ(symmetric.kernels, 2);
+  if (!open_device().gpu) EXPECT_LT(symmetric.read_bytes, all.read_bytes * 2 / 3);  // once, not twice
   expect_product_of<T>({&x, &r, &p}, {&x, &r, &p}, alpha, T(0), false);
   expect_product_of<T>({&x, &r, &p}, {&x, &r, &p}, alpha, T(0), true);
   expect_product_of<T>({&x, &r}, {&x, &r}, T(1), T(-3), true);
   expect_product_of<T>({&q}, {&x, &r, &p, &q}, alpha, T(1), true);
+  // 16 bytes can be copied at a time of some blocks, and of others not; tiles below C's diagonal are left out.
+  const BlockOnDevice<T> wide(16, 18, k, 4), narrow(2, 4, k, 5), odd(15, 15, k, 6);
+  expect_product_of<T>({&wide, &narrow, &p}, {&wide, &narrow, &p}, alpha, T(1), true);
+  expect_product_of<T>({&wide, &odd, &narrow, &wide}, {&wide, &odd, &narrow, &wide}, alpha, T(1), false);
+  expect_product_of<T>({&wide}, {&wide}, alpha, T(0), true);
+}
+
+/// [X R P] C, also over X; the blocks are as they were afterwards, but for what B has replaced.
+template <class T>
+void expect_tsmm_of(const std::vector<BlockOnDevice<T>*>& a, int n, T alpha, T beta, int over = -1) {
+  SCOPED_TRACE(testing::Message() << a.size() << " blocks, n " << n << ", over " << over);
+  constexpr std::int64_t k = 130;
+  std::vector<tall_skinny::Block<T>> list;
+  std::size_t m = 0;
+  for (const BlockOnDevice<T>* const block : a) {
+    list.push_back({block->memory.data(), block->ld, block->columns});
+    m += static_cast<std::size_t>(block->columns);
+  }
+  std::vector<T> c(m * static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < c.size(); ++i) c[i] = whole_number<T>(3 * i + 1);
+  BlockOnDevice<T> apart(n, n + 1, k, 9);
+  BlockOnDevice<T>& b = over < 0 ? apart : *a[static_cast<std::size_t>(over)];
+  std::vector<T> right = b.host;
+  for (std::int64_t row = 0; row < k; ++row) {
+    for (int j = 0; j < n; ++j) {
+      T sum{};
+      std::size_t i = 0;
+      for (const BlockOnDevice<T>* const block : a) {
+        for (int col = 0; col < block->columns; ++col, ++i)
+          sum += block->host[static_cast<std::size_t>(row * block->ld + col)] *
+                 c[i * static_cast<std::size_t>(n) + static_cast<std::size_t>(j)];
+      }
+      T& its = right[static_cast<std::size_t>(row * b.ld + j)];
+      its = alpha * sum + beta * its;
+    }
+  }
+  const DeviceArray<T> of_c = on_device(c);
+  expect_clean([&] {
+    return tall_skinny::tsmm(nullptr, n, k, alpha, list.data(), static_cast<int>(list.size()), of_c.data(), n, beta,
+                             b.memory.data(), b.ld);
+  });
+  b.host = right;
+  for (const BlockOnDevice<T>* const block : a) EXPECT_EQ(block->memory.to_host(), block->host);
+  EXPECT_EQ(b.memory.to_host(), right);
+}
+
+template <class T>
+void expect_tsmm_of_lists(T alpha) {
+  constexpr std::int64_t k = 130;
+  BlockOnDevice<T> x(5, 5, k, 0), r(3, 9, k, 1), p(8, 8, k, 2), wide(16, 18, k, 4);
+  expect_tsmm_of<T>({&x}, 4, alpha, T(0));
+  expect_tsmm_of<T>({&x, &r, &p}, 6, alpha, T(2));
+  expect_tsmm_of<T>({&wide, &p, &wide}, 17, alpha, T(0));
+  expect_tsmm_of<T>({&x, &r, &p}, 5, T(1), T(0), 0);
+  expect_tsmm_of<T>({&wide, &x}, 16, T(1), T(-1), 0);
 }
 
 TEST_F(BlockVectors, ListsOfDouble) {
@@ -185,6 +248,27 @@ TEST_F(BlockVectors, ListsOfDouble) {
 }
 TEST_F(BlockVectors, ListsOfComplex) {
   expect_products_of_lists<Complex>({1, 2});
+}
+
+TEST_F(BlockVectors, TsmmOfListsOfDouble) {
+  expect_tsmm_of_lists<double>(3);
+}
+TEST_F(BlockVectors, TsmmOfListsOfComplex) {
+  expect_tsmm_of_lists<Complex>({1, 2});
+}
+
+// Which no one kernel can have: a product for each pair.
+TEST_F(BlockVectors, WideListsAreMultipliedPairByPair) {
+  constexpr std::int64_t k = 130;
+  const BlockOnDevice<double> x(40, 40, k, 0), r(30, 31, k, 1);
+  const Launches all = expect_product_of<double>({&x, &r}, {&r, &x}, 2, 0, true);
+  EXPECT_EQ(expect_product_of<double>({&r}, {&x}, 2, 1, true).kernels, 2);
+  const Launches symmetric = expect_product_of<double>({&x, &r}, {&x, &r}, 2, 0, true);
+  EXPECT_GT(symmetric.kernels, 2);
+  EXPECT_LT(symmetric.kernels, all.kernels);
+  const tall_skinny::Block<double> list[] = {{x.memory.data(), 40, 40}, {r.memory.data(), 31, 30}};
+  const DeviceArray<double> c(70), b(k);
+  EXPECT_EQ(tall_skinny::tsmm(nullptr, 1, k, 1, list, 2, c.data(), 1, 0, b.data(), 1).code, Code::unsupported);
 }
 
 TEST_F(BlockVectors, ListsAreRefusedAsAWhole) {
@@ -202,6 +286,12 @@ TEST_F(BlockVectors, ListsAreRefusedAsAWhole) {
   EXPECT_EQ(code(nullptr, 2, 8, bytes), Code::invalid);
   EXPECT_EQ(code(list, 2, 7, bytes), Code::invalid);
   EXPECT_EQ(code(list, 2, 8, bytes - 1), Code::invalid);
+  const auto over = [&](int count, std::int64_t ldb) {
+    return tall_skinny::tsmm(nullptr, 1, 10, 1, list, count, c.data(), 1, 0, x.data(), ldb).code;
+  };
+  EXPECT_EQ(over(5, 4), Code::invalid);
+  EXPECT_EQ(over(2, 5), Code::invalid);
+  EXPECT_EQ(over(2, 0), Code::invalid);
   list[1].data = nullptr;
   EXPECT_EQ(code(list, 2, 8, bytes), Code::invalid);
   list[1] = {x.data(), 4, -4};

@@ -2,66 +2,29 @@
 // builds it.
 //
 //   time_qr BYTES   a line of JSON with bandwidths, then one for each case, X of BYTES
-#include <cuda_runtime.h>
 #include <cusolverDn.h>
 
-#include <algorithm>
 #include <cmath>
 #include <complex>
-#include <cstdint>
-#include <cstdio>
 #include <cstdlib>
-#include <functional>
-#include <stdexcept>
-#include <vector>
+#include <string>
 
-#include "staged_gemm.h"
+#include "timing.cuh"
 
 namespace {
 
-constexpr int BLOCKS = 132 * 8, THREADS = 256;
 constexpr std::int64_t FEW_ROWS = 20'000;
 
-void check(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
-}
+using ::check;
 void check(cusolverStatus_t status) {
   if (status != CUSOLVER_STATUS_SUCCESS) throw std::runtime_error("cuSOLVER: status " + std::to_string(status));
 }
-void check(int code) {
-  if (code != STAGED_GEMM_OK) throw std::runtime_error(staged_gemm_last_reason());
-}
-double* allocate(std::size_t bytes) {
-  void* data = nullptr;
-  check(cudaMalloc(&data, bytes));
-  return static_cast<double*>(data);
-}
-
-template <class Each>
-__device__ void each_word(std::int64_t count, Each each) {
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < count; i += step) each(i);
-}
 /// Numbers from -1 to 1. The columns behind `apart` words are those words, but for a part of `different`.
 __global__ void fill(double* x, std::int64_t rows, int ld, int apart, double different) {
-  const auto noise = [](std::uint64_t i) {
-    std::uint64_t word = (i + 1) * 0x9E3779B97F4A7C15ull;
-    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9ull;
-    word = (word ^ (word >> 27)) * 0x94D049BB133111EBull;
-    return static_cast<double>(static_cast<std::int64_t>(word ^ (word >> 31))) * 0x1p-63;
-  };
   each_word(rows * ld, [&](std::int64_t i) {
     const std::int64_t col = i % ld;
-    x[i] = noise(i - col + col % apart) + (col < apart ? 0 : different * noise(i));
+    x[i] = random_number(i - col + col % apart) + (col < apart ? 0 : different * random_number(i));
   });
-}
-__global__ void read_only(const double2* x, std::int64_t count, double* out) {
-  double sum = 0;
-  each_word(count, [&](std::int64_t i) { sum += x[i].x + x[i].y; });
-  if (sum == 0x1.23456p-300) *out = sum;  // or nvcc would leave the loads out
-}
-__global__ void read_and_write(double2* x, std::int64_t count) {
-  each_word(count, [&](std::int64_t i) { x[i] = make_double2(2 * x[i].x, 2 * x[i].y); });
 }
 /// The sum of |x - y|^2 and of |y|^2.
 __global__ void compare(const double* x, const double* y, std::int64_t rows, int width, int ld, double* sums) {
@@ -73,24 +36,6 @@ __global__ void compare(const double* x, const double* y, std::int64_t rows, int
   });
   atomicAdd(&sums[0], difference);
   atomicAdd(&sums[1], size);
-}
-
-/// The median in ms of a work, each time behind another one, which is not timed.
-double time_of(int times, const std::function<void()>& before, const std::function<void()>& work) {
-  cudaEvent_t begin, end;
-  check(cudaEventCreate(&begin));
-  check(cudaEventCreate(&end));
-  std::vector<float> samples(times);
-  for (float& ms : samples) {
-    before();
-    check(cudaEventRecord(begin));
-    work();
-    check(cudaEventRecord(end));
-    check(cudaEventSynchronize(end));
-    check(cudaEventElapsedTime(&ms, begin, end));
-  }
-  std::ranges::sort(samples);
-  return samples[samples.size() / 2];
 }
 
 struct Room {
@@ -120,14 +65,12 @@ double cusolver_ms(const Room& room, bool is_complex, std::int64_t k, int n) {
   const int words = std::max(one, other);
   double* const work = allocate(static_cast<std::size_t>(words) * (is_complex ? 16 : 8));
   auto* const zwork = reinterpret_cast<cuDoubleComplex*>(work);
-  const double ms = time_of(
-      3, [] {},
-      [&] {
-        check(is_complex ? cusolverDnZgeqrf(room.cusolver, m, n, za, m, ztau, zwork, words, room.info)
-                         : cusolverDnDgeqrf(room.cusolver, m, n, a, m, tau, work, words, room.info));
-        check(is_complex ? cusolverDnZungqr(room.cusolver, m, n, n, za, m, ztau, zwork, words, room.info)
-                         : cusolverDnDorgqr(room.cusolver, m, n, n, a, m, tau, work, words, room.info));
-      });
+  const double ms = time_of(3, [&] {
+    check(is_complex ? cusolverDnZgeqrf(room.cusolver, m, n, za, m, ztau, zwork, words, room.info)
+                     : cusolverDnDgeqrf(room.cusolver, m, n, a, m, tau, work, words, room.info));
+    check(is_complex ? cusolverDnZungqr(room.cusolver, m, n, n, za, m, ztau, zwork, words, room.info)
+                     : cusolverDnDorgqr(room.cusolver, m, n, n, a, m, tau, work, words, room.info));
+  });
   cudaFree(work);
   return ms;
 }
@@ -216,14 +159,7 @@ int main(int argc, char** argv) try {
   }
   const auto bytes = static_cast<std::size_t>(std::atof(argv[1]));
   const Room room(bytes);
-  auto* const wide = reinterpret_cast<double2*>(room.x);
-  const std::int64_t count = bytes / sizeof(double2);
-  check(cudaMemset(room.x, 0, bytes));
-  const double read = time_of(
-                   9, [] {}, [&] { read_only<<<BLOCKS, THREADS>>>(wide, count, room.sums); }),
-               both = time_of(
-                   9, [] {}, [&] { read_and_write<<<BLOCKS, THREADS>>>(wide, count); });
-  std::printf("{\"read_gbs\": %.5g, \"read_and_write_gbs\": %.5g}\n", bytes / read / 1e6, 2.0 * bytes / both / 1e6);
+  print_bandwidths(room.x, bytes, room.sums);
   for (const bool is_complex : {false, true}) {
     for (const int n : {1, 4, 8, 16, 32, 48, 64}) {
       for (const int gap : {0, 1}) measure(room, is_complex, n, gap, bytes);

@@ -13,6 +13,7 @@ PROGRAMS = {
     "default-sizes": ("tools.measure.default_sizes", "how long ./lab emulate takes for programs of usual sizes"),
     "digest": ("tools.measure.digest", "what was measured, as it is committed"),
     "library": ("tools.measure.library", "the installed library, as other programs see it"),
+    "lists": ("tools.measure.lists", "products of lists of blocks, beside those of pairs and of one matrix"),
     "lobpcg": ("tools.measure.lobpcg", "an eigensolver's iteration, with our products and with cuBLAS's"),
     "loop": ("tools.measure.loop", "where the time of builds and tests goes"),
     "pairs": ("tools.measure.pairs", "whether tall & skinny kernels are right for every M and N"),

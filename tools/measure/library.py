@@ -54,6 +54,16 @@ def summary(lines: list[Json]) -> Json:
     return found
 
 
+def write_cases(out: pathlib.Path, head: Json, cases: list[Json]) -> None:
+    """A record, a line for each case. Ends with exit status 1 if one isn't right."""
+    rows = ",\n".join("  " + json.dumps(each) for each in cases)
+    out.write_text(json.dumps(head, indent=1).removesuffix("\n}") + f',\n "cases": [\n{rows}\n ]\n}}\n')
+    wrong = sum(not each["right"] for each in cases)
+    print(f"{len(cases)} cases, {wrong} wrong")
+    if wrong:
+        raise SystemExit(1)
+
+
 class Library:
     """Built, installed, and asked in processes of their own."""
 

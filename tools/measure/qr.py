@@ -12,7 +12,7 @@ import pathlib
 
 from tools.command_line import fail, parser_of
 from tools.measure.card import card
-from tools.measure.library import Library, run
+from tools.measure.library import Library, run, write_cases
 from tools.repository import GPU, ROOT, Json, commit_of_tree
 
 LARGEST_ERROR = 1e-13
@@ -48,10 +48,5 @@ def main(arguments: list[str] | None = None) -> None:
     library = Qr(options.build.absolute())
     ceilings, *lines = map(json.loads, run(library.program, int(options.mib * 2**20)).splitlines())
     head = {"device": device, "driver": driver, "commit": commit_of_tree(GPU / "qr.json")}
-    rows = ",\n".join("  " + json.dumps(judged(line, ceilings)) for line in lines)
-    text = json.dumps(head | {"command": f"measure qr --mib {options.mib:g}", "ceilings": ceilings}, indent=1)
-    options.out.write_text(text.removesuffix("\n}") + f',\n "cases": [\n{rows}\n ]\n}}\n')
-    wrong = sum(not judged(line, ceilings)["right"] for line in lines)
-    print(f"{len(lines)} cases, {wrong} wrong")
-    if wrong:
-        raise SystemExit(1)
+    head |= {"command": f"measure qr --mib {options.mib:g}", "ceilings": ceilings}
+    write_cases(options.out, head, [judged(line, ceilings) for line in lines])

@@ -21,13 +21,19 @@ std::size_t workspace_bytes(const Problem& problem) {
   return problem.result_bytes() * static_cast<std::size_t>(device_limits().multiprocessors * most_kept);
 }
 
+template <class T>
+static Status launch_as(const Problem& problem, cudaStream_t stream) {
+  if (problem.op == Operation::tsmttsm) {
+    const TsmttsmProblem<T> p(problem);
+    return launch(p, TallMatrix<T>(p.a, p.lda, p.m), TallMatrix<T>(p.b, p.ldb, p.n), stream);
+  }
+  const TsmmProblem<T> p(problem);
+  return launch(p, TallMatrix<T>(p.a, p.lda, p.m), stream);
+}
+
 Status launch(const Problem& problem, cudaStream_t stream) {
   if (problem.n == 0 || problem.rows() == 0) return Status::ok();
-  const bool is_complex = problem.type == Type::c64;
-  if (problem.op == Operation::tsmttsm)
-    return is_complex ? launch(TsmttsmProblem<double2>(problem), stream)
-                      : launch(TsmttsmProblem<double>(problem), stream);
-  return is_complex ? launch(TsmmProblem<double2>(problem), stream) : launch(TsmmProblem<double>(problem), stream);
+  return problem.type == Type::c64 ? launch_as<double2>(problem, stream) : launch_as<double>(problem, stream);
 }
 
 Exact exact_of(const Problem& p) {

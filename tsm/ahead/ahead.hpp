@@ -36,20 +36,52 @@ struct Exact {
 };
 Exact exact_of(const Problem& problem);
 
+constexpr int most_blocks = 4;
+
+/// A tall matrix whose columns lie in several places, one block of them behind another: [X R P].
+template <class T>
+struct TallMatrix {
+  struct Block {
+    const T* data = nullptr;
+    std::int64_t ld = 0;
+    int columns = 0;
+
+    bool operator==(const Block&) const = default;
+  };
+  int count = 0;
+  Block block[most_blocks] = {};
+
+  TallMatrix() = default;
+  TallMatrix(const T* data, std::int64_t ld, int columns) { add({data, ld, columns}); }
+  /// A block without columns is none.
+  void add(const Block& its) {
+    if (its.columns > 0) block[count++] = its;
+  }
+  int columns() const {
+    int sum = 0;
+    for (int i = 0; i < count; ++i) sum += block[i].columns;
+    return sum;
+  }
+  bool operator==(const TallMatrix&) const = default;
+};
+/// Products of such matrices, of which none has more than 64 columns; the problem's own A and B are not looked at. If A
+/// and B are the same, C is a Gram matrix, and they are read once. Workspace as for a problem of this size.
+Status launch(const TsmttsmProblem<double>& problem, const TallMatrix<double>& a, const TallMatrix<double>& b,
+              cudaStream_t stream);
+Status launch(const TsmttsmProblem<double2>& problem, const TallMatrix<double2>& a, const TallMatrix<double2>& b,
+              cudaStream_t stream);
+Status launch(const TsmmProblem<double>& problem, const TallMatrix<double>& a, cudaStream_t stream);
+Status launch(const TsmmProblem<double2>& problem, const TallMatrix<double2>& a, cudaStream_t stream);
+
 /// Where the blocks of a Gram matrix end, its rows' and its columns'.
 struct BlockEnds {
-  int count = 0, end[4] = {};
+  int count = 0, end[most_blocks] = {};
 };
 /// Blocks below C's diagonal become those above it, transposed, and conjugated if so.
 Status mirror_blocks(const BlockEnds& ends, bool conjugate, double* c, std::int64_t ldc, cudaStream_t stream);
 Status mirror_blocks(const BlockEnds& ends, bool conjugate, double2* c, std::int64_t ldc, cudaStream_t stream);
 
-// ---- for the files with the kernels, one for each product and type
-
-Status launch(const TsmttsmProblem<double>& problem, cudaStream_t stream);
-Status launch(const TsmttsmProblem<double2>& problem, cudaStream_t stream);
-Status launch(const TsmmProblem<double>& problem, cudaStream_t stream);
-Status launch(const TsmmProblem<double2>& problem, cudaStream_t stream);
+// ---- for the files with the kernels
 
 constexpr int most_kept = 4;  ///< blocks of a multiprocessor that leave partial sums
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "tsm/ahead/ahead.hpp"
 #include "tsm/generated/chunks.cuh"
 #include "tsm/generated/pipeline_model.hpp"
 
@@ -23,68 +24,89 @@ struct Divisor {
   }
 };
 
-/// A stage of `rows` rows in four chunks, and how it is copied there.
+/// Where a stage of `rows` rows lies in shared memory: in four chunks.
 struct RowLayout {
   int row_bytes = 0, chunk_bytes = 0, chunk_stride = 0, stage_bytes = 0;
   int rows = 0;
-  int lines = 0;   ///< ranges of device memory that are copied: rows, or chunks where the matrix has no padding
-  int pieces = 0;  ///< of a line
-  bool in_one = false, by_16_bytes = false;
-  Divisor by_pieces, by_chunk_rows;
+  Divisor by_chunk_rows;
 
   /// apart: bytes from a chunk to the next, modulo 128.
-  RowLayout(int width, int element, int rows, int apart, Rows how)
+  RowLayout(int width, int element, int rows, int apart)
       : row_bytes(width * element),
         chunk_bytes(rows / 4 * row_bytes),
         chunk_stride(generated::chunk_stride(chunk_bytes, apart)),
         stage_bytes(ceil_div(4 * chunk_stride, 16) * 16),
         rows(rows),
-        by_chunk_rows(rows / 4) {
-    in_one = how == Rows::flat && chunk_bytes % 16 == 0;
-    by_16_bytes = element == 16 || in_one || (how == Rows::wide && row_bytes % 16 == 0);
-    lines = in_one ? 4 : rows;
-    pieces = (in_one ? chunk_bytes : row_bytes) / (by_16_bytes ? 16 : 8);
-    by_pieces = Divisor(pieces);
-  }
+        by_chunk_rows(rows / 4) {}
 };
 
-/// A thread's copies of stages, `threads` of them together.
+/// A block of the matrix, and how it is copied to a stage.
 template <class T>
-struct RowCopies {
-  const char* from;      ///< the next stage
-  std::int64_t row;      ///< bytes from a row to the next
-  std::int64_t forward;  ///< from a stage to the next
+struct BlockSource {
+  const char* data = nullptr;
+  std::int64_t row = 0;  ///< bytes from a row to the next
+  int at = 0;            ///< bytes of a row before this block's
+  int pieces = 0;        ///< of a row, or of a chunk, if chunks are copied
+  bool by_16_bytes = false;
+  Divisor by_pieces;
+};
 
-  /// Stages from row `first` on, and then every `step` rows.
-  __device__ RowCopies(const T* matrix, std::int64_t ld, std::int64_t first, std::int64_t step)
-      : from(reinterpret_cast<const char*>(matrix + first * ld)),
-        row(ld * static_cast<std::int64_t>(sizeof(T))),
-        forward(step * row) {}
+/// A tall matrix that is copied stage by stage: rows, or chunks where it is one block without padding.
+template <class T>
+struct TallRows {
+  RowLayout layout;
+  int count = 0;
+  bool in_chunks = false;
+  BlockSource<T> block[most_blocks];
 
-  /// Starts the copies of the next stage, of which so many rows exist, at least one; zeros for the others.
-  __device__ void start(const RowLayout& layout, ptx::SharedAddress stage, int existing, int thread, int threads) {
-    if (layout.by_16_bytes)
-      start_pieces<16>(layout, stage, existing, thread, threads);
-    else
-      start_pieces<8>(layout, stage, existing, thread, threads);
-    from += forward;
+  TallRows(const TallMatrix<T>& matrix, int rows, int apart)
+      : layout(matrix.columns(), sizeof(T), rows, apart), count(matrix.count) {
+    constexpr int element = sizeof(T);
+    const auto rows_of = [](const auto& its) { return generated::rows_of(its.data, its.ld, its.columns); };
+    in_chunks = count == 1 && rows_of(matrix.block[0]) == Rows::flat && layout.chunk_bytes % 16 == 0;
+    int at = 0;
+    for (int i = 0; i < count; ++i) {
+      const auto& its = matrix.block[i];
+      const int bytes = in_chunks ? layout.chunk_bytes : its.columns * element;
+      const std::int64_t row = its.ld * element;
+      const bool pairs =
+          bytes % 16 == 0 && row % 16 == 0 && rows_of(its) != Rows::any && at % 16 == 0 && layout.row_bytes % 16 == 0;
+      const bool by_16_bytes = in_chunks || element == 16 || pairs;
+      const int pieces = bytes / (by_16_bytes ? 16 : 8);
+      block[i] = {reinterpret_cast<const char*>(its.data), row, at, pieces, by_16_bytes, Divisor(pieces)};
+      at += bytes;
+    }
+  }
+
+  /// Starts this thread's part of the copies of a stage, the rows from `first` on, of which so many exist, at least one;
+  /// zeros for the others. `threads` threads do it together.
+  __device__ void copy(ptx::SharedAddress stage, std::int64_t first, int existing, int thread, int threads) const {
+#pragma unroll 1
+    for (int i = 0; i < count; ++i) {
+      const BlockSource<T>& its = block[i];
+      const char* const from = its.data + first * its.row;
+      if (its.by_16_bytes)
+        copy_pieces<16>(its, stage + its.at, from, existing, thread, threads);
+      else
+        copy_pieces<8>(its, stage + its.at, from, existing, thread, threads);
+    }
   }
 
  private:
   template <int piece>
-  __device__ void start_pieces(const RowLayout& layout, ptx::SharedAddress stage, int existing, int thread,
-                               int threads) const {
-    const int all = layout.lines * layout.pieces, gap = layout.chunk_stride - layout.chunk_bytes;
+  __device__ void copy_pieces(const BlockSource<T>& its, ptx::SharedAddress stage, const char* from, int existing,
+                              int thread, int threads) const {
+    const int all = (in_chunks ? 4 : layout.rows) * its.pieces, gap = layout.chunk_stride - layout.chunk_bytes;
     const int there = existing * layout.row_bytes;  // bytes, where the stage is one range
 #pragma unroll 4
     for (int p = thread; p < all; p += threads) {
-      const int line = layout.by_pieces.divide(p), at = (p - line * layout.pieces) * piece;
-      const int chunk = layout.in_one ? line : layout.by_chunk_rows.divide(line);
-      const int offset = line * (layout.in_one ? layout.chunk_bytes : layout.row_bytes) + at;  // without gaps
-      const int left = layout.in_one ? there - offset : line < existing ? piece : 0;
+      const int line = its.by_pieces.divide(p), at = (p - line * its.pieces) * piece;
+      const int chunk = in_chunks ? line : layout.by_chunk_rows.divide(line);
+      const int offset = line * (in_chunks ? layout.chunk_bytes : layout.row_bytes) + at;  // without gaps
+      const int left = in_chunks ? there - offset : line < existing ? piece : 0;
       const int wanted = left < 0 ? 0 : left < piece ? left : piece;
       // A source is needed in any case: else the stage's first row.
-      const char* const source = wanted == 0 ? from : layout.in_one ? from + offset : from + line * row + at;
+      const char* const source = wanted == 0 ? from : in_chunks ? from + offset : from + line * its.row + at;
       if constexpr (piece == 16)
         ptx::cp_async_cg(stage + offset + chunk * gap, source, wanted);
       else

@@ -16,12 +16,13 @@ namespace gemm::ahead {
 constexpr int most_stages = 8;
 
 /// How a warp works. Its rows of B leave by 16 bytes, if that is how they lie; where they have no padding, as one range.
+template <class T>
 struct TsmmShape {
   int m, n, steps, stages, stage_bytes, c_bytes;
   bool flat_b, by_16_bytes;
   int pieces;  ///< of 16 bytes, of a row of B
   Divisor by_pieces, by_n;
-  RowLayout a;
+  TallRows<T> a;
 };
 
 /// What registers allow: the sums of a thread are 8 PR FN of them, of complex numbers twice as many.
@@ -37,8 +38,8 @@ constexpr int least_blocks(int pr, int fn, int parts) {
 template <class T, int FN, int PR>
 __global__ void __launch_bounds__(most_threads(PR, FN, generated::parts_of<T>),
                                   least_blocks(PR, FN, generated::parts_of<T>))
-    tsmm(const TsmmShape shape, std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda,
-         const T* __restrict__ c, std::int64_t ldc, T beta, T* __restrict__ b, std::int64_t ldb) {
+    tsmm(const __grid_constant__ TsmmShape<T> shape, std::int64_t k, T alpha, const T* __restrict__ c, std::int64_t ldc,
+         T beta, T* __restrict__ b, std::int64_t ldb) {
   constexpr int element = sizeof(T), parts = generated::parts_of<T>, rows = 16 * PR;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warps = blockDim.x / 32;
   const int steps = shape.steps, stage = shape.stage_bytes, n = shape.n;
@@ -60,7 +61,6 @@ __global__ void __launch_bounds__(most_threads(PR, FN, generated::parts_of<T>),
   const ptx::SharedAddress shared = ptx::kept_shared_address(smem),
                            begin = shared + shape.c_bytes + warp * (shape.stages * stage),
                            end = begin + shape.stages * stage;
-  RowCopies<T> of_a(a, lda, first, step);
   int next = 0;  // stage to be copied
   const auto existing_of = [&](int turn) {
     const std::int64_t left = k - first - turn * step;
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(most_threads(PR, FN, generated::parts_of<T>),
   };
   const auto copy = [&](ptx::SharedAddress to) {
     if (next < mine) {
-      of_a.start(shape.a, to, existing_of(next), lane, 32);
+      shape.a.copy(to, first + next * step, existing_of(next), lane, 32);
       ++next;
     }
     ptx::cp_async_commit();
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(most_threads(PR, FN, generated::parts_of<T>),
   for (int s = 0; s < shape.stages; ++s) copy(begin + s * stage);
 
   // Row g of 8: row g / 4 of chunk g % 4.
-  const int x_at = g % 4 * shape.a.chunk_stride + g / 4 * shape.a.row_bytes + t * element;
+  const int x_at = g % 4 * shape.a.layout.chunk_stride + g / 4 * shape.a.layout.row_bytes + t * element;
   const ptx::SharedAddress y_at = shared + lane * element;
   const bool has_last = shape.m % 4 == 0 || t < shape.m % 4;  // of the last four columns of A
   const bool adds = !is_zero(beta);
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(most_threads(PR, FN, generated::parts_of<T>),
 #pragma unroll
       for (int i = 0; i < 2 * PR; ++i) {
         if (exists)
-          x[half][i].load(at + x_at + i * (2 * shape.a.row_bytes) + s * (4 * element));
+          x[half][i].load(at + x_at + i * (2 * shape.a.layout.row_bytes) + s * (4 * element));
         else
           x[half][i] = {};
       }
@@ -167,18 +167,18 @@ __global__ void __launch_bounds__(most_threads(PR, FN, generated::parts_of<T>),
 template <class T>
 struct TsmmKernel {
   int fn, pr;
-  void (*kernel)(TsmmShape, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, T*, std::int64_t);
+  void (*kernel)(TsmmShape<T>, std::int64_t, T, const T*, std::int64_t, T, T*, std::int64_t);
 };
 
 /// As many warps of a multiprocessor as its shared memory lets wait for rows of A, in two blocks if these hold enough.
 template <class T>
-TsmmShape shape_of(const TsmmKernel<T>& kernel, const TsmmProblem<T>& p, Rows rows_a, Rows rows_b, int& threads) {
+TsmmShape<T> shape_of(const TsmmKernel<T>& kernel, const TsmmProblem<T>& p, const TallMatrix<T>& matrix, int& threads) {
   constexpr int element = sizeof(T), wanted = 32 * 1024;          // bytes in flight
   const int all = device_limits().shared_bytes_per_block + 1024;  // of a multiprocessor; a block takes 1 KB for itself
   const int rows = 16 * kernel.pr, row_b = p.n * element;
-  const RowLayout a(p.m, element, rows, 4 * element, rows_a);
+  const TallRows<T> a(matrix, rows, 4 * element);
   const int steps = ceil_div(p.m, 4), c_bytes = steps * kernel.fn * 32 * element,
-            stage = ceil_div(std::max(a.stage_bytes, rows * row_b), 128) * 128;
+            stage = ceil_div(std::max(a.layout.stage_bytes, rows * row_b), 128) * 128;
   const auto fits = [&](int warps, int number, int blocks) {
     return c_bytes + warps * number * stage <= all / blocks - 1024;
   };
@@ -194,6 +194,7 @@ TsmmShape shape_of(const TsmmKernel<T>& kernel, const TsmmProblem<T>& p, Rows ro
     if (blocks * warps * (stages - 1) * stage < wanted && fits(warps, more, blocks)) stages = more;
   }
   threads = warps * 32;
+  const Rows rows_b = generated::rows_of(p.b, p.ldb, p.n);
   const bool flat = rows_b == Rows::flat;
   return {p.m,
           p.n,
@@ -210,22 +211,22 @@ TsmmShape shape_of(const TsmmKernel<T>& kernel, const TsmmProblem<T>& p, Rows ro
 }
 
 template <class T>
-Status launch_ahead(std::span<const TsmmKernel<T>> kernels, const TsmmProblem<T>& p, cudaStream_t stream) {
+Status launch_ahead(std::span<const TsmmKernel<T>> kernels, const TsmmProblem<T>& p, const TallMatrix<T>& a,
+                    cudaStream_t stream) {
   if (p.depth() == 0) return generated::launch_scale_rows(p, stream);
-  const Rows rows_a = generated::rows_of(p.a, p.lda, p.m), rows_b = generated::rows_of(p.b, p.ldb, p.n);
   const TsmmKernel<T>& kernel = *std::ranges::find_if(kernels, [&](const auto& each) { return 8 * each.fn >= p.n; });
   int threads = 0;
-  const TsmmShape shape = shape_of(kernel, p, rows_a, rows_b, threads);
+  const TsmmShape<T> shape = shape_of(kernel, p, a, threads);
   const int shared = shape.c_bytes + threads / 32 * shape.stages * shape.stage_bytes;
   const std::int64_t places = static_cast<std::int64_t>(device_limits().multiprocessors) *
                               blocks_that_fit(reinterpret_cast<const void*>(kernel.kernel), threads, shared),
-                     blocks = std::min((p.k + shape.a.rows - 1) / shape.a.rows, places);
+                     blocks = std::min((p.k + shape.a.layout.rows - 1) / shape.a.layout.rows, places);
   return gemm::launch(kernel.kernel,
                       {.grid = static_cast<unsigned>(blocks),
                        .block = static_cast<unsigned>(threads),
                        .dynamic_shared = static_cast<unsigned>(shared),
                        .stream = stream},
-                      shape, p.k, p.alpha, p.a, p.lda, p.c, p.ldc, p.beta, p.b, p.ldb);
+                      shape, p.k, p.alpha, p.c, p.ldc, p.beta, p.b, p.ldb);
 }
 
 }  // namespace gemm::ahead

@@ -13,8 +13,8 @@ static const TsmmKernel<T> kernels[] = {
     {8, 1, tsmm<T, 8, 1>},
 };
 
-Status launch(const TsmmProblem<T>& problem, cudaStream_t stream) {
-  return launch_ahead<T>(kernels, problem, stream);
+Status launch(const TsmmProblem<T>& problem, const TallMatrix<T>& a, cudaStream_t stream) {
+  return launch_ahead<T>(kernels, problem, a, stream);
 }
 
 }  // namespace gemm::ahead

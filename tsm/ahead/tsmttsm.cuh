@@ -17,21 +17,24 @@ namespace gemm::ahead {
 
 constexpr int most_warps = 8, stages = 4;
 
-/// How a block works: warps that have all of C together are a slice.
+/// How a block works: warps that have all of C together are a slice, each with a tile of it.
+template <class T>
 struct TsmttsmShape {
-  int m, n, along_n, places, slices, turns;
-  bool conjugate;
-  RowLayout a, b;
+  int m, n, slices, turns;
+  bool conjugate, gram;
+  int places = 0;
+  signed char tile_m[most_warps] = {}, tile_n[most_warps] = {};
+  TallRows<T> a, b;
+  int b_at = 0, stage_bytes = 0;  ///< of a stage: where B's rows begin, and all of it
 };
 
 /// Sums of A^T B over the rows of each block, m x n of them, in `partial`. A warp has FM x FN fragments of 16 x 8.
 template <class T, int FM, int FN>
 __global__ void __launch_bounds__(most_warps * 32, sizeof(T) == sizeof(double) ? 2 : 1)
-    tsmttsm(const TsmttsmShape shape, std::int64_t k, const T* __restrict__ a, std::int64_t lda,
-            const T* __restrict__ b, std::int64_t ldb, T* __restrict__ partial) {
+    tsmttsm(const __grid_constant__ TsmttsmShape<T> shape, std::int64_t k, T* __restrict__ partial) {
   constexpr int element = sizeof(T), parts = generated::parts_of<T>;
-  const int places = shape.places, slices = shape.slices, rows = shape.a.rows;
-  const int stage = shape.a.stage_bytes + shape.b.stage_bytes;
+  const RowLayout &of_a = shape.a.layout, &of_b = shape.b.layout;
+  const int places = shape.places, slices = shape.slices, rows = of_a.rows, stage = shape.stage_bytes;
   const int warp = threadIdx.x / 32, slice = warp / places, place = warp - slice * places;
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, threads = blockDim.x;
 
@@ -40,14 +43,13 @@ __global__ void __launch_bounds__(most_warps * 32, sizeof(T) == sizeof(double) ?
                      step = static_cast<std::int64_t>(gridDim.x) * rows;
   const int mine = first < k ? static_cast<int>((k - first - 1) / step) + 1 : 0;
   const ptx::SharedAddress begin = ptx::kept_shared_address(smem), end = begin + stages * stage;
-  RowCopies<T> of_a(a, lda, first, step), of_b(b, ldb, first, step);
   int next = 0;  // stage to be copied
   const auto copy = [&](ptx::SharedAddress to) {
     if (next < mine) {
-      const std::int64_t left = k - first - next * step;
+      const std::int64_t from = first + next * step, left = k - from;
       const int existing = left < rows ? static_cast<int>(left) : rows;
-      of_a.start(shape.a, to, existing, threadIdx.x, threads);
-      of_b.start(shape.b, to + shape.a.stage_bytes, existing, threadIdx.x, threads);
+      shape.a.copy(to, from, existing, threadIdx.x, threads);
+      if (!shape.gram) shape.b.copy(to + shape.b_at, from, existing, threadIdx.x, threads);
       ++next;
     }
     ptx::cp_async_commit();
@@ -56,21 +58,21 @@ __global__ void __launch_bounds__(most_warps * 32, sizeof(T) == sizeof(double) ?
   for (int s = 0; s < stages - 1; ++s) copy(begin + s * stage);
 
   // A lane's columns: where one lies behind the last one it is that one.
-  const int first_m = place / shape.along_n * (16 * FM), first_n = place % shape.along_n * (8 * FN);
+  const int first_m = shape.tile_m[place] * (16 * FM), first_n = shape.tile_n[place] * (8 * FN);
   int column_a[2 * FM], column_b[FN];
 #pragma unroll
   for (int i = 0; i < 2 * FM; ++i)
-    column_a[i] = t * shape.a.chunk_stride + slice * shape.a.row_bytes +
-                  generated::smaller(first_m + i * 8 + g, shape.m - 1) * element;
+    column_a[i] =
+        t * of_a.chunk_stride + slice * of_a.row_bytes + generated::smaller(first_m + i * 8 + g, shape.m - 1) * element;
 #pragma unroll
   for (int j = 0; j < FN; ++j)
-    column_b[j] = shape.a.stage_bytes + t * shape.b.chunk_stride + slice * shape.b.row_bytes +
+    column_b[j] = shape.b_at + t * of_b.chunk_stride + slice * of_b.row_bytes +
                   generated::smaller(first_n + j * 8 + g, shape.n - 1) * element;
 
   // While the words of four rows are multiplied, those of the next four are in flight to the other half of x and y.
   generated::Operand<T> x[2][2 * FM], y[2][FN];
   double sum[parts * FM * FN][4] = {};
-  const int forward_a = slices * shape.a.row_bytes, forward_b = slices * shape.b.row_bytes;
+  const int forward_a = slices * of_a.row_bytes, forward_b = slices * of_b.row_bytes;
   const auto read = [&](int half, ptx::SharedAddress stage_at, int turn) {
 #pragma unroll
     for (int i = 0; i < 2 * FM; ++i) {
@@ -135,11 +137,14 @@ __global__ void __launch_bounds__(most_warps * 32, sizeof(T) == sizeof(double) ?
   for (int i = 0; i < FM * FN * 4; ++i) {
     const int fragment = i / 4, of_m = first_m + fragment / FN * 16 + g + i % 4 / 2 * 8,
               of_n = first_n + fragment % FN * 8 + 2 * t + i % 2;
-    if (of_m >= shape.m || of_n >= shape.n) continue;
+    if (of_m >= shape.m || of_n >= shape.n || (shape.gram && of_m > of_n)) continue;
+    T element_of_c;
     if constexpr (parts == 2)
-      out[of_m * shape.n + of_n] = make_double2(sum[fragment][i % 4], sum[FM * FN + fragment][i % 4]);
+      element_of_c = make_double2(sum[fragment][i % 4], sum[FM * FN + fragment][i % 4]);
     else
-      out[of_m * shape.n + of_n] = sum[fragment][i % 4];
+      element_of_c = sum[fragment][i % 4];
+    out[of_m * shape.n + of_n] = element_of_c;
+    if (shape.gram && of_m < of_n) out[of_n * shape.n + of_m] = conjugate_if(shape.conjugate, element_of_c);
   }
 }
 
@@ -148,7 +153,20 @@ __global__ void __launch_bounds__(most_warps * 32, sizeof(T) == sizeof(double) ?
 template <class T>
 struct TsmttsmKernel {
   int fm, fn;
-  void (*kernel)(TsmttsmShape, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*);
+  void (*kernel)(TsmttsmShape<T>, std::int64_t, T*);
+
+  /// The tiles of C that are multiplied: of a Gram matrix those that reach its diagonal or above.
+  template <class Each>
+  void each_tile(int m, int n, bool gram, const Each& each) const {
+    for (int i = 0; i < ceil_div(m, 16 * fm); ++i) {
+      for (int j = gram ? i * 16 * fm / (8 * fn) : 0; j < ceil_div(n, 8 * fn); ++j) each(i, j);
+    }
+  }
+  int tiles(int m, int n, bool gram) const {
+    int count = 0;
+    each_tile(m, n, gram, [&](int, int) { ++count; });
+    return count;
+  }
 };
 
 /// Bytes of a stage, of a block: of a complex product only one block has its registers on a multiprocessor.
@@ -157,54 +175,62 @@ constexpr int wanted_bytes = sizeof(T) == sizeof(double) ? 12 * 1024 : 24 * 1024
 constexpr int most_turns = 32;
 
 template <class T>
-TsmttsmShape shape_of(const TsmttsmKernel<T>& kernel, const TsmttsmProblem<T>& p, Rows rows_a, Rows rows_b) {
-  const int along_m = ceil_div(p.m, 16 * kernel.fm), along_n = ceil_div(p.n, 8 * kernel.fn), places = along_m * along_n;
-  const int row = (p.m + p.n) * static_cast<int>(sizeof(T)), most = device_limits().shared_bytes_per_block;
+TsmttsmShape<T> shape_of(const TsmttsmKernel<T>& kernel, const TsmttsmProblem<T>& p, const TallMatrix<T>& a,
+                         const TallMatrix<T>& b) {
+  const bool gram = a == b;
+  const int row = (p.m + (gram ? 0 : p.n)) * static_cast<int>(sizeof(T)), most = device_limits().shared_bytes_per_block;
+  const int places = kernel.tiles(p.m, p.n, gram);
   int slices = std::max(most_warps / places, 1);
   int turns = 2 * std::clamp((wanted_bytes<T> + 4 * row * slices) / (8 * row * slices), 1, most_turns / 2);
   constexpr int gaps = 8 * 128 + 32;  // between chunks, at most
   while (stages * (slices * turns * 4 * row + gaps) > most && slices * turns > 2) turns > 2 ? turns -= 2 : --slices;
   const int rows = slices * turns * 4;
-  return {p.m,
-          p.n,
-          along_n,
-          places,
-          slices,
-          turns,
-          p.conjugate,
-          RowLayout(p.m, sizeof(T), rows, 32, rows_a),
-          RowLayout(p.n, sizeof(T), rows, 32, rows_b)};
+  TsmttsmShape<T> shape{.m = p.m,
+                        .n = p.n,
+                        .slices = slices,
+                        .turns = turns,
+                        .conjugate = p.conjugate,
+                        .gram = gram,
+                        .a = {a, rows, 32},
+                        .b = {b, rows, 32}};
+  kernel.each_tile(p.m, p.n, gram, [&](int i, int j) {
+    shape.tile_m[shape.places] = static_cast<signed char>(i);
+    shape.tile_n[shape.places++] = static_cast<signed char>(j);
+  });
+  shape.b_at = gram ? 0 : shape.a.layout.stage_bytes;
+  shape.stage_bytes = shape.b_at + shape.b.layout.stage_bytes;
+  return shape;
 }
 
 /// The kernel that computes the fewest elements behind C's edges; of equals the first.
 template <class T>
-const TsmttsmKernel<T>& kernel_for(std::span<const TsmttsmKernel<T>> kernels, int m, int n) {
+const TsmttsmKernel<T>& kernel_for(std::span<const TsmttsmKernel<T>> kernels, int m, int n, bool gram) {
   const auto work = [&](const TsmttsmKernel<T>& kernel) {
-    const int places = ceil_div(m, 16 * kernel.fm) * ceil_div(n, 8 * kernel.fn);
-    return places > most_warps ? INT_MAX : places * kernel.fm * kernel.fn;
+    const int tiles = kernel.tiles(m, n, gram);
+    return tiles > most_warps ? INT_MAX : tiles * kernel.fm * kernel.fn;
   };
   return *std::ranges::min_element(kernels, {}, work);
 }
 
 template <class T>
-Status launch_ahead(std::span<const TsmttsmKernel<T>> kernels, const TsmttsmProblem<T>& p, cudaStream_t stream) {
-  const Rows rows_a = generated::rows_of(p.a, p.lda, p.m), rows_b = generated::rows_of(p.b, p.ldb, p.n);
-  const TsmttsmKernel<T>& kernel = kernel_for(kernels, p.m, p.n);
-  const TsmttsmShape shape = shape_of(kernel, p, rows_a, rows_b);
-  const int threads = shape.places * shape.slices * 32;
+Status launch_ahead(std::span<const TsmttsmKernel<T>> kernels, const TsmttsmProblem<T>& p, const TallMatrix<T>& a,
+                    const TallMatrix<T>& b, cudaStream_t stream) {
+  const TsmttsmKernel<T>& kernel = kernel_for(kernels, p.m, p.n, a == b);
+  const TsmttsmShape<T> shape = shape_of(kernel, p, a, b);
+  const int threads = shape.places * shape.slices * 32, rows = shape.a.layout.rows;
   const int sums = shape.slices / 2 * shape.places * 32 * kernel.fm * kernel.fn * 4 * static_cast<int>(sizeof(T));
-  const int shared = std::max(stages * (shape.a.stage_bytes + shape.b.stage_bytes), sums);
+  const int shared = std::max(stages * shape.stage_bytes, sums);
   const int resident =
       std::min(blocks_that_fit(reinterpret_cast<const void*>(kernel.kernel), threads, shared), most_kept);
   const std::int64_t places = static_cast<std::int64_t>(device_limits().multiprocessors) * resident,
-                     blocks = std::min((p.depth() + shape.a.rows - 1) / shape.a.rows, places);
+                     blocks = std::min((p.depth() + rows - 1) / rows, places);
   T* const partial = static_cast<T*>(p.workspace);
   const Status multiplied = gemm::launch(kernel.kernel,
                                          {.grid = static_cast<unsigned>(blocks),
                                           .block = static_cast<unsigned>(threads),
                                           .dynamic_shared = static_cast<unsigned>(shared),
                                           .stream = stream},
-                                         shape, p.depth(), p.a, p.lda, p.b, p.ldb, partial);
+                                         shape, p.depth(), partial);
   if (!multiplied) return multiplied;
   return generated::launch_combine<T>(p, partial, static_cast<int>(blocks), stream);
 }

@@ -14,8 +14,8 @@ static const TsmttsmKernel<T> kernels[] = {
 #endif
 };
 
-Status launch(const TsmttsmProblem<T>& problem, cudaStream_t stream) {
-  return launch_ahead<T>(kernels, problem, stream);
+Status launch(const TsmttsmProblem<T>& problem, const TallMatrix<T>& a, const TallMatrix<T>& b, cudaStream_t stream) {
+  return launch_ahead<T>(kernels, problem, a, b, stream);
 }
 
 }  // namespace gemm::ahead
