@@ -2,6 +2,7 @@
 // ChunkCopies of tsm/generated/chunks.cuh, but what is a constant there is an argument of the kernel here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "tsm/ahead/ahead.hpp"
@@ -40,77 +41,84 @@ struct RowLayout {
         by_chunk_rows(rows / 4) {}
 };
 
-/// A block of the matrix, and how it is copied to a stage.
-template <class T>
-struct BlockSource {
-  const char* data = nullptr;
-  std::int64_t row = 0;  ///< bytes from a row to the next
-  int at = 0;            ///< bytes of a row before this block's
-  int pieces = 0;        ///< of a row, or of a chunk, if chunks are copied
-  bool by_16_bytes = false;
-  Divisor by_pieces;
-};
-
-/// A tall matrix that is copied stage by stage: rows, or chunks where it is one block without padding.
+/// A tall matrix that is copied stage by stage, row by row. A row is copied in pieces of 16 bytes, if its blocks all
+/// allow that, or in elements.
 template <class T>
 struct TallRows {
   RowLayout layout;
+  int pieces = 0;  ///< of a row
+  bool by_16_bytes = sizeof(T) == 16;
+  int at_a_time = 1;  ///< rows that `threads` threads copy side by side
+  Divisor by_pieces;
   int count = 0;
-  bool in_chunks = false;
-  BlockSource<T> block[most_blocks];
+  struct Source {
+    const char* data = nullptr;
+    std::int64_t row = 0;  ///< bytes from a row to the next
+    int first_piece = 0;
+  } block[most_blocks];
 
-  TallRows(const TallMatrix<T>& matrix, int rows, int apart)
+  TallRows(const TallMatrix<T>& matrix, int rows, int apart, int threads)
       : layout(matrix.columns(), sizeof(T), rows, apart), count(matrix.count) {
-    constexpr int element = sizeof(T);
-    const auto rows_of = [](const auto& its) { return generated::rows_of(its.data, its.ld, its.columns); };
-    in_chunks = count == 1 && rows_of(matrix.block[0]) == Rows::flat && layout.chunk_bytes % 16 == 0;
-    int at = 0;
+    constexpr std::int64_t element = sizeof(T);
+    const auto in_pairs = [&](const auto& its) {
+      return reinterpret_cast<std::uintptr_t>(its.data) % 16 == 0 && its.ld * element % 16 == 0 &&
+             its.columns * element % 16 == 0;
+    };
+    by_16_bytes = std::all_of(matrix.block, matrix.block + count, in_pairs);
+    const int piece = by_16_bytes ? 16 : 8;
     for (int i = 0; i < count; ++i) {
       const auto& its = matrix.block[i];
-      const int bytes = in_chunks ? layout.chunk_bytes : its.columns * element;
-      const std::int64_t row = its.ld * element;
-      const bool pairs =
-          bytes % 16 == 0 && row % 16 == 0 && rows_of(its) != Rows::any && at % 16 == 0 && layout.row_bytes % 16 == 0;
-      const bool by_16_bytes = in_chunks || element == 16 || pairs;
-      const int pieces = bytes / (by_16_bytes ? 16 : 8);
-      block[i] = {reinterpret_cast<const char*>(its.data), row, at, pieces, by_16_bytes, Divisor(pieces)};
-      at += bytes;
+      block[i] = {reinterpret_cast<const char*>(its.data), its.ld * element, pieces};
+      pieces += its.columns * static_cast<int>(element) / piece;
     }
+    at_a_time = std::clamp(threads / pieces, 1, rows);
+    by_pieces = Divisor(pieces);
   }
 
   /// Starts this thread's part of the copies of a stage, the rows from `first` on, of which so many exist, at least one;
   /// zeros for the others. `threads` threads do it together.
   __device__ void copy(ptx::SharedAddress stage, std::int64_t first, int existing, int thread, int threads) const {
-#pragma unroll 1
-    for (int i = 0; i < count; ++i) {
-      const BlockSource<T>& its = block[i];
-      const char* const from = its.data + first * its.row;
-      if (its.by_16_bytes)
-        copy_pieces<16>(its, stage + its.at, from, existing, thread, threads);
-      else
-        copy_pieces<8>(its, stage + its.at, from, existing, thread, threads);
-    }
+    if (by_16_bytes)
+      copy_pieces<16>(stage, first, existing, thread, threads);
+    else
+      copy_pieces<8>(stage, first, existing, thread, threads);
   }
 
  private:
   template <int piece>
-  __device__ void copy_pieces(const BlockSource<T>& its, ptx::SharedAddress stage, const char* from, int existing,
-                              int thread, int threads) const {
-    const int all = (in_chunks ? 4 : layout.rows) * its.pieces, gap = layout.chunk_stride - layout.chunk_bytes;
-    const int there = existing * layout.row_bytes;  // bytes, where the stage is one range
-#pragma unroll 4
-    for (int p = thread; p < all; p += threads) {
-      const int line = its.by_pieces.divide(p), at = (p - line * its.pieces) * piece;
-      const int chunk = in_chunks ? line : layout.by_chunk_rows.divide(line);
-      const int offset = line * (in_chunks ? layout.chunk_bytes : layout.row_bytes) + at;  // without gaps
-      const int left = in_chunks ? there - offset : line < existing ? piece : 0;
-      const int wanted = left < 0 ? 0 : left < piece ? left : piece;
-      // A source is needed in any case: else the stage's first row.
-      const char* const source = wanted == 0 ? from : in_chunks ? from + offset : from + line * its.row + at;
-      if constexpr (piece == 16)
-        ptx::cp_async_cg(stage + offset + chunk * gap, source, wanted);
+  __device__ void copy_pieces(ptx::SharedAddress stage, std::int64_t first, int existing, int thread,
+                              int threads) const {
+    const int line = by_pieces.divide(thread);
+    if (line >= at_a_time) return;
+      // One turn, but if a row has more pieces than there are threads.
+#pragma unroll 1
+    for (int p = thread - line * pieces; p < pieces; p += threads) {
+      int of = 0;
+      for (int i = 1; i < count; ++i) of += p >= block[i].first_piece;
+      const Source& its = block[of];
+      const char* const from = its.data + first * its.row + (p - its.first_piece) * piece;
+      if (existing >= layout.rows)
+        copy_column<piece, true>(stage + p * piece, from, its.row, line, existing);
       else
-        ptx::cp_async_ca<8>(stage + offset + chunk * gap, source, wanted);
+        copy_column<piece, false>(stage + p * piece, from, its.row, line, existing);
+    }
+  }
+  /// Every so-manieth row from `line` on. whole: all exist, so that no copy needs a number of bytes, which cost nvcc six
+  /// instructions more.
+  template <int piece, bool whole>
+  __device__ void copy_column(ptx::SharedAddress to, const char* first, std::int64_t row_bytes, int line,
+                              int existing) const {
+    const int gap = layout.chunk_stride - layout.chunk_bytes;
+    const std::int64_t step = at_a_time * row_bytes;
+    const char* from = first + line * row_bytes;
+#pragma unroll 4
+    for (int row = line; row < layout.rows; row += at_a_time, from += step) {
+      const ptx::SharedAddress there = to + row * layout.row_bytes + layout.by_chunk_rows.divide(row) * gap;
+      const bool exists = whole || row < existing;  // a source is needed in any case
+      if constexpr (piece == 16)
+        ptx::cp_async_cg(there, exists ? from : first, exists ? piece : 0);
+      else
+        ptx::cp_async_ca<piece>(there, exists ? from : first, exists ? piece : 0);
     }
   }
 };

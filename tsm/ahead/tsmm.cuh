@@ -176,7 +176,7 @@ TsmmShape<T> shape_of(const TsmmKernel<T>& kernel, const TsmmProblem<T>& p, cons
   constexpr int element = sizeof(T), wanted = 32 * 1024;          // bytes in flight
   const int all = device_limits().shared_bytes_per_block + 1024;  // of a multiprocessor; a block takes 1 KB for itself
   const int rows = 16 * kernel.pr, row_b = p.n * element;
-  const TallRows<T> a(matrix, rows, 4 * element);
+  const TallRows<T> a(matrix, rows, 4 * element, 32);
   const int steps = ceil_div(p.m, 4), c_bytes = steps * kernel.fn * 32 * element,
             stage = ceil_div(std::max(a.layout.stage_bytes, rows * row_b), 128) * 128;
   const auto fits = [&](int warps, int number, int blocks) {

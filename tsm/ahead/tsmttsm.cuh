@@ -28,9 +28,16 @@ struct TsmttsmShape {
   int b_at = 0, stage_bytes = 0;  ///< of a stage: where B's rows begin, and all of it
 };
 
+/// Blocks of a multiprocessor, by a warp's fragments: as many as shared memory holds, and registers.
+template <class T>
+constexpr int least_blocks(int fragments) {
+  if (sizeof(T) == sizeof(double2)) return fragments < 4 ? 2 : 1;
+  return fragments == 1 ? 4 : fragments == 2 ? 3 : 2;
+}
+
 /// Sums of A^T B over the rows of each block, m x n of them, in `partial`. A warp has FM x FN fragments of 16 x 8.
 template <class T, int FM, int FN>
-__global__ void __launch_bounds__(most_warps * 32, sizeof(T) == sizeof(double) ? 2 : 1)
+__global__ void __launch_bounds__(most_warps * 32, least_blocks<T>(FM* FN))
     tsmttsm(const __grid_constant__ TsmttsmShape<T> shape, std::int64_t k, T* __restrict__ partial) {
   constexpr int element = sizeof(T), parts = generated::parts_of<T>;
   const RowLayout &of_a = shape.a.layout, &of_b = shape.b.layout;
@@ -184,15 +191,15 @@ TsmttsmShape<T> shape_of(const TsmttsmKernel<T>& kernel, const TsmttsmProblem<T>
   int turns = 2 * std::clamp((wanted_bytes<T> + 4 * row * slices) / (8 * row * slices), 1, most_turns / 2);
   constexpr int gaps = 8 * 128 + 32;  // between chunks, at most
   while (stages * (slices * turns * 4 * row + gaps) > most && slices * turns > 2) turns > 2 ? turns -= 2 : --slices;
-  const int rows = slices * turns * 4;
+  const int rows = slices * turns * 4, threads = places * slices * 32;
   TsmttsmShape<T> shape{.m = p.m,
                         .n = p.n,
                         .slices = slices,
                         .turns = turns,
                         .conjugate = p.conjugate,
                         .gram = gram,
-                        .a = {a, rows, 32},
-                        .b = {b, rows, 32}};
+                        .a = {a, rows, 32, threads},
+                        .b = {b, rows, 32, threads}};
   kernel.each_tile(p.m, p.n, gram, [&](int i, int j) {
     shape.tile_m[shape.places] = static_cast<signed char>(i);
     shape.tile_n[shape.places++] = static_cast<signed char>(j);
