@@ -108,18 +108,27 @@ struct TallRows {
   template <int piece, bool whole>
   __device__ void copy_column(ptx::SharedAddress to, const char* first, std::int64_t row_bytes, int line,
                               int existing) const {
-    const int gap = layout.chunk_stride - layout.chunk_bytes;
+    const int gap = layout.chunk_stride - layout.chunk_bytes, rows = layout.rows;
     const std::int64_t step = at_a_time * row_bytes;
-    const char* from = first + line * row_bytes;
-#pragma unroll 4
-    for (int row = line; row < layout.rows; row += at_a_time, from += step) {
+    const auto copy_row = [&](int row, const char* from) {
       const ptx::SharedAddress there = to + row * layout.row_bytes + layout.by_chunk_rows.divide(row) * gap;
       const bool exists = whole || row < existing;  // a source is needed in any case
       if constexpr (piece == 16)
         ptx::cp_async_cg(there, exists ? from : first, exists ? piece : 0);
       else
         ptx::cp_async_ca<piece>(there, exists ? from : first, exists ? piece : 0);
+    };
+    const char* from = first + line * row_bytes;
+    int row = line;
+    if constexpr (whole) {  // four without a branch
+#pragma unroll 1
+      for (; row + 3 * at_a_time < rows; row += 4 * at_a_time, from += 4 * step) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) copy_row(row + i * at_a_time, from + i * step);
+      }
     }
+#pragma unroll 1
+    for (; row < rows; row += at_a_time, from += step) copy_row(row, from);
   }
 };
 
