@@ -41,6 +41,32 @@ struct RowLayout {
         by_chunk_rows(rows / 4) {}
 };
 
+/// Starts the copies of a piece of every `apart`-th row from `line` on, to place(row); zeros for rows from `existing` on.
+/// first: the piece in the first row, a row that exists. whole: all rows exist, so that no copy needs a number of bytes.
+template <int piece, bool whole, class Place>
+__device__ void copy_column(const char* first, std::int64_t row_bytes, int line, int apart, int rows, int existing,
+                            const Place& place) {
+  const std::int64_t step = apart * row_bytes;
+  const auto copy_row = [&](int row, const char* from) {
+    const bool exists = whole || row < existing;
+    if constexpr (piece == 16)
+      ptx::cp_async_cg(place(row), exists ? from : first, exists ? piece : 0);
+    else
+      ptx::cp_async_ca<piece>(place(row), exists ? from : first, exists ? piece : 0);
+  };
+  const char* from = first + line * row_bytes;
+  int row = line;
+  if constexpr (whole) {  // two at a time: four would take so many registers that a multiprocessor had a block less
+#pragma unroll 1
+    for (; row + apart < rows; row += 2 * apart, from += 2 * step) {
+      copy_row(row, from);
+      copy_row(row + apart, from + step);
+    }
+  }
+#pragma unroll 1
+  for (; row < rows; row += apart, from += step) copy_row(row, from);
+}
+
 /// A tall matrix that is copied stage by stage, row by row. A row is copied in pieces of 16 bytes, if its blocks all
 /// allow that, or in elements.
 template <class T>
@@ -90,45 +116,21 @@ struct TallRows {
                               int threads) const {
     const int line = by_pieces.divide(thread);
     if (line >= at_a_time) return;
-      // One turn, but if a row has more pieces than there are threads.
-#pragma unroll 1
+#pragma unroll 1  // one turn, but if a row has more pieces than there are threads
     for (int p = thread - line * pieces; p < pieces; p += threads) {
       int of = 0;
       for (int i = 1; i < count; ++i) of += p >= block[i].first_piece;
       const Source& its = block[of];
       const char* const from = its.data + first * its.row + (p - its.first_piece) * piece;
+      const int gap = layout.chunk_stride - layout.chunk_bytes;
+      const auto place = [&](int row) -> ptx::SharedAddress {
+        return stage + p * piece + row * layout.row_bytes + layout.by_chunk_rows.divide(row) * gap;
+      };
       if (existing >= layout.rows)
-        copy_column<piece, true>(stage + p * piece, from, its.row, line, existing);
+        copy_column<piece, true>(from, its.row, line, at_a_time, layout.rows, existing, place);
       else
-        copy_column<piece, false>(stage + p * piece, from, its.row, line, existing);
+        copy_column<piece, false>(from, its.row, line, at_a_time, layout.rows, existing, place);
     }
-  }
-  /// Every so-manieth row from `line` on. whole: all exist, so that no copy needs a number of bytes, which cost nvcc six
-  /// instructions more.
-  template <int piece, bool whole>
-  __device__ void copy_column(ptx::SharedAddress to, const char* first, std::int64_t row_bytes, int line,
-                              int existing) const {
-    const int gap = layout.chunk_stride - layout.chunk_bytes, rows = layout.rows;
-    const std::int64_t step = at_a_time * row_bytes;
-    const auto copy_row = [&](int row, const char* from) {
-      const ptx::SharedAddress there = to + row * layout.row_bytes + layout.by_chunk_rows.divide(row) * gap;
-      const bool exists = whole || row < existing;  // a source is needed in any case
-      if constexpr (piece == 16)
-        ptx::cp_async_cg(there, exists ? from : first, exists ? piece : 0);
-      else
-        ptx::cp_async_ca<piece>(there, exists ? from : first, exists ? piece : 0);
-    };
-    const char* from = first + line * row_bytes;
-    int row = line;
-    if constexpr (whole) {  // two at a time: four would take so many registers that a multiprocessor had a block less
-#pragma unroll 1
-      for (; row + at_a_time < rows; row += 2 * at_a_time, from += 2 * step) {
-        copy_row(row, from);
-        copy_row(row + at_a_time, from + step);
-      }
-    }
-#pragma unroll 1
-    for (; row < rows; row += at_a_time, from += step) copy_row(row, from);
   }
 };
 

@@ -28,10 +28,20 @@ inline constexpr int pass_blocks = eighths_of_words<T, FN> == 1   ? 3
 /// How a block works. Each of its warps has `rows` rows in each of its stages in shared memory, `stride` elements apart.
 struct PassShape {
   int n, warps, factors, rows, stages, stride;
-  bool by_16_bytes;  ///< rows begin at multiples of 16 bytes
+  bool by_16_bytes;  ///< rows begin and end at multiples of 16 bytes
   int pieces;        ///< of a row
+  int at_a_time;     ///< rows that a warp has to do with side by side, a lane with a piece
   Divisor by_pieces;
 };
+
+/// each(piece, line) for the pieces of a row that are this lane's, in every at_a_time-th row from `line` on.
+template <class Each>
+__device__ void each_column(const PassShape& shape, const Each& each) {
+  const int lane = threadIdx.x % 32, line = shape.by_pieces.divide(lane);
+  if (line >= shape.at_a_time) return;
+#pragma unroll 1
+  for (int p = lane - line * shape.pieces; p < shape.pieces; p += 32) each(p, line);
+}
 
 /// Warps that have all fragments of a Gram matrix together, of the rows of all of them: as many as registers demand.
 template <class T, int FN>
@@ -245,16 +255,22 @@ __global__ void __launch_bounds__(32 * pass_warps, pass_blocks<T, FN>)
   const auto copy = [&](T* to) {
     const std::int64_t left = k - next;
     const int existing = left < 0 ? 0 : left < rows ? static_cast<int>(left) : rows;
-    for (int p = lane; p < rows * shape.pieces; p += 32) {
-      const int row = shape.by_pieces.divide(p), piece = p - row * shape.pieces;
-      const bool exists = row < existing;
-      if (shape.by_16_bytes) {
-        const int col = piece * (16 / element), bytes = smaller((n - col) * element, 16);
-        ptx::cp_async_cg(to + row * stride + col, exists ? x + (next + row) * ldx + col : x, exists ? bytes : 0);
-      } else {
-        ptx::cp_async_ca<8>(to + row * stride + piece, exists ? x + (next + row) * ldx + piece : x, exists ? 8 : 0);
-      }
-    }
+    const char* const from = reinterpret_cast<const char*>(existing > 0 ? x + next * ldx : x);
+    const auto copy_pieces = [&]<int piece>(std::integral_constant<int, piece>) {
+      each_column(shape, [&](int p, int line) {
+        const auto place = [&](int row) { return ptx::shared_address(to) + row * stride * element + p * piece; };
+        if (existing == rows)
+          ahead::copy_column<piece, true>(from + p * piece, ldx * element, line, shape.at_a_time, rows, existing,
+                                          place);
+        else
+          ahead::copy_column<piece, false>(from + p * piece, ldx * element, line, shape.at_a_time, rows, existing,
+                                           place);
+      });
+    };
+    if (shape.by_16_bytes)
+      copy_pieces(std::integral_constant<int, 16>());
+    else
+      copy_pieces(std::integral_constant<int, 8>());
     ptx::cp_async_commit();
     next += step;
   };
@@ -280,16 +296,20 @@ __global__ void __launch_bounds__(32 * pass_warps, pass_blocks<T, FN>)
       if constexpr (stores) {
         const std::int64_t left = k - first - row;
         const int existing = left < 16 ? static_cast<int>(left) : 16;
-        for (int p = lane; p < existing * shape.pieces; p += 32) {
-          const int of = shape.by_pieces.divide(p), piece = p - of * shape.pieces;
-          const int col = shape.by_16_bytes ? piece * (16 / element) : piece;
-          const T* const from = its + of * stride + col;
-          T* const to = x + (first + row + of) * ldx + col;
-          if (element == 8 && shape.by_16_bytes && col + 1 < n)
-            *reinterpret_cast<double2*>(to) = *reinterpret_cast<const double2*>(from);
-          else
-            *to = *from;
-        }
+        each_column(shape, [&](int p, int line) {
+          const int col = shape.by_16_bytes ? p * (16 / element) : p;
+          const T* from = its + line * stride + col;
+          T* to = x + (first + row + line) * ldx + col;
+#pragma unroll 2
+          for (int of = line; of < existing; of += shape.at_a_time) {
+            if (element == 8 && shape.by_16_bytes)
+              *reinterpret_cast<double2*>(to) = *reinterpret_cast<const double2*>(from);
+            else
+              *to = *from;
+            from += shape.at_a_time * stride;
+            to += shape.at_a_time * ldx;
+          }
+        });
       }
     }
     if constexpr (!stores) {

@@ -98,8 +98,10 @@ class Factorisation {
     s.factors = factors;
     // Eight rows, four words of each, lie in different banks for a load, of complex numbers four rows with two words.
     s.stride = element == 8 ? (p_.n + 3) / 8 * 8 + 4 : (p_.n + 1) / 4 * 4 + 2;
-    s.by_16_bytes = element == 16 || (p_.ldx % 2 == 0 && reinterpret_cast<std::uintptr_t>(p_.x) % 16 == 0);
-    s.pieces = element == 8 && s.by_16_bytes ? (p_.n + 1) / 2 : p_.n;
+    s.by_16_bytes =
+        element == 16 || (p_.n % 2 == 0 && p_.ldx % 2 == 0 && reinterpret_cast<std::uintptr_t>(p_.x) % 16 == 0);
+    s.pieces = element == 8 && s.by_16_bytes ? p_.n / 2 : p_.n;
+    s.at_a_time = std::max(32 / s.pieces, 1);
     s.by_pieces = Divisor(s.pieces);
     s.rows = std::clamp(36 * 1024 / (pass_warps * 16 * s.stride * element), 1, 8) * 16;
     while (s.rows > 16 && p_.k < std::int64_t{s.rows} * pass_warps * sms_) s.rows -= 16;
