@@ -43,7 +43,8 @@ struct RowLayout {
 
 /// Starts the copies of a piece of every `apart`-th row from `line` on, to place(row); zeros for rows from `existing` on.
 /// first: the piece in the first row, a row that exists. whole: all rows exist, so that no copy needs a number of bytes.
-template <int piece, bool whole, class Place>
+/// in_pairs: two copies without a branch. (With four a multiprocessor had a block less: that many registers.)
+template <int piece, bool whole, bool in_pairs, class Place>
 __device__ void copy_column(const char* first, std::int64_t row_bytes, int line, int apart, int rows, int existing,
                             const Place& place) {
   const std::int64_t step = apart * row_bytes;
@@ -56,7 +57,7 @@ __device__ void copy_column(const char* first, std::int64_t row_bytes, int line,
   };
   const char* from = first + line * row_bytes;
   int row = line;
-  if constexpr (whole) {  // two at a time: four would take so many registers that a multiprocessor had a block less
+  if constexpr (whole && in_pairs) {
 #pragma unroll 1
     for (; row + apart < rows; row += 2 * apart, from += 2 * step) {
       copy_row(row, from);
@@ -127,9 +128,9 @@ struct TallRows {
         return stage + p * piece + row * layout.row_bytes + layout.by_chunk_rows.divide(row) * gap;
       };
       if (existing >= layout.rows)
-        copy_column<piece, true>(from, its.row, line, at_a_time, layout.rows, existing, place);
+        copy_column<piece, true, true>(from, its.row, line, at_a_time, layout.rows, existing, place);
       else
-        copy_column<piece, false>(from, its.row, line, at_a_time, layout.rows, existing, place);
+        copy_column<piece, false, true>(from, its.row, line, at_a_time, layout.rows, existing, place);
     }
   }
 };

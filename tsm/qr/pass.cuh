@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(32 * pass_warps, pass_blocks<T, FN>)
          const int* method) {
   constexpr int element = sizeof(T), team = stores ? 1 : warps_of_team<T, FN>;
   if (level != 0 && *method != level) return;
-  const int n = shape.n, stride = shape.stride, rows = shape.rows, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int n = shape.n, stride = shape.stride, rows = shape.rows, warp = threadIdx.x / 32;
   T* const kept = reinterpret_cast<T*>(smem);
   for (int i = threadIdx.x; i < shape.factors * factor_elements(n); i += 32 * shape.warps) kept[i] = factors[i];
   __syncthreads();
@@ -260,11 +260,11 @@ __global__ void __launch_bounds__(32 * pass_warps, pass_blocks<T, FN>)
       each_column(shape, [&](int p, int line) {
         const auto place = [&](int row) { return ptx::shared_address(to) + row * stride * element + p * piece; };
         if (existing == rows)
-          ahead::copy_column<piece, true>(from + p * piece, ldx * element, line, shape.at_a_time, rows, existing,
-                                          place);
+          ahead::copy_column<piece, true, false>(from + p * piece, ldx * element, line, shape.at_a_time, rows, existing,
+                                                 place);
         else
-          ahead::copy_column<piece, false>(from + p * piece, ldx * element, line, shape.at_a_time, rows, existing,
-                                           place);
+          ahead::copy_column<piece, false, false>(from + p * piece, ldx * element, line, shape.at_a_time, rows,
+                                                  existing, place);
       });
     };
     if (shape.by_16_bytes)
