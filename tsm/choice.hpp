@@ -65,7 +65,7 @@ struct LongSide {
 };
 
 /// For m, n >= 1, among `candidates` in the order of their numbers, the first one with its model's options where a
-/// narrow TSMTTSM has few rows (docs/tsm/14_best.md); by a rule where rows of TSMM's B are padded
+/// TSMTTSM has few rows (docs/tsm/14_best.md); by a rule where rows of TSMM's B are padded
 /// (docs/tsm/15_tsmm_best.md); else:
 /// (a) the stage and options of the table for this very size;
 /// (b) else those of the tuned size nearest by the logarithms of m and n, or that stage with its model's options, if a

@@ -779,10 +779,10 @@ class WithDevice(Case):
             line.split()[0] for line in self.ok(self.gemm, "list").splitlines()
         }:
             self.skipTest(f"built with GEMM_STAGES={stages}, without tsm/09, 10 and 14")
-        # Where C is wide the table's choice holds at any K; where it is narrow 09 takes short ones (tsm/choice.cpp).
-        text = self.ok(self.gemm, "choice", "40x33", "--type", "d")
-        stage, options = re.search(r"(?m)^tsm/14_best: .*\n  real +40 x 33 +(tsm/\w+) +(.*)$", text).groups()
-        wide = ("--m", "40", "--n", "33", "--k", "333")
+        # Where a complex C is wide the table's choice holds at any K; else 09 takes short ones (tsm/choice.cpp).
+        text = self.ok(self.gemm, "choice", "40x33", "--type", "z")
+        stage, options = re.search(r"(?m)^tsm/14_best: .*\n  complex +40 x 33 +(tsm/\w+) +(.*)$", text).groups()
+        wide = ("--type", "z", "--m", "40", "--n", "33", "--k", "333")
         result = self.json_of(self.gemm, "run", "tsm/14", *wide)
         self.assertEqual(
             (result["status"], result["kernel_stage"], result["kernel_options"]), ("pass", stage, json.loads(options))

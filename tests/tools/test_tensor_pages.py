@@ -42,7 +42,7 @@ class Data:
     """What of tools/pages/data.py the blocks ask for."""
 
     def stage(self, name):
-        return {"tensorcore/07": "tensorcore/07_split_in_shared"}[name]
+        return {"tensorcore/07": "tensorcore/07_split_in_shared", "tensorcore/12": "tensorcore/12_batched"}[name]
 
 
 class Case(unittest.TestCase):
@@ -220,6 +220,40 @@ class Case(unittest.TestCase):
                 "| the best of 10 and 11, beside it | 1.20 x |  |",
             ],
         )
+
+    def test_cutlass_beside_ours(self):
+        self.assertEqual(tcec.block_tensor_cutlass(Data()), runs.NOT_MEASURED)
+        peer = {
+            "source": "there",
+            "revision": "0123456789abcdef",
+            "same_run": {"tflops": {"tensorcore/12": {"128": 44.0}}},
+        }
+        peer["results"] = [
+            {"k": k, "tflops": speed, "config": f"{k}x64x16, warps", "tried": 6, "relative_residual": 2e-7}
+            for k, speed in ((128, 50.0), (256, 60.0))
+        ]
+        peers = {"device": "a GPU", "ootomo": {"tflops": {"128": 55.0}}, "cutlass_tcec": peer}
+        (self.folder / "peers.json").write_text(json.dumps(peers))
+        results = [
+            {"stage": stage, "problem": {"k": k}, "gflops": speed, "error": {"frobenius": 1e-7}}
+            for stage, speed in (("tensorcore/12_batched", 75e3), ("cublas/fp32_pedantic", 40e3))
+            for k in (128, 256)
+        ]
+        ceilings = {"tmma_gflops": 300e3, "hmma_gflops": 600e3}
+        self.put("batched", {"device": "a GPU", "commit": "c", "ceilings": ceilings, "results": results})
+        lines = tcec.block_tensor_cutlass(Data())
+        for line in (
+            "| CUTLASS, three products of TF32 | 50.0 | 60.0 |",
+            "| the paper's library, three products of FP16 | 55.0 |  |",
+            "| 12_batched / CUTLASS | 1.50 | 1.25 |",
+            "| CUTLASS, % of its bound | 50 | 60 |",
+            "| 12_batched, % of its bound | 38 | 38 |",
+            "| CUTLASS's tile of a block | 128x64x16 | 256x64x16 |",
+        ):
+            self.assertIn(line, lines)
+        self.assertIn("commit 0123456789ab; the fastest of 6", lines[-1])
+        self.assertTrue(lines[-1].endswith("with CUTLASS 44.0 at k = 128."), lines[-1])
+        self.assertEqual(values.VALUES["batched"](Data(), "12", "128", "cutlass"), "1.50")
 
     def test_choices(self):
         results = [

@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 from experiment_records import HEAD
 
 from tools.experiments import tsm, tsm_ncu, tsm_run, tsm_tables
-from tools.experiments.tsm_cases import ELEMENT, GRID, LIBRARIES, PRODUCTS, operation, register_line
+from tools.experiments.tsm_cases import DIAGONAL, ELEMENT, GRID, PRODUCTS, operation, register_line
 from tools.measure import counters
 from tools.pages.blocks import experiments as blocks
 from tools.pages.figures import experiments as figures
@@ -160,9 +160,7 @@ class Cases(unittest.TestCase):
             self.assertIn("0 compiled, 0 were there, 0 failed", looked_at.stdout)
             done = run(ROOT / "lab", "experiment", "E3", "--cases", "-", "--prebuilt", bin_dir)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, tsm.text_of(by_name["E3"]), ""))
-        self.assertEqual(
-            {len(by_name["E2"]), sum(c["stage"] == "library" for c in by_name["E2"])}, {2 * len(LIBRARIES)}
-        )
+        self.assertEqual({len(by_name["E2"]), sum(c["stage"] == "library" for c in by_name["E2"])}, {2 * len(DIAGONAL)})
         self.assertEqual(len(series["E3"]), 4)
         self.assertEqual(series["E8"], ["none", "atomics", "shared-atomics", "local", "ordered", "our best", "cuBLAS"])
         self.assertEqual(

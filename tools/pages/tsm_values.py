@@ -9,14 +9,17 @@ from tools.pages.data import Data, NotMeasured
 from tools.pages.records import probes
 from tools.pages.records.bounds import predicted
 from tools.pages.records.tsm import (
+    ALL_SERIES,
     SHORT,
     earlier_experiment,
     experiment,
     form,
+    lengths,
     memory,
     registers,
     result,
     short_ratios,
+    tried_gains,
     two_warps_shares,
 )
 from tools.pages.reference import LADDERS
@@ -131,24 +134,6 @@ def slowest(data: Data, name: str, kind: str, margin: str, *series: str) -> str:
 def slowest_by(data: Data, name: str, kind: str, *series: str) -> str:
     """The most of these points."""
     return f"{max(behind(name, kind, ' '.join(series))):.0f}"
-
-
-def best_behind(data: Data, m: str) -> str:
-    """Of E8, where our best takes longer than the plain kernel with an ordered reduction, by 5 % or more."""
-    times: dict[int, dict[str, float]] = {}
-    for r in experiment("E8"):
-        if r["m"] == r["n"] == int(m):
-            times.setdefault(r["k"], {})[r["series"]] = r["ms"]
-    both = {k: t["our best"] / t["ordered"] for k, t in times.items() if {"our best", "ordered"} <= set(t)}
-    slow = {k: factor for k, factor in both.items() if factor >= 1.05}
-    if not both:
-        raise KeyError(m)
-    if not slow:
-        return "nowhere"
-    times_as_long = f"{min(slow.values()):.2f} to {max(slow.values()):.2f} times as long"
-    if len(slow) == 1:
-        return f"{max(slow.values()):.2f} times as long at K = {min(slow):,}"
-    return f"{times_as_long} at K = {min(slow):,} to {max(slow):,}"
 
 
 def tile(data: Data, name: str, kind: str, tm: str, tn: str, what: str) -> str:
@@ -361,6 +346,20 @@ def short_most(data: Data, kind: str, m: str) -> str:
     return f"{max(short_ratios(run)[int(m)].values()):.2f}"
 
 
+def length_ratio(data: Data, m: str, k: str) -> str:
+    """How long 14 takes, as a multiple of 09, timed by turns at one of E8's lengths."""
+    if not (found := lengths()):
+        raise NotMeasured("")
+    both = found[int(m), int(k)]
+    return f"{both['tsm/14']['time_ms']['median'] / both['tsm/09']['time_ms']['median']:.2f}"
+
+
+def tried_gain(data: Data, kind: str, m: str, *series: str) -> str:
+    """By how many per cent the best of sixteen of E3's kernels is faster than the best of four: of a series, or of
+    all."""
+    return percent(tried_gains(kind)[int(m)][" ".join(series) or ALL_SERIES])
+
+
 TSM_VALUES: dict[str, Callable[..., str]] = {
     "tsm": measured,
     "tsm_ratio": ratio,
@@ -384,8 +383,9 @@ TSM_VALUES: dict[str, Callable[..., str]] = {
     "reduction": reduction,
     "length_gbs": length_gbs,
     "short_most": short_most,
+    "length_ratio": length_ratio,
+    "tried_gain": tried_gain,
     "form": form,
-    "best_behind": best_behind,
     "tile": tile,
     "fma_latency_most": fma_latency_most,
     "probe": probe_cell,

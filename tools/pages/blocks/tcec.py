@@ -16,6 +16,7 @@ from tools.pages.records.tcec import (
     batched_speeds,
     best_batched,
     bounds_of,
+    cutlass,
     papers_library,
     peers,
     residuals,
@@ -65,6 +66,47 @@ def peer_named(found: Json, name: str) -> str:
     peer = found[name]
     where = f" on an {found['device']}" if "device" in found else ""
     return f"The library: {peer['source']}, commit {peer['revision'][:12]}{where}." if "source" in peer else ""
+
+
+def block_tensor_cutlass(data: Data) -> list[str]:
+    """CUTLASS's emulation on the batches of Figure 8, beside stage 12, the paper's library and cuBLAS."""
+    speeds, run = batched_speeds()
+    if not run:
+        return NOT_MEASURED
+    found, peer, library = cutlass(), peers()["cutlass_tcec"], papers_library()
+    ours = next(of for s, of in speeds.items() if s == data.stage("tensorcore/12"))
+    fp32 = next(of for s, of in speeds.items() if s.startswith("cublas/fp32"))
+    residuals = batched_errors("frobenius")[data.stage("tensorcore/12")]
+    depths = sorted(found)
+
+    def row(title: str, of: dict[int, float], form: str = ".1f") -> list[str]:
+        return [title, *(format(of[k], form) if k in of else "" for k in depths)]
+
+    tflops = {k: r["tflops"] for k, r in found.items()}
+    bounds = [run["ceilings"][peak] / 3e3 for peak in ("tmma_gflops", "hmma_gflops")]
+    rows = [
+        row("CUTLASS, three products of TF32", tflops),
+        row("12_batched, three products of FP16", ours),
+        row("the paper's library, three products of FP16", library),
+        row("cuBLAS FP32", fp32),
+        row("12_batched / CUTLASS", {k: ours[k] / tflops[k] for k in depths if k in ours}, ".2f"),
+        row("the paper's library / CUTLASS", {k: library[k] / tflops[k] for k in depths if k in library}, ".2f"),
+        row("CUTLASS, % of its bound", {k: 100 * speed / bounds[0] for k, speed in tflops.items()}, ".0f"),
+        row("12_batched, % of its bound", {k: 100 * ours[k] / bounds[1] for k in depths if k in ours}, ".0f"),
+        row("residual: CUTLASS", {k: r["relative_residual"] for k, r in found.items()}, ".1e"),
+        row("residual: 12_batched", residuals, ".1e"),
+        ["CUTLASS's tile of a block", *(found[k]["config"].split(",")[0] for k in depths)],
+    ]
+    same = peer["same_run"]["tflops"][data.stage("tensorcore/12").split("_")[0]]
+    again = ", ".join(f"{speed:.1f} at k = {int(k):,}" for k, speed in same.items())
+    return [
+        *table(["TFLOP/s, 256 x (1,024 x 1,024 x k)", *(f"k = {k:,}" for k in depths)], rows),
+        "",
+        f"Bounds by mma.sync: a third of the TF32 peak, {bounds[0]:.1f}, and of FP16, {bounds[1]:.1f} TFLOP/s. "
+        f"{peers()['device']}. CUTLASS: {peer['source']}, commit {peer['revision'][:12]}; the fastest of "
+        f"{max(r['tried'] for r in found.values())} configurations. 12_batched: commit {run['commit']}; in one session "
+        f"with CUTLASS {again}.",
+    ]
 
 
 SHOWN, PAPERS = 12, "128x128x32-32x32x32-2"  # of the grid: the best, and the paper's
@@ -152,6 +194,7 @@ def block_tcec_bounds(data: Data) -> list[str]:
     a100 = SPECIFIED["A100, 40 GB"]
     chips = {"A100, specified": a100, f"{name}, measured": chip}
     bounds, reached = [bounds_of(each) for each in chips.values()], [PAPERS_BATCH, best_batched("12:papers")]
+    speeds = [r["tflops"] for r in cutlass().values()]
 
     def cell(x: float | None) -> str:
         return "not measured" if x is None else f"{x:.1f}"
@@ -170,7 +213,7 @@ def block_tcec_bounds(data: Data) -> list[str]:
         ],
         ["stage 12, which has 32 x 64", "", cell(best_batched("12"))],
         ["through shared memory, at most, with 32 x 64", *(cell(bounds_of(c, OUR_N).wmma) for c in chips.values())],
-        ["CUTLASS's emulation, by the paper", f"{PAPERS_CUTLASS}", "not measured"],
+        ["CUTLASS: in FP16, by the paper; in TF32, measured", f"{PAPERS_CUTLASS}", cell(max(speeds, default=None))],
     ]
     return table([f"TFLOP/s of FP32 products, n = {PAPERS_N}", *chips], rows) + [
         "",

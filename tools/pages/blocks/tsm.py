@@ -97,15 +97,48 @@ def block_tsm_short(data: Data) -> list[str]:
 
 
 def block_tsm_forms(data: Data, *stages: str) -> list[str]:
-    """Microseconds of some of tsm/05 to 08, each with its variants, at the sizes of their run."""
+    """Microseconds of some of tsm/05 to 08, each with its variants, at the sizes of their runs."""
     run = read_json_if_there(records.FORMS)
     if not run:
         return not_measured("./lab ladder --op tsmttsm --only tsm/05,tsm/06,tsm/07,tsm/08 --variants")
-    found = records.forms()
-    names = [name for name in next(iter(found.values())) if name.split(":")[0] in stages]
-    rows = [[f"{m}, {k:,}", *(number(times.get(name)) for name in names)] for (m, k), times in found.items()]
-    heads = [f"`{name}`" for name in names]
-    return [*table(["M = N, K", *heads], rows), "", f"Microseconds, double, warm cache. {measured_on(run)}."]
+    lines = []
+    for title, path in (("double", records.FORMS), ("complex", records.FORMS_Z)):
+        found = records.forms(path)
+        names = [name for name in next(iter(found.values()), {}) if name.split(":")[0] in stages]
+        rows = [[f"{m}, {k:,}", *(number(times.get(name)) for name in names)] for (m, k), times in found.items()]
+        lines += [*table([f"{title}: M = N, K", *(f"`{name}`" for name in names)], rows), ""] if names else []
+    return [*lines, f"Microseconds, warm cache. {measured_on(run)}."]
+
+
+def block_tsm_lengths(data: Data) -> list[str]:
+    """How long 14 takes, as a multiple of 09 with its model's options, by turns; and whose kernel it takes."""
+    found = records.lengths()
+    if not found:
+        return not_measured("./lab ladder --op tsmttsm --only tsm/09,tsm/14")
+    widths, depths = sorted({m for m, _ in found}), sorted({k for _, k in found})
+
+    def cell(both: dict[str, Json]) -> str:
+        ours, plain = both["tsm/14"], both["tsm/09"]
+        taken = ours["kernel_stage"].split("/")[1].split("_")[0]
+        return f"{ours['time_ms']['median'] / plain['time_ms']['median']:.2f} ({taken})"
+
+    rows = [[f"{k:,}", *(cell(found[m, k]) for m in widths)] for k in depths]
+    run = read_json_if_there(records.LENGTHS)
+    return [*table(["K", *(f"M = N = {m}" for m in widths)], rows), "", f"Medians, double, warm. {measured_on(run)}."]
+
+
+def block_tsm_tried(data: Data) -> list[str]:
+    """E3: what the best of the model's four kernels loses to the best of its sixteen, by width."""
+    many, rows, names = read_json_if_there(records.TRIED), [], [records.ALL_SERIES]
+    if not many:
+        return not_measured("./lab experiment E3")
+    for kind, title in TYPES.items():
+        for m, gains in records.tried_gains(kind).items():
+            names = list(gains)
+            rows.append([title, str(m), *(percent(gain) for gain in gains.values())])
+    few = records.experiment_record("E3")
+    note = f"Sixteen: {measured_on(many)}; four: commit {few['commit']}."
+    return [*table(["type", "M = N", *names], rows, left=("type",)), "", note]
 
 
 def block_tsm_in_flight(data: Data, stage: str) -> list[str]:

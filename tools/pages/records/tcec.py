@@ -4,7 +4,7 @@ import dataclasses
 import pathlib
 
 from tools.pages.records.tensor import FOLDERS, Chip, measured
-from tools.repository import Json, newest, read_json
+from tools.repository import Json, newest, read_json, read_json_if_there
 
 
 def accuracy_path() -> pathlib.Path:
@@ -36,6 +36,12 @@ def peers() -> Json:
 def papers_library() -> dict[int, float]:
     """{k: TFLOP/s} of the paper's own library on batches of 256 x (1024 x 1024 x k)."""
     return {int(k): speed for k, speed in peers()["ootomo"]["tflops"].items()}
+
+
+def cutlass() -> dict[int, Json]:
+    """{k: result} of CUTLASS's emulation on the same batches; empty if it was not timed."""
+    found = read_json_if_there(newest(FOLDERS["measured"] / "peers.json")) or {}
+    return {r["k"]: r for r in found.get("cutlass_tcec", {"results": []})["results"]}
 
 
 def batched_speeds() -> tuple[dict[str, dict[int, float]], Json] | tuple[None, None]:
@@ -89,9 +95,11 @@ def bounds_of(chip: Chip, n: float = PAPERS_N) -> Bounds:
 
 
 def batched_speed(which: str, k: str) -> float | None:
-    """TFLOP/s at a k of 12, 12:papers and the like, of `library` (the paper's own), of cublas."""
+    """TFLOP/s at a k of 12, 12:papers and the like, of `library` (the paper's own), of cutlass, of cublas."""
     if which == "library":
         return papers_library().get(int(k))
+    if which == "cutlass":
+        return cutlass().get(int(k), {}).get("tflops")
     number, colon, variant = which.partition(":")
     for stage, of in (batched_speeds()[0] or {}).items():
         name, _, its = stage.partition(":")
