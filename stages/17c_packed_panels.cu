@@ -46,8 +46,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 
     float sum[ROWS][COLS] = {};
     alignas(16) float x[2][ROWS], y[2][COLS];  // of a step of k, and of the next
-    const float *const a_lane = smem + warp_row + 4 * lm, *const b_lane = smem + TILE_M + warp_col + 4 * ln;
     const auto multiply = [&](int u, int from, int to) { gemm::add_products(sum, x[u % 2], y[u % 2], from, to); };
+    const float* const a_lane = smem + warp_row + 4 * lm;
+    const float* const b_lane = smem + TILE_M + warp_col + 4 * ln;
 
     fetch(0);
     for (int i = thread; i < ROW; i += THREADS) smem[2 * TILE + i] = 0.0f;
@@ -63,28 +64,29 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     gemm::read_fours<4 * LANES_M>(x[0], a_at);
     gemm::read_fours<4 * LANES_N>(y[0], b_at);
     multiply(0, 0, CUT);
-    const auto turn = [&](bool last_of_round) {
-#pragma unroll
-      for (int u = 0; u < TURN; ++u) {
-        a_at += ROW;
-        b_at += ROW;
-        if (last_of_round && u == TURN - 1) {
-          gemm::ptx::cp_async_wait<0>();
-          __syncthreads();  // everybody's part of the next tile has arrived, and nobody reads this one any more
-          a_at = a_lane + at;
-          b_at = b_lane + at;
-        }
-        gemm::read_fours<4 * LANES_M>(x[(u + 1) % 2], a_at);
-        gemm::read_fours<4 * LANES_N>(y[(u + 1) % 2], b_at);
-        multiply(u, CUT, COLS);
-        multiply(u + 1, 0, CUT);
-      }
-    };
 #pragma unroll 1
     for (; rounds > 0; --rounds) {
-      buffer ^= 1;  // everybody has read it before the last barrier
-      fetch(buffer);
+      buffer ^= 1;
+      fetch(buffer);  // all threads finished reading it before the last barrier
       at = rounds > 1 ? buffer * TILE : 2 * TILE;
+      const auto turn = [&](bool last_of_round) {
+#pragma unroll
+        for (int u = 0; u < TURN; ++u) {
+          const float *a_next = a_at + ROW, *b_next = b_at + ROW;
+          if (last_of_round && u == TURN - 1) {
+            gemm::ptx::cp_async_wait<0>();
+            __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
+            a_next = a_lane + at;
+            b_next = b_lane + at;
+          }
+          gemm::read_fours<4 * LANES_M>(x[(u + 1) % 2], a_next);
+          gemm::read_fours<4 * LANES_N>(y[(u + 1) % 2], b_next);
+          multiply(u, CUT, COLS);
+          multiply(u + 1, 0, CUT);
+          a_at = a_next;
+          b_at = b_next;
+        }
+      };
 #pragma unroll 1
       for (int steps = TURN; steps < TILE_K; steps += TURN) turn(false);
       turn(true);
@@ -125,9 +127,8 @@ __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int
   plan.place(tile, tile_m, tile_n);
   const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
   const int warp_row = thread / 32 / (TILE_N / WARP_N) * WARP_M, warp_col = thread / 32 % (TILE_N / WARP_N) * WARP_N;
-  const int r = four / (COLS / 4), g = four % (COLS / 4) * 4;
-  const int row0 = tile_m * TILE_M + warp_row + 4 * lm, col0 = tile_n * TILE_N + warp_col + 4 * ln;
-  const int row = row0 + r / 4 * (4 * LANES_M) + r % 4, col = col0 + g * LANES_N;
+  const int r = four / (COLS / 4), row = tile_m * TILE_M + warp_row + 4 * lm + r / 4 * (4 * LANES_M) + r % 4;
+  const int col = tile_n * TILE_N + warp_col + 4 * ln + four % (COLS / 4) * (4 * LANES_N);
   if (row < m) gemm::store_scaled4(c + row * ldc + col, n - col, wide, sum, beta);
 }
 
