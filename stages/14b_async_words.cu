@@ -23,7 +23,7 @@ constexpr int TILE_M = 128, TILE_N = 128, TILE_K = 32;           // of C per blo
 constexpr int WARP_M = 64, WARP_N = 64;                          // of C per warp
 constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
 constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
-constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
+constexpr int THREADS = 32 * (TILE_M / WARP_M) * (TILE_N / WARP_N);
 constexpr int STAGES = 3;  // k-tiles in shared memory: one is read, two are in flight
 constexpr int A_TILE = TILE_K * TILE_M, B_TILE = TILE_K * TILE_N;
 constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
