@@ -81,18 +81,14 @@ __global__ void __launch_bounds__(THREADS, 2)
     left -= TILE_K;
   };
 
+  float sum[ROWS][COLS] = {};
   alignas(16) float a_part[2][ROWS], b_part[2][COLS];  // of even and of odd steps
   const float* const a_lane = as + warp_row;
   const float* const b_lane = bs + warp_col + 4 * ln;
   const auto read = [&](int stage, int i) {
-#pragma unroll
-    for (int r = 0; r < ROWS; r += 4)
-      *reinterpret_cast<float4*>(&a_part[i % 2][r]) = *reinterpret_cast<const float4*>(
-          a_lane + stage * A_TILE + i * TILE_M + ((4 * lm) ^ swizzle(i)) + r * LANES_M);
+    gemm::read_fours<4 * LANES_M>(a_part[i % 2], a_lane + stage * A_TILE + i * TILE_M + ((4 * lm) ^ swizzle(i)));
     gemm::read_fours<4 * LANES_N>(b_part[i % 2], b_lane + stage * B_TILE + i * TILE_N);
   };
-
-  float sum[ROWS][COLS] = {};
   fetch(0);
   fetch(1);
   int current = 0, free = 2;  // the k-tile being read, and the next to fill
