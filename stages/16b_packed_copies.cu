@@ -50,16 +50,13 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     const float* const a_lane = smem + warp_row / 32 * ROW + 4 * lm;
     const float* const b_lane = smem + TILE_M + warp_col + 4 * ln;
 
-    const auto read_a = [&](float4(&to)[GROUP], const float* from, int group) {
-      gemm::read_fours<4 * LANES_M>(to, from + group * ROW);
-    };
     fetch(0);
     fetch(1);
     gemm::ptx::cp_async_wait<1>();  // for all but the latest
     __syncthreads();
     const float *a_at = a_lane, *b_at = b_lane;
     if (k_begin < k_end) {
-      read_a(a4[0], a_at, 0);
+      gemm::read_fours<4 * LANES_M>(a4[0], a_at);
 #pragma unroll
       for (int s = 0; s < 4; ++s) gemm::read_fours<4 * LANES_N>(b1[s], b_at + s * ROW);
     }
@@ -81,7 +78,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
             a_next = a_lane + current * TILE;
             b_next = b_lane + current * TILE;
           }
-          read_a(a4[(group + 1) % 2], last ? a_next : a_at, last ? 0 : group + 1);
+          gemm::read_fours<4 * LANES_M>(a4[(group + 1) % 2], last ? a_next : a_at + (group + 1) * ROW);
 #pragma unroll
           for (int s = 0; s < 4; ++s) {
             float x[GROUP];
