@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(THREADS, 2)
   int current = 0, free = 2;  // the k-tile being read, and the next to fill
 #pragma unroll 1
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
-    gemm::ptx::cp_async_wait<1>();  // for all but the latest
-    __syncthreads();                // all copies of this k-tile have arrived; no thread reads the one before it
+    gemm::ptx::cp_async_wait<STAGES - 2>();  // for all but the latest
+    __syncthreads();  // all copies of this k-tile have arrived; no thread reads the one before it
     fetch(free);
     free = free + 1 < STAGES ? free + 1 : 0;
     read(current, 0);
