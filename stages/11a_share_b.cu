@@ -34,17 +34,19 @@ __global__ void __launch_bounds__(SIDE* SIDE, 2)
   __shared__ __align__(16) float bs[TILE_K][2][APART + PAD];
   const int thread = threadIdx.x, tx = thread / SIDE, ty = thread % SIDE;
   const int mine = SHARE ? thread % 2 : 0;  // which half of B this lane reads
-  const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
+  const int tile_row = blockIdx.x / tiles_n * TILE_M, row = tile_row + 4 * ty;
+  const int tile_col = blockIdx.x % tiles_n * TILE_N, col = tile_col + 4 * tx;
   // The float4 of each tile that this thread fetches.
   const int a_row = thread / 2, a_k = thread % 2 * 4;
   const int b_k = thread / 32, b_col = thread % 32 * 4;
+  const int a_inside = tile_row + a_row < m ? k - a_k : 0, b_inside = n - tile_col - b_col;
+  a += (tile_row + a_row) * lda + a_k;
+  b += b_k * ldb + tile_col + b_col;
 
   float sum[ROWS][COLS] = {};  // the second four columns are those of the half that is not mine
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
-    const float4 a4 =
-        gemm::fetch4(a + (tile_row + a_row) * lda + k0 + a_k, tile_row + a_row < m ? k - k0 - a_k : 0, vector);
-    const float4 b4 =
-        gemm::fetch4(b + (k0 + b_k) * ldb + tile_col + b_col, k0 + b_k < k ? n - tile_col - b_col : 0, vector);
+    const float4 a4 = gemm::fetch4(a + k0, a_inside - k0, vector);
+    const float4 b4 = gemm::fetch4(b + k0 * ldb, k0 + b_k < k ? b_inside : 0, vector);
     as[a_k][a_row] = a4.x;
     as[a_k + 1][a_row] = a4.y;
     as[a_k + 2][a_row] = a4.z;
@@ -74,11 +76,11 @@ __global__ void __launch_bounds__(SIDE* SIDE, 2)
 
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) {
-    const int row = tile_row + 4 * ty + r / 4 * APART + r % 4;
+    const int out_row = row + r / 4 * APART + r % 4;
 #pragma unroll
     for (int s = 0; s < COLS; s += 4) {
-      const int col = tile_col + 4 * tx + (s / 4 ^ mine) * APART;
-      gemm::store4(c + row * ldc + col, row < m ? n - col : 0, alpha, sum[r] + s, beta, vector);
+      const int out_col = col + (s / 4 ^ mine) * APART;
+      gemm::store4(c + out_row * ldc + out_col, out_row < m ? n - out_col : 0, alpha, sum[r] + s, beta, vector);
     }
   }
 }

@@ -23,7 +23,7 @@ constexpr int TILE_M = 128, TILE_N = 128, TILE_K = 32;           // of C per blo
 constexpr int WARP_M = 64, WARP_N = 64;                          // of C per warp
 constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
 constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
-constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
+constexpr int THREADS = 32 * (TILE_M / WARP_M) * (TILE_N / WARP_N);
 constexpr int STAGES = 3;  // k-tiles in shared memory: one is read, two are in flight
 constexpr int A_TILE = TILE_K * TILE_M, B_TILE = TILE_K * TILE_N;
 constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
@@ -81,25 +81,21 @@ __global__ void __launch_bounds__(THREADS, 2)
     left -= TILE_K;
   };
 
+  float sum[ROWS][COLS] = {};
   alignas(16) float a_part[2][ROWS], b_part[2][COLS];  // of even and of odd steps
   const float* const a_lane = as + warp_row;
   const float* const b_lane = bs + warp_col + 4 * ln;
   const auto read = [&](int stage, int i) {
-#pragma unroll
-    for (int r = 0; r < ROWS; r += 4)
-      *reinterpret_cast<float4*>(&a_part[i % 2][r]) = *reinterpret_cast<const float4*>(
-          a_lane + stage * A_TILE + i * TILE_M + ((4 * lm) ^ swizzle(i)) + r * LANES_M);
+    gemm::read_fours<4 * LANES_M>(a_part[i % 2], a_lane + stage * A_TILE + i * TILE_M + ((4 * lm) ^ swizzle(i)));
     gemm::read_fours<4 * LANES_N>(b_part[i % 2], b_lane + stage * B_TILE + i * TILE_N);
   };
-
-  float sum[ROWS][COLS] = {};
   fetch(0);
   fetch(1);
   int current = 0, free = 2;  // the k-tile being read, and the next to fill
 #pragma unroll 1
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
-    gemm::ptx::cp_async_wait<1>();  // for all but the latest
-    __syncthreads();                // all copies of this k-tile have arrived; no thread reads the one before it
+    gemm::ptx::cp_async_wait<STAGES - 2>();  // for all but the latest
+    __syncthreads();  // all copies of this k-tile have arrived; no thread reads the one before it
     fetch(free);
     free = free + 1 < STAGES ? free + 1 : 0;
     read(current, 0);

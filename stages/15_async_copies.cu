@@ -23,7 +23,7 @@ constexpr int TILE_M = 128, TILE_N = 128, TILE_K = 32;           // of C per blo
 constexpr int WARP_M = 64, WARP_N = 64;                          // of C per warp
 constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
 constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
-constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
+constexpr int THREADS = 32 * (TILE_M / WARP_M) * (TILE_N / WARP_N);
 constexpr int STAGES = 3;          // k-tiles in shared memory: one is read, two are in flight
 constexpr int A_ROW = TILE_K + 4;  // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
 constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   const float* const b_lane = bs + warp_col + 4 * ln;
   fetch(0);
   fetch(1);
-  gemm::ptx::cp_async_wait<1>();  // for all but the latest
+  gemm::ptx::cp_async_wait<STAGES - 2>();  // for all but the latest
   __syncthreads();
   const float *a_at = a_lane, *b_at = b_lane;
   if (k > 0) {
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(THREADS, 2)
       for (int group = 0; group < ROWS / GROUP; ++group) {
         const bool last = group == ROWS / GROUP - 1;
         if (last && quad == TILE_K - 4) {
-          gemm::ptx::cp_async_wait<1>();
+          gemm::ptx::cp_async_wait<STAGES - 2>();
           __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
           if (k0 + TILE_K < k) current = current + 1 < STAGES ? current + 1 : 0;  // else re-read this one: not used
           a_next = a_lane + current * A_TILE;

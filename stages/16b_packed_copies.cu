@@ -23,7 +23,8 @@ extern __shared__ __align__(16) float smem[];
 namespace {
 
 using namespace gemm::summit;
-constexpr int STAGES = 3;  // k-tiles in shared memory: one is read, two are in flight
+constexpr bool QUADS = true;  // A is packed in quads: four steps of k of a row lie together
+constexpr int STAGES = 3;     // k-tiles in shared memory: one is read, two are in flight
 constexpr unsigned SHARED_BYTES = STAGES * TILE * sizeof(float);
 constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
 static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
@@ -50,16 +51,13 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     const float* const a_lane = smem + warp_row / 32 * ROW + 4 * lm;
     const float* const b_lane = smem + TILE_M + warp_col + 4 * ln;
 
-    const auto read_a = [&](float4(&to)[GROUP], const float* from, int group) {
-      gemm::read_fours<4 * LANES_M>(to, from + group * ROW);
-    };
     fetch(0);
     fetch(1);
-    gemm::ptx::cp_async_wait<1>();  // for all but the latest
+    gemm::ptx::cp_async_wait<STAGES - 2>();  // for all but the latest
     __syncthreads();
     const float *a_at = a_lane, *b_at = b_lane;
     if (k_begin < k_end) {
-      read_a(a4[0], a_at, 0);
+      gemm::read_fours<4 * LANES_M>(a4[0], a_at);
 #pragma unroll
       for (int s = 0; s < 4; ++s) gemm::read_fours<4 * LANES_N>(b1[s], b_at + s * ROW);
     }
@@ -75,13 +73,13 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
         for (int group = 0; group < ROWS / GROUP; ++group) {
           const bool last = group == ROWS / GROUP - 1;
           if (last && quad == TILE_K - 4) {
-            gemm::ptx::cp_async_wait<1>();
+            gemm::ptx::cp_async_wait<STAGES - 2>();
             __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
             if (k0 + TILE_K < k_end) current = current + 1 < STAGES ? current + 1 : 0;  // else re-read this: not used
             a_next = a_lane + current * TILE;
             b_next = b_lane + current * TILE;
           }
-          read_a(a4[(group + 1) % 2], last ? a_next : a_at, last ? 0 : group + 1);
+          gemm::read_fours<4 * LANES_M>(a4[(group + 1) % 2], last ? a_next : a_at + (group + 1) * ROW);
 #pragma unroll
           for (int s = 0; s < 4; ++s) {
             float x[GROUP];
@@ -135,27 +133,28 @@ __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int
 }
 
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const int k = whole_quads(p.depth());
+  const int k = panel_steps<QUADS>(p.depth());
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
   const int places = gemm::device_limits().multiprocessors * BLOCKS;
   const gemm::StreamK plan = gemm::stream_k(tiles_m, tiles_n, gemm::ceil_div(k, TILE_K), places);
-  if (plan.blocks() == 0) return gemm::Status::ok();
+  const unsigned blocks = plan.blocks();
+  if (blocks == 0) return gemm::Status::ok();
   float4* const parts = reinterpret_cast<float4*>(p.workspace);
   float* const panels = p.workspace + part_bytes(BLOCKS) / sizeof(float);
   const Packing a{p.a, p.lda, p.m, panels}, b{p.b, p.ldb, p.n, panels + packed_words(p.m, k)};
-  gemm::Status status = launch_pack<true>(a, b, p.depth(), stream);
-  if (!status) return status;
+  const gemm::Status packed = launch_pack<QUADS>(a, b, p.depth(), stream);
+  if (!packed) return packed;
   const bool wide = gemm::has_aligned_rows(p.c, p.ldc);
-  status =
-      gemm::launch(sgemm, {.grid = plan.blocks(), .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream},
-                   p.m, p.n, k, p.alpha, a.to, b.to, p.beta, p.c, p.ldc, plan, wide, parts);
+  const gemm::Status status =
+      gemm::launch(sgemm, {.grid = blocks, .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream}, p.m,
+                   p.n, k, p.alpha, a.to, b.to, p.beta, p.c, p.ldc, plan, wide, parts);
   if (!status || plan.workers == 0) return status;
   return gemm::launch(reduce, {.grid = static_cast<unsigned>(plan.shared) * FOURS, .block = THREADS, .stream = stream},
                       p.m, p.n, p.beta, p.c, p.ldc, plan, wide, parts);
 }
 
 std::size_t workspace_bytes(const gemm::SgemmProblem& p) {
-  const int k = whole_quads(p.depth());
+  const int k = panel_steps<QUADS>(p.depth());
   return part_bytes(BLOCKS) + sizeof(float) * (packed_words(p.m, k) + packed_words(p.n, k));
 }
 

@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   const float* const b_lane = bs + warp_col + 4 * ln;
   fetch(0);
   fetch(1);
-  gemm::ptx::cp_async_wait<1>();  // for all but the latest
+  gemm::ptx::cp_async_wait<STAGES - 2>();  // for all but the latest
   __syncthreads();
   const float *a_at = a_lane, *b_at = b_lane;
   if (k > 0) {
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(THREADS, 2)
       for (int group = 0; group < ROWS / GROUP; ++group) {
         const bool last = group == ROWS / GROUP - 1;
         if (last && quad == TILE_K - 4) {
-          gemm::ptx::cp_async_wait<1>();
+          gemm::ptx::cp_async_wait<STAGES - 2>();
           __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
           if (k0 + TILE_K < k) current = current + 1 < STAGES ? current + 1 : 0;  // else re-read this one: not used
           a_next = a_lane + current * A_TILE;

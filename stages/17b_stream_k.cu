@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 
     fetch(0);
     fetch(1);
-    gemm::ptx::cp_async_wait<1>();  // for all but the latest
+    gemm::ptx::cp_async_wait<STAGES - 2>();  // for all but the latest
     __syncthreads();
     const float *a_at = a_lane, *b_at = b_lane;
     if (k_begin < k_end) {
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
         for (int group = 0; group < ROWS / GROUP; ++group) {
           const bool last = group == ROWS / GROUP - 1;
           if (last && quad == TILE_K - 4) {
-            gemm::ptx::cp_async_wait<1>();
+            gemm::ptx::cp_async_wait<STAGES - 2>();
             __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
             if (k0 + TILE_K < k_end) current = current + 1 < STAGES ? current + 1 : 0;  // else re-read this: not used
             a_next = a_lane + current * A_TILE;

@@ -23,7 +23,8 @@ extern __shared__ __align__(16) float smem[];
 namespace {
 
 using namespace gemm::summit;
-constexpr int STAGES = 2;  // k-tiles in shared memory: one is read, one filled
+constexpr bool QUADS = false;  // A is packed transposed, as B: the rows of a step of k lie together
+constexpr int STAGES = 2;      // k-tiles in shared memory: one is read, one filled
 constexpr unsigned SHARED_BYTES = (STAGES * TILE + ROW) * sizeof(float);  // and a row of zeros
 static_assert(LANES_M * LANES_N == 32 && ROWS % 4 == 0 && COLS % 4 == 0);
 
@@ -46,45 +47,47 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 
     float sum[ROWS][COLS] = {};
     alignas(16) float x[2][ROWS], y[2][COLS];  // of a step of k, and of the next
-    const float *const a_lane = smem + warp_row + 4 * lm, *const b_lane = smem + TILE_M + warp_col + 4 * ln;
     const auto multiply = [&](int u, int from, int to) { gemm::add_products(sum, x[u % 2], y[u % 2], from, to); };
+    const float* const a_lane = smem + warp_row + 4 * lm;
+    const float* const b_lane = smem + TILE_M + warp_col + 4 * ln;
 
     fetch(0);
     for (int i = thread; i < ROW; i += THREADS) smem[2 * TILE + i] = 0.0f;
-    gemm::ptx::cp_async_wait<0>();
+    gemm::ptx::cp_async_wait<STAGES - 2>();
     __syncthreads();
 
     // While a step is multiplied, the next one's operands are read; the step behind the last one consists of zeros.
     // With CUT, a turn ends in the middle of a step, and carries fewer operands over to the next.
     constexpr int TURN = 2;
-    int rounds = end - first, buffer = 0;
+    int rounds = end - first, free = 0;  // k-tiles to read; the one that is filled: 1, 0, 1, ...
     int at = rounds > 0 ? 0 : 2 * TILE;
     const float *a_at = a_lane + at, *b_at = b_lane + at;
     gemm::read_fours<4 * LANES_M>(x[0], a_at);
     gemm::read_fours<4 * LANES_N>(y[0], b_at);
     multiply(0, 0, CUT);
-    const auto turn = [&](bool last_of_round) {
-#pragma unroll
-      for (int u = 0; u < TURN; ++u) {
-        a_at += ROW;
-        b_at += ROW;
-        if (last_of_round && u == TURN - 1) {
-          gemm::ptx::cp_async_wait<0>();
-          __syncthreads();  // everybody's part of the next tile has arrived, and nobody reads this one any more
-          a_at = a_lane + at;
-          b_at = b_lane + at;
-        }
-        gemm::read_fours<4 * LANES_M>(x[(u + 1) % 2], a_at);
-        gemm::read_fours<4 * LANES_N>(y[(u + 1) % 2], b_at);
-        multiply(u, CUT, COLS);
-        multiply(u + 1, 0, CUT);
-      }
-    };
 #pragma unroll 1
     for (; rounds > 0; --rounds) {
-      buffer ^= 1;  // everybody has read it before the last barrier
-      fetch(buffer);
-      at = rounds > 1 ? buffer * TILE : 2 * TILE;
+      free ^= 1;
+      fetch(free);  // all threads finished reading it before the last barrier
+      at = rounds > 1 ? free * TILE : 2 * TILE;
+      const auto turn = [&](bool last_of_round) {
+#pragma unroll
+        for (int u = 0; u < TURN; ++u) {
+          const float *a_next = a_at + ROW, *b_next = b_at + ROW;
+          if (last_of_round && u == TURN - 1) {
+            gemm::ptx::cp_async_wait<STAGES - 2>();
+            __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
+            a_next = a_lane + at;
+            b_next = b_lane + at;
+          }
+          gemm::read_fours<4 * LANES_M>(x[(u + 1) % 2], a_next);
+          gemm::read_fours<4 * LANES_N>(y[(u + 1) % 2], b_next);
+          multiply(u, CUT, COLS);
+          multiply(u + 1, 0, CUT);
+          a_at = a_next;
+          b_at = b_next;
+        }
+      };
 #pragma unroll 1
       for (int steps = TURN; steps < TILE_K; steps += TURN) turn(false);
       turn(true);
@@ -125,35 +128,35 @@ __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int
   plan.place(tile, tile_m, tile_n);
   const int lm = lane / 2 % 2 + lane / 8 * 2, ln = lane % 2 + lane / 4 % 2 * 2;
   const int warp_row = thread / 32 / (TILE_N / WARP_N) * WARP_M, warp_col = thread / 32 % (TILE_N / WARP_N) * WARP_N;
-  const int r = four / (COLS / 4), g = four % (COLS / 4) * 4;
-  const int row0 = tile_m * TILE_M + warp_row + 4 * lm, col0 = tile_n * TILE_N + warp_col + 4 * ln;
-  const int row = row0 + r / 4 * (4 * LANES_M) + r % 4, col = col0 + g * LANES_N;
+  const int r = four / (COLS / 4), row = tile_m * TILE_M + warp_row + 4 * lm + r / 4 * (4 * LANES_M) + r % 4;
+  const int col = tile_n * TILE_N + warp_col + 4 * ln + four % (COLS / 4) * (4 * LANES_N);
   if (row < m) gemm::store_scaled4(c + row * ldc + col, n - col, wide, sum, beta);
 }
 
 template <int CUT>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const int k = p.depth();
+  const int k = panel_steps<QUADS>(p.depth());
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
   const int places = gemm::device_limits().multiprocessors * BLOCKS;
   const gemm::StreamK plan = gemm::stream_k(tiles_m, tiles_n, gemm::ceil_div(k, TILE_K), places);
-  if (plan.blocks() == 0) return gemm::Status::ok();
+  const unsigned blocks = plan.blocks();
+  if (blocks == 0) return gemm::Status::ok();
   float4* const parts = reinterpret_cast<float4*>(p.workspace);
   float* const panels = p.workspace + part_bytes(BLOCKS) / sizeof(float);
   const Packing a{p.a, p.lda, p.m, panels}, b{p.b, p.ldb, p.n, panels + packed_words(p.m, k)};
-  gemm::Status status = launch_pack<false>(a, b, p.depth(), stream);
-  if (!status) return status;
+  const gemm::Status packed = launch_pack<QUADS>(a, b, p.depth(), stream);
+  if (!packed) return packed;
   const bool wide = gemm::has_aligned_rows(p.c, p.ldc);
-  status = gemm::launch(sgemm<CUT>,
-                        {.grid = plan.blocks(), .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream},
-                        p.m, p.n, k, p.alpha, a.to, b.to, p.beta, p.c, p.ldc, plan, wide, parts);
+  const gemm::Status status =
+      gemm::launch(sgemm<CUT>, {.grid = blocks, .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream},
+                   p.m, p.n, k, p.alpha, a.to, b.to, p.beta, p.c, p.ldc, plan, wide, parts);
   if (!status || plan.workers == 0) return status;
   return gemm::launch(reduce, {.grid = static_cast<unsigned>(plan.shared) * FOURS, .block = THREADS, .stream = stream},
                       p.m, p.n, p.beta, p.c, p.ldc, plan, wide, parts);
 }
 
 std::size_t workspace_bytes(const gemm::SgemmProblem& p) {
-  const int k = p.depth();
+  const int k = panel_steps<QUADS>(p.depth());
   return part_bytes(BLOCKS) + sizeof(float) * (packed_words(p.m, k) + packed_words(p.n, k));
 }
 

@@ -214,40 +214,40 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     // 17c's loop. A batch that has been in flight for most of a turn is stored, and the next one loaded. Where that
     // makes turns long, the last of a round is not written out on its own: the loop would outgrow the instruction
     // cache.
-    int rounds = last - first, buffer = 0;
+    int rounds = last - first, free = 0;    // k-tiles to read; the one that is filled: 1, 0, 1, ...
     int at = rounds > 0 ? 0 : 2 * S::TILE;  // the tile being read, or the zeros behind it all
     const float *a_at = a_slice + at, *b_at = b_slice + at;
     read(0, a_at, b_at);
     multiply(0, 0, COLS / 2);
     float *a_next = a_to, *b_next = b_to;                             // where the next batch goes
     constexpr int BODY = WAY == Way::packed ? 2 : STEPS, STORES = 2;  // few, so that loads begin early
-    const auto body = [&](bool ends) {
-#pragma unroll
-      for (int u = 0; u < BODY; ++u) {
-        a_at += S::ROW;
-        b_at += S::ROW;
-        if (ends && u == BODY - 1) {
-          gemm::ptx::cp_async_wait<0>();
-          __syncthreads();
-          a_at = a_slice + at;
-          b_at = b_slice + at;
-        }
-        read(u + 1, a_at, b_at);
-        if (WAY != Way::packed && u < STORES) store(batch, a_next, b_next, u, STORES);
-        if (WAY != Way::packed && u == STORES) load(batch);
-        multiply(u, COLS / 2, COLS);
-        multiply(u + 1, 0, COLS / 2);
-      }
-      a_next += BODY * S::ROW;
-      b_next += BODY * S::ROW;
-    };
 #pragma unroll 1
     for (; rounds > 0; --rounds) {
-      buffer ^= 1;  // everybody has read it before the last barrier
-      if (WAY != Way::words) copy(buffer);
-      at = rounds > 1 ? buffer * S::TILE : 2 * S::TILE;
-      a_next = a_to + buffer * S::TILE;
-      b_next = b_to + buffer * S::TILE;
+      free ^= 1;  // all threads finished reading it before the last barrier
+      if (WAY != Way::words) copy(free);
+      at = rounds > 1 ? free * S::TILE : 2 * S::TILE;
+      a_next = a_to + free * S::TILE;
+      b_next = b_to + free * S::TILE;
+      const auto body = [&](bool ends) {
+#pragma unroll
+        for (int u = 0; u < BODY; ++u) {
+          a_at += S::ROW;
+          b_at += S::ROW;
+          if (ends && u == BODY - 1) {
+            gemm::ptx::cp_async_wait<0>();
+            __syncthreads();
+            a_at = a_slice + at;
+            b_at = b_slice + at;
+          }
+          read(u + 1, a_at, b_at);
+          if (WAY != Way::packed && u < STORES) store(batch, a_next, b_next, u, STORES);
+          if (WAY != Way::packed && u == STORES) load(batch);
+          multiply(u, COLS / 2, COLS);
+          multiply(u + 1, 0, COLS / 2);
+        }
+        a_next += BODY * S::ROW;
+        b_next += BODY * S::ROW;
+      };
       if constexpr (WAY == Way::packed) {
 #pragma unroll 1
         for (int steps = BODY; steps < S::SLICE_K; steps += BODY) body(false);

@@ -17,8 +17,10 @@ struct Packing {
   float* to;
 };
 constexpr int PANEL = 128;
-__host__ __device__ constexpr int whole_quads(int k) {
-  return (k + 3) / 4 * 4;
+// Steps of k in a panel. QUADS: A's panels consist of quads of steps, so k is rounded up.
+template <bool QUADS>
+__host__ __device__ constexpr int panel_steps(int k) {
+  return QUADS ? (k + 3) / 4 * 4 : k;
 }
 inline std::size_t packed_words(int width, int k) {
   return static_cast<std::size_t>(ceil_div(width, PANEL)) * PANEL * k;
@@ -39,7 +41,7 @@ template <bool QUADS>
 static __global__ void pack(Packing a, Packing b, int k) {
   __shared__ float words[32][QUADS ? 36 : 33];  // by rows, or transposed: without bank conflicts
   const int x = threadIdx.x, y = threadIdx.y, a_blocks = pack_a_blocks(a.width, k);
-  const int steps = QUADS ? whole_quads(k) : k;
+  const int steps = panel_steps<QUADS>(k);
   if (static_cast<int>(blockIdx.x) < a_blocks) {
     const int across = ceil_div(k, 32), row = blockIdx.x / across * 32, col = blockIdx.x % across * 32;
 #pragma unroll

@@ -9,7 +9,7 @@ constexpr int TILE_M = 128, TILE_N = 128, TILE_K = 32;           // of C per blo
 constexpr int WARP_M = 64, WARP_N = 64;                          // of C per warp
 constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
 constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
-constexpr int THREADS = TILE_M / WARP_M * (TILE_N / WARP_N) * 32;
+constexpr int THREADS = 32 * (TILE_M / WARP_M) * (TILE_N / WARP_N);
 
 // Where a thread's outputs are: its lane's row and column among the warp's lanes, and the warp's part of the tile. Lanes 1
 // apart share rows, lanes 2 apart share columns: a 16-byte load whose lanes pair up so takes half the cycles.
