@@ -173,8 +173,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       }
     }
 
-    // The next segment's copies, which arrive while this one is stored. Its place is computed again, so that no register
-    // holds it during the loop.
+    // The next segment's copies, which arrive while this one is stored. Where this one lies is computed again, so that
+    // no register holds it during the loop.
     Segment next;
     const bool more = plan.segment(blockIdx.x, which + 1, next);
     if (more) start(next);

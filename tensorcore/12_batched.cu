@@ -4,8 +4,8 @@
 //           and no slices of k. What remains is the blocking: the block's tile, the warp's tile, how many k-tiles are in
 //           shared memory, and how many steps of k a fragment has. The paper's blocking is variant `papers`.
 // Base      08_split_in_registers
-// Change    08 with the blocks of all matrices in one grid. Tiles are copied asynchronously, one ahead. A fragment has STEP
-//           steps of k: Tensor Cores sum that many products before FP32 cores round the sum.
+// Change    08 with the blocks of all matrices in one grid. Tiles are copied asynchronously, one ahead. A fragment has
+//           STEP steps of k: Tensor Cores sum that many products before FP32 cores round the sum.
 // Limit     Issue slots, as in 08, because each warp splits its own operands. A warp tile splits WARP_M + WARP_N numbers
 //           per step of k for WARP_M * WARP_N products, so a larger warp tile splits less and needs more registers.
 // Number    Instructions per HMMA in the loop; TFLOP/s for k = 2^7 .. 2^14 beside cuBLAS's batched SGEMM, and 11's.
@@ -22,8 +22,8 @@ namespace {
 namespace tcec = wmma_ext::tcec;
 constexpr int LANES = 32;
 
-// How C is divided. Lane 4 g + t loads A's pair (g, 2 t) and B's elements (2 t, g) and (2 t + 1, g): with rows so far apart,
-// modulo 32 banks, a request meets each bank once (A: half a warp; a pair is two words).
+// How C is divided. Lane 4 g + t loads A's pair (g, 2 t) and B's elements (2 t, g) and (2 t + 1, g): with rows so far
+// apart, modulo 32 banks, a request meets each bank once (A: half a warp; a pair is two words).
 template <int TILE_M_, int TILE_N_, int TILE_K_, int WARP_M_, int WARP_N_, int STEP_, int STAGES_>
 struct Blocking {
   static constexpr int TILE_M = TILE_M_, TILE_N = TILE_N_, TILE_K = TILE_K_, STAGES = STAGES_;  // k-tiles kept

@@ -10,8 +10,8 @@ constexpr int STEP = 16, LANES = 32;  // rows, columns and steps of k of a fragm
 using Sum = wmma::fragment<wmma::accumulator, STEP, STEP, STEP, float>;
 static_assert(STEP * STEP % LANES == 0, "lanes share a tile's elements evenly");
 
-// alpha sum + beta C for the elements of a tile of C, from (row, col) on, that exist. aligned: the tile can be loaded and
-// stored where it is, if it is whole. staging: STEP x STEP words of shared memory of the warp.
+// alpha sum + beta C for the elements of a tile of C, from (row, col) on, that exist. aligned: the tile can be loaded
+// and stored where it is, if it is whole. staging: STEP x STEP words of shared memory of the warp.
 __device__ inline void store_tile(float* c, std::int64_t ldc, int row, int col, int m, int n, bool aligned, float alpha,
                                   Sum& sum, float beta, float* staging) {
   float* const out = c + row * ldc + col;

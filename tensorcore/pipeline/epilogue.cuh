@@ -9,8 +9,9 @@
 
 namespace pipeline {
 
-// alpha sum + beta C for a thread's sums of a warp's tile: of rows 8 i and columns 8 j and 8 j + 1, counted from `out`, where
-// they are among the `rows` and `cols` that exist. pairs: all exist, and two side by side can be stored at once.
+// alpha sum + beta C for a thread's sums of a warp's tile: of rows 8 i and columns 8 j and 8 j + 1, counted from `out`,
+// as far as these are among the `rows` and `cols` that exist. pairs: all exist, and two side by side can be stored at
+// once.
 __device__ __forceinline__ void store_sums(float* out, std::int64_t ldc, int rows, int cols, bool pairs, float alpha,
                                            const float (&sum)[ROWS][COLS][4], float beta) {
   if (pairs && beta == 0.0f) {
