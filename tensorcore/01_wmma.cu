@@ -19,69 +19,54 @@
 namespace {
 
 namespace wmma = nvcuda::wmma;
-
-constexpr int TILE = 16;                 // rows, columns and steps of k of a fragment
-constexpr int WARPS_M = 2, WARPS_N = 2;  // of a block
-constexpr int WARPS = WARPS_M * WARPS_N, LANES = 32;
-constexpr int PAIR = 32;  // bytes that must divide a fragment's address
-static_assert(TILE * TILE % LANES == 0, "lanes share a tile's elements evenly");
+constexpr int STEP = 16, LANES = 32;  // rows, columns and steps of k of a fragment; lanes of a warp
+constexpr int WARPS_M = 2, WARPS_N = 2, THREADS = WARPS_M * WARPS_N * LANES;  // of a block
+using Sum = wmma::fragment<wmma::accumulator, STEP, STEP, STEP, float>;
+static_assert(STEP * STEP % LANES == 0, "lanes share a tile's elements evenly");
 
 // A tile's elements that exist, zeros for the others, to shared memory: the way for edges and odd addresses.
 __device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols);
+// A tile's elements of C that exist, from the warp's sums. aligned: it can be stored to where it is, if it is whole.
+__device__ void store_tile(float* c, std::int64_t ldc, int row, int col, int m, int n, bool aligned, float alpha,
+                           Sum& sum, float beta, float* staging);
 
 // aligned: fragments of A and B can be loaded from where they are, if they are whole; aligned_c: the same of C.
-__global__ void __launch_bounds__(WARPS* LANES)
+__global__ void __launch_bounds__(THREADS)
     hgemm(int m, int n, int k, float alpha, const __half* __restrict__ a, std::int64_t lda,
           const __half* __restrict__ b, std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc,
           int blocks_n, bool aligned, bool aligned_c) {
-  __shared__ __align__(32) __half operands[WARPS][2][TILE * TILE];
-  __shared__ __align__(32) float results[WARPS][TILE * TILE];
+  __shared__ __align__(32) __half operands[WARPS_M * WARPS_N][2][STEP * STEP];
+  __shared__ __align__(32) float results[WARPS_M * WARPS_N][STEP * STEP];
   const int warp = threadIdx.x / LANES;
-  const int row = (blockIdx.x / blocks_n * WARPS_M + warp / WARPS_N) * TILE;
-  const int col = (blockIdx.x % blocks_n * WARPS_N + warp % WARPS_N) * TILE;
+  const int row = (blockIdx.x / blocks_n * WARPS_M + warp / WARPS_N) * STEP;
+  const int col = (blockIdx.x % blocks_n * WARPS_N + warp % WARPS_N) * STEP;
   if (row >= m || col >= n) return;  // the whole warp
 
-  wmma::fragment<wmma::accumulator, TILE, TILE, TILE, float> sum;
+  Sum sum;
   wmma::fill_fragment(sum, 0.0f);
-  for (int k0 = 0; k0 < k; k0 += TILE) {
-    wmma::fragment<wmma::matrix_a, TILE, TILE, TILE, __half, wmma::row_major> x;
-    wmma::fragment<wmma::matrix_b, TILE, TILE, TILE, __half, wmma::row_major> y;
+  for (int k0 = 0; k0 < k; k0 += STEP) {
+    wmma::fragment<wmma::matrix_a, STEP, STEP, STEP, __half, wmma::row_major> x;
+    wmma::fragment<wmma::matrix_b, STEP, STEP, STEP, __half, wmma::row_major> y;
     const __half *from_a = a + row * lda + k0, *from_b = b + k0 * ldb + col;
-    if (aligned && row + TILE <= m && col + TILE <= n && k0 + TILE <= k) {
+    float* const out = c + row * ldc + col;
+    if (aligned && row + STEP <= m && col + STEP <= n && k0 + STEP <= k) {
       wmma::load_matrix_sync(x, from_a, static_cast<unsigned>(lda));
       wmma::load_matrix_sync(y, from_b, static_cast<unsigned>(ldb));
     } else {
       copy_tile(operands[warp][0], from_a, lda, m - row, k - k0);
       copy_tile(operands[warp][1], from_b, ldb, k - k0, n - col);
-      wmma::load_matrix_sync(x, operands[warp][0], TILE);
-      wmma::load_matrix_sync(y, operands[warp][1], TILE);
+      wmma::load_matrix_sync(x, operands[warp][0], STEP);
+      wmma::load_matrix_sync(y, operands[warp][1], STEP);
     }
     wmma::mma_sync(sum, x, y, sum);
   }
-
-  float* const out = c + row * ldc + col;
-  if (aligned_c && row + TILE <= m && col + TILE <= n) {
-    // Two fragments of a kind have the same element in the same place, so C need not be told apart.
-    wmma::fragment<wmma::accumulator, TILE, TILE, TILE, float> old;
-    wmma::fill_fragment(old, 0.0f);
-    if (beta != 0.0f) wmma::load_matrix_sync(old, out, static_cast<unsigned>(ldc), wmma::mem_row_major);
-    for (int i = 0; i < sum.num_elements; ++i) sum.x[i] = alpha * sum.x[i] + beta * old.x[i];
-    wmma::store_matrix_sync(out, sum, static_cast<unsigned>(ldc), wmma::mem_row_major);
-    return;
-  }
-  wmma::store_matrix_sync(results[warp], sum, TILE, wmma::mem_row_major);
-  __syncwarp();
-  for (int i = threadIdx.x % LANES; i < TILE * TILE; i += LANES) {
-    if (row + i / TILE >= m || col + i % TILE >= n) continue;
-    float* const element = out + i / TILE * ldc + i % TILE;
-    *element = beta == 0.0f ? alpha * results[warp][i] : alpha * results[warp][i] + beta * *element;
-  }
+  store_tile(c, ldc, row, col, m, n, aligned_c, alpha, sum, beta, results[warp]);
 }
 
 __device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols) {
   __syncwarp();  // nobody reads the last one any more
-  for (int i = threadIdx.x % LANES; i < TILE * TILE; i += LANES) {
-    const int row = i / TILE, col = i % TILE;
+  for (int i = threadIdx.x % LANES; i < STEP * STEP; i += LANES) {
+    const int row = i / STEP, col = i % STEP;
     if (row < rows && col < cols)
       to[i] = from[row * ld + col];
     else
@@ -90,17 +75,38 @@ __device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int r
   __syncwarp();
 }
 
-// A leading dimension must be a multiple of 16 bytes, and each fragment's address one of 32: 16 rows keep it so.
-bool is_aligned(const void* p, std::int64_t ld, std::int64_t in_16_bytes) {
-  return reinterpret_cast<std::uintptr_t>(p) % PAIR == 0 && ld % in_16_bytes == 0;
+__device__ void store_tile(float* c, std::int64_t ldc, int row, int col, int m, int n, bool aligned, float alpha,
+                           Sum& sum, float beta, float* staging) {
+  float* const out = c + row * ldc + col;
+  if (aligned && row + STEP <= m && col + STEP <= n) {
+    // Two fragments of a kind have the same element in the same place, so C need not be told apart.
+    Sum old;
+    wmma::fill_fragment(old, 0.0f);
+    if (beta != 0.0f) wmma::load_matrix_sync(old, out, static_cast<unsigned>(ldc), wmma::mem_row_major);
+    for (int i = 0; i < sum.num_elements; ++i) sum.x[i] = alpha * sum.x[i] + beta * old.x[i];
+    wmma::store_matrix_sync(out, sum, static_cast<unsigned>(ldc), wmma::mem_row_major);
+    return;
+  }
+  wmma::store_matrix_sync(staging, sum, STEP, wmma::mem_row_major);
+  __syncwarp();
+  for (int i = threadIdx.x % LANES; i < STEP * STEP; i += LANES) {
+    if (row + i / STEP >= m || col + i % STEP >= n) continue;
+    float* const element = out + i / STEP * ldc + i % STEP;
+    *element = beta == 0.0f ? alpha * staging[i] : alpha * staging[i] + beta * *element;
+  }
+  __syncwarp();  // the staging tile may be overwritten
+}
+
+// A fragment is loaded and stored at an address that 32 bytes divide, its rows a multiple of 16 bytes apart.
+bool is_aligned(const void* p, std::int64_t row_bytes, unsigned bytes) {
+  return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && row_bytes % 16 == 0;
 }
 
 gemm::Status launch(const gemm::HgemmProblem& p, cudaStream_t stream) {
-  const int blocks_m = gemm::ceil_div(p.m, WARPS_M * TILE), blocks_n = gemm::ceil_div(p.n, WARPS_N * TILE);
-  return gemm::launch(hgemm,
-                      {.grid = static_cast<unsigned>(blocks_m) * blocks_n, .block = WARPS * LANES, .stream = stream},
+  const int blocks_m = gemm::ceil_div(p.m, WARPS_M * STEP), blocks_n = gemm::ceil_div(p.n, WARPS_N * STEP);
+  return gemm::launch(hgemm, {.grid = static_cast<unsigned>(blocks_m) * blocks_n, .block = THREADS, .stream = stream},
                       p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n,
-                      is_aligned(p.a, p.lda, 8) && is_aligned(p.b, p.ldb, 8), is_aligned(p.c, p.ldc, 4));
+                      is_aligned(p.a, 2 * p.lda, 32) && is_aligned(p.b, 2 * p.ldb, 32), is_aligned(p.c, 4 * p.ldc, 32));
 }
 
 constexpr gemm::StageInfo info = {

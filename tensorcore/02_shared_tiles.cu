@@ -5,7 +5,7 @@
 //           N means half the traffic per flop and four times the registers for C.
 // Base      01_wmma
 // Change    copy_tile with 16 bytes per thread, then fragments from shared memory. Rows are padded by 16 bytes: eight
-//           rows, which one load of a fragment takes, begin four banks apart.
+//           rows, which one load of a fragment takes, begin four banks apart. store_tile is 01's, in a header now.
 // Limit     Shared memory: a product of 16 x 8 x 16 takes 64 / N wavefronts. sm_90 has a product every 1.5 cycles, so
 //           N = 16 reaches at most 37 % of that, N = 32 75 %, N = 64 all, if copies were free. Nothing hides them here.
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared, and registers, of the variants: docs page.
@@ -15,17 +15,16 @@
 #include <mma.h>
 
 #include "common/stage.cuh"
+#include "tensorcore/store_tile.cuh"
 
 namespace {
 
 namespace wmma = nvcuda::wmma;
-using Sum = wmma::fragment<wmma::accumulator, 16, 16, 16, float>;
-
-constexpr int STEP = 16, CHUNK = 8;  // rows, columns and steps of a fragment; elements in 16 bytes
-constexpr int WARPS_M = 2, WARPS_N = 2, LANES = 32, THREADS = WARPS_M * WARPS_N * LANES;
+constexpr int WARPS_M = 2, WARPS_N = 2, THREADS = WARPS_M * WARPS_N * LANES;  // of a block
+constexpr int CHUNK = 8;                                                      // elements in 16 bytes
 
 // Copies a tile to shared memory. vectors: its rows begin at multiples of 16 bytes. Zeros where no element exists. Below.
-template <int ROWS, int COLS, int STRIDE>
+template <int THREADS, int ROWS, int COLS, int STRIDE>
 __device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols, bool vectors);
 
 // The same number if `bits` is 0.
@@ -51,13 +50,13 @@ __global__ void __launch_bounds__(THREADS)
     for (Sum& tile : row) wmma::fill_fragment(tile, 0.0f);
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
     const std::int64_t first = k0;
-    copy_tile<TILE_M, TILE_K, A_ROW>(as, a + tile_row * lda + first, lda, m - tile_row, k - k0, vectors_a);
-    copy_tile<TILE_K, TILE_N, B_ROW>(bs, b + first * ldb + tile_col, ldb, k - k0, n - tile_col, vectors_b);
+    copy_tile<THREADS, TILE_M, TILE_K, A_ROW>(as, a + tile_row * lda + first, lda, m - tile_row, k - k0, vectors_a);
+    copy_tile<THREADS, TILE_K, TILE_N, B_ROW>(bs, b + first * ldb + tile_col, ldb, k - k0, n - tile_col, vectors_b);
     __syncthreads();
 #pragma unroll
     for (int slice = 0; slice < TILE_K; slice += DEPTH) {
-      wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> x[DEPTH / STEP][F];
-      wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::row_major> y[DEPTH / STEP][F];
+      wmma::fragment<wmma::matrix_a, STEP, STEP, STEP, __half, wmma::row_major> x[DEPTH / STEP][F];
+      wmma::fragment<wmma::matrix_b, STEP, STEP, STEP, __half, wmma::row_major> y[DEPTH / STEP][F];
 #pragma unroll
       for (int s = 0; s < DEPTH / STEP; ++s) {
 #pragma unroll
@@ -90,29 +89,12 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll
   for (int f = 0; f < F * F; ++f) {
     const int row = tile_row + warp_row + f / F * STEP, col = tile_col + warp_col + f % F * STEP;
-    float* const out = c + row * ldc + col;
-    Sum& tile = sum[f / F][f % F];
-    if (aligned_c && row + STEP <= m && col + STEP <= n) {
-      Sum old;
-      wmma::fill_fragment(old, 0.0f);
-      if (beta != 0.0f) wmma::load_matrix_sync(old, out, static_cast<unsigned>(ldc), wmma::mem_row_major);
-      for (int i = 0; i < tile.num_elements; ++i) tile.x[i] = alpha * tile.x[i] + beta * old.x[i];
-      wmma::store_matrix_sync(out, tile, static_cast<unsigned>(ldc), wmma::mem_row_major);
-      continue;
-    }
-    wmma::store_matrix_sync(staging, tile, STEP, wmma::mem_row_major);
-    __syncwarp();
-    for (int i = threadIdx.x % LANES; i < STEP * STEP; i += LANES) {
-      if (row + i / STEP >= m || col + i % STEP >= n) continue;
-      float* const element = out + i / STEP * ldc + i % STEP;
-      *element = beta == 0.0f ? alpha * staging[i] : alpha * staging[i] + beta * *element;
-    }
-    __syncwarp();  // the staging place is free again
+    store_tile(c, ldc, row, col, m, n, aligned_c, alpha, sum[f / F][f % F], beta, staging);
   }
 }
 
 // A tile whose rows begin at multiples of 16 bytes, if `vectors`; of any other those elements that exist, and zeros.
-template <int ROWS, int COLS, int STRIDE>
+template <int THREADS, int ROWS, int COLS, int STRIDE>
 __device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols, bool vectors) {
   constexpr int ROW_CHUNKS = COLS / CHUNK, STEP_ROWS = THREADS / ROW_CHUNKS;
   static_assert(THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0);
@@ -137,7 +119,7 @@ __device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int r
   }
 }
 
-// A fragment of C is loaded and stored at an address that 32 bytes divide, its rows a multiple of 16 bytes apart.
+// 16 bytes at a time are copied from an address that they divide; a fragment of C is loaded from one that 32 divide.
 bool is_aligned(const void* p, std::int64_t row_bytes, unsigned bytes) {
   return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && row_bytes % 16 == 0;
 }

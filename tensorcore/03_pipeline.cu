@@ -4,8 +4,9 @@
 //           C in 128 registers and two steps' fragments in 64. The loads of the next step overlap with the products of
 //           this one.
 // Base      02_shared_tiles
-// Change    02's tiles come by cp.async, STAGES - 1 ahead, and without padding: the row's number swizzles the chunks of
-//           16 bytes. Operands that 16-byte copies cannot read are packed into the workspace first.
+// Change    First of a kind, with parts in pipeline/{shape,pack,epilogue}.cuh. 02's tiles come by cp.async, STAGES - 1
+//           ahead. In place of padding the row's number swizzles the chunks of 16 bytes. Operands that 16-byte copies
+//           cannot read are packed into the workspace first.
 // Limit     mma.sync: a product of 16 x 8 x 16 every 1.5 cycles of an SM, two thirds of sm_90's Tensor Cores' peak.
 //           For 32 of them a warp reads 4 KB, 32 wavefronts, and copies add 12: 44 cycles of shared memory in 48.
 // Number    sm__pipe_tensor_op_hmma_cycles_active; l1tex__data_pipe_lsu_wavefronts_mem_shared: docs page.
@@ -13,7 +14,9 @@
 // Page      docs/tensorcore/03_pipeline.md
 // Source    PTX ISA, mma.sync, ldmatrix, cp.async; CUTLASS, "Efficient GEMM in CUDA". The arrangement is ours.
 #include "common/kernel/ptx.cuh"
+#include "common/kernel/schedule.cuh"
 #include "common/stage.cuh"
+#include "tensorcore/pipeline/epilogue.cuh"
 #include "tensorcore/pipeline/pack.cuh"
 #include "tensorcore/pipeline/shape.cuh"
 
@@ -24,19 +27,12 @@ namespace {
 using gemm::ptx::SharedAddress;
 using namespace pipeline;
 
-// Rows of this height of tiles are a band, in which tiles follow one another column by column: stages/17a.
-constexpr int BAND = 16;
-
-// n8: n rounded up to a multiple of 8, the columns of B. pairs: two floats of C side by side can be stored at once.
+// pairs: two floats of C side by side can be stored at once.
 template <class S>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     hgemm(int m, int n, int k, float alpha, const __half* __restrict__ a, unsigned lda, const __half* __restrict__ b,
-          unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, int tiles_m, int tiles_n, int n8,
-          bool pairs) {
+          unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, bool pairs, int tiles_m, int tiles_n) {
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  const int band = blockIdx.x / (BAND * tiles_n), in_band = blockIdx.x % (BAND * tiles_n);
-  const int height = min(BAND, tiles_m - band * BAND);
-  const int tile_row = (band * BAND + in_band % height) * S::TILE_M, tile_col = in_band / height * S::TILE_N;
   const int warp_row = warp / S::WARPS_N * WARP_M, warp_col = warp % S::WARPS_N * WARP_N;
   const SharedAddress tiles = gemm::ptx::shared_address(smem);
 
@@ -45,24 +41,15 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   constexpr int A_CHUNKS = S::TILE_K / CHUNK, A_STEP = S::THREADS / A_CHUNKS, A_COPIES = S::TILE_M / A_STEP;
   constexpr int B_CHUNKS = S::TILE_N / CHUNK, B_STEP = S::THREADS / B_CHUNKS, B_COPIES = S::TILE_K / B_STEP;
   static_assert(A_STEP % 8 == 0 && B_STEP % 8 == 0 && A_COPIES * A_STEP == S::TILE_M && B_COPIES * B_STEP == S::TILE_K);
-  const int a_row = thread / A_CHUNKS, a_chunk = thread % A_CHUNKS, last_row = m - 1 - tile_row;
-  const int b_row = thread / B_CHUNKS, b_chunk = thread % B_CHUNKS, last_col = n8 - CHUNK - tile_col;
+  const int a_row = thread / A_CHUNKS, a_chunk = thread % A_CHUNKS;
+  const int b_row = thread / B_CHUNKS, b_chunk = thread % B_CHUNKS;
   const SharedAddress a_to = tiles + a_row * S::A_ROW + (a_chunk ^ a_row % 8) * 16;
   const SharedAddress b_to = tiles + S::A_TILE + b_row * S::B_ROW + (b_chunk ^ b_row % 8) * 16;
   // A pointer for each copy: no address waits for another one's copy to have been read.
-  const __half* from[A_COPIES + B_COPIES];
+  const __half* from[A_COPIES + B_COPIES] = {};
   const std::size_t b_tile = static_cast<std::size_t>(ldb) * S::TILE_K;
-#pragma unroll
-  for (int i = 0; i < A_COPIES; ++i) {
-    const std::size_t row = static_cast<unsigned>(tile_row + min(a_row + i * A_STEP, last_row));
-    from[i] = a + row * lda + a_chunk * CHUNK;
-  }
-#pragma unroll
-  for (int i = 0; i < B_COPIES; ++i) {
-    const std::size_t row = static_cast<unsigned>(b_row + i * B_STEP);
-    from[A_COPIES + i] = b + row * ldb + tile_col + min(b_chunk * CHUNK, last_col);
-  }
-  unsigned free = 0;  // the tiles to fill next, in bytes
+  unsigned free = 0, current = 0;  // the tiles to fill next, and those that are read, in bytes
+  const auto behind = [](unsigned stage) { return stage + S::TILE < S::SHARED_BYTES ? stage + S::TILE : 0; };
   SharedAddress a_fill = a_to, b_fill = b_to;
   const auto to = [&](int i) {
     return i < A_COPIES ? a_fill + i * A_STEP * S::A_ROW : b_fill + (i - A_COPIES) * B_STEP * S::B_ROW;
@@ -83,7 +70,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   };
   const auto copied = [&] {
     gemm::ptx::cp_async_commit();
-    free = free + S::TILE < S::SHARED_BYTES ? free + S::TILE : 0;
+    free = behind(free);
     a_fill = gemm::ptx::kept(a_to + free);
     b_fill = gemm::ptx::kept(b_to + free);
   };
@@ -103,9 +90,21 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   constexpr int READS = ROWS + COLS / 2, STEPS = S::TILE_K / STEP, COPIES = A_COPIES + B_COPIES;
   constexpr int PART = (COPIES + STEPS - 2) / (STEPS - 1), FIRST = READS;  // of the copies, in each step but the last
 
-  float sum[ROWS][COLS][4] = {};
-  int whole = k / S::TILE_K;  // tiles that are not being copied yet
   const int tail = k % S::TILE_K;
+  int whole = k / S::TILE_K;  // k-tiles that are not being copied yet
+  int tile_row, tile_col;
+  gemm::place_in_bands<16>(blockIdx.x, tiles_m, tiles_n, tile_row, tile_col);  // as in stages/17a
+  tile_row *= S::TILE_M, tile_col *= S::TILE_N;
+#pragma unroll
+  for (int i = 0; i < A_COPIES; ++i) {
+    const std::size_t row = static_cast<unsigned>(min(tile_row + a_row + i * A_STEP, m - 1));
+    from[i] = a + row * lda + a_chunk * CHUNK;
+  }
+#pragma unroll
+  for (int i = 0; i < B_COPIES; ++i) {
+    const std::size_t row = static_cast<unsigned>(b_row + i * B_STEP);
+    from[A_COPIES + i] = b + row * ldb + min(tile_col + b_chunk * CHUNK, (n - 1) / CHUNK * CHUNK);
+  }
 #pragma unroll 1
   for (int stage = 0; stage < S::STAGES - 1; ++stage) {
     if (stage == 0 && tail > 0) {
@@ -120,16 +119,15 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     }
     copied();
   }
+  float sum[ROWS][COLS][4] = {};
   gemm::ptx::cp_async_wait<S::STAGES - 2>();
   __syncthreads();
-  unsigned current = 0;  // the tiles that are read, in bytes
-
   if (k > 0) {
 #pragma unroll
     for (int i = 0; i < READS; ++i) read(0, current, 0, i);
   }
 #pragma unroll 1
-  for (int tile = gemm::ceil_div(k, S::TILE_K); tile > 0; --tile) {
+  for (int round = gemm::ceil_div(k, S::TILE_K); round > 0; --round) {  // a k-tile
 #pragma unroll
     for (int step = 0; step < STEPS; ++step) {
       const bool last = step == STEPS - 1;
@@ -137,7 +135,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         copied();
         gemm::ptx::cp_async_wait<S::STAGES - 2>();
         __syncthreads();  // everybody's part of the next tiles has arrived, and nobody reads the last ones any more
-        if (tile > 1) current = current + S::TILE < S::SHARED_BYTES ? current + S::TILE : 0;  // last: reread, unused
+        if (round > 1) current = behind(current);  // last: reread, unused
         --whole;
       }
 #pragma unroll
@@ -156,50 +154,26 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     }
   }
 
-  const bool whole_tile = tile_row + S::TILE_M <= m && tile_col + S::TILE_N <= n;
-  float* out = c + (tile_row + warp_row + lane / 4) * ldc + tile_col + warp_col + lane % 4 * 2;
-  const std::int64_t eight_rows = 8 * ldc;
-  if (pairs && whole_tile && beta == 0.0f) {
-#pragma unroll
-    for (int i = 0; i < 2 * ROWS; ++i) {
-#pragma unroll
-      for (int j = 0; j < COLS; ++j) {
-        const float* two = &sum[i / 2][j][i % 2 * 2];
-        *reinterpret_cast<float2*>(out + j * 8) = make_float2(alpha * two[0], alpha * two[1]);
-      }
-      out += eight_rows;
-    }
-    return;
-  }
-  const int below = m - (tile_row + warp_row + lane / 4), right = n - (tile_col + warp_col + lane % 4 * 2);
-#pragma unroll
-  for (int i = 0; i < 2 * ROWS; ++i) {
-#pragma unroll
-    for (int j = 0; j < 2 * COLS; ++j) {
-      const int col = j / 2 * 8 + j % 2;
-      if (i * 8 >= below || col >= right) continue;
-      const float value = alpha * sum[i / 2][j / 2][i % 2 * 2 + j % 2];
-      out[col] = beta == 0.0f ? value : value + beta * out[col];
-    }
-    out += eight_rows;
-  }
+  const int to_row = tile_row + warp_row + lane / 4, to_col = tile_col + warp_col + lane % 4 * 2;
+  const bool whole_pairs = pairs && tile_row + S::TILE_M <= m && tile_col + S::TILE_N <= n;
+  store_sums(c + to_row * ldc + to_col, ldc, m - to_row, n - to_col, whole_pairs, alpha, sum, beta);
 }
 
 template <class S>
 gemm::Status launch_shape(const gemm::HgemmProblem& problem, cudaStream_t stream) {
   gemm::HgemmProblem p = problem;
   __half* workspace = static_cast<__half*>(p.workspace);
-  if (const gemm::Status status = pack_operands(p, workspace, stream); !status) return status;
-  const int tiles_m = gemm::ceil_div(p.m, S::TILE_M), tiles_n = gemm::ceil_div(p.n, S::TILE_N);
+  gemm::Status status = pack_operands(p, workspace, stream);
+  if (!status) return status;
   const bool pairs = reinterpret_cast<std::uintptr_t>(p.c) % 8 == 0 && p.ldc % 2 == 0;
+  const int tiles_m = gemm::ceil_div(p.m, S::TILE_M), tiles_n = gemm::ceil_div(p.n, S::TILE_N);
   return gemm::launch(hgemm<S>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n,
                        .block = S::THREADS,
                        .dynamic_shared = S::SHARED_BYTES,
                        .stream = stream},
                       p.m, p.n, p.depth(), p.alpha, p.a, static_cast<unsigned>(p.lda), p.b,
-                      static_cast<unsigned>(p.ldb), p.beta, p.c, p.ldc, tiles_m, tiles_n,
-                      static_cast<int>(whole_chunks(p.n)), pairs);
+                      static_cast<unsigned>(p.ldb), p.beta, p.c, p.ldc, pairs, tiles_m, tiles_n);
 }
 
 gemm::Status launch(const gemm::HgemmProblem& p, cudaStream_t stream) {

@@ -16,6 +16,7 @@
 #include "common/kernel/ptx.cuh"
 #include "common/kernel/schedule.cuh"
 #include "common/stage.cuh"
+#include "tensorcore/pipeline/epilogue.cuh"
 #include "tensorcore/pipeline/pack.cuh"
 #include "tensorcore/pipeline/plan.cuh"
 #include "tensorcore/pipeline/reduce.cuh"
@@ -28,11 +29,12 @@ namespace {
 using gemm::ptx::SharedAddress;
 using namespace pipeline;
 
-// n8: n rounded up to a multiple of 8, the columns of B.
+// pairs: two floats of C side by side can be stored at once.
 template <class S>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
-    hgemm(Plan plan, int k, const __half* __restrict__ a, unsigned lda, const __half* __restrict__ b, unsigned ldb,
-          int n8, Out out, float4* __restrict__ parts) {
+    hgemm(int m, int n, int k, float alpha, const __half* __restrict__ a, unsigned lda, const __half* __restrict__ b,
+          unsigned ldb, float beta, float* __restrict__ c, std::int64_t ldc, bool pairs, Plan plan,
+          float4* __restrict__ parts) {
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
   const int warp_row = warp / S::WARPS_N * WARP_M, warp_col = warp % S::WARPS_N * WARP_N;
   const SharedAddress tiles = gemm::ptx::shared_address(smem);
@@ -103,13 +105,13 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     whole = segment.end - segment.first - has_tail;
 #pragma unroll
     for (int i = 0; i < A_COPIES; ++i) {
-      const std::size_t row = static_cast<unsigned>(min(tile_row + a_row + i * A_STEP, out.m - 1));
+      const std::size_t row = static_cast<unsigned>(min(tile_row + a_row + i * A_STEP, m - 1));
       from[i] = a + row * lda + first * S::TILE_K + a_chunk * CHUNK;
     }
 #pragma unroll
     for (int i = 0; i < B_COPIES; ++i) {
       const std::size_t row = static_cast<unsigned>(first * S::TILE_K + b_row + i * B_STEP);
-      from[A_COPIES + i] = b + row * ldb + min(tile_col + b_chunk * CHUNK, n8 - CHUNK);
+      from[A_COPIES + i] = b + row * ldb + min(tile_col + b_chunk * CHUNK, (n - 1) / CHUNK * CHUNK);
     }
     free = behind(current);
     a_fill = a_to + free;
@@ -130,58 +132,12 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     }
   };
 
-  float sum[ROWS][COLS][4];
-  // To C, if the segment is all of a tile, else to the workspace.
-  const auto store = [&](const Segment& segment) {
-    if (segment.first > 0 || segment.end < plan.rounds) {
-      float4* const to = parts + gemm::part_at(blockIdx.x, segment.first == 0) * S::FOURS + thread;
-#pragma unroll
-      for (int i = 0; i < ROWS * COLS; ++i) {
-        const float* four = sum[i / COLS][i % COLS];
-        to[i * S::THREADS] = make_float4(four[0], four[1], four[2], four[3]);
-      }
-      return;
-    }
-    int tile_row, tile_col;
-    plan.place(segment.tile, tile_row, tile_col);
-    const int row = tile_row * S::TILE_M + warp_row + lane / 4, col = tile_col * S::TILE_N + warp_col + lane % 4 * 2;
-    float* to = out.c + row * out.ldc + col;
-    if (out.pairs && out.beta == 0.0f && (tile_row + 1) * S::TILE_M <= out.m && (tile_col + 1) * S::TILE_N <= out.n) {
-#pragma unroll
-      for (int i = 0; i < 2 * ROWS; ++i) {
-#pragma unroll
-        for (int j = 0; j < COLS; ++j) {
-          const float* two = &sum[i / 2][j][i % 2 * 2];
-          *reinterpret_cast<float2*>(to + j * 8) = make_float2(out.alpha * two[0], out.alpha * two[1]);
-        }
-        to += 8 * out.ldc;
-      }
-      return;
-    }
-    const int below = out.m - row, right = out.n - col;
-#pragma unroll
-    for (int i = 0; i < 2 * ROWS; ++i) {
-#pragma unroll
-      for (int j = 0; j < 2 * COLS; ++j) {
-        const int at = j / 2 * 8 + j % 2;
-        if (i * 8 < below && at < right) out.store(to + at, sum[i / 2][j / 2][i % 2 * 2 + j % 2]);
-      }
-      to += 8 * out.ldc;
-    }
-  };
-
+  Segment segment;
+  if (!plan.segment(blockIdx.x, 0, segment)) return;
+  start(segment);
 #pragma unroll 1
   for (int which = 0;; ++which) {
-    Segment segment, last;
-    const bool more = plan.segment(blockIdx.x, which, segment);
-    if (more) start(segment);
-    if (which > 0) {
-      plan.segment(blockIdx.x, which - 1, last);
-      store(last);
-    }
-    if (!more) return;
-#pragma unroll
-    for (int i = 0; i < ROWS * COLS * 4; ++i) sum[i / (4 * COLS)][i / 4 % COLS][i % 4] = 0.0f;
+    float sum[ROWS][COLS][4] = {};
     gemm::ptx::cp_async_wait<S::STAGES - 2>();
     __syncthreads();
     current = behind(current);
@@ -216,16 +172,30 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         }
       }
     }
+
+    // The next segment's copies, which arrive while this one is stored. Where this one lies is computed again, so that
+    // no register holds it during the loop.
+    Segment next;
+    const bool more = plan.segment(blockIdx.x, which + 1, next);
+    if (more) start(next);
+    plan.segment(blockIdx.x, which, segment);
+    int tile_row, tile_col;
+    plan.place(segment.tile, tile_row, tile_col);
+    tile_row *= S::TILE_M, tile_col *= S::TILE_N;
+    const int to_row = tile_row + warp_row + lane / 4, to_col = tile_col + warp_col + lane % 4 * 2;
+    const bool whole_pairs = pairs && tile_row + S::TILE_M <= m && tile_col + S::TILE_N <= n;
+    if (segment.first > 0 || segment.end < plan.rounds)
+      store_part<S>(parts, segment.first == 0, sum);
+    else
+      store_sums(c + to_row * ldc + to_col, ldc, m - to_row, n - to_col, whole_pairs, alpha, sum, beta);
+    if (!more) return;
+    segment = next;
   }
 }
 
-template <class S>
-std::size_t part_bytes() {  // of two parts a block
-  return 2ull * gemm::device_limits().multiprocessors * S::BLOCKS * S::TILE_M * S::TILE_N * sizeof(float);
-}
-
 std::size_t workspace_bytes(const gemm::HgemmProblem& p) {
-  return packed_bytes(p) + std::max(part_bytes<Large>(), part_bytes<Small>());
+  const auto fours = std::max(Large::FOURS * Large::BLOCKS, Small::FOURS * Small::BLOCKS);  // of a part per block
+  return packed_bytes(p) + 2 * sizeof(float4) * fours * gemm::device_limits().multiprocessors;
 }
 
 template <class S, Share SHARE>
@@ -236,22 +206,21 @@ gemm::Status launch_shape(const gemm::HgemmProblem& problem, cudaStream_t stream
   if (!status) return status;
   const Plan plan = make_plan<S>(p, SHARE);
   const bool pairs = reinterpret_cast<std::uintptr_t>(p.c) % 8 == 0 && p.ldc % 2 == 0;
-  const Out out{p.m, p.n, p.alpha, p.beta, p.c, p.ldc, pairs};
   float4* const parts = reinterpret_cast<float4*>(workspace);
   status = gemm::launch(hgemm<S>,
                         {.grid = static_cast<unsigned>(plan.blocks),
                          .block = S::THREADS,
                          .dynamic_shared = S::SHARED_BYTES,
                          .stream = stream},
-                        plan, p.depth(), p.a, static_cast<unsigned>(p.lda), p.b, static_cast<unsigned>(p.ldb),
-                        static_cast<int>(whole_chunks(p.n)), out, parts);
+                        p.m, p.n, p.depth(), p.alpha, p.a, static_cast<unsigned>(p.lda), p.b,
+                        static_cast<unsigned>(p.ldb), p.beta, p.c, p.ldc, pairs, plan, parts);
   if (!status || plan.shared_tiles() == 0) return status;
   return gemm::launch(reduce<S>,
                       {.grid = static_cast<unsigned>(plan.shared_tiles()) * ROWS * COLS,
                        .block = S::THREADS,
                        .stream = stream,
                        .may_begin_early = true},
-                      plan, out, parts);
+                      plan, p.m, p.n, p.alpha, p.beta, p.c, p.ldc, parts);
 }
 
 template <Share SHARE>

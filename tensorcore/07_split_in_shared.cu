@@ -16,16 +16,14 @@
 
 #include "common/stage.cuh"
 #include "tensorcore/copy_tile.cuh"
+#include "tensorcore/store_tile.cuh"
 
 namespace {
 
 namespace wmma = nvcuda::wmma;
-constexpr int STEP = 16, LANES = 32, N = 32;  // rows, columns and steps of a fragment; rows and columns of a warp's C
 constexpr int WARPS_M = 2, WARPS_N = 2, THREADS = WARPS_M * WARPS_N * LANES;  // of a block
-constexpr int TILE_M = WARPS_M * N, TILE_N = WARPS_N * N, TILE_K = 32;
-constexpr int PAD = 8;                                          // elements: rows of fragments, 16 bytes further on each
-constexpr int A_ROW = TILE_K + 4, B_ROW = TILE_N + 4;           // of FP32 tiles
-constexpr int A_SPLIT_ROW = STEP + PAD, B_SPLIT_ROW = N + PAD;  // of a warp's FP16 tiles, N x STEP and STEP x N
+constexpr int N = 32, TILE_K = 32, PAD = 4;  // rows and columns of a warp's C; of FP32 tiles, elements between rows
+constexpr int A_SPLIT_ROW = STEP + 8, B_SPLIT_ROW = N + 8;  // of a warp's FP16 tiles, N x STEP and STEP x N
 constexpr int A_SPLIT = N * A_SPLIT_ROW, B_SPLIT = STEP * B_SPLIT_ROW;
 
 // What becomes of a number. Uncorrected: h alone. Markidis: d is not scaled, so FP16 has no bits for it where |v| is
@@ -41,8 +39,8 @@ __global__ void __launch_bounds__(THREADS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
           std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int blocks_n, bool vectors_a,
           bool vectors_b, bool aligned_c) {
-  using Sum = wmma::fragment<wmma::accumulator, STEP, STEP, STEP, float>;
-  constexpr int F = N / STEP, PARTS = form == Form::uncorrected ? 1 : 2;
+  constexpr int TILE_M = WARPS_M * N, TILE_N = WARPS_N * N, A_ROW = TILE_K + PAD, B_ROW = TILE_N + PAD, F = N / STEP;
+  constexpr int PARTS = form == Form::uncorrected ? 1 : 2;
   constexpr bool apart = form == Form::corrected;  // h d' + d h' has a sum of its own, 2^11 too large
   __shared__ __align__(32) float as[TILE_M * A_ROW], bs[TILE_K * B_ROW];
   __shared__ __align__(32) __half parts[WARPS_M * WARPS_N][PARTS][A_SPLIT + B_SPLIT];
@@ -96,31 +94,15 @@ __global__ void __launch_bounds__(THREADS)
   }
 
   float* const staging = as + warp * STEP * STEP;
-  static_assert(TILE_M * A_ROW >= STEP * STEP * WARPS_M * WARPS_N);
+  static_assert(sizeof(as) >= sizeof(float) * STEP * STEP * THREADS / LANES);
 #pragma unroll
   for (int f = 0; f < F * F; ++f) {
     const int row = tile_row + warp_row + f / F * STEP, col = tile_col + warp_col + f % F * STEP;
-    float* const out = c + row * ldc + col;
     Sum& tile = sum[f / F][f % F];
     // Two fragments of a kind have the same element in the same place.
     if constexpr (apart)
       for (int i = 0; i < tile.num_elements; ++i) tile.x[i] += correction[f / F][f % F].x[i] / SCALE;
-    if (aligned_c && row + STEP <= m && col + STEP <= n) {
-      Sum old;
-      wmma::fill_fragment(old, 0.0f);
-      if (beta != 0.0f) wmma::load_matrix_sync(old, out, static_cast<unsigned>(ldc), wmma::mem_row_major);
-      for (int i = 0; i < tile.num_elements; ++i) tile.x[i] = alpha * tile.x[i] + beta * old.x[i];
-      wmma::store_matrix_sync(out, tile, static_cast<unsigned>(ldc), wmma::mem_row_major);
-      continue;
-    }
-    wmma::store_matrix_sync(staging, tile, STEP, wmma::mem_row_major);
-    __syncwarp();
-    for (int i = threadIdx.x % LANES; i < STEP * STEP; i += LANES) {
-      if (row + i / STEP >= m || col + i % STEP >= n) continue;
-      float* const element = out + i / STEP * ldc + i % STEP;
-      *element = beta == 0.0f ? alpha * staging[i] : alpha * staging[i] + beta * *element;
-    }
-    __syncwarp();  // the staging tile may be overwritten
+    store_tile(c, ldc, row, col, m, n, aligned_c, alpha, tile, beta, staging);
   }
 }
 
@@ -142,30 +124,25 @@ __device__ void split_tile(__half* h, __half* d, const float* from) {
   }
 }
 
-bool is_aligned(const void* p, std::int64_t ld, unsigned bytes) {
-  return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && ld % 4 == 0;
+// As in 02.
+bool is_aligned(const void* p, std::int64_t row_bytes, unsigned bytes) {
+  return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && row_bytes % 16 == 0;
 }
 
 template <Form form>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  const int blocks_m = gemm::ceil_div(p.m, TILE_M), blocks_n = gemm::ceil_div(p.n, TILE_N);
+  const int blocks_m = gemm::ceil_div(p.m, WARPS_M * N), blocks_n = gemm::ceil_div(p.n, WARPS_N * N);
   return gemm::launch(sgemm<form>,
                       {.grid = static_cast<unsigned>(blocks_m) * blocks_n, .block = THREADS, .stream = stream}, p.m,
                       p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n,
-                      is_aligned(p.a, p.lda, 16), is_aligned(p.b, p.ldb, 16), is_aligned(p.c, p.ldc, 32));
+                      is_aligned(p.a, 4 * p.lda, 16), is_aligned(p.b, 4 * p.ldb, 16), is_aligned(p.c, 4 * p.ldc, 32));
 }
 
 constexpr gemm::Variant variants[] = {
-    {.name = "markidis",
-     .idea = "the rest of a number unscaled, four products in one sum (Markidis et al.)",
-     .launch = launch<Form::markidis>,
-     .accuracy = gemm::Accuracy::tf32,
-     .emulation = {{.fp16_products = 4, .fp16_range = true}}},
-    {.name = "uncorrected",
-     .idea = "numbers rounded to FP16",
-     .launch = launch<Form::uncorrected>,
-     .accuracy = gemm::Accuracy::tf32,
-     .emulation = {{.fp16_products = 1, .fp16_range = true}}},
+    {"markidis", "the rest of a number unscaled, four products in one sum (Markidis et al.)", launch<Form::markidis>,
+     nullptr, gemm::Accuracy::tf32, gemm::Emulation{.fp16_products = 4, .fp16_range = true}},
+    {"uncorrected", "numbers rounded to FP16", launch<Form::uncorrected>, nullptr, gemm::Accuracy::tf32,
+     gemm::Emulation{.fp16_products = 1, .fp16_range = true}},
 };
 constexpr gemm::StageInfo info = {
     .idea = "FP32 from three FP16 products, numbers split in shared memory, sums in Tensor Cores",

@@ -21,9 +21,10 @@
 namespace {
 
 namespace tcec = wmma_ext::tcec;
-constexpr int N = 32, LANES = 32, WARPS_M = 2, WARPS_N = 2;  // rows and columns of C that a warp has; of a block
-constexpr int THREADS = WARPS_M * WARPS_N * LANES;
-constexpr int TILE_M = WARPS_M * N, TILE_N = WARPS_N * N, TILE_K = 32;
+constexpr int LANES = 32;
+constexpr int WARP_M = 32, WARP_N = 32;                                       // of C, for each warp
+constexpr int WARPS_M = 2, WARPS_N = 2, THREADS = WARPS_M * WARPS_N * LANES;  // of a block
+constexpr int TILE_M = WARPS_M * WARP_M, TILE_N = WARPS_N * WARP_N, TILE_K = 32;
 // Lane 4 g + t loads A's pair (g, 2 t) and B's elements (2 t, g) and (2 t + 1, g): with rows so far apart, modulo 32 banks,
 // a request meets each bank once (A: half a warp; a pair is two words).
 constexpr int A_ROW = TILE_K + 8, B_ROW = TILE_N + 4;
@@ -36,14 +37,15 @@ __global__ void __launch_bounds__(THREADS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
           std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int blocks_n, bool vectors_a,
           bool vectors_b) {
-  static_assert(TILE_K % STEP == 0 && PROMOTED % STEP == 0);
-  using A = tcec::fragment<wmma_ext::matrix_a, N, N, STEP, __half, wmma_ext::row_major>;
-  using B = tcec::fragment<wmma_ext::matrix_b, N, N, STEP, __half, wmma_ext::row_major>;
-  using Sum = tcec::fragment<wmma_ext::accumulator, N, N, STEP, __half>;
+  static_assert(PROMOTED % STEP == 0);
+  static_assert(TILE_K % STEP == 0);
+  using A = tcec::fragment<wmma_ext::matrix_a, WARP_M, WARP_N, STEP, __half, wmma_ext::row_major>;
+  using B = tcec::fragment<wmma_ext::matrix_b, WARP_M, WARP_N, STEP, __half, wmma_ext::row_major>;
+  using Sum = tcec::fragment<wmma_ext::accumulator, WARP_M, WARP_N, STEP, __half>;
   __shared__ __align__(32) float as[TILE_M * A_ROW], bs[TILE_K * B_ROW];
   const int warp = threadIdx.x / LANES;
   const int tile_row = blockIdx.x / blocks_n * TILE_M, tile_col = blockIdx.x % blocks_n * TILE_N;
-  const int warp_row = warp / WARPS_N * N, warp_col = warp % WARPS_N * N;
+  const int warp_row = warp / WARPS_N * WARP_M, warp_col = warp % WARPS_N * WARP_N;
 
   Sum sum, part;
   tcec::fill_fragment(sum, 0.0f);
@@ -59,19 +61,17 @@ __global__ void __launch_bounds__(THREADS)
       B y;
       tcec::load_matrix_sync(x, as + warp_row * A_ROW + step, A_ROW);
       tcec::load_matrix_sync(y, bs + step * B_ROW + warp_col, B_ROW);
+      Sum& cut_off = PROMOTED == NEVER ? sum : part;
       if constexpr (PROMOTED == STEP)
         tcec::mma_rn_sync(sum, x, y, sum);
-      else if constexpr (PROMOTED == NEVER)
-        tcec::mma_rz_sync(sum, x, y, sum);
       else
-        tcec::mma_rz_sync(part, x, y, part);
+        tcec::mma_rz_sync(cut_off, x, y, cut_off);
     }
-    if constexpr (PROMOTED > STEP) {
+    if constexpr (PROMOTED > STEP)
       if ((k0 + TILE_K) % PROMOTED == 0 || k0 + TILE_K >= k) {
         tcec::promote(sum, part);
         tcec::fill_fragment(part, 0.0f);
       }
-    }
     __syncthreads();
   }
 
@@ -92,10 +92,10 @@ bool is_aligned(const void* p, std::int64_t ld) {
 template <int STEP, int PROMOTED>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int blocks_m = gemm::ceil_div(p.m, TILE_M), blocks_n = gemm::ceil_div(p.n, TILE_N);
-  return gemm::launch(sgemm<STEP, PROMOTED>,
-                      {.grid = static_cast<unsigned>(blocks_m) * blocks_n, .block = THREADS, .stream = stream}, p.m,
-                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n,
-                      is_aligned(p.a, p.lda), is_aligned(p.b, p.ldb));
+  const unsigned blocks = static_cast<unsigned>(blocks_m) * blocks_n;
+  return gemm::launch(sgemm<STEP, PROMOTED>, {.grid = blocks, .block = THREADS, .stream = stream}, p.m, p.n, p.depth(),
+                      p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n, is_aligned(p.a, p.lda),
+                      is_aligned(p.b, p.ldb));
 }
 
 constexpr gemm::Variant variants[] = {

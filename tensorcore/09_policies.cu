@@ -18,22 +18,21 @@
 namespace {
 
 namespace tcec = wmma_ext::tcec;
-constexpr int N = 32, LANES = 32, WARPS_M = 2, WARPS_N = 2;  // rows and columns of C that a warp has; of a block
-constexpr int THREADS = WARPS_M * WARPS_N * LANES;
-constexpr int TILE_M = WARPS_M * N, TILE_N = WARPS_N * N, TILE_K = 32;
+constexpr int LANES = 32;
+constexpr int WARP_M = 32, WARP_N = 32;                                       // of C, for each warp
+constexpr int WARPS_M = 2, WARPS_N = 2, THREADS = WARPS_M * WARPS_N * LANES;  // of a block
+constexpr int TILE_M = WARPS_M * WARP_M, TILE_N = WARPS_N * WARP_N, TILE_K = 32;
 
 // What a policy's kernel is made of. Words from row to row, so that a request meets each bank once: of 16-bit numbers
 // lane 4 g + t loads A's pair (g, 2 t) and B's elements (2 t, g) and (2 t + 1, g), of TF32 (g, t) and (t, g).
-template <class T_, class Policy_>
+template <class T, class Policy>
 struct Choice {
-  using T = T_;
-  using Policy = Policy_;
   static constexpr int STEP = Policy::k;
   static constexpr bool PAIRS = sizeof(wmma_ext::storage_t<tcec::operand_t<T, Policy>>) == 2;
   static constexpr int A_ROW = TILE_K + (PAIRS ? 8 : 4), B_ROW = TILE_N + (PAIRS ? 4 : 8);
-  using A = tcec::fragment<wmma_ext::matrix_a, N, N, STEP, T, wmma_ext::row_major, Policy>;
-  using B = tcec::fragment<wmma_ext::matrix_b, N, N, STEP, T, wmma_ext::row_major, Policy>;
-  using Sum = tcec::fragment<wmma_ext::accumulator, N, N, STEP, T, void, Policy>;
+  using A = tcec::fragment<wmma_ext::matrix_a, WARP_M, WARP_N, STEP, T, wmma_ext::row_major, Policy>;
+  using B = tcec::fragment<wmma_ext::matrix_b, WARP_M, WARP_N, STEP, T, wmma_ext::row_major, Policy>;
+  using Sum = tcec::fragment<wmma_ext::accumulator, WARP_M, WARP_N, STEP, T, void, Policy>;
 };
 
 template <class Choice>
@@ -48,7 +47,7 @@ __global__ void __launch_bounds__(THREADS)
   __shared__ __align__(32) float as[TILE_M * A_ROW], bs[TILE_K * B_ROW];
   const int warp = threadIdx.x / LANES;
   const int tile_row = blockIdx.x / blocks_n * TILE_M, tile_col = blockIdx.x % blocks_n * TILE_N;
-  const int warp_row = warp / WARPS_N * N, warp_col = warp % WARPS_N * N;
+  const int warp_row = warp / WARPS_N * WARP_M, warp_col = warp % WARPS_N * WARP_N;
 
   typename Choice::Sum sum;
   tcec::fill_fragment(sum, 0.0f);
@@ -88,7 +87,7 @@ __global__ void __launch_bounds__(THREADS)
   __shared__ __align__(32) float as[TILE_M * A_ROW], bs[TILE_K * B_ROW];
   const int warp = threadIdx.x / LANES, lane = threadIdx.x % LANES;
   const int tile_row = blockIdx.x / blocks_n * TILE_M, tile_col = blockIdx.x % blocks_n * TILE_N;
-  const int row = warp / WARPS_N * N + lane / 8, col = warp % WARPS_N * N + lane % 8 * COLS;
+  const int row = warp / WARPS_N * WARP_M + lane / 8, col = warp % WARPS_N * WARP_N + lane % 8 * COLS;
   float sum[ROWS][COLS] = {};
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
     const std::int64_t first = k0;
@@ -130,9 +129,9 @@ using Kernel = void (*)(int, int, int, float, const float*, std::int64_t, const 
 template <Kernel kernel>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int blocks_m = gemm::ceil_div(p.m, TILE_M), blocks_n = gemm::ceil_div(p.n, TILE_N);
-  return gemm::launch(kernel, {.grid = static_cast<unsigned>(blocks_m) * blocks_n, .block = THREADS, .stream = stream},
-                      p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n,
-                      is_aligned(p.a, p.lda), is_aligned(p.b, p.ldb));
+  const unsigned blocks = static_cast<unsigned>(blocks_m) * blocks_n;
+  return gemm::launch(kernel, {.grid = blocks, .block = THREADS, .stream = stream}, p.m, p.n, p.depth(), p.alpha, p.a,
+                      p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n, is_aligned(p.a, p.lda), is_aligned(p.b, p.ldb));
 }
 
 template <class T, class ErrorCorrection = tcec::with_correction, class Op = tcec::op::mma>

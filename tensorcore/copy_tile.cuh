@@ -1,9 +1,11 @@
-// Stages 07 to 09: a block of THREADS threads copies an FP32 tile to shared memory, as stage 02 does with FP16.
+// Stages 07 to 09 and 12: a block of THREADS threads copies an FP32 tile to shared memory, as stage 02 does with FP16.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
+
+#include "common/kernel/ptx.cuh"
 
 // A tile whose rows begin at multiples of 16 bytes, if `vectors`; of any other those elements that exist, and zeros.
 template <int THREADS, int ROWS, int COLS, int STRIDE>
@@ -18,5 +20,27 @@ __device__ void copy_tile(float* to, const float* from, std::int64_t ld, int row
       continue;
     }
     for (int e = col; e < col + 4; ++e) to[row * STRIDE + e] = row < rows && e < cols ? from[row * ld + e] : 0.0f;
+  }
+}
+
+// The same by cp.async, as stage 03 has it: starts the copies.
+template <int THREADS, int ROWS, int COLS, int STRIDE>
+__device__ void copy_async(float* to, const float* tile, std::int64_t ld, int rows, int cols, bool vectors) {
+  constexpr int ROW_CHUNKS = COLS / 4, STEP_ROWS = THREADS / ROW_CHUNKS;
+  static_assert(THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0 && STRIDE % 4 == 0);
+  const int first = threadIdx.x / ROW_CHUNKS, col = threadIdx.x % ROW_CHUNKS * 4;
+  const float* const from = tile + first * ld + col;  // once: a loop that begins at `first` multiplies in each turn
+  to += first * STRIDE + col;
+  if (vectors && rows >= ROWS && cols >= COLS) {
+#pragma unroll
+    for (int row = 0; row < ROWS; row += STEP_ROWS) gemm::ptx::cp_async_cg(to + row * STRIDE, from + row * ld);
+    return;
+  }
+#pragma unroll 1
+  for (int row = 0; row < ROWS; row += STEP_ROWS) {
+    for (int e = 0; e < 4; ++e) {
+      const bool exists = first + row < rows && col + e < cols;
+      gemm::ptx::cp_async_ca<4>(to + row * STRIDE + e, exists ? from + row * ld + e : tile, exists ? 4 : 0);
+    }
   }
 }

@@ -1,4 +1,4 @@
-// Stage 03b: parts of tiles added up, and what becomes of sums.
+// Stage 03b: parts of tiles, stored and added up.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,21 +12,22 @@
 
 namespace pipeline {
 
-// What becomes of sums. pairs: two floats of C side by side can be stored at once.
-struct Out {
-  int m, n;
-  float alpha, beta;
-  float* c;
-  std::int64_t ldc;
-  bool pairs;
-
-  __device__ void store(float* to, float sum) const { *to = beta == 0.0f ? alpha * sum : alpha * sum + beta * *to; }
-};
+// A thread's sums, as four after four of a part of the block. begins: with the first k-tile of a tile.
+template <class S>
+__device__ __forceinline__ void store_part(float4* __restrict__ parts, bool begins, const float (&sum)[ROWS][COLS][4]) {
+  float4* const to = parts + gemm::part_at(blockIdx.x, begins) * S::FOURS + threadIdx.x;
+#pragma unroll
+  for (int i = 0; i < ROWS * COLS; ++i) {
+    const float* four = sum[i / COLS][i % COLS];
+    to[i * S::THREADS] = make_float4(four[0], four[1], four[2], four[3]);
+  }
+}
 
 // C of the tiles that several blocks have parts of: a thread for each four sums of one of hgemm's. Parts are added in the
 // order of k, whoever was first to finish: the result is the same from run to run.
 template <class S>
-__global__ void reduce(Plan plan, Out out, const float4* __restrict__ parts) {
+__global__ void reduce(Plan plan, int m, int n, float alpha, float beta, float* __restrict__ c, std::int64_t ldc,
+                       const float4* __restrict__ parts) {
   const int shared = blockIdx.x / (ROWS * COLS), four = blockIdx.x % (ROWS * COLS), thread = threadIdx.x;
   const int round = shared * plan.rounds, lane = thread % 32, warp = thread / 32;
   const int from = plan.shares().worker_of(round), to = plan.shares().worker_of(round + plan.rounds - 1);
@@ -45,11 +46,13 @@ __global__ void reduce(Plan plan, Out out, const float4* __restrict__ parts) {
   plan.place(plan.whole + shared, tile_row, tile_col);
   const int row = tile_row * S::TILE_M + warp / S::WARPS_N * WARP_M + four / COLS * 16 + lane / 4;
   const int col = tile_col * S::TILE_N + warp % S::WARPS_N * WARP_N + four % COLS * 8 + lane % 4 * 2;
-  float* const c = out.c + row * out.ldc + col;
+  float* const out = c + row * ldc + col;
   const float sums[4] = {sum.x, sum.y, sum.z, sum.w};
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    if (row + i / 2 * 8 < out.m && col + i % 2 < out.n) out.store(c + i / 2 * 8 * out.ldc + i % 2, sums[i]);
+    float* const element = out + i / 2 * 8 * ldc + i % 2;
+    if (row + i / 2 * 8 >= m || col + i % 2 >= n) continue;
+    *element = beta == 0.0f ? alpha * sums[i] : alpha * sums[i] + beta * *element;
   }
 }
 

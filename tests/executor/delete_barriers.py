@@ -65,7 +65,7 @@ PLACE = re.compile(r" at (\S+):(\d+)")
 # Headers that are parts of stages: their barriers are the stage's. And of what stages are made with, whose accesses may
 # meet the stage's.
 PART = re.compile(r'^#include "((?:tensorcore/presplit|tensorcore/pipeline|stages/summit)/[^"]+)"', re.M)
-LIBRARIES = ("tensorcore/wmma_ext/", "tensorcore/copy_tile.cuh", "common/kernel/")
+LIBRARIES = ("tensorcore/wmma_ext/", "tensorcore/copy_tile.cuh", "tensorcore/store_tile.cuh", "common/kernel/")
 
 
 class Builder:

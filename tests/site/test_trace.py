@@ -160,7 +160,7 @@ SHARED_ARRAYS = {
     "tensorcore/03_pipeline": {"smem": ["from A", "from B", ""]},
     "tensorcore/07_split_in_shared": {"as": [], "bs": [], "parts": []},
     "tensorcore/09_policies": {"as": ["from A"], "bs": ["from B"]},
-    "tensorcore/12_batched": {"smem": ["from A", "from B", "from A", "from B"]},
+    "tensorcore/12_batched": {"tiles": ["from A", "from B", "from A", "from B"]},
     "tsm/05_tiles": {"parts": []},
     "tsm/10_pipeline": {"smem": ["from A", "from B", ""]},
     "tsm/13_tsmm_pipeline": {"smem": ["by line", "from A", ""]},
@@ -614,14 +614,14 @@ class Page(unittest.TestCase):
         with browser.opened(self.pages["tensorcore/12_batched"]) as page:
             captions = page.locator("#figures figcaption").all_inner_texts()
             self.assertEqual(
-                [text.split("\n") for text in captions if "smem" in text],
-                [[f"smem+{i}..", f"from {x}"] for i, x in ((0, "A"), (20480, "B"), (29184, "A"), (49664, "B"))],
+                [text.split("\n") for text in captions if "tiles" in text],
+                [[f"tiles+{i}..", f"from {x}"] for i, x in ((0, "A"), (20480, "B"), (29184, "A"), (49664, "B"))],
             )
-            while "loads from smem" not in self.text(page, "#now"):
+            while "loads from tiles" not in self.text(page, "#now"):
                 page.keyboard.press("l")
             self.assertRegex(self.text(page, "#now"), r"Filled from [AB] by line \d+")
             lit = page.locator("#figures figure.current").all_inner_texts()
-            self.assertRegex(lit[0], r"\Asmem\+0\.\.\nfrom A")
+            self.assertRegex(lit[0], r"\Atiles\+0\.\.\nfrom A")
 
     def test_every_kind_fits_a_projector(self):
         for stage in KINDS_OF_STAGES[1:]:

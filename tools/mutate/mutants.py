@@ -68,7 +68,8 @@ def mutants_of(file: str, text: str) -> dict[str, list[Mutant]]:
 # Headers with kernels that are parts of stages. A stage includes them, or hands their names on to be compiled at run
 # time.
 PART = re.compile(
-    r'"((?:tensorcore/presplit|tensorcore/pipeline|tsm/generated|stages/summit)/[\w.]+\.cuh|common/kernel/schedule\.cuh)"'
+    r'"((?:tensorcore/presplit|tensorcore/pipeline|tsm/generated|stages/summit)/[\w.]+\.cuh|'
+    r'tensorcore/(?:copy|store)_tile\.cuh|common/kernel/schedule\.cuh)"'
 )
 
 

@@ -25,6 +25,7 @@ from collections.abc import Iterable
 
 from tools.command_line import Parser, fail, parser_of, run
 from tools.repository import ROOT, Json, stage_file
+from tools.rungs import included
 from tools.site.page import bar, html_page
 
 LONGEST_SOURCE = 2000  # lines of a file that the page takes in
@@ -243,7 +244,9 @@ def data_of(trace: Json) -> Json:
     own = stage_file(trace["stage"].split(":")[0]).relative_to(ROOT).as_posix()
     names = sorted({line["file"] for site in trace["sites"] for line in site["lines"]} | {own})
     sources = {name: text for name in names if (text := text_of(name))}
-    ordered = [sources[own]] if own in sources else []
+    # A header may have the constants of the stage's arrays.
+    headers = [header.read_text() for header in included(ROOT / own)]
+    ordered = ["\n".join([*headers, sources[own]])] if own in sources else []
     ordered += [text for name, text in sources.items() if name != own]
     kernel = trace["kernel"]
     sites = [site | {"shown": shown_line(site, own)} for site in trace["sites"]]

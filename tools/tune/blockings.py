@@ -15,7 +15,7 @@ import subprocess
 import sys
 from typing import NamedTuple
 
-from tools.command_line import parser_of
+from tools.command_line import fail, parser_of
 from tools.repository import ROOT, read_json
 from tools.tune.copies import compile_copies, link_ladder
 
@@ -32,12 +32,12 @@ class Blocking(NamedTuple):
     TILE_K: int
     WARP_M: int
     WARP_N: int
-    WARP_K: int
+    STEP: int
     STAGES: int
 
     @property
     def name(self) -> str:
-        tile, fragment = (self.TILE_M, self.TILE_N, self.TILE_K), (self.WARP_M, self.WARP_N, self.WARP_K)
+        tile, fragment = (self.TILE_M, self.TILE_N, self.TILE_K), (self.WARP_M, self.WARP_N, self.STEP)
         return f"{'x'.join(map(str, tile))}-{'x'.join(map(str, fragment))}-{self.STAGES}"
 
     @property
@@ -52,7 +52,7 @@ class Blocking(NamedTuple):
         """The stage's static_asserts, and what a block can have."""
         chunks = self.TILE_M * self.TILE_K // 4, self.TILE_K * self.TILE_N // 4  # float4s of a tile of A, of B
         return (
-            self.TILE_M % self.WARP_M == self.TILE_N % self.WARP_N == self.TILE_K % self.WARP_K == 0
+            self.TILE_M % self.WARP_M == self.TILE_N % self.WARP_N == self.TILE_K % self.STEP == 0
             and self.warps <= MOST_WARPS
             and self.shared_bytes <= MOST_SHARED
             and all(count % (32 * self.warps) == 0 for count in chunks)
@@ -71,6 +71,20 @@ def grid() -> list[Blocking]:
     ]
 
 
+def copy_of(text: str, point: Blocking) -> str:
+    """The stage with another blocking, and without variants, which would be compiled for each point again."""
+    parts = {
+        r"constexpr gemm::Variant variants\[\] = \{.*?\n\};\n": "",
+        r"\n    \.variants = variants,": "",
+        r"(?<=\.launch = launch<Blocking<)[^>]*": ", ".join(map(str, point)),
+    }
+    for pattern, replacement in parts.items():
+        text, found = re.subn(pattern, replacement, text, flags=re.S)
+        if found != 1:
+            fail(f"{STAGE.name}: {found} places for {pattern}")
+    return text
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = parser_of("./lab measure blockings", __doc__)
     parser.add_argument("--plan", action="store_true")
@@ -85,7 +99,7 @@ def main(arguments: list[str] | None = None) -> None:
         print("\n".join(points))
         return
     text = STAGE.read_text()
-    texts = {stem: f"#define GEMM_BLOCKING {', '.join(map(str, point))}\n{text}" for stem, point in points.items()}
+    texts = {stem: copy_of(text, point) for stem, point in points.items()}
     copies = compile_copies(STAGE, texts, options.build, options.arch)
     program = options.build.resolve().parent / "tune" / "blockings"
     link_ladder([copy.target for copy in copies.values()], options.build, program)
