@@ -39,7 +39,7 @@ bool is_shim(const std::string& file) {
 }
 
 // From the author's innermost line outwards, at least one.
-std::map<std::uintptr_t, std::vector<SourceLine>>& known() {
+std::map<std::uintptr_t, std::vector<SourceLine>>& known_lines() {
   static auto& lines = *new std::map<std::uintptr_t, std::vector<SourceLine>>;  // asked after main(), too
   return lines;
 }
@@ -114,8 +114,8 @@ std::vector<std::vector<SourceLine>> source_lines_with_callers(const std::vector
   const std::lock_guard lock(mutex);
   std::map<std::string, std::pair<std::uintptr_t, std::string>> questions;  // by file: where it lies, the addresses
   for (const std::uintptr_t address : return_addresses) {
-    if (known().contains(address)) continue;
-    known()[address] = {SourceLine{}};
+    if (known_lines().contains(address)) continue;
+    known_lines()[address] = {SourceLine{}};
     const ImageFile image = image_file_of(address);
     auto& [base, addresses] = questions[image.path];
     base = image.base;
@@ -128,7 +128,7 @@ std::vector<std::vector<SourceLine>> source_lines_with_callers(const std::vector
     std::vector<SourceLine> frames;
     std::uintptr_t current = 0;
     const auto keep = [&] {
-      if (!frames.empty()) known()[current] = lines_of_author(frames);
+      if (!frames.empty()) known_lines()[current] = lines_of_author(frames);
       frames.clear();
     };
     for (std::string text; std::getline(output, text);) {
@@ -142,7 +142,7 @@ std::vector<std::vector<SourceLine>> source_lines_with_callers(const std::vector
     keep();
   }
   std::vector<std::vector<SourceLine>> lines;
-  for (const std::uintptr_t address : return_addresses) lines.push_back(known()[address]);
+  for (const std::uintptr_t address : return_addresses) lines.push_back(known_lines()[address]);
   return lines;
 }
 
