@@ -125,7 +125,7 @@ TimedResult time_one(const Contender& contender, Workbench& bench, Verdict& verd
     verdict.launches = launches;
     if (verdict.outcome == Outcome::fail) verdict.reason += " [after timing]";
   }
-  TimedResult timed{std::move(run.samples[0]), {}, run.state};
+  TimedResult timed{std::move(run.samples[0]), {}, run.state, {}, {}};
   if (has_yardstick) timed.yardstick = std::move(run.samples[1]);
   if (options.timing.back_to_back) {
     timed.back_to_back = std::move(behind.samples[0]);

@@ -9,7 +9,7 @@ namespace gemm {
 namespace {
 
 // As with stages: registrations run before main, in no particular order.
-std::vector<Probe>& storage() {
+std::vector<Probe>& probe_storage() {
   static std::vector<Probe> all;
   return all;
 }
@@ -17,7 +17,7 @@ std::vector<Probe>& storage() {
 }  // namespace
 
 const std::vector<Probe>& all_probes() {
-  return storage();
+  return probe_storage();
 }
 
 ProbeRegistration::ProbeRegistration(const char* file, const ProbeInfo& info) {
@@ -27,7 +27,7 @@ ProbeRegistration::ProbeRegistration(const char* file, const ProbeInfo& info) {
     name = stage_id_from_path(file);
     number = name.substr(0, name.find('_'));
   }
-  auto& all = storage();
+  auto& all = probe_storage();
   all.insert(std::ranges::lower_bound(all, name, {}, &Probe::name), Probe{info, name, number, file});
 }
 

@@ -57,14 +57,14 @@ const Result* base_of(const Result& result, const std::vector<Result>& results) 
   return base != results.end() && base->counts ? &*base : nullptr;
 }
 
-std::string speed(double tflops) {
+std::string tflops_text(double tflops) {
   return fmt::format("{:.{}f}", tflops, tflops < 10 ? 2 : tflops < 100 ? 1 : 0);
 }
 
 // "40.1-58.3": if loads and FMAs take turns, and if everything overlaps.
 std::string speeds(const ProblemSpec& problem, const Prediction& prediction) {
-  const std::string least = speed(problem.flops() / (prediction.most_ms * 1e9)),
-                    most = speed(problem.flops() / (prediction.least_ms * 1e9));
+  const std::string least = tflops_text(problem.flops() / (prediction.most_ms * 1e9)),
+                    most = tflops_text(problem.flops() / (prediction.least_ms * 1e9));
   return least == most ? least : least + "-" + most;
 }
 
@@ -134,7 +134,7 @@ std::string count_table(const std::vector<Result>& results, bool colour) {
     const auto measured = measured_on_reference(result.id, result.spec);
     const auto problem = reference_problem(result.id, result.spec);
     cells.push_back(result.predicted ? speeds(*problem, *result.predicted) : "");
-    cells.push_back(measured ? speed(measured->gflops * 1e-3) : "");
+    cells.push_back(measured ? tflops_text(measured->gflops * 1e-3) : "");
     cells.push_back(measured && measured->percent_of_library ? fmt::format("{:.1f}", *measured->percent_of_library)
                                                              : "");
     table.add(std::move(cells));
@@ -208,7 +208,7 @@ std::string count_details(const Result& result) {
     std::string line =
         fmt::format("on an {} at {} x {} x {}: {} TFLOP/s predicted, bound by {}", reference_gpu()->device, problem->m,
                     problem->n, problem->k, speeds(*problem, *result.predicted), result.predicted->by);
-    if (measured) line += fmt::format("; {} measured", speed(measured->gflops * 1e-3));
+    if (measured) line += fmt::format("; {} measured", tflops_text(measured->gflops * 1e-3));
     if (measured && measured->percent_of_library)
       line += fmt::format(", {:.1f} % of {}", *measured->percent_of_library, reference_gpu()->library);
     say(line);

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <regex>
 #include <sstream>
 #include <stdexcept>
 
@@ -59,6 +59,23 @@ void split_signature(CompiledKernel& kernel) {
   if (angle < end) kernel.template_arguments = signature.substr(angle + 1, end - angle - 2);
 }
 
+// The text between two marks, or up to the end if the second isn't there; empty if the first isn't.
+std::string between(const std::string& text, std::string_view before, std::string_view after) {
+  const std::size_t found = text.find(before);
+  if (found == std::string::npos) return "";
+  const std::size_t begin = found + before.size();
+  return text.substr(begin, text.find(after, begin) - begin);
+}
+
+// The number that stands before these words: 48 of "Used 48 registers".
+std::optional<int> number_before(const std::string& text, std::string_view words) {
+  const std::size_t end = text.find(words);
+  if (end == std::string::npos || end == 0) return std::nullopt;
+  const std::size_t begin = text.find_last_not_of("0123456789", end - 1) + 1;  // 0 after none
+  if (begin == end) return std::nullopt;
+  return std::atoi(text.c_str() + begin);
+}
+
 void disassemble(const Toolchain& toolchain, const std::string& cubin, const std::string& source,
                  std::vector<CompiledKernel>& kernels) {
   std::string why = "not known: no nvdisasm beside nvcc or in PATH";
@@ -93,11 +110,14 @@ std::optional<Toolchain> find_toolchain() {
   toolchain.nvcc = first_program(candidates);
   if (toolchain.nvcc.empty()) return std::nullopt;
   // CUDACXX may name another compiler.
-  std::smatch version;
   try {
     const std::string output = run_process({toolchain.nvcc, "--version"}).output;
-    if (!std::regex_search(output, version, std::regex(R"(release [\d.]+, V([\d.]+))"))) return std::nullopt;
-    toolchain.version = version[1];
+    // "Cuda compilation tools, release 13.0, V13.0.88"
+    char version[32];
+    const std::size_t at = output.find("release ");
+    if (at == std::string::npos || std::sscanf(output.c_str() + at, "release %*[0-9.], V%31[0-9.]", version) != 1)
+      return std::nullopt;
+    toolchain.version = version;
   } catch (const std::runtime_error&) {
     return std::nullopt;
   }
@@ -145,36 +165,30 @@ std::vector<CompiledKernel> compile_kernels(const Toolchain& toolchain, const st
 }
 
 std::vector<CompiledKernel> parse_ptxas(std::string_view output) {
-  static const std::regex entry("Compiling entry function '(.+)' for '(.+)'");
-  static const std::regex properties(R"(Function properties for (\S+))");
-  static const std::regex spills(R"((\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads)");
-  static const std::regex registers(R"(Used (\d+) registers)"), barriers(R"(used (\d+) barriers)"),
-      shared(R"((\d+) bytes smem)");
   std::vector<CompiledKernel> kernels;
   std::string described;  // device functions that weren't inlined are described in between
-  std::smatch match;
   std::istringstream lines{std::string(output)};
   for (std::string line; std::getline(lines, line);) {
-    if (std::regex_search(line, match, entry)) {
+    if (const std::string symbol = between(line, "Compiling entry function '", "'"); !symbol.empty()) {
       CompiledKernel kernel;
-      kernel.symbol = match[1];
-      kernel.architecture = match[2];
+      kernel.symbol = symbol;
+      kernel.architecture = between(line, "' for '", "'");
       kernel.signature = demangle(kernel.symbol);
       split_signature(kernel);
       described = kernel.symbol;
       kernels.push_back(std::move(kernel));
-    } else if (std::regex_search(line, match, properties)) {
-      described = match[1];
+    } else if (const std::string function = between(line, "Function properties for ", " "); !function.empty()) {
+      described = function;
     } else if (kernels.empty() || described != kernels.back().symbol) {
       continue;
-    } else if (std::regex_search(line, match, spills)) {
-      kernels.back().stack_bytes = std::stoi(match[1]);
-      kernels.back().spill_store_bytes = std::stoi(match[2]);
-      kernels.back().spill_load_bytes = std::stoi(match[3]);
-    } else if (std::regex_search(line, match, registers)) {
-      kernels.back().registers = std::stoi(match[1]);
-      if (std::regex_search(line, match, barriers)) kernels.back().barriers = std::stoi(match[1]);
-      if (std::regex_search(line, match, shared)) kernels.back().static_shared_bytes = std::stoi(match[1]);
+    } else if (const auto bytes = number_before(line, " bytes stack frame")) {
+      kernels.back().stack_bytes = *bytes;
+      kernels.back().spill_store_bytes = number_before(line, " bytes spill stores").value_or(0);
+      kernels.back().spill_load_bytes = number_before(line, " bytes spill loads").value_or(0);
+    } else if (const auto registers = number_before(line, " registers")) {
+      kernels.back().registers = *registers;
+      kernels.back().barriers = number_before(line, " barriers").value_or(0);
+      kernels.back().static_shared_bytes = number_before(line, " bytes smem").value_or(0);
     }
   }
   return kernels;

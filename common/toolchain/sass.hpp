@@ -4,7 +4,6 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -82,8 +81,6 @@ std::vector<CompiledKernel> compile_kernels(const Toolchain& toolchain, const st
 
 /// The kernels' resources for people, and each hot loop's instructions; lines of at most 110 columns.
 std::string show(const std::vector<CompiledKernel>& kernels);
-
-nlohmann::ordered_json to_json(const CompiledKernel& kernel);
 
 // ---- the parts that read the tools' output, which need no tools
 

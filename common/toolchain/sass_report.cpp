@@ -1,4 +1,4 @@
-// Shows what nvcc made of the kernels: for people, and as JSON.
+// Shows what nvcc made of the kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,12 +68,6 @@ std::string show(const CompiledKernel& kernel) {
                         4);
 }
 
-nlohmann::ordered_json to_json(const LineInstructions& lines) {
-  auto json = nlohmann::ordered_json::array();
-  for (const auto& [line, counts] : lines) json.push_back({{"line", line}, {"counts", counts}});
-  return json;
-}
-
 }  // namespace
 
 std::string show(const std::vector<CompiledKernel>& kernels) {
@@ -81,38 +75,6 @@ std::string show(const std::vector<CompiledKernel>& kernels) {
                                  "static shared", "barriers");
   for (const CompiledKernel& kernel : kernels) text += show(kernel);
   return text;
-}
-
-nlohmann::ordered_json to_json(const CompiledKernel& kernel) {
-  nlohmann::ordered_json json = {{"kernel", kernel.name},
-                                 {"template_arguments", kernel.template_arguments},
-                                 {"signature", kernel.signature},
-                                 {"symbol", kernel.symbol},
-                                 {"architecture", kernel.architecture},
-                                 {"registers", kernel.registers},
-                                 {"stack_bytes", kernel.stack_bytes},
-                                 {"spill_store_bytes", kernel.spill_store_bytes},
-                                 {"spill_load_bytes", kernel.spill_load_bytes},
-                                 {"static_shared_bytes", kernel.static_shared_bytes},
-                                 {"barriers", kernel.barriers}};
-  if (kernel.loop) {
-    const HotLoop& loop = *kernel.loop;
-    json["hot_loop"] = {{"line", loop.line},
-                        {"instructions", loop.instructions},
-                        {"counts", loop.counts},
-                        {"multiply_adds", loop.multiply_adds()},
-                        {"tensor_instructions", loop.tensor_instructions()},
-                        {"shared_loads", loop.shared_loads()},
-                        {"shared_loads_per_fma", loop.shared_loads_per_fma()},
-                        {"global_loads", loop.global_loads()},
-                        {"global_loads_per_fma", loop.global_loads_per_fma()},
-                        {"lines", to_json(loop.lines)}};
-  } else {
-    json["hot_loop"] = nullptr;
-    json["reason"] = kernel.no_loop_why;
-  }
-  json["lines"] = to_json(kernel.lines);
-  return json;
 }
 
 }  // namespace gemm

@@ -249,7 +249,7 @@ TEST_F(Sass, ReadsPtxas) {
   EXPECT_TRUE(parse_ptxas("").empty());
 }
 
-TEST_F(Sass, ShowsNarrowLinesAndJson) {
+TEST_F(Sass, ShowsNarrowLines) {
   std::vector<CompiledKernel> kernels = parse_ptxas(ptxas_output);
   kernels[0].loop = fixture("04_conflict_free").loop;
   for (int i = 0; i < 30; ++i) kernels[0].loop->counts["HMMA.TYPE" + std::to_string(i)] = 1;
@@ -262,9 +262,6 @@ TEST_F(Sass, ShowsNarrowLinesAndJson) {
   EXPECT_NE(show(kernels).find("(line 36): 32 FFMA, 8 LDS.128, 32 LDS.32, "), std::string::npos) << show(kernels);
   EXPECT_NE(show(kernels).find("= 1.25 shared load instructions per FMA"), std::string::npos) << show(kernels);
   EXPECT_NE(show(kernels).find("no loop multiplies"), std::string::npos) << show(kernels);
-  EXPECT_EQ(to_json(kernels[0])["hot_loop"]["counts"]["LDS.128"], 8);
-  EXPECT_EQ(to_json(kernels[0])["hot_loop"]["lines"][2]["line"], 36);
-  EXPECT_TRUE(to_json(kernels[1])["hot_loop"].is_null());
 }
 
 TEST_F(Sass, FindsWhatCudacxxNames) {

@@ -1,12 +1,15 @@
 """Where the time of builds and tests goes: the slowest units and tests of a build, and wall times of whole commands.
 
-usage: ./lab measure loop NAME [BUILD] [--wall WHAT=SECONDS]... [--note TEXT]
+usage: ./lab measure loop NAME [BUILD] [--wall WHAT=SECONDS]... [--processor WHAT=SECONDS]...
+                          [--note TEXT]
 
 NAME     of the state that is measured, such as "before" or "after": replaces what docs/measurements/cpu/loop.json has
          of it
 BUILD    the folder of a build whose tests tools/run_tests.py has run; its .ninja_log has what compiling and linking
          took
 --wall   what a whole command took, such as --wall "./lab test, fresh clone=512"; what is not named again stays
+--processor
+         the same for processor time, user and system, which depends less on what else the machine does
 
 Times are wall times while all cores were busy, so they compare within one state only. ./lab pages makes
 CONTRIBUTING.md's tables of the file.
@@ -59,17 +62,19 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("name")
     parser.add_argument("build", nargs="?", type=pathlib.Path)
     parser.add_argument("--wall", action="append", default=[])
+    parser.add_argument("--processor", action="append", default=[])
     parser.add_argument("--note", default="")
     options = parser.parse_args(arguments)
     report = read_json_if_there(FILE) or {}
     state = report.setdefault(options.name, {})
     if options.note:
         state["note"] = options.note
-    for text in options.wall:
-        what, _, seconds = text.rpartition("=")
-        if not what or not seconds.replace(".", "", 1).isdigit():
-            parser.error(f"--wall takes WHAT=SECONDS, not '{text}'")
-        state.setdefault("wall_s", {})[what] = float(seconds)
+    for kind in ("wall", "processor"):
+        for text in getattr(options, kind):
+            what, _, seconds = text.rpartition("=")
+            if not what or not seconds.replace(".", "", 1).isdigit():
+                parser.error(f"--{kind} takes WHAT=SECONDS, not '{text}'")
+            state.setdefault(f"{kind}_s", {})[what] = float(seconds)
     if options.build:
         state["cores"] = os.cpu_count()
         ran = steps(options.build / ".ninja_log")

@@ -19,18 +19,18 @@
 namespace gemm {
 namespace {
 
-using Work = std::function<std::string(std::size_t)>;
+using Piece = std::function<std::string(std::size_t)>;
 
 // keep(i, text): of those that nobody has taken yet, one after another.
 template <class Keep>
-void take(std::atomic<int>& next, std::size_t pieces, const Work& work, Keep keep) {
+void take(std::atomic<int>& next, std::size_t pieces, const Piece& work, Keep keep) {
   for (std::size_t i; (i = static_cast<std::size_t>(next++)) < pieces;) keep(i, work(i));
 }
 
 // A process that takes pieces, too. What it has done it writes to a file, so that it never waits for who reads that.
 class Helper {
  public:
-  Helper(std::atomic<int>& next, std::size_t pieces, const Work& work) : file_(memfd_create("answers", MFD_CLOEXEC)) {
+  Helper(std::atomic<int>& next, std::size_t pieces, const Piece& work) : file_(memfd_create("answers", MFD_CLOEXEC)) {
     if (file_ < 0) return;
     std::fflush(nullptr);  // or both would write it
     const pid_t parent = getpid();
@@ -68,7 +68,7 @@ class Helper {
   }
 
  private:
-  [[noreturn]] void help(pid_t parent, std::atomic<int>& next, std::size_t pieces, const Work& work) const {
+  [[noreturn]] void help(pid_t parent, std::atomic<int>& next, std::size_t pieces, const Piece& work) const {
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // whatever ends the other one, Ctrl-C included
     if (getppid() != parent) _exit(1);
     try {
@@ -92,7 +92,7 @@ class Helper {
 
 }  // namespace
 
-std::vector<std::string> share_out(std::size_t pieces, int processes, const Work& work) {
+std::vector<std::string> share_out(std::size_t pieces, int processes, const Piece& work) {
   std::vector<std::string> answers(pieces);
   const SharedNumbers next(1);
   std::vector<std::unique_ptr<Helper>> helpers;

@@ -11,14 +11,14 @@ namespace simt {
 namespace {
 
 // By file, as source_lines.hpp names it. Filled before main().
-std::map<std::string, std::vector<DynamicName>>& known() {
+std::map<std::string, std::vector<DynamicName>>& known_names() {
   static auto& names = *new std::map<std::string, std::vector<DynamicName>>;  // workers may outlive main()
   return names;
 }
 
 std::string name_in(const SourceLine& line) {
-  const auto names = known().find(line.file);
-  if (names == known().end()) return "";
+  const auto names = known_names().find(line.file);
+  if (names == known_names().end()) return "";
   for (const DynamicName& name : names->second) {
     if (line.line >= name.first && line.line <= name.last) return name.name;
   }
@@ -28,19 +28,19 @@ std::string name_in(const SourceLine& line) {
 }  // namespace
 
 DynamicNames::DynamicNames(const char* file, std::initializer_list<DynamicName> names) {
-  known()[relative_to_repository(file)] = names;
+  known_names()[relative_to_repository(file)] = names;
 }
 
 std::string dynamic_name(std::uintptr_t return_address, const void* kernel) {
-  if (known().empty()) return "";
+  if (known_names().empty()) return "";
   const std::array lines = {source_line(return_address), source_line(reinterpret_cast<std::uintptr_t>(kernel) + 1)};
   for (const SourceLine& line : lines) {
     if (const std::string name = name_in(line); !name.empty()) return name;
   }
   std::set<std::string> anywhere, in_functions;
   for (const SourceLine& line : lines) {
-    const auto names = known().find(line.file);
-    if (names == known().end()) continue;
+    const auto names = known_names().find(line.file);
+    if (names == known_names().end()) continue;
     for (const DynamicName& name : names->second) (name.first == 0 ? anywhere : in_functions).insert(name.name);
   }
   const std::set<std::string>& possible = anywhere.empty() ? in_functions : anywhere;

@@ -12,13 +12,13 @@ struct Known {
   std::set<std::string> kernels, others;
 };
 // Filled before main().
-Known& known() {
+Known& known_functions() {
   static auto& names = *new Known;  // workers may outlive main()
   return names;
 }
 
 bool is_only_kernels(const std::string& name) {
-  return known().kernels.contains(name) && !known().others.contains(name);
+  return known_functions().kernels.contains(name) && !known_functions().others.contains(name);
 }
 
 // Without its namespace and template arguments.
@@ -32,8 +32,8 @@ std::string own_name(std::string_view mangled) {
 }  // namespace
 
 KernelNames::KernelNames(std::initializer_list<const char*> kernels, std::initializer_list<const char*> others) {
-  known().kernels.insert(kernels.begin(), kernels.end());
-  known().others.insert(others.begin(), others.end());
+  known_functions().kernels.insert(kernels.begin(), kernels.end());
+  known_functions().others.insert(others.begin(), others.end());
 }
 
 bool is_of_another_kernel(std::string_view variable, std::string_view kernel) {

@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <regex>
 #include <sstream>
 
 #include "common/simt/code/symbols.hpp"
@@ -40,7 +39,7 @@ bool is_shim(const std::string& file) {
 }
 
 // From the author's innermost line outwards, at least one.
-std::map<std::uintptr_t, std::vector<SourceLine>>& known() {
+std::map<std::uintptr_t, std::vector<SourceLine>>& known_lines() {
   static auto& lines = *new std::map<std::uintptr_t, std::vector<SourceLine>>;  // asked after main(), too
   return lines;
 }
@@ -84,20 +83,26 @@ void name_lines_by_address() {
 }
 
 std::string with_lines(const std::string& text) {
-  static const std::regex named("@([0-9a-f]{1,16})@:1");
-  const std::sregex_iterator begin(text.begin(), text.end(), named), end;
+  struct Named {
+    std::size_t begin, end;
+    std::uintptr_t place;
+  };
+  std::vector<Named> all;  // "@7f01@:1" each
   std::vector<std::uintptr_t> places;
-  for (auto at = begin; at != end; ++at) places.push_back(std::strtoull((*at)[1].str().c_str(), nullptr, 16));
+  for (std::size_t at = text.find('@'); at != std::string::npos; at = text.find('@', at + 1)) {
+    const std::size_t behind = text.find_first_not_of("0123456789abcdef", at + 1);
+    if (behind == std::string::npos || behind == at + 1 || !text.substr(behind).starts_with("@:1")) continue;
+    places.push_back(std::strtoull(text.c_str() + at + 1, nullptr, 16));
+    all.push_back({at, behind + 3, places.back()});
+  }
   source_lines(places);  // all at once: each question costs a process
   std::string result;
-  auto rest = text.cbegin();
-  std::size_t next = 0;
-  for (auto at = begin; at != end; ++at) {
-    result.append(rest, (*at)[0].first);
-    result += place_text(places[next++]);
-    rest = (*at)[0].second;
+  std::size_t done = 0;
+  for (const auto& [begin, end, place] : all) {
+    result += text.substr(done, begin - done) + place_text(place);
+    done = end;
   }
-  return result.append(rest, text.cend());
+  return result + text.substr(done);
 }
 
 std::vector<std::vector<SourceLine>> source_lines_with_callers(const std::vector<std::uintptr_t>& return_addresses) {
@@ -109,8 +114,8 @@ std::vector<std::vector<SourceLine>> source_lines_with_callers(const std::vector
   const std::lock_guard lock(mutex);
   std::map<std::string, std::pair<std::uintptr_t, std::string>> questions;  // by file: where it lies, the addresses
   for (const std::uintptr_t address : return_addresses) {
-    if (known().contains(address)) continue;
-    known()[address] = {SourceLine{}};
+    if (known_lines().contains(address)) continue;
+    known_lines()[address] = {SourceLine{}};
     const ImageFile image = image_file_of(address);
     auto& [base, addresses] = questions[image.path];
     base = image.base;
@@ -123,7 +128,7 @@ std::vector<std::vector<SourceLine>> source_lines_with_callers(const std::vector
     std::vector<SourceLine> frames;
     std::uintptr_t current = 0;
     const auto keep = [&] {
-      if (!frames.empty()) known()[current] = lines_of_author(frames);
+      if (!frames.empty()) known_lines()[current] = lines_of_author(frames);
       frames.clear();
     };
     for (std::string text; std::getline(output, text);) {
@@ -137,7 +142,7 @@ std::vector<std::vector<SourceLine>> source_lines_with_callers(const std::vector
     keep();
   }
   std::vector<std::vector<SourceLine>> lines;
-  for (const std::uintptr_t address : return_addresses) lines.push_back(known()[address]);
+  for (const std::uintptr_t address : return_addresses) lines.push_back(known_lines()[address]);
   return lines;
 }
 

@@ -68,7 +68,7 @@ class WideLock {
     return noted.done(old);                                    \
   }
 // Of unsigned numbers, which wrap around: to signed ones it is undefined.
-#define SIMT_SUM(sign)                                 \
+#define SIMT_WRAPPING_SUM(sign)                        \
   {                                                    \
     if constexpr (std::is_integral_v<T>) {             \
       using Bits = std::make_unsigned_t<T>;            \
@@ -77,8 +77,8 @@ class WideLock {
       return x sign value;                             \
     }                                                  \
   }
-SIMT_UPDATE(atomic_add, T, SIMT_SUM(+))
-SIMT_UPDATE(atomic_sub, T, SIMT_SUM(-))
+SIMT_UPDATE(atomic_add, T, SIMT_WRAPPING_SUM(+))
+SIMT_UPDATE(atomic_sub, T, SIMT_WRAPPING_SUM(-))
 SIMT_UPDATE(atomic_exchange, T, { return (void)x, value; })
 SIMT_UPDATE(atomic_min, T, { return value < x ? value : x; })
 SIMT_UPDATE(atomic_max, T, { return x < value ? value : x; })

@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned most_stacks = 28000;
 // When every block has waited for so long, nobody comes.
 constexpr std::chrono::seconds longest_wait{5};
-constexpr std::chrono::microseconds between_looks{20};
+constexpr std::chrono::microseconds between_polls{20};
 // Blocks that have moved so often and not ended may wait for one that has not begun, in a way that does not look so.
 constexpr unsigned most_passes = 64;
 
@@ -150,7 +150,7 @@ void Worker::wait_for_others(Grid& grid) {
   }
   if (now - idle_since_ >= longest_wait || grid.barrier_lacks_the_ended()) return report_deadlock(grid);
   KeptLock::give_all_back();
-  std::this_thread::sleep_for(between_looks);
+  std::this_thread::sleep_for(between_polls);
 }
 
 void Worker::report_deadlock(Grid& grid) {

@@ -13,19 +13,14 @@
 #include "common/simt/runtime/graph_nodes.hpp"
 #include "common/simt/runtime/stream_order.hpp"
 
-namespace {
-
-struct Step {
-  const CUgraphNode_st* node;
-  std::vector<std::size_t> before;  // steps; none: it is one of the first
-  std::size_t stream;
-};
-
-}  // namespace
-
 // With a stream of its own for each row of nodes of which each waits for the one before: what runs side by side in a
 // graph is in no order, and so is checked like work in several streams.
 struct CUgraphExec_st {
+  struct Step {
+    const CUgraphNode_st* node;
+    std::vector<std::size_t> before;  // steps; none: it is one of the first
+    std::size_t stream;
+  };
   std::unique_ptr<CUgraph_st> graph;
   std::vector<Step> steps{};  // each behind those that come before
   std::vector<std::size_t> last{};
@@ -106,7 +101,7 @@ bool add_steps(CUgraphExec_st& to, const CUgraph_st& graph, const std::vector<st
     }
     std::size_t stream = to.streams.size();
     for (const std::size_t each : before) {
-      const auto is_taken = [&](const Step& step) { return step.stream == to.steps[each].stream; };
+      const auto is_taken = [&](const auto& step) { return step.stream == to.steps[each].stream; };
       if (std::none_of(to.steps.begin() + static_cast<std::ptrdiff_t>(each) + 1, to.steps.end(), is_taken))
         stream = to.steps[each].stream;
     }
@@ -125,7 +120,7 @@ cudaError_t instantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned
   if (!executable || !graph || flags > known_flags) return cudaErrorInvalidValue;
   auto made = std::make_unique<CUgraphExec_st>(CUgraphExec_st{simt::clone(*graph)});
   if (!add_steps(*made, *made->graph, {}, made->last)) return cudaErrorInvalidValue;
-  for (const Step& step : made->steps) {
+  for (const CUgraphExec_st::Step& step : made->steps) {
     if (step.node->memory) made->memory.push_back(step.node);
   }
   made->frees_first = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
@@ -152,13 +147,13 @@ cudaError_t launch(CUgraphExec_st& what, CUstream_st& stream, const simt::Call& 
     simt::record_child(stream, *what.graph, call);
     return cudaSuccess;
   }
-  const auto has_its_event = [](const Step& step) { return !step.node->event || simt::is_event(step.node->event); };
+  const auto has_its_event = [](const auto& step) { return !step.node->event || simt::is_event(step.node->event); };
   if (!std::ranges::all_of(what.steps, has_its_event)) return cudaErrorInvalidValue;
   if (const cudaError_t error = simt::begin_launch(what.memory, what.frees_first, call); error != cudaSuccess)
     return error;
   const simt::WorkPointer begin = simt::issue(stream, call.name, call.pc, simt::nothing, what.done);
   std::vector<simt::WorkPointer> made;
-  for (const Step& step : what.steps) {
+  for (const CUgraphExec_st::Step& step : what.steps) {
     CUstream_st& own = *what.streams[step.stream];
     simt::WorkPointer last = begin;
     for (const std::size_t before : step.before) {

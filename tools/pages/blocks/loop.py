@@ -7,13 +7,13 @@ from tools.tables import table
 def block_loop(data: Data, which: str) -> list[str]:
     """Where the time of builds and tests goes, before and after (./lab measure loop)."""
     before, after = (data.loop[name] for name in ("before", "after"))
-    if which == "wall":
-        names = dict.fromkeys([*before["wall_s"], *after["wall_s"]])
+    if which in ("wall", "processor"):
+        seconds = [state[f"{which}_s"] for state in (before, after)]
         rows = [
-            [name, *(f"{state['wall_s'][name]:.0f}" if name in state["wall_s"] else "-" for state in (before, after))]
-            for name in names
+            [name, *(f"{its[name]:.0f}" if name in its else "-" for its in seconds)]
+            for name in dict.fromkeys([*seconds[0], *seconds[1]])
         ]
-        return table(["wall time, s", "before", "after"], rows)
+        return table([f"{which} time, s", "before", "after"], rows)
     if which == "build":
         rows = [
             [
