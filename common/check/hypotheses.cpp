@@ -153,7 +153,7 @@ std::vector<Hypothesis> hypotheses(const SolvedProblem& solved, const std::vecto
   add_other_scalars(all, solved);
   add_scalars(all, solved, names);
   add_steps(all, solved, names, wrong);
-  add_places(all, solved, names);
+  add_places(all, solved, names, wrong);
   add_conjugates(all, solved);
   add_rounded(all, solved);
   add_carried_sums(all, solved);

@@ -207,17 +207,20 @@ void add_shifted(std::vector<Hypothesis>& all, const SolvedProblem& s, const Nam
 // threadIdx.x and .y have changed places where a factor is read: the row of A goes by the column of C, or the other way.
 // By tiles, and by blocks of a thread's elements, which keep their order.
 void add_exchanged(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name) {
-  if (s.problem.op != Operation::gemm) return;
+  const bool of_gemm = s.problem.op == Operation::gemm;
+  const char* const line = s.problem.op == Operation::tsmttsm ? "column" : "row";  // of X, for a row of the result
   for (const std::int64_t tile : {0, 8, 16, 32, 64, 128}) {
+    if (tile && !of_gemm) return;
     for (const std::int64_t block : {1, 2, 4, 8}) {
       for (const bool first : {true, false}) {
         if (block > 1 && block >= tile) continue;
         std::string says =
-            first ? fmt::format("The row of {} goes by the column of {}, not by its row", name.x, name.out)
+            first ? fmt::format("The {} of {} goes by the column of {}, not by its row", line, name.x, name.out)
                   : fmt::format("The column of {} goes by the row of {}, not by its column", name.y, name.out);
         if (tile) says += fmt::format(", within each tile of {0} x {0}", tile);
         if (block > 1) says += fmt::format(", by blocks of {}", block);
-        all.push_back({says + ": are x and y exchanged?", [&s, tile, block, first](auto i, auto j) -> Maybe {
+        says += of_gemm ? ": are x and y exchanged?" : ".";
+        all.push_back({says, [&s, tile, block, first](auto i, auto j) -> Maybe {
                          const auto from = [tile, block](std::int64_t mine, std::int64_t other) {
                            return tile ? mine / tile * tile + other % tile / block * block + mine % block : other;
                          };
@@ -260,6 +263,52 @@ void add_interleaved(std::vector<Hypothesis>& all, const SolvedProblem& s) {
   }
 }
 
+// Each row of the result is made of another line of X than its own, or each column of another one of Y: which, the result
+// tells. The line that gives a row's first elements is taken for all of it.
+void add_other_lines(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name,
+                     const std::vector<Element>& wrong) {
+  constexpr double most = 2e7;  // products
+  const std::int64_t rows = s.rows(), cols = s.cols();
+  if (rows * rows + cols * cols > most / std::max<std::int64_t>(s.problem.terms(), 1) / 2) return;
+  for (const bool first : {true, false}) {
+    const std::int64_t lines = first ? rows : cols, length = first ? cols : rows;
+    const auto value = [&s, first](std::int64_t line, std::int64_t taken, std::int64_t at) {
+      const std::int64_t i = first ? line : at, j = first ? at : line;
+      return s.alpha() * (first ? s.sum(taken, j) : s.sum(i, taken)) + s.beta() * s.before(i, j);
+    };
+    std::vector<std::int64_t> of(lines);  // each line's own, unless it is wrong
+    for (std::int64_t line = 0; line < lines; ++line) of[line] = line;
+    for (const Element& e : wrong) {
+      const std::int64_t line = first ? e.i : e.j;
+      if (of[line] != line) continue;
+      const auto fits = [&](std::int64_t taken, std::int64_t at) {
+        return value(line, taken, at) == (first ? s.got(line, at) : s.got(at, line));
+      };
+      for (std::int64_t taken = 0; taken < lines && of[line] == line; ++taken) {
+        if (taken != line && fits(taken, first ? e.j : e.i) && fits(taken, 0) && fits(taken, length - 1))
+          of[line] = taken;
+      }
+      if (of[line] == line) break;  // the zeros behind the matrix, or a mistake of another kind
+    }
+    std::vector<std::int64_t> moved;
+    for (std::int64_t line = 0; line < lines; ++line)
+      if (of[line] != line) moved.push_back(line);
+    if (moved.empty()) continue;
+    const bool by_columns = !first || s.problem.op == Operation::tsmttsm;
+    const auto pair = [&](std::int64_t line) {
+      return fmt::format("{} {} of {} takes {} {} of {}", first ? "row" : "column", line, name.out,
+                         by_columns ? "column" : "row", of[line], first ? name.x : name.y);
+    };
+    std::string says = pair(moved.front());
+    says[0] = first ? 'R' : 'C';
+    if (moved.size() > 1) says += ", " + pair(moved[1]);
+    if (moved.size() > 2) says += ", and so on";
+    all.push_back({says + ".", [value, of, first](auto i, auto j) -> Maybe {
+                     return first ? value(i, of[i], j) : value(j, of[j], i);
+                   }});
+  }
+}
+
 void add_column_major(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name) {
   if (s.problem.op != Operation::gemm) return;
   for (const bool out_too : {false, true}) {
@@ -282,13 +331,15 @@ void add_column_major(std::vector<Hypothesis>& all, const SolvedProblem& s, cons
 
 }  // namespace
 
-void add_places(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name) {
+void add_places(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name,
+                const std::vector<Element>& wrong) {
   add_strides(all, s, name);
   add_transposed(all, s, name);
   add_shifted(all, s, name);
   add_exchanged(all, s, name);
   add_interleaved(all, s);
   add_column_major(all, s, name);
+  add_other_lines(all, s, name, wrong);
 }
 
 }  // namespace gemm

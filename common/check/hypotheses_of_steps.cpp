@@ -134,6 +134,44 @@ void add_mixed_up(std::vector<Hypothesis>& all, const SolvedProblem& s, const Na
   }
 }
 
+// Blocks begin at different steps, and each goes on to the end, because its stride is one block's: steps behind are counted
+// by all blocks before them.
+void add_stride_of_a_block(std::vector<Hypothesis>& all, const SolvedProblem& s, const char* letter) {
+  const std::int64_t terms = s.problem.terms();
+  for (const std::int64_t own : {1, 2, 4, 8, 16, 32, 64, 128, 256, 512}) {
+    if (own >= terms) continue;
+    all.push_back(
+        {fmt::format("From step {} of {} on steps are counted twice, from {} on three times, and so on: is the "
+                     "loop's stride that of one block, and not of all blocks?",
+                     own, letter, 2 * own),
+         [&s, terms, own](auto i, auto j) -> Maybe {
+           Number sum = 0;
+           for (std::int64_t from = 0; from < terms; from += own) sum += s.sum(i, j, from, terms);
+           return s.alpha() * sum + s.beta() * s.before(i, j);
+         }});
+  }
+}
+
+// The store stands in the loop over k: each tile's sums so far are added to beta times what the tile before has stored.
+void add_stored_each_tile(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name, const char* letter) {
+  const std::int64_t terms = s.problem.terms();
+  if (s.beta() == 0.0) return;
+  for (const std::int64_t tile : {1, 2, 4, 8, 16, 32, 64}) {
+    if (tile >= terms) continue;
+    all.push_back({fmt::format("{} is stored after every {} of {}, and multiplied by beta each time: the store belongs "
+                               "behind the loop.",
+                               name.out, tile == 1 ? "step" : fmt::format("{} steps", tile), letter),
+                   [&s, terms, tile](auto i, auto j) -> Maybe {
+                     Number sum = 0, out = s.before(i, j);
+                     for (std::int64_t from = 0; from < terms; from += tile) {
+                       sum += s.sum(i, j, from, std::min(from + tile, terms));
+                       out = s.alpha() * sum + s.beta() * out;
+                     }
+                     return out;
+                   }});
+  }
+}
+
 // From the second tile of k on each is the one before it: the loop copies this one, not the next.
 void add_one_behind(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name, const char* letter) {
   const std::int64_t terms = s.problem.terms();
@@ -227,6 +265,8 @@ void add_steps(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names
         if (from + tile < to) add_stale({from, to}, tile, fmt::format("From step {} of {} on", from, letter));
     }
   }
+  add_stored_each_tile(all, s, name, letter);
+  add_stride_of_a_block(all, s, letter);
   add_one_behind(all, s, name, letter);
   add_steps_too_far(all, s, letter);
   add_lanes(all, s, wrong, letter);

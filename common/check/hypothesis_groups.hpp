@@ -27,6 +27,7 @@ struct Names {
 void add_steps(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name,
                const std::vector<Element>& wrong);
 // Matrices with a wrong row stride, transposed, shifted, or whose rows and columns change places.
-void add_places(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name);
+void add_places(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name,
+                const std::vector<Element>& wrong);
 
 }  // namespace gemm

@@ -51,13 +51,15 @@ endfunction()
 # gemm_record_compiler(TARGET headers...): how the executor's kernels are compiled here becomes part of the target
 # (common/backend/cpu/jit_flags.hpp). They all begin with the executor's headers, which are compiled in advance: else half
 # of a kernel's time would go there. Shared memory is an array of the program's, so its place is known when a kernel is
-# loaded. DWARF 4, because addr2line of binutils 2.40 takes the first header of a DWARF 5 file for the source file.
+# loaded. DWARF 4, because addr2line of binutils 2.40 takes the first header of a DWARF 5 file for the source file. Lines
+# alone (-g1), because a check compiles thirty kernels and takes most of its time for that. (-O2 would take less, but unrolls
+# less, so that a warp's lanes make other requests: tsm/13's counts would not be those of its model.)
 function(gemm_record_compiler target)
   set(begin ${PROJECT_BINARY_DIR}/kernel_begin.hpp)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" configuration)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${configuration}}")
   list(APPEND flags -std=c++20 -Wno-unknown-pragmas ${gemm_instrumentation} ${gemm_kernel_options}
-    -gdwarf-4 -fPIC -fvisibility=hidden -ftls-model=initial-exec)
+    -gdwarf-4 -g1 -fPIC -fvisibility=hidden -ftls-model=initial-exec)
   set(link -shared ${gemm_kernel_link_options})
   list(TRANSFORM link REPLACE "^LINKER:" "-Wl,")
   file(CONFIGURE OUTPUT ${begin} CONTENT "#include <cuda_runtime.h>\n#include \"common/simt/code/jit_entry.hpp\"\n")

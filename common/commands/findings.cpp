@@ -17,6 +17,7 @@
 #include "common/check/far_offsets.hpp"
 #include "common/check/infinity.hpp"
 #include "common/check/properties.hpp"
+#include "common/check/wasted_pass.hpp"
 #include "common/commands/program.hpp"
 #include "common/measure/declared.hpp"
 #include "common/measure/evaluate.hpp"
@@ -102,6 +103,10 @@ class Inquiry {
         });
       }
     }
+    add("no wasted pass", "its loop over k makes no pass too many", [&stage] {
+      const std::optional<std::string> wrong = wasted_pass(stage);
+      return attempt(wrong ? 1 : 0, "", wrong.value_or(""));
+    });
     if (stage.emulation.policy) {
       ProblemSpec spec = box(128, 256, 64);
       spec.distribution = Distribution::tiny;

@@ -9,6 +9,7 @@
 #include "common/check/explain.hpp"
 #include "common/check/properties.hpp"
 #include "common/measure/reference_gpu.hpp"
+#include "common/problem/names.hpp"
 #include "common/toolchain/jit.hpp"
 
 namespace gemm {
@@ -37,8 +38,20 @@ void ignore_comparison(Verdict& verdict) {
   verdict.compared = false;
 }
 
+// Whether two threads race for an element of the result.
+bool shares_an_element(const ProblemSpec& spec, const std::string& reason) {
+  return reason.starts_with("data race in global memory") &&
+         reason.find(fmt::format(", {}(", result_name(spec.op))) != std::string::npos;
+}
+
 // What was broken off has no result to explain; but that of whole tiles may say what is wrong.
 std::vector<std::string> explain_failure(const ProblemSpec& spec, const Contender& contender, const Verdict& verdict) {
+  if (shares_an_element(spec, verdict.reason)) {
+    return {
+        fmt::format("Two threads work on this element of {}: it must be one thread's alone, or all add to it by "
+                    "atomic operations.",
+                    result_name(spec.op))};
+  }
   std::vector<std::string> sentences = explain(spec, contender, verdict.compared ? &verdict.error : nullptr);
   if (!verdict.observation.warnings.empty()) sentences.push_back(verdict.observation.warnings.front());
   if (!sentences.empty() || verdict.compared || spec.op != Operation::gemm) return sentences;

@@ -124,6 +124,35 @@ class Lab(unittest.TestCase):
                 self.assertEqual((status, calls), (0, ""), (command, output))
                 self.assertRegex(output, rf"(?m)^  {command} " if command != "help" else "COMMAND --help")
 
+    def test_warnings_are_told_with_the_stages_lines(self):
+        """Also those that g++ has of a header's function, where a stage calls it; not those of other files."""
+        log = """[1/2] Building
+In function ‘void simt::copy16(void*, const void*)’,
+    inlined from ‘constexpr float4& float4::operator=(const float4&)’ at /x/common/simt/language/types.hpp:198:1,
+    inlined from ‘{anonymous}::sgemm(int)::<lambda(int)>’ at /x/stages/13a_padding.cu:54:23,
+    inlined from ‘void {anonymous}::sgemm(int)’ at /x/stages/13a_padding.cu:64:10:
+/x/common/simt/language/types.hpp:47:1: warning: array subscript 4 is outside array bounds of ‘float4 [4]’
+   47 | SIMT_COPY(copy16, float)
+In function ‘int f()’,
+    inlined from ‘int g()’ at /x/common/check/x.cpp:3:1:
+/x/common/check/x.hpp:5:1: warning: not of a stage
+/x/tsm/03_k_only.cu:7:5: warning: unused variable ‘x’
+"""
+        (self.tree / "build/cpu").mkdir(parents=True)
+        (self.tree / "ninja.log").write_text(log)
+        command = f'root={self.tree}; . tools/lab/build.sh; note_warnings cpu "$root/ninja.log"; echo "${{warned[@]}}"'
+        done = subprocess.run(["bash", "-c", command], cwd=ROOT, text=True, capture_output=True, check=True)
+        self.assertEqual(done.stdout.split(), ["sgemm_13a_padding", "tsm_03_k_only"], done.stderr)
+        folder = self.tree / "build/cpu/warnings"
+        self.assertEqual(
+            {file.name: file.read_text() for file in folder.iterdir()},
+            {
+                "sgemm_13a_padding": "stages/13a_padding.cu:54: warning: array subscript 4 is outside array bounds of "
+                "‘float4 [4]’\n",
+                "tsm_03_k_only": "tsm/03_k_only.cu:7:5: warning: unused variable ‘x’\n",
+            },
+        )
+
     def test_programs_of_python(self):
         """Those of tools/, from anywhere, also where another package has its name."""
         (self.tree / "tools/__init__.py").write_text("raise SystemExit('not this one')")

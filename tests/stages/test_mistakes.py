@@ -7,8 +7,8 @@ BUILD     a configured build for the CPU executor, whose commands compile and li
 --write   take what is said now as what must be said: tests/fixtures/mistakes/expected/
 
 The mistakes are tests/fixtures/mistakes/mistakes.json: a name; what to replace by what in 90_mine.cu, which is right as
-it stands; and whether `run` at its default sizes must find it, too. With GEMM_SHARE=P/N in the environment every N-th
-is tried.
+it stands, or in the stage of the tree that is named; and whether `run` at its default sizes must find it, too. With
+GEMM_SHARE=P/N in the environment every N-th is tried.
 """
 
 from __future__ import annotations
@@ -28,14 +28,16 @@ FOLDER = ROOT / "tests/fixtures/mistakes"
 
 def verdicts(workshop: Workshop, mistake: dict, processes: int) -> tuple[str, list[str]]:
     """What is said of it, and what is wrong with that."""
-    source = (FOLDER / f"{STAGE}.cu").read_text()
+    stage = mistake.get("stage", STAGE)
+    file = ROOT / f"{stage}.cu" if "stage" in mistake else FOLDER / "90_mine.cu"
+    source = file.read_text()
     for before, after in mistake["replace"]:
         if before not in source:
-            return "", [f"{mistake['name']}: {STAGE}.cu has no '{before}'"]
+            return "", [f"{mistake['name']}: {file.name} has no '{before}'"]
         source = source.replace(before, after)
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
-        program = workshop.program(pathlib.Path(folder), source)
+        program = workshop.program(pathlib.Path(folder), source, stage)
         status, text = said(program, "check", "--brief", "--processes", str(processes))
         first = "\n".join(line for line in text.splitlines() if line.strip())
         if status != 1:
@@ -44,7 +46,9 @@ def verdicts(workshop: Workshop, mistake: dict, processes: int) -> tuple[str, li
         if mistake.get("run") and run_status != 1:
             wrong.append(f"{mistake['name']}: run ends with {run_status}")
     failures = failures_of(run_text) if run_status else ""
-    return f"{first}\n\n./lab run 90, exit status {run_status}:\n{failures}", wrong
+    number = stage.partition("/")[2].split("_")[0]
+    short = number if stage.startswith("stages/") else f"{stage.partition('/')[0]}/{number}"
+    return f"{first}\n\n./lab run {short}, exit status {run_status}:\n{failures}", wrong
 
 
 def failures_of(text: str) -> str:

@@ -7,6 +7,7 @@
 #include "common/check/far_offsets.hpp"
 #include "common/check/infinity.hpp"
 #include "common/check/properties.hpp"
+#include "common/check/wasted_pass.hpp"
 #include "common/measure/declared.hpp"
 #include "common/problem/spec.hpp"
 #include "tests/device_test.hpp"
@@ -108,6 +109,12 @@ TEST_P(EveryStage, DeclaresWhatIsCounted) {
   if (open_device().gpu) GTEST_SKIP() << "the CPU executor counts";
   if (!stage().l1_cycles) GTEST_SKIP() << "declares nothing";
   for (const int size : {256, 255}) EXPECT_EQ(declared_wrongly(stage(), box(size, size, size)), "");
+}
+
+TEST_P(EveryStage, WastesNoPassOverK) {
+  const std::optional<std::string> wrong = wasted_pass(stage());
+  if (!wrong) GTEST_SKIP() << "multiply-adds can't be counted here";
+  EXPECT_EQ(*wrong, "");
 }
 
 std::string test_name(const ::testing::TestParamInfo<std::string>& info) {

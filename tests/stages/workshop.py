@@ -7,8 +7,8 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-STAGE = "90_mine"
-MODEL = "07_register_tile"  # whose commands are taken
+STAGE = "stages/90_mine"
+MODEL = "stages/07_register_tile"  # whose commands are taken for it
 
 
 class Workshop:
@@ -16,12 +16,19 @@ class Workshop:
 
     def __init__(self, build: pathlib.Path):
         self.build = build
-        commands = subprocess.run(
-            ["ninja", "-C", build, "-t", "commands", f"sgemm_{MODEL}"], stdout=subprocess.PIPE, text=True, check=True
-        ).stdout.splitlines()
-        source = f"{ROOT}/stages/{MODEL}.cu"
-        self.compile = next(line for line in commands if line.endswith(source) or f"-c {source}" in line)
-        self.link = next(line for line in reversed(commands) if f"-o bin/sgemm_{MODEL}" in line)
+        self.known: dict[str, tuple[str, str]] = {}
+
+    def commands(self, model: str) -> tuple[str, str]:
+        """Those that compile and link a stage of the build: stages/07_register_tile."""
+        if model not in self.known:
+            program = program_of(model)
+            lines = subprocess.run(
+                ["ninja", "-C", self.build, "-t", "commands", program], stdout=subprocess.PIPE, text=True, check=True
+            ).stdout.splitlines()
+            compiling = next(line for line in lines if line.endswith(f"{ROOT}/{model}.cu"))
+            linking = next(line for line in reversed(lines) if f"-o bin/{program}" in line)
+            self.known[model] = compiling, linking
+        return self.known[model]
 
     def run(self, command: str) -> None:
         done = subprocess.run(
@@ -30,16 +37,24 @@ class Workshop:
         if done.returncode:
             raise AssertionError(f"{command[:200]}\n{done.stdout[-3000:]}")
 
-    def program(self, folder: pathlib.Path, source: str) -> pathlib.Path:
-        """Of a stage with this text."""
-        file, program = folder / "stages" / f"{STAGE}.cu", folder / f"sgemm_{STAGE}"
+    def program(self, folder: pathlib.Path, source: str, stage: str = STAGE) -> pathlib.Path:
+        """Of a stage with this text: of one that is not in the tree, or of one that is, but with another text."""
+        model = stage if (ROOT / f"{stage}.cu").exists() else MODEL
+        compiling, linking = self.commands(model)
+        file, program = folder / f"{stage}.cu", folder / program_of(stage)
         file.parent.mkdir()
         file.write_text(source)
-        model_object = re.search(r"-o (\S+\.o)\b", self.compile)[1]
-        command = self.compile.replace(f"{ROOT}/stages/{MODEL}.cu", str(file))
+        model_object = re.search(r"-o (\S+\.o)\b", compiling)[1]
+        command = compiling.replace(f"{ROOT}/{model}.cu", str(file))
         self.run(command.replace(model_object, f"{folder}/stage.o"))
-        self.run(self.link.replace(model_object, f"{folder}/stage.o").replace(f"-o bin/sgemm_{MODEL}", f"-o {program}"))
+        command = linking.replace(model_object, f"{folder}/stage.o")
+        self.run(command.replace(f"-o bin/{program_of(model)}", f"-o {program}"))
         return program
+
+
+def program_of(stage: str) -> str:
+    family, name = stage.split("/")
+    return f"{'sgemm' if family == 'stages' else family}_{name}"
 
 
 def said(program: pathlib.Path, *arguments: str) -> tuple[int, str]:

@@ -30,15 +30,21 @@ note_warnings() {
   local folder=$root/build/$1/warnings
   mkdir -p "$folder"
   mapfile -t -O "${#warned[@]}" warned < <(awk -v folder="$folder" '
-    / warning[: ]/ && match($0, /\/(stages|tsm|tensorcore)\/[0-9][0-9][a-z]?_[A-Za-z0-9_]+\.cu[:(]/) {
-      line = substr($0, RSTART + 1)
-      if (line in seen) next
-      seen[line]
-      stage = substr(line, 1, RLENGTH - 5); sub(/^stages/, "sgemm", stage); sub("/", "_", stage)
-      if (!(stage in stages)) print stage
-      stages[stage]
-      print line > (folder "/" stage)
-    }' "$2")
+    # In a header, what has come there: the place in the stage is told above the warning, innermost first.
+    / inlined from .* at / { if (place == "" && match($0, of_stage)) place = substr($0, RSTART + 1); next }
+    / warning[: ]/ {
+      line = ""
+      if (match($0, of_stage)) line = substr($0, RSTART + 1)
+      else if (match(place, /^[^:]*:[0-9]+/)) line = substr(place, 1, RLENGTH) substr($0, index($0, ": warning"))
+      if (line != "" && !(line in seen)) {
+        seen[line]
+        stage = line; sub(/\.cu[:(].*/, "", stage); sub(/^stages/, "sgemm", stage); sub("/", "_", stage)
+        if (!(stage in stages)) print stage
+        stages[stage]
+        print line > (folder "/" stage)
+      }
+      place = ""
+    }' of_stage='/(stages|tsm|tensorcore)/[0-9][0-9][a-z]?_[A-Za-z0-9_]+[.]cu[:(]' "$2")
 }
 
 # show_warnings PRESET STAGE...: what the compiler said when it last compiled these, or in the build that has just ended. On a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import re
 import shlex
@@ -77,7 +78,8 @@ class Build:
         output = f"{copy}.o"
         first = next(i for i, word in enumerate(words) if re.match("-[DI]", word))
         command = [*words[:first], "-I.", *words[first:], "-w", "-o", output, "-c", copy]
-        status, said = run(command, folder, COMPILING_LIMIT)
+        # With a base folder, ccache would name headers from here, so otherwise in each folder.
+        status, said = run(command, folder, COMPILING_LIMIT, {**os.environ, "CCACHE_BASEDIR": ""})
         if status != 0:
             raise DoesNotCompile(said)
         return folder / output

@@ -1,5 +1,7 @@
 """Mistakes that tests put into a stage, and what `./lab check` says of each (tests/stages/test_mistakes.py)."""
 
+import re
+
 from tools.mutate.report import RECORD, Count
 from tools.pages.data import Data
 from tools.repository import ROOT, read_json
@@ -12,7 +14,8 @@ def message(name: str) -> list[str]:
     """What is said of it, without what other mistakes have, too."""
     text = (FOLDER / "expected" / f"{name.replace(' ', '_')}.txt").read_text()
     said = text.split("\n\n./lab run")[0].splitlines()
-    return [line.removeprefix("  ") for line in said if not line.startswith(("  Not right either", "sgemm/90_mine:"))]
+    told = (line for line in said if not re.match("  Not right either|[a-z]+/[0-9a-z_]+: fail", line))
+    return [line.removeprefix("  ") for line in told]
 
 
 def block_mistakes(_: Data, *words: str) -> list[str]:
@@ -25,7 +28,8 @@ def block_mistakes(_: Data, *words: str) -> list[str]:
         is_name = len(word) == 1 or word == "float4"  # of something in the code
         heading = mistake["name"] if is_name else mistake["name"][0].upper() + mistake["name"][1:]
         found = "" if mistake["run"] else " Only `check` finds it, not `run` at its default sizes."
-        lines += [f"**{heading}.**{found}", "", "```diff"]
+        where = f" In [{mistake['stage']}.cu](../../{mistake['stage']}.cu)." if "stage" in mistake else ""
+        lines += [f"**{heading}.**{where}{found}", "", "```diff"]
         for before, after in mistake["replace"]:
             lines += [f"{sign}{line}" for sign, text in (("-", before), ("+", after)) for line in text.splitlines()]
         lines += ["```", "", "```text", *message(mistake["name"]), "```", ""]

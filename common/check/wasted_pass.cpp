@@ -1,0 +1,56 @@
+#include "common/check/wasted_pass.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "common/check/properties.hpp"
+#include "common/check/stage_run.hpp"
+#include "common/check/workbench.hpp"
+
+namespace gemm {
+namespace {
+
+constexpr int SIDE = 32, DEEPEST = 64;  // C is SIDE x SIDE; the deepest k-tile that is tried
+
+// What is multiplied and added, on zeros, too. Nothing if it can't be counted.
+std::optional<double> multiply_adds(const Stage& stage, int k) {
+  ProblemSpec spec = box(SIDE, SIDE, k);
+  spec.type = stage.type.value_or(spec.type);
+  Workbench bench(spec);
+  bench.reset_output();
+  const StageRun run = run_apart(contender(stage), bench.problem());
+  if (!run.ended.empty() || !run.status || !run.observation.defects.empty()) return std::nullopt;
+  const std::optional<Counts> counts = counts_of(run.observation);
+  if (!counts || counts->flops() == 0) return std::nullopt;
+  return counts->flops() / 2;
+}
+
+}  // namespace
+
+std::optional<std::string> wasted_pass(const Stage& stage) {
+  if (stage.op != Operation::gemm) return std::nullopt;
+  const std::optional<double> once = multiply_adds(stage, 1);
+  if (!once) return std::nullopt;
+  const auto more_than = [&stage](double work, int k) { return multiply_adds(stage, k).value_or(0) > work; };
+  // The first k that takes more work than k = 1: the work only grows with k.
+  int few = 1, many = 2;
+  while (many <= DEEPEST && !more_than(*once, many)) few = std::exchange(many, 2 * many);
+  if (many > DEEPEST) return "";
+  while (many - few > 1) {
+    const int middle = (few + many) / 2;
+    (more_than(*once, middle) ? many : few) = middle;
+  }
+  // A loop that leaves out the last steps has made no pass at all for k = 1, only an FMA or two for each stored element.
+  if (*once < SIDE * SIDE * many) return "";
+  // Passes of T steps each: right are a second one from k = T + 1 on and a third from 2 T + 1 on. If these begin at T and 2 T,
+  // the loop makes a pass at k0 = k.
+  const double twice = *multiply_adds(stage, many);
+  if (more_than(twice, 2 * many - 1) || !more_than(twice, 2 * many)) return "";
+  return fmt::format(
+      "{} x {} x {}: {:.0f} multiply-adds are made, as many as for {} steps of k, and {:.0f} "
+      "would do: the loop over k makes a pass too many, on zeros. Does it go on while k0 <= k, and not k0 < k?",
+      SIDE, SIDE, many, twice, many + 1, *once);
+}
+
+}  // namespace gemm
