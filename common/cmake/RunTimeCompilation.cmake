@@ -53,7 +53,7 @@ endfunction()
 # of a kernel's time would go there. Shared memory is an array of the program's, so its place is known when a kernel is
 # loaded. DWARF 4, because addr2line of binutils 2.40 takes the first header of a DWARF 5 file for the source file. Lines
 # alone (-g1), because a check compiles thirty kernels and takes most of its time for that. (-O2 would take less, but unrolls
-# less, so that a warp's lanes make other requests: tsm/13's counts would not be those of its model.)
+# less, and then a warp's lanes can make other requests, which are counted.)
 function(gemm_record_compiler target)
   set(begin ${PROJECT_BINARY_DIR}/kernel_begin.hpp)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" configuration)
