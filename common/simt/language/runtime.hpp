@@ -141,7 +141,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device);
 cudaError_t cudaDeviceSynchronize();
-cudaError_t cudaThreadSynchronize();
+cudaError_t cudaThreadSynchronize();  // as cudaDeviceSynchronize(): older programs have these names
+cudaError_t cudaThreadExit();
+cudaError_t cudaThreadSetLimit(cudaLimit limit, std::size_t value);
+cudaError_t cudaThreadGetLimit(std::size_t* value, cudaLimit limit);
+cudaError_t cudaThreadSetCacheConfig(cudaFuncCache config);
+cudaError_t cudaThreadGetCacheConfig(cudaFuncCache* config);
 cudaError_t cudaDeviceReset();
 cudaError_t cudaSetDeviceFlags(unsigned flags);
 cudaError_t cudaGetDeviceFlags(unsigned* flags);

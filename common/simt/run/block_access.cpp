@@ -213,7 +213,11 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
 void Block::check_static(std::uintptr_t address, unsigned bytes, Use use, Site site) {
   const StaticStorage storage = static_storage_at(address);
   const bool reads = is_read(use);
-  if (reads && (storage == StaticStorage::read_only || is_constant_memory(address))) return;
+  if (reads && is_constant_memory(address)) {
+    if (kernel_uses) kernel_uses(address, bytes, use, reinterpret_cast<const void*>(place_of(site)));
+    return;
+  }
+  if (reads && storage == StaticStorage::read_only) return;
   std::string where = "host memory";
   if (is_constant_memory(address)) {
     where = fmt::format("{}, which is constant", object_at(address));
