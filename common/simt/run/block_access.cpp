@@ -237,6 +237,15 @@ void Block::index_out_of_bounds(std::size_t index, const void* pc) {
   abandon();
 }
 
+// C++ does not say what comes out. A GPU shifts all bits out; a CPU takes the count modulo the number's bits.
+void Block::wide_shift(std::int64_t by, unsigned bits, const void* pc) {
+  const Unobserved unobserved;
+  const Site site = site_of(pc);
+  if (!is_news(DefectKind::wide_shift, site, site)) return;
+  report(DefectKind::wide_shift, "a GPU and this CPU come to different results",
+         party(*current_, site, fmt::format("shifts {} bits by {}", bits, by)));
+}
+
 void Block::outside_of_variable(std::uintptr_t address, const void* pc) {
   const Unobserved unobserved;
   const bool known = shared_.contains(address) || global_.contains(address) || global_.shadow_of(address);

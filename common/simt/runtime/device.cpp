@@ -331,6 +331,10 @@ cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
   return enter(SIMT_CALL("cudaDeviceGetSharedMemConfig()"), [&] { return give(config, simt::bank_config); });
 }
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int, int) {
+  return enter(SIMT_CALL("cudaDeviceGetP2PAttribute()"),
+               [&] { return value ? cudaErrorInvalidDevice : cudaErrorInvalidValue; });
+}
 cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
   return enter(SIMT_CALL("cudaDeviceCanAccessPeer()"),
                [&] { return can ? cudaErrorInvalidDevice : cudaErrorInvalidValue; });
