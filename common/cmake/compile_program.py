@@ -48,7 +48,6 @@ REFUSED = 3  # exit status, after one line that says all
 CAPABILITY = os.environ["SIMT_SM"] if os.environ.get("SIMT_SM", "").isdigit() else "90"
 # What nvcc says of itself, as of the version in CUDART_VERSION; .cpp files it leaves to g++.
 NVCC = ("-D__NVCC__", "-D__CUDACC__", "-D__CUDACC_VER_MAJOR__=12", "-D__CUDACC_VER_MINOR__=8")
-OF_CUDA = re.compile(rb"\bcuda[A-Z]\w*\s*\(")
 ONLY_CPP = ("-fno-extern-tls-init", "-Wno-register", "-Wno-volatile")  # g++ warns of them where it compiles C
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 
@@ -146,10 +145,10 @@ def finish(output: str, moved: list[str], kept: pathlib.Path | None) -> int:
 
 
 def compile_c(compiler: str, asked: list[str], source: str, output: str) -> int | None:
-    """nvcc leaves C to the host's compiler. Nothing if the file uses CUDA's functions, which are C++ here."""
+    """nvcc leaves C to the host's compiler. Nothing if the file includes CUDA's headers, which are C++ here."""
     command = [compiler, *without(asked, ONLY_CPP, (), ("-std=c++", "-std=gnu++")), "-x", "c", "-gdwarf-4"]
     done = subprocess.run([*command, "-E", source], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    if done.returncode or OF_CUDA.search(done.stdout):
+    if done.returncode or str(ROOT / "common/simt").encode() in done.stdout:
         return None
     kept = kept_object(done.stdout, command)
     if kept and kept.is_file():
