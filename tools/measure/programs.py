@@ -42,7 +42,9 @@ def names() -> list[str]:
 
 def files_of(name: str) -> list[pathlib.Path]:
     folder = FOLDER / name
-    return [*sorted(folder.glob("*.cu")), *sorted(folder.glob("*.c"))] if folder.is_dir() else [folder.with_suffix(".cu")]
+    if not folder.is_dir():
+        return [folder.with_suffix(".cu")]
+    return [*sorted(folder.glob("*.cu")), *sorted(folder.glob("*.c"))]
 
 
 def mark_of(files: list[pathlib.Path]) -> Json:
