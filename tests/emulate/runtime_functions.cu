@@ -396,8 +396,41 @@ void graphs() {
   EXPECT_DONE(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &used));
   EXPECT(used == 0);
   EXPECT_DONE(cudaDeviceGraphMemTrim(0));
+  cudaGraphExecUpdateResult result = cudaGraphExecUpdateError;
+  EXPECT_DONE(cudaGraphExecUpdate(executable, clone, nullptr, &result));
+  EXPECT(result == cudaGraphExecUpdateSuccess);
   EXPECT_DONE(cudaGraphExecDestroy(executable));
   EXPECT_DONE(cudaGraphDestroy(clone));
+}
+
+// A stream that is captured because it waits for another one may end before the capture does.
+void captured_streams() {
+  for (const bool joins : {true, false}) {
+    cudaGraph_t graph;
+    cudaStream_t one, two;
+    cudaEvent_t event;
+    char* memory;
+    EXPECT_DONE(cudaMalloc(&memory, 64));
+    EXPECT_DONE(cudaStreamCreate(&one));
+    EXPECT_DONE(cudaStreamCreate(&two));
+    EXPECT_DONE(cudaEventCreate(&event));
+    EXPECT_DONE(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
+    EXPECT_DONE(cudaEventRecord(event, one));
+    EXPECT_DONE(cudaStreamWaitEvent(two, event, 0));
+    EXPECT_DONE(cudaMemsetAsync(memory, 3, 64, two));
+    EXPECT_DONE(cudaEventRecord(event, two));
+    if (joins) EXPECT_DONE(cudaStreamWaitEvent(one, event, 0));
+    EXPECT_DONE(cudaStreamDestroy(two));
+    if (joins) {
+      EXPECT_DONE(cudaStreamEndCapture(one, &graph));
+      EXPECT_DONE(cudaGraphDestroy(graph));
+    } else {
+      EXPECT_ERROR(cudaErrorStreamCaptureUnjoined, cudaStreamEndCapture(one, &graph));
+    }
+    EXPECT_DONE(cudaStreamDestroy(one));
+    EXPECT_DONE(cudaEventDestroy(event));
+    EXPECT_DONE(cudaFree(memory));
+  }
 }
 
 int main() {
@@ -407,5 +440,6 @@ int main() {
   streams();
   kernels();
   graphs();
+  captured_streams();
   device();
 }

@@ -237,8 +237,10 @@ struct cudaPitchedPtr {
 };
 /// Without CUDA arrays, which are for textures.
 struct cudaMemcpy3DParms {
+  struct cudaArray* srcArray;  ///< null, as dstArray is: there are no arrays, but programs say so
   cudaPos srcPos;
   cudaPitchedPtr srcPtr;
+  cudaArray* dstArray;
   cudaPos dstPos;
   cudaPitchedPtr dstPtr;
   cudaExtent extent;

@@ -287,6 +287,15 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, c
     return update(executable, graph, result->result);
   });
 }
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphNode_t* error_node,
+                                cudaGraphExecUpdateResult* result) {
+  return enter(SIMT_CALL("cudaGraphExecUpdate()"), [&] {
+    if (!result) return cudaErrorInvalidValue;
+    if (error_node) *error_node = nullptr;
+    *result = {};
+    return update(executable, graph, *result);
+  });
+}
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void* value) {
   return enter(SIMT_CALL("cudaDeviceGetGraphMemAttribute()"), [&] {
     if (device != 0) return cudaErrorInvalidDevice;
