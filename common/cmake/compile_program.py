@@ -48,6 +48,7 @@ REFUSED = 3  # exit status, after one line that says all
 CAPABILITY = os.environ["SIMT_SM"] if os.environ.get("SIMT_SM", "").isdigit() else "90"
 # What nvcc says of itself, as of the version in CUDART_VERSION; .cpp files it leaves to g++.
 NVCC = ("-D__NVCC__", "-D__CUDACC__", "-D__CUDACC_VER_MAJOR__=12", "-D__CUDACC_VER_MINOR__=8")
+ONLY_CPP = ("-fno-extern-tls-init", "-Wno-register", "-Wno-volatile")  # g++ warns of them where it compiles C
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 
 
@@ -76,6 +77,8 @@ def compile_file(command: list[str], source: str, output: str) -> int:
     language = ["-x", "c++"]
     # Of what the command asks for, the rest follows: as CMake, or ./lab emulate, has written it.
     asked = without(command[1:], ("-c", source, "-xc++"), ("-o", "-x"), ())
+    if source.endswith(".c") and (status := compile_c(command[0], asked, source, output)) is not None:
+        return status
     includes = [word for name in BEFORE for word in ("-include", name)]
     if source.endswith(".cu"):
         includes += NVCC
@@ -123,17 +126,36 @@ def compile_file(command: list[str], source: str, output: str) -> int:
         return REFUSED
     print(done.stderr, end="", file=sys.stderr)
     if status == 0:
-        renamed = [f"--redefine-sym={name}={instead}" for name, instead in OF_DEVICE.items()]
-        moved = moves(output, rewritten.templates) if rewritten.templates else []
-        status = subprocess.run(["objcopy", *renamed, *moved, output]).returncode
+        status = finish(output, moves(output, rewritten.templates) if rewritten.templates else [], kept)
     if status == 0:
         text.unlink()
-        if kept:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            part = kept.with_suffix(f".{os.getpid()}")
-            shutil.copyfile(output, part)
-            part.replace(kept)
     return status
+
+
+def finish(output: str, moved: list[str], kept: pathlib.Path | None) -> int:
+    """What was compiled calls the device's functions, and is kept for the next time."""
+    renamed = [f"--redefine-sym={name}={instead}" for name, instead in OF_DEVICE.items()]
+    status = subprocess.run(["objcopy", *renamed, *moved, output]).returncode
+    if status == 0 and kept:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        part = kept.with_suffix(f".{os.getpid()}")
+        shutil.copyfile(output, part)
+        part.replace(kept)
+    return status
+
+
+def compile_c(compiler: str, asked: list[str], source: str, output: str) -> int | None:
+    """nvcc leaves C to the host's compiler. Nothing if the file includes CUDA's headers, which are C++ here."""
+    command = [compiler, *without(asked, ONLY_CPP, (), ("-std=c++", "-std=gnu++")), "-x", "c", "-gdwarf-4"]
+    done = subprocess.run([*command, "-E", source], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if done.returncode or str(ROOT / "common/simt").encode() in done.stdout:
+        return None
+    kept = kept_object(done.stdout, command)
+    if kept and kept.is_file():
+        shutil.copyfile(kept, output)
+        return 0
+    status = subprocess.run([*command, "-c", source, "-o", output]).returncode
+    return status or finish(output, [], kept)
 
 
 def moves(made: str, templates: dict[str, str]) -> list[str]:

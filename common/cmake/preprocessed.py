@@ -111,6 +111,7 @@ class Preprocessed(Rewriter):
         self.begins = [part.begin for part in self.parts]
         super().__init__(text, {}, frozenset())
         self.rename_own()
+        self.mangle_kernels()
         places = [match.span() for match in LERP.finditer(text)]
         self.edits += [(*place, "") for place in places if not self.part_at(place[0]).of_user]
         self.refuse()
@@ -123,6 +124,25 @@ class Preprocessed(Rewriter):
                 self.refuse_at(token, TEXTURES)
             if token.text in ("asm", "__asm__", "__asm") and self.is_ptx(i + 1):
                 self.refuse_at(token, "inline PTX")
+
+    def mangle_kernels(self) -> None:
+        """A kernel with C's linkage gets C++'s: its symbol then has its parameters' types, which a launch by its
+        address alone needs to know."""
+        for i, token in enumerate(self.tokens):
+            if token.text != '"C"' or self.sign(i - 1) != "extern":
+                continue
+            if self.sign(i + 1) != "{":
+                after = next((k for k in range(i + 1, len(self.tokens)) if self.sign(k) in ("__global__", "(", ";")), i)
+                if self.sign(after) == "__global__":
+                    self.edits.append((token.begin, token.end, '"C++"'))
+                continue
+            for k in range(i + 2, self.matching(i + 1)):
+                if self.sign(k) == "__global__":
+                    begin = k
+                    while self.sign(begin - 1) not in (";", "{", "}"):
+                        begin -= 1
+                    if not {self.sign(word) for word in range(begin, k)} & {"static", "extern"}:
+                        self.edits.append((self.tokens[begin].begin, self.tokens[begin].begin, 'extern "C++" '))
 
     def rename_own(self) -> None:
         """Variables, parameters and members of the program's own that are called like those that a kernel has."""

@@ -252,6 +252,13 @@ void streams() {
   EXPECT_DONE(cudaDeviceSetMemPool(0, own));
   EXPECT_DONE(cudaDeviceGetMemPool(&pool, 0));
   EXPECT(pool == own);
+  cudaMemAccessDesc rights = {{cudaMemLocationTypeDevice, 0}, cudaMemAccessFlagsProtReadWrite};
+  cudaMemAccessFlags may = cudaMemAccessFlagsProtNone;
+  EXPECT_DONE(cudaMemPoolSetAccess(own, &rights, 1));
+  EXPECT_DONE(cudaMemPoolGetAccess(&may, own, &rights.location));
+  EXPECT(may == cudaMemAccessFlagsProtReadWrite);
+  rights.location.id = 1;
+  EXPECT_ERROR(cudaErrorInvalidDevice, cudaMemPoolSetAccess(own, &rights, 1));
   EXPECT_DONE(cudaMemPoolTrimTo(own, 0));
   EXPECT_DONE(cudaMemPoolDestroy(own));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolDestroy(own));
@@ -332,11 +339,98 @@ void device() {
   EXPECT_DONE(cudaDeviceSetLimit(cudaLimitStackSize, 4096));
   EXPECT_DONE(cudaDeviceGetLimit(&limit, cudaLimitStackSize));
   EXPECT(limit == 4096);
+  EXPECT_DONE(cudaThreadSetLimit(cudaLimitStackSize, 2048));
+  EXPECT_DONE(cudaThreadGetLimit(&limit, cudaLimitStackSize));
+  EXPECT(limit == 2048);
   EXPECT_DONE(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared));
+  cudaFuncCache config = cudaFuncCachePreferNone;
+  EXPECT_DONE(cudaThreadGetCacheConfig(&config));
+  EXPECT(config == cudaFuncCachePreferShared);
+  EXPECT_DONE(cudaThreadSetCacheConfig(cudaFuncCachePreferL1));
+  EXPECT_DONE(cudaDeviceGetCacheConfig(&config));
+  EXPECT(config == cudaFuncCachePreferL1);
+  EXPECT_ERROR(cudaErrorInvalidDevice, cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 1));
   EXPECT_DONE(cudaProfilerStart());
   EXPECT_DONE(cudaProfilerStop());
   EXPECT(std::isinf(CUDART_INF_F) && std::abs(CUDART_PI - 2 * CUDART_PIO2) < 1e-15);
+  EXPECT_DONE(cudaThreadExit());
   EXPECT_DONE(cudaDeviceReset());
+}
+
+void graphs() {
+  cudaGraph_t graph, clone;
+  cudaGraphNode_t allocates, clears, other;
+  EXPECT_DONE(cudaGraphCreate(&graph, 0));
+  cudaMemAllocNodeParams allocation = {};
+  allocation.poolProps.allocType = cudaMemAllocationTypePinned;
+  allocation.poolProps.location.type = cudaMemLocationTypeDevice;
+  allocation.bytesize = 4096;
+  EXPECT_DONE(cudaGraphAddMemAllocNode(&allocates, graph, nullptr, 0, &allocation));
+  const cudaMemsetParams set = {allocation.dptr, 0, 7, 1, 4096, 1};
+  EXPECT_DONE(cudaGraphAddMemsetNode(&clears, graph, &allocates, 1, &set));
+  EXPECT_DONE(cudaGraphClone(&clone, graph));
+  EXPECT_DONE(cudaGraphNodeFindInClone(&other, clears, clone));
+  cudaGraphNodeType type;
+  EXPECT_DONE(cudaGraphNodeGetType(other, &type));
+  EXPECT(other != clears && type == cudaGraphNodeTypeMemset);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphNodeFindInClone(&other, other, graph));
+  EXPECT_DONE(cudaGraphDestroy(graph));
+
+  cudaGraphExec_t executable;
+  EXPECT_DONE(cudaGraphInstantiate(&executable, clone, 0));
+  std::uint64_t used = 1;
+  EXPECT_DONE(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
+  EXPECT(used == 0);
+  EXPECT_DONE(cudaGraphLaunch(executable, nullptr));
+  EXPECT_DONE(cudaDeviceSynchronize());
+  EXPECT_DONE(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
+  EXPECT(used == 4096);
+  char byte = 0;
+  EXPECT_DONE(cudaMemcpy(&byte, allocation.dptr, 1, cudaMemcpyDeviceToHost));
+  EXPECT(byte == 7);
+  EXPECT_DONE(cudaFree(allocation.dptr));
+  EXPECT_DONE(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &used));
+  EXPECT(used == 4096);
+  used = 0;
+  EXPECT_DONE(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &used));
+  EXPECT_DONE(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &used));
+  EXPECT(used == 0);
+  EXPECT_DONE(cudaDeviceGraphMemTrim(0));
+  cudaGraphExecUpdateResult result = cudaGraphExecUpdateError;
+  EXPECT_DONE(cudaGraphExecUpdate(executable, clone, nullptr, &result));
+  EXPECT(result == cudaGraphExecUpdateSuccess);
+  EXPECT_DONE(cudaGraphExecDestroy(executable));
+  EXPECT_DONE(cudaGraphDestroy(clone));
+}
+
+// A stream that is captured because it waits for another one may end before the capture does.
+void captured_streams() {
+  for (const bool joins : {true, false}) {
+    cudaGraph_t graph;
+    cudaStream_t one, two;
+    cudaEvent_t event;
+    char* memory;
+    EXPECT_DONE(cudaMalloc(&memory, 64));
+    EXPECT_DONE(cudaStreamCreate(&one));
+    EXPECT_DONE(cudaStreamCreate(&two));
+    EXPECT_DONE(cudaEventCreate(&event));
+    EXPECT_DONE(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
+    EXPECT_DONE(cudaEventRecord(event, one));
+    EXPECT_DONE(cudaStreamWaitEvent(two, event, 0));
+    EXPECT_DONE(cudaMemsetAsync(memory, 3, 64, two));
+    EXPECT_DONE(cudaEventRecord(event, two));
+    if (joins) EXPECT_DONE(cudaStreamWaitEvent(one, event, 0));
+    EXPECT_DONE(cudaStreamDestroy(two));
+    if (joins) {
+      EXPECT_DONE(cudaStreamEndCapture(one, &graph));
+      EXPECT_DONE(cudaGraphDestroy(graph));
+    } else {
+      EXPECT_ERROR(cudaErrorStreamCaptureUnjoined, cudaStreamEndCapture(one, &graph));
+    }
+    EXPECT_DONE(cudaStreamDestroy(one));
+    EXPECT_DONE(cudaEventDestroy(event));
+    EXPECT_DONE(cudaFree(memory));
+  }
 }
 
 int main() {
@@ -345,5 +439,7 @@ int main() {
   symbols();
   streams();
   kernels();
+  graphs();
+  captured_streams();
   device();
 }

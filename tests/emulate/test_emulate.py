@@ -69,6 +69,24 @@ int main() {
 }
 """
 
+OPENMP = r"""#include <cstdio>
+#include <omp.h>
+__global__ void fill(int* to, int value) { to[threadIdx.x] = value; }
+int main() {
+  int sum = 0;
+#pragma omp parallel num_threads(3) reduction(+ : sum)
+  {
+    int *device, host[64];
+    cudaMalloc(&device, sizeof(host));
+    fill<<<1, 64>>>(device, 1 + omp_get_thread_num());
+    cudaMemcpy(host, device, sizeof(host), cudaMemcpyDeviceToHost);
+    for (int x : host) sum += x;
+    cudaFree(device);
+  }
+  std::printf("%d\n", sum);
+}
+"""
+
 
 class Emulate(unittest.TestCase):
     def setUp(self) -> None:
@@ -143,6 +161,19 @@ class Emulate(unittest.TestCase):
         done = self.emulate("lock.cu")
         self.assertEqual((done.stdout, done.stderr, done.returncode), ("3\n", "", 0))
 
+    def test_openmp(self) -> None:
+        self.write("openmp.cu", OPENMP)
+        done = self.emulate("-fopenmp", "openmp.cu")
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("384\n", "", 0))  # 64 * (1 + 2 + 3)
+
+    def test_a_library_of_the_hosts(self) -> None:
+        self.write("three.c", "int three(void) { return 3; }\n")
+        for command in (["gcc", "-c", "three.c"], ["ar", "rc", "libthree.a", "three.o"]):
+            subprocess.run(command, cwd=self.folder, check=True)
+        self.write("uses.cu", 'extern "C" int three();\nint main() { return three(); }\n')
+        done = self.emulate("uses.cu", "-L", ".", "-lthree")
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("", "", 3))
+
     def test_stopped(self) -> None:
         done = self.run_program("--timeout", "2", "--", "64", "forever")
         self.assertEqual(done.returncode, 1)
@@ -151,6 +182,8 @@ class Emulate(unittest.TestCase):
     def test_bad_input(self) -> None:
         self.write("broken.cu", "int main() { return what; }\n")
         self.write("no_main.cu", "__global__ void k() {}\n")
+        self.write("undefined.cu", "int missing(int);\nint main() { return missing(1); }\n")
+        self.write("openmp.cu", OPENMP)
         self.write("note.txt", "int main() {}\n")
         self.write("host.cpp", "int main() { return 3; }\n")
         self.assertEqual(self.emulate("host.cpp").returncode, 3)
@@ -163,6 +196,13 @@ class Emulate(unittest.TestCase):
             (("program.cu", "-I", "nowhere"), "error: no folder 'nowhere' (-I)\n"),
             (("program.cu", "-D", "FACTOR=3"), "error: program.cu: does not compile\n"),  # without its header
             (("no_main.cu",), "error: no main() in no_main.cu\n"),
+            (("undefined.cu",), "error: undefined.cu: nothing there defines missing(int)\n"),
+            (
+                ("openmp.cu",),
+                "error: openmp.cu: nothing there defines omp_get_thread_num (-fopenmp brings OpenMP)\n",
+            ),
+            (("program.cu", "-L", "nowhere"), "error: no folder 'nowhere' (-L)\n"),
+            (("host.cpp", "-lnone_such"), "error: host.cpp: does not link: no library -lnone_such\n"),
             (("program.cu", "--sample", "0"), "error: --sample takes a number of blocks, 1 or more\n"),
             (("program.cu", "--sample", "x"), "error: argument --sample: invalid int value: 'x'\n"),
             (("program.cu", "--timeout", "-1"), "error: --timeout takes seconds; 0: no limit\n"),

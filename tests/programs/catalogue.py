@@ -60,7 +60,7 @@ def programs() -> list[Program]:
         for entry in sorted((FOLDER / kind).iterdir()):
             if entry.suffix != ".cu" and not entry.is_dir():
                 continue
-            files = tuple(sorted(entry.glob("*.cu"))) if entry.is_dir() else (entry,)
+            files = (*sorted(entry.glob("*.cu")), *sorted(entry.glob("*.c"))) if entry.is_dir() else (entry,)
             mark = next(filter(None, map(mark_of, files)), None)
             if (mark is None) != (kind == "right"):
                 raise ValueError(f"{entry}: {'no' if mark is None else 'a'} defect is marked")

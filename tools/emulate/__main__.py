@@ -29,6 +29,9 @@ def the_parser() -> Parser:
     add("files", nargs="+", metavar="FILE", type=pathlib.Path)
     add("-I", dest="folders", action="append", default=[], metavar="DIR", help="look for headers here, too")
     add("-D", dest="macros", action="append", default=[], metavar="NAME[=VALUE]", help="define a macro")
+    add("-fopenmp", dest="openmp", action="store_true", help="the host's code is parallel by OpenMP, as g++ takes it")
+    add("-L", dest="library_folders", action="append", default=[], metavar="DIR", help="look for libraries here, too")
+    add("-l", dest="libraries", action="append", default=[], metavar="NAME", help="link this library of the host")
     add("--count", action="store_true", help="tell each kernel's accesses to memory, and what they cost")
     add("--lines", action="store_true", help="and each line's")
     add("--json", metavar="FILE", type=pathlib.Path, help="write mistakes and counts there")
@@ -58,9 +61,10 @@ def main() -> int:
             fail(f"'{file}' is none of {', '.join(SOURCES)}")
         if file.resolve() in (other.resolve() for other in options.files[:number]):
             fail(f"'{file}' is named twice")
-    for folder in options.folders:
-        if not pathlib.Path(folder).is_dir():
-            fail(f"no folder '{folder}' (-I)")
+    for option, folders in (("-I", options.folders), ("-L", options.library_folders)):
+        for folder in folders:
+            if not pathlib.Path(folder).is_dir():
+                fail(f"no folder '{folder}' ({option})")
     if options.sample is not None and options.sample < 1:
         fail("--sample takes a number of blocks, 1 or more")
     if not options.timeout >= 0:
@@ -80,7 +84,10 @@ def main() -> int:
         if value:
             environment[name] = value
     try:
-        program = build(options.build, options.files, options.folders, options.macros, options.sm)
+        openmp = ["-fopenmp"] if options.openmp else []
+        asked = [f"-I{folder}" for folder in options.folders] + [f"-D{macro}" for macro in options.macros] + openmp
+        linked = [f"-L{folder}" for folder in options.library_folders] + [f"-l{name}" for name in options.libraries]
+        program = build(options.build, options.files, asked, linked + openmp, options.sm)
     except Unbuildable as error:
         if not str(error):
             return 2

@@ -17,6 +17,8 @@ from tools.repository import ROOT
 LAUNCHER = ROOT / "common/cmake/compile_program.py"
 REFUSED = 3  # the launcher's exit status after one line that says all
 NO_MAIN = re.compile("undefined reference to `main'|undefined symbol: main")
+NO_LIBRARY = re.compile(r"cannot find (-l\S+?)(?::|$)", re.M)
+UNDEFINED = re.compile("undefined reference to `(.+)'")
 MOST_KEPT = 200  # programs, and as many objects: the oldest go
 
 
@@ -48,18 +50,18 @@ def forget_old(folder: pathlib.Path) -> None:
 def build(
     build_folder: pathlib.Path,
     files: Sequence[pathlib.Path],
-    folders: Sequence[str],
-    macros: Sequence[str],
+    asked: Sequence[str],
+    asked_of_linker: Sequence[str],
     capability: str | None = None,
 ) -> pathlib.Path:
-    """The program's path. `capability`: what __CUDA_ARCH__ is for, such as 80."""
+    """The program's path. `asked`: options of the compiler, beside the executor's. `capability`: what __CUDA_ARCH__ is
+    for, such as 80."""
     home = build_folder / "emulate"
     compiler, *flags = words_of(home / "compile")
-    link = words_of(home / "link")
+    link = [*words_of(home / "link"), *asked_of_linker]
     objects_kept, programs = home / "objects", home / "programs"
     for folder in (objects_kept, programs):
         folder.mkdir(exist_ok=True)
-    asked = [f"-I{folder}" for folder in folders] + [f"-D{macro}" for macro in macros]
     environment = dict(os.environ, SIMT_CACHE=str(objects_kept))
     if capability:
         environment["SIMT_SM"] = capability
@@ -106,6 +108,11 @@ def build(
             names = ", ".join(str(file) for file in files)
             if linked.returncode != 0 and NO_MAIN.search(linked.stderr):
                 raise Unbuildable(f"no main() in {names}")
+            if missing := dict.fromkeys(UNDEFINED.findall(linked.stderr)):
+                hint = " (-fopenmp brings OpenMP)" if any(name.startswith("omp_") for name in missing) else ""
+                raise Unbuildable(f"{names}: nothing there defines {', '.join(missing)}{hint}")
+            if missing := NO_LIBRARY.findall(linked.stderr):
+                raise Unbuildable(f"{names}: does not link: no library {', '.join(missing)}")
             print(linked.stderr, end="", file=sys.stderr)
             if linked.returncode != 0:
                 raise Unbuildable(f"{names}: does not link")

@@ -138,7 +138,7 @@ class Image {
         constant_begin = base + sections[s].sh_addr;
         constant_end = constant_begin + sections[s].sh_size;
       }
-      for (const char* const name : {"simt_device", "simt_managed"}) {
+      for (const char* const name : {"simt_device", "simt_managed", "simt_constant"}) {
         const std::uintptr_t begin = base + sections[s].sh_addr;
         if (std::strcmp(section_names + sections[s].sh_name, name) == 0 && sections[s].sh_size > 0)
           of_device.push_back({begin, begin + sections[s].sh_size});
@@ -328,7 +328,7 @@ std::vector<DeviceSection> device_sections() {
   std::vector<DeviceSection> result;
   for (const auto& image : Images::instance().all()) {
     for (const AddressRange& range : image->of_device) {
-      DeviceSection section{range, {}};
+      DeviceSection section{range, range.begin == image->constant_begin, {}};
       for (const Symbol& symbol : image->objects) {
         const std::uintptr_t begin = image->base + symbol.value;
         if (begin >= range.begin && begin < range.end) section.variables.push_back({begin, begin + symbol.bytes});

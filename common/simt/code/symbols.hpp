@@ -68,9 +68,10 @@ std::string object_at(std::uintptr_t address);
 struct AddressRange {
   std::uintptr_t begin, end;
 };
-/// Where an image has its __device__ variables, or its __managed__ ones.
+/// Where an image has its __device__ variables, its __managed__ ones, or its __constant__ ones.
 struct DeviceSection {
   AddressRange range;
+  bool is_constant;
   std::vector<AddressRange> variables;
 };
 std::vector<DeviceSection> device_sections();

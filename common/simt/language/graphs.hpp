@@ -57,6 +57,12 @@ struct cudaMemAllocNodeParams {
   void* dptr;  ///< the answer
 };
 #define cudaGraphInstantiateFlagAutoFreeOnLaunch 1
+enum cudaGraphMemAttributeType {
+  cudaGraphMemAttrUsedMemCurrent,
+  cudaGraphMemAttrUsedMemHigh,
+  cudaGraphMemAttrReservedMemCurrent,
+  cudaGraphMemAttrReservedMemHigh,
+};
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
@@ -91,6 +97,9 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, c
                                      std::size_t count, cudaMemAllocNodeParams* what);
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
                                     std::size_t count, void* pointer);
+/// A graph of its own, with the same nodes; and which of them is the clone of a node.
+cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph);
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original, cudaGraph_t clone);
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                                      std::size_t count);
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type);
@@ -106,5 +115,11 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGra
                                              const cudaKernelNodeParams* what);
 /// Takes over what the nodes of a graph of the same form do.
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* result);
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphNode_t* error_node,
+                                cudaGraphExecUpdateResult* result);
+/// Bytes of memory that nodes have allocated. As much is reserved as is used.
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void* value);
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void* value);
+cudaError_t cudaDeviceGraphMemTrim(int device);
 cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);

@@ -82,6 +82,12 @@ struct cudaMemLocation {
   cudaMemLocationType type;
   int id;
 };
+enum cudaDeviceP2PAttr {
+  cudaDevP2PAttrPerformanceRank = 1,
+  cudaDevP2PAttrAccessSupported = 2,
+  cudaDevP2PAttrNativeAtomicSupported = 3,
+  cudaDevP2PAttrCudaArrayAccessSupported = 4,
+};
 enum cudaDeviceAttr {
   cudaDevAttrMaxThreadsPerBlock = 1,
   cudaDevAttrMaxBlockDimX = 2,
@@ -231,8 +237,10 @@ struct cudaPitchedPtr {
 };
 /// Without CUDA arrays, which are for textures.
 struct cudaMemcpy3DParms {
+  struct cudaArray* srcArray;  ///< null, as dstArray is: there are no arrays, but programs say so
   cudaPos srcPos;
   cudaPitchedPtr srcPtr;
+  cudaArray* dstArray;
   cudaPos dstPos;
   cudaPitchedPtr dstPtr;
   cudaExtent extent;

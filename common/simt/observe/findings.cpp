@@ -50,6 +50,8 @@ const char* title(DefectKind kind) {
       return "warning: part of the block waits at another barrier";
     case DefectKind::unwritten_update:
       return "warning: atomic operation on uninitialised global memory";
+    case DefectKind::wide_shift:
+      return "warning: shift by all bits of a number or more";
     case DefectKind::barrier_after_exit:
       return "warning: barrier after some threads of the warp have ended";
   }
@@ -70,7 +72,7 @@ std::string text_of(const Party& party) {
 
 bool is_warning(DefectKind kind) {
   return kind == DefectKind::half_block_barrier || kind == DefectKind::barrier_after_exit ||
-         kind == DefectKind::unwritten_update || kind == DefectKind::leak;
+         kind == DefectKind::unwritten_update || kind == DefectKind::wide_shift || kind == DefectKind::leak;
 }
 
 std::string Defect::text() const {

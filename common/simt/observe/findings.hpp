@@ -32,6 +32,7 @@ enum class DefectKind {
   leak,                ///< a warning: device memory that nobody has freed
   half_block_barrier,  ///< a warning: not all threads of the block that are still running wait at the same barrier
   unwritten_update,    ///< a warning: an atomic operation on global memory that nobody has written
+  wide_shift,          ///< a warning: a shift by as many bits as the number has, or more; a GPU and a CPU differ
   barrier_after_exit,  ///< a warning: some threads of a warp have ended when the others wait at a barrier
 };
 /// What a report calls it.

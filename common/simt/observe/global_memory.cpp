@@ -159,9 +159,11 @@ bool GlobalMemory::allocated(std::uintptr_t address, std::size_t bytes) const {
 }
 
 std::string GlobalMemory::describe(std::uintptr_t address) const {
-  for (const Mapped& mapped : mapped_) {
-    const std::uintptr_t offset = address - mapped.shadow;
-    if (offset < mapped.end - mapped.begin) return place_in_variable(mapped.begin + offset);
+  for (const auto* const sections : {&mapped_, &constants_}) {
+    for (const Mapped& mapped : *sections) {
+      const std::uintptr_t offset = address - mapped.shadow;
+      if (offset < mapped.end - mapped.begin) return place_in_variable(mapped.begin + offset);
+    }
   }
   const std::lock_guard lock(mutex_);
   for (const MatrixPlace& matrix : matrices_) {
@@ -240,12 +242,14 @@ void GlobalMemory::start_allocations() {
 // Variables of the device have a value from the start.
 void GlobalMemory::start_variables() {
   mapped_.clear();
+  constants_.clear();
   std::uintptr_t next = begin_ + capacity_;
   for (const DeviceSection& section : device_sections()) {
     const std::uintptr_t begin = section.range.begin / 16 * 16;
     const std::size_t bytes = (section.range.end - begin + 15) / 16 * 16;
     if (bytes > begin_ + capacity_ + most_of_variables - next) break;
-    mapped_.push_back({section.range.begin, section.range.end, next + (section.range.begin - begin)});
+    (section.is_constant ? constants_ : mapped_)
+        .push_back({section.range.begin, section.range.end, next + (section.range.begin - begin)});
     std::memset(states_ + word_of(next), unallocated, bytes / 4);
     for (const AddressRange& variable : section.variables) {
       const std::size_t first = word_of(next + (variable.begin - begin)),

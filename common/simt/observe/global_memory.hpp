@@ -79,12 +79,9 @@ class GlobalMemory {
 
   /// A variable of the device lies in the program, not here; its words have states all the same. This is the address
   /// by which they are found; nothing lies there. 0: it is no such variable.
-  std::uintptr_t shadow_of(std::uintptr_t address) const {
-    for (const Mapped& mapped : mapped_) {
-      if (address - mapped.begin < mapped.end - mapped.begin) return mapped.shadow + (address - mapped.begin);
-    }
-    return 0;
-  }
+  std::uintptr_t shadow_of(std::uintptr_t address) const { return shadow_in(mapped_, address); }
+  /// The same of a __constant__ variable: kernels can't write it, but streams and the host can.
+  std::uintptr_t shadow_of_constant(std::uintptr_t address) const { return shadow_in(constants_, address); }
 
   /// From here on these bytes count as written, and not by an inspected kernel.
   void mark_written(std::uintptr_t address, std::size_t bytes);
@@ -180,7 +177,13 @@ class GlobalMemory {
   struct Mapped {
     std::uintptr_t begin, end, shadow;
   };
-  std::vector<Mapped> mapped_;  // changes only while no kernel runs
+  std::vector<Mapped> mapped_, constants_;  // change only while no kernel runs
+  static std::uintptr_t shadow_in(const std::vector<Mapped>& sections, std::uintptr_t address) {
+    for (const Mapped& mapped : sections) {
+      if (address - mapped.begin < mapped.end - mapped.begin) return mapped.shadow + (address - mapped.begin);
+    }
+    return 0;
+  }
 
   std::uintptr_t begin_ = 0;
   std::size_t capacity_ = 0;

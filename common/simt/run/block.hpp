@@ -175,6 +175,7 @@ class Block {
   void access_range(std::uintptr_t address, std::size_t bytes, Use use, const void* pc);
   /// An index outside its array, which g++ has noticed.
   [[noreturn]] void index_out_of_bounds(std::size_t index, const void* pc);
+  void wide_shift(std::int64_t by, unsigned bits, const void* pc);
   /// An access that begins at a variable of the kernel's own, and lies elsewhere.
   [[noreturn]] void outside_of_variable(std::uintptr_t address, const void* pc);
   /// assert() or __trap() of the kernel: the launch ends here, without a report.

@@ -213,7 +213,11 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
 void Block::check_static(std::uintptr_t address, unsigned bytes, Use use, Site site) {
   const StaticStorage storage = static_storage_at(address);
   const bool reads = is_read(use);
-  if (reads && (storage == StaticStorage::read_only || is_constant_memory(address))) return;
+  if (reads && is_constant_memory(address)) {
+    if (kernel_uses) kernel_uses(address, bytes, use, reinterpret_cast<const void*>(place_of(site)));
+    return;
+  }
+  if (reads && storage == StaticStorage::read_only) return;
   std::string where = "host memory";
   if (is_constant_memory(address)) {
     where = fmt::format("{}, which is constant", object_at(address));
@@ -231,6 +235,15 @@ void Block::index_out_of_bounds(std::size_t index, const void* pc) {
   report(DefectKind::out_of_bounds, fmt::format("index {} of an array", static_cast<std::ptrdiff_t>(index)),
          party(*current_, site_of(pc), "uses it"));
   abandon();
+}
+
+// C++ does not say what comes out. A GPU shifts all bits out; a CPU takes the count modulo the number's bits.
+void Block::wide_shift(std::int64_t by, unsigned bits, const void* pc) {
+  const Unobserved unobserved;
+  const Site site = site_of(pc);
+  if (!is_news(DefectKind::wide_shift, site, site)) return;
+  report(DefectKind::wide_shift, "a GPU and this CPU come to different results",
+         party(*current_, site, fmt::format("shifts {} bits by {}", bits, by)));
 }
 
 void Block::outside_of_variable(std::uintptr_t address, const void* pc) {

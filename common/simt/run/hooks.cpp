@@ -202,6 +202,11 @@ struct BoundsSite {
   const char* file;
   std::uint32_t line, column;
 };
+// A type, as g++ describes it: of an integer, `info` is twice the logarithm of its bits, and whether it has a sign.
+struct TypeDescriptor {
+  std::uint16_t kind, info;
+  unsigned bits() const { return 1u << (info >> 1); }
+};
 void __ubsan_handle_out_of_bounds(const BoundsSite* site, std::uintptr_t index) {
   if (simt::Block* const block = simt::inspected_block) {
     block->index_out_of_bounds(index, HERE);
@@ -209,6 +214,19 @@ void __ubsan_handle_out_of_bounds(const BoundsSite* site, std::uintptr_t index) 
     std::fprintf(stderr, "%s:%u: index %zu out of bounds\n", site->file, site->line, index);
     std::abort();
   }
+}
+
+// -fsanitize=shift-exponent, which only programs are compiled with.
+struct ShiftSite {
+  BoundsSite place;
+  const TypeDescriptor *number, *count;
+};
+void __ubsan_handle_shift_out_of_bounds(const ShiftSite* site, std::uintptr_t, std::uintptr_t count) {
+  simt::Block* const block = simt::inspected_block;
+  if (!block) return;
+  const bool is_int = site->count->bits() == 32;
+  const std::int64_t by = is_int ? static_cast<std::int32_t>(count) : static_cast<std::int64_t>(count);
+  block->wide_shift(by, site->number->bits(), HERE);
 }
 
 // -fsanitize=object-size, which only the course's submissions are compiled with: an access through a local or constant

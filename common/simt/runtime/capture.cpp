@@ -15,6 +15,7 @@ struct Captured {
   std::shared_ptr<Capture> capture;
   std::unique_ptr<CUgraph_st> graph;
   std::vector<CUstream_st*> streams;
+  std::vector<CUgraphNode_st*> left;  // the last of streams that are no more
 };
 std::vector<Captured>& captures() {
   static auto& all = *new std::vector<Captured>;
@@ -49,7 +50,7 @@ cudaError_t begin(CUstream_st* stream) {
   if (stream->capture) return cudaErrorIllegalState;
   auto graph = std::make_unique<CUgraph_st>();
   auto capture = std::make_shared<Capture>(Capture{graph.get(), stream});
-  captures().push_back({capture, std::move(graph), {}});
+  captures().push_back({capture, std::move(graph), {}, {}});
   join_capture(*stream, capture, {});
   return cudaSuccess;
 }
@@ -62,9 +63,12 @@ cudaError_t end(CUstream_st* stream, cudaGraph_t* graph) {
   const auto at = std::ranges::find(captures(), stream->capture, &Captured::capture);
   if (at->capture->origin != stream) return spoil(cudaErrorStreamCaptureUnmatched);
   const auto joined = with_all_before(stream->recorded);
-  const bool all_joined = std::ranges::all_of(at->streams, [&](const CUstream_st* each) {
-    return std::ranges::all_of(each->recorded, [&](const CUgraphNode_st* node) { return joined.contains(node); });
-  });
+  const auto are_joined = [&](const std::vector<CUgraphNode_st*>& nodes) {
+    return std::ranges::all_of(nodes, [&](const CUgraphNode_st* node) { return joined.contains(node); });
+  };
+  const bool all_joined = are_joined(at->left) && std::ranges::all_of(at->streams, [&](const CUstream_st* each) {
+                            return are_joined(each->recorded);
+                          });
   for (CUstream_st* const each : at->streams) {
     each->capture.reset();
     each->recorded.clear();
@@ -97,6 +101,14 @@ void join_capture(CUstream_st& stream, const std::shared_ptr<Capture>& capture,
   for (CUgraphNode_st* const node : before) {
     if (std::ranges::find(stream.recorded, node) == stream.recorded.end()) stream.recorded.push_back(node);
   }
+}
+
+void leave_capture(CUstream_st& stream) {
+  const auto at = std::ranges::find(captures(), stream.capture, &Captured::capture);
+  at->left.insert(at->left.end(), stream.recorded.begin(), stream.recorded.end());
+  std::erase(at->streams, &stream);
+  stream.capture.reset();
+  stream.recorded.clear();
 }
 
 cudaError_t may_issue(const CUstream_st& stream) {

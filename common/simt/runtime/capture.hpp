@@ -40,6 +40,8 @@ void record_node(CUstream_st& stream, std::string who, const void* pc, std::func
 /// In the stream, from now on, these come before.
 void join_capture(CUstream_st& stream, const std::shared_ptr<Capture>& capture,
                   const std::vector<CUgraphNode_st*>& before);
+/// The stream is no more. What has been recorded in it stays.
+void leave_capture(CUstream_st& stream);
 /// Whether work may be queued in this stream, or recorded. What is not allowed while any stream is captured spoils that.
 cudaError_t may_issue(const CUstream_st& stream);
 /// The same for a call that waits for all streams, or for this one.

@@ -225,6 +225,20 @@ cudaError_t reset() {
   return cudaSuccess;
 }
 
+cudaError_t set_limit(const Call& call, cudaLimit limit, std::size_t value) {
+  return enter(call, [&] {
+    if (limit < 0 || limit > cudaLimitPersistingL2CacheSize) return cudaErrorUnsupportedLimit;
+    if (limit == cudaLimitMallocHeapSize) set_heap_limit(value);
+    return give(&limits[limit], value);
+  });
+}
+cudaError_t get_limit(const Call& call, std::size_t* value, cudaLimit limit) {
+  return enter(call, [&] {
+    if (limit < 0 || limit > cudaLimitPersistingL2CacheSize) return cudaErrorUnsupportedLimit;
+    return give(value, limits[limit]);
+  });
+}
+
 }  // namespace
 }  // namespace simt
 
@@ -274,6 +288,10 @@ cudaError_t cudaDeviceReset() {
   const simt::Entered entered(SIMT_CALL("cudaDeviceReset()"));
   return simt::reset();
 }
+cudaError_t cudaThreadExit() {
+  const simt::Entered entered(SIMT_CALL("cudaThreadExit()"));
+  return simt::reset();
+}
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return enter(SIMT_CALL("cudaSetDeviceFlags()"), [&] { return give(&simt::device_flags, flags); });
 }
@@ -281,20 +299,19 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
   return enter(SIMT_CALL("cudaGetDeviceFlags()"), [&] { return give(flags, simt::device_flags); });
 }
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
-  return enter(SIMT_CALL("cudaDeviceSetLimit()"), [&] {
-    if (limit < 0 || limit > cudaLimitPersistingL2CacheSize) return cudaErrorUnsupportedLimit;
-    if (limit == cudaLimitMallocHeapSize) simt::set_heap_limit(value);
-    return give(&simt::limits[limit], value);
-  });
+  return simt::set_limit(SIMT_CALL("cudaDeviceSetLimit()"), limit, value);
+}
+cudaError_t cudaThreadSetLimit(cudaLimit limit, std::size_t value) {
+  return simt::set_limit(SIMT_CALL("cudaThreadSetLimit()"), limit, value);
 }
 cudaError_t cudaCtxResetPersistingL2Cache() {
   return enter(SIMT_CALL("cudaCtxResetPersistingL2Cache()"), [] { return cudaSuccess; });
 }
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
-  return enter(SIMT_CALL("cudaDeviceGetLimit()"), [&] {
-    if (limit < 0 || limit > cudaLimitPersistingL2CacheSize) return cudaErrorUnsupportedLimit;
-    return give(value, simt::limits[limit]);
-  });
+  return simt::get_limit(SIMT_CALL("cudaDeviceGetLimit()"), value, limit);
+}
+cudaError_t cudaThreadGetLimit(std::size_t* value, cudaLimit limit) {
+  return simt::get_limit(SIMT_CALL("cudaThreadGetLimit()"), value, limit);
 }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
   return enter(SIMT_CALL("cudaDeviceSetCacheConfig()"), [&] { return give(&simt::cache_config, config); });
@@ -302,11 +319,21 @@ cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
   return enter(SIMT_CALL("cudaDeviceGetCacheConfig()"), [&] { return give(config, simt::cache_config); });
 }
+cudaError_t cudaThreadSetCacheConfig(cudaFuncCache config) {
+  return enter(SIMT_CALL("cudaThreadSetCacheConfig()"), [&] { return give(&simt::cache_config, config); });
+}
+cudaError_t cudaThreadGetCacheConfig(cudaFuncCache* config) {
+  return enter(SIMT_CALL("cudaThreadGetCacheConfig()"), [&] { return give(config, simt::cache_config); });
+}
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
   return enter(SIMT_CALL("cudaDeviceSetSharedMemConfig()"), [] { return cudaSuccess; });
 }
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
   return enter(SIMT_CALL("cudaDeviceGetSharedMemConfig()"), [&] { return give(config, simt::bank_config); });
+}
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int, int) {
+  return enter(SIMT_CALL("cudaDeviceGetP2PAttribute()"),
+               [&] { return value ? cudaErrorInvalidDevice : cudaErrorInvalidValue; });
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
   return enter(SIMT_CALL("cudaDeviceCanAccessPeer()"),

@@ -1,5 +1,6 @@
 #include "common/simt/runtime/graph_memory.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -15,7 +16,20 @@ std::map<const void*, bool>& are_there() {
   return all;
 }
 
+std::uint64_t highest_use = 0;
+
 }  // namespace
+
+GraphMemoryUse graph_memory_use() {
+  std::uint64_t current = 0;
+  for (const auto& [memory, is_there] : are_there()) {
+    if (is_there) current += piece_at(reinterpret_cast<std::uintptr_t>(memory))->bytes;
+  }
+  return {current, highest_use};
+}
+void forget_highest_graph_memory_use() {
+  highest_use = graph_memory_use().current;
+}
 
 cudaError_t record_allocation(CUstream_st& stream, void** pointer, std::size_t bytes, const Call& call) {
   if (const cudaError_t error = may_issue(stream); error != cudaSuccess) return error;
@@ -56,6 +70,7 @@ cudaError_t begin_launch(const std::vector<const CUgraphNode_st*>& nodes, bool f
     if (const cudaError_t error = renew_piece(node->memory, call); error != cudaSuccess) return error;
   }
   are_there() = std::move(after);
+  highest_use = std::max(highest_use, graph_memory_use().current);
   return cudaSuccess;
 }
 

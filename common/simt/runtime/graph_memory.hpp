@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "common/simt/runtime/call.hpp"
@@ -18,5 +19,12 @@ cudaError_t record_free(CUstream_st& stream, void* pointer, const Call& call);
 cudaError_t begin_launch(const std::vector<const CUgraphNode_st*>& nodes, bool frees_first, const Call& call);
 /// The program has called for it to be freed. It may be any memory.
 void forget_graph_memory(const void* pointer);
+
+/// Bytes that launches have allocated and nobody has freed, and the most that there have been.
+struct GraphMemoryUse {
+  std::uint64_t current, highest;
+};
+GraphMemoryUse graph_memory_use();
+void forget_highest_graph_memory_use();
 
 }  // namespace simt

@@ -201,6 +201,22 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
     return cudaSuccess;
   });
 }
+cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
+  return enter(SIMT_CALL("cudaGraphClone()"), [&] {
+    if (!clone || !graph) return cudaErrorInvalidValue;
+    *clone = simt::clone(*graph).release();
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original, cudaGraph_t clone) {
+  return enter(SIMT_CALL("cudaGraphNodeFindInClone()"), [&] {
+    if (!node || !original || !clone) return cudaErrorInvalidValue;
+    const auto at = std::ranges::find(clone->nodes, original, &CUgraphNode_st::original);
+    if (at == clone->nodes.end()) return cudaErrorInvalidValue;
+    *node = at->get();
+    return cudaSuccess;
+  });
+}
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return enter(SIMT_CALL("cudaGraphDestroy()"), [&] {
     delete graph;
@@ -255,8 +271,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGra
   const Call call = SIMT_CALL("cudaGraphExecKernelNodeSetParams()");
   return enter(call, [&] {
     if (!Executables::has(executable)) return cudaErrorInvalidValue;
-    const auto is_clone = [&](const auto& each) { return each->original == node; };
-    const auto at = std::ranges::find_if(executable->graph->nodes, is_clone);
+    const auto at = std::ranges::find(executable->graph->nodes, node, &CUgraphNode_st::original);
     return at == executable->graph->nodes.end() ? cudaErrorInvalidValue : set_kernel(**at, what, call);
   });
 }
@@ -266,6 +281,38 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, c
     *result = {};
     return update(executable, graph, result->result);
   });
+}
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphNode_t* error_node,
+                                cudaGraphExecUpdateResult* result) {
+  return enter(SIMT_CALL("cudaGraphExecUpdate()"), [&] {
+    if (!result) return cudaErrorInvalidValue;
+    if (error_node) *error_node = nullptr;
+    *result = {};
+    return update(executable, graph, *result);
+  });
+}
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void* value) {
+  return enter(SIMT_CALL("cudaDeviceGetGraphMemAttribute()"), [&] {
+    if (device != 0) return cudaErrorInvalidDevice;
+    if (!value || attribute < 0 || attribute > cudaGraphMemAttrReservedMemHigh) return cudaErrorInvalidValue;
+    const bool is_highest = attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
+    const simt::GraphMemoryUse use = simt::graph_memory_use();
+    *static_cast<std::uint64_t*>(value) = is_highest ? use.highest : use.current;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void* value) {
+  return enter(SIMT_CALL("cudaDeviceSetGraphMemAttribute()"), [&] {
+    if (device != 0) return cudaErrorInvalidDevice;
+    const bool is_highest = attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
+    if (!value || !is_highest || *static_cast<const std::uint64_t*>(value) != 0) return cudaErrorInvalidValue;
+    simt::forget_highest_graph_memory_use();
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaDeviceGraphMemTrim(int device) {
+  return enter(SIMT_CALL("cudaDeviceGraphMemTrim()"),
+               [&] { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t) {
   return enter(SIMT_CALL("cudaGraphUpload()"),

@@ -30,6 +30,9 @@ Pools& pools() {
 bool is_device(int device) {
   return device == 0;
 }
+bool is_own(const cudaMemLocation& location) {
+  return location.type == cudaMemLocationTypeDevice && is_device(location.id);
+}
 
 }  // namespace
 
@@ -86,8 +89,8 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
 }
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   return enter(SIMT_CALL("cudaMemPoolCreate()"), [&] {
-    const bool fits = pool && properties && properties->allocType == cudaMemAllocationTypePinned &&
-                      properties->location.type == cudaMemLocationTypeDevice && is_device(properties->location.id);
+    const bool fits =
+        pool && properties && properties->allocType == cudaMemAllocationTypePinned && is_own(properties->location);
     if (!fits) return cudaErrorInvalidValue;
     *pool = pools().made.emplace_back(new CUmemPool_st).get();
     return cudaSuccess;
@@ -121,6 +124,24 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
     *static_cast<std::uint64_t*>(value) = attribute == cudaMemPoolAttrReleaseThreshold ? pool->threshold
                                           : is_highest                                 ? pool->most_used
                                                                                        : pool->used;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* rights, std::size_t count) {
+  return enter(SIMT_CALL("cudaMemPoolSetAccess()"), [&] {
+    if (!simt::is_pool(pool) || (count > 0 && !rights)) return cudaErrorInvalidValue;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!is_own(rights[i].location)) return cudaErrorInvalidDevice;
+      if (rights[i].flags != cudaMemAccessFlagsProtReadWrite) return cudaErrorInvalidValue;  // it can't lose them
+    }
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location) {
+  return enter(SIMT_CALL("cudaMemPoolGetAccess()"), [&] {
+    if (!flags || !location || !simt::is_pool(pool)) return cudaErrorInvalidValue;
+    if (!is_own(*location)) return cudaErrorInvalidDevice;
+    *flags = cudaMemAccessFlagsProtReadWrite;
     return cudaSuccess;
   });
 }

@@ -51,6 +51,14 @@ const Actor* actor(std::uint32_t id) {
   return at == actors().end() || at->id != id ? nullptr : &*at;
 }
 
+// Where the memory's words are counted; those of variables lie elsewhere.
+std::uintptr_t counted_as(std::uintptr_t address) {
+  const GlobalMemory& memory = GlobalMemory::instance();
+  if (const std::uintptr_t shadow = memory.shadow_of(address)) return shadow;
+  const std::uintptr_t shadow = memory.shadow_of_constant(address);
+  return shadow ? shadow : address;
+}
+
 // Pages that nobody touches take no memory.
 std::atomic<std::uint64_t>* reserve(std::size_t words) {
   void* const range = mmap(nullptr, words * sizeof(std::uint64_t), PROT_READ | PROT_WRITE,
@@ -125,7 +133,7 @@ void StreamOrder::report(std::uint64_t entry, bool other_wrote, std::uint64_t mi
 
 void StreamOrder::use(std::uint32_t id, std::uintptr_t address, std::size_t bytes, Use use, const void* pc) {
   const GlobalMemory& memory = GlobalMemory::instance();
-  if (const std::uintptr_t shadow = memory.shadow_of(address)) address = shadow;
+  address = counted_as(address);
   if (bytes == 0 || memory.word_of(address) >= memory.words()) return;
   const Site site = site_at(reinterpret_cast<std::uintptr_t>(pc));
   const std::uintptr_t end = address + bytes;
@@ -151,7 +159,7 @@ void StreamOrder::use(std::uint32_t id, std::uintptr_t address, std::size_t byte
 
 std::uint32_t StreamOrder::signal_at(std::uintptr_t address) const {
   const GlobalMemory& memory = GlobalMemory::instance();
-  if (const std::uintptr_t shadow = memory.shadow_of(address)) address = shadow;
+  address = counted_as(address);
   const std::uint64_t write =
       memory.word_of(address) < memory.words() ? writes_[memory.word_of(address)].load(std::memory_order_relaxed) : 0;
   return is_signal(write) ? id_of(write) : 0;

@@ -130,6 +130,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return enter(SIMT_CALL("cudaStreamDestroy()"), [&] {
     const bool is_own = stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
     if (!is_own || !find_stream(stream)) return cudaErrorInvalidResourceHandle;
+    if (stream->capture && stream->capture->origin != stream) simt::leave_capture(*stream);
     if (const cudaError_t error = simt::may_wait(stream); error != cudaSuccess) return error;
     simt::remove_stream(stream);
     return cudaSuccess;
