@@ -13,7 +13,7 @@ from tools.pages.blocks import lists as page
 
 CEILINGS = {"read_gbs": 4000, "read_and_write_gbs": 2000}
 TIMES = {"ms": 6.0, "pairs_ms": 15.0, "whole_ms": 6.6, "cublas_whole_ms": 9.0}
-LINE = {"op": "gram", "type": "z", "n": 10, "gap": 0, "k": 25_000_000, "difference": 1e-15, **TIMES}  # 4 GB a block
+LINE = {"op": "gram", "type": "z", "n": 8, "gap": 0, "k": 31_250_000, "difference": 1e-15, **TIMES}  # 4 GB a block
 
 
 class MeasureLists(unittest.TestCase):
@@ -39,7 +39,7 @@ class MeasureLists(unittest.TestCase):
         told.assert_called_once_with("1 cases, 0 wrong")
 
     def test_page(self) -> None:
-        cases = [LINE | {"op": "tsmm"}, LINE, LINE | {"gap": 1}]
+        cases = [LINE | {"op": "tsmm"}, LINE, LINE | {"gap": 1}, LINE | {"n": 7}]
         head = {"device": "GPU", "driver": "1", "commit": "c", "command": "measure lists", "ceilings": CEILINGS}
         with mock.patch.object(
             page,
@@ -47,7 +47,7 @@ class MeasureLists(unittest.TestCase):
             return_value=head | {"cases": [lists.judged(each, CEILINGS) for each in cases]},
         ):
             rows = page.block_lists(None)
-        self.assertEqual(rows[2], "| [X R P]ᴴ [X R P] | double complex | 10 | 50 % | 2.50 | 1.10 | 1.50 |")
+        self.assertEqual(rows[2], "| [X R P]ᴴ [X R P] | double complex | 8 | 50 % | 2.50 | 1.10 | 1.50 |")
         self.assertEqual(sum("double complex" in row for row in rows), 2)
 
 
