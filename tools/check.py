@@ -27,6 +27,7 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 from tools.command_line import fail, parser_of, run
+from tools.junit import Case, suite, text
 from tools.repository import Json
 
 MOST_PROCESSES = 8  # a stage has a few hundred trials, and each process as many threads as there are cores
@@ -85,30 +86,19 @@ class Stage:
         return failed(self.name, said[-1] if said else reason), text
 
 
-def junit(results: list[Json]) -> xml.ElementTree:
+def junit(results: list[Json]) -> str:
     """A suite a stage, a case a property."""
     root = xml.Element("testsuites")
     for result in results:
-        cases = result["properties"]
-        suite = xml.SubElement(
-            root,
-            "testsuite",
-            name=result["stage"],
-            tests=str(len(cases)),
-            failures=str(sum(case["status"] == "fail" for case in cases)),
-            time=f"{result['seconds']:.3f}",
-        )
-        for case in cases:
-            element = xml.SubElement(
-                suite, "testcase", classname=result["stage"], name=case["name"], time=f"{case['seconds']:.3f}"
-            )
+        cases = []
+        for case in result["properties"]:
+            failure = None
             if case["status"] == "fail":
-                failure = case["failure"]
-                lines = [failure["problem"], failure["reason"], *failure["explanation"]]
-                xml.SubElement(element, "failure", message=failure["reason"]).text = "\n".join(filter(None, lines))
-    tree = xml.ElementTree(root)
-    xml.indent(tree)
-    return tree
+                its = case["failure"]
+                failure = (its["reason"], "\n".join(filter(None, [its["problem"], its["reason"], *its["explanation"]])))
+            cases.append(Case(case["name"], failure, case["seconds"]))
+        root.append(suite(result["stage"], cases, result["seconds"]))
+    return text(root)
 
 
 def write(path: str, text: str) -> None:
@@ -174,7 +164,7 @@ def main() -> int:
     if arguments.json:
         write(arguments.json, json.dumps({"stages": results}, indent=1) + "\n")
     if arguments.junit:
-        write(arguments.junit, xml.tostring(junit(results).getroot(), encoding="unicode") + "\n")
+        write(arguments.junit, junit(results))
     return 1 if wrong else 0
 
 

@@ -12,6 +12,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 import formats
 
+from tools import check
 from tools.course import grade, reports
 from tools.course.assignment import assignments, later
 from tools.repository import ROOT, Json
@@ -95,6 +96,19 @@ class Formats(unittest.TestCase):
                 self.assertNotEqual(formats.complaints_of_gradescope({**good, **change}), [])
         self.assertNotEqual(formats.complaints_of_gradescope({"tests": [{"score": 1}, {}]}), [])
 
+    def test_check_of_several_stages(self) -> None:
+        wrong = {"seconds": 0, "status": "fail", "failure": {"problem": "1 x 1", "reason": UGLY, "explanation": [UGLY]}}
+        results = [
+            {
+                "stage": "sgemm/01",
+                "seconds": 0.5,
+                "properties": [{"name": "sizes", "status": "pass", "seconds": 0.1}, {"name": UGLY} | wrong],
+            },
+            check.failed("tsm/02", UGLY) | {"seconds": 1},
+        ]
+        self.assertEqual(formats.complaints_of_junit(check.junit(results)), [])
+        self.assertNotEqual(formats.complaints_of_junit(check.junit([results[0]] * 2)), [])
+
     def test_what_is_no_junit(self) -> None:
         for text in (
             '<testsuite name="a"/>',
@@ -103,6 +117,7 @@ class Formats(unittest.TestCase):
             '<testsuite name="a" tests="1"><testcase name="b"><fail/></testcase></testsuite>',
             '<testsuite name="a" tests="1" points="1"/>',
             '<tests name="a" tests="1"/>',
+            '<testsuites><testcase name="b"/></testsuites>',
         ):
             with self.subTest(text):
                 self.assertNotEqual(formats.complaints_of_junit(text), [])

@@ -7,9 +7,10 @@ import os
 import pathlib
 import sys
 import textwrap
-import xml.etree.ElementTree as xml
 
 from tools.command_line import fail
+from tools.junit import Case, suite
+from tools.junit import text as text_of_junit
 from tools.repository import Json
 
 
@@ -42,23 +43,13 @@ def text(result: Json) -> str:
     return "\n".join(lines) + "\n"
 
 
-def clean(told: str) -> str:
-    """Without what XML can't hold: a submission's own names may stand in a message."""
-    return "".join(c if c in "\n\t" or " " <= c < "\ud800" or "\ue000" <= c <= "\ufffd" else "?" for c in told)
-
-
 def junit(result: Json) -> str:
-    short = [item for item in result["items"] if item["points"] < item["of"]]
-    suite = xml.Element(
-        "testsuite", name=result["assignment"], tests=str(len(result["items"])), failures=str(len(short))
-    )
+    cases = []
     for item in result["items"]:
-        case = xml.SubElement(suite, "testcase", classname=result["assignment"], name=clean(item["name"]))
-        if item["points"] < item["of"]:
-            message = f"{item['points']:g} of {item['of']:g} points"
-            xml.SubElement(case, "failure", message=message).text = clean("\n".join(item["feedback"]))
-    xml.indent(suite)
-    return xml.tostring(suite, encoding="unicode") + "\n"
+        message = f"{item['points']:g} of {item['of']:g} points"
+        failure = (message, "\n".join(item["feedback"])) if item["points"] < item["of"] else None
+        cases.append(Case(item["name"], failure))
+    return text_of_junit(suite(result["assignment"], cases))
 
 
 def gradescope(result: Json) -> Json:
