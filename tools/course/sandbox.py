@@ -44,7 +44,8 @@ def require(trusted: bool) -> None:
 def command(read_only: dict[pathlib.Path, str], writable: str = "", hidden: tuple[pathlib.Path, ...] = ()) -> list[str]:
     """What a command is put behind. read_only: host's file or folder: where it is seen."""
     words = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
-    words += ["--setenv", "PATH", os.environ.get("PATH", "/usr/bin:/bin"), "--setenv", "CCACHE_DISABLE", "1"]
+    words += ["--setenv", "PATH", os.environ.get("PATH", "/usr/bin:/bin"), "--setenv", "HOME", "/tmp"]
+    words += ["--setenv", "CCACHE_DISABLE", "1"]  # which looks for a home all the same
     words += ["--ro-bind", "/usr", "/usr", "--dev", "/dev", "--tmpfs", "/tmp"]
     for path in map(pathlib.Path, SYSTEM):
         if path.is_symlink():

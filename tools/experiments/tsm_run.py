@@ -23,7 +23,7 @@ def short(line: Json) -> Json:
         **{key: c[key] for key in ("type", "m", "n", "k")},
         "status": line["status"],
     }
-    for key in ("reason", "gbytes_s", "gflops", "pct_roofline", "pct_tensor_roofline", "registers", "local_bytes"):
+    for key in ("reason", "gflops", "pct_roofline", "pct_tensor_roofline", "registers", "local_bytes"):
         if key in line:
             r[key] = round(line[key], 3) if isinstance(line[key], float) else line[key]
     if "kernel_options" in line:

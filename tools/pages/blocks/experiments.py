@@ -9,7 +9,7 @@ from tools.pages.data import Data
 from tools.pages.notes import not_measured
 from tools.pages.records.experiments import drawn, gpu_file, record_file
 from tools.pages.records.tcec import peers
-from tools.repository import GPU, read_json
+from tools.repository import GPU, Json, read_json
 from tools.tables import table
 
 
@@ -77,11 +77,15 @@ def block_cutlass(data: Data) -> list[str]:
     found, rows = peers(), []
     peer, ours = found["cutlass_splitk"], read_json(gpu_file("E3"))
     best: dict[tuple[str, int], float] = {}
+
+    def gbytes_s(r: Json) -> float:
+        return 2 * r["m"] * r["k"] * ELEMENT[r["type"]] / r["ms"] / 1e6
+
     for r in ours["results"]:
-        best[r["type"], r["m"]] = max(best.get((r["type"], r["m"]), 0), r.get("gbytes_s", 0))
+        if "ms" in r:
+            best[r["type"], r["m"]] = max(best.get((r["type"], r["m"]), 0), gbytes_s(r))
     for r in peer["results"]:
-        element = ELEMENT[r["type"]]
-        gbs = 2 * r["m"] * r["k"] * element / r["ms"] / 1e6
+        gbs = gbytes_s(r)
         flop_per_byte = r["m"] / (8 if r["type"] == "d" else 4)
         roof = min(peer["ceilings"]["read_gbs"], peer["ceilings"]["dfma_gflops"] / flop_per_byte)
         ratio = best[r["type"], r["m"]] / gbs
