@@ -89,7 +89,7 @@ void cublas(const Room& room, const Case& its, cublasOperation_t op, int n, std:
             : cublasDgemm_64(room.cublas, CUBLAS_OP_N, op, n, m, k, one, right, ldr, left, ldl, none, out, ldo));
 }
 
-/// |x - y| / |y| of so many words.
+/// |x - y| / |y| of `count` words.
 double difference(const Room& room, const double* x, const double* y, std::int64_t count) {
   check(cudaMemset(room.sums, 0, 16));
   compare<<<BLOCKS, THREADS>>>(x, y, count, room.sums);

@@ -14,6 +14,7 @@ import pathlib
 import random
 import subprocess
 import tempfile
+from collections.abc import Callable
 
 from tools.command_line import fail, parser_of
 from tools.measure.card import card
@@ -108,6 +109,29 @@ class Library:
             result = result.get("results", [result])[0]
             found.append({"n": n} | {key: result[key] for key in ("gflops", "state", "back_to_back")})
         return found
+
+
+def measure_cases(
+    name: str,
+    usage: str,
+    kind: Callable[[pathlib.Path], Library],
+    judged: Callable[[Json, Json], Json],
+    arguments: list[str] | None,
+) -> None:
+    """`./lab measure NAME`: a program prints bandwidths and then its cases; each of these is judged by them."""
+    parser = parser_of(f"./lab measure {name}", usage)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/library")
+    parser.add_argument("--mib", type=float, default=1024)
+    options = parser.parse_args(arguments)
+    if options.mib < 16:
+        fail("--mib: at least 16")
+    device, driver = card()
+    library = kind(options.build.absolute())
+    ceilings, *lines = map(json.loads, run(library.program, int(options.mib * 2**20)).splitlines())
+    head = {"device": device, "driver": driver, "commit": commit_of_tree(GPU / f"{name}.json")}
+    head |= {"command": f"measure {name} --mib {options.mib:g}", "ceilings": ceilings}
+    write_cases(options.out, head, [judged(line, ceilings) for line in lines])
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -8,13 +8,8 @@ Needs a GPU, nvcc and CMake. MIB: of three blocks. `share` is of the time in whi
 result is written, at the bandwidths measured beside it.
 """
 
-import json
-import pathlib
-
-from tools.command_line import fail, parser_of
-from tools.measure.card import card
-from tools.measure.library import Library, run, write_cases
-from tools.repository import GPU, ROOT, Json, commit_of_tree
+from tools.measure.library import Library, measure_cases
+from tools.repository import Json
 
 BLOCKS = 3
 LARGEST_DIFFERENCE = 1e-12  # of sums in another order, relative
@@ -35,16 +30,4 @@ def judged(line: Json, ceilings: Json) -> Json:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = parser_of("./lab measure lists", __doc__)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/library")
-    parser.add_argument("--mib", type=float, default=1024)
-    options = parser.parse_args(arguments)
-    if options.mib < 16:
-        fail("--mib: at least 16")
-    device, driver = card()
-    library = Lists(options.build.absolute())
-    ceilings, *lines = map(json.loads, run(library.program, int(options.mib * 2**20)).splitlines())
-    head = {"device": device, "driver": driver, "commit": commit_of_tree(GPU / "lists.json")}
-    head |= {"command": f"measure lists --mib {options.mib:g}", "ceilings": ceilings}
-    write_cases(options.out, head, [judged(line, ceilings) for line in lines])
+    measure_cases("lists", __doc__, Lists, judged, arguments)

@@ -7,13 +7,8 @@ Needs a GPU, nvcc and CMake. MIB: of X. `share` is of the time for X's bytes rea
 bandwidths measured beside it; `share_unfused` of that for five passes: one to read X, and two to read and write it.
 """
 
-import json
-import pathlib
-
-from tools.command_line import fail, parser_of
-from tools.measure.card import card
-from tools.measure.library import Library, run, write_cases
-from tools.repository import GPU, ROOT, Json, commit_of_tree
+from tools.measure.library import Library, measure_cases
+from tools.repository import Json
 
 LARGEST_ERROR = 1e-13
 
@@ -37,16 +32,4 @@ def judged(line: Json, ceilings: Json) -> Json:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = parser_of("./lab measure qr", __doc__)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/library")
-    parser.add_argument("--mib", type=float, default=1024)
-    options = parser.parse_args(arguments)
-    if options.mib < 16:
-        fail("--mib: at least 16")
-    device, driver = card()
-    library = Qr(options.build.absolute())
-    ceilings, *lines = map(json.loads, run(library.program, int(options.mib * 2**20)).splitlines())
-    head = {"device": device, "driver": driver, "commit": commit_of_tree(GPU / "qr.json")}
-    head |= {"command": f"measure qr --mib {options.mib:g}", "ceilings": ceilings}
-    write_cases(options.out, head, [judged(line, ceilings) for line in lines])
+    measure_cases("qr", __doc__, Qr, judged, arguments)
