@@ -38,6 +38,21 @@ class MeasureLists(unittest.TestCase):
             self.assertEqual(json.loads(out.read_text())["cases"][0]["share"], 0.5)
         told.assert_called_once_with("1 cases, 0 wrong")
 
+    def test_run(self) -> None:
+        with tempfile.TemporaryDirectory() as folder, mock.patch("builtins.print"):
+            told, out = pathlib.Path(folder) / "told", pathlib.Path(folder) / "lists.json"
+            told.write_text(f"#!/bin/sh\necho '{json.dumps(CEILINGS)}'\necho '{json.dumps(LINE)}'\n")
+            told.chmod(0o755)
+            built = mock.Mock(program=told)
+            with mock.patch.object(library, "card", return_value=("GPU", "1")):
+                with mock.patch.object(lists, "Lists", return_value=built):
+                    lists.main(["--out", str(out), "--mib", "64"])
+            found = json.loads(out.read_text())
+        self.assertEqual(
+            (found["device"], found["command"], found["ceilings"]), ("GPU", "measure lists --mib 64", CEILINGS)
+        )
+        self.assertEqual(found["cases"], [lists.judged(LINE, CEILINGS)])
+
     def test_page(self) -> None:
         cases = [LINE | {"op": "tsmm"}, LINE, LINE | {"gap": 1}, LINE | {"n": 7}]
         head = {"device": "GPU", "driver": "1", "commit": "c", "command": "measure lists", "ceilings": CEILINGS}
