@@ -44,9 +44,9 @@ class MeasureLists(unittest.TestCase):
             told.write_text(f"#!/bin/sh\necho '{json.dumps(CEILINGS)}'\necho '{json.dumps(LINE)}'\n")
             told.chmod(0o755)
             built = mock.Mock(program=told)
-            with mock.patch.object(library, "card", return_value=("GPU", "1")):
-                with mock.patch.object(lists, "Lists", return_value=built):
-                    lists.main(["--out", str(out), "--mib", "64"])
+            of_card = mock.patch.object(library, "card", return_value=("GPU", "1"))
+            with of_card, mock.patch.object(lists, "Lists", return_value=built):
+                lists.main(["--out", str(out), "--mib", "64"])
             found = json.loads(out.read_text())
         self.assertEqual(
             (found["device"], found["command"], found["ceilings"]), ("GPU", "measure lists --mib 64", CEILINGS)
