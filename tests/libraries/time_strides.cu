@@ -9,7 +9,6 @@
 // elements A and B are displaced from an aligned address. Between the rows there are NaNs, which nobody may change or
 // multiply with.
 #include <cublas_v2.h>
-#include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,52 +22,29 @@
 #include <string>
 #include <vector>
 
-#include "staged_gemm.h"
+#include "timing.cuh"
 
 namespace {
 
 using Complex = std::complex<double>;
 
 constexpr long long UNTOUCHED = 0x7ff8000000001234;  // a NaN
-constexpr int BLOCKS = 132 * 8, THREADS = 256, TURNS = 7;
+constexpr int TURNS = 7;
 constexpr std::size_t ROOM = std::size_t{12} << 30;  // bytes of each matrix: narrow rows far apart take so much
 constexpr std::size_t WORKSPACE = std::size_t{256} << 20;
 // cuBLAS adds up rows of narrow matrices one by one, for seconds, and so rounds more than what it is to judge.
 constexpr std::int64_t ROWS_OF_REFERENCE = 1 << 20;
 constexpr float LONG_MS = 100;
 
-void check(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
-}
+using ::check;
 void check(cublasStatus_t status) {
   if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(cublasGetStatusString(status));
 }
-void check(int code) {
-  if (code != STAGED_GEMM_OK) throw std::runtime_error(staged_gemm_last_reason());
-}
 
-double* allocate(std::size_t bytes) {
-  void* data = nullptr;
-  check(cudaMalloc(&data, bytes));
-  return static_cast<double*>(data);
-}
-
-/// A number from -1 to 1.
-__device__ double random_number(std::uint64_t i, std::uint64_t seed) {
-  std::uint64_t x = (i + seed * 0x100000000ull) * 0x9E3779B97F4A7C15ull;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-  return static_cast<double>(static_cast<std::int64_t>(x ^ (x >> 31))) * 0x1p-63;
-}
-
-template <class Each>
-__device__ void each_word(std::int64_t count, Each each) {
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < count; i += step) each(i);
-}
 __global__ void fill(double* to, std::int64_t rows, int width, std::int64_t ld, std::uint64_t seed) {
-  each_word(rows * ld,
-            [&](std::int64_t i) { to[i] = i % ld < width ? random_number(i, seed) : __longlong_as_double(UNTOUCHED); });
+  each_word(rows * ld, [&](std::int64_t i) {
+    to[i] = i % ld < width ? random_number(i + (seed << 32)) : __longlong_as_double(UNTOUCHED);
+  });
 }
 /// The largest difference of two matrices, and how many words between the first one's rows are not as they were.
 __global__ void compare(const double* x, const double* y, std::int64_t rows, int width, std::int64_t ld,
