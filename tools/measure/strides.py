@@ -9,7 +9,8 @@ command that ends after SECONDS with status 3 goes on there next time.
 
 The roof is the least time for the sectors of 32 bytes that rows touch, at the bandwidth of reading (TSMTTSM) or of
 reading and writing (TSMM), and for the flops on Tensor Cores, and a launch. A sector of B that is written in part
-counts as read, too.
+counts as read, too. Each product is timed twice: as it is, and "fine", where the L2 cache fetches 32 bytes at a time and
+not 64 (cudaLimitMaxL2FetchGranularity).
 """
 
 import concurrent.futures
@@ -32,6 +33,7 @@ OPERATIONS = [*PRODUCTS, ("gram", "d"), ("gram", "z")]
 PADDING = (0, 1, 2, 3, 4, 7, 8, 64)
 WORST = 50
 UNFINISHED = 3  # exit status
+JUDGED = ("share", "touch", "cublas", "fine_share", "fine_touch", "fine_cublas")
 NAMES = ("op", "type", "m", "n", "lda", "ldb", "off_a", "off_b")
 
 
@@ -59,11 +61,15 @@ def is_padded(line: Json) -> bool:
 
 
 def judged(line: Json, ceilings: Json) -> Json:
-    """With its share of the roof, and how much longer cuBLAS and the kernel that only touches words take."""
+    """With its share of the roof, and how much longer cuBLAS and the kernel that only touches words take; also where
+    the L2 cache fetches 32 bytes (fine)."""
     bandwidth = ceilings["scale_gbs" if line["op"] == "tsmm" else "read_gbs"]
     roof = 1e3 * max(line["sector_gb"] / bandwidth, line["gflop"] / ceilings["tensor_gflops"]) + ceilings["launch_ms"]
-    times = {"share": roof, "cublas": line["cublas_ms"], "touch": line["touch_ms"]}
-    return line | {name: float(f"{its / line['ms']:.3g}") for name, its in times.items()}
+    judgements = {}
+    for fine in ("", "fine_"):
+        times = {"share": roof, "cublas": line[f"{fine}cublas_ms"], "touch": line[f"{fine}touch_ms"]}
+        judgements |= {fine + name: float(f"{its / line[f'{fine}ms']:.3g}") for name, its in times.items()}
+    return line | judgements
 
 
 def quantiles(numbers: list[float]) -> Json:
@@ -85,7 +91,7 @@ def summary(lines: list[Json]) -> list[Json]:
                 continue
             row: Json = {"rows": "padded" if padded else "contiguous", "op": op, "type": kind, "cases": len(its)}
             row["right"] = sum(line["right"] for line in its)
-            for name in ("share", "touch", "cublas"):
+            for name in JUDGED:
                 row[name] = quantiles([line[name] for line in its])
             rows.append(row)
     return rows
@@ -95,7 +101,7 @@ def record_of(lines: list[Json], ceilings: Json, head: Json) -> Json:
     """Quantiles, and the cases that are furthest below the roof."""
     known = [judged(line, ceilings) for line in lines]
     worst = sorted(known, key=lambda line: line["share"])[:WORST]
-    names = (*NAMES, "share", "touch", "cublas", "ms")
+    names = (*NAMES, *JUDGED, "ms")
     worst = [{name: line[name] for name in names} for line in worst]
     return head | {"ceilings": ceilings, "summary": summary(known), "worst": worst}
 

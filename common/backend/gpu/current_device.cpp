@@ -37,11 +37,15 @@ const CurrentDevice& current_device() {
     cudaGetLastError();  // or the next launch would answer for it
     throw DeviceError(fmt::format("no CUDA device: {}", cudaGetErrorString(error)));
   }
+  thread_local const CurrentDevice* latest = nullptr;  // asked for at each launch: no lock for the same device again
+  if (latest && latest->number == number) return *latest;
   static std::mutex mutex;
   static std::map<int, CurrentDevice> known;
   const std::lock_guard lock(mutex);
-  const auto found = known.find(number);
-  return found != known.end() ? found->second : known.emplace(number, describe(number)).first->second;
+  auto found = known.find(number);
+  if (found == known.end()) found = known.emplace(number, describe(number)).first;
+  latest = &found->second;
+  return *latest;
 }
 
 }  // namespace gemm
