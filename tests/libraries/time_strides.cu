@@ -292,11 +292,14 @@ void ceilings() {
   const std::vector<double> ms =
       in_turns({[&] { touch<false><<<BLOCKS, THREADS>>>(a, width, width, b, width, width, k); },
                 [&] { touch<true><<<BLOCKS, THREADS>>>(a, width, width, b, width, width, k); },
-                [&] { multiply_only<<<BLOCKS / 4, THREADS>>>(times, a); }, [] { nothing<<<1, 1>>>(); }});
+                [&] { multiply_only<<<BLOCKS / 4, THREADS>>>(times, a); }});
+  // Behind other work, so that it is the GPU that takes so long, and not the program.
+  const double launch_ms = time_of(
+      50, [&] { multiply_only<<<BLOCKS / 4, THREADS>>>(100, a); }, [] { nothing<<<1, 1>>>(); });
   check(cudaDeviceSynchronize());
   std::printf("{\"read_gbs\": %.6g, \"scale_gbs\": %.6g, \"tensor_gflops\": %.6g, \"launch_ms\": %.4g}\n",
-              words * 8 / 1e6 / ms[0], words * 8 / 1e6 / ms[1],
-              2.0 * 16 * 8 * 4 * 8 * times * (THREADS / 32) * (BLOCKS / 4) / 1e6 / ms[2], ms[3]);
+              words * 8 / 1e6 / (ms[0] - launch_ms), words * 8 / 1e6 / (ms[1] - launch_ms),
+              2.0 * 16 * 8 * 4 * 8 * times * (THREADS / 32) * (BLOCKS / 4) / 1e6 / ms[2], launch_ms);
 }
 
 }  // namespace
