@@ -257,13 +257,12 @@ void measure(const Case& c, const Room& room, double bytes) {
   const bool right = error <= 0x1p-53 * (c.gram() ? 64 : 8) * w * terms && found[1] == 0;
 
   // Missing sectors come with their neighbours, 64 bytes at a time, unless a program says that it wants 32.
-  const std::vector<std::function<void()>> works = {[&] { ours(c.tsmm() ? b : room.other_c); },
-                                                    [&] { theirs(other_out); },
-                                                    [&] {
-                                                      auto* const kernel = c.tsmm() ? touch<true> : touch<false>;
-                                                      kernel<<<BLOCKS, THREADS>>>(a, width_a, lda, c.tsmm() ? other : b,
-                                                                                  c.gram() ? 0 : width_b, ldb, k);
-                                                    }};
+  const std::vector<std::function<void()>> works = {
+      [&] { ours(c.tsmm() ? b : room.other_c); }, [&] { theirs(other_out); },
+      [&] {
+        auto* const kernel = c.tsmm() ? touch<true> : touch<false>;
+        kernel<<<BLOCKS, THREADS>>>(a, width_a, lda, c.tsmm() ? other : b, c.gram() ? 0 : width_b, ldb, k);
+      }};
   const std::vector<double> ms = in_turns(works);
   check(cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, 32));
   const std::vector<double> fine_ms = in_turns(works);

@@ -3,8 +3,12 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
+#include <thread>
 
 #include "common/backend/device.hpp"
 #include "common/backend/device_memory.hpp"
@@ -47,13 +51,37 @@ void enqueue(const Work& work, int launches) {
   }
 }
 
+// Keeps the GPU waiting while launches are enqueued behind it. Else short kernels would be timed at the pace of the program
+// that launches them. (NVBench does it with a kernel that waits.)
+class Gate {
+ public:
+  Gate() { check_cuda(cudaLaunchHostFunc(nullptr, wait, reinterpret_cast<void*>(++last)), "enqueue a function"); }
+  ~Gate() { opened = last; }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+ private:
+  static void wait(void* number) {
+    const auto begin = std::chrono::steady_clock::now();
+    // Not for ever: a launch may wait for the GPU by itself, or the queue be full.
+    while (opened < reinterpret_cast<std::intptr_t>(number) &&
+           std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(50))
+      std::this_thread::yield();
+  }
+  static inline std::intptr_t last = 0;
+  static inline std::atomic<std::intptr_t> opened = 0;
+};
+
 // One sample: ms per launch over `launches` of them.
 double sample(const Work& work, int launches, bool cold) {
   static Event start, stop;
   if (cold) flush_l2();
-  start.record();
-  enqueue(work, launches);
-  stop.record();
+  {
+    const Gate gate;
+    start.record();
+    enqueue(work, launches);
+    stop.record();
+  }
   return stop.ms_since(start) / launches;
 }
 
@@ -85,7 +113,7 @@ double time_launches(const Work& work, int launches) {
 
 TimingRun time_back_to_back(const Work& work, const TimingOptions& options) {
   refuse_debug_build();
-  sample(work, 1, false);
+  enqueue(work, 1);
   const double ms = std::max(sample(work, 3, false), 1e-4);
   const double all = std::max(options.seconds * 1e3, options.min_samples * ms);
   const int count =
@@ -121,7 +149,7 @@ TimingRun time_in_turns(const std::vector<Work>& contenders, const TimingOptions
   constexpr double group_ms = 1.0;
   double slowest_group = 0;
   for (std::size_t i = 0; i < contenders.size(); ++i) {
-    sample(contenders[i], 1, options.cold);
+    enqueue(contenders[i], 1);
     double ms = sample(contenders[i], 1, options.cold);
     if (ms < group_ms) ms = sample(contenders[i], 3, options.cold);
     const int group =
