@@ -36,7 +36,7 @@ bool is_short(Operation op, Type type, int m, int n, std::int64_t k) {
   const double bytes = static_cast<double>(k) * (m + n) * static_cast<double>(size_of(type));
   const int widest = std::max(m, n);
   if (widest <= (is_complex ? 12 : 16)) return bytes <= 100e6;
-  return !is_complex && widest <= 64 && bytes <= (widest <= 32 ? 16e6 : 4e6);
+  return !is_complex && widest <= 64 && bytes <= (widest <= 32 ? 16e6 : widest <= 48 ? 18e6 : 5e6);
 }
 
 // Whether rows of B share sectors with what isn't theirs: what was tuned are rows that don't.

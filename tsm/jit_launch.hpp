@@ -87,15 +87,9 @@ inline Plan make_plan(const Generator& generator, Form form) {
 /// The plan for this form on the current device: looked up, but for the first time.
 template <const Generator& generator>
 const Plan& plan_for(const Form& form) {
-  using Key = std::pair<int, Form>;
-  static std::map<Key, Plan> known;
-  static const std::pair<const Key, Plan>* latest = nullptr;  // mostly asked for again
-  const Key key(device_number(), form);
-  if (latest && latest->first == key) return latest->second;
-  auto found = known.find(key);
-  if (found == known.end()) found = known.emplace(key, make_plan(generator, form)).first;
-  latest = &*found;
-  return found->second;
+  static std::map<std::pair<int, Form>, Plan> known;
+  if (const auto found = known.find({device_number(), form}); found != known.end()) return found->second;
+  return known[{device_number(), form}] = make_plan(generator, form);
 }
 
 template <class T>

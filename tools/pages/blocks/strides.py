@@ -19,16 +19,16 @@ def block_strides(_: Data) -> list[str]:
     its = record()
 
     def cells(row: Json) -> list[str]:
-        share, touch, cublas = (row[name] for name in ("share", "touch", "cublas"))
-        of_roof = [f"{100 * share[name]:.0f} %" for name in ("median", "p05", "least")]
-        return [*of_roof, *(f"{value:.2f}" for each in (touch, cublas) for value in (each["geomean"], each["least"]))]
+        of_roof = [f"{100 * row[it][q]:.0f} %" for it in ("share", "fine_share") for q in ("median", "p05", "least")]
+        ratios = [row["touch"]["geomean"], row["cublas"]["geomean"], row["cublas"]["least"]]
+        return [*of_roof, *(f"{ratio:.2f}" for ratio in ratios)]
 
     rows = [
         [row["rows"], PRODUCTS[row["op"]], TYPES[row["type"]], f"{row['right']} of {row['cases']}", *cells(row)]
         for row in its["summary"]
     ]
     head = ["rows", "product", "type", "right", "of the roof: median", "5th percentile", "least"]
-    head += ["touch: geomean", "least", "cuBLAS: geomean", "least"]
+    head += ["by 32 bytes: median", "5th percentile", "least", "touch: geomean", "cuBLAS: geomean", "least"]
     ceilings = its["ceilings"]
     return [
         *table(head, rows, left=["rows", "product", "type"]),
@@ -46,6 +46,7 @@ def block_strides_worst(_: Data, number: str) -> list[str]:
         padding = f"+{its['lda'] - its['m']}, +{its['ldb'] - its['n']}"
         size = [PRODUCTS[its["op"]], TYPES[its["type"]], str(its["m"]), str(its["n"]), padding]
         offsets = f"{its['off_a']}, {its['off_b']}"
-        rows.append([*size, offsets, f"{100 * its['share']:.0f} %", f"{its['touch']:.2f}", f"{its['cublas']:.2f}"])
-    head = ["product", "type", "M", "N", "padding of A, B", "displaced by", "of the roof", "touch", "cuBLAS"]
+        shares = [f"{100 * its[name]:.0f} %" for name in ("share", "fine_share")]
+        rows.append([*size, offsets, *shares, f"{its['touch']:.2f}", f"{its['cublas']:.2f}"])
+    head = ["product", "type", "M", "N", "padding of A, B", "displaced by", "of the roof", "by 32 bytes", "touch", "cuBLAS"]
     return table(head, rows, left=["product", "type", "padding of A, B", "displaced by"])
