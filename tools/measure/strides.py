@@ -9,8 +9,8 @@ command that ends after SECONDS with status 3 goes on there next time.
 
 The roof is the least time for the sectors of 32 bytes that rows touch, at the bandwidth of reading (TSMTTSM) or of
 reading and writing (TSMM), and for the flops on Tensor Cores, and a launch. A sector of B that is written in part
-counts as read, too. Each product is timed twice: as it is, and "fine", where the L2 cache fetches 32 bytes at a time and
-not 64 (cudaLimitMaxL2FetchGranularity).
+counts as read, too. Each product is timed twice: as it is, and "fine", where the L2 cache fetches 32 bytes at a time
+and not 64 (cudaLimitMaxL2FetchGranularity).
 """
 
 import concurrent.futures

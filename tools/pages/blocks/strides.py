@@ -48,5 +48,16 @@ def block_strides_worst(_: Data, number: str) -> list[str]:
         offsets = f"{its['off_a']}, {its['off_b']}"
         shares = [f"{100 * its[name]:.0f} %" for name in ("share", "fine_share")]
         rows.append([*size, offsets, *shares, f"{its['touch']:.2f}", f"{its['cublas']:.2f}"])
-    head = ["product", "type", "M", "N", "padding of A, B", "displaced by", "of the roof", "by 32 bytes", "touch", "cuBLAS"]
+    head = [
+        "product",
+        "type",
+        "M",
+        "N",
+        "padding of A, B",
+        "displaced by",
+        "of the roof",
+        "by 32 bytes",
+        "touch",
+        "cuBLAS",
+    ]
     return table(head, rows, left=["product", "type", "padding of A, B", "displaced by"])
