@@ -312,13 +312,22 @@ class Python(unittest.TestCase):
         wrong = [
             (TypeError, "a is no array with DLPack, but int", lambda: m.tsmm(1, c)),
             (ValueError, "the arrays are real", lambda: m.tsmm(a, c, alpha=1j, out=b)),
-            (ValueError, "b is 99 x 5, and must be 100 x 5", lambda: m.tsmttsm(a, Array(99, 5), out=c)),
+            (ValueError, "b has 99 rows, and must have 100", lambda: m.tsmttsm(a, Array(99, 5), out=c)),
             (ValueError, "out is 5 x 6, and must be 6 x 5", lambda: m.tsmttsm(a, b, out=Array(5, 6))),
             (ValueError, "c is 5 x 5, and must be 6 x 5", lambda: m.tsmm(a, Array(5, 5), out=b)),
             (ValueError, "a is not row-major", lambda: m.tsmttsm(Array(100, 6, strides=(1, 100)), b, out=c)),
             (TypeError, "float64 or complex128", lambda: m.tsmm(Array(9, 6, 32), Array(6, 5, 32), out=Array(9, 5, 32))),
             (TypeError, "different types", lambda: m.tsmm(a, c, out=Array(100, 5, 32))),
             (ValueError, "different devices", lambda: m.tsmm(a, c, out=Array(100, 5, device=1))),
+            (ValueError, r"a\[1\] is 99 x 5, and must be 100 x 5", lambda: m.tsmttsm([a, Array(99, 5)], b, out=c)),
+            (ValueError, "out is 6 x 5, and must be 12 x 5", lambda: m.tsmttsm([a, a], b, out=c)),
+            (ValueError, "c is 6 x 5, and must be 12 x 5", lambda: m.tsmm((a, a), c, out=b)),
+            (TypeError, r"a\[1\] is no array with DLPack, but str", lambda: m.tsmm([a, "b"], c, out=b)),
+            (ValueError, "b is a list without blocks", lambda: m.tsmttsm(a, [], out=c)),
+            (TypeError, "c must be one array", lambda: m.tsmm(a, [c, c], out=b)),
+            (TypeError, "float64 or complex128", lambda: m.cholesky_qr2(Array(9, 6, 32))),
+            (ValueError, "x is not row-major", lambda: m.cholesky_qr2(Array(9, 6, strides=(1, 9)))),
+            (TypeError, "x must be one array", lambda: m.cholesky_qr2([a, a])),
             (TypeError, "float32", lambda: m.sgemm(a, c, out=b)),
             (ValueError, "none of automatic", lambda: m.sgemm(a, c, out=b, policy="fp8")),
             (ValueError, "no `out`", lambda: m.tsmm(a, c, beta=1)),
@@ -355,6 +364,29 @@ class Python(unittest.TestCase):
         self.module.tsmm(on_a, on_c, alpha=-1, beta=1, out=on_b)
         self.assertEqual(on_b.numbers_now(), after)
 
+        first, second = ([row[:3] for row in a], [row[3:] for row in a])
+        blocks = [InMemory(first), InMemory(second)]
+        on_c = InMemory([[0.5] * n for _ in range(m)])
+        self.module.tsmttsm(blocks, InMemory(b), out=on_c)
+        self.assertEqual(on_c.numbers_now(), c)
+        on_b = InMemory(b)
+        self.module.tsmm(blocks, on_c, alpha=-1, beta=1, out=on_b)
+        self.assertEqual(on_b.numbers_now(), after)
+
+    @unittest.skipUnless(GPU, "needs a GPU")
+    def test_qr(self) -> None:
+        x = [[(3 * i + 5 * j) % 7 - 3 + (i == j) for j in range(3)] for i in range(100)]
+        on_x = InMemory(x)
+        self.module.cholesky_qr2(on_x)
+        on_r = InMemory([[0.5] * 3 for _ in range(3)])
+        self.module.tsmttsm(on_x, InMemory(x), out=on_r)  # Q^T X
+        q, r = on_x.numbers_now(), on_r.numbers_now()
+        for i in range(3):
+            for j in range(3):
+                self.assertAlmostEqual(sum(row[i] * row[j] for row in q), float(i == j), places=13)
+                if i > j:
+                    self.assertAlmostEqual(r[i][j], 0, places=11)
+
     def framework(self, name: str) -> ModuleType:
         """Skips, loudly, where there is none, or no GPU for it."""
         if GPU and importlib.util.find_spec(name):
@@ -369,7 +401,16 @@ class Python(unittest.TestCase):
             with torch.cuda.stream(torch.cuda.Stream()):
                 c = self.module.tsmttsm(a[:, :7], b, conjugate=True)
                 self.module.tsmm(a[:, :7], c, alpha=-1, beta=1, out=(after := b.clone()))
+                blocks = [a[:, :7], b, a[:, 7:]]
+                gram = self.module.tsmttsm(blocks, blocks, conjugate=True)
+                into = self.module.tsmm(blocks, gram)
+                r = self.module.cholesky_qr2(q := a.clone())
                 torch.cuda.synchronize()
+            whole = torch.cat(blocks, 1)
+            torch.testing.assert_close(gram, whole.mH @ whole)
+            torch.testing.assert_close(into, whole @ gram)
+            torch.testing.assert_close(q @ r, a)
+            torch.testing.assert_close(q.mH @ q, torch.eye(16, dtype=kind, device="cuda"))
             torch.testing.assert_close(c, a[:, :7].mH @ b)
             torch.testing.assert_close(after, b - a[:, :7] @ c)
         x, y = torch.randn(100, 70, device="cuda"), torch.randn(70, 50, device="cuda")

@@ -111,13 +111,41 @@ void require_shape(const Matrix& x, const char* name, std::int64_t rows, std::in
   require(x.rows == rows && x.cols == cols, x, name, rows, cols);
 }
 
-// That all are of one type and on one device.
-void require_alike(const In& a, const In& b, const Out& c) {
-  if (a.dtype() != b.dtype() || a.dtype() != c.dtype()) throw nb::type_error("the arrays have different types");
-  if (a.device_id() != b.device_id() || a.device_id() != c.device_id())
-    throw nb::value_error("the arrays are on different devices");
+// That another array is of the same type and on the same device.
+template <class A, class B>
+void require_alike(const A& a, const B& b) {
+  if (a.dtype() != b.dtype()) throw nb::type_error("the arrays have different types");
+  if (a.device_id() != b.device_id()) throw nb::value_error("the arrays are on different devices");
 }
-bool is_complex(const In& a, Complex alpha, Complex beta) {
+void require_alike(const In& a, const In& b, const Out& c) {
+  require_alike(a, b);
+  require_alike(a, c);
+}
+
+// Matrices side by side: one, or a list of blocks.
+struct Blocks {
+  std::vector<staged_gemm_block> list;
+  std::int64_t rows = 0, cols = 0;
+
+  bool one() const { return list.size() == 1; }
+  int count() const { return static_cast<int>(std::min<std::size_t>(list.size(), INT32_MAX)); }
+};
+template <class Other>
+Blocks blocks(const std::vector<In>& arrays, const char* name, const Other& like) {
+  Blocks all;
+  for (const In& array : arrays) {
+    require_alike(array, like);
+    const std::string its = arrays.size() == 1 ? name : name + ("[" + text(&array - arrays.data())) + "]";
+    const Matrix x = matrix(array, its);
+    if (all.list.empty()) all.rows = x.rows;
+    require_shape(x, its.c_str(), all.rows, x.cols);
+    all.list.push_back({x.data, x.ld, width(x.cols, its.c_str())});
+    all.cols += x.cols;
+  }
+  return all;
+}
+template <class Array>
+bool is_complex(const Array& a, Complex alpha, Complex beta) {
   if (a.dtype() == nb::dtype<double>()) {
     if (alpha.imag() != 0 || beta.imag() != 0)
       throw nb::value_error("alpha or beta is complex, and the arrays are real");
@@ -142,41 +170,84 @@ cudaStream_t stream_of(std::uintptr_t stream) {
   return reinterpret_cast<cudaStream_t>(stream);
 }
 
-void tsmttsm(const In& a_, const In& b_, const Out& c_, Complex alpha, Complex beta, bool conjugate,
-             std::uintptr_t stream_) {
-  require_alike(a_, b_, c_);
-  const bool z = is_complex(a_, alpha, beta);
-  const Matrix a = matrix(a_, "a"), b = matrix(b_, "b"), c = matrix(c_, "out");
-  require_shape(b, "b", a.rows, b.cols);
+double* number(const void* x) {
+  return static_cast<double*>(const_cast<void*>(x));
+}
+
+void tsmttsm(const std::vector<In>& a_, const std::vector<In>& b_, const Out& c_, Complex alpha, Complex beta,
+             bool conjugate, std::uintptr_t stream_) {
+  const bool z = is_complex(c_, alpha, beta);
+  const Blocks a = blocks(a_, "a", c_), b = blocks(b_, "b", c_);
+  const Matrix c = matrix(c_, "out");
+  if (b.rows != a.rows)
+    throw nb::value_error(("b has " + text(b.rows) + " rows, and must have " + text(a.rows)).c_str());
   require_shape(c, "out", a.cols, b.cols);
-  const int m = width(a.cols, "a"), n = width(b.cols, "b");
-  const OnDevice here(a_.device_id());
+  const OnDevice here(c_.device_id());
   const cudaStream_t stream = stream_of(stream_);
-  const Workspace workspace(
-      staged_gemm_tsmttsm_workspace(z ? STAGED_GEMM_DOUBLE_COMPLEX : STAGED_GEMM_DOUBLE, m, n, a.rows), stream);
-  const auto number = [](void* x) { return static_cast<double*>(x); };
+  const int type = z ? STAGED_GEMM_DOUBLE_COMPLEX : STAGED_GEMM_DOUBLE;
+  if (!a.one() || !b.one()) {
+    const Workspace workspace(
+        staged_gemm_tsmttsm_blocks_workspace(type, a.list.data(), a.count(), b.list.data(), b.count(), a.rows), stream);
+    run([&] {
+      return z ? staged_gemm_ztsmttsm_blocks(stream, conjugate, a.rows, &alpha, a.list.data(), a.count(), b.list.data(),
+                                             b.count(), &beta, c.data, c.ld, workspace.data(), workspace.bytes())
+               : staged_gemm_dtsmttsm_blocks(stream, a.rows, alpha.real(), a.list.data(), a.count(), b.list.data(),
+                                             b.count(), beta.real(), number(c.data), c.ld, workspace.data(),
+                                             workspace.bytes());
+    });
+    return;
+  }
+  const staged_gemm_block x = a.list[0], y = b.list[0];
+  const Workspace workspace(staged_gemm_tsmttsm_workspace(type, x.columns, y.columns, a.rows), stream);
   run([&] {
-    return z ? staged_gemm_ztsmttsm(stream, conjugate, m, n, a.rows, &alpha, a.data, a.ld, b.data, b.ld, &beta, c.data,
-                                    c.ld, workspace.data(), workspace.bytes())
-             : staged_gemm_dtsmttsm(stream, m, n, a.rows, alpha.real(), number(a.data), a.ld, number(b.data), b.ld,
-                                    beta.real(), number(c.data), c.ld, workspace.data(), workspace.bytes());
+    return z ? staged_gemm_ztsmttsm(stream, conjugate, x.columns, y.columns, a.rows, &alpha, x.data, x.ld, y.data, y.ld,
+                                    &beta, c.data, c.ld, workspace.data(), workspace.bytes())
+             : staged_gemm_dtsmttsm(stream, x.columns, y.columns, a.rows, alpha.real(), number(x.data), x.ld,
+                                    number(y.data), y.ld, beta.real(), number(c.data), c.ld, workspace.data(),
+                                    workspace.bytes());
   });
 }
 
-void tsmm(const In& a_, const In& c_, const Out& b_, Complex alpha, Complex beta, std::uintptr_t stream_) {
-  require_alike(a_, c_, b_);
-  const bool z = is_complex(a_, alpha, beta);
-  const Matrix a = matrix(a_, "a"), c = matrix(c_, "c"), b = matrix(b_, "out");
+void tsmm(const std::vector<In>& a_, const In& c_, const Out& b_, Complex alpha, Complex beta, std::uintptr_t stream_) {
+  require_alike(c_, b_);
+  const bool z = is_complex(c_, alpha, beta);
+  const Blocks a = blocks(a_, "a", b_);
+  const Matrix c = matrix(c_, "c"), b = matrix(b_, "out");
   require_shape(c, "c", a.cols, c.cols);
   require_shape(b, "out", a.rows, c.cols);
-  const int m = width(a.cols, "a"), n = width(c.cols, "c");
-  const OnDevice here(a_.device_id());
+  const int n = width(c.cols, "c");
+  const OnDevice here(b_.device_id());
   const cudaStream_t stream = stream_of(stream_);
-  const auto number = [](void* x) { return static_cast<double*>(x); };
   run([&] {
-    return z ? staged_gemm_ztsmm(stream, m, n, a.rows, &alpha, a.data, a.ld, c.data, c.ld, &beta, b.data, b.ld)
-             : staged_gemm_dtsmm(stream, m, n, a.rows, alpha.real(), number(a.data), a.ld, number(c.data), c.ld,
+    if (!a.one())
+      return z ? staged_gemm_ztsmm_blocks(stream, n, a.rows, &alpha, a.list.data(), a.count(), c.data, c.ld, &beta,
+                                          b.data, b.ld)
+               : staged_gemm_dtsmm_blocks(stream, n, a.rows, alpha.real(), a.list.data(), a.count(), number(c.data),
+                                          c.ld, beta.real(), number(b.data), b.ld);
+    const staged_gemm_block x = a.list[0];
+    return z ? staged_gemm_ztsmm(stream, x.columns, n, a.rows, &alpha, x.data, x.ld, c.data, c.ld, &beta, b.data, b.ld)
+             : staged_gemm_dtsmm(stream, x.columns, n, a.rows, alpha.real(), number(x.data), x.ld, number(c.data), c.ld,
                                  beta.real(), number(b.data), b.ld);
+  });
+}
+
+// X becomes Q.
+void cholesky_qr2(const Out& x_, const Out& r_, std::uintptr_t stream_) {
+  require_alike(x_, r_);
+  const bool z = is_complex(x_, 0, 0);
+  const Matrix x = matrix(x_, "x"), r = matrix(r_, "r");
+  require_shape(r, "r", x.cols, x.cols);
+  const int n = width(x.cols, "x");
+  const OnDevice here(x_.device_id());
+  const cudaStream_t stream = stream_of(stream_);
+  const Workspace method(sizeof(int), stream);
+  const Workspace workspace(staged_gemm_cholesky_qr2_workspace(z ? STAGED_GEMM_DOUBLE_COMPLEX : STAGED_GEMM_DOUBLE, n),
+                            stream);
+  run([&] {
+    return z ? staged_gemm_zcholesky_qr2(stream, n, x.rows, x.data, x.ld, r.data, r.ld,
+                                         static_cast<int*>(method.data()), workspace.data(), workspace.bytes())
+             : staged_gemm_dcholesky_qr2(stream, n, x.rows, number(x.data), x.ld, number(r.data), r.ld,
+                                         static_cast<int*>(method.data()), workspace.data(), workspace.bytes());
   });
 }
 
@@ -194,10 +265,10 @@ void sgemm(const In& a_, const In& b_, const Out& c_, float alpha, float beta, i
   const Workspace workspace(staged_gemm_sgemm_workspace(&product, 1), stream);
   // A matrix without columns has a leading dimension of 1 all the same.
   const auto ld = [](const Matrix& x) { return std::max<std::int64_t>(x.ld, 1); };
-  const auto number = [](void* x) { return static_cast<float*>(x); };
+  const auto single = [](void* x) { return static_cast<float*>(x); };
   run([&] {
-    return staged_gemm_sgemm(stream, &product, alpha, number(b.data), ld(b), number(a.data), ld(a), beta,
-                             number(c.data), ld(c), workspace.data(), workspace.bytes());
+    return staged_gemm_sgemm(stream, &product, alpha, single(b.data), ld(b), single(a.data), ld(a), beta,
+                             single(c.data), ld(c), workspace.data(), workspace.bytes());
   });
 }
 
@@ -236,6 +307,7 @@ NB_MODULE(_native, module) {
   nb::exception<Error>(module, "Error", PyExc_RuntimeError);
   module.def("tsmttsm", tsmttsm);
   module.def("tsmm", tsmm);
+  module.def("cholesky_qr2", cholesky_qr2);
   module.def("sgemm", sgemm);
   module.def("empty", empty);
   module.def("synchronize", synchronize);

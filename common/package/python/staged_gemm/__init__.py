@@ -1,4 +1,4 @@
-"""Tall & skinny products and SGEMM on Tensor Cores, for arrays of PyTorch, CuPy, JAX, or any library with DLPack.
+"""Tall & skinny products, QR, and SGEMM on Tensor Cores, for arrays of PyTorch, CuPy, JAX, or any library with DLPack.
 
 Arrays are row-major, in the memory of one CUDA device. Products are enqueued on a stream: `stream`, if given (a number,
 an object with __cuda_stream__, or a stream of PyTorch or CuPy); else the one that PyTorch or CuPy uses now. Other
@@ -15,7 +15,7 @@ from typing import Any
 from . import _native
 from ._native import Error
 
-__all__ = ["Error", "sgemm", "tsmm", "tsmttsm"]
+__all__ = ["Error", "cholesky_qr2", "sgemm", "tsmm", "tsmttsm"]
 __version__ = _native.version()
 
 CUDA_DEVICES = (2, 13)  # DLPack's kDLCUDA and kDLCUDAManaged
@@ -33,18 +33,33 @@ def tsmttsm(
     out: Any = None,
     stream: Any = None,
 ) -> Any:
-    """alpha a^T b + beta out, of k x m and k x n matrices of float64 or complex128; with `conjugate` it is a^H."""
+    """alpha a^T b + beta out, of k x m and k x n matrices of float64 or complex128; with `conjugate` it is a^H.
+
+    a and b may be lists of up to four blocks of k rows, which count as one matrix: tsmttsm([x, r, p], [x, r, p]).
+    """
     call = _Call(stream, a=a, b=b)
-    result, into = call.result(out, a.shape[-1], b.shape[-1], beta)
+    result, into = call.result(out, call.columns("a"), call.columns("b"), beta)
     _native.tsmttsm(call.arrays["a"], call.arrays["b"], into, alpha, beta, conjugate, call.stream)
     return call.finish(result)
 
 
 def tsmm(a: Any, c: Any, *, alpha: complex = 1, beta: complex = 0, out: Any = None, stream: Any = None) -> Any:
-    """alpha a c + beta out, of k x m and m x n matrices of float64 or complex128."""
+    """alpha a c + beta out, of k x m and m x n matrices of float64 or complex128. a may be a list of blocks."""
     call = _Call(stream, a=a, c=c)
-    result, into = call.result(out, a.shape[0], c.shape[-1], beta)
-    _native.tsmm(call.arrays["a"], call.arrays["c"], into, alpha, beta, call.stream)
+    result, into = call.result(out, call.like.shape[0], call.columns("c"), beta)
+    _native.tsmm(call.arrays["a"], call.one("c"), into, alpha, beta, call.stream)
+    return call.finish(result)
+
+
+def cholesky_qr2(x: Any, *, stream: Any = None) -> Any:
+    """x = q r, of a k x n matrix of float64 or complex128, k >= n, n <= 64: x becomes q, and r, n x n, is returned.
+
+    The device decides whether Cholesky QR 2 will do, or a shift or Householder reflections are needed.
+    """
+    call = _Call(stream, x=x)
+    _require_writable("x", call.like)
+    result, into = call.result(None, call.columns("x"), call.columns("x"), 0)
+    _native.cholesky_qr2(call.one("x"), into, call.stream)
     return call.finish(result)
 
 
@@ -62,30 +77,44 @@ def sgemm(
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
     call = _Call(stream, a=a, b=b)
-    result, into = call.result(out, a.shape[0], b.shape[-1], beta)
-    _native.sgemm(call.arrays["a"], call.arrays["b"], into, alpha, beta, POLICIES[policy], call.stream)
+    result, into = call.result(out, call.like.shape[0], call.columns("b"), beta)
+    _native.sgemm(call.one("a"), call.one("b"), into, alpha, beta, POLICIES[policy], call.stream)
     return call.finish(result)
 
 
 class _Call:
-    """The arrays of one product, ready on its stream."""
+    """The arrays of one product, each name's as a list of blocks, ready on its stream."""
 
     def __init__(self, stream: Any, **arrays: Any) -> None:
-        for name, array in arrays.items():
-            _require_cuda(name, array)
-        self.like = next(iter(arrays.values()))
+        self.blocks = {name: list(x) if isinstance(x, (list, tuple)) else [x] for name, x in arrays.items()}
+        for name, blocks in self.blocks.items():
+            if not blocks:
+                raise ValueError(f"{name} is a list without blocks")
+            for i, array in enumerate(blocks):
+                _require_cuda(name if len(blocks) == 1 else f"{name}[{i}]", array)
+        self.like = next(iter(self.blocks.values()))[0]
         self.library = _library(self.like)
         self.waits = self.library not in ("torch", "cupy")
         self.stream = _pointer(stream, self.like, self.library) or LEGACY_STREAM
         # Who exports an array to a stream makes the stream wait for it.
-        self.arrays = {name: array.__dlpack__(stream=self.stream) for name, array in arrays.items()}
+        self.arrays = {
+            name: [array.__dlpack__(stream=self.stream) for array in blocks] for name, blocks in self.blocks.items()
+        }
+
+    def columns(self, name: str) -> int:
+        return sum(block.shape[1] for block in self.blocks[name])
+
+    def one(self, name: str) -> Any:
+        """The array of this name, where a list of several is none."""
+        if len(self.arrays[name]) != 1:
+            raise TypeError(f"{name} must be one array, and not a list")
+        return self.arrays[name][0]
 
     def result(self, out: Any, rows: int, cols: int, beta: complex) -> tuple[Any, Any]:
         """What is returned, and the same for the product to write."""
         if out is not None:
             _require_cuda("out", out)
-            if _library(out) in ("jax", "jaxlib"):
-                raise TypeError("JAX's arrays can't be written: leave `out` away")
+            _require_writable("out", out)
             return out, out.__dlpack__(stream=self.stream)
         if beta != 0:
             raise ValueError("beta is for what `out` holds, and there is no `out`")
@@ -114,6 +143,11 @@ def _require_cuda(name: str, array: Any) -> None:
         raise TypeError(f"{name} is not in the memory of a CUDA device")
     if len(array.shape) != 2:
         raise ValueError(f"{name} has {len(array.shape)} dimensions, and must have 2")
+
+
+def _require_writable(name: str, array: Any) -> None:
+    if _library(array) in ("jax", "jaxlib"):
+        raise TypeError(f"{name} is an array of JAX, which can't be written")
 
 
 def _library(array: Any) -> str:
