@@ -15,9 +15,11 @@
 
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
+#include "tsm/cut.hpp"
 
 namespace {
 
+using gemm::tiles::Cut;
 constexpr int THREADS = 256;
 constexpr int BLOCKS = 8;  // per SM, if there is enough work
 constexpr int AHEAD = 2;   // rows that are loaded before the first is needed, of real numbers: nvcc's choice
@@ -43,14 +45,15 @@ template <class T>
 __global__ void __launch_bounds__(THREADS)
     tsmttsm(int m, int n, std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b,
             std::int64_t ldb, T* __restrict__ c, std::int64_t ldc, bool conjugate, int elements, int tiles) {
-  const int tile = blockIdx.x % tiles, chunk = blockIdx.x / tiles, chunks = gridDim.x / tiles;
-  const int slice = threadIdx.x / elements, slices = THREADS / elements;
+  const int tile = blockIdx.x % tiles, chunk = blockIdx.x / tiles;
+  const int chunks = gridDim.x / tiles, slice = threadIdx.x / elements, slices = THREADS / elements;
   const int element = tile * elements + threadIdx.x % elements, row = element / n, col = element % n;
   if (row >= m || slice >= slices) return;
 
   T sum{};
   const std::int64_t stride = static_cast<std::int64_t>(chunks) * slices;
-  for (std::int64_t i = static_cast<std::int64_t>(chunk) * slices + slice; i < k; i += stride)
+  const std::int64_t first = static_cast<std::int64_t>(chunk) * slices + slice;
+  for (std::int64_t i = first; i < k; i += stride)
     sum = gemm::multiply_add(gemm::conjugate_if(conjugate, a[i * lda + row]), b[i * ldb + col], sum);
 
   add_to(c + row * ldc + col, gemm::multiply_add(alpha, sum, T{}));
@@ -59,16 +62,15 @@ __global__ void __launch_bounds__(THREADS)
 template <class T>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   if (p.m == 0 || p.n == 0) return gemm::Status::ok();
-  const int all = p.m * p.n, elements = std::min(all, THREADS), tiles = gemm::ceil_div(all, elements);
-  const auto grid = static_cast<unsigned>(gemm::ceil_div(all, THREADS));
+  const auto grid = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, THREADS));
   const gemm::Status scaled =
       gemm::launch(scale<T>, {.grid = grid, .block = THREADS, .stream = stream}, p.m, p.n, p.beta, p.c, p.ldc);
   if (!scaled) return scaled;
-  const std::int64_t most = (p.depth() + THREADS / elements - 1) / (THREADS / elements);
-  const std::int64_t places = std::max(gemm::device_limits().multiprocessors * BLOCKS / tiles, 1);
-  const auto chunks = static_cast<unsigned>(std::min(most, places));
-  return gemm::launch(tsmttsm<T>, {.grid = chunks * tiles, .block = THREADS, .stream = stream}, p.m, p.n, p.depth(),
-                      p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, elements, tiles);
+  const int sms = gemm::device_limits().multiprocessors;
+  const Cut cut(p.m * p.n, BLOCKS, sms, THREADS);
+  const auto chunks = static_cast<unsigned>(cut.chunks(p.depth()));
+  return gemm::launch(tsmttsm<T>, {.grid = chunks * cut.groups, .block = THREADS, .stream = stream}, p.m, p.n,
+                      p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, cut.threads, cut.groups);
 }
 
 constexpr gemm::StageInfo info = {
@@ -78,8 +80,8 @@ constexpr gemm::StageInfo info = {
     .launch = {launch<double>, launch<double2>},
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
-          const int elements = std::clamp(m * n, 1, THREADS), tiles = std::max(gemm::ceil_div(m * n, elements), 1);
-          return static_cast<double>(k) / (std::max(sms * BLOCKS / tiles, 1) * (THREADS / elements) * AHEAD);
+          const Cut cut(m * n, BLOCKS, sms, THREADS);
+          return static_cast<double>(k) / (cut.places * cut.slices * AHEAD);
         },
 };
 const gemm::Registration registration{__FILE__, info};

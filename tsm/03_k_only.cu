@@ -15,9 +15,11 @@
 
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
+#include "tsm/cut.hpp"
 
 namespace {
 
+using gemm::tiles::Cut;
 constexpr int THREADS = 128;
 
 // Blocks per SM that the registers allow, by the paper's estimate: sums, the words of a row, and 16 more. The registers
@@ -48,17 +50,16 @@ template <class T, int W>
 __global__ void __launch_bounds__(THREADS)
     tsmttsm(int m, int n, std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b,
             std::int64_t ldb, T* __restrict__ c, std::int64_t ldc, bool conjugate) {
-  __shared__ T parts[W][THREADS];
   const int tiles_n = gemm::ceil_div(n, W), tiles = gemm::ceil_div(m, W) * tiles_n;
-  const int tile = blockIdx.x % tiles, chunk = blockIdx.x / tiles, thread = threadIdx.x;
-  const int row = tile / tiles_n * W, col = tile % tiles_n * W;
+  const int tile = blockIdx.x % tiles, chunk = blockIdx.x / tiles;
+  const int slice = threadIdx.x, slices = THREADS, row = tile / tiles_n * W, col = tile % tiles_n * W;
   const int rows = min(m - row, W), cols = min(n - col, W);
 
+  __shared__ T parts[W][THREADS];
   T sum[W][W] = {};
-  const std::int64_t first = static_cast<std::int64_t>(chunk) * THREADS + thread;
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x / tiles) * THREADS;
-  const T* a_row = a + first * lda + row;
-  const T* b_row = b + first * ldb + col;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x / tiles) * slices;
+  const std::int64_t first = static_cast<std::int64_t>(chunk) * slices + slice;
+  const T *a_row = a + first * lda + row, *b_row = b + first * ldb + col;
 #pragma unroll 1
   for (std::int64_t i = first; i < k; i += stride, a_row += stride * lda, b_row += stride * ldb) {
     T x[W], y[W];
@@ -67,10 +68,7 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int j = 0; j < W; ++j) y[j] = j < cols ? b_row[j] : T{};
 #pragma unroll
-    for (int r = 0; r < W; ++r) {
-#pragma unroll
-      for (int s = 0; s < W; ++s) sum[r][s] = gemm::multiply_add(x[r], y[s], sum[r][s]);
-    }
+    for (int e = 0; e < W * W; ++e) sum[e / W][e % W] = gemm::multiply_add(x[e / W], y[e % W], sum[e / W][e % W]);
   }
 
   // Row after row of the tile. Registers cannot be indexed at run time, so the rows move up, and each becomes the first
@@ -78,19 +76,17 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll 1
   for (int r = 0; r < rows; ++r) {
 #pragma unroll
-    for (int s = 0; s < W; ++s) {
-      parts[s][thread] = sum[0][s];
+    for (int s = 0; s < W; ++s) parts[s][slice] = sum[0][s];
 #pragma unroll
-      for (int j = 1; j < W; ++j) sum[j - 1][s] = sum[j][s];
-    }
+    for (int e = W; e < W * W; ++e) sum[e / W - 1][e % W] = sum[e / W][e % W];
 #pragma unroll 1
     for (int half = THREADS / 2; half > 0; half /= 2) {
       __syncthreads();
-      if (thread >= half) continue;
+      if (slice >= half) continue;
 #pragma unroll
-      for (int s = 0; s < W; ++s) parts[s][thread] = gemm::add(parts[s][thread], parts[s][thread + half]);
+      for (int s = 0; s < W; ++s) parts[s][slice] = gemm::add(parts[s][slice], parts[s][slice + half]);
     }
-    if (thread == 0) {
+    if (slice == 0) {
 #pragma unroll 1
       for (int s = 0; s < cols; ++s) add_to(c + (row + r) * ldc + col + s, gemm::multiply_add(alpha, parts[s][0], T{}));
     }
@@ -101,34 +97,24 @@ __global__ void __launch_bounds__(THREADS)
 // The narrowest of SIZES that needs no more tiles than another.
 template <int... SIZES>
 constexpr int tile_for(int size) {
-  int best = 0;
-  for (const int s : {SIZES...}) {
-    if (best == 0 || gemm::ceil_div(size, s) < gemm::ceil_div(size, best)) best = s;
-  }
-  return best;
+  return std::min({SIZES...}, [=](int a, int b) { return gemm::ceil_div(size, a) < gemm::ceil_div(size, b); });
 }
 
-template <class T, int W>
-gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+// With tiles of W x W, if no size in WIDER is better.
+template <class T, int W, int... WIDER>
+gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  if constexpr (sizeof...(WIDER) > 0)
+    if (tile_for<W, WIDER...>(std::max(p.m, p.n)) != W) return launch<T, WIDER...>(p, stream);
   if (p.m == 0 || p.n == 0) return gemm::Status::ok();
   const auto grid = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, THREADS));
   const gemm::Status scaled =
       gemm::launch(scale<T>, {.grid = grid, .block = THREADS, .stream = stream}, p.m, p.n, p.beta, p.c, p.ldc);
   if (!scaled) return scaled;
-  const int tiles = gemm::ceil_div(p.m, W) * gemm::ceil_div(p.n, W);
-  const std::int64_t most = (p.depth() + THREADS - 1) / THREADS;
-  const std::int64_t places = std::max(gemm::device_limits().multiprocessors * blocks<T>(W) / tiles, 1);
-  const auto chunks = static_cast<unsigned>(std::min(most, places));
-  return gemm::launch(tsmttsm<T, W>, {.grid = chunks * tiles, .block = THREADS, .stream = stream}, p.m, p.n, p.depth(),
-                      p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate);
-}
-
-template <class T, int... SIZES>
-gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
-  gemm::Status status;
-  const int size = tile_for<SIZES...>(std::max(p.m, p.n));
-  ((size == SIZES && !!(status = launch_tile<T, SIZES>(p, stream))) || ...);
-  return status;
+  const int sms = gemm::device_limits().multiprocessors;
+  const Cut cut(gemm::ceil_div(p.m, W) * gemm::ceil_div(p.n, W), blocks<T>(W), sms, THREADS, 1);
+  const auto chunks = static_cast<unsigned>(cut.chunks(p.depth()));
+  return gemm::launch(tsmttsm<T, W>, {.grid = chunks * cut.groups, .block = THREADS, .stream = stream}, p.m, p.n,
+                      p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate);
 }
 
 constexpr gemm::StageInfo info = {
@@ -138,9 +124,9 @@ constexpr gemm::StageInfo info = {
     .launch = {launch<double, 2, 4, 8, 10>, launch<double2, 2, 4, 7>},
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
-          const int width = tile_for<2, 4, 8, 10>(std::max({m, n, 1}));
-          const int tiles = std::max(gemm::ceil_div(m, width) * gemm::ceil_div(n, width), 1);
-          return static_cast<double>(k) / (std::max(sms * blocks<double>(width) / tiles, 1) * THREADS);
+          const int w = tile_for<2, 4, 8, 10>(std::max({m, n, 1}));
+          const Cut cut(gemm::ceil_div(m, w) * gemm::ceil_div(n, w), blocks<double>(w), sms, THREADS, 1);
+          return static_cast<double>(k) / (cut.places * cut.slices);
         },
 };
 const gemm::Registration registration{__FILE__, info};

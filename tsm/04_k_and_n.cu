@@ -16,9 +16,11 @@
 #include "common/kernel/accumulate.cuh"
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
+#include "tsm/cut.hpp"
 
 namespace {
 
+using gemm::tiles::Cut;
 constexpr int THREADS = 128;
 constexpr int WORDS = 4;  // of each thread's sums that are in shared memory at a time
 
@@ -44,8 +46,7 @@ __global__ void __launch_bounds__(THREADS)
   T sum[TM] = {};
   const std::int64_t first = static_cast<std::int64_t>(chunk) * slices + slice;
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x / groups) * slices;
-  const T* a_row = a + first * lda + row;
-  const T* b_word = b + first * ldb + col;
+  const T *a_row = a + first * lda + row, *b_word = b + first * ldb + col;
 #pragma unroll 1
   for (std::int64_t i = rows > 0 ? first : k; i < k; i += stride, a_row += stride * lda, b_word += stride * ldb) {
     T x[TM];
@@ -84,33 +85,22 @@ __global__ void __launch_bounds__(THREADS)
 // The lowest of SIZES that needs no more tiles than another.
 template <int... SIZES>
 constexpr int tile_for(int size) {
-  int best = 0;
-  for (const int s : {SIZES...}) {
-    if (best == 0 || gemm::ceil_div(size, s) < gemm::ceil_div(size, best)) best = s;
-  }
-  return best;
+  return std::min({SIZES...}, [=](int a, int b) { return gemm::ceil_div(size, a) < gemm::ceil_div(size, b); });
 }
 
-template <class T, int TM>
-gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+// With tiles of TM x 1, if no size in HIGHER is better.
+template <class T, int TM, int... HIGHER>
+gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
+  if constexpr (sizeof...(HIGHER) > 0)
+    if (tile_for<TM, HIGHER...>(p.m) != TM) return launch<T, HIGHER...>(p, stream);
   if (p.m == 0 || p.n == 0) return gemm::Status::ok();
   const gemm::Status scaled = gemm::launch_scale(p.m, p.n, p.beta, p.c, p.ldc, stream);
   if (!scaled) return scaled;
-  const int tiles = gemm::ceil_div(p.m, TM) * p.n, threads = std::min(tiles, THREADS);
-  const int groups = gemm::ceil_div(tiles, threads), slices = THREADS / threads;
-  const std::int64_t most = (p.depth() + slices - 1) / slices;
-  const std::int64_t places = std::max(gemm::device_limits().multiprocessors * blocks<T>(TM) / groups, 1);
-  const auto chunks = static_cast<unsigned>(std::min(most, places));
-  return gemm::launch(tsmttsm<T, TM>, {.grid = chunks * groups, .block = THREADS, .stream = stream}, p.m, p.n,
-                      p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, threads, groups);
-}
-
-template <class T, int... SIZES>
-gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
-  gemm::Status status;
-  const int size = tile_for<SIZES...>(p.m);
-  ((size == SIZES && !!(status = launch_tile<T, SIZES>(p, stream))) || ...);
-  return status;
+  const int sms = gemm::device_limits().multiprocessors;
+  const Cut cut(gemm::ceil_div(p.m, TM) * p.n, blocks<T>(TM), sms, THREADS);
+  const auto chunks = static_cast<unsigned>(cut.chunks(p.depth()));
+  return gemm::launch(tsmttsm<T, TM>, {.grid = chunks * cut.groups, .block = THREADS, .stream = stream}, p.m, p.n,
+                      p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, p.conjugate, cut.threads, cut.groups);
 }
 
 constexpr gemm::StageInfo info = {
@@ -120,10 +110,9 @@ constexpr gemm::StageInfo info = {
     .launch = {launch<double, 4, 8, 16, 32, 64>, launch<double2, 4, 8, 16, 32>},
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
-          const int height = tile_for<4, 8, 16, 32, 64>(std::max(m, 1));
-          const int tiles = std::max(gemm::ceil_div(m, height) * n, 1), threads = std::min(tiles, THREADS);
-          const int groups = gemm::ceil_div(tiles, threads);
-          return static_cast<double>(k) / (std::max(sms * blocks<double>(height) / groups, 1) * (THREADS / threads));
+          const int tm = tile_for<4, 8, 16, 32, 64>(std::max(m, 1));
+          const Cut cut(gemm::ceil_div(m, tm) * n, blocks<double>(tm), sms, THREADS);
+          return static_cast<double>(k) / (cut.places * cut.slices);
         },
 };
 const gemm::Registration registration{__FILE__, info};

@@ -16,6 +16,7 @@
 #include "common/kernel/accumulate.cuh"
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
+#include "tsm/cut.hpp"
 #include "tsm/tiles.hpp"
 
 namespace {
@@ -45,8 +46,7 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
   T sum[TM][TN] = {};
   const std::int64_t first = static_cast<std::int64_t>(chunk) * slices + slice;
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x / groups) * slices;
-  const T* a_row = a + first * lda + row;
-  const T* b_row = b + first * ldb + col;
+  const T *a_row = a + first * lda + row, *b_row = b + first * ldb + col;
 #pragma unroll 1
   for (std::int64_t i = works ? first : k; i < k; i += stride, a_row += stride * lda, b_row += stride * ldb) {
     T x[TM], y[TN];
@@ -95,7 +95,8 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) 
   if (p.m == 0 || p.n == 0) return gemm::Status::ok();
   const gemm::Status scaled = gemm::launch_scale(p.m, p.n, p.beta, p.c, p.ldc, stream);
   if (!scaled) return scaled;
-  const Cut cut(TM, TN, blocks<T>(TM, TN), p.m, p.n, gemm::device_limits().multiprocessors);
+  const int sms = gemm::device_limits().multiprocessors;
+  const Cut cut(gemm::ceil_div(p.m, TM) * gemm::ceil_div(p.n, TN), blocks<T>(TM, TN), sms, THREADS);
   const auto chunks = static_cast<unsigned>(cut.chunks(p.depth()));
   const bool guard_m = p.m % TM != 0,
              guard_n = p.n % TN != 0;  // tiles of 1 never need it: one kernel for them, not four

@@ -16,6 +16,7 @@
 #include "common/kernel/accumulate.cuh"
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
+#include "tsm/cut.hpp"
 #include "tsm/tiles.hpp"
 
 namespace {
@@ -108,7 +109,8 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) 
   if (p.m == 0 || p.n == 0) return gemm::Status::ok();
   const gemm::Status scaled = gemm::launch_scale(p.m, p.n, p.beta, p.c, p.ldc, stream);
   if (!scaled) return scaled;
-  const Cut cut(TM, TN, blocks<T>(TM, TN), p.m, p.n, gemm::device_limits().multiprocessors);
+  const int sms = gemm::device_limits().multiprocessors;
+  const Cut cut(gemm::ceil_div(p.m, TM) * gemm::ceil_div(p.n, TN), blocks<T>(TM, TN), sms, THREADS);
   const auto chunks = static_cast<unsigned>(cut.chunks(p.depth()));
   const bool guard_m = p.m % TM != 0,
              guard_n = p.n % TN != 0;  // tiles of 1 never need it: one kernel for them, not four

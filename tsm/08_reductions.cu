@@ -15,6 +15,7 @@
 #include "common/kernel/accumulate.cuh"
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
+#include "tsm/cut.hpp"
 #include "tsm/tiles.hpp"
 
 namespace {
@@ -155,7 +156,8 @@ constexpr int ELEMENTS = 8;  // of C, the most for a block that adds up parts: o
 template <class T, int TM, int TN>
 gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, Reduction reduction, cudaStream_t stream) {
   if (p.m == 0 || p.n == 0) return gemm::Status::ok();
-  const Cut cut(TM, TN, blocks<T>(TM, TN), p.m, p.n, gemm::device_limits().multiprocessors);
+  const int sms = gemm::device_limits().multiprocessors;
+  const Cut cut(gemm::ceil_div(p.m, TM) * gemm::ceil_div(p.n, TN), blocks<T>(TM, TN), sms, THREADS);
   const int chunks = cut.chunks(p.depth(), ROWS), elements = std::min(p.m * p.n, ELEMENTS);
   const auto finishing = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, elements));
   const auto parts = static_cast<T*>(p.workspace);
