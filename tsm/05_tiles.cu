@@ -17,7 +17,6 @@
 #include "common/kernel/accumulate.cuh"
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
-#include "tsm/cut.hpp"
 #include "tsm/tiles.hpp"
 
 namespace {
@@ -98,8 +97,7 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) 
   const int sms = gemm::device_limits().multiprocessors;
   const Cut cut(gemm::ceil_div(p.m, TM) * gemm::ceil_div(p.n, TN), blocks<T>(TM, TN), sms, THREADS);
   const auto chunks = static_cast<unsigned>(cut.chunks(p.depth()));
-  const bool guard_m = p.m % TM != 0,
-             guard_n = p.n % TN != 0;  // tiles of 1 never need it: one kernel for them, not four
+  const bool guard_m = p.m % TM != 0, guard_n = p.n % TN != 0;  // tiles of 1 never need it: one kernel, not four
   const auto kernel = guard_m   ? guard_n ? tsmttsm<T, TM, TN, TM != 1, TN != 1> : tsmttsm<T, TM, TN, TM != 1, false>
                         : guard_n ? tsmttsm<T, TM, TN, false, TN != 1>
                                 : tsmttsm<T, TM, TN, false, false>;

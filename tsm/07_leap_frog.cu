@@ -16,7 +16,6 @@
 #include "common/kernel/accumulate.cuh"
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
-#include "tsm/cut.hpp"
 #include "tsm/tiles.hpp"
 
 namespace {
@@ -112,8 +111,7 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) 
   const int sms = gemm::device_limits().multiprocessors;
   const Cut cut(gemm::ceil_div(p.m, TM) * gemm::ceil_div(p.n, TN), blocks<T>(TM, TN), sms, THREADS);
   const auto chunks = static_cast<unsigned>(cut.chunks(p.depth()));
-  const bool guard_m = p.m % TM != 0,
-             guard_n = p.n % TN != 0;  // tiles of 1 never need it: one kernel for them, not four
+  const bool guard_m = p.m % TM != 0, guard_n = p.n % TN != 0;  // tiles of 1 never need it: one kernel, not four
   constexpr bool BOTH = UNROLL > 1;  // the variant has both guards or none: nvcc takes a while for each of its kernels
   const auto kernel = guard_m   ? guard_n ? tsmttsm<T, TM, TN, (TM != 1), (TN != 1), UNROLL>
                                           : tsmttsm<T, TM, TN, (TM != 1), (BOTH && TN != 1), UNROLL>

@@ -15,7 +15,6 @@
 #include "common/kernel/accumulate.cuh"
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
-#include "tsm/cut.hpp"
 #include "tsm/tiles.hpp"
 
 namespace {
@@ -167,8 +166,7 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, Reduction reduction, 
                                              p.n, T{}, parts, 0, p.beta, p.c, p.ldc, elements);
     if (!scaled) return scaled;
   }
-  const bool guard_m = p.m % TM != 0,
-             guard_n = p.n % TN != 0;  // tiles of 1 never need it: one kernel for them, not four
+  const bool guard_m = p.m % TM != 0, guard_n = p.n % TN != 0;  // tiles of 1 never need it: one kernel, not four
   const auto kernel = guard_m   ? guard_n ? tsmttsm<T, TM, TN, TM != 1, TN != 1> : tsmttsm<T, TM, TN, TM != 1, false>
                         : guard_n ? tsmttsm<T, TM, TN, false, TN != 1>
                                 : tsmttsm<T, TM, TN, false, false>;
