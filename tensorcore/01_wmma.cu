@@ -48,7 +48,6 @@ __global__ void __launch_bounds__(THREADS)
     wmma::fragment<wmma::matrix_a, STEP, STEP, STEP, __half, wmma::row_major> x;
     wmma::fragment<wmma::matrix_b, STEP, STEP, STEP, __half, wmma::row_major> y;
     const __half *from_a = a + row * lda + k0, *from_b = b + k0 * ldb + col;
-    float* const out = c + row * ldc + col;
     if (aligned && row + STEP <= m && col + STEP <= n && k0 + STEP <= k) {
       wmma::load_matrix_sync(x, from_a, static_cast<unsigned>(lda));
       wmma::load_matrix_sync(y, from_b, static_cast<unsigned>(ldb));
@@ -98,15 +97,16 @@ __device__ void store_tile(float* c, std::int64_t ldc, int row, int col, int m, 
 }
 
 // A fragment is loaded and stored at an address that 32 bytes divide, its rows a multiple of 16 bytes apart.
-bool is_aligned(const void* p, std::int64_t row_bytes, unsigned bytes) {
-  return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && row_bytes % 16 == 0;
+template <class T>
+bool is_aligned(const T* p, std::int64_t ld, unsigned bytes) {
+  return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && ld * sizeof(T) % 16 == 0;
 }
 
 gemm::Status launch(const gemm::HgemmProblem& p, cudaStream_t stream) {
   const int blocks_m = gemm::ceil_div(p.m, WARPS_M * STEP), blocks_n = gemm::ceil_div(p.n, WARPS_N * STEP);
   return gemm::launch(hgemm, {.grid = static_cast<unsigned>(blocks_m) * blocks_n, .block = THREADS, .stream = stream},
                       p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n,
-                      is_aligned(p.a, 2 * p.lda, 32) && is_aligned(p.b, 2 * p.ldb, 32), is_aligned(p.c, 4 * p.ldc, 32));
+                      is_aligned(p.a, p.lda, 32) && is_aligned(p.b, p.ldb, 32), is_aligned(p.c, p.ldc, 32));
 }
 
 constexpr gemm::StageInfo info = {

@@ -24,18 +24,17 @@ constexpr int WARPS_M = 2, WARPS_N = 2, THREADS = WARPS_M * WARPS_N * LANES;  //
 constexpr int CHUNK = 8;                                                      // elements in 16 bytes
 
 // Copies a tile to shared memory. vectors: its rows begin at multiples of 16 bytes. Zeros where no element exists. Below.
-template <int THREADS, int ROWS, int COLS, int STRIDE>
-__device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols, bool vectors);
+template <int THREADS, int ROWS, int COLS, int STRIDE, class T>
+__device__ void copy_tile(T* to, const T* from, std::int64_t ld, int rows, int cols, bool vectors);
 
-// The same number if `bits` is 0.
-__device__ __half with(__half x, int bits) {
-  return __ushort_as_half(static_cast<unsigned short>(__half_as_ushort(x) | bits));
-}
+// Has all numbers of the fragments in registers at once. Below.
+template <class A, class B, int DEPTH, int F>
+__device__ void hold(A (&x)[DEPTH][F], B (&y)[DEPTH][F]);
 
 // PAD: elements between rows in shared memory. DEPTH: of how many steps of k a warp has the fragments at a time.
 template <int N, int TILE_K, int PAD, int DEPTH>
 __global__ void __launch_bounds__(THREADS)
-    hgemm(int m, int n, int k, float alpha, const __half* __restrict__ a, std::int64_t lda,
+    hgemm(int m, int n, int k, float alpha, const __half* __restrict__ a, std::int64_t lda,  // (m, k)
           const __half* __restrict__ b, std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc,
           int blocks_n, bool vectors_a, bool vectors_b, bool aligned_c) {
   constexpr int TILE_M = WARPS_M * N, TILE_N = WARPS_N * N, A_ROW = TILE_K + PAD, B_ROW = TILE_N + PAD, F = N / STEP;
@@ -46,8 +45,7 @@ __global__ void __launch_bounds__(THREADS)
   const int warp_row = warp / WARPS_N * N, warp_col = warp % WARPS_N * N;
 
   Sum sum[F][F];
-  for (auto& row : sum)
-    for (Sum& tile : row) wmma::fill_fragment(tile, 0.0f);
+  for (int f = 0; f < F * F; ++f) wmma::fill_fragment(sum[f / F][f % F], 0.0f);
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
     const std::int64_t first = k0;
     copy_tile<THREADS, TILE_M, TILE_K, A_ROW>(as, a + tile_row * lda + first, lda, m - tile_row, k - k0, vectors_a);
@@ -61,24 +59,18 @@ __global__ void __launch_bounds__(THREADS)
       for (int s = 0; s < DEPTH / STEP; ++s) {
 #pragma unroll
         for (int i = 0; i < F; ++i) {
-          const int step = slice + s * STEP;
-          wmma::load_matrix_sync(x[s][i], as + (warp_row + i * STEP) * A_ROW + step, A_ROW);
-          wmma::load_matrix_sync(y[s][i], bs + step * B_ROW + warp_col + i * STEP, B_ROW);
+          wmma::load_matrix_sync(x[s][i], as + (warp_row + i * STEP) * A_ROW + slice + s * STEP, A_ROW);
+          wmma::load_matrix_sync(y[s][i], bs + (slice + s * STEP) * B_ROW + warp_col + i * STEP, B_ROW);
         }
       }
-      if constexpr (DEPTH > STEP) {
-        // All of them in registers at once, as if something were to be done with them: else nvcc loads each when needed.
-        const int nothing = __syncthreads_or(0);
-        for (int s = 0; s < DEPTH / STEP; ++s)
-          for (int i = 0; i < F; ++i) {
-            for (auto& element : x[s][i].x) element = with(element, nothing);
-            for (auto& element : y[s][i].x) element = with(element, nothing);
-          }
-      }
+      if constexpr (DEPTH > STEP) hold(x, y);
 #pragma unroll
       for (int s = 0; s < DEPTH / STEP; ++s) {
 #pragma unroll
-        for (int i = 0; i < F * F; ++i) wmma::mma_sync(sum[i / F][i % F], x[s][i / F], y[s][i % F], sum[i / F][i % F]);
+        for (int i = 0; i < F; ++i) {
+#pragma unroll
+          for (int j = 0; j < F; ++j) wmma::mma_sync(sum[i][j], x[s][i], y[s][j], sum[i][j]);
+        }
       }
     }
     __syncthreads();
@@ -94,9 +86,9 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 // A tile whose rows begin at multiples of 16 bytes, if `vectors`; of any other those elements that exist, and zeros.
-template <int THREADS, int ROWS, int COLS, int STRIDE>
-__device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int rows, int cols, bool vectors) {
-  constexpr int ROW_CHUNKS = COLS / CHUNK, STEP_ROWS = THREADS / ROW_CHUNKS;
+template <int THREADS, int ROWS, int COLS, int STRIDE, class T>
+__device__ void copy_tile(T* to, const T* from, std::int64_t ld, int rows, int cols, bool vectors) {
+  constexpr int CHUNK = 16 / sizeof(T), ROW_CHUNKS = COLS / CHUNK, STEP_ROWS = THREADS / ROW_CHUNKS;
   static_assert(THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0);
   const int first = threadIdx.x / ROW_CHUNKS, col = threadIdx.x % ROW_CHUNKS * CHUNK;
   if (vectors && rows >= ROWS && cols >= COLS) {
@@ -111,26 +103,34 @@ __device__ void copy_tile(__half* to, const __half* from, std::int64_t ld, int r
   }
   for (int row = first; row < ROWS; row += STEP_ROWS) {
     const int existing = row < rows ? cols : 0;  // columns of this row
-    for (int e = col; e < col + CHUNK; ++e)
-      if (e < existing)
-        to[row * STRIDE + e] = from[row * ld + e];
-      else
-        to[row * STRIDE + e] = __float2half(0.0f);
+    for (int e = col; e < col + CHUNK; ++e) to[row * STRIDE + e] = e < existing ? from[row * ld + e] : T(0.0f);
+  }
+}
+
+// `bits` is 0, but nvcc can't know that. So it loads all numbers first, in place of each when it is needed.
+template <class A, class B, int DEPTH, int F>
+__device__ void hold(A (&x)[DEPTH][F], B (&y)[DEPTH][F]) {
+  const auto bits = static_cast<unsigned short>(__syncthreads_or(0));
+  for (int f = 0; f < DEPTH * F; ++f) {
+    for (auto& element : x[f / F][f % F].x) element = __ushort_as_half(__half_as_ushort(element) | bits);
+    for (auto& element : y[f / F][f % F].x) element = __ushort_as_half(__half_as_ushort(element) | bits);
   }
 }
 
 // 16 bytes at a time are copied from an address that they divide; a fragment of C is loaded from one that 32 divide.
-bool is_aligned(const void* p, std::int64_t row_bytes, unsigned bytes) {
-  return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && row_bytes % 16 == 0;
+template <class T>
+bool is_aligned(const T* p, std::int64_t ld, unsigned bytes) {
+  return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && ld * sizeof(T) % 16 == 0;
 }
 
 template <int N, int TILE_K, int PAD, int DEPTH>
 gemm::Status launch(const gemm::HgemmProblem& p, cudaStream_t stream) {
   const int blocks_m = gemm::ceil_div(p.m, WARPS_M * N), blocks_n = gemm::ceil_div(p.n, WARPS_N * N);
-  return gemm::launch(hgemm<N, TILE_K, PAD, DEPTH>,
-                      {.grid = static_cast<unsigned>(blocks_m) * blocks_n, .block = THREADS, .stream = stream}, p.m,
-                      p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n,
-                      is_aligned(p.a, 2 * p.lda, 16), is_aligned(p.b, 2 * p.ldb, 16), is_aligned(p.c, 4 * p.ldc, 32));
+  const unsigned blocks = static_cast<unsigned>(blocks_m) * blocks_n;
+  const auto kernel = hgemm<N, TILE_K, PAD, DEPTH>;
+  return gemm::launch(kernel, {.grid = blocks, .block = THREADS, .stream = stream}, p.m, p.n, p.depth(), p.alpha, p.a,
+                      p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n, is_aligned(p.a, p.lda, 16),
+                      is_aligned(p.b, p.ldb, 16), is_aligned(p.c, p.ldc, 32));
 }
 
 constexpr gemm::Variant variants[] = {

@@ -85,17 +85,19 @@ __global__ void __launch_bounds__(THREADS)
   });
 }
 
-bool is_aligned(const void* p, std::int64_t ld) {
-  return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && ld % 4 == 0;
+template <class T>
+bool is_aligned(const T* p, std::int64_t ld, unsigned bytes) {
+  return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && ld * sizeof(T) % 16 == 0;
 }
 
 template <int STEP, int PROMOTED>
 gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int blocks_m = gemm::ceil_div(p.m, TILE_M), blocks_n = gemm::ceil_div(p.n, TILE_N);
   const unsigned blocks = static_cast<unsigned>(blocks_m) * blocks_n;
-  return gemm::launch(sgemm<STEP, PROMOTED>, {.grid = blocks, .block = THREADS, .stream = stream}, p.m, p.n, p.depth(),
-                      p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n, is_aligned(p.a, p.lda),
-                      is_aligned(p.b, p.ldb));
+  const auto kernel = sgemm<STEP, PROMOTED>;
+  return gemm::launch(kernel, {.grid = blocks, .block = THREADS, .stream = stream}, p.m, p.n, p.depth(), p.alpha, p.a,
+                      p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n, is_aligned(p.a, p.lda, 16),
+                      is_aligned(p.b, p.ldb, 16));
 }
 
 constexpr gemm::Variant variants[] = {

@@ -119,8 +119,9 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-bool is_aligned(const void* p, std::int64_t ld) {
-  return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && ld % 4 == 0;
+template <class T>
+bool is_aligned(const T* p, std::int64_t ld, unsigned bytes) {
+  return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && ld * sizeof(T) % 16 == 0;
 }
 
 using Kernel = void (*)(int, int, int, float, const float*, std::int64_t, const float*, std::int64_t, float, float*,
@@ -131,7 +132,8 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int blocks_m = gemm::ceil_div(p.m, TILE_M), blocks_n = gemm::ceil_div(p.n, TILE_N);
   const unsigned blocks = static_cast<unsigned>(blocks_m) * blocks_n;
   return gemm::launch(kernel, {.grid = blocks, .block = THREADS, .stream = stream}, p.m, p.n, p.depth(), p.alpha, p.a,
-                      p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n, is_aligned(p.a, p.lda), is_aligned(p.b, p.ldb));
+                      p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n, is_aligned(p.a, p.lda, 16),
+                      is_aligned(p.b, p.ldb, 16));
 }
 
 template <class T, class ErrorCorrection = tcec::with_correction, class Op = tcec::op::mma>

@@ -89,8 +89,9 @@ __global__ void __launch_bounds__(S::THREADS)
   });
 }
 
-bool is_aligned(const void* p, std::int64_t ld) {
-  return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && ld % 4 == 0;
+template <class T>
+bool is_aligned(const T* p, std::int64_t ld, unsigned bytes) {
+  return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && ld * sizeof(T) % 16 == 0;
 }
 
 template <class S>
@@ -100,8 +101,8 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   return gemm::launch(
       sgemm<S>, {.grid = blocks * p.batch, .block = S::THREADS, .dynamic_shared = S::SHARED_BYTES, .stream = stream},
       p.m, p.n, p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, blocks_n,
-      is_aligned(p.a, p.lda) && p.stride_a % 4 == 0, is_aligned(p.b, p.ldb) && p.stride_b % 4 == 0, blocks, p.stride_a,
-      p.stride_b, p.stride_c);
+      is_aligned(p.a, p.lda, 16) && p.stride_a % 4 == 0, is_aligned(p.b, p.ldb, 16) && p.stride_b % 4 == 0, blocks,
+      p.stride_a, p.stride_b, p.stride_c);
 }
 
 constexpr gemm::Variant variants[] = {

@@ -1,4 +1,4 @@
-// Stages 07 to 09 and 12: a block of THREADS threads copies an FP32 tile to shared memory, as stage 02 does with FP16.
+// Stages 08, 09 and 12: a block of THREADS threads copies an FP32 tile to shared memory, as 02 and 07 do.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,18 +8,18 @@
 #include "common/kernel/ptx.cuh"
 
 // A tile whose rows begin at multiples of 16 bytes, if `vectors`; of any other those elements that exist, and zeros.
-template <int THREADS, int ROWS, int COLS, int STRIDE>
-__device__ void copy_tile(float* to, const float* from, std::int64_t ld, int rows, int cols, bool vectors) {
-  constexpr int ROW_CHUNKS = COLS / 4, STEP_ROWS = THREADS / ROW_CHUNKS;
-  static_assert(THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0 && STRIDE % 4 == 0);
-  const int col = threadIdx.x % ROW_CHUNKS * 4;
+template <int THREADS, int ROWS, int COLS, int STRIDE, class T>
+__device__ void copy_tile(T* to, const T* from, std::int64_t ld, int rows, int cols, bool vectors) {
+  constexpr int CHUNK = 16 / sizeof(T), ROW_CHUNKS = COLS / CHUNK, STEP_ROWS = THREADS / ROW_CHUNKS;
+  static_assert(THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0);
+  const int col = threadIdx.x % ROW_CHUNKS * CHUNK;
 #pragma unroll
   for (int row = threadIdx.x / ROW_CHUNKS; row < ROWS; row += STEP_ROWS) {
     if (vectors && rows >= ROWS && cols >= COLS) {
-      *reinterpret_cast<float4*>(to + row * STRIDE + col) = *reinterpret_cast<const float4*>(from + row * ld + col);
+      *reinterpret_cast<uint4*>(to + row * STRIDE + col) = *reinterpret_cast<const uint4*>(from + row * ld + col);
       continue;
     }
-    for (int e = col; e < col + 4; ++e) to[row * STRIDE + e] = row < rows && e < cols ? from[row * ld + e] : 0.0f;
+    for (int e = col; e < col + CHUNK; ++e) to[row * STRIDE + e] = row < rows && e < cols ? from[row * ld + e] : T{};
   }
 }
 
