@@ -21,7 +21,8 @@ namespace {
 
 namespace wmma = nvcuda::wmma;
 constexpr int WARPS_M = 2, WARPS_N = 2, THREADS = WARPS_M * WARPS_N * LANES;  // of a block
-constexpr int CHUNK = 8;                                                      // elements in 16 bytes
+
+constexpr int CHUNK = 8;  // elements in 16 bytes
 
 // Copies a tile to shared memory. vectors: its rows begin at multiples of 16 bytes. Zeros where no element exists. Below.
 template <int THREADS, int ROWS, int COLS, int STRIDE, class T>

@@ -29,7 +29,6 @@ constexpr int blocks(int tm, int tn) {
   return std::min(65536 / (std::min(registers, 255) * THREADS), 16);
 }
 
-// A slice is `threads` threads, and `groups` blocks where C has more tiles than a block has threads.
 template <class T, int TM, int TN, bool GUARD_M, bool GUARD_N, int UNROLL>
 __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
     tsmttsm(int m, int n, std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b,
