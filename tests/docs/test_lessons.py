@@ -12,8 +12,14 @@ Numbers with a unit of speed, time or share (QUANTITY) are measured or calculate
   that somebody measured it (MEASURED): "reached", "took", or an existing kernel, library or device that "takes" or
   "does" it. Such a sentence may still be a prediction or a source's (ASSUMED).
 * In all other sections a number is measured, unless its sentence says what else it is (NOT_OURS).
+* Pages that are no lessons mix both, so each number is measured, unless its sentence says what else it is (NOT_OURS),
+  has the calculation (an equals sign) or a rule's limit (RULE), or its paragraph begins with a prediction or a source
+  in bold (SAID_BEFORE), or the section is an exercise.
 * In every section, a column of a table that says "measured" has only generated numbers.
 Other numbers (problem sizes, 132 SMs, 228 KB, cycles) have no such unit and may be typed.
+
+Each lesson calculates intensity and resident blocks by hand, and its measurement says whether the prediction held. The
+heads of the stages' files are prose, too: the same sentences.
 """
 
 import argparse
@@ -28,6 +34,17 @@ DOCS = ROOT / "docs"
 WAITING = pathlib.Path(__file__).with_name("lessons_waiting.txt")
 FAMILIES = ("stages", "tsm", "tensorcore")
 SECTIONS = ("Idea", "By hand", "Prediction", "Measurement", "What bounds it", "Exercise")
+# What a section must say.
+SAYS = {
+    "By hand": {
+        "the arithmetic intensity": re.compile(r"FLOPs?(?: per byte|/B\b)"),
+        "the resident blocks": re.compile(
+            r"\bresident\b|\boccupancy\b|(?:blocks|warps)\b[^.]* on an SM|(?:blocks|warps) per SM|an SM (?:could )?holds?\b",
+            re.I,
+        ),
+    },
+    "Measurement": {"whether the prediction held": re.compile(r"predict|expect", re.I)},
+}
 WORDS = 900  # of a lesson, without tables, code, figures, generated parts and exercises
 PAGE_ZERO, WORDS_OF_PAGE_ZERO = DOCS / "concepts" / "gpu.md", 1200
 MEDIAN, NINTH = 18, 28  # words of a sentence, and of nine in ten
@@ -49,10 +66,13 @@ ASSUMED = re.compile(r"predict|expect|should|would|assum|paper|article|case stud
 NOT_OURS = re.compile(
     r"predict|expect|allow|at most|at least|peak|ceiling|paper|article|case study|report|source|exactly|by hand", re.I
 )
+RULE = re.compile(r"\b(?:fewer than|more than|nearer than|within|near)$", re.I)
+SAID_BEFORE = re.compile(r"\*\*(?:[^*]*predict|Prediction|Exercise|The paper|The source)", re.I)
 
 
 def parts(text):
-    """A page by its sections, without what is not prose. Numbers' marks become ⟨1⟩."""
+    """A page by its sections, without what is not prose, and logs in folds. Numbers' marks become ⟨1⟩."""
+    text = re.sub(r"^<details><summary>Log\b.*?^</details>$", "", text, flags=re.S | re.M)
     text = re.sub(r"<!-- = .*?-->.*?<!-- / -->", "⟨1⟩", text, flags=re.S)
     text = re.sub(r"^<!-- generated:.*?<!-- end generated -->$", "", text, flags=re.S | re.M)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
@@ -103,6 +123,18 @@ def typed_numbers(heading, text):
             yield match[0], sentence
 
 
+def typed_elsewhere(text):
+    """The same of a page that is no lesson."""
+    for paragraph in paragraphs(text):
+        if SAID_BEFORE.match(paragraph):
+            continue
+        for sentence in sentences(paragraph):
+            for match in QUANTITY.finditer(sentence):
+                before = sentence[: match.start()].rstrip()
+                if not (NOT_OURS.search(sentence) or " = " in sentence or RULE.search(before)):
+                    yield match[0], sentence
+
+
 def typed_cells(text):
     """Of tables that are not generated: the cells with a typed number below a head that says "measured"."""
     text = re.sub(r"<!-- = .*?-->.*?<!-- / -->", "⟨⟩", text, flags=re.S)
@@ -113,6 +145,13 @@ def typed_cells(text):
             for name, cell in zip(head, row):
                 if re.search("measured", name, re.I) and re.search(r"\d", cell) and "⟨" not in cell:
                     yield cell.strip(), name.strip()
+
+
+def said(text, section):
+    """A section with its tables, without what is generated."""
+    text = re.sub(r"^<!-- generated:.*?<!-- end generated -->$", "", text, flags=re.S | re.M)
+    match = re.search(rf"^## {section}\n(.*?)(?=^## |\Z)", text, re.S | re.M)
+    return match[1] if match else ""
 
 
 def is_stage(path):
@@ -154,10 +193,16 @@ def faults(path):
         lesson = "\n\n".join(t for h, t in bodies.items() if not h.startswith("Exercise"))
         if (length := len(words(lesson))) > WORDS:
             found.append(f"a lesson of {length} words (at most {WORDS})")
-        for heading, body in bodies.items():
-            for number, sentence in typed_numbers(heading, body):
-                found.append(f"'{number}' is typed, not generated: {sentence[:80]}")
-        found += [f"'{cell}' is typed, not generated: in a column '{head}'" for cell, head in typed_cells(text)]
+        for section, needs in SAYS.items():
+            body = said(text, section)
+            found += [
+                f"'## {section}' does not say {what}" for what, words_of in needs.items() if not words_of.search(body)
+            ]
+    for heading, body in bodies.items():
+        exercise = heading.startswith("Exercise")
+        typed = typed_numbers(heading, body) if is_stage(path) else [] if exercise else typed_elsewhere(body)
+        found += [f"'{number}' is typed, not generated: {sentence[:80]}" for number, sentence in typed]
+    found += [f"'{cell}' is typed, not generated: in a column '{head}'" for cell, head in typed_cells(text)]
     return found
 
 
@@ -192,7 +237,10 @@ class Lessons(unittest.TestCase):
     def test_the_rules_find_what_they_are_for(self):
         """Each of them, in a text made for it."""
         page = DOCS / "stages" / "99_made_up.md"
-        good = "\n".join(f"## {section}\n\nA warp reads a row. It is short." for section in SECTIONS)
+        say = {"By hand": "One FLOP/B. Two blocks per SM.", "Measurement": "As predicted."}
+        good = "\n".join(
+            f"## {section}\n\nA warp reads a row. It is short. {say.get(section, '')}" for section in SECTIONS
+        )
 
         class Text:
             name, parent = page.name, page.parent
@@ -217,6 +265,11 @@ class Lessons(unittest.TestCase):
         self.assertTrue(
             any("no section" in fault for fault in faults(Text("# 99\n\n" + good.replace("## By hand", "##"))))
         )
+        for section, words_of in say.items():
+            for sentence in words_of.split(". "):
+                self.assertTrue(
+                    any("not say" in fault for fault in faults(Text("# 99\n\n" + good.replace(sentence, ""))))
+                )
         faulty = {
             "Idea": "A copy takes 31 us.",
             "By hand": "An H200 reads 4.5 TB/s.",
