@@ -23,6 +23,7 @@ heads of the stages' files are prose, too: the same sentences.
 """
 
 import argparse
+import itertools
 import pathlib
 import re
 import statistics
@@ -39,7 +40,8 @@ SAYS = {
     "By hand": {
         "the arithmetic intensity": re.compile(r"FLOPs?(?: per byte|/B\b)"),
         "the resident blocks": re.compile(
-            r"\bresident\b|\boccupancy\b|(?:blocks|warps)\b[^.]* on an SM|(?:blocks|warps) per SM|an SM (?:could )?holds?\b",
+            r"\bresident\b|\boccupancy\b|(?:blocks|warps)\b[^.]* on an SM|(?:blocks|warps) per SM"
+            r"|an SM (?:could )?holds?\b",
             re.I,
         ),
     },
@@ -158,6 +160,31 @@ def is_stage(path):
     return path.parent.name in FAMILIES and re.match(r"\d\d", path.name) and not path.name.endswith(".log.md")
 
 
+def faults_of_sentences(found):
+    for sentence in found:
+        if re.match(r"(?:Of|Who|So many) ", sentence):
+            yield f"a sentence that begins with '{sentence.split()[0]}': {sentence[:60]}"
+    lengths = sorted(len(words(sentence)) for sentence in found)
+    if len(lengths) >= 10:
+        median, ninth = statistics.median(lengths), lengths[int(0.9 * len(lengths))]
+        if median > MEDIAN or ninth > NINTH:
+            yield f"sentences of {median:g} words (at most {MEDIAN}), of {ninth} in the long tenth (at most {NINTH})"
+
+
+def head_of(source):
+    """The comment at the top of a stage's file, each label a paragraph of its own."""
+    lines = (line[2:] for line in itertools.takewhile(lambda line: line.startswith("//"), source.splitlines()))
+    return "\n".join(re.sub(r"^ ([A-Z]\w+) {2,}", r"\n", line).strip(" ") for line in lines)
+
+
+def faults_of_head(source):
+    """Here not even one sentence in ten may be long."""
+    text = head_of(source)
+    found = [f"house word: '{match[0]}'" for match in HOUSE_WORDS.finditer(" ".join(text.split()))]
+    found += faults_of_sentences(sentences(text))
+    return found + [f"{n} words: {s[:60]}" for s in sentences(text) if (n := len(words(s))) > NINTH]
+
+
 def faults(path):
     text = path.read_text()
     by_heading = parts(text)
@@ -172,16 +199,7 @@ def faults(path):
         found.append(f"house word: '{match[0]}'")
     if path.name.endswith(".log.md"):
         return found
-    for sentence in sentences(prose):
-        if re.match(r"(?:Of|Who|So many) ", sentence):
-            found.append(f"a sentence that begins with '{sentence.split()[0]}': {sentence[:60]}")
-    lengths = sorted(len(words(sentence)) for sentence in sentences(prose))
-    if len(lengths) >= 10:
-        median, ninth = statistics.median(lengths), lengths[int(0.9 * len(lengths))]
-        if median > MEDIAN or ninth > NINTH:
-            found.append(
-                f"sentences of {median:g} words (at most {MEDIAN}), of {ninth} in the long tenth (at most {NINTH})"
-            )
+    found += faults_of_sentences(sentences(prose))
     if path == PAGE_ZERO:
         length = len(words("\n\n".join(text for heading, text in by_heading.items() if heading != "Exercises")))
         if length > WORDS_OF_PAGE_ZERO:
@@ -221,6 +239,19 @@ class Lessons(unittest.TestCase):
             if name not in self.waiting:
                 with self.subTest(name):
                     self.assertEqual(faults(path), [])
+
+    def test_heads_can_be_read(self):
+        for family in FAMILIES:
+            for path in sorted((ROOT / family).glob("[0-9]*.cu")):
+                with self.subTest(f"{family}/{path.name}"):
+                    self.assertIn("\n\n", head_of(path.read_text()))
+                    self.assertEqual(faults_of_head(path.read_text()), [])
+        for wrong in (
+            "The loads are on their way.",
+            "Of these it reads two.",
+            "It reads " + "one word or " * 9 + "two.",
+        ):
+            self.assertTrue(faults_of_head(f"// 99 made up\n//\n// Idea      {wrong}\nint i;"), wrong)
 
     def test_waiting_pages_exist_and_have_faults(self):
         for name in self.waiting:
@@ -265,7 +296,7 @@ class Lessons(unittest.TestCase):
         self.assertTrue(
             any("no section" in fault for fault in faults(Text("# 99\n\n" + good.replace("## By hand", "##"))))
         )
-        for section, words_of in say.items():
+        for words_of in say.values():
             for sentence in words_of.split(". "):
                 self.assertTrue(
                     any("not say" in fault for fault in faults(Text("# 99\n\n" + good.replace(sentence, ""))))
