@@ -225,7 +225,8 @@ def faults(path):
 
 
 def pages():
-    found = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    found += [path for folder in ("docs", "course", *FAMILIES) for path in sorted((ROOT / folder).rglob("*.md"))]
     return [path for path in found if path != DOCS / "sources.md"]  # a table of the sources' own words
 
 
