@@ -48,6 +48,17 @@ SAYS = {
     "Measurement": {"whether the prediction held": re.compile(r"predict|expect", re.I)},
 }
 WORDS = 900  # of a lesson, without tables, code, figures, generated parts and exercises
+TERMS = set("Thread Kernel Latency Throughput GEMM BLAS PTX SASS Host Epilogue Workspace ILP".split())
+TERMS |= {
+    "Compute capability",
+    "In flight",
+    "Resident block",
+    "k-tile",
+    "Wave",
+    "Remainder",
+    "Per-thread tile",
+    "Stride",
+}
 PAGE_ZERO, WORDS_OF_PAGE_ZERO = DOCS / "concepts" / "gpu.md", 1200
 MEDIAN, NINTH = 18, 28  # words of a sentence, and of nine in ten
 HOUSE_WORDS = re.compile(
@@ -259,6 +270,17 @@ class Lessons(unittest.TestCase):
             with self.subTest(name):
                 self.assertTrue((ROOT / name).exists(), "is no page")
                 self.assertTrue(faults(ROOT / name), "keeps all rules: take it off the list")
+
+    def test_the_glossary_has_the_terms(self):
+        """Those that page zero and the lessons take for granted, and no house words for them."""
+        terms = re.findall(r"^\*\*(.+?)\.\*\* ", (DOCS / "glossary.md").read_text(), re.M)
+        self.assertEqual(terms, sorted(terms, key=lambda term: term.lower().replace("-", "")), "in order")
+        self.assertLessEqual(TERMS, set(terms))
+        self.assertFalse(set(terms) & {"Place", "Turn", "Share"})
+        bold = re.findall(r"\*\*([A-Z]{2,}|[a-z ]+)\*\*", PAGE_ZERO.read_text())
+        known = " ".join(terms).lower()
+        for term in bold:
+            self.assertIn(term.removesuffix("s").lower(), known, f"page zero introduces {term}")
 
     def test_a_log_has_its_page(self):
         for path in DOCS.rglob("*.log.md"):
