@@ -5,7 +5,7 @@
 // Limit     The L1 cache. For one step of k the 32 lanes of a warp read 32 rows of A. If lda is a multiple of 32, as it
 //           often is, all 32 words lie in the same one of the L1's 32 banks. A bank delivers one word per cycle: 32
 //           cycles. B is the same word for all lanes: 1. A warp-wide FMA thus needs 33 cycles of the L1 and 0.25 cycles
-//           of the SM's FP32 cores, so the kernel reaches at most 0.25 / 33 = 0.76 % of the FP32 peak. (An odd lda uses
+//           of the SM's FP32 cores. So the kernel reaches at most 0.25 / 33 = 0.76 % of the FP32 peak. (An odd lda uses
 //           all banks. Then the look-up of 33 lines, four per cycle, takes 8.25 cycles.)
 // Number    l1tex__data_pipe_lsu_wavefronts over smsp__sass_thread_inst_executed_op_ffma / 32: 33 at 2048.
 // Map       block (32, 32); threadIdx.x is the row, threadIdx.y the column, of a 32 x 32 tile of C.

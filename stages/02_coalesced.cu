@@ -5,9 +5,9 @@
 //           128 bytes.
 // Base      01_naive
 // Change    Two lines: which of x and y is the row.
-// Limit     Still the L1 cache. For one step of k a warp reads one word of A (the same for all lanes: one cycle) and 32
-//           neighbouring words of B (one from each bank: one cycle). That is 2 cycles per warp-wide FMA, so the kernel
-//           reaches at most 0.25 / 2 = 12.5 % of the FP32 peak.
+// Limit     Still the L1 cache. For one step of k a warp reads one word of A, the same for all lanes: one cycle. It
+//           reads 32 neighbouring words of B, one from each bank: one cycle. That is 2 cycles per warp-wide FMA, so the
+//           kernel reaches at most 0.25 / 2 = 12.5 % of the FP32 peak.
 // Number    l1tex__data_pipe_lsu_wavefronts over smsp__sass_thread_inst_executed_op_ffma / 32: 2.
 // Map       block (32, 32); threadIdx.x is the column, threadIdx.y the row, of a 32 x 32 tile of C.
 // Page      docs/stages/02_coalesced.md

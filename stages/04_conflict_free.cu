@@ -5,9 +5,9 @@
 //           the busiest bank has different words to deliver. Along a row each bank delivers one word: one cycle.
 // Base      03_shared_tile
 // Change    bs[tx][ty] becomes bs[ty][tx] where it is filled, bs[tx][i] becomes bs[i][tx] where it is read.
-// Limit     Shared memory. With one element per thread it can do no better: 1 cycle for A (the same word for all lanes)
-//           and 1 for B per warp-wide FMA, so at most 0.25 / 2 = 12.5 % of the FP32 peak. Stage 02 has the same bound,
-//           but issues twice as many instructions.
+// Limit     Shared memory. With one element per thread it can do no better. A warp-wide FMA takes 1 cycle for A (the
+//           same word for all lanes) and 1 for B. That is at most 0.25 / 2 = 12.5 % of the FP32 peak. Stage 02 has the
+//           same bound, but issues twice as many instructions.
 // Number    l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld per warp-wide FMA: almost none; 7 in 03 on an H100.
 // Map       block (32, 32); threadIdx.x is the column, threadIdx.y the row, of a 32 x 32 tile of C.
 // Page      docs/stages/04_conflict_free.md

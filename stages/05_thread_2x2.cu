@@ -3,7 +3,7 @@
 // Idea      Reuse in registers. Two words of A and two of B give four products. With one element per thread, as in 04,
 //           each product needs two words.
 // Base      04_conflict_free
-// Change    A block is 16 x 16 threads, still on a 32 x 32 tile of C: thread (tx, ty) computes the elements (ty, tx),
+// Change    A block is 16 x 16 threads, still on a 32 x 32 tile of C. Thread (tx, ty) computes the elements (ty, tx),
 //           (ty + 16, tx), (ty, tx + 16) and (ty + 16, tx + 16). To fill the tiles, each warp copies whole rows.
 // Limit     Shared memory. A warp is now two rows of 16 threads. bs[i][tx]: 16 neighbouring words, 1 cycle.
 //           as[ty][i]: two words, 32 apart, so in one bank: 2 cycles. 2 * 2 + 2 * 1 = 6 cycles for 4 warp-wide FMAs,

@@ -4,7 +4,7 @@
 // Base      05_thread_2x2
 // Change    4 x 1 elements per thread, not 2 x 2. A warp is one row of the tile again, as in 04. The loop over the steps
 //           of k is unrolled in full.
-// Limit     Shared memory. A step of k: 1 cycle for B, 4 for A (each word the same for all lanes): 5 for 4 FMAs, 1.25.
+// Limit     Shared memory. 1 cycle for B and 4 for A (each word the same for all lanes) are 5 for 4 FMAs, 1.25. But
 //           nvcc merges four steps of A into one load, which leaves half a cycle of each: 3 for 4 FMAs, 0.75, as in 05.
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld per warp-wide FMA: 0.75. Its bank conflicts: none.
 // Map       block (32, 8); threadIdx.x is the column, threadIdx.y the first row; the others are THREADS_Y = 8 apart.

@@ -5,8 +5,8 @@
 // Base      05b_column_strip
 // Change    A kernel before the product pads A and B with zeros where they have edges; the product's loads have no bounds
 //           checks. (C is not padded: its check runs once per element, not in the loop.)
-// Limit     Shared memory, as in 05b. A step of k: 1 cycle for B, 4 for A (each word the same for all lanes): 5 for 4
-//           FMAs, 1.25. nvcc merges two or four steps of A into one load: 3 for 4 FMAs, 0.75.
+// Limit     Shared memory, as in 05b. A step of k takes 1 cycle for B and 4 for A (each word the same for all lanes): 5
+//           for 4 FMAs, 1.25. But nvcc merges two or four steps of A into one load: 3 for 4 FMAs, 0.75.
 // Number    smsp__inst_executed per warp-wide FMA: 1.95 as compiled, and 2.55 in the variant `guarded`, which is 05b.
 // Map       block (32, 8); threadIdx.x is the column, threadIdx.y the first row; the others are THREADS_Y = 8 apart.
 // Page      docs/stages/06a_thread_1d_4.md

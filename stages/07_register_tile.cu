@@ -1,14 +1,14 @@
 // 07 register tile: each thread owns 8 x 4 elements of C and updates them by rank-1 products, from registers.
 //
-// Idea      For each k, read a column of A (8 words) and a row of B (4 words) into registers, and multiply each by
-//           each: 12 words for 32 FMAs. R x S elements need R + S words for R * S FMAs; the column of 8 in 06b needs 9
-//           words for 8 FMAs.
+// Idea      For each k, read a column of A (8 words) and a row of B (4 words) into registers. Multiply each by each: 12
+//           words for 32 FMAs. R x S elements need R + S words for R * S FMAs; the column of 8 in 06b needs 9 words for
+//           8 FMAs.
 // Base      05_thread_2x2
 // Change    Since 05: 8 x 4 elements per thread in place of 2 x 2, in loops. As in 05, they lie 16 apart in a row. The
 //           block's tile of C is 64 x 64, and so are the tiles in shared memory.
-// Limit     Shared memory. A warp is two rows of 16 threads. bs[i][tx + 16 s]: 1 cycle each, 4. as[ty + 8 r][i]: two
-//           words, 64 apart, in one bank, 2 cycles each, 16. These 20 cycles for 32 warp-wide FMAs are 0.625 per FMA:
-//           0.25 / 0.625 = 40 % of the FP32 peak.
+// Limit     Shared memory. A warp is two rows of 16 threads. Loads bs[i][tx + 16 s]: 1 cycle each, 4. Loads as[ty + 8
+//           r][i]: two words, 64 apart, in one bank, 2 cycles each, 16. These 20 cycles for 32 warp-wide FMAs are 0.625
+//           per FMA: 0.25 / 0.625 = 40 % of the FP32 peak.
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld per warp-wide FMA. (As compiled 0.25, as long as the FMA
 //           itself takes, because nvcc reads four steps of A with one load. The page has the sum.)
 // Map       block (16, 8); 8 rows, 8 apart, by 4 columns, 16 apart, of a 64 x 64 tile of C.

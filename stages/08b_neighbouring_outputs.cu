@@ -1,17 +1,17 @@
-// 08b neighbouring outputs: as 08, but a thread's 8 x 8 elements of C are 2 x 2 groups of 4 x 4 neighbours, so shared
-// memory is read 16 bytes at a time.
+// 08b neighbouring outputs: as 08, but a thread's 8 x 8 elements of C are 2 x 2 groups of 4 x 4 neighbours. So it reads
+// shared memory 16 bytes at a time.
 //
 // Idea      Four neighbouring rows of A and columns of B are one float4 each: a step of k takes 4 loads, not 16.
 // Base      08_rectangular_tiles
 // Change    Rows ty + 16 r become 64 g + 4 ty + r, columns likewise. A's tile is transposed, as[k][row], so that rows
 //           are neighbours there; a row of it has 132 words, so that storing columns of A causes no bank conflict.
 // Limit     Issue slots, because only loads and stores of the tiles are left beside the FFMAs. Shared memory, for a
-//           step and a warp: 2 cycles for each float4 of A (two addresses), 4 for each of B (256 bytes for 16 lanes,
-//           and the same for the other 16): 12 for 64 FMAs, 0.1875; the FP32 cores take 0.25.
+//           step and a warp: 2 cycles for each float4 of A (two addresses). 4 for each of B: 256 bytes for 16 lanes,
+//           the same for the other 16. That is 12 for 64 FMAs, 0.1875; the FP32 cores take 0.25.
 // Number    Shared load instructions per FMA: 0.0625, a quarter of 08's as written. Bank conflicts of shared stores:
 //           none, and 7 for each store of A in the variant pad=0.
-// Map       block (16, 16); thread (tx, ty) computes rows 64 g + 4 ty + 0..3 and columns 64 h + 4 tx + 0..3 of a
-//           128 x 128 tile of C, for g and h of 0 and 1.
+// Map       block (16, 16), on a 128 x 128 tile of C. Thread (tx, ty) computes rows 64 g + 4 ty + 0..3 and columns 64 h
+//           + 4 tx + 0..3, for g and h of 0 and 1.
 // Page      docs/stages/08b_neighbouring_outputs.md
 // Source    the geometry is that of A. Atluri, "Decreasing LDS Memory Requests".
 #include "common/stage.cuh"

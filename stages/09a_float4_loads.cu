@@ -4,11 +4,11 @@
 // Base      08_rectangular_tiles
 // Change    Four guarded loads of an operand become one float4 load; one store of B's tile becomes a float4 store; A's
 //           tile is stored transposed, as[k][row], in four scalar stores.
-// Limit     Shared memory, for one step of k and a warp: 8 loads of A (two words each, for 16 lanes each) and 8 of B
-//           (16 words, two lanes each), 16 cycles for 64 FMAs: 0.25, exactly what the FP32 cores take. Filling the
-//           tiles adds 0.06 (where lda is a multiple of 32). That allows 80 % of the FP32 peak.
+// Limit     Shared memory, for a step and a warp: 8 loads of A (two words each, for 16 lanes each), 8 of B (16 words,
+//           two lanes each). 16 cycles for 64 FMAs are 0.25, exactly what the FP32 cores take. Filling the tiles adds
+//           0.06 (where lda is a multiple of 32). That allows 80 % of the FP32 peak.
 // Number    Bank conflicts of shared stores: 4 per warp and k-tile of 8 steps. Lanes 2 q and 2 q + 1 hold four words
-//           each of one row of A, so they store into one column, four tile rows apart: 512 words, the same bank.
+//           each of one row of A. So they store into one column, four tile rows apart: 512 words, the same bank.
 // Map       block (16, 16); thread (tx, ty) computes rows ty + 16 r and columns tx + 16 s of a 128 x 128 tile of C.
 // Page      docs/stages/09a_float4_loads.md
 // Source    "SGEMM on Pascal", kernel 8.

@@ -5,13 +5,13 @@
 // Base      08b_neighbouring_outputs
 // Change    Four guarded loads of an operand become one float4 load; C is stored as float4s. The next float4s are
 //           fetched before the barrier that frees the tiles, not after it.
-// Limit     Issue slots: 64 FFMA + 4 LDS.128 per step, 94 % of the FP32 peak, less what filling the tiles takes.
-//           Shared memory, for a step and a warp, as in 08b: 2 cycles for each float4 of A (two addresses), 4 for each
-//           of B (256 bytes for 16 lanes, and the same for the other 16): 12 for 64 FMAs, 0.1875; the FP32 cores take
+// Limit     Issue slots: 64 FFMA + 4 LDS.128 per step, 94 % of the FP32 peak, less what filling the tiles takes. Shared
+//           memory, for a step and a warp, as in 08b: 2 cycles for each float4 of A (two addresses). 4 for each of B:
+//           256 bytes for 16 lanes, the same for the other 16. That is 12 for 64 FMAs, 0.1875; the FP32 cores take
 //           0.25.
 // Number    Shared load instructions per FMA: 0.0625, a quarter of 09a's. Bank conflicts of shared stores: none.
-// Map       block (16, 16); thread (tx, ty) computes rows 64 g + 4 ty + 0..3 and columns 64 h + 4 tx + 0..3 of a
-//           128 x 128 tile of C, for g and h of 0 and 1.
+// Map       block (16, 16), on a 128 x 128 tile of C. Thread (tx, ty) computes rows 64 g + 4 ty + 0..3 and columns 64 h
+//           + 4 tx + 0..3, for g and h of 0 and 1.
 // Page      docs/stages/09b_vector_shared_loads.md
 // Source    "SGEMM on Pascal", kernel 8; the geometry is that of A. Atluri, "Decreasing LDS Memory Requests".
 #include "common/kernel/vector.cuh"

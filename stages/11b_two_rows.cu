@@ -5,9 +5,9 @@
 // Base      11a_share_b
 // Change    One LDS.128 of B for two steps of k, not for each step; 12 SHFL for two steps, not 8. Each lane starts with
 //           the row that it has read itself, which changes only the addresses of A.
-// Limit     The pipe of shared memory. One step of k of a warp needs 10 wavefronts of LDS as in 11a (a quad now reads
-//           four addresses, so a load takes 4), 6 of SHFL and 4 for filling: 80 cycles for four warps, against 72 in
-//           11a. Issue slots: 64 FFMA, 2.5 LDS and 6 SHFL are 72.5, against 71.
+// Limit     The pipe of shared memory. One step of k of a warp needs 10 wavefronts of LDS as in 11a: a quad now reads
+//           four addresses, so a load takes 4. With 6 of SHFL and 4 for filling: 80 cycles for four warps, against 72
+//           in 11a. Issue slots: 64 FFMA, 2.5 LDS and 6 SHFL are 72.5, against 71.
 // Number    smsp__inst_executed_op_shared_ld: 160 for each tile of 128 x 128 x 8, against 192 in 11a.
 // Map       as 11a: ty = thread mod 16; rows 4 ty + {0..3, 64..67}, columns 4 tx + the same of a 128 x 128 tile of C.
 // Page      docs/stages/11b_two_rows.md

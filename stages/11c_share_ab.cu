@@ -5,8 +5,8 @@
 // Base      11b_two_rows
 // Change    One LDS.128 per step of k becomes four SHFL, once more.
 // Limit     The pipe of shared memory. One step of k of a warp needs 6 wavefronts of LDS, half as many as without
-//           sharing, but 10 SHFL pass through the pipe, too, and 4 wavefronts are for filling: 80 cycles for four
-//           warps, as in 11b. Issue slots: 64 FFMA, 1.5 LDS and 10 SHFL are 75.5, against 72.5.
+//           sharing. But 10 SHFL pass through the pipe, too. With 4 wavefronts for filling: 80 cycles for four warps,
+//           as in 11b. Issue slots: 64 FFMA, 1.5 LDS and 10 SHFL are 75.5, against 72.5.
 // Number    smsp__inst_executed_op_shared_ld: 96 for each tile of 128 x 128 x 8. In reads of single threads that is
 //           3072, the article's "around 3 thousand".
 // Map       as 11a: ty = thread mod 16; rows 4 ty + {0..3, 64..67}, columns 4 tx + the same of a 128 x 128 tile of C.

@@ -4,14 +4,14 @@
 //           the smallest sum. And the larger a thread's tile is, the fewer loads it needs per FMA.
 // Base      09b_vector_shared_loads
 // Change    128 threads: four warps of 64 x 64, 8 x 16 outputs per thread. It may use up to 255 registers, and two
-//           blocks still fit an SM. 8 steps of k between barriers, as in 09b, because there is no padding here: with 16
+//           blocks still fit an SM. 8 steps of k between barriers, as in 09b, because there is no padding here. With 16
 //           (the variant k=16) the stores of A conflict 4-fold instead of 2-fold. Stages 13a and 13b take up both.
 // Limit     Issue slots: 128 FFMA + 6 LDS.128 for a step, 95.5 % of the FP32 peak, less what filling the tiles takes.
-//           Shared memory, for a step and a warp: 2 cycles for each of 6 float4s, because lanes n and n^1 want the same
-//           words of A, n and n^2 the same of B. That is 12 cycles for 128 FMAs, half of 09b's 0.1875.
+//           Shared memory, for a step and a warp: 2 cycles for each of 6 float4s. Lanes n and n^1 want the same words
+//           of A, n and n^2 the same of B. That is 12 cycles for 128 FMAs, half of 09b's 0.1875.
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld per warp-wide FMA: 0.094; instructions for it: 0.047.
 // Map       warp w computes 64 x 64 outputs from row 64 (w / 2) and column 64 (w mod 2) of the block's 128 x 128. Lane
-//           bits 1 to 3 are y, bits 0 and 4 are x: rows 32 g + 4 y + 0..3 for 2 g, columns 16 h + 4 x + 0..3 for 4 h.
+//           bits 1 to 3 are y, bits 0 and 4 are x. Rows 32 g + 4 y + 0..3 for 2 g, columns 16 h + 4 x + 0..3 for 4 h.
 // Page      docs/stages/12_warp_tiles.md
 // Source    the hierarchy of tiles is CUTLASS's, which the PA2 report names as its future work; the lane map is ours.
 #include "common/kernel/vector.cuh"

@@ -4,7 +4,7 @@
 // Idea      A load takes one issue slot, but its answer takes hundreds of cycles. So load early, into spare registers:
 //           a thread holds the words of two steps of k, and its eight float4s of the next tile.
 // Base      13b_swizzle
-// Change    Two halves of shared memory, 32 KB, hold this tile and the next, so one barrier per tile is enough. read()
+// Change    Two halves of shared memory, 32 KB, hold this tile and the next. One barrier per tile is enough. read()
 //           runs one step ahead of the FFMAs, fetch() one tile. 13b is the base because it has no padding to double.
 // Limit     Issue slots, as before: 128 FFMA + 6 LDS.128 for a step. The waits of 13b should go: for global memory
 //           once per tile, for shared memory every eight steps, for the other warps once instead of twice per tile.

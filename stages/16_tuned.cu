@@ -3,8 +3,8 @@
 //
 // Idea      Tile sizes were chosen one at a time. They act together, so a program tries them together.
 // Base      15_async_copies
-// Change    The kernel is 15's, except that constants come from Shape, any number of threads can copy a k-tile, there
-//           may be any number of stages (two are enough: docs page), and a loop body has QUADS quads of k.
+// Change    The kernel is 15's, except that constants come from Shape. Any number of threads can copy a k-tile. There
+//           may be any number of stages (two are enough: docs page). A loop body has QUADS quads of k.
 // Limit     As 15: issue slots, and the cycles in which LDS.128 writes registers. No choice of constants removes them.
 // Number    GFLOP/s of the variants, which are points of the search: see the page's table.
 // Map       As 15, with the constants of Tuned.

@@ -5,8 +5,8 @@
 //           reads as many of A as it has rows, and B from its first column to its last: at 16384, 3 + 128.
 // Base      15_async_copies
 // Change    place_in_bands(): tiles are numbered in bands of HEIGHT rows, column by column. The kernel is 15's.
-// Limit     15's. At 16384 a wave of blocks asks DRAM for 131 k-tiles at a time in rows, for 43 in bands: 0.40 and 0.13
-//           TB/s of an H200's 4.65, so we predict little gain here: docs page.
+// Limit     15's. At 16384 a wave of blocks asks DRAM for 131 k-tiles at a time in rows, for 43 in bands. That is 0.40
+//           and 0.13 TB/s of an H200's 4.65, so we predict little gain: docs page.
 // Number    dram_bytes: about 3 times as many in rows at 16384. l2_hit rises.
 // Map       As 15: 4 warps of 64 x 64; lane (lm, ln) of 8 x 4 computes rows lm + 8 r, columns 4 ln + 16 g + 0..3.
 // Page      docs/stages/17a_rasterisation.md

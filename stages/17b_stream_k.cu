@@ -1,5 +1,5 @@
-// 17b stream-K: tiles that do not fill a last wave are cut into rounds of TILE_K steps, and all blocks that fit the GPU
-// get equal shares of these. Several blocks then have parts of one tile; a second kernel adds the parts.
+// 17b stream-K: tiles that do not fill a last wave are cut into rounds of TILE_K steps. All blocks that fit the GPU get
+// equal shares of these. Several blocks then have parts of one tile; a second kernel adds the parts.
 //
 // Idea      A tile need not be computed by one block: sums over parts of k can be added. 64 x 64 x 1048576 is one tile,
 //           and 32768 rounds for 264 blocks.

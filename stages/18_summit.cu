@@ -1,5 +1,5 @@
-// 18 summit: no rung, but a small library of the ladder's parts for any shape: 17c's loop for five sizes of tile, with
-// packed operands or without, and 17b's shared rounds. A small cost model chooses the tile, the way and the sharing.
+// 18 summit: no rung, but a small library of the ladder's parts for any shape. It has 17c's loop for five sizes of
+// tile, packed operands or not, and 17b's shared rounds. A small cost model chooses the tile, the way and the sharing.
 //
 // Idea      No one kernel is best. Large tiles need fewer words per FMA; small tiles fill 132 SMs with a 512 x 512
 //           product; packing pays if each word is used often enough; tiles that do not fill a last complete wave are

@@ -6,7 +6,7 @@
 //           store functions know.
 // Limit     The L1 cache. Per 16 steps of k a warp loads 1 KB in eight loads and executes 8,192 flops. A load reads
 //           four words of each of eight rows. If rows are a multiple of 128 bytes apart, all eight lie in the same
-//           banks: 64 wavefronts, so 128 flops per cycle and SM, of 4,096 that sm_90's Tensor Cores can do: 3 %.
+//           banks: 64 wavefronts. That is 128 flops per cycle and SM, of 4,096 that sm_90's Tensor Cores can do: 3 %.
 // Number    l1tex__data_pipe_lsu_wavefronts per 8,192 flops: 64 at 1024, 8 where rows lie in different banks.
 // Map       block of 4 warps, two by two: 32 x 32 of C. Stage 04 shows how a fragment's elements lie in its
 //           lanes.

@@ -6,8 +6,8 @@
 // Base      01_wmma
 // Change    copy_tile with 16 bytes per thread, then fragments from shared memory. Rows are padded by 16 bytes: eight
 //           rows, which one load of a fragment takes, begin four banks apart. store_tile is 01's, in a header now.
-// Limit     Shared memory: a product of 16 x 8 x 16 takes 64 / N wavefronts. sm_90 has a product every 1.5 cycles, so
-//           N = 16 reaches at most 37 % of that, N = 32 75 %, N = 64 all, if copies were free. Nothing hides them here.
+// Limit     Shared memory: a product of 16 x 8 x 16 takes 64 / N wavefronts. On sm_90 one ends every 1.5 cycles. So N =
+//           16 reaches at most 37 % of that, N = 32 75 %, N = 64 all, if copies were free. Nothing hides them here.
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared, and registers, of the variants: docs page.
 // Map       4 warps, two by two: 2 N x 2 N of C.
 // Page      docs/tensorcore/02_shared_tiles.md

@@ -10,7 +10,7 @@
 // Limit     mma.sync: a product of 16 x 8 x 16 every 1.5 cycles of an SM, two thirds of sm_90's Tensor Cores' peak.
 //           For 32 of them a warp reads 4 KB, 32 wavefronts, and copies add 12: 44 cycles of shared memory in 48.
 // Number    sm__pipe_tensor_op_hmma_cycles_active; l1tex__data_pipe_lsu_wavefronts_mem_shared: docs page.
-// Map       8 warps of 64 x 64. Of 16 x 8, lane 4 g + t holds rows g and g + 8, columns 2 t and 2 t + 1 (mma.sync).
+// Map       8 warps of 64 x 64. In 16 x 8 lane 4 g + t holds rows g and g + 8, columns 2 t and 2 t + 1 (mma.sync).
 // Page      docs/tensorcore/03_pipeline.md
 // Source    PTX ISA, mma.sync, ldmatrix, cp.async; CUTLASS, "Efficient GEMM in CUDA". The arrangement is ours.
 #include "common/kernel/ptx.cuh"

@@ -6,8 +6,8 @@
 // Base      02_shared_tiles
 // Change    02's tiles are FP32. A warp splits its 32 x 16 of A and 16 x 32 of B in shared memory, and loads four kinds
 //           of fragments instead of two.
-// Limit     Shared memory: for n x n of C a step of k reads 4 bytes per element, writes 4, and reads 4 again: n / 12
-//           FLOPs per byte, 2.7 for n = 32: 341 FLOPs per cycle of an SM, whose Tensor Cores could do 1,365 (4,096 / 3).
+// Limit     Shared memory: for n x n of C a step of k reads 4 bytes per element, writes 4, and reads 4 again. That is n
+//           / 12 FLOPs per byte, 2.7 for n = 32: 341 FLOPs per cycle of an SM, of 1,365 (4,096 / 3).
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared for a product of 16 x 8 x 16; bytes of shared memory per block.
 // Map       4 warps, two by two, 32 x 32 of C each.
 // Page      docs/tensorcore/07_split_in_shared.md

@@ -1,4 +1,4 @@
-// 09 policies: one kernel, and the type of its fragments says how they work: which instruction multiplies, what numbers
+// 09 policies: one kernel, and the type of its fragments says how they work. It says which instruction multiplies, what
 // an operand is split into, and whether it is split at all.
 //
 // Idea      Everything that differs between FP16, TF32 and bfloat16, mma.sync, nvcuda::wmma and plain cores is behind

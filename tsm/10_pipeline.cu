@@ -8,9 +8,9 @@
 // Change    cp.async replaces the leap frogging of 09. The tiles fill an SM with one or two blocks. Operands are read
 //           from shared memory, 16 bytes at a time. Any alignment works; rows without padding are one range, copied
 //           by 16 bytes. Complex numbers take three products of real ones, or four.
-// Limit     Narrow C: the memory's bandwidth, 4.4 TB/s. Wide C: the FP64 cores, 33 TFLOP/s times the part of the tiles
-//           that C fills (M = N = 57 in tiles of 6 x 10: 90 %), from M = N = 60 for real and 30 for complex numbers.
-//           The register ports allow 82 % of that, or 92 % with three products (docs/tsm/probes.md).
+// Limit     Narrow C: the memory's bandwidth, 4.4 TB/s. Wide C, from M = N = 60 for real and 30 for complex numbers:
+//           the FP64 cores, 33 TFLOP/s times the part of the tiles that C fills. M = N = 57 fills 90 % of tiles of 6 x
+//           10. The register ports allow 82 % of that, or 92 % with three products (docs/tsm/probes.md).
 // Number    GB/s, TFLOP/s, and both as a share of the roofline.
 // Map       A slice of the block has all of C, in units of up to 16 bytes, interleaved. A stage has some rows for each
 //           slice, without padding. Where words would meet in a bank they are swizzled (tsm/generated/stream.cuh).

@@ -12,11 +12,18 @@ Numbers with a unit of speed, time or share (QUANTITY) are measured or calculate
   that somebody measured it (MEASURED): "reached", "took", or an existing kernel, library or device that "takes" or
   "does" it. Such a sentence may still be a prediction or a source's (ASSUMED).
 * In all other sections a number is measured, unless its sentence says what else it is (NOT_OURS).
+* Pages that are no lessons mix both, so each number is measured, unless its sentence says what else it is (NOT_OURS),
+  has the calculation (an equals sign) or a rule's limit (RULE), or its paragraph begins with a prediction or a source
+  in bold (SAID_BEFORE), or the section is an exercise.
 * In every section, a column of a table that says "measured" has only generated numbers.
 Other numbers (problem sizes, 132 SMs, 228 KB, cycles) have no such unit and may be typed.
+
+Each lesson calculates intensity and resident blocks by hand, and its measurement says whether the prediction held. The
+heads of the stages' files are prose, too: the same sentences.
 """
 
 import argparse
+import itertools
 import pathlib
 import re
 import statistics
@@ -28,7 +35,30 @@ DOCS = ROOT / "docs"
 WAITING = pathlib.Path(__file__).with_name("lessons_waiting.txt")
 FAMILIES = ("stages", "tsm", "tensorcore")
 SECTIONS = ("Idea", "By hand", "Prediction", "Measurement", "What bounds it", "Exercise")
+# What a section must say.
+SAYS = {
+    "By hand": {
+        "the arithmetic intensity": re.compile(r"FLOPs?(?: per byte|/B\b)"),
+        "the resident blocks": re.compile(
+            r"\bresident\b|\boccupancy\b|(?:blocks|warps)\b[^.]* on an SM|(?:blocks|warps) per SM"
+            r"|an SM (?:could )?holds?\b",
+            re.I,
+        ),
+    },
+    "Measurement": {"whether the prediction held": re.compile(r"predict|expect", re.I)},
+}
 WORDS = 900  # of a lesson, without tables, code, figures, generated parts and exercises
+TERMS = set("Thread Kernel Latency Throughput GEMM BLAS PTX SASS Host Epilogue Workspace ILP".split())
+TERMS |= {
+    "Compute capability",
+    "In flight",
+    "Resident block",
+    "k-tile",
+    "Wave",
+    "Remainder",
+    "Per-thread tile",
+    "Stride",
+}
 PAGE_ZERO, WORDS_OF_PAGE_ZERO = DOCS / "concepts" / "gpu.md", 1200
 MEDIAN, NINTH = 18, 28  # words of a sentence, and of nine in ten
 HOUSE_WORDS = re.compile(
@@ -49,10 +79,13 @@ ASSUMED = re.compile(r"predict|expect|should|would|assum|paper|article|case stud
 NOT_OURS = re.compile(
     r"predict|expect|allow|at most|at least|peak|ceiling|paper|article|case study|report|source|exactly|by hand", re.I
 )
+RULE = re.compile(r"\b(?:fewer than|more than|nearer than|within|near)$", re.I)
+SAID_BEFORE = re.compile(r"\*\*(?:[^*]*predict|Prediction|Exercise|The paper|The source)", re.I)
 
 
 def parts(text):
-    """A page by its sections, without what is not prose. Numbers' marks become ⟨1⟩."""
+    """A page by its sections, without what is not prose, and logs in folds. Numbers' marks become ⟨1⟩."""
+    text = re.sub(r"^<details><summary>Log\b.*?^</details>$", "", text, flags=re.S | re.M)
     text = re.sub(r"<!-- = .*?-->.*?<!-- / -->", "⟨1⟩", text, flags=re.S)
     text = re.sub(r"^<!-- generated:.*?<!-- end generated -->$", "", text, flags=re.S | re.M)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
@@ -103,6 +136,18 @@ def typed_numbers(heading, text):
             yield match[0], sentence
 
 
+def typed_elsewhere(text):
+    """The same of a page that is no lesson."""
+    for paragraph in paragraphs(text):
+        if SAID_BEFORE.match(paragraph):
+            continue
+        for sentence in sentences(paragraph):
+            for match in QUANTITY.finditer(sentence):
+                before = sentence[: match.start()].rstrip()
+                if not (NOT_OURS.search(sentence) or " = " in sentence or RULE.search(before)):
+                    yield match[0], sentence
+
+
 def typed_cells(text):
     """Of tables that are not generated: the cells with a typed number below a head that says "measured"."""
     text = re.sub(r"<!-- = .*?-->.*?<!-- / -->", "⟨⟩", text, flags=re.S)
@@ -115,8 +160,40 @@ def typed_cells(text):
                     yield cell.strip(), name.strip()
 
 
+def said(text, section):
+    """A section with its tables, without what is generated."""
+    text = re.sub(r"^<!-- generated:.*?<!-- end generated -->$", "", text, flags=re.S | re.M)
+    match = re.search(rf"^## {section}\n(.*?)(?=^## |\Z)", text, re.S | re.M)
+    return match[1] if match else ""
+
+
 def is_stage(path):
     return path.parent.name in FAMILIES and re.match(r"\d\d", path.name) and not path.name.endswith(".log.md")
+
+
+def faults_of_sentences(found):
+    for sentence in found:
+        if re.match(r"(?:Of|Who|So many) ", sentence):
+            yield f"a sentence that begins with '{sentence.split()[0]}': {sentence[:60]}"
+    lengths = sorted(len(words(sentence)) for sentence in found)
+    if len(lengths) >= 10:
+        median, ninth = statistics.median(lengths), lengths[int(0.9 * len(lengths))]
+        if median > MEDIAN or ninth > NINTH:
+            yield f"sentences of {median:g} words (at most {MEDIAN}), of {ninth} in the long tenth (at most {NINTH})"
+
+
+def head_of(source):
+    """The comment at the top of a stage's file, each label a paragraph of its own."""
+    lines = (line[2:] for line in itertools.takewhile(lambda line: line.startswith("//"), source.splitlines()))
+    return "\n".join(re.sub(r"^ ([A-Z]\w+) {2,}", r"\n", line).strip(" ") for line in lines)
+
+
+def faults_of_head(source):
+    """Here not even one sentence in ten may be long."""
+    text = head_of(source)
+    found = [f"house word: '{match[0]}'" for match in HOUSE_WORDS.finditer(" ".join(text.split()))]
+    found += faults_of_sentences(sentences(text))
+    return found + [f"{n} words: {s[:60]}" for s in sentences(text) if (n := len(words(s))) > NINTH]
 
 
 def faults(path):
@@ -133,16 +210,7 @@ def faults(path):
         found.append(f"house word: '{match[0]}'")
     if path.name.endswith(".log.md"):
         return found
-    for sentence in sentences(prose):
-        if re.match(r"(?:Of|Who|So many) ", sentence):
-            found.append(f"a sentence that begins with '{sentence.split()[0]}': {sentence[:60]}")
-    lengths = sorted(len(words(sentence)) for sentence in sentences(prose))
-    if len(lengths) >= 10:
-        median, ninth = statistics.median(lengths), lengths[int(0.9 * len(lengths))]
-        if median > MEDIAN or ninth > NINTH:
-            found.append(
-                f"sentences of {median:g} words (at most {MEDIAN}), of {ninth} in the long tenth (at most {NINTH})"
-            )
+    found += faults_of_sentences(sentences(prose))
     if path == PAGE_ZERO:
         length = len(words("\n\n".join(text for heading, text in by_heading.items() if heading != "Exercises")))
         if length > WORDS_OF_PAGE_ZERO:
@@ -154,15 +222,22 @@ def faults(path):
         lesson = "\n\n".join(t for h, t in bodies.items() if not h.startswith("Exercise"))
         if (length := len(words(lesson))) > WORDS:
             found.append(f"a lesson of {length} words (at most {WORDS})")
-        for heading, body in bodies.items():
-            for number, sentence in typed_numbers(heading, body):
-                found.append(f"'{number}' is typed, not generated: {sentence[:80]}")
-        found += [f"'{cell}' is typed, not generated: in a column '{head}'" for cell, head in typed_cells(text)]
+        for section, needs in SAYS.items():
+            body = said(text, section)
+            found += [
+                f"'## {section}' does not say {what}" for what, words_of in needs.items() if not words_of.search(body)
+            ]
+    for heading, body in bodies.items():
+        exercise = heading.startswith("Exercise")
+        typed = typed_numbers(heading, body) if is_stage(path) else [] if exercise else typed_elsewhere(body)
+        found += [f"'{number}' is typed, not generated: {sentence[:80]}" for number, sentence in typed]
+    found += [f"'{cell}' is typed, not generated: in a column '{head}'" for cell, head in typed_cells(text)]
     return found
 
 
 def pages():
-    found = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    found += [path for folder in ("docs", "course", *FAMILIES) for path in sorted((ROOT / folder).rglob("*.md"))]
     return [path for path in found if path != DOCS / "sources.md"]  # a table of the sources' own words
 
 
@@ -177,11 +252,35 @@ class Lessons(unittest.TestCase):
                 with self.subTest(name):
                     self.assertEqual(faults(path), [])
 
+    def test_heads_can_be_read(self):
+        for family in FAMILIES:
+            for path in sorted((ROOT / family).glob("[0-9]*.cu")):
+                with self.subTest(f"{family}/{path.name}"):
+                    self.assertIn("\n\n", head_of(path.read_text()))
+                    self.assertEqual(faults_of_head(path.read_text()), [])
+        for wrong in (
+            "The loads are on their way.",
+            "Of these it reads two.",
+            "It reads " + "one word or " * 9 + "two.",
+        ):
+            self.assertTrue(faults_of_head(f"// 99 made up\n//\n// Idea      {wrong}\nint i;"), wrong)
+
     def test_waiting_pages_exist_and_have_faults(self):
         for name in self.waiting:
             with self.subTest(name):
                 self.assertTrue((ROOT / name).exists(), "is no page")
                 self.assertTrue(faults(ROOT / name), "keeps all rules: take it off the list")
+
+    def test_the_glossary_has_the_terms(self):
+        """Those that page zero and the lessons take for granted, and no house words for them."""
+        terms = re.findall(r"^\*\*(.+?)\.\*\* ", (DOCS / "glossary.md").read_text(), re.M)
+        self.assertEqual(terms, sorted(terms, key=lambda term: term.lower().replace("-", "")), "in order")
+        self.assertLessEqual(TERMS, set(terms))
+        self.assertFalse(set(terms) & {"Place", "Turn", "Share"})
+        bold = re.findall(r"\*\*([A-Z]{2,}|[a-z ]+)\*\*", PAGE_ZERO.read_text())
+        known = " ".join(terms).lower()
+        for term in bold:
+            self.assertIn(term.removesuffix("s").lower(), known, f"page zero introduces {term}")
 
     def test_a_log_has_its_page(self):
         for path in DOCS.rglob("*.log.md"):
@@ -192,7 +291,10 @@ class Lessons(unittest.TestCase):
     def test_the_rules_find_what_they_are_for(self):
         """Each of them, in a text made for it."""
         page = DOCS / "stages" / "99_made_up.md"
-        good = "\n".join(f"## {section}\n\nA warp reads a row. It is short." for section in SECTIONS)
+        say = {"By hand": "One FLOP/B. Two blocks per SM.", "Measurement": "As predicted."}
+        good = "\n".join(
+            f"## {section}\n\nA warp reads a row. It is short. {say.get(section, '')}" for section in SECTIONS
+        )
 
         class Text:
             name, parent = page.name, page.parent
@@ -217,6 +319,11 @@ class Lessons(unittest.TestCase):
         self.assertTrue(
             any("no section" in fault for fault in faults(Text("# 99\n\n" + good.replace("## By hand", "##"))))
         )
+        for words_of in say.values():
+            for sentence in words_of.split(". "):
+                self.assertTrue(
+                    any("not say" in fault for fault in faults(Text("# 99\n\n" + good.replace(sentence, ""))))
+                )
         faulty = {
             "Idea": "A copy takes 31 us.",
             "By hand": "An H200 reads 4.5 TB/s.",

@@ -129,10 +129,10 @@ class Page(unittest.TestCase):
     def chips(self, page):
         names = page.locator("#speed .end")
         pressed = page.locator("#chips [aria-pressed=true]")
-        self.assertEqual(pressed.count(), 8)
+        self.assertEqual(pressed.count(), 7)
         page.click("#chips [data-stage='sgemm/13a_padding']")
-        self.assertIn("8 curves at most", page.inner_text("#chip-note"))
-        self.assertEqual(pressed.count(), 8)
+        self.assertIn("7 curves beside cuBLAS at most", page.inner_text("#chip-note"))
+        self.assertEqual(pressed.count(), 7)
         page.click("#chips [data-stage='sgemm/01_naive']")
         page.click("#chips [data-stage='sgemm/13a_padding']")
         labels = names.all_text_contents()
@@ -145,7 +145,7 @@ class Page(unittest.TestCase):
         page.keyboard.press("Enter")
         self.assertIn("cuBLAS TF32", names.all_text_contents())
         page.click("#usual")
-        self.assertEqual(pressed.count(), 8)
+        self.assertEqual(pressed.count(), 7)
 
     def roofline(self, page):
         dots = BY_KEY["sgemm"]["roofline"]["dots"]
@@ -189,7 +189,7 @@ class Page(unittest.TestCase):
             self.good(page, "with its table")
             page.fill("#filter", "no such rung")
             self.themes(page)
-            spot = page.evaluate("spots.filter((s) => s.curve.stage === 'sgemm/12_warp_tiles')[5]")
+            spot = page.evaluate("spots.filter((s) => s.curve.stage === 'sgemm/09b_vector_shared_loads')[5]")
             page.click("#speed", position={"x": spot["x"], "y": spot["y"]})
             self.assertIn("GFLOP/s", page.inner_text("#reading"))
             self.assertIn("18", page.locator("#speed .end").all_text_contents())

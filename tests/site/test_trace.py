@@ -615,13 +615,13 @@ class Page(unittest.TestCase):
             captions = page.locator("#figures figcaption").all_inner_texts()
             self.assertEqual(
                 [text.split("\n") for text in captions if "tiles" in text],
-                [[f"tiles+{i}..", f"from {x}"] for i, x in ((0, "A"), (20480, "B"), (29184, "A"), (49664, "B"))],
+                [[f"tiles[{i}..]", f"from {x}"] for i, x in ((0, "A"), (5120, "B"), (7296, "A"), (12416, "B"))],
             )
             while "loads from tiles" not in self.text(page, "#now"):
                 page.keyboard.press("l")
             self.assertRegex(self.text(page, "#now"), r"Filled from [AB] by line \d+")
             lit = page.locator("#figures figure.current").all_inner_texts()
-            self.assertRegex(lit[0], r"\Atiles\+0\.\.\nfrom A")
+            self.assertRegex(lit[0], r"\Atiles\[0\.\.\]\nfrom A")
 
     def test_every_kind_fits_a_projector(self):
         for stage in KINDS_OF_STAGES[1:]:

@@ -90,10 +90,12 @@ def of_series(name: str, kind: str, series: str) -> dict[int, Json]:
 
 
 def share(data: Data, name: str, kind: str, m: str, *series: str) -> str:
-    """Of an experiment, a series' share of the roofline at M = N."""
+    """Of an experiment, a series' share of the roofline at M = N, or its `least`."""
     found = of_series(name, kind, " ".join(series))
     if not found:
         raise KeyError(" ".join(series))
+    if m == "least":
+        return percent(min(r["pct_roofline"] for r in found.values()))
     if int(m) not in found:
         raise NotMeasured("")
     return percent(found[int(m)]["pct_roofline"])

@@ -22,7 +22,7 @@ BODY = """<main>
 <div class="plot"><svg id="speed" tabindex="0" role="img" aria-describedby="reading"
 aria-label="Speed of the chosen rungs and of cuBLAS against size; arrow keys go from point to point"></svg></div>
 <output id="reading" class="reading"></output>
-<fieldset id="chips" class="chips" aria-label="curves, eight at most"></fieldset>
+<fieldset id="chips" class="chips" aria-label="curves, seven at most"></fieldset>
 <div class="controls"><button id="usual" type="button">usual curves</button>
 <button id="none" type="button">cuBLAS alone</button><output id="chip-note" class="soft"></output></div>
 <p id="cards" class="soft"></p>

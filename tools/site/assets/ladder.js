@@ -1,6 +1,6 @@
 // The ladder: curves over a size, the roofline, and a table of all rungs.
 
-const MOST = 8; // curves beside cuBLAS: as many as there are colours that one tells apart
+const MOST = 7; // curves beside that of cuBLAS: a projector shows eight that one tells apart
 const get = (id) => document.getElementById(id);
 const { runs, products } = window.DATA;
 const state = { product: products[0], chosen: new Map(), at: null, dot: null, line: 0 };
@@ -37,7 +37,7 @@ function usual() {
 
 function toggle(stage) {
   if (!state.chosen.delete(stage) && !choose(stage)) {
-    get("chip-note").textContent = `${MOST} curves at most: switch one off first`;
+    get("chip-note").textContent = `${MOST} curves beside cuBLAS at most: switch one off first`;
     return;
   }
   get("chip-note").textContent = "";
