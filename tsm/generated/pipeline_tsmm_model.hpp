@@ -167,10 +167,6 @@ inline double cycles_of(int m, int n, const KernelOptions& o, const TsmmPipeline
   return beginnings * waits * (std::max({memory, schedulers * uneven, l1}) + 0.05 * (schedulers + l1));
 }
 
-inline double tsmm_pipeline_cycles(int m, int n, bool is_complex, const KernelOptions& o) {
-  return cycles_of(m, n, o, TsmmPipelineShape(m, n, is_complex, o));
-}
-
 inline Rest rest_of(int m, int n, bool is_complex, const KernelOptions& o) {
   const int unit_n = is_complex ? 1 : 2, along_n = o.threads_per_row, rows = 32 / std::min(along_n, 32) * o.unroll;
   if (along_n > n / unit_n || ceil_div(n, unit_n) % along_n == 0 || rows > 32) return Rest::padded;
@@ -185,10 +181,8 @@ inline Rest rest_of(int m, int n, bool is_complex, const KernelOptions& o) {
 }
 
 /// Visits kernels with the options that are asked for and all values of the others.
-template <class Visit>
-void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Visit visit) {
+inline void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Search, const Visit& visit) {
   const int per_unit = is_complex ? 1 : 2;
-  static constexpr int blocks[] = {128, 256, 384, 512};
   KernelOptions o = asked;
   if (!o.c_source) o.c_source = CSource::shared;
   // Of complex numbers by as many products as are asked for, or both.
@@ -197,19 +191,16 @@ void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOptions& aske
   // As many as it takes, or some more, so that lanes pair up.
   std::vector<int> threads_of_rows;
   for (int pn = 1; pn <= 8; ++pn) threads_of_rows.push_back(ceil_div(units, pn));
-  // Fewer, with a rest.
-  for (int pn = 1; pn <= 8 && pn <= n / per_unit; ++pn) {
-    if (std::ranges::find(threads_of_rows, n / per_unit / pn) == threads_of_rows.end())
-      threads_of_rows.push_back(n / per_unit / pn);
-  }
-  for (const int number : {4, 8, 16}) {
-    if (number <= units && std::ranges::find(threads_of_rows, number) == threads_of_rows.end())
-      threads_of_rows.push_back(number);
-  }
+  const auto add = [&](int number) {
+    if (std::ranges::find(threads_of_rows, number) == threads_of_rows.end()) threads_of_rows.push_back(number);
+  };
+  for (int pn = 1; pn <= 8 && pn <= n / per_unit; ++pn) add(n / per_unit / pn);  // fewer, with a rest
+  for (const int number : {4, 8, 16})
+    if (number <= units) add(number);
   for (int products = both ? 3 : asked.products; products <= (both ? 4 : asked.products); ++products) {
     for (int rows = 1; rows <= 10; ++rows) {
       for (const int of_row : threads_of_rows) {
-        for (const int threads : blocks) {
+        for (const int threads : {128, 256, 384, 512}) {
           o.products = products;
           o.unroll = asked.unroll ? asked.unroll : rows;
           o.threads_per_row = asked.threads_per_row ? asked.threads_per_row : of_row;
@@ -217,19 +208,11 @@ void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOptions& aske
           const TsmmPipelineShape s(m, n, is_complex, o);
           const bool works = tsmm_pipeline_refusal(m, n, is_complex, o).empty();
           const bool fits = s.registers() <= std::min(most_registers, registers_of_sm / o.threads);
-          visit(o, works ? tsmm_pipeline_cycles(m, n, is_complex, o) * (fits ? 1 : too_many_registers) : impossible);
+          visit(o, works ? cycles_of(m, n, o, s) * (fits ? 1 : too_many_registers) : impossible);
         }
       }
     }
   }
-}
-
-inline KernelOptions choose_tsmm_pipeline(int m, int n, bool is_complex, const KernelOptions& asked) {
-  return least_of([&](auto visit) { each_tsmm_pipeline(m, n, is_complex, asked, visit); });
-}
-inline std::vector<Candidate> tsmm_pipeline_candidates(int m, int n, bool is_complex, const KernelOptions& asked,
-                                                       Search search) {
-  return sorted([&](auto visit) { each_tsmm_pipeline(m, n, is_complex, asked, visit); }, search);
 }
 
 }  // namespace gemm::generated

@@ -7,7 +7,7 @@
 #include "common/problem/kernel_options.hpp"
 #include "tsm/generated/fragment_rows.cuh"
 #include "tsm/generated/pipeline_tsmm_model.hpp"
-#include "tsm/generated/tensor_model.hpp"
+#include "tsm/generated/tensor_costs.hpp"
 
 namespace gemm::generated {
 
@@ -66,15 +66,13 @@ inline double tensor_tsmm_cycles(int m, int n, bool is_complex, const KernelOpti
 }
 
 /// Visits kernels with the options that are asked for and all values of the others.
-template <class Visit>
-void each_tensor_tsmm(int m, int n, bool is_complex, const KernelOptions& asked, Visit visit) {
-  static constexpr int blocks[] = {128, 256, 384};
+inline void each_tensor_tsmm(int m, int n, bool is_complex, const KernelOptions& asked, Search, const Visit& visit) {
   KernelOptions o = asked;
   if (!o.c_source) o.c_source = CSource::shared;
   if (!asked.products) o.products = is_complex ? 4 : 0;
   if (!asked.threads_per_row) o.threads_per_row = 4;
   for (int sixteens = 1; sixteens <= 4; ++sixteens) {
-    for (const int threads : blocks) {
+    for (const int threads : {128, 256, 384}) {
       o.unroll = asked.unroll ? asked.unroll : sixteens;
       o.threads = asked.threads ? asked.threads : threads;
       const TsmmTensorShape s(m, n, is_complex, o);
@@ -82,14 +80,6 @@ void each_tensor_tsmm(int m, int n, bool is_complex, const KernelOptions& asked,
       visit(o, works ? tensor_tsmm_cycles(m, n, is_complex, o) * crowding(s.registers(), o.threads) : impossible);
     }
   }
-}
-
-inline KernelOptions choose_tensor_tsmm(int m, int n, bool is_complex, const KernelOptions& asked) {
-  return least_of([&](auto visit) { each_tensor_tsmm(m, n, is_complex, asked, visit); });
-}
-inline std::vector<Candidate> tensor_tsmm_candidates(int m, int n, bool is_complex, const KernelOptions& asked,
-                                                     Search search) {
-  return sorted([&](auto visit) { each_tensor_tsmm(m, n, is_complex, asked, visit); }, search);
 }
 
 }  // namespace gemm::generated
