@@ -35,7 +35,7 @@ struct PipelineShape {
   int unit_m, unit_n, units_m, units_n, pm, pn;
   Places places;
   bool shifted;  ///< units of two in rows of an odd number
-  int slices, turns, rows, stage_bytes, resident;
+  int slices, turns, rows, stage_bytes, sum_bytes, registers, resident;
 
   /// gram: B is A, and is not copied.
   PipelineShape(int m, int n, bool is_complex, const KernelOptions& o, bool gram = false)
@@ -57,9 +57,9 @@ struct PipelineShape {
     slices = slices_of_block(o.threads, places.count, shifted);
     const int words = is_complex ? 2 : 1;
     const int sums = pm * pn * unit_m * unit_n, operands = pm * unit_m + pn * unit_n;
-    registers_ =
+    registers =
         is_complex && o.products == 3 ? 2 * (3 * sums + 5 * operands) + 24 : 2 * words * (sums + operands * 2) + 48;
-    resident = std::max(std::min(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 2048 / o.threads), 1);
+    resident = std::max(std::min(registers_of_sm / ((registers + 7) / 8 * 8 * o.threads), 2048 / o.threads), 1);
     resident = std::min(resident, 4);
     const int row_bytes = 8 * words * (gram ? m : m + n);
     const double wanted = bytes_of_stages / resident;
@@ -68,21 +68,17 @@ struct PipelineShape {
                      : 2 * std::clamp(static_cast<int>(wanted / (2 * row_bytes * std::max(slices, 1)) + 0.5), 1,
                                       most_turns / 2);
     // In the end one slice's sums, at least, must fit where the stages were.
-    sum_bytes_ = slices > 1 ? places.count * sums * 8 * words : 0;
+    sum_bytes = slices > 1 ? places.count * sums * 8 * words : 0;
     const auto bytes = [&] { return std::max(slices, 1) * turns * row_bytes; };
-    while (!o.unroll && bytes() * pipeline_stages < sum_bytes_) turns += 2;
+    while (!o.unroll && bytes() * pipeline_stages < sum_bytes) turns += 2;
     while (turns > 2 && !o.unroll && bytes() * pipeline_stages > shared_of_sm / resident - 1024) turns -= 2;
     while (resident > 1 && bytes() * pipeline_stages > shared_of_sm / resident - 1024) --resident;
     rows = slices * turns;
     stage_bytes = bytes();
   }
 
-  int registers() const { return registers_; }
   int shared_bytes() const { return pipeline_stages * stage_bytes; }
-  bool holds_sums() const { return shared_bytes() >= sum_bytes_; }
-
- private:
-  int registers_, sum_bytes_;
+  bool holds_sums() const { return shared_bytes() >= sum_bytes; }
 };
 
 template <class Shape>
@@ -171,7 +167,7 @@ void each_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Se
             const bool works = pipeline_refusal(m, n, is_complex, o).empty();
             const PipelineShape s(m, n, is_complex, o);
             o.unroll = s.turns;
-            const bool fits = s.registers() <= std::min(most_registers, registers_of_sm / o.threads);
+            const bool fits = s.registers <= std::min(most_registers, registers_of_sm / o.threads);
             const double cycles = pipeline_cycles(m, n, is_complex, o) * (fits ? 1 : too_many_registers);
             if (gram && !asked.unroll) {  // rows of one matrix are copied, so a stage has more of them
               o.unroll = 0;

@@ -30,7 +30,7 @@ Rest rest_of(int m, int n, bool is_complex, const KernelOptions& o);
 
 /// What follows from M, N and options; `unroll` is the number of rows that a thread has at a time.
 struct TsmmPipelineShape {
-  int words, products, unit_n, units_n, pn, along_n, groups, rows, c_bytes, kept_bytes, stages, resident;
+  int words, products, unit_n, units_n, pn, along_n, groups, rows, c_bytes, kept_bytes, stages, registers, resident;
   StageLayout layout;
   RestLayout rest;  ///< of no columns if there is none
 
@@ -56,15 +56,15 @@ struct TsmmPipelineShape {
     // Beside tiles: what nvcc wants for addresses and counters, some more where there are chunks and where rows are
     // kept.
     const int sums = o.unroll * columns, operands = 2 * (o.unroll * unit + columns);
-    registers_ = 2 * words * (sums + operands) + (products == 3 ? 2 * sums + (o.unroll == 1 ? 16 : 11) : 0) + 26 +
-                 (m * element > most_bytes_of_chunk ? 3
-                  : m * element >= 192              ? 8
-                                                    : 0) +
-                 (direct ? 0 : 12) +
-                 (rest.columns ? 2 * words * (rest.columns + (1 + smaller(rest.columns, rest.share)) * unit) + 4 -
-                                     (products == 3 ? 2 * columns : 0)
-                               : 0);
-    resident = std::clamp(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 1, 4);
+    registers = 2 * words * (sums + operands) + (products == 3 ? 2 * sums + (o.unroll == 1 ? 16 : 11) : 0) + 26 +
+                (m * element > most_bytes_of_chunk ? 3
+                 : m * element >= 192              ? 8
+                                                   : 0) +
+                (direct ? 0 : 12) +
+                (rest.columns ? 2 * words * (rest.columns + (1 + smaller(rest.columns, rest.share)) * unit) + 4 -
+                                    (products == 3 ? 2 * columns : 0)
+                              : 0);
+    resident = std::clamp(registers_of_sm / ((registers + 7) / 8 * 8 * o.threads), 1, 4);
     resident = std::min(resident, 2048 / o.threads);
     kept_bytes =
         stored_directly(n, element, rows_b) ? 0 : ceil_div(rows_together(n, groups, o.unroll) * groups * n, 2) * 16;
@@ -94,11 +94,7 @@ struct TsmmPipelineShape {
     while (stages < most_tsmm_stages && !enough(stages) && fits(stages + 1)) ++stages;
   }
 
-  int registers() const { return registers_; }
   int shared_bytes(int threads) const { return c_bytes + threads / 32 * (stages * layout.bytes + kept_bytes); }
-
- private:
-  int registers_;
 };
 
 /// Why there is no such kernel; empty if there is one.
@@ -173,7 +169,7 @@ inline Rest rest_of(int m, int n, bool is_complex, const KernelOptions& o) {
   const auto cycles = [&](Rest how) {
     const TsmmPipelineShape s(m, n, is_complex, o, Rows::flat, Rows::flat, how);
     const TsmmPipelineShape most(m, n, is_complex, o, Rows::any, Rows::any, how);
-    const bool fits = s.registers() <= std::min(most_registers, registers_of_sm / o.threads) &&
+    const bool fits = s.registers <= std::min(most_registers, registers_of_sm / o.threads) &&
                       std::max(s.shared_bytes(o.threads), most.shared_bytes(o.threads)) <= shared_of_sm - 1024;
     return cycles_of(m, n, o, s) * (fits ? 1 : too_many_registers);
   };
@@ -207,7 +203,7 @@ inline void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOption
           o.threads = asked.threads ? asked.threads : threads;
           const TsmmPipelineShape s(m, n, is_complex, o);
           const bool works = tsmm_pipeline_refusal(m, n, is_complex, o).empty();
-          const bool fits = s.registers() <= std::min(most_registers, registers_of_sm / o.threads);
+          const bool fits = s.registers <= std::min(most_registers, registers_of_sm / o.threads);
           visit(o, works ? cycles_of(m, n, o, s) * (fits ? 1 : too_many_registers) : impossible);
         }
       }

@@ -22,7 +22,7 @@ inline int places_of_tensor(int m, int n, const KernelOptions& o, bool gram) {
 /// What follows from M, N and options. A warp has tile_m x tile_n elements of C, whole fragments of 16 x 8; `unroll` is the
 /// number of times that each slice has four rows of a stage.
 struct TensorShape {
-  int fm, fn, places, slices, turns, rows, stage_bytes, resident;
+  int fm, fn, places, slices, turns, rows, stage_bytes, sum_bytes, registers, resident;
 
   /// gram: B is A.
   TensorShape(int m, int n, bool is_complex, const KernelOptions& o, bool gram = false)
@@ -31,13 +31,13 @@ struct TensorShape {
         places(places_of_tensor(m, n, o, gram)),
         slices(o.threads / 32 / places) {
     const int words = is_complex ? 2 : 1, fragment = 8 * words, operands = 2 * (2 * fm + fn) * 2 * words;
-    registers_ = fm * fn * fragment + operands + (is_complex ? 4 * fm : 0) + 48;
-    resident = std::clamp(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 1, 4);
+    registers = fm * fn * fragment + operands + (is_complex ? 4 * fm : 0) + 48;
+    resident = std::clamp(registers_of_sm / ((registers + 7) / 8 * 8 * o.threads), 1, 4);
     const int row_bytes = 8 * words * (gram ? m : m + n), all = std::max(slices, 1);
     turns = o.unroll ? o.unroll
                      : 2 * std::clamp(static_cast<int>(bytes_of_stages / resident / (8 * row_bytes * all) + 0.5), 1,
                                       most_turns / 2);
-    sum_bytes_ = slices > 1 ? places * 32 * fm * fn * fragment * 4 : 0;
+    sum_bytes = slices > 1 ? places * 32 * fm * fn * fragment * 4 : 0;
     const auto lay_out = [&] {
       rows = all * turns * 4;
       const auto bytes = [&](int width) {
@@ -51,12 +51,8 @@ struct TensorShape {
     while (resident > 1 && shared_bytes() > shared_of_sm / resident - 1024) --resident;
   }
 
-  int registers() const { return registers_; }
   int shared_bytes() const { return pipeline_stages * stage_bytes; }
-  bool holds_sums() const { return shared_bytes() >= sum_bytes_; }
-
- private:
-  int registers_, sum_bytes_;
+  bool holds_sums() const { return shared_bytes() >= sum_bytes; }
 };
 
 /// Why there is no such kernel; empty if there is one.
@@ -126,7 +122,7 @@ void each_tensor(int m, int n, bool is_complex, const KernelOptions& asked, Sear
           const TensorShape s(m, n, is_complex, o, gram);
           const bool works = tensor_refusal<gram>(m, n, is_complex, o).empty();
           o.unroll = s.turns;
-          visit(o, works ? tensor_cycles(m, n, is_complex, o, gram) * crowding(s.registers(), o.threads, spared)
+          visit(o, works ? tensor_cycles(m, n, is_complex, o, gram) * crowding(s.registers, o.threads, spared)
                          : impossible);
         }
       }
