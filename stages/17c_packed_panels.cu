@@ -7,7 +7,7 @@
 // Change    pack() transposes A. A thread reads 6 float4s per step for 128 FMAs, not 24 per 512. A turn of the loop is
 //           two steps. Behind the last one lie zeros. Two k-tiles in shared memory suffice.
 // Limit     As 15: issue slots, and about three of them per LDS.128. Packing: 2 * 4 (m k + k n) bytes at 4 TB/s.
-// Number    Registers, 252 in 16b. TFLOP/s at 8192.
+// Number    Registers, about 250 in 16b. TFLOP/s at 8192.
 // Map       As 15, but rows in fours: lane (lm, ln) has rows 4 lm + 32 r + 0..3, columns 4 ln + 16 g + 0..3.
 // Page      docs/stages/17c_packed_panels.md
 // Source    Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34 (2008).
