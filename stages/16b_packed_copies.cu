@@ -33,23 +33,25 @@ static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
           float* __restrict__ c, std::int64_t ldc, gemm::StreamK plan, bool wide, float4* __restrict__ parts) {
+  float* const as = smem;  // [STAGES][TILE_K][ROW]: a step of A, and of B
+  float* const bs = smem + TILE_M;
   const int thread = threadIdx.x;
   const auto [lm, ln, warp_row, warp_col] = place_of(thread);
+  PanelCopies copies{a, b, k, thread};
   for (int part = 0;; ++part) {
     int tile, first, end, tile_m, tile_n;
     if (!plan.segment<true>(blockIdx.x, part, tile, first, end) && part > 0) break;
     if (part > 0) __syncthreads();  // all threads have finished reading the last tile's words
     plan.place(tile, tile_m, tile_n);
     const int k_begin = first * TILE_K, k_end = min(k, end * TILE_K);
-    PanelCopies copies{a, b, thread};
-    copies.start(k, tile_m, tile_n, k_begin, k_end);
-    const auto fetch = [&](int buffer) { copies.fetch(buffer, smem); };
+    copies.start(tile_m, tile_n, k_begin, k_end);
+    const auto fetch = [&](int stage) { copies.fetch(as, bs, stage); };
 
     float sum[ROWS][COLS] = {};
     float4 a4[2][GROUP];  // four steps of GROUP rows
     float b1[4][COLS];    // four steps of all columns
-    const float* const a_lane = smem + warp_row / 32 * ROW + 4 * lm;
-    const float* const b_lane = smem + TILE_M + warp_col + 4 * ln;
+    const float* const a_lane = as + warp_row / 32 * ROW + 4 * lm;
+    const float* const b_lane = bs + warp_col + 4 * ln;
 
     fetch(0);
     fetch(1);
@@ -57,9 +59,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     __syncthreads();
     const float *a_at = a_lane, *b_at = b_lane;
     if (k_begin < k_end) {
-      gemm::read_fours<4 * LANES_M>(a4[0], a_at);
+      gemm::read_fours<A_APART>(a4[0], a_at);
 #pragma unroll
-      for (int s = 0; s < 4; ++s) gemm::read_fours<4 * LANES_N>(b1[s], b_at + s * ROW);
+      for (int s = 0; s < 4; ++s) gemm::read_fours<B_APART>(b1[s], b_at + s * ROW);
     }
     int current = 0, free = 2;  // the k-tile being read, and the next to fill
 #pragma unroll 1
@@ -79,13 +81,13 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
             a_next = a_lane + current * TILE;
             b_next = b_lane + current * TILE;
           }
-          gemm::read_fours<4 * LANES_M>(a4[(group + 1) % 2], last ? a_next : a_at + (group + 1) * ROW);
+          gemm::read_fours<A_APART>(a4[(group + 1) % 2], last ? a_next : a_at + (group + 1) * ROW);
 #pragma unroll
           for (int s = 0; s < 4; ++s) {
             float x[GROUP];
             gemm::take_words(x, a4[group % 2], s);
             gemm::add_products(&sum[group * GROUP], x, b1[s]);
-            if (last) gemm::read_fours<4 * LANES_N>(b1[s], b_next + s * ROW);
+            if (last) gemm::read_fours<B_APART>(b1[s], b_next + s * ROW);
           }
         }
         a_at = a_next;
@@ -105,14 +107,17 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     const int row0 = tile_m * TILE_M + warp_row + lm, col0 = tile_n * TILE_N + warp_col + 4 * ln;
     float4* const to = parts + gemm::part_at(blockIdx.x, part > 0) * PART + thread;
 #pragma unroll
-    for (int i = 0; i < FOURS; ++i) {
-      const int r = i / (COLS / 4), g = i % (COLS / 4) * 4;
-      const int row = row0 + r * LANES_M, col = col0 + g * LANES_N;
-      const float4 four = gemm::scaled4(alpha, &sum[r][g]);  // here in both cases, for 17b's reason
-      if (!complete)
-        to[i * THREADS] = four;
-      else if (row < m)
-        gemm::store_scaled4(c + row * ldc + col, n - col, wide, four, beta);
+    for (int r = 0; r < ROWS; ++r) {
+      const int row = row0 + r * LANES_M;
+#pragma unroll
+      for (int g = 0; g < COLS; g += 4) {
+        const int col = col0 + g * LANES_N;
+        const float4 four = gemm::scaled4(alpha, &sum[r][g]);  // here in both cases, for 17b's reason
+        if (!complete)
+          to[(r * COLS + g) / 4 * THREADS] = four;
+        else if (row < m)
+          gemm::store_scaled4(c + row * ldc + col, n - col, wide, four, beta);
+      }
     }
   }
 }
@@ -137,8 +142,6 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
   const int places = gemm::device_limits().multiprocessors * BLOCKS;
   const gemm::StreamK plan = gemm::stream_k(tiles_m, tiles_n, gemm::ceil_div(k, TILE_K), places);
-  const unsigned blocks = plan.blocks();
-  if (blocks == 0) return gemm::Status::ok();
   float4* const parts = reinterpret_cast<float4*>(p.workspace);
   float* const panels = p.workspace + part_bytes(BLOCKS) / sizeof(float);
   const Packing a{p.a, p.lda, p.m, panels}, b{p.b, p.ldb, p.n, panels + packed_words(p.m, k)};
@@ -146,8 +149,8 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   if (!packed) return packed;
   const bool wide = gemm::has_aligned_rows(p.c, p.ldc);
   const gemm::Status status =
-      gemm::launch(sgemm, {.grid = blocks, .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream}, p.m,
-                   p.n, k, p.alpha, a.to, b.to, p.beta, p.c, p.ldc, plan, wide, parts);
+      gemm::launch(sgemm, {.grid = plan.blocks(), .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream},
+                   p.m, p.n, k, p.alpha, a.to, b.to, p.beta, p.c, p.ldc, plan, wide, parts);
   if (!status || plan.workers == 0) return status;
   return gemm::launch(reduce, {.grid = static_cast<unsigned>(plan.shared) * FOURS, .block = THREADS, .stream = stream},
                       p.m, p.n, p.beta, p.c, p.ldc, plan, wide, parts);

@@ -131,8 +131,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 // C of the tiles that several workers have parts of: a thread for each float4, numbered as the one of sgemm that stored
 // it. Parts are added in the order of k, whichever block finished first: results agree from run to run.
-template <bool VECTOR>
-__global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int64_t ldc, gemm::StreamK plan,
+__global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int64_t ldc, gemm::StreamK plan, bool wide,
                        const float4* __restrict__ parts) {
   const int tile = blockIdx.x / FOURS, four = blockIdx.x % FOURS, thread = threadIdx.x, lane = thread % 32;
   float4 sum;
@@ -143,7 +142,7 @@ __global__ void reduce(int m, int n, float beta, float* __restrict__ c, std::int
   const int warp_row = thread / 32 / (TILE_N / WARP_N) * WARP_M, warp_col = thread / 32 % (TILE_N / WARP_N) * WARP_N;
   const int row = tile_m * TILE_M + warp_row + lm + four / (COLS / 4) * LANES_M;
   const int col = tile_n * TILE_N + warp_col + 4 * ln + four % (COLS / 4) * (4 * LANES_N);
-  if (row < m) gemm::store_scaled4(c + row * ldc + col, n - col, VECTOR, sum, beta);
+  if (row < m) gemm::store_scaled4(c + row * ldc + col, n - col, wide, sum, beta);
 }
 
 template <gemm::Share SHARE>
@@ -151,20 +150,19 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   // 32 bits, because 64-bit products in the addresses cost the loop several percent: page of 15.
   if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
-  const bool vector = gemm::all_have_aligned_rows(p) && p.n % 4 == 0;
+  const bool wide = gemm::all_have_aligned_rows(p) && p.n % 4 == 0;
   const int places = gemm::device_limits().multiprocessors * BLOCKS;
   const gemm::StreamK plan = gemm::stream_k(tiles_m, tiles_n, gemm::ceil_div(p.depth(), TILE_K), places, SHARE);
   float4* const parts = reinterpret_cast<float4*>(p.workspace);
-  auto kernel = vector ? sgemm<true, false> : sgemm<false, false>;
-  if (plan.workers > 0) kernel = vector ? sgemm<true, true> : sgemm<false, true>;
+  auto kernel = wide ? sgemm<true, false> : sgemm<false, false>;
+  if (plan.workers > 0) kernel = wide ? sgemm<true, true> : sgemm<false, true>;
   const gemm::Status status =
       gemm::launch(kernel, {.grid = plan.blocks(), .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream},
                    p.m, p.n, p.depth(), p.alpha, p.a, static_cast<unsigned>(p.lda), p.b, static_cast<unsigned>(p.ldb),
                    p.beta, p.c, p.ldc, plan, parts);
   if (!status || plan.workers == 0) return status;
-  return gemm::launch(vector ? reduce<true> : reduce<false>,
-                      {.grid = static_cast<unsigned>(plan.shared) * FOURS, .block = THREADS, .stream = stream}, p.m,
-                      p.n, p.beta, p.c, p.ldc, plan, parts);
+  return gemm::launch(reduce, {.grid = static_cast<unsigned>(plan.shared) * FOURS, .block = THREADS, .stream = stream},
+                      p.m, p.n, p.beta, p.c, p.ldc, plan, wide, parts);
 }
 
 constexpr gemm::Variant variants[] = {

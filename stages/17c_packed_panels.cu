@@ -7,7 +7,7 @@
 // Change    pack() transposes A. A thread reads 6 float4s per step for 128 FMAs, not 24 per 512. A turn of the loop is
 //           two steps. Behind the last one lie zeros. Two k-tiles in shared memory suffice.
 // Limit     As 15: issue slots, and about three of them per LDS.128. Packing: 2 * 4 (m k + k n) bytes at 4 TB/s.
-// Number    Registers, 252 in 16b. TFLOP/s at 8192.
+// Number    Registers, about 250 in 16b. TFLOP/s at 8192.
 // Map       As 15, but rows in fours: lane (lm, ln) has rows 4 lm + 32 r + 0..3, columns 4 ln + 16 g + 0..3.
 // Page      docs/stages/17c_packed_panels.md
 // Source    Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34 (2008).
@@ -33,23 +33,25 @@ template <int CUT>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
           float* __restrict__ c, std::int64_t ldc, gemm::StreamK plan, bool wide, float4* __restrict__ parts) {
+  float* const as = smem;  // [STAGES][TILE_K][ROW]: a step of A, and of B
+  float* const bs = smem + TILE_M;
   const int thread = threadIdx.x;
   const auto [lm, ln, warp_row, warp_col] = place_of(thread);
+  PanelCopies copies{a, b, k, thread};
   for (int part = 0;; ++part) {
     int tile, first, end, tile_m, tile_n;
     if (!plan.segment<true>(blockIdx.x, part, tile, first, end) && part > 0) break;
     if (part > 0) __syncthreads();  // all threads have finished reading the last tile's words
     plan.place(tile, tile_m, tile_n);
     const int k_begin = first * TILE_K, k_end = min(k, end * TILE_K);
-    PanelCopies copies{a, b, thread};
-    copies.start(k, tile_m, tile_n, k_begin, k_end);
-    const auto fetch = [&](int buffer) { copies.fetch(buffer, smem); };
+    copies.start(tile_m, tile_n, k_begin, k_end);
+    const auto fetch = [&](int stage) { copies.fetch(as, bs, stage); };
 
     float sum[ROWS][COLS] = {};
     alignas(16) float x[2][ROWS], y[2][COLS];  // of a step of k, and of the next
     const auto multiply = [&](int u, int from, int to) { gemm::add_products(sum, x[u % 2], y[u % 2], from, to); };
-    const float* const a_lane = smem + warp_row + 4 * lm;
-    const float* const b_lane = smem + TILE_M + warp_col + 4 * ln;
+    const float* const a_lane = as + warp_row + 4 * lm;
+    const float* const b_lane = bs + warp_col + 4 * ln;
 
     fetch(0);
     for (int i = thread; i < ROW; i += THREADS) smem[2 * TILE + i] = 0.0f;
@@ -62,8 +64,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     int rounds = end - first, free = 0;  // k-tiles to read; the one that is filled: 1, 0, 1, ...
     int at = rounds > 0 ? 0 : 2 * TILE;
     const float *a_at = a_lane + at, *b_at = b_lane + at;
-    gemm::read_fours<4 * LANES_M>(x[0], a_at);
-    gemm::read_fours<4 * LANES_N>(y[0], b_at);
+    gemm::read_fours<A_APART>(x[0], a_at);
+    gemm::read_fours<B_APART>(y[0], b_at);
     multiply(0, 0, CUT);
 #pragma unroll 1
     for (; rounds > 0; --rounds) {
@@ -73,19 +75,18 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
       const auto turn = [&](bool last_of_round) {
 #pragma unroll
         for (int u = 0; u < TURN; ++u) {
-          const float *a_next = a_at + ROW, *b_next = b_at + ROW;
+          a_at += ROW;
+          b_at += ROW;
           if (last_of_round && u == TURN - 1) {
             gemm::ptx::cp_async_wait<STAGES - 2>();
             __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
-            a_next = a_lane + at;
-            b_next = b_lane + at;
+            a_at = a_lane + at;
+            b_at = b_lane + at;
           }
-          gemm::read_fours<4 * LANES_M>(x[(u + 1) % 2], a_next);
-          gemm::read_fours<4 * LANES_N>(y[(u + 1) % 2], b_next);
+          gemm::read_fours<A_APART>(x[(u + 1) % 2], a_at);
+          gemm::read_fours<B_APART>(y[(u + 1) % 2], b_at);
           multiply(u, CUT, COLS);
           multiply(u + 1, 0, CUT);
-          a_at = a_next;
-          b_at = b_next;
         }
       };
 #pragma unroll 1
@@ -105,15 +106,17 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     const int row0 = tile_m * TILE_M + warp_row + 4 * lm, col0 = tile_n * TILE_N + warp_col + 4 * ln;
     float4* const to = parts + gemm::part_at(blockIdx.x, part > 0) * PART + thread;
 #pragma unroll
-    for (int i = 0; i < FOURS; ++i) {
-      const int r = i / (COLS / 4), g = i % (COLS / 4) * 4;
-      const int row = row0 + r / 4 * (4 * LANES_M) + r % 4, col = col0 + g * LANES_N;
-      // Scaled here in both cases, for 17b's reason.
-      const float4 four = gemm::scaled4(alpha, &sum[r][g]);
-      if (!complete)
-        to[i * THREADS] = four;
-      else if (row < m)
-        gemm::store_scaled4(c + row * ldc + col, n - col, wide, four, beta);
+    for (int r = 0; r < ROWS; ++r) {
+      const int row = row0 + r / 4 * (4 * LANES_M) + r % 4;
+#pragma unroll
+      for (int g = 0; g < COLS; g += 4) {
+        const int col = col0 + g * LANES_N;
+        const float4 four = gemm::scaled4(alpha, &sum[r][g]);  // here in both cases, for 17b's reason
+        if (!complete)
+          to[(r * COLS + g) / 4 * THREADS] = four;
+        else if (row < m)
+          gemm::store_scaled4(c + row * ldc + col, n - col, wide, four, beta);
+      }
     }
   }
 }
@@ -139,17 +142,15 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
   const int tiles_m = gemm::ceil_div(p.m, TILE_M), tiles_n = gemm::ceil_div(p.n, TILE_N);
   const int places = gemm::device_limits().multiprocessors * BLOCKS;
   const gemm::StreamK plan = gemm::stream_k(tiles_m, tiles_n, gemm::ceil_div(k, TILE_K), places);
-  const unsigned blocks = plan.blocks();
-  if (blocks == 0) return gemm::Status::ok();
   float4* const parts = reinterpret_cast<float4*>(p.workspace);
   float* const panels = p.workspace + part_bytes(BLOCKS) / sizeof(float);
   const Packing a{p.a, p.lda, p.m, panels}, b{p.b, p.ldb, p.n, panels + packed_words(p.m, k)};
   const gemm::Status packed = launch_pack<QUADS>(a, b, p.depth(), stream);
   if (!packed) return packed;
   const bool wide = gemm::has_aligned_rows(p.c, p.ldc);
-  const gemm::Status status =
-      gemm::launch(sgemm<CUT>, {.grid = blocks, .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream},
-                   p.m, p.n, k, p.alpha, a.to, b.to, p.beta, p.c, p.ldc, plan, wide, parts);
+  const gemm::Status status = gemm::launch(
+      sgemm<CUT>, {.grid = plan.blocks(), .block = THREADS, .dynamic_shared = SHARED_BYTES, .stream = stream}, p.m, p.n,
+      k, p.alpha, a.to, b.to, p.beta, p.c, p.ldc, plan, wide, parts);
   if (!status || plan.workers == 0) return status;
   return gemm::launch(reduce, {.grid = static_cast<unsigned>(plan.shared) * FOURS, .block = THREADS, .stream = stream},
                       p.m, p.n, p.beta, p.c, p.ldc, plan, wide, parts);

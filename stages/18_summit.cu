@@ -37,9 +37,9 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, unsigned lda, const float* __restrict__ b,
           unsigned ldb, std::int64_t b_panel, float beta, float* __restrict__ c, std::int64_t ldc, Plan plan, bool wide,
           float4* parts, unsigned* tickets) {
-  constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K;
+  constexpr int TILE_M = S::TILE_M, TILE_N = S::TILE_N, TILE_K = S::TILE_K, ROW = S::ROW, TILE = S::TILE;
   constexpr int ROWS = S::ROWS, COLS = S::COLS, THREADS = S::THREADS,
-                STEPS = WAY == Way::words && S::SLICES == 1 ? 8 : S::STEPS, BATCH = STEPS * S::SLICES;
+                STEPS = WAY == Way::words && S::SLICES == 1 ? 8 : S::STEPS, BATCH = STEPS * S::SLICES, CUT = COLS / 2;
   int thread = threadIdx.x;
 
   // Through registers, a warp takes STEPS steps of A at a time, RUN of them a lane; of B, 32 words of a step.
@@ -63,13 +63,13 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   const auto swizzle = [](int k) { return WAY == Way::packed ? 0 : k / RUN % A_ACROSS * (32 / A_ACROSS); };
 
   for (int part = 0;; ++part) {
-    int tile, first, last, tile_m, tile_n;
-    if (!plan.segment<SHARED>(blockIdx.x, part, tile, first, last) && part > 0) break;
-    if (part > 0) __syncthreads();  // nobody reads the last tile's words any more
+    int tile, first, end, tile_m, tile_n;
+    if (!plan.segment<SHARED>(blockIdx.x, part, tile, first, end) && part > 0) break;
+    if (part > 0) __syncthreads();  // all threads have finished reading the last tile's words
     plan.place(tile, tile_m, tile_n);
     const int tile_row = tile_m * TILE_M, tile_col = tile_n * TILE_N, k_begin = first * TILE_K;
-    int left = min(k, last * TILE_K) - k_begin;  // steps from the next batch to the end
-    int uncopied = left;                         // from the next 16-byte copies
+    int left = min(k, end * TILE_K) - k_begin;  // steps from the next batch to the end
+    int uncopied = left;                        // from the next 16-byte copies
 
     // Rows outside A repeat its last ones, and columns outside B; or they are not loaded: what they give is not stored.
     const int a_col = thread % A_FOURS * 4, b_col = thread % B_FOURS * 4, a_step = thread / A_FOURS,
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
 #pragma unroll
       for (int j = 0; j < A_LOADS * RUN; ++j) {
         if (i * A_LOADS * RUN <= j * parts && j * parts < (i + 1) * A_LOADS * RUN)
-          a_to[j % RUN * S::ROW + j / RUN * A_STEP] = batch.a[j / RUN][j % RUN];
+          a_to[j % RUN * ROW + j / RUN * A_STEP] = batch.a[j / RUN][j % RUN];
       }
 #pragma unroll
       for (int j = 0; j < B_LOADS; ++j) {
@@ -142,8 +142,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       }
     };
     const auto copy = [&](int buffer) {
-      float* const a_copy = smem + buffer * S::TILE + a_step * S::ROW + a_col;
-      float* const b_copy = smem + buffer * S::TILE + S::place(b_step) + b_col + TILE_M;
+      float* const a_copy = smem + buffer * TILE + a_step * ROW + a_col;
+      float* const b_copy = smem + buffer * TILE + S::place(b_step) + b_col + TILE_M;
       if (uncopied >= TILE_K) {
         if (WAY == Way::packed) {
 #pragma unroll
@@ -185,18 +185,16 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       for (Batch& each : batches) load(each);
       load(batch);
 #pragma unroll
-      for (int i = 0; i < TILE_K / BATCH; ++i)
-        store(batches[i], a_to + i * STEPS * S::ROW, b_to + i * STEPS * S::ROW, 0, 1);
+      for (int i = 0; i < TILE_K / BATCH; ++i) store(batches[i], a_to + i * STEPS * ROW, b_to + i * STEPS * ROW, 0, 1);
     }
-    for (int i = thread; i < S::SLICES * S::ROW; i += THREADS)
-      smem[i / S::ROW * S::SLICE + 2 * S::TILE + i % S::ROW] = 0.0f;
+    for (int i = thread; i < S::SLICES * ROW; i += THREADS) smem[i / ROW * S::SLICE + 2 * TILE + i % ROW] = 0.0f;
     gemm::ptx::cp_async_wait<0>();
     __syncthreads();
 
     float sum[ROWS][COLS] = {};
     alignas(16) float x[2][ROWS], y[2][COLS];  // of a step of k, and of the next
     const float* const slice = smem + thread / (32 * S::WARPS) * S::SLICE;
-    const float *const a_slice = slice + sums_row<S>(thread), *const b_slice = slice + TILE_M + first_col<S>(thread);
+    const float *const a_lane = slice + sums_row<S>(thread), *const b_lane = slice + TILE_M + first_col<S>(thread);
     const auto read = [&](int step, const float* a_at, const float* b_at) {
       // The XOR of the lane's own column is computed once at run time, that of a float4's position by the compiler.
       constexpr int LANES = S::WARP_M < 32 ? 31 : 4 * S::LANES_M - 1;
@@ -205,56 +203,54 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       for (int r = 0; r < ROWS; r += 4)
         *reinterpret_cast<float4*>(&x[step % 2][r]) =
             *reinterpret_cast<const float4*>(a_at + there + (r * S::LANES_M ^ (exchanged & ~LANES)));
-#pragma unroll
-      for (int g = 0; g < COLS; g += 4)
-        *reinterpret_cast<float4*>(&y[step % 2][g]) = *reinterpret_cast<const float4*>(b_at + g * S::LANES_N);
+      gemm::read_fours<4 * S::LANES_N>(y[step % 2], b_at);
     };
     const auto multiply = [&](int u, int from, int to) { gemm::add_products(sum, x[u % 2], y[u % 2], from, to); };
 
     // 17c's loop. A batch that has been in flight for most of a turn is stored, and the next one loaded. Where that
     // makes turns long, the last of a round is not written out on its own: the loop would outgrow the instruction
     // cache.
-    int rounds = last - first, free = 0;    // k-tiles to read; the one that is filled: 1, 0, 1, ...
-    int at = rounds > 0 ? 0 : 2 * S::TILE;  // the tile being read, or the zeros behind it all
-    const float *a_at = a_slice + at, *b_at = b_slice + at;
+    int rounds = end - first, free = 0;  // k-tiles to read; the one that is filled: 1, 0, 1, ...
+    int at = rounds > 0 ? 0 : 2 * TILE;  // the tile being read, or the zeros behind it all
+    const float *a_at = a_lane + at, *b_at = b_lane + at;
     read(0, a_at, b_at);
-    multiply(0, 0, COLS / 2);
+    multiply(0, 0, CUT);
     float *a_next = a_to, *b_next = b_to;                             // where the next batch goes
-    constexpr int BODY = WAY == Way::packed ? 2 : STEPS, STORES = 2;  // few, so that loads begin early
+    constexpr int TURN = WAY == Way::packed ? 2 : STEPS, STORES = 2;  // few, so that loads begin early
 #pragma unroll 1
     for (; rounds > 0; --rounds) {
       free ^= 1;  // all threads finished reading it before the last barrier
       if (WAY != Way::words) copy(free);
-      at = rounds > 1 ? free * S::TILE : 2 * S::TILE;
-      a_next = a_to + free * S::TILE;
-      b_next = b_to + free * S::TILE;
-      const auto body = [&](bool ends) {
+      at = rounds > 1 ? free * TILE : 2 * TILE;
+      a_next = a_to + free * TILE;
+      b_next = b_to + free * TILE;
+      const auto turn = [&](bool last_of_round) {
 #pragma unroll
-        for (int u = 0; u < BODY; ++u) {
-          a_at += S::ROW;
-          b_at += S::ROW;
-          if (ends && u == BODY - 1) {
+        for (int u = 0; u < TURN; ++u) {
+          a_at += ROW;
+          b_at += ROW;
+          if (last_of_round && u == TURN - 1) {
             gemm::ptx::cp_async_wait<0>();
-            __syncthreads();
-            a_at = a_slice + at;
-            b_at = b_slice + at;
+            __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
+            a_at = a_lane + at;
+            b_at = b_lane + at;
           }
           read(u + 1, a_at, b_at);
           if (WAY != Way::packed && u < STORES) store(batch, a_next, b_next, u, STORES);
           if (WAY != Way::packed && u == STORES) load(batch);
-          multiply(u, COLS / 2, COLS);
-          multiply(u + 1, 0, COLS / 2);
+          multiply(u, CUT, COLS);
+          multiply(u + 1, 0, CUT);
         }
-        a_next += BODY * S::ROW;
-        b_next += BODY * S::ROW;
+        a_next += TURN * ROW;
+        b_next += TURN * ROW;
       };
       if constexpr (WAY == Way::packed) {
 #pragma unroll 1
-        for (int steps = BODY; steps < S::SLICE_K; steps += BODY) body(false);
-        body(true);
+        for (int steps = TURN; steps < S::SLICE_K; steps += TURN) turn(false);
+        turn(true);
       } else {
 #pragma unroll 1
-        for (int steps = BODY; steps <= S::SLICE_K; steps += BODY) body(steps == S::SLICE_K);
+        for (int steps = TURN; steps <= S::SLICE_K; steps += TURN) turn(steps == S::SLICE_K);
       }
     }
 
@@ -266,8 +262,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     asm volatile("" : "+r"(part));
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
 #endif
-    plan.segment<SHARED>(blockIdx.x, part, tile, first, last);
-    bool complete = !SHARED || (first == 0 && last == plan.rounds);
+    plan.segment<SHARED>(blockIdx.x, part, tile, first, end);
+    bool complete = !SHARED || (first == 0 && end == plan.rounds);
     plan.place(tile, tile_m, tile_n);
     const int row0 = tile_m * TILE_M + first_row<S>(thread), col0 = tile_n * TILE_N + first_col<S>(thread);
     float4* const to = parts + gemm::part_at(blockIdx.x, part > 0) * PART<S> + thread;
@@ -283,8 +279,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     float4 fours[S::SLICES * S::FOURS];
 #pragma unroll
     for (int i = 0; i < S::SLICES * S::FOURS; ++i) {
-      const float* const four = &sum[i / (COLS / 4)][i % (COLS / 4) * 4];
-      fours[i] = make_float4(alpha * four[0], alpha * four[1], alpha * four[2], alpha * four[3]);
+      const int r = i / (COLS / 4), g = i % (COLS / 4) * 4;
+      fours[i] = gemm::scaled4(alpha, &sum[r][g]);
     }
     if (S::SLICES == 1 && !wide) __syncthreads();  // nobody reads zeros any more
     // Two slices at a time: each gets the other's sums for one half of the rows, and keeps that half.

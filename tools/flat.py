@@ -33,6 +33,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|"[^"\n]+").*\n', re
 # Headers that nothing in a flat file may need after all, and what shows that something does.
 NEEDED_FOR = {
     "<compare>": "<=>",
+    "<filesystem>": "std::filesystem",
     "<functional>": "std::function",
     "<map>": "std::map",
     "<numeric>": "std::gcd",

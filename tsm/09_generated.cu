@@ -151,8 +151,7 @@ generated::BlockNeeds needs(const generated::Form& f) {
   return needs;
 }
 
-constexpr generated::Generator generator = {generated::choose, generated::refusal, generated::candidates, request,
-                                            needs};
+constexpr generated::Generator generator = {generated::each_tsmttsm, generated::refusal, request, needs};
 
 template <class T>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
@@ -182,7 +181,7 @@ constexpr gemm::StageInfo info = {
         [](const gemm::Problem& p) { return p.result_bytes() * gemm::device_limits().multiprocessors * MOST_KEPT; },
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
-          const KernelOptions o = generated::choose(std::max(m, 1), std::max(n, 1), false, {});
+          const KernelOptions o = generated::choose<generator.each>(std::max(m, 1), std::max(n, 1), false, {});
           const auto slices = generated::slices_of(8, std::max(m, 1), std::max(n, 1), o.tile_m, o.tile_n, o.threads);
           const int at_a_time = generated::resident_blocks(o, false) * slices.count * o.unroll * 2;
           return static_cast<double>(k) / (static_cast<double>(sms) * at_a_time);

@@ -141,7 +141,9 @@ __global__ void __launch_bounds__(threads, resident)
 
 #ifndef __CUDACC_RTC__  // what is compiled at run time ends here
 
-#include "tsm/generated/pipeline_launch.hpp"
+#include <cmath>
+
+#include "tsm/generated/pipeline_model.hpp"
 #include "tsm/jit_launch.hpp"
 
 namespace {
@@ -162,16 +164,17 @@ gemm::JitRequest request(const generated::Form& f) {
 
 generated::BlockNeeds needs(const generated::Form& f) {
   const generated::PipelineShape s(f.m, f.n, f.is_complex, f.options, f.gram);
-  const double cycles = generated::pipeline_cycles(f.m, f.n, f.is_complex, f.options);
-  return {s.rows * generated::least_stages(cycles, s.rows), s.shared_bytes(), MOST_KEPT};
+  // Fewer blocks leave fewer sums. First stages are in flight together: more cost nothing while they arrive.
+  constexpr double latency = 660;  // cycles of a round trip to device memory (docs/tsm/probes.md)
+  const double cycles = generated::pipeline_cycles(f.m, f.n, f.is_complex, f.options) * s.rows;
+  const int stages = std::clamp(static_cast<int>(std::ceil(latency / cycles)), 1, generated::pipeline_stages - 1);
+  return {s.rows * stages, s.shared_bytes(), MOST_KEPT};
 }
 
-constexpr generated::Generator generator = {generated::choose_pipeline, generated::pipeline_refusal,
-                                            generated::pipeline_candidates, request, needs};
-
+constexpr generated::Generator generator = {generated::each_pipeline<>, generated::pipeline_refusal<>, request, needs};
 // B is A: a Gram matrix.
-constexpr generated::Generator generator_of_gram = {generated::choose_pipeline_gram, generated::pipeline_gram_refusal,
-                                                    generated::pipeline_candidates, request, needs};
+constexpr generated::Generator generator_of_gram = {generated::each_pipeline<true>, generated::pipeline_refusal<true>,
+                                                    request, needs};
 
 template <class T>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {

@@ -112,8 +112,7 @@ generated::BlockNeeds needs(const generated::Form& f) {
           *o.c_source == gemm::CSource::shared ? f.m * f.n * (f.is_complex ? 16 : 8) : 0};
 }
 
-constexpr generated::Generator generator = {generated::choose_tsmm, generated::tsmm_refusal, generated::tsmm_candidates,
-                                            request, needs};
+constexpr generated::Generator generator = {generated::each_tsmm, generated::tsmm_refusal, request, needs};
 
 template <class T>
 gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
@@ -127,7 +126,7 @@ constexpr gemm::StageInfo info = {
     .launch = {launch<double>, launch<double2>},
     .waits =
         [](int m, int n, std::int64_t k, int sms) {
-          const KernelOptions o = generated::choose_tsmm(std::max(m, 1), std::max(n, 1), false, {});
+          const KernelOptions o = generated::choose<generator.each>(std::max(m, 1), std::max(n, 1), false, {});
           const double cycles = generated::tsmm_cycles(std::max(m, 1), std::max(n, 1), false, o).latency;
           return static_cast<double>(k) / sms * cycles / generated::latency;
         },

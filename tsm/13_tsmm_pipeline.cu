@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(threads, resident)
   // these belong to another stage.
   alignas(16) T x[2][PR][unit], y[2][TN];
   alignas(16) double y_both[2][TN];  // of three products
-  Tile<T, PR, TN, false, products> tile;
+  RowTile<T, PR, TN, products> tile;
   const int x_offset = group * A.stride, rest_row = lane % rest.slots, rest_part = lane / rest.slots,
             rest_offset = smaller(rest_row, rows - 1) * A.stride + rest_part * (unit * element) - x_offset;
   ptx::SharedAddress x_at = mine_begin + x_offset;
@@ -177,8 +177,8 @@ generated::BlockNeeds needs(const generated::Form& f) {
   return {s.rows, s.shared_bytes(f.options.threads)};
 }
 
-constexpr generated::Generator generator = {generated::choose_tsmm_pipeline, generated::tsmm_pipeline_refusal,
-                                            generated::tsmm_pipeline_candidates, request, needs};
+constexpr generated::Generator generator = {generated::each_tsmm_pipeline, generated::tsmm_pipeline_refusal, request,
+                                            needs};
 
 template <class T>
 gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {

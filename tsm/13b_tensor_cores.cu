@@ -169,12 +169,10 @@ generated::BlockNeeds needs(const generated::Form& f) {
   return {s.rows, s.shared_bytes(), MOST_KEPT};
 }
 
-constexpr generated::Generator generator = {generated::choose_tensor, generated::tensor_refusal,
-                                            generated::tensor_candidates, request, needs};
-
+constexpr generated::Generator generator = {generated::each_tensor<>, generated::tensor_refusal<>, request, needs};
 // B is A: a Gram matrix.
-constexpr generated::Generator generator_of_gram = {generated::choose_tensor_gram, generated::tensor_gram_refusal,
-                                                    generated::tensor_candidates, request, needs};
+constexpr generated::Generator generator_of_gram = {generated::each_tensor<true>, generated::tensor_refusal<true>,
+                                                    request, needs};
 
 template <class T>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {

@@ -174,8 +174,8 @@ generated::BlockNeeds needs(const generated::Form& f) {
   return {s.rows, s.shared_bytes(f.options.threads)};
 }
 
-constexpr generated::Generator generator = {generated::choose_tensor_tsmm, generated::tensor_tsmm_refusal,
-                                            generated::tensor_tsmm_candidates, request, needs};
+constexpr generated::Generator generator = {generated::each_tensor_tsmm, generated::tensor_tsmm_refusal, request,
+                                            needs};
 
 template <class T>
 gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {

@@ -38,11 +38,10 @@ struct BlockNeeds {
   int most_on_a_multiprocessor = INT_MAX;  ///< where more would only leave more partial sums
 };
 
-/// What a stage says of the kernels that it generates. All but `choose` and `candidates` get complete options.
+/// What a stage says of the kernels that it generates. All but `each` get complete options.
 struct Generator {
-  KernelOptions (*choose)(int m, int n, bool is_complex, const KernelOptions& asked);
+  EachKernel* each;
   std::string (*refusal)(int m, int n, bool is_complex, const KernelOptions& complete);
-  std::vector<Candidate> (*candidates)(int m, int n, bool is_complex, const KernelOptions& asked, Search search);
   JitRequest (*request)(const Form& form);
   BlockNeeds (*needs)(const Form& form);
 };
@@ -65,8 +64,9 @@ struct Plan {
   }
 };
 
-inline Plan make_plan(const Generator& generator, Form form) {
-  form.options = generator.choose(form.m, form.n, form.is_complex, form.options);
+template <const Generator& generator>
+Plan make_plan(Form form) {
+  form.options = choose<generator.each>(form.m, form.n, form.is_complex, form.options);
   if (form.few_terms && form.options.products == 3) form.options.products = 4;
   Plan plan{.status = {}, .options = form.options, .needs = {}};
   if (std::string why = generator.refusal(form.m, form.n, form.is_complex, form.options); !why.empty()) {
@@ -89,7 +89,7 @@ template <const Generator& generator>
 const Plan& plan_for(const Form& form) {
   static std::map<std::pair<int, Form>, Plan> known;
   if (const auto found = known.find({device_number(), form}); found != known.end()) return found->second;
-  return known[{device_number(), form}] = make_plan(generator, form);
+  return known[{device_number(), form}] = make_plan<generator>(form);
 }
 
 template <class T>
@@ -149,9 +149,9 @@ Status launch_rows(const TsmmProblem<T>& p, cudaStream_t stream) {
 /// What the registration of such a stage says; its requests are for rows without padding.
 template <const Generator& generator>
 constexpr GeneratedKernels kernels_of() {
-  return {.choose = generator.choose,
+  return {.choose = choose<generator.each>,
           .refusal = generator.refusal,
-          .candidates = generator.candidates,
+          .candidates = candidates<generator.each>,
           .request =
               [](int m, int n, bool is_complex, bool conjugate, const KernelOptions& complete) {
                 return generator.request(

@@ -57,30 +57,23 @@ inline Status launch(const SgemmProblem& p, const Choice& choice, std::int64_t b
                       p.m, p.n, p.beta, p.c, p.ldc, plan, wide, parts);
 }
 
-inline Status launch_chosen(SgemmProblem p, const Choice& choice, cudaStream_t stream) {
-  std::int64_t b_panel = 0;  // from a column of tiles to the next, of packed B
-  if (choice.way == Way::packed && p.depth() > 0) {
-    float* const to = p.workspace + TICKETS + part_words();
-    const Packing a{p.a, p.lda, p.m, to}, b{p.b, p.ldb, pack_b(p) ? p.n : 0, to + packed_words(p.m, p.depth())};
-    const Status status = launch_pack<false>(a, b, p.depth(), stream);
-    if (!status) return status;
-    p.a = a.to;
-    if (b.width > 0) p.b = b.to, p.ldb = PANEL, b_panel = static_cast<std::int64_t>(p.depth()) * PANEL;
-  }
-  if (choice.tile == Tile::large) return launch<Large>(p, choice, b_panel, stream);
-  if (choice.tile == Tile::tall) return launch<Tall>(p, choice, b_panel, stream);
-  if (choice.tile == Tile::slim) return launch<Slim>(p, choice, b_panel, stream);
-  return choice.tile == Tile::medium ? launch<Medium>(p, choice, b_panel, stream)
-                                     : launch<Small>(p, choice, b_panel, stream);
-}
-
 template <Tile TILE, bool ALWAYS_PACK = false>
-inline Status launch(const SgemmProblem& p, cudaStream_t stream) {
+inline Status launch(const SgemmProblem& problem, cudaStream_t stream) {
+  SgemmProblem p = problem;
   if (p.m == 0 || p.n == 0) return Status::ok();
   if (std::max(p.lda, p.ldb) >= 1 << 30) return Status::unsupported("a leading dimension of 2^30 or more");
   const Choice choice = choose(p, TILE, ALWAYS_PACK);
   if (choice.time == IMPOSSIBLE) return Status::unsupported("no tile fits this GPU's shared memory");
-  return launch_chosen(p, choice, stream);
+  std::int64_t b_panel = 0;  // from a column of tiles to the next, of packed B
+  if (choice.way == Way::packed && p.depth() > 0) {
+    float* const to = p.workspace + TICKETS + part_words();
+    const Packing a{p.a, p.lda, p.m, to}, b{p.b, p.ldb, pack_b(p) ? p.n : 0, to + packed_words(p.m, p.depth())};
+    const Status packed = launch_pack<false>(a, b, p.depth(), stream);
+    if (!packed) return packed;
+    p.a = a.to;
+    if (b.width > 0) p.b = b.to, p.ldb = PANEL, b_panel = static_cast<std::int64_t>(p.depth()) * PANEL;
+  }
+  return with_shape(choice.tile, [&](auto shape) { return launch<decltype(shape)>(p, choice, b_panel, stream); });
 }
 
 inline std::size_t workspace_bytes(const SgemmProblem& p) {
@@ -88,18 +81,11 @@ inline std::size_t workspace_bytes(const SgemmProblem& p) {
 }
 
 // Of a step of a warp: ROWS / 4 float4s of A and COLS / 4 of B, two cycles each, for ROWS * COLS FMAs.
-template <class S>
-L1Cycles cycles() {
-  return {.shared = 0.5 * (S::ROWS + S::COLS) / (S::ROWS * S::COLS)};
-}
 template <Tile TILE, bool ALWAYS_PACK = false>
 L1Cycles l1_cycles(const SgemmProblem& p) {
-  const Tile tile = choose(p, TILE, ALWAYS_PACK).tile;
-  return tile == Tile::large    ? cycles<Large>()
-         : tile == Tile::medium ? cycles<Medium>()
-         : tile == Tile::tall   ? cycles<Tall>()
-         : tile == Tile::slim   ? cycles<Slim>()
-                                : cycles<Small>();
+  return with_shape(choose(p, TILE, ALWAYS_PACK).tile, [](auto shape) {
+    return L1Cycles{.shared = 0.5 * (shape.ROWS + shape.COLS) / (shape.ROWS * shape.COLS)};
+  });
 }
 
 }  // namespace gemm::summit

@@ -43,6 +43,15 @@ constexpr double ADD_BYTES = 0.043e6;  // the same, read by one block
 constexpr double PACK_BYTES = 4.1e6;   // bytes of a matrix a microsecond, read and written
 
 enum class Tile { any, large, medium, tall, small, slim };
+// f of a tile's shape.
+template <class F>
+auto with_shape(Tile tile, const F& f) {
+  return tile == Tile::large    ? f(Large{})
+         : tile == Tile::medium ? f(Medium{})
+         : tile == Tile::tall   ? f(Tall{})
+         : tile == Tile::slim   ? f(Slim{})
+                                : f(Small{});
+}
 
 struct Choice {
   Plan plan;
@@ -149,11 +158,9 @@ inline Choice choose(const SgemmProblem& p, Tile tile, bool always_pack) {
   const Way unpacked = has_aligned_rows(p.a, p.lda) && aligned_b(p) ? Way::fours : Way::words;
   for (const Way way : {unpacked, Way::packed}) {
     if (always_pack && way != Way::packed) continue;
-    if (tile == Tile::any || tile == Tile::large) consider<Large>(p, Tile::large, way, best);
-    if (tile == Tile::any || tile == Tile::medium) consider<Medium>(p, Tile::medium, way, best);
-    if (tile == Tile::any || tile == Tile::tall) consider<Tall>(p, Tile::tall, way, best);
-    if (tile == Tile::any || tile == Tile::small) consider<Small>(p, Tile::small, way, best);
-    if (tile == Tile::any || tile == Tile::slim) consider<Slim>(p, Tile::slim, way, best);
+    for (const Tile each : {Tile::large, Tile::medium, Tile::tall, Tile::small, Tile::slim})
+      if (tile == Tile::any || tile == each)
+        with_shape(each, [&](auto shape) { consider<decltype(shape)>(p, each, way, best); });
   }
   return best;
 }

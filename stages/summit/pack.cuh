@@ -32,9 +32,6 @@ constexpr int PACK_ROWS = 8, PACK_B_ROWS = 16;
 __host__ __device__ inline int pack_a_blocks(int m, int k) {
   return ceil_div(m, PANEL) * (PANEL / 32) * ceil_div(k, 32);
 }
-__host__ __device__ inline int pack_b_blocks(int n, int k) {
-  return ceil_div(n, PANEL) * ceil_div(k, PACK_B_ROWS);
-}
 
 // QUADS: not transposed. Four steps of k of 128 rows of A, each row's together; panels have whole quads then, B's, too.
 template <bool QUADS>
@@ -62,20 +59,17 @@ static __global__ void pack(Packing a, Packing b, int k) {
     const int block = blockIdx.x - a_blocks, down = ceil_div(k, PACK_B_ROWS);
     const int col = block / down * PANEL + x, row = block % down * PACK_B_ROWS + y;
     float* const to = b.to + (static_cast<std::size_t>(block / down) * steps + row) * PANEL + x;
-    float words_of_b[PACK_B_ROWS / PACK_ROWS][PANEL / 32];
+    constexpr int ACROSS = PANEL / 32, COUNT = PACK_B_ROWS / PACK_ROWS * ACROSS;
+    float words_of_b[COUNT];  // all in flight at once
 #pragma unroll
-    for (int i = 0; i < PACK_B_ROWS; i += PACK_ROWS) {
-#pragma unroll
-      for (int j = 0; j < PANEL; j += 32)
-        words_of_b[i / PACK_ROWS][j / 32] =
-            row + i < k && col + j < b.width ? b.from[(row + i) * b.ld + col + j] : 0.0f;
+    for (int w = 0; w < COUNT; ++w) {
+      const int i = w / ACROSS * PACK_ROWS, j = w % ACROSS * 32;
+      words_of_b[w] = row + i < k && col + j < b.width ? b.from[(row + i) * b.ld + col + j] : 0.0f;
     }
 #pragma unroll
-    for (int i = 0; i < PACK_B_ROWS; i += PACK_ROWS) {
-#pragma unroll
-      for (int j = 0; j < PANEL; j += 32) {
-        if (row + i < steps) to[i * PANEL + j] = words_of_b[i / PACK_ROWS][j / 32];
-      }
+    for (int w = 0; w < COUNT; ++w) {
+      const int i = w / ACROSS * PACK_ROWS, j = w % ACROSS * 32;
+      if (row + i < steps) to[i * PANEL + j] = words_of_b[w];
     }
   }
 }
@@ -84,7 +78,7 @@ static __global__ void pack(Packing a, Packing b, int k) {
 template <bool QUADS>
 Status launch_pack(const Packing& a, const Packing& b, int k, cudaStream_t stream) {
   if (k == 0) return Status::ok();
-  const unsigned blocks = pack_a_blocks(a.width, k) + pack_b_blocks(b.width, k);
+  const unsigned blocks = pack_a_blocks(a.width, k) + ceil_div(b.width, PANEL) * ceil_div(k, PACK_B_ROWS);
   return launch(pack<QUADS>, {.grid = blocks, .block = {32, PACK_ROWS}, .stream = stream}, a, b, k);
 }
 

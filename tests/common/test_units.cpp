@@ -474,7 +474,7 @@ TEST(GeneratedKernels, EverySizeHasOne) {
   for (const bool is_complex : {false, true}) {
     for (int m = 1; m <= 64; m += 7) {
       for (int n = 1; n <= 64; n += 9) {
-        const KernelOptions o = generated::choose(m, n, is_complex, {});
+        const KernelOptions o = generated::choose<generated::each_tsmttsm>(m, n, is_complex, {});
         EXPECT_EQ(generated::refusal(m, n, is_complex, o), "") << m << " x " << n;
         EXPECT_LE(generated::register_line(o, is_complex), 255) << m << " x " << n;
         const auto slices = generated::slices_of(is_complex ? 16 : 8, m, n, o.tile_m, o.tile_n, o.threads);
@@ -490,7 +490,7 @@ TEST(GeneratedKernels, EverySizeHasOne) {
 
 TEST(GeneratedKernels, WhatIsAskedForIsKept) {
   const KernelOptions asked = {.tile_m = 3, .leapfrog = false, .unroll = 5, .reduction = Reduction::local};
-  const KernelOptions o = generated::choose(10, 20, false, asked);
+  const KernelOptions o = generated::choose<generated::each_tsmttsm>(10, 20, false, asked);
   EXPECT_EQ(o.tile_m, 3);
   EXPECT_GT(o.tile_n, 0);
   EXPECT_EQ(o.leapfrog, false);
@@ -498,15 +498,19 @@ TEST(GeneratedKernels, WhatIsAskedForIsKept) {
   EXPECT_EQ(o.unroll, 5);
   EXPECT_EQ(o.reduction, Reduction::local);
   EXPECT_EQ(o.threads, 256);
-  EXPECT_FALSE(generated::refusal(2, 20, false, generated::choose(2, 20, false, asked)).empty());
-  EXPECT_FALSE(generated::refusal(64, 64, false, generated::choose(64, 64, false, {.tile_m = 1, .tile_n = 1})).empty());
+  EXPECT_FALSE(
+      generated::refusal(2, 20, false, generated::choose<generated::each_tsmttsm>(2, 20, false, asked)).empty());
+  EXPECT_FALSE(generated::refusal(64, 64, false,
+                                  generated::choose<generated::each_tsmttsm>(64, 64, false, {.tile_m = 1, .tile_n = 1}))
+                   .empty());
 }
 
 TEST(GeneratedKernels, OptionsComeBackFromJson) {
   for (const int m : {1, 7, 16, 64}) {
     for (const bool is_complex : {false, true}) {
       for (const KernelOptions& o :
-           {generated::choose(m, m, is_complex, {}), generated::choose_tsmm(m, m, is_complex, {}),
+           {generated::choose<generated::each_tsmttsm>(m, m, is_complex, {}),
+            generated::choose<generated::each_tsmm>(m, m, is_complex, {}),
             KernelOptions{.leapfrog = false, .reduction = Reduction::atomics}, KernelOptions{}}) {
         EXPECT_EQ(kernel_options_from_json(to_json(o)), o) << to_json(o).dump();
         EXPECT_EQ(kernel_options_from_json(Json::parse(to_json(o).dump())), o);
@@ -527,7 +531,7 @@ TEST(GeneratedKernels, EverySizeOfTsmmHasOne) {
         for (const bool shared : {false, true}) {
           KernelOptions asked;
           if (shared) asked.c_source = CSource::shared;
-          const KernelOptions o = generated::choose_tsmm(m, n, is_complex, asked);
+          const KernelOptions o = generated::choose<generated::each_tsmm>(m, n, is_complex, asked);
           EXPECT_EQ(generated::tsmm_refusal(m, n, is_complex, o), "") << m << " x " << n;
           EXPECT_LE(generated::tsmm_registers(m, n, is_complex, o), 255) << m << " x " << n;
           EXPECT_LE(generated::tsmm_resident(m, n, is_complex, o) * o.threads, 2048);
@@ -537,7 +541,7 @@ TEST(GeneratedKernels, EverySizeOfTsmmHasOne) {
     }
   }
   const auto why = [](int m, int n, bool is_complex, const KernelOptions& asked) {
-    return generated::tsmm_refusal(m, n, is_complex, generated::choose_tsmm(m, n, is_complex, asked));
+    return generated::tsmm_refusal(m, n, is_complex, generated::choose<generated::each_tsmm>(m, n, is_complex, asked));
   };
   EXPECT_NE(why(64, 64, false, {.c_source = CSource::registers}).find("registers"), std::string::npos);
   EXPECT_NE(why(8, 2, false, {.threads_per_row = 4}).find("nothing to do"), std::string::npos);

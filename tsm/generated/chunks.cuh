@@ -61,7 +61,7 @@ struct ChunkCopies {
   __device__ void start(ptx::SharedAddress stage, int existing) const {
     if constexpr (in_one) {
       if (existing >= rows)
-        start_range(stage, [](ptx::SharedAddress to, const char* source, int) { ptx::cp_async_cg(to, source); });
+        start_range(stage, [](ptx::SharedAddress to, const char* source, int) { copy_piece<16>(to, source); });
       else
         start_range(stage, [&](ptx::SharedAddress to, const char* source, int at) {
           const int left = existing * row_bytes - at;  // a source is needed in any case: else the stage's first row
@@ -112,15 +112,8 @@ struct ChunkCopies {
 #pragma unroll
     for (int pass = 0; pass < passes; ++pass) {
       if (pass < passes - 1 || pieces % threads == 0 || passes == 1 || thread + pass * threads < pieces)
-        copy(stage + at + offset + pass * threads * piece, source + pass * threads * piece, bytes);
+        copy_piece<piece>(stage + at + offset + pass * threads * piece, source + pass * threads * piece, bytes);
     }
-  }
-  // The first so many bytes of a piece; zeros for the rest.
-  __device__ static void copy(ptx::SharedAddress to, const char* source, int bytes) {
-    if constexpr (piece == 16)
-      ptx::cp_async_cg(to, source, bytes);
-    else
-      ptx::cp_async_ca<piece>(to, source, bytes);
   }
 };
 

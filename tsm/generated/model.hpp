@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -104,13 +105,17 @@ inline std::string refusal(int m, int n, bool is_complex, const KernelOptions& o
 /// Cycles of what can't be, and a factor for what has too many registers.
 inline constexpr double impossible = 1e30, too_many_registers = 1e3;
 
-/// Of all kernels that each(visit) visits with visit(options, cycles), the one with the least cycles; the first of all
-/// if none can be, for a refusal to tell why.
-template <class Each>
-KernelOptions least_of(Each each) {
+/// What a model says of its kernels: visits those with the options that are asked for and all values of the others.
+using Visit = std::function<void(const KernelOptions& options, double cycles)>;
+using EachKernel = void(int m, int n, bool is_complex, const KernelOptions& asked, Search search, const Visit& visit);
+
+/// All options: what was asked for, and for the rest what takes the least time by the model; the first of all if none can
+/// be, for a refusal to tell why.
+template <EachKernel* each>
+KernelOptions choose(int m, int n, bool is_complex, const KernelOptions& asked) {
   KernelOptions best;
   double least = 0;
-  each([&](const KernelOptions& options, double cycles) {
+  each(m, n, is_complex, asked, Search::promising, [&](const KernelOptions& options, double cycles) {
     if (best.threads && cycles >= least) return;
     best = options;
     least = cycles;
@@ -119,10 +124,10 @@ KernelOptions least_of(Each each) {
 }
 
 /// All of them that can be, the best first; of the promising ones none with too many registers.
-template <class Each>
-std::vector<Candidate> sorted(Each each, Search search) {
+template <EachKernel* each>
+std::vector<Candidate> candidates(int m, int n, bool is_complex, const KernelOptions& asked, Search search) {
   std::map<KernelOptions, double> found;  // what follows from other options may come twice
-  each([&](const KernelOptions& options, double cycles) {
+  each(m, n, is_complex, asked, search, [&](const KernelOptions& options, double cycles) {
     const double limit = search == Search::exhaustive ? impossible : impossible / too_many_registers;
     if (cycles < limit) found.emplace(options, cycles);
   });
@@ -132,10 +137,9 @@ std::vector<Candidate> sorted(Each each, Search search) {
   return all;
 }
 
-/// Visits kernels with the options that are asked for and all values of the others. The published experience is that
+/// 09's kernels. The published experience is that
 /// interleaved columns and leapfrogging are best together: only an exhaustive search tries the rest.
-template <class Visit>
-void each_tsmttsm(int m, int n, bool is_complex, const KernelOptions& asked, Search search, Visit visit) {
+inline void each_tsmttsm(int m, int n, bool is_complex, const KernelOptions& asked, Search search, const Visit& visit) {
   static constexpr int widest = 16, unrolls[] = {1, 2, 4, 8};
   const bool all = search == Search::exhaustive;
   KernelOptions o = asked;
@@ -170,14 +174,6 @@ void each_tsmttsm(int m, int n, bool is_complex, const KernelOptions& asked, Sea
       }
     }
   }
-}
-
-/// All options: what was asked for, and for the rest what takes the least time by the model.
-inline KernelOptions choose(int m, int n, bool is_complex, const KernelOptions& asked) {
-  return least_of([&](auto visit) { each_tsmttsm(m, n, is_complex, asked, Search::promising, visit); });
-}
-inline std::vector<Candidate> candidates(int m, int n, bool is_complex, const KernelOptions& asked, Search search) {
-  return sorted([&](auto visit) { each_tsmttsm(m, n, is_complex, asked, search, visit); }, search);
 }
 
 }  // namespace gemm::generated

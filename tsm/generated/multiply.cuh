@@ -33,31 +33,12 @@ __device__ void multiply_tile(const double2 (&x)[TM], const double2 (&y)[TN], do
   }
 }
 
-__device__ inline void set(double& sum, double value) {
-  sum = value;
-}
-__device__ inline void set(double2& sum, double value) {
-  sum = make_double2(value, value);
-}
-
 /// A thread's tile of the result while it grows.
 template <class T, int TM, int TN, bool conjugate, int products>
 struct Tile {
   T sum[TM][TN] = {};
 
-  /// Sums begin anew. What is added to -0 needs no addition; nvcc must not drop that of +0, since it makes +0 of -0.
-  __device__ void begin(double zero) {
-#pragma unroll
-    for (int f = 0; f < TM * TN; ++f) set(sum[f / TN][f % TN], zero);
-  }
-  __device__ void add(const T (&x)[TM], const T (&y)[TN]) {
-    multiply_tile<conjugate>(x, y, sum);
-  }
-  /// As where a complex product is three real ones, below, which needs more.
-  template <bool later, class Sum, class Late>
-  __device__ void add(const T (&x)[TM], const T (&y)[TN], Sum, Late) {
-    add(x, y);
-  }
+  __device__ void add(const T (&x)[TM], const T (&y)[TN]) { multiply_tile<conjugate>(x, y, sum); }
   __device__ void get(T (&to)[TM][TN]) const {
 #pragma unroll
     for (int f = 0; f < TM * TN; ++f) to[f / TN][f % TN] = sum[f / TN][f % TN];
@@ -75,43 +56,23 @@ template <int TM, int TN, bool conjugate>
 struct Tile<double2, TM, TN, conjugate, 3> {
   double real[TM][TN] = {}, imaginary[TM][TN] = {}, both[TM][TN] = {};
 
-  __device__ void begin(double zero) {
+  __device__ static double sum_of_parts(double2 x) { return conjugate ? x.x - x.y : x.x + x.y; }
+  __device__ void add_parts(const double2 (&x)[TM], const double2 (&y)[TN]) {
+    double x_real[TM], x_imaginary[TM], y_real[TN], y_imaginary[TN];
 #pragma unroll
-    for (int f = 0; f < TM * TN; ++f) real[f / TN][f % TN] = imaginary[f / TN][f % TN] = both[f / TN][f % TN] = zero;
-  }
-  __device__ void add(const double2 (&x)[TM], const double2 (&y)[TN]) {
-    add(x, y, [&](int j) { return y[j].x + y[j].y; });
-  }
-  /// sum_of(j): y[j].x + y[j].y.
-  template <class Sum>
-  __device__ void add(const double2 (&x)[TM], const double2 (&y)[TN], Sum sum_of) {
-    add<false>(x, y, sum_of, [] {});
-  }
-  /// late(): what is to be done behind most FMAs, when y is needed no more. later: that is where the parts of x[i] are
-  /// added up, too, which saves registers.
-  template <bool later, class Sum, class Late>
-  __device__ void add(const double2 (&x)[TM], const double2 (&y)[TN], Sum sum_of, Late late) {
-    double x_real[TM], x_imaginary[TM], x_both[TM], y_real[TN], y_imaginary[TN], y_both[TN];
+    for (int i = 0; i < TM; ++i) x_real[i] = x[i].x, x_imaginary[i] = x[i].y;
 #pragma unroll
-    for (int i = 0; i < TM; ++i) {
-      x_real[i] = x[i].x;
-      x_imaginary[i] = x[i].y;
-    }
-    const auto add_up = [&] {
-#pragma unroll
-      for (int i = 0; i < TM; ++i) x_both[i] = conjugate ? x[i].x - x[i].y : x[i].x + x[i].y;
-    };
-    if constexpr (!later) add_up();
-#pragma unroll
-    for (int j = 0; j < TN; ++j) {
-      y_real[j] = y[j].x;
-      y_imaginary[j] = y[j].y;
-      y_both[j] = sum_of(j);
-    }
+    for (int j = 0; j < TN; ++j) y_real[j] = y[j].x, y_imaginary[j] = y[j].y;
     multiply_tile<false>(x_real, y_real, real);
     multiply_tile<false>(x_imaginary, y_imaginary, imaginary);
-    late();
-    if constexpr (later) add_up();
+  }
+  __device__ void add(const double2 (&x)[TM], const double2 (&y)[TN]) {
+    double x_both[TM], y_both[TN];
+#pragma unroll
+    for (int i = 0; i < TM; ++i) x_both[i] = sum_of_parts(x[i]);
+#pragma unroll
+    for (int j = 0; j < TN; ++j) y_both[j] = y[j].x + y[j].y;
+    add_parts(x, y);
     multiply_tile<false>(x_both, y_both, both);
   }
   __device__ void get(double2 (&to)[TM][TN]) const {

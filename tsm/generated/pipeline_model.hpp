@@ -14,6 +14,7 @@ namespace gemm::generated {
 
 inline constexpr int pipeline_stages = 4;
 inline constexpr int shared_of_sm = 227 * 1024;  // less what each block takes for itself
+inline constexpr int most_shared_of_block = shared_of_sm - 1024;
 inline constexpr double bytes_of_stages =
     24 * 1024;                         // wanted in a stage of all blocks of an SM: three stages are in flight
 inline constexpr int most_turns = 16;  // they are written out
@@ -34,7 +35,7 @@ struct PipelineShape {
   int unit_m, unit_n, units_m, units_n, pm, pn;
   Places places;
   bool shifted;  ///< units of two in rows of an odd number
-  int slices, turns, rows, stage_bytes, resident;
+  int slices, turns, rows, stage_bytes, sum_bytes, registers, resident;
 
   /// gram: B is A, and is not copied.
   PipelineShape(int m, int n, bool is_complex, const KernelOptions& o, bool gram = false)
@@ -56,9 +57,9 @@ struct PipelineShape {
     slices = slices_of_block(o.threads, places.count, shifted);
     const int words = is_complex ? 2 : 1;
     const int sums = pm * pn * unit_m * unit_n, operands = pm * unit_m + pn * unit_n;
-    registers_ =
+    registers =
         is_complex && o.products == 3 ? 2 * (3 * sums + 5 * operands) + 24 : 2 * words * (sums + operands * 2) + 48;
-    resident = std::max(std::min(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 2048 / o.threads), 1);
+    resident = std::max(std::min(registers_of_sm / ((registers + 7) / 8 * 8 * o.threads), 2048 / o.threads), 1);
     resident = std::min(resident, 4);
     const int row_bytes = 8 * words * (gram ? m : m + n);
     const double wanted = bytes_of_stages / resident;
@@ -67,25 +68,30 @@ struct PipelineShape {
                      : 2 * std::clamp(static_cast<int>(wanted / (2 * row_bytes * std::max(slices, 1)) + 0.5), 1,
                                       most_turns / 2);
     // In the end one slice's sums, at least, must fit where the stages were.
-    sum_bytes_ = slices > 1 ? places.count * sums * 8 * words : 0;
+    sum_bytes = slices > 1 ? places.count * sums * 8 * words : 0;
     const auto bytes = [&] { return std::max(slices, 1) * turns * row_bytes; };
-    while (!o.unroll && bytes() * pipeline_stages < sum_bytes_) turns += 2;
+    while (!o.unroll && bytes() * pipeline_stages < sum_bytes) turns += 2;
     while (turns > 2 && !o.unroll && bytes() * pipeline_stages > shared_of_sm / resident - 1024) turns -= 2;
     while (resident > 1 && bytes() * pipeline_stages > shared_of_sm / resident - 1024) --resident;
     rows = slices * turns;
     stage_bytes = bytes();
   }
 
-  int registers() const { return registers_; }
   int shared_bytes() const { return pipeline_stages * stage_bytes; }
-  bool holds_sums() const { return shared_bytes() >= sum_bytes_; }
-
- private:
-  int registers_, sum_bytes_;
+  bool holds_sums() const { return shared_bytes() >= sum_bytes; }
 };
 
+template <class Shape>
+std::string refusal_of_stages(const Shape& s) {
+  if (s.turns % 2 != 0) return "the pipeline unrolls an even number of rows";
+  if (!s.holds_sums()) return "its stages are too small for the sums of a slice";
+  if (s.shared_bytes() > most_shared_of_block) return "its stages take more shared memory than there is";
+  return {};
+}
+
 /// Why there is no such kernel; empty if there is one.
-inline std::string refusal_of_pipeline(int m, int n, bool is_complex, const KernelOptions& o, bool gram) {
+template <bool gram = false>
+std::string pipeline_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
   const PipelineShape s(m, n, is_complex, o, gram);
   if (!*o.transposed || *o.leapfrog || *o.reduction != Reduction::ordered)
     return "the pipeline has interleaved columns, no leapfrogging and an ordered reduction";
@@ -100,15 +106,8 @@ inline std::string refusal_of_pipeline(int m, int n, bool is_complex, const Kern
   if (s.slices < 1)
     return "tiles of " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n) + " take " +
            std::to_string(s.places.count) + " threads for C, and a block has " + std::to_string(o.threads);
-  if (s.turns % 2 != 0) return "the pipeline unrolls an even number of rows";
-  if (!s.holds_sums()) return "its stages are too small for the sums of a slice";
-  if (s.shared_bytes() > shared_of_sm - 1024) return "its stages take more shared memory than there is";
   if (gram && s.unit_m != s.unit_n) return "A and B have units of different sizes, and B is to be A";
-  return {};
-}
-
-inline std::string pipeline_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
-  return refusal_of_pipeline(m, n, is_complex, o, false);
+  return refusal_of_stages(s);
 }
 
 /// An SM's cycles for a row of K.
@@ -134,17 +133,22 @@ inline double pipeline_cycles(int m, int n, bool is_complex, const KernelOptions
   return std::max({memory, schedulers, l1}) + 0.1 * (schedulers + l1);
 }
 
+/// What all pipelined kernels of TSMTTSM have.
+inline KernelOptions interleaved(KernelOptions asked) {
+  if (!asked.transposed) asked.transposed = true;
+  if (!asked.leapfrog) asked.leapfrog = false;
+  if (!asked.reduction) asked.reduction = Reduction::ordered;
+  return asked;
+}
+
 /// Visits kernels with the options that are asked for and all values of the others; but only an exhaustive search tries
 /// other numbers of rows than what the stages' size makes of it, and twice as many.
-template <class Visit>
-void each_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Search search, Visit visit) {
+template <bool gram = false>
+void each_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Search search, const Visit& visit) {
   const int most = is_complex ? 8 : 16;  // columns of a tile
   constexpr int twice = 1;               // no number of rows, since those are even
   static constexpr int blocks[] = {128, 160, 192, 224, 256, 288, 320, 352, 384}, turns[] = {0, twice, 2, 4, 8, 16};
-  KernelOptions o = asked;
-  if (!o.transposed) o.transposed = true;
-  if (!o.leapfrog) o.leapfrog = false;
-  if (!o.reduction) o.reduction = Reduction::ordered;
+  KernelOptions o = interleaved(asked);
   // Of complex numbers by as many products as are asked for, or both.
   const bool both = is_complex && !asked.products;
   for (int products = both ? 3 : asked.products; products <= (both ? 4 : asked.products); ++products) {
@@ -163,21 +167,18 @@ void each_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Se
             const bool works = pipeline_refusal(m, n, is_complex, o).empty();
             const PipelineShape s(m, n, is_complex, o);
             o.unroll = s.turns;
-            const bool fits = s.registers() <= std::min(most_registers, registers_of_sm / o.threads);
-            visit(o, works ? pipeline_cycles(m, n, is_complex, o) * (fits ? 1 : too_many_registers) : impossible);
+            const bool fits = s.registers <= std::min(most_registers, registers_of_sm / o.threads);
+            const double cycles = pipeline_cycles(m, n, is_complex, o) * (fits ? 1 : too_many_registers);
+            if (gram && !asked.unroll) {  // rows of one matrix are copied, so a stage has more of them
+              o.unroll = 0;
+              o.unroll = PipelineShape(m, n, is_complex, o, true).turns;
+            }
+            visit(o, works ? cycles : impossible);
           }
         }
       }
     }
   }
-}
-
-inline KernelOptions choose_pipeline(int m, int n, bool is_complex, const KernelOptions& asked) {
-  return least_of([&](auto visit) { each_pipeline(m, n, is_complex, asked, Search::promising, visit); });
-}
-inline std::vector<Candidate> pipeline_candidates(int m, int n, bool is_complex, const KernelOptions& asked,
-                                                  Search search) {
-  return sorted([&](auto visit) { each_pipeline(m, n, is_complex, asked, search, visit); }, search);
 }
 
 }  // namespace gemm::generated

@@ -30,7 +30,7 @@ Rest rest_of(int m, int n, bool is_complex, const KernelOptions& o);
 
 /// What follows from M, N and options; `unroll` is the number of rows that a thread has at a time.
 struct TsmmPipelineShape {
-  int words, products, unit_n, units_n, pn, along_n, groups, rows, c_bytes, kept_bytes, stages, resident;
+  int words, products, unit_n, units_n, pn, along_n, groups, rows, c_bytes, kept_bytes, stages, registers, resident;
   StageLayout layout;
   RestLayout rest;  ///< of no columns if there is none
 
@@ -56,15 +56,15 @@ struct TsmmPipelineShape {
     // Beside tiles: what nvcc wants for addresses and counters, some more where there are chunks and where rows are
     // kept.
     const int sums = o.unroll * columns, operands = 2 * (o.unroll * unit + columns);
-    registers_ = 2 * words * (sums + operands) + (products == 3 ? 2 * sums + (o.unroll == 1 ? 16 : 11) : 0) + 26 +
-                 (m * element > most_bytes_of_chunk ? 3
-                  : m * element >= 192              ? 8
-                                                    : 0) +
-                 (direct ? 0 : 12) +
-                 (rest.columns ? 2 * words * (rest.columns + (1 + smaller(rest.columns, rest.share)) * unit) + 4 -
-                                     (products == 3 ? 2 * columns : 0)
-                               : 0);
-    resident = std::clamp(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 1, 4);
+    registers = 2 * words * (sums + operands) + (products == 3 ? 2 * sums + (o.unroll == 1 ? 16 : 11) : 0) + 26 +
+                (m * element > most_bytes_of_chunk ? 3
+                 : m * element >= 192              ? 8
+                                                   : 0) +
+                (direct ? 0 : 12) +
+                (rest.columns ? 2 * words * (rest.columns + (1 + smaller(rest.columns, rest.share)) * unit) + 4 -
+                                    (products == 3 ? 2 * columns : 0)
+                              : 0);
+    resident = std::clamp(registers_of_sm / ((registers + 7) / 8 * 8 * o.threads), 1, 4);
     resident = std::min(resident, 2048 / o.threads);
     kept_bytes =
         stored_directly(n, element, rows_b) ? 0 : ceil_div(rows_together(n, groups, o.unroll) * groups * n, 2) * 16;
@@ -94,11 +94,7 @@ struct TsmmPipelineShape {
     while (stages < most_tsmm_stages && !enough(stages) && fits(stages + 1)) ++stages;
   }
 
-  int registers() const { return registers_; }
   int shared_bytes(int threads) const { return c_bytes + threads / 32 * (stages * layout.bytes + kept_bytes); }
-
- private:
-  int registers_;
 };
 
 /// Why there is no such kernel; empty if there is one.
@@ -167,17 +163,13 @@ inline double cycles_of(int m, int n, const KernelOptions& o, const TsmmPipeline
   return beginnings * waits * (std::max({memory, schedulers * uneven, l1}) + 0.05 * (schedulers + l1));
 }
 
-inline double tsmm_pipeline_cycles(int m, int n, bool is_complex, const KernelOptions& o) {
-  return cycles_of(m, n, o, TsmmPipelineShape(m, n, is_complex, o));
-}
-
 inline Rest rest_of(int m, int n, bool is_complex, const KernelOptions& o) {
   const int unit_n = is_complex ? 1 : 2, along_n = o.threads_per_row, rows = 32 / std::min(along_n, 32) * o.unroll;
   if (along_n > n / unit_n || ceil_div(n, unit_n) % along_n == 0 || rows > 32) return Rest::padded;
   const auto cycles = [&](Rest how) {
     const TsmmPipelineShape s(m, n, is_complex, o, Rows::flat, Rows::flat, how);
     const TsmmPipelineShape most(m, n, is_complex, o, Rows::any, Rows::any, how);
-    const bool fits = s.registers() <= std::min(most_registers, registers_of_sm / o.threads) &&
+    const bool fits = s.registers <= std::min(most_registers, registers_of_sm / o.threads) &&
                       std::max(s.shared_bytes(o.threads), most.shared_bytes(o.threads)) <= shared_of_sm - 1024;
     return cycles_of(m, n, o, s) * (fits ? 1 : too_many_registers);
   };
@@ -185,10 +177,8 @@ inline Rest rest_of(int m, int n, bool is_complex, const KernelOptions& o) {
 }
 
 /// Visits kernels with the options that are asked for and all values of the others.
-template <class Visit>
-void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Visit visit) {
+inline void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOptions& asked, Search, const Visit& visit) {
   const int per_unit = is_complex ? 1 : 2;
-  static constexpr int blocks[] = {128, 256, 384, 512};
   KernelOptions o = asked;
   if (!o.c_source) o.c_source = CSource::shared;
   // Of complex numbers by as many products as are asked for, or both.
@@ -197,39 +187,28 @@ void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOptions& aske
   // As many as it takes, or some more, so that lanes pair up.
   std::vector<int> threads_of_rows;
   for (int pn = 1; pn <= 8; ++pn) threads_of_rows.push_back(ceil_div(units, pn));
-  // Fewer, with a rest.
-  for (int pn = 1; pn <= 8 && pn <= n / per_unit; ++pn) {
-    if (std::ranges::find(threads_of_rows, n / per_unit / pn) == threads_of_rows.end())
-      threads_of_rows.push_back(n / per_unit / pn);
-  }
-  for (const int number : {4, 8, 16}) {
-    if (number <= units && std::ranges::find(threads_of_rows, number) == threads_of_rows.end())
-      threads_of_rows.push_back(number);
-  }
+  const auto add = [&](int number) {
+    if (std::ranges::find(threads_of_rows, number) == threads_of_rows.end()) threads_of_rows.push_back(number);
+  };
+  for (int pn = 1; pn <= 8 && pn <= n / per_unit; ++pn) add(n / per_unit / pn);  // fewer, with a rest
+  for (const int number : {4, 8, 16})
+    if (number <= units) add(number);
   for (int products = both ? 3 : asked.products; products <= (both ? 4 : asked.products); ++products) {
     for (int rows = 1; rows <= 10; ++rows) {
       for (const int of_row : threads_of_rows) {
-        for (const int threads : blocks) {
+        for (const int threads : {128, 256, 384, 512}) {
           o.products = products;
           o.unroll = asked.unroll ? asked.unroll : rows;
           o.threads_per_row = asked.threads_per_row ? asked.threads_per_row : of_row;
           o.threads = asked.threads ? asked.threads : threads;
           const TsmmPipelineShape s(m, n, is_complex, o);
           const bool works = tsmm_pipeline_refusal(m, n, is_complex, o).empty();
-          const bool fits = s.registers() <= std::min(most_registers, registers_of_sm / o.threads);
-          visit(o, works ? tsmm_pipeline_cycles(m, n, is_complex, o) * (fits ? 1 : too_many_registers) : impossible);
+          const bool fits = s.registers <= std::min(most_registers, registers_of_sm / o.threads);
+          visit(o, works ? cycles_of(m, n, o, s) * (fits ? 1 : too_many_registers) : impossible);
         }
       }
     }
   }
-}
-
-inline KernelOptions choose_tsmm_pipeline(int m, int n, bool is_complex, const KernelOptions& asked) {
-  return least_of([&](auto visit) { each_tsmm_pipeline(m, n, is_complex, asked, visit); });
-}
-inline std::vector<Candidate> tsmm_pipeline_candidates(int m, int n, bool is_complex, const KernelOptions& asked,
-                                                       Search search) {
-  return sorted([&](auto visit) { each_tsmm_pipeline(m, n, is_complex, asked, visit); }, search);
 }
 
 }  // namespace gemm::generated

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "common/kernel/complex.cuh"
-#include "tsm/generated/multiply.cuh"
+#include "tsm/generated/row_tile.cuh"
 #include "tsm/generated/stream.cuh"
 
 namespace gemm::generated {
@@ -76,7 +76,7 @@ struct RestColumns {
 
   __device__ void begin(double zero) {
 #pragma unroll
-    for (int col = 0; col < rest.columns; ++col) set(sum[col][0][0], zero);
+    for (int col = 0; col < rest.columns; ++col) set(sum[col], zero);
   }
   /// Loads what the u-th of a chunk's units needs. x_first, y_first: this lane's first unit of A, and its rest of C.
   __device__ void read(int u, int units, ptx::SharedAddress x_first, ptx::SharedAddress y_first) {

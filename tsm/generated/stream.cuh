@@ -23,6 +23,14 @@ __host__ __device__ constexpr int unit_of(int width, int element_bytes) {
 /// from such an address; or else.
 enum class Rows { flat, wide, any };
 
+/// Copies a piece: 16 bytes, or 8. If it does not exist (bytes is 0), zeros.
+template <int piece>
+__device__ inline void copy_piece(ptx::SharedAddress to, const void* source, int bytes = piece) {
+  if constexpr (piece == 16)
+    ptx::cp_async_cg(to, source, bytes);
+  else
+    ptx::cp_async_ca<piece>(to, source, bytes);
+}
 /// Copies the first so many of 16 bytes, a multiple of 8 or none; zeros for the rest. It reads no more than these.
 __device__ inline void copy_part_of_16(ptx::SharedAddress to, const void* source, int bytes) {
   if (bytes >= 16) {
@@ -75,6 +83,7 @@ struct Copies {
   /// Pieces of 16 bytes of a stage as a whole; or else a thread's are all in the same columns.
   static constexpr bool in_one = how == Rows::flat && To::group == 1 && stage_bytes % 16 == 0;
   static constexpr int piece = how != Rows::any && row_bytes % 16 == 0 || in_one ? 16 / sizeof(T) : 1;  // elements
+  static constexpr int size = piece * sizeof(T);
   static constexpr int pieces = in_one ? stage_bytes / 16 : W / piece;  // of a stage or of a row
   // Where units change places, rows that are a multiple of 8 apart do it in the same way.
   static constexpr int fit = threads / pieces, at_a_time = in_one ? 1 : To::group > 1 && fit >= 8 ? fit / 8 * 8 : fit;
@@ -116,7 +125,7 @@ struct Copies {
     const char* next = reinterpret_cast<const char*>(from);
 #pragma unroll
     for (int i = 0; i < count; ++i) {
-      if (has(i)) copy(stage + offset(i), how == Rows::flat ? source(i) : reinterpret_cast<const T*>(next), 16);
+      if (has(i)) copy_piece<size>(stage + offset(i), how == Rows::flat ? source(i) : reinterpret_cast<const T*>(next));
       // Kept: else nvcc would have multiples of it in registers, and none for sums.
       if (how != Rows::flat) next = ptx::kept(next + apart);
     }
@@ -134,10 +143,10 @@ struct Copies {
       // A source is needed in any case: else the first of the stage.
       const T* const its =
           bytes > 0 ? source(i) : from - (in_one ? at / static_cast<int>(sizeof(T)) : row * stride_of_row());
-      if constexpr (piece * sizeof(T) == 16)
+      if constexpr (size == 16)
         copy_part_of_16(stage + offset(i), its, bytes < 0 ? 0 : bytes);
       else
-        copy(stage + offset(i), its, bytes < 0 ? 0 : bytes);
+        copy_piece<size>(stage + offset(i), its, smaller(bytes, size));
     }
   }
   __device__ void next() {
@@ -166,13 +175,6 @@ struct Copies {
     const int its = row + i * at_a_time, unit_bytes = To::unit * static_cast<int>(sizeof(T));
     const int u = (at - row * row_bytes) / unit_bytes ^ To::swizzle(row);
     return its * row_bytes + To::offset(its, u) + (at - row * row_bytes) % unit_bytes;
-  }
-  // The first so many bytes of a piece; zeros for the rest.
-  __device__ static void copy(ptx::SharedAddress to, const T* source, int bytes) {
-    if constexpr (piece * sizeof(T) == 16)
-      ptx::cp_async_cg(to, source, bytes);
-    else
-      ptx::cp_async_ca<sizeof(T)>(to, source, bytes < static_cast<int>(sizeof(T)) ? bytes : sizeof(T));
   }
 };
 

@@ -8,12 +8,9 @@
 #include "common/problem/kernel_options.hpp"
 #include "tsm/generated/chunks.cuh"
 #include "tsm/generated/pipeline_model.hpp"
+#include "tsm/generated/tensor_costs.hpp"
 
 namespace gemm::generated {
-
-/// Multiply-adds of real numbers that an SM of sm_90 does in a cycle by Tensor Cores.
-inline constexpr double tensor_fmas_a_cycle = 128;
-inline constexpr int most_shared_of_block = shared_of_sm - 1024;
 
 /// Warps that C takes, each with one tile; of a Gram matrix, the tiles that reach above its diagonal.
 inline int places_of_tensor(int m, int n, const KernelOptions& o, bool gram) {
@@ -25,7 +22,7 @@ inline int places_of_tensor(int m, int n, const KernelOptions& o, bool gram) {
 /// What follows from M, N and options. A warp has tile_m x tile_n elements of C, whole fragments of 16 x 8; `unroll` is the
 /// number of times that each slice has four rows of a stage.
 struct TensorShape {
-  int fm, fn, places, slices, turns, rows, stage_bytes, resident;
+  int fm, fn, places, slices, turns, rows, stage_bytes, sum_bytes, registers, resident;
 
   /// gram: B is A.
   TensorShape(int m, int n, bool is_complex, const KernelOptions& o, bool gram = false)
@@ -34,13 +31,13 @@ struct TensorShape {
         places(places_of_tensor(m, n, o, gram)),
         slices(o.threads / 32 / places) {
     const int words = is_complex ? 2 : 1, fragment = 8 * words, operands = 2 * (2 * fm + fn) * 2 * words;
-    registers_ = fm * fn * fragment + operands + (is_complex ? 4 * fm : 0) + 48;
-    resident = std::clamp(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 1, 4);
+    registers = fm * fn * fragment + operands + (is_complex ? 4 * fm : 0) + 48;
+    resident = std::clamp(registers_of_sm / ((registers + 7) / 8 * 8 * o.threads), 1, 4);
     const int row_bytes = 8 * words * (gram ? m : m + n), all = std::max(slices, 1);
     turns = o.unroll ? o.unroll
                      : 2 * std::clamp(static_cast<int>(bytes_of_stages / resident / (8 * row_bytes * all) + 0.5), 1,
                                       most_turns / 2);
-    sum_bytes_ = slices > 1 ? places * 32 * fm * fn * fragment * 4 : 0;
+    sum_bytes = slices > 1 ? places * 32 * fm * fn * fragment * 4 : 0;
     const auto lay_out = [&] {
       rows = all * turns * 4;
       const auto bytes = [&](int width) {
@@ -54,16 +51,13 @@ struct TensorShape {
     while (resident > 1 && shared_bytes() > shared_of_sm / resident - 1024) --resident;
   }
 
-  int registers() const { return registers_; }
   int shared_bytes() const { return pipeline_stages * stage_bytes; }
-  bool holds_sums() const { return shared_bytes() >= sum_bytes_; }
-
- private:
-  int registers_, sum_bytes_;
+  bool holds_sums() const { return shared_bytes() >= sum_bytes; }
 };
 
 /// Why there is no such kernel; empty if there is one.
-inline std::string refusal_of_tensor(int m, int n, bool is_complex, const KernelOptions& o, bool gram) {
+template <bool gram = false>
+std::string tensor_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
   if (!*o.transposed || *o.leapfrog || *o.reduction != Reduction::ordered)
     return "Tensor Cores have interleaved columns, no leapfrogging and an ordered reduction here";
   if (o.products != (is_complex ? 4 : 0)) return "a product of complex numbers is four of real ones here";
@@ -76,17 +70,7 @@ inline std::string refusal_of_tensor(int m, int n, bool is_complex, const Kernel
   if (s.slices < 1)
     return "tiles of " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n) + " take " +
            std::to_string(s.places) + " warps for C, and a block has " + std::to_string(o.threads / 32);
-  if (s.turns % 2 != 0) return "the pipeline unrolls an even number of rows";
-  if (!s.holds_sums()) return "its stages are too small for the sums of a slice";
-  if (s.shared_bytes() > most_shared_of_block) return "its stages take more shared memory than there is";
-  return {};
-}
-
-inline std::string tensor_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
-  return refusal_of_tensor(m, n, is_complex, o, false);
-}
-inline std::string tensor_gram_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
-  return refusal_of_tensor(m, n, is_complex, o, true);
+  return refusal_of_stages(s);
 }
 
 /// An SM's cycles for a row of K.
@@ -106,12 +90,6 @@ inline double tensor_cycles(int m, int n, bool is_complex, const KernelOptions& 
   return std::max({memory, tensor, l1, slots}) + 0.1 * (tensor + l1 + slots);
 }
 
-/// A factor for kernels that want more registers than there are: nvcc does with some less, `spared`.
-inline double crowding(int registers, int threads, int spared = 24) {
-  const int there = std::min(most_registers, registers_of_sm / threads / 8 * 8);
-  return registers <= there ? 1 : registers - spared <= there ? 1.02 : too_many_registers;
-}
-
 /// Threads of a block. A complex Gram matrix has many products for a byte: best is one block an SM, and each of its warps
 /// with a tile (docs/tsm/strides.log.md).
 inline std::vector<int> blocks_of(int m, int n, bool is_complex, const KernelOptions& o, bool gram) {
@@ -125,15 +103,10 @@ inline std::vector<int> blocks_of(int m, int n, bool is_complex, const KernelOpt
 }
 
 /// Visits kernels with the options that are asked for and all values of the others.
-template <class Visit>
-void each_tensor(int m, int n, bool is_complex, const KernelOptions& asked, Search search, Visit visit,
-                 bool gram = false) {
-  static constexpr int turns[] = {0, 2, 4, 8};
+template <bool gram = false>
+void each_tensor(int m, int n, bool is_complex, const KernelOptions& asked, Search search, const Visit& visit) {
   const int spared = gram && is_complex ? 0 : 24;  // 16 x 16 elements a warp, in 640 threads, have variables in memory
-  KernelOptions o = asked;
-  if (!o.transposed) o.transposed = true;
-  if (!o.leapfrog) o.leapfrog = false;
-  if (!o.reduction) o.reduction = Reduction::ordered;
+  KernelOptions o = interleaved(asked);
   if (!asked.products) o.products = is_complex ? 4 : 0;
   const int most_m = asked.tile_m ? 1 : std::min(ceil_div(m, 16), 4),
             most_n = asked.tile_n ? 1 : std::min(ceil_div(n, 8), 8);
@@ -142,30 +115,19 @@ void each_tensor(int m, int n, bool is_complex, const KernelOptions& asked, Sear
       o.tile_m = asked.tile_m ? asked.tile_m : 16 * fm;
       o.tile_n = asked.tile_n ? asked.tile_n : 8 * fn;
       for (const int threads : blocks_of(m, n, is_complex, o, gram)) {
-        for (const int unroll : turns) {
+        for (const int unroll : {0, 2, 4, 8}) {
           if (unroll && search == Search::promising) continue;
           o.threads = asked.threads ? asked.threads : threads;
           o.unroll = asked.unroll ? asked.unroll : unroll;
           const TensorShape s(m, n, is_complex, o, gram);
-          const bool works = refusal_of_tensor(m, n, is_complex, o, gram).empty();
+          const bool works = tensor_refusal<gram>(m, n, is_complex, o).empty();
           o.unroll = s.turns;
-          visit(o, works ? tensor_cycles(m, n, is_complex, o, gram) * crowding(s.registers(), o.threads, spared)
+          visit(o, works ? tensor_cycles(m, n, is_complex, o, gram) * crowding(s.registers, o.threads, spared)
                          : impossible);
         }
       }
     }
   }
-}
-
-inline KernelOptions choose_tensor_gram(int m, int n, bool is_complex, const KernelOptions& asked) {
-  return least_of([&](auto visit) { each_tensor(m, n, is_complex, asked, Search::promising, visit, true); });
-}
-inline KernelOptions choose_tensor(int m, int n, bool is_complex, const KernelOptions& asked) {
-  return least_of([&](auto visit) { each_tensor(m, n, is_complex, asked, Search::promising, visit); });
-}
-inline std::vector<Candidate> tensor_candidates(int m, int n, bool is_complex, const KernelOptions& asked,
-                                                Search search) {
-  return sorted([&](auto visit) { each_tensor(m, n, is_complex, asked, search, visit); }, search);
 }
 
 }  // namespace gemm::generated

@@ -7,13 +7,13 @@
 #include "common/problem/kernel_options.hpp"
 #include "tsm/generated/fragment_rows.cuh"
 #include "tsm/generated/pipeline_tsmm_model.hpp"
-#include "tsm/generated/tensor_model.hpp"
+#include "tsm/generated/tensor_costs.hpp"
 
 namespace gemm::generated {
 
 /// What follows from M, N and options; `unroll` is the number of times 16 rows that a warp has at a time.
 struct TsmmTensorShape {
-  int fn, rows, c_bytes, stage_bytes, stages, resident;
+  int fn, rows, c_bytes, stage_bytes, stages, registers, resident;
 
   TsmmTensorShape(int m, int n, bool is_complex, const KernelOptions& o)
       : fn(ceil_div(n, 8)),
@@ -21,8 +21,8 @@ struct TsmmTensorShape {
         c_bytes(bytes_of_c_fragments(m, n, is_complex ? 16 : 8)),
         stage_bytes(bytes_of_tensor_stage(m, n, is_complex ? 16 : 8, rows)) {
     const int words = is_complex ? 2 : 1, operands = 2 * (2 * o.unroll + fn) * 2 * words;
-    registers_ = o.unroll * fn * 8 * words + operands + (is_complex ? 4 * o.unroll : 0) + 44;
-    resident = std::clamp(registers_of_sm / ((registers_ + 7) / 8 * 8 * o.threads), 1, 4);
+    registers = o.unroll * fn * 8 * words + operands + (is_complex ? 4 * o.unroll : 0) + 44;
+    resident = std::clamp(registers_of_sm / ((registers + 7) / 8 * 8 * o.threads), 1, 4);
     const auto fits = [&](int number) {
       return c_bytes + o.threads / 32 * number * stage_bytes <= shared_of_sm / resident - 1024;
     };
@@ -33,11 +33,7 @@ struct TsmmTensorShape {
       ++stages;
   }
 
-  int registers() const { return registers_; }
   int shared_bytes(int threads) const { return c_bytes + threads / 32 * stages * stage_bytes; }
-
- private:
-  int registers_;
 };
 
 /// Why there is no such kernel; empty if there is one.
@@ -66,30 +62,20 @@ inline double tensor_tsmm_cycles(int m, int n, bool is_complex, const KernelOpti
 }
 
 /// Visits kernels with the options that are asked for and all values of the others.
-template <class Visit>
-void each_tensor_tsmm(int m, int n, bool is_complex, const KernelOptions& asked, Visit visit) {
-  static constexpr int blocks[] = {128, 256, 384};
+inline void each_tensor_tsmm(int m, int n, bool is_complex, const KernelOptions& asked, Search, const Visit& visit) {
   KernelOptions o = asked;
   if (!o.c_source) o.c_source = CSource::shared;
   if (!asked.products) o.products = is_complex ? 4 : 0;
   if (!asked.threads_per_row) o.threads_per_row = 4;
   for (int sixteens = 1; sixteens <= 4; ++sixteens) {
-    for (const int threads : blocks) {
+    for (const int threads : {128, 256, 384}) {
       o.unroll = asked.unroll ? asked.unroll : sixteens;
       o.threads = asked.threads ? asked.threads : threads;
       const TsmmTensorShape s(m, n, is_complex, o);
       const bool works = tensor_tsmm_refusal(m, n, is_complex, o).empty();
-      visit(o, works ? tensor_tsmm_cycles(m, n, is_complex, o) * crowding(s.registers(), o.threads) : impossible);
+      visit(o, works ? tensor_tsmm_cycles(m, n, is_complex, o) * crowding(s.registers, o.threads) : impossible);
     }
   }
-}
-
-inline KernelOptions choose_tensor_tsmm(int m, int n, bool is_complex, const KernelOptions& asked) {
-  return least_of([&](auto visit) { each_tensor_tsmm(m, n, is_complex, asked, visit); });
-}
-inline std::vector<Candidate> tensor_tsmm_candidates(int m, int n, bool is_complex, const KernelOptions& asked,
-                                                     Search search) {
-  return sorted([&](auto visit) { each_tensor_tsmm(m, n, is_complex, asked, visit); }, search);
 }
 
 }  // namespace gemm::generated

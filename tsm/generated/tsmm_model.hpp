@@ -149,8 +149,7 @@ inline double tsmm_time(const RowCycles& c) {
 }
 
 /// Visits kernels with the options that are asked for and all values of the others.
-template <class Visit>
-void each_tsmm(int m, int n, bool is_complex, const KernelOptions& asked, Search search, Visit visit) {
+inline void each_tsmm(int m, int n, bool is_complex, const KernelOptions& asked, Search search, const Visit& visit) {
   KernelOptions o = asked;
   const auto consider = [&] {
     if (!tsmm_refusal(m, n, is_complex, o).empty()) return visit(o, impossible);
@@ -173,15 +172,6 @@ void each_tsmm(int m, int n, bool is_complex, const KernelOptions& asked, Search
       }
     }
   }
-}
-
-/// All options: what was asked for, and for the rest what takes the least time by the model.
-inline KernelOptions choose_tsmm(int m, int n, bool is_complex, const KernelOptions& asked) {
-  return least_of([&](auto visit) { each_tsmm(m, n, is_complex, asked, Search::promising, visit); });
-}
-inline std::vector<Candidate> tsmm_candidates(int m, int n, bool is_complex, const KernelOptions& asked,
-                                              Search search) {
-  return sorted([&](auto visit) { each_tsmm(m, n, is_complex, asked, search, visit); }, search);
 }
 
 }  // namespace gemm::generated

@@ -72,7 +72,7 @@ struct WarpCopies {
     const char* next = from;
 #pragma unroll
     for (int i = 0; i < count; ++i) {
-      if (has(i)) copy(stage + at + i * distance, how == Rows::flat ? source(i) : next, piece);
+      if (has(i)) copy_piece<piece>(stage + at + i * distance, how == Rows::flat ? source(i) : next);
       // Kept: else nvcc would have multiples of it in registers, and none for sums.
       if (how != Rows::flat) next = ptx::kept(next + apart);
     }
@@ -91,7 +91,7 @@ struct WarpCopies {
       if constexpr (piece == 16)
         copy_part_of_16(stage + at + i * distance, its, left < 0 ? 0 : left);
       else
-        copy(stage + at + i * distance, its, left < 0 ? 0 : piece);
+        copy_piece<piece>(stage + at + i * distance, its, left < 0 ? 0 : piece);
     }
   }
   __device__ void next(bool last) {
@@ -114,12 +114,6 @@ struct WarpCopies {
   __device__ const char* source(int i) const {
     if (how == Rows::flat) return from + i * (layout.in_one ? 32 * 16 : at_a_time * row_bytes);
     return from + i * apart;
-  }
-  __device__ static void copy(ptx::SharedAddress to, const char* source, int bytes) {
-    if constexpr (piece == 16)
-      ptx::cp_async_cg(to, source, bytes);
-    else
-      ptx::cp_async_ca<piece>(to, source, bytes);
   }
 };
 
