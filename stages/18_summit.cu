@@ -5,8 +5,8 @@
 //           product; packing pays if each word is used often enough; tiles that do not fill a last complete wave are
 //           divided among all blocks.
 // Base      17c_packed_panels
-// Change    choose() estimates each candidate's time from a few measured constants, and takes the least. Nothing else
-//           depends on the shape, and no shape is named. Unpacked, A is transposed while it goes through registers. Two
+// Change    First of a kind. choose() estimates each candidate's time from a few measured constants, and takes the
+//           least. Nothing else depends on the shape, and no shape is named. Unpacked, A is transposed while it goes through registers. Two
 //           slices of k share the medium tile, four the slim one, so that an SM with one block has enough warps. The
 //           last worker of a tile adds up.
 // Limit     As 17c: issue slots, and about three of them per LDS.128. At small sizes: launch, first loads, adding

@@ -4,8 +4,8 @@
 //           of complex numbers: 64 FMAs for 16 words from shared memory. A row of A belongs to one warp, so each warp
 //           has stages of its own and waits for no other warp.
 // Base      12_tsmm_generated
-// Change    cp.async replaces the loads to registers of 12. The loop has little but FMAs and loads, because an address
-//           is a register plus a constant. Complex numbers take three products of real ones, or four.
+// Change    First of a kind, with parts in tsm/generated/. cp.async replaces the loads to registers of 12. The loop has
+//           little but FMAs and loads: an address is a register plus a constant. Complex: three real products, or four.
 // Limit     Narrow C: the bandwidth of reading and writing at once, 3.9 TB/s. Wide C: the FP64 cores, 33 TFLOP/s; what
 //           else the loop executes leaves 27 (docs/tsm/probes.md). Three products: 32, counted as four.
 // Number    GB/s, TFLOP/s, and both as a share of the roofline.
