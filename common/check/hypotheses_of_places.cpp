@@ -309,6 +309,29 @@ void add_other_lines(std::vector<Hypothesis>& all, const SolvedProblem& s, const
   }
 }
 
+// Lanes give each other words of lines that lie a power of two apart, the wrong ones: some elements take the line of X or Y
+// that lies so far away, zeros behind the last.
+void add_wrong_lane(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name,
+                    const std::vector<Element>& wrong) {
+  if (wrong.empty()) return;
+  for (const bool first : {true, false}) {
+    const bool by_columns = !first || s.problem.op == Operation::tsmttsm;
+    const std::int64_t mine = first ? wrong.front().i : wrong.front().j;
+    for (std::int64_t apart = 1; apart <= 128; apart *= 2) {
+      all.push_back(
+          {fmt::format("{}({}, {}) takes {} {} of {} in the place of {}, and so on, {} away: is a word exchanged with "
+                       "the wrong lane?",
+                       name.out, wrong.front().i, wrong.front().j, by_columns ? "column" : "row", mine ^ apart,
+                       first ? name.x : name.y, mine, apart),
+           [&s, first, apart](auto i, auto j) -> Maybe {
+             const std::int64_t row = first ? i ^ apart : i, col = first ? j : j ^ apart;
+             const bool exists = row < s.rows() && col < s.cols();
+             return (exists ? s.alpha() * s.sum(row, col) : 0.0) + s.beta() * s.before(i, j);
+           }});
+    }
+  }
+}
+
 void add_column_major(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name) {
   if (s.problem.op != Operation::gemm) return;
   for (const bool out_too : {false, true}) {
@@ -340,6 +363,7 @@ void add_places(std::vector<Hypothesis>& all, const SolvedProblem& s, const Name
   add_interleaved(all, s);
   add_column_major(all, s, name);
   add_other_lines(all, s, name, wrong);
+  add_wrong_lane(all, s, name, wrong);
 }
 
 }  // namespace gemm
