@@ -332,6 +332,31 @@ void add_wrong_lane(std::vector<Hypothesis>& all, const SolvedProblem& s, const 
   }
 }
 
+// A tile in shared memory whose lines are stored swizzled and read as they come, or the other way: in each line groups of
+// `group` places are exchanged, by the line's number.
+void add_swizzled(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name) {
+  if (s.problem.op != Operation::gemm) return;
+  for (const bool first : {true, false}) {
+    const HostMatrix& matrix = first ? s.x : s.y;
+    for (const std::int64_t group : {1, 4, 8}) {
+      for (const std::int64_t lines : {4, 8, 16, 32}) {
+        if (group * lines > 128) continue;
+        const Place place = [&matrix, group, lines](auto row, auto col) -> const Number* {
+          static const Number zero = 0;  // behind the last column
+          const std::int64_t from = col ^ row % lines * group;
+          return from < matrix.cols ? matrix.at(row * matrix.ld + from) : &zero;
+        };
+        all.push_back(with_factor(
+            s, first,
+            fmt::format("In each row of {0} columns are exchanged by groups of {1}, by the row's number modulo "
+                        "{2}: is its tile swizzled where it is written, and not where it is read, or the other way?",
+                        first ? name.x : name.y, group, lines),
+            place));
+      }
+    }
+  }
+}
+
 void add_column_major(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name) {
   if (s.problem.op != Operation::gemm) return;
   for (const bool out_too : {false, true}) {
@@ -364,6 +389,7 @@ void add_places(std::vector<Hypothesis>& all, const SolvedProblem& s, const Name
   add_column_major(all, s, name);
   add_other_lines(all, s, name, wrong);
   add_wrong_lane(all, s, name, wrong);
+  add_swizzled(all, s, name);
 }
 
 }  // namespace gemm
