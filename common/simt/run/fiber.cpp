@@ -97,8 +97,8 @@ StackPool::StackPool(std::size_t count) : count_(count) {
   void* memory = mmap(nullptr, count_ * slot_bytes_, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-    // A forked process has none of the threads that run on them, and must not come nearer to Linux' limit of regions.
-#ifndef __SANITIZE_ADDRESS__  // which would take what is mapped there next for their frames
+#ifndef __SANITIZE_ADDRESS__  // it would take what a forked process maps there next for their frames
+  // A forked process has none of the threads that run on them, and must not come nearer to Linux' limit of regions.
   madvise(memory, count_ * slot_bytes_, MADV_DONTFORK);
 #endif
   memory_ = static_cast<std::byte*>(memory);
