@@ -176,7 +176,7 @@ def text_of(value: Any, indent: str = "") -> str:
         lines: list[str] = []
         for key, each in value.items():
             entry = f"{short(key)}:{text_of(each, inner)}"
-            if lines and not isinstance(each, (dict, list)) and len(f"{inner}{lines[-1]},{entry}") <= WIDTH:
+            if lines and len(f"{inner}{lines[-1]},{entry}") <= WIDTH:
                 lines[-1] += f",{entry}"
             else:
                 lines.append(entry)
