@@ -173,7 +173,13 @@ def text_of(value: Any, indent: str = "") -> str:
         return line
     inner = indent + " "
     if isinstance(value, dict):
-        lines = [f"{short(key)}:{text_of(each, inner)}" for key, each in value.items()]
+        lines: list[str] = []
+        for key, each in value.items():
+            entry = f"{short(key)}:{text_of(each, inner)}"
+            if lines and len(f"{inner}{lines[-1]},{entry}") <= WIDTH:
+                lines[-1] += f",{entry}"
+            else:
+                lines.append(entry)
         return "{\n" + ",\n".join(inner + line for line in lines) + f"\n{indent}}}"
     if not isinstance(value[0], (dict, list, str)):
         return line

@@ -202,7 +202,7 @@ std::vector<std::string> wrong_scalars(const ProblemSpec& spec, const Contender&
 }  // namespace
 
 std::vector<std::string> explain(const ProblemSpec& spec, const Contender& contender, const Comparison* seen) {
-  const bool tries = spec.flops() / 2 <= most_products && spec.terms() > 0 && spec.batch == 1 && spec.reads_operands();
+  const bool tries = spec.flops() / 2 <= most_products && spec.terms() > 0 && spec.reads_operands();
   if (!tries || contender.accuracy == Accuracy::tf32) return {};
   Workbench bench(with_exact_integers(spec), Surroundings::numbers);
   SolvedProblem solved = unsolved(bench);

@@ -150,6 +150,10 @@ void add_conjugates(std::vector<Hypothesis>& all, const SolvedProblem& s) {
 std::vector<Hypothesis> hypotheses(const SolvedProblem& solved, const std::vector<Element>& wrong) {
   const Names names(solved.problem);
   std::vector<Hypothesis> all;
+  if (solved.problem.batch > 1) {  // all others are about a matrix by itself
+    add_batches(all, solved, names);
+    return all;
+  }
   add_other_scalars(all, solved);
   add_scalars(all, solved, names);
   add_steps(all, solved, names, wrong);

@@ -309,6 +309,54 @@ void add_other_lines(std::vector<Hypothesis>& all, const SolvedProblem& s, const
   }
 }
 
+// Lanes give each other words of lines that lie a power of two apart, the wrong ones: some elements take the line of X or Y
+// that lies so far away, zeros behind the last.
+void add_wrong_lane(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name,
+                    const std::vector<Element>& wrong) {
+  if (wrong.empty()) return;
+  for (const bool first : {true, false}) {
+    const bool by_columns = !first || s.problem.op == Operation::tsmttsm;
+    const std::int64_t mine = first ? wrong.front().i : wrong.front().j;
+    for (std::int64_t apart = 1; apart <= 128; apart *= 2) {
+      all.push_back(
+          {fmt::format("{}({}, {}) takes {} {} of {} in the place of {}, and so on, {} away: is a word exchanged with "
+                       "the wrong lane?",
+                       name.out, wrong.front().i, wrong.front().j, by_columns ? "column" : "row", mine ^ apart,
+                       first ? name.x : name.y, mine, apart),
+           [&s, first, apart](auto i, auto j) -> Maybe {
+             const std::int64_t row = first ? i ^ apart : i, col = first ? j : j ^ apart;
+             const bool exists = row < s.rows() && col < s.cols();
+             return (exists ? s.alpha() * s.sum(row, col) : 0.0) + s.beta() * s.before(i, j);
+           }});
+    }
+  }
+}
+
+// A tile in shared memory whose lines are stored swizzled and read as they come, or the other way: in each line groups of
+// `group` places are exchanged, by the line's number.
+void add_swizzled(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name) {
+  if (s.problem.op != Operation::gemm) return;
+  for (const bool first : {true, false}) {
+    const HostMatrix& matrix = first ? s.x : s.y;
+    for (const std::int64_t group : {1, 4, 8}) {
+      for (const std::int64_t lines : {4, 8, 16, 32}) {
+        if (group * lines > 128) continue;
+        const Place place = [&matrix, group, lines](auto row, auto col) -> const Number* {
+          static const Number zero = 0;  // behind the last column
+          const std::int64_t from = col ^ row % lines * group;
+          return from < matrix.cols ? matrix.at(row * matrix.ld + from) : &zero;
+        };
+        all.push_back(with_factor(
+            s, first,
+            fmt::format("In each row of {0} columns are exchanged by groups of {1}, by the row's number modulo "
+                        "{2}: is its tile swizzled where it is written, and not where it is read, or the other way?",
+                        first ? name.x : name.y, group, lines),
+            place));
+      }
+    }
+  }
+}
+
 void add_column_major(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name) {
   if (s.problem.op != Operation::gemm) return;
   for (const bool out_too : {false, true}) {
@@ -340,6 +388,8 @@ void add_places(std::vector<Hypothesis>& all, const SolvedProblem& s, const Name
   add_interleaved(all, s);
   add_column_major(all, s, name);
   add_other_lines(all, s, name, wrong);
+  add_wrong_lane(all, s, name, wrong);
+  add_swizzled(all, s, name);
 }
 
 }  // namespace gemm

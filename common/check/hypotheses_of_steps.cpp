@@ -106,6 +106,41 @@ void add_lanes(std::vector<Hypothesis>& all, const SolvedProblem& s, const std::
   }
 }
 
+// Of each group of steps one is left out: of threads that share them, one does not add its own.
+void add_left_out(std::vector<Hypothesis>& all, const SolvedProblem& s, const char* letter) {
+  const std::int64_t terms = s.problem.terms();
+  for (std::int64_t period = 3; period <= std::min<std::int64_t>(64, terms / 2); ++period) {
+    for (std::int64_t step = 0; step < period; ++step) {
+      all.push_back({fmt::format("Of every {} steps of {} step {} is missing.", period, letter, step),
+                     [&s, terms, period, step](auto i, auto j) -> Maybe {
+                       Number missing = 0;
+                       for (std::int64_t t = step; t < terms; t += period)
+                         missing += s.left_factor(i, t) * s.right_factor(t, j);
+                       return s.right(i, j) - s.alpha() * missing;
+                     }});
+    }
+  }
+}
+
+// One factor, or both, stays what it was in the first steps, however many those are.
+void add_kept(std::vector<Hypothesis>& all, const SolvedProblem& s, const char* letter) {
+  const std::int64_t terms = s.problem.terms();
+  for (std::int64_t own = 1; own < std::min<std::int64_t>(terms, 512); ++own) {
+    for (const int which : {0, 1, 2}) {
+      const std::string what = which == 0 ? "both factors" : which == 1 ? "the first factor" : "the second factor";
+      all.push_back(
+          {fmt::format("From step {} of {} on {} still {} {}.", own, letter, what, which == 0 ? "have" : "has",
+                       own == 1 ? "step 0" : fmt::format("steps 0 to {}", own - 1)),
+           [&s, terms, own, which](auto i, auto j) -> Maybe {
+             Number sum = 0;
+             for (std::int64_t t = 0; t < terms; ++t)
+               sum += s.left_factor(i, which == 2 ? t : t % own) * s.right_factor(which == 1 ? t : t % own, j);
+             return s.alpha() * sum + s.beta() * s.before(i, j);
+           }});
+    }
+  }
+}
+
 // In groups of steps, of which a thread copies several at a time, one of a factor is another's.
 void add_mixed_up(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name, const char* letter) {
   const std::int64_t terms = s.problem.terms();
@@ -271,6 +306,8 @@ void add_steps(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names
   add_steps_too_far(all, s, letter);
   add_lanes(all, s, wrong, letter);
   add_mixed_up(all, s, name, letter);
+  add_left_out(all, s, letter);
+  add_kept(all, s, letter);
 }
 
 }  // namespace gemm

@@ -29,5 +29,7 @@ void add_steps(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names
 // Matrices with a wrong row stride, transposed, shifted, or whose rows and columns change places.
 void add_places(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name,
                 const std::vector<Element>& wrong);
+// Batches whose matrices are taken from other places.
+void add_batches(std::vector<Hypothesis>& all, const SolvedProblem& s, const Names& name);
 
 }  // namespace gemm

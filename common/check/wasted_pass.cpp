@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "common/check/properties.hpp"
 #include "common/check/stage_run.hpp"
@@ -13,8 +15,19 @@ namespace {
 
 constexpr int SIDE = 32, DEEPEST = 64;  // C is SIDE x SIDE; the deepest k-tile that is tried
 
-// What is multiplied and added, on zeros, too. Nothing if it can't be counted.
-std::optional<double> multiply_adds(const Stage& stage, int k) {
+// Where most multiply-adds are made; those of Tensor Cores have no lines, but what they multiply is loaded on some.
+std::string busiest_line(const Observation& observation) {
+  const std::vector<LineCounts> lines = line_counts_of(observation);
+  const auto work = [](const LineCounts& line) {
+    return std::pair(line.counts.fma32.value_or(0) + line.counts.fma64.value_or(0), line.counts.shared_load.lanes);
+  };
+  const auto most = std::ranges::max_element(lines, {}, work);
+  if (most == lines.end() || most->file.empty() || work(*most) == std::pair<std::uint64_t, std::uint64_t>()) return "";
+  return fmt::format("{}:{}", most->file, most->line);
+}
+
+// What is multiplied and added, on zeros, too. Nothing if it can't be counted. `line`: where.
+std::optional<double> multiply_adds(const Stage& stage, int k, std::string* line = nullptr) {
   ProblemSpec spec = box(SIDE, SIDE, k);
   spec.type = stage.type.value_or(spec.type);
   Workbench bench(spec);
@@ -23,6 +36,7 @@ std::optional<double> multiply_adds(const Stage& stage, int k) {
   if (!run.ended.empty() || !run.status || !run.observation.defects.empty()) return std::nullopt;
   const std::optional<Counts> counts = counts_of(run.observation);
   if (!counts || counts->flops() == 0) return std::nullopt;
+  if (line) *line = busiest_line(run.observation);
   return counts->flops() / 2;
 }
 
@@ -45,12 +59,13 @@ std::optional<std::string> wasted_pass(const Stage& stage) {
   if (*once < SIDE * SIDE * many) return "";
   // Passes of T steps each: right are a second one from k = T + 1 on and a third from 2 T + 1 on. If these begin at T and 2 T,
   // the loop makes a pass at k0 = k.
-  const double twice = *multiply_adds(stage, many);
+  std::string line;
+  const double twice = multiply_adds(stage, many, &line).value_or(0);
   if (more_than(twice, 2 * many - 1) || !more_than(twice, 2 * many)) return "";
   return fmt::format(
-      "{} x {} x {}: {:.0f} multiply-adds are made, as many as for {} steps of k, and {:.0f} "
+      "{} x {} x {}: {:.0f} multiply-adds are made{}, as many as for {} steps of k, and {:.0f} "
       "would do: the loop over k makes a pass too many, on zeros. Does it go on while k0 <= k, and not k0 < k?",
-      SIDE, SIDE, many, twice, many + 1, *once);
+      SIDE, SIDE, many, twice, line.empty() ? "" : " at " + line, many + 1, *once);
 }
 
 }  // namespace gemm

@@ -113,6 +113,12 @@ class Inquiry {
       add("declared choice", "numbers of one size take the products that it declares",
           [&stage, spec] { return attempt(1, describe(spec), chosen_wrongly(stage, spec)); });
     }
+    if (stage.batch) {
+      add("batch strides", "right where the matrices of a batch lie apart", [&stage] {
+        const std::optional<std::string> wrong = wrong_batch_stride(stage);
+        return attempt(wrong ? 1 : 0, "", wrong.value_or(""));
+      });
+    }
     add("far offsets", "offsets of more than 2^31 elements are right", [&stage] {
       const std::optional<std::string> wrong = wrong_far_offset(stage);
       return attempt(wrong ? 3 : 0, "", wrong.value_or(""));

@@ -62,6 +62,11 @@ TEST_P(EveryStage, Variants) {
 TEST_P(BatchedStage, Batches) {
   expect("batches");
 }
+TEST_P(BatchedStage, MatricesThatLieApart) {
+  const std::optional<std::string> wrong = wrong_batch_stride(stage());
+  if (!wrong) GTEST_SKIP() << "this is a GPU";
+  EXPECT_EQ(*wrong, "");
+}
 
 // The quick tier's test: ./lab mutate measures what it misses.
 TEST_P(EveryStage, Representative) {

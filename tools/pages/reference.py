@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 
-from tools.digest import rounded
+from tools.digest import rounded, text_of
 from tools.pages.data import BOUNDS, by_stage_and_shape
 from tools.repository import GPU, Json, read_json, read_json_if_there
 
@@ -100,4 +99,4 @@ def reference() -> Json:
 
 
 def reference_text() -> str:
-    return json.dumps(reference(), indent=1) + "\n"
+    return text_of(reference()) + "\n"

@@ -66,6 +66,10 @@ constexpr int return_address_word = 11;  // x30, the link register
 namespace simt {
 
 FiberHandle make_fiber(std::byte* stack_top, void (*entry)()) {
+#ifdef __SANITIZE_ADDRESS__
+  // Threads end within functions, whose frames nobody leaves.
+  __asan_unpoison_memory_region(stack_top - StackPool::stack_bytes, StackPool::stack_bytes);
+#endif
   auto* frame = reinterpret_cast<std::uintptr_t*>(stack_top) - frame_words;
   for (int i = 0; i < frame_words; ++i) frame[i] = 0;
   frame[return_address_word] = reinterpret_cast<std::uintptr_t>(entry);
@@ -93,8 +97,10 @@ StackPool::StackPool(std::size_t count) : count_(count) {
   void* memory = mmap(nullptr, count_ * slot_bytes_, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
+#ifndef __SANITIZE_ADDRESS__  // it would take what a forked process maps there next for their frames
   // A forked process has none of the threads that run on them, and must not come nearer to Linux' limit of regions.
   madvise(memory, count_ * slot_bytes_, MADV_DONTFORK);
+#endif
   memory_ = static_cast<std::byte*>(memory);
   for (std::size_t i = 0; i < count_; ++i) {
     if (mprotect(memory_ + i * slot_bytes_, page, PROT_NONE) != 0) throw std::bad_alloc();
@@ -103,6 +109,7 @@ StackPool::StackPool(std::size_t count) : count_(count) {
 }
 
 StackPool::~StackPool() {
+  forget_frames();
   if (count_ > 0) munmap(memory_, count_ * slot_bytes_);
   stacks_in_use -= count_;
 }

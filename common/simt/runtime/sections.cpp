@@ -12,21 +12,21 @@ SIMT_SECTION(constant)
 namespace simt {
 namespace {
 
-HostWatch::Range between(const char& begin, const char& end) {
-  const auto first = reinterpret_cast<std::uintptr_t>(&begin);
-  return {first, reinterpret_cast<std::uintptr_t>(&end) - first};
+HostWatch::Range between(const char* begin, const char* end) {
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  return {first, reinterpret_cast<std::uintptr_t>(end) - first};
 }
 
 }  // namespace
 
 HostWatch::Range device_section() {
-  return between(__start_simt_device, __stop_simt_device);
+  return between(&__start_simt_device, &__stop_simt_device);
 }
 HostWatch::Range managed_section() {
-  return between(__start_simt_managed, __stop_simt_managed);
+  return between(&__start_simt_managed, &__stop_simt_managed);
 }
 HostWatch::Range constant_section() {
-  return between(__start_simt_constant, __stop_simt_constant);
+  return between(&__start_simt_constant, &__stop_simt_constant);
 }
 
 bool is_managed_section(std::uintptr_t address) {

@@ -58,8 +58,9 @@ def cholesky_qr2(x: Any, *, stream: Any = None) -> Any:
     """
     call = _Call(stream, x=x)
     _require_writable("x", call.like)
+    q = call.one("x")
     result, into = call.result(None, call.columns("x"), call.columns("x"), 0)
-    _native.cholesky_qr2(call.one("x"), into, call.stream)
+    _native.cholesky_qr2(q, into, call.stream)
     return call.finish(result)
 
 
