@@ -82,8 +82,10 @@ TEST(Choice, TunedThenNeighbourThenRule) {
   EXPECT_EQ(short_choice(16, 391'000).stage->id, "tsm/10_pipeline");
   EXPECT_EQ(short_choice(17, 58'000).stage->id, "tsm/09_generated");
   EXPECT_EQ(short_choice(17, 59'000).stage->id, "tsm/10_pipeline");
-  EXPECT_EQ(short_choice(33, 7'500).stage->id, "tsm/09_generated");
-  EXPECT_EQ(short_choice(33, 7'600).stage->id, "tsm/10_pipeline");
+  EXPECT_EQ(short_choice(33, 34'000).stage->id, "tsm/09_generated");
+  EXPECT_EQ(short_choice(33, 34'200).stage->id, "tsm/10_pipeline");
+  EXPECT_EQ(short_choice(49, 6'300).stage->id, "tsm/09_generated");
+  EXPECT_EQ(short_choice(49, 6'400).stage->id, "tsm/10_pipeline");
   // What is asked for has precedence, if need be with another stage.
   const Choice atomics = choose(Type::f64, 16, 16, {.reduction = Reduction::atomics});
   EXPECT_EQ(atomics.stage->id, "tsm/09_generated");
