@@ -26,7 +26,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
-from tools.command_line import fail, parser_of, run
+from tools.command_line import fail, parser_of, run, write_whole
 from tools.junit import Case, suite, text
 from tools.repository import Json
 
@@ -101,19 +101,6 @@ def junit(results: list[Json]) -> str:
     return text(root)
 
 
-def write(path: str, text: str) -> None:
-    """Whole or not at all."""
-    try:
-        if path == "-":
-            sys.stdout.write(text)
-            return
-        part = f"{path}.part"
-        pathlib.Path(part).write_text(text)
-        os.replace(part, path)
-    except OSError as error:
-        fail(f"can't write {path}: {error.strerror}")
-
-
 def main() -> int:
     parser = parser_of("./lab check", __doc__)
     parser.add_argument("programs", nargs="*")
@@ -162,9 +149,9 @@ def main() -> int:
     if not alone:
         print(f"{len(results) - len(wrong)} of {len(results)} stages are right", file=out)
     if arguments.json:
-        write(arguments.json, json.dumps({"stages": results}, indent=1) + "\n")
+        write_whole(arguments.json, json.dumps({"stages": results}, indent=1) + "\n")
     if arguments.junit:
-        write(arguments.junit, junit(results))
+        write_whole(arguments.junit, junit(results))
     return 1 if wrong else 0
 
 

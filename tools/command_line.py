@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import os
+import pathlib
 import signal
 import sys
 from collections.abc import Callable
@@ -18,6 +20,28 @@ def fail(text: str) -> NoReturn:
     """Bad usage, or what can't be done here: one line, exit status 2."""
     print(f"error: {text}", file=sys.stderr)
     sys.exit(2)
+
+
+def write_whole(path: str | pathlib.Path, text: str) -> None:
+    """The whole text or nothing, to a file; into a device or a pipe, which stays one; "-" is standard output."""
+    if str(path) == "-":
+        sys.stdout.write(text)
+        return
+    target = pathlib.Path(path)
+    beside = None
+    try:
+        if target.exists() and not target.is_file() and not target.is_dir():
+            target.write_text(text)
+            return
+        target = target.resolve()  # a link stays one, too
+        beside = target.with_name(f".part.{os.getpid()}")
+        beside.write_text(text)
+        os.replace(beside, target)
+    except OSError as error:
+        if beside:
+            with contextlib.suppress(OSError):
+                beside.unlink()
+        fail(f"can't write {path}: {error.strerror}")
 
 
 class Parser(argparse.ArgumentParser):

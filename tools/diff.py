@@ -17,7 +17,7 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator
 
-from tools.command_line import fail, parser_of, run
+from tools.command_line import fail, parser_of, run, write_whole
 from tools.repository import relative
 from tools.rungs import Change, Source, base_of, change, find, matcher_of
 
@@ -214,10 +214,7 @@ def main() -> None:
         from tools.site import stepper  # which needs this module
 
         text = stepper.page_of_one(old, new)
-        if options.html == "-":
-            sys.stdout.write(text)
-        else:
-            stepper.save(options.html, text)
+        write_whole(options.html, text)
     else:
         lines: Iterable[str] = text_of(of, options.headers)
         print("\n".join(coloured(lines) if sys.stdout.isatty() else lines))

@@ -964,6 +964,7 @@ class WithDevice(Case):
             self.refused(self.stage, "--check", *SMALL, "--json", "-", stdout=full)
 
     def test_full_disk(self):
+        self.assertTrue(pathlib.Path("/dev/full").is_char_device(), "something has replaced it")
         small = ["--m", "33", "--n", "33", "--k", "33"]
         with open("/dev/full", "w") as full:
             for command in (

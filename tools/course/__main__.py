@@ -28,7 +28,7 @@ import json
 import pathlib
 import sys
 
-from tools.command_line import fail, parser_of, run
+from tools.command_line import fail, parser_of, run, write_whole
 from tools.course import classes, reports, sandbox, variants
 from tools.course.assignment import Assignment, assignment
 from tools.course.build import Builder
@@ -104,7 +104,7 @@ def main() -> int:
         (options.gradescope, lambda: json.dumps(reports.gradescope(result), indent=1) + "\n"),
     ):
         if file:
-            reports.write(file, text())
+            write_whole(file, text())
     if options.classroom:
         sys.stdout.write(reports.classroom(result))
         return 0 if result["points"] == result["of"] else 1

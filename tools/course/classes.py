@@ -14,7 +14,7 @@ import queue
 import re
 import sys
 
-from tools.command_line import fail
+from tools.command_line import fail, write_whole
 from tools.course import grade, reports, speed, variants
 from tools.course.assignment import Assignment
 from tools.course.build import Builder, known
@@ -135,8 +135,8 @@ def grade_class(
         finally:
             cpus.put(cpu)
         result["fingerprint"] = mark
-        reports.write(str(out / f"{who}.html"), reports.page(who, result))
-        reports.write(str(file), json.dumps(result, indent=1) + "\n")
+        write_whole(str(out / f"{who}.html"), reports.page(who, result))
+        write_whole(str(file), json.dumps(result, indent=1) + "\n")
         return result, True
 
     results: dict[str, Json] = {}
@@ -154,7 +154,7 @@ def grade_class(
             pool.shutdown(wait=True, cancel_futures=True)
             print("interrupted: the same command goes on from here", file=sys.stderr)
             return 130
-    reports.write(str(out / "class.csv"), table(assignment, results))
+    write_whole(str(out / "class.csv"), table(assignment, results))
     errors = sum("error" in result for result in results.values())
     most = assignment.graded(builder.gpu is not None)
     mean = sum(result["points"] for result in results.values()) / len(results)

@@ -3,28 +3,11 @@
 from __future__ import annotations
 
 import html
-import os
-import pathlib
-import sys
 import textwrap
 
-from tools.command_line import fail
 from tools.junit import Case, suite
 from tools.junit import text as text_of_junit
 from tools.repository import Json
-
-
-def write(path: str, text: str) -> None:
-    """Whole or not at all."""
-    try:
-        if path == "-":
-            sys.stdout.write(text)
-            return
-        part = f"{path}.part"
-        pathlib.Path(part).write_text(text)
-        os.replace(part, path)
-    except OSError as error:
-        fail(f"can't write {path}: {error.strerror}")
 
 
 def text(result: Json) -> str:

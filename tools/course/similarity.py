@@ -14,8 +14,8 @@ import html
 import itertools
 import pathlib
 
-from tools.command_line import fail
-from tools.course import reports, rules, variants
+from tools.command_line import fail, write_whole
+from tools.course import rules, variants
 from tools.course.assignment import Assignment
 from tools.repository import FAMILIES, ROOT
 
@@ -126,6 +126,6 @@ def similarity(assignment: Assignment, folder: pathlib.Path, most: int, out: str
     submissions = {path.name: text_of(path) for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
     found = pairs(assignment, submissions)
     if out:
-        reports.write(out, page(assignment, found, most))
+        write_whole(out, page(assignment, found, most))
     print(table(found, most), end="")
     return 0

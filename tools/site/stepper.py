@@ -11,12 +11,11 @@ import html
 import os
 import pathlib
 import re
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
 from tools import diff
-from tools.command_line import fail, parser_of, run
+from tools.command_line import fail, parser_of, run, write_whole
 from tools.pages.data import COUNTED, HEADLINE, LADDER, NEW_RUNGS, Data, shape_of
 from tools.pages.notes import counted_by, measured_on
 from tools.pages.records.counts import KINDS
@@ -249,40 +248,11 @@ def page_of_one(old: str, new: str) -> str:
     return Builder().page(f"{number_of(old)} and {number_of(new)}", {new.split("/")[0]: [(new, old)]})
 
 
-def save(path: str | pathlib.Path, text: str) -> None:
-    """All of it, or an error and nothing."""
-    target = pathlib.Path(path)
-    try:
-        if target.is_dir():
-            fail(f"can't write {path}: Is a directory")
-        if target.exists() and not target.is_file():  # /dev/stdout, say
-            target.write_text(text)
-            return
-        with tempfile.NamedTemporaryFile("w", dir=target.parent, prefix=".", delete=False) as file:
-            beside = pathlib.Path(file.name)
-        try:
-            beside.write_text(text)
-            beside.chmod(0o666 & ~umask())
-            beside.replace(target)
-        except BaseException:
-            beside.unlink()
-            raise
-    except OSError as error:
-        fail(f"can't write {path}: {error.strerror}")
-
-
-def umask() -> int:
-    """Which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def write(path: str | pathlib.Path) -> None:
     """The page of all ladders, as one file."""
     if not COUNTED.exists():
         fail(f"{relative(COUNTED)} is missing: ./lab measure counts --count writes it")
-    save(path, page_of_all())
+    write_whole(path, page_of_all())
 
 
 def main() -> None:

@@ -11,33 +11,12 @@ that one, o shows all, f fills the screen. On a phone: swipe. To print, or to ma
 sheet, answers shown.
 """
 
-import contextlib
-import os
-import pathlib
-import stat
 import sys
 
-from tools.command_line import fail, parser_of, run
+from tools.command_line import parser_of, run, write_whole
 from tools.pages.data import Data
 from tools.slides.choice import stages_of
 from tools.slides.deck import page_of
-
-
-def write(path: pathlib.Path, text: str) -> None:
-    """The whole file or none of it."""
-    if path.is_dir():
-        fail(f"can't write {path}: it is a folder")
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        if path.exists() and not stat.S_ISREG(path.stat().st_mode):  # a device or a pipe
-            path.write_text(text)
-            return
-        beside.write_text(text)
-        os.replace(beside, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        fail(f"can't write {path}: {error.strerror}")
 
 
 def main() -> None:
@@ -46,11 +25,9 @@ def main() -> None:
     parser.add_argument("--out", default="slides.html", metavar="FILE")
     options = parser.parse_args()
     text = page_of(Data(), stages_of(options.stages), options.stages)
-    if options.out == "-":
-        sys.stdout.write(text)
-        return
-    write(pathlib.Path(options.out), text)
-    print(f"wrote {options.out}: {text.count('<section ')} slides", file=sys.stderr)
+    write_whole(options.out, text)
+    if options.out != "-":
+        print(f"wrote {options.out}: {text.count('<section ')} slides", file=sys.stderr)
 
 
 if __name__ == "__main__":
