@@ -421,7 +421,16 @@ class Python(unittest.TestCase):
         with cupy.cuda.Stream(non_blocking=True) as stream:
             c = self.module.tsmttsm(a[:, :7], b)
             self.module.tsmm(a[:, :7], c, alpha=-1, beta=1, out=(after := b.copy()))
+            blocks = [a[:, :7], b, a[:, 7:]]
+            gram = self.module.tsmttsm(blocks, blocks)
+            into = self.module.tsmm(blocks, gram)
+            r = self.module.cholesky_qr2(q := a.copy())
             stream.synchronize()
+        whole = cupy.concatenate(blocks, axis=1)
+        cupy.testing.assert_allclose(gram, whole.T @ whole, rtol=1e-12)
+        cupy.testing.assert_allclose(into, whole @ gram, rtol=1e-12)
+        cupy.testing.assert_allclose(q @ r, a, rtol=1e-12, atol=1e-12)
+        cupy.testing.assert_allclose(q.T @ q, cupy.eye(16), atol=1e-12)
         self.assertIsInstance(c, cupy.ndarray)
         cupy.testing.assert_allclose(c, a[:, :7].T @ b, rtol=1e-12)
         cupy.testing.assert_allclose(after, b - a[:, :7] @ c, rtol=1e-9, atol=1e-9)
