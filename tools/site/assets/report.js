@@ -3,7 +3,8 @@
 const MOST = 10; // pairs in words
 const get = (id) => document.getElementById(id);
 const { here, problems, tie_pct: tie } = window.DATA;
-let problem = problems.find((each) => each.committed) || problems[0];
+// The last one is the largest, where the order of rungs is that of the lessons.
+let problem = problems.filter((each) => each.committed).at(-1) || problems.at(-1);
 let chosen = null, rows = [];
 
 const FIELDS = {
