@@ -183,25 +183,15 @@ gemm::ProbeReport probe(const gemm::ProbeRun& run) {
   gemm::ProbeReport report;
   if (with_code) gemm::batches::add_code(__FILE__, "householder_", report);
   Matrices small = Matrices::householder(TILE), large = Matrices::householder(2 * TILE);
-  std::vector<std::int64_t> sizes;
-  for (int log2 = 8; run.time && log2 <= most; ++log2) sizes.push_back(std::int64_t{1} << log2);
-  if (!run.time) sizes = {37};  // the last block has warps without a matrix
   report.settings = {{"most", run.time ? most : 0}};
-  gemm::batches::measure(run, {task<TILE>(small), task<2 * TILE>(large)}, sizes, report);
+  gemm::batches::measure(run, {task<TILE>(small), task<2 * TILE>(large)}, gemm::transforms::sizes(run, most), report);
   return report;
 }
 
 const gemm::ProbeRegistration registration{
     __FILE__,
     {.idea = "Householder reflections of many small matrices on the Tensor Cores, the reflection made in registers",
-     .options = {{.name = "--most",
-                  .description = "timed: batches to 2^MOST matrices, from 2^8 on",
-                  .number = &most,
-                  .least = 8,
-                  .most = 24},
-                 {.name = "--sass",
-                  .description = "what nvcc makes of the kernels, too (needs nvcc and nvdisasm, but no GPU)",
-                  .flag = &with_code}},
+     .options = gemm::transforms::options(most, with_code),
      .run = probe}};
 
 }  // namespace

@@ -169,27 +169,19 @@ gemm::ProbeReport probe(const gemm::ProbeRun& run) {
       of_others.reason = "compiled for the rows 3 and 12";
     }
   }
-  std::vector<std::int64_t> sizes;
-  for (int log2 = 8; run.time && log2 <= most; ++log2) sizes.push_back(std::int64_t{1} << log2);
-  if (!run.time) sizes = {37};  // the last block has warps without a matrix
   report.settings = {{"most", run.time ? most : 0}, {"i", i}, {"j", j}};
-  gemm::batches::measure(run, {gemm::transforms::task(matrices, "16 x 16", forms, "shared, arguments")}, sizes, report);
+  gemm::batches::measure(run, {gemm::transforms::task(matrices, "16 x 16", forms, "shared, arguments")},
+                         gemm::transforms::sizes(run, most), report);
   return report;
 }
 
 const gemm::ProbeRegistration registration{
     __FILE__,
     {.idea = "Givens rotations of many small matrices on the Tensor Cores, the rotation made in registers",
-     .options = {{.name = "--i", .description = "the rotation's first row", .number = &i, .least = 0, .most = TILE - 1},
-                 {.name = "--j", .description = "its second row", .number = &j, .least = 0, .most = TILE - 1},
-                 {.name = "--most",
-                  .description = "timed: batches to 2^MOST matrices, from 2^8 on",
-                  .number = &most,
-                  .least = 8,
-                  .most = 24},
-                 {.name = "--sass",
-                  .description = "what nvcc makes of the kernels, too (needs nvcc and nvdisasm, but no GPU)",
-                  .flag = &with_code}},
+     .options = gemm::transforms::options(
+         most, with_code,
+         {{.name = "--i", .description = "the rotation's first row", .number = &i, .least = 0, .most = TILE - 1},
+          {.name = "--j", .description = "its second row", .number = &j, .least = 0, .most = TILE - 1}}),
      .run = probe}};
 
 }  // namespace

@@ -155,4 +155,23 @@ batches::Task task(Matrices& matrices, const std::string& name, std::vector<batc
           .check = [&matrices](std::int64_t count) { return matrices.check(count); }};
 }
 
+std::vector<ProbeOption> options(int& most, bool& with_code, std::vector<ProbeOption> own) {
+  own.push_back({.name = "--most",
+                 .description = "timed: batches to 2^MOST matrices, from 2^8 on",
+                 .number = &most,
+                 .least = 8,
+                 .most = 24});
+  own.push_back({.name = "--sass",
+                 .description = "what nvcc makes of the kernels, too (needs nvcc and nvdisasm, but no GPU)",
+                 .flag = &with_code});
+  return own;
+}
+
+std::vector<std::int64_t> sizes(const ProbeRun& run, int most) {
+  if (!run.time) return {37};
+  std::vector<std::int64_t> found;
+  for (int log2 = 8; log2 <= most; ++log2) found.push_back(std::int64_t{1} << log2);
+  return found;
+}
+
 }  // namespace gemm::transforms

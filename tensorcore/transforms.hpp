@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/backend/device_memory.hpp"
+#include "common/problem/probe_registry.hpp"
 #include "tensorcore/batches.hpp"
 
 namespace gemm::transforms {
@@ -52,5 +53,10 @@ class Matrices {
 /// The task of transforming `matrices`, which must outlive it, by these forms.
 batches::Task task(Matrices& matrices, const std::string& name, std::vector<batches::Form> forms,
                    const std::string& base);
+
+/// Of a probe of transformations: its own options, --most and --sass.
+std::vector<ProbeOption> options(int& most, bool& with_code, std::vector<ProbeOption> own = {});
+/// The batches: of 2^8 to 2^most matrices; if nothing is timed one, whose last block has warps without a matrix.
+std::vector<std::int64_t> sizes(const ProbeRun& run, int most);
 
 }  // namespace gemm::transforms
