@@ -27,13 +27,8 @@ constexpr int THREADS = 32 * (TILE_M / WARP_M) * (TILE_N / WARP_N);
 constexpr int STAGES = 3;  // k-tiles in shared memory: one is read, two are in flight
 constexpr int A_TILE = TILE_K * TILE_M, B_TILE = TILE_K * TILE_N;
 constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
-constexpr int A_WIDE = 8;  // steps of k that a warp copies of a row of A: 32 bytes, a sector; of four rows at a time
-static_assert(LANES_M * LANES_N == 32 && ROWS % 4 == 0 && COLS % 4 == 0 && TILE_K % A_WIDE == 0);
-
-// As in 13b, row r of A's tile lies at r ^ swizzle(k). The words that a warp copies at a time get different banks.
-__device__ constexpr int swizzle(int k) {
-  return k % A_WIDE * (32 / A_WIDE);
-}
+constexpr int B_APART = 4 * LANES_N;  // to a thread's next columns of B
+static_assert(LANES_M * LANES_N == 32 && ROWS % 4 == 0 && COLS % 4 == 0 && LANES_M % 8 == 0 && TILE_K % 8 == 0);
 
 // VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4.
 template <bool VECTOR>
@@ -48,14 +43,17 @@ __global__ void __launch_bounds__(THREADS, 2)
   const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
   const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
 
-  // Copies. A thread takes a word of every A_STEP-th row of A's tile, and WORDS words of every B_STEP-th of B's.
+  // Copies. A thread takes a word of every A_STEP-th row of A's tile, and WORDS words of every B_STEP-th of B's. As in 13b
+  // A's float4s change places, number f of step k with f ^ k % 8, so that a warp's words get different banks.
   using gemm::ptx::copy_words;
   constexpr int WORDS = VECTOR ? 4 : 1;
-  constexpr int A_STEP = THREADS / A_WIDE, B_STEP = THREADS / (TILE_N / WORDS);
+  constexpr int A_WIDE = 8, B_WIDE = TILE_N / WORDS;  // threads that copy a row; of A's a sector, 32 bytes
+  constexpr int A_STEP = THREADS / A_WIDE, B_STEP = THREADS / B_WIDE;
   const int a_k = thread % A_WIDE, a_row = thread / A_WIDE;
-  const int b_col = thread % (TILE_N / WORDS) * WORDS, b_k = thread / (TILE_N / WORDS);
+  const int b_col = thread % B_WIDE * WORDS, b_k = thread / B_WIDE;
   // Outside the matrices the last row and the last columns are copied instead; their results are not stored.
   const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
+  const auto row_at = [&](int i) -> std::size_t { return static_cast<unsigned>(min(a_row + i, last_row)); };
   const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + a_k;
   const float* b_from = b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(b_k) * ldb;
   int left = k;                        // steps of k whose copies have not started
@@ -64,17 +62,16 @@ __global__ void __launch_bounds__(THREADS, 2)
     float* b_to = bs + stage * B_TILE + b_k * TILE_N + b_col;
 #pragma unroll
     for (int i = 0; i < TILE_M; i += A_STEP) {
-      const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
-      const float* const from = a_from + row * lda;
+      const std::size_t row = row_at(i);
 #pragma unroll
-      for (int s = 0; s < TILE_K; s += A_WIDE) {
-        const int at = s * TILE_M + ((a_row + i) ^ swizzle(a_k));
-        gemm::ptx::cp_async_ca<4>(a_to + at, from + s, a_k + s < left ? 4 : 0);
-      }
+      for (int s = 0; s < TILE_K; s += A_WIDE)
+        copy_words<1>(a_to + s * TILE_M + ((a_row + i) ^ (4 * a_k)), a_from + row * lda + s, a_k + s < left ? 1 : 0);
     }
 #pragma unroll
-    for (int i = 0; i < TILE_K; i += B_STEP)
-      copy_words<WORDS>(b_to + i * TILE_N, b_from + static_cast<std::size_t>(i) * ldb, b_k + i < left ? WORDS : 0);
+    for (int i = 0; i < TILE_K; i += B_STEP) {
+      const bool exists = b_k + i < left;
+      copy_words<WORDS>(b_to + i * TILE_N, b_from + i * std::size_t{ldb}, exists ? WORDS : 0);
+    }
     gemm::ptx::cp_async_commit();
     a_from += TILE_K;
     b_from += static_cast<std::size_t>(ldb) * TILE_K;
@@ -85,12 +82,12 @@ __global__ void __launch_bounds__(THREADS, 2)
   alignas(16) float a_part[2][ROWS], b_part[2][COLS];  // of even and of odd steps
   const float* const a_lane = as + warp_row;
   const float* const b_lane = bs + warp_col + 4 * ln;
-  const auto read = [&](int stage, int i) {
-    gemm::read_fours<4 * LANES_M>(a_part[i % 2], a_lane + stage * A_TILE + i * TILE_M + ((4 * lm) ^ swizzle(i)));
-    gemm::read_fours<4 * LANES_N>(b_part[i % 2], b_lane + stage * B_TILE + i * TILE_N);
-  };
   fetch(0);
   fetch(1);
+  const auto read = [&](int stage, int i) {
+    gemm::read_fours<4 * LANES_M>(a_part[i % 2], a_lane + stage * A_TILE + i * TILE_M + 4 * (lm ^ i % A_WIDE));
+    gemm::read_fours<B_APART>(b_part[i % 2], b_lane + stage * B_TILE + i * TILE_N);
+  };
   int current = 0, free = 2;  // the k-tile being read, and the next to fill
 #pragma unroll 1
   for (int k0 = 0; k0 < k; k0 += TILE_K) {
@@ -136,7 +133,8 @@ constexpr gemm::StageInfo info = {
     .idea = "tiles copied asynchronously, two ahead; A transposed word by word",
     .base = "14",
     // A step of a warp: 6 float4s of a thread, two cycles each, for 128 FMAs.
-    .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 6.0 * 2 / 128}; },
+    .l1_cycles =
+        [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 2.0 * (ROWS + COLS) / 4 / (ROWS * COLS)}; },
     .min_compute_capability = 80,
     .launch = launch,
 };

@@ -24,13 +24,13 @@ constexpr int WARP_M = 64, WARP_N = 64;                          // of C per war
 constexpr int LANES_M = 8, LANES_N = 4;                          // how a warp's lanes lie over its part of C
 constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;  // outputs of a thread
 constexpr int THREADS = 32 * (TILE_M / WARP_M) * (TILE_N / WARP_N);
-constexpr int STAGES = 3;          // k-tiles in shared memory: one is read, two are in flight
-constexpr int A_ROW = TILE_K + 4;  // words of a row of as: rows are 4 banks apart, so 8 lanes' float4s fill all 32
+constexpr int STAGES = 3;  // k-tiles in shared memory: one is read, two are in flight
+// Words to the next row of as, and to a thread's next one. Rows are 4 banks apart, so 8 lanes' float4s fill all 32.
+constexpr int A_ROW = TILE_K + 4, A_APART = LANES_M * A_ROW;
 constexpr int A_TILE = TILE_M * A_ROW, B_TILE = TILE_K * TILE_N;
 constexpr unsigned SHARED_BYTES = STAGES * (A_TILE + B_TILE) * sizeof(float);
-constexpr int A_APART = LANES_M * A_ROW, B_APART = 4 * LANES_N;  // to a thread's next row of A, next columns of B
-constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
-static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
+constexpr int B_APART = 4 * LANES_N;  // to a thread's next columns of B
+static_assert(LANES_M * LANES_N == 32 && ROWS % 2 == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
 
 // VECTOR: rows of all three matrices start at multiples of 16 bytes, and n is a multiple of 4.
 template <bool VECTOR>
@@ -48,11 +48,13 @@ __global__ void __launch_bounds__(THREADS, 2)
   // Copies. A thread takes WORDS words of every A_STEP-th row of A's tile, and of every B_STEP-th of B's.
   using gemm::ptx::copy_words;
   constexpr int WORDS = VECTOR ? 4 : 1;
-  constexpr int A_STEP = THREADS / (TILE_K / WORDS), B_STEP = THREADS / (TILE_N / WORDS);
-  const int a_k = thread % (TILE_K / WORDS) * WORDS, a_row = thread / (TILE_K / WORDS);
-  const int b_col = thread % (TILE_N / WORDS) * WORDS, b_k = thread / (TILE_N / WORDS);
+  constexpr int A_WIDE = TILE_K / WORDS, B_WIDE = TILE_N / WORDS;  // threads that copy a row
+  constexpr int A_STEP = THREADS / A_WIDE, B_STEP = THREADS / B_WIDE;
+  const int a_k = thread % A_WIDE * WORDS, a_row = thread / A_WIDE;
+  const int b_col = thread % B_WIDE * WORDS, b_k = thread / B_WIDE;
   // Outside the matrices the last row and the last columns are copied instead; their results are not stored.
   const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
+  const auto row_at = [&](int i) -> std::size_t { return static_cast<unsigned>(min(a_row + i, last_row)); };
   const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + a_k;
   const float* b_from = b + tile_col + min(b_col, last_col) + static_cast<std::size_t>(b_k) * ldb;
   int left = k;  // steps of k whose copies have not started
@@ -61,10 +63,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     float* b_to = bs + stage * B_TILE + b_k * TILE_N + b_col;
     if (left >= TILE_K) {
 #pragma unroll
-      for (int i = 0; i < TILE_M; i += A_STEP) {
-        const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
-        copy_words<WORDS>(a_to + i * A_ROW, a_from + row * lda, WORDS);
-      }
+      for (int i = 0; i < TILE_M; i += A_STEP) copy_words<WORDS>(a_to + i * A_ROW, a_from + row_at(i) * lda, WORDS);
       const float* from = b_from;
 #pragma unroll
       for (int i = 0; i < TILE_K; i += B_STEP, from += static_cast<std::size_t>(ldb) * B_STEP)
@@ -73,14 +72,13 @@ __global__ void __launch_bounds__(THREADS, 2)
       const int a_words = max(min(left - a_k, WORDS), 0);
 #pragma unroll 4
       for (int i = 0; i < TILE_M; i += A_STEP) {
-        const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
+        const std::size_t row = row_at(i);
         copy_words<WORDS>(a_to + i * A_ROW, a_words > 0 ? a_from + row * lda : a, a_words);
       }
 #pragma unroll 4
       for (int i = 0; i < TILE_K; i += B_STEP) {
         const bool exists = b_k + i < left;
-        copy_words<WORDS>(b_to + i * TILE_N, exists ? b_from + static_cast<std::size_t>(i) * ldb : b,
-                          exists ? WORDS : 0);
+        copy_words<WORDS>(b_to + i * TILE_N, exists ? b_from + i * std::size_t{ldb} : b, exists ? WORDS : 0);
       }
     }
     gemm::ptx::cp_async_commit();
@@ -90,8 +88,8 @@ __global__ void __launch_bounds__(THREADS, 2)
   };
 
   float sum[ROWS][COLS] = {};
-  float4 a4[2][GROUP];  // four steps of GROUP rows
-  float b1[4][COLS];    // four steps of all columns
+  float4 a4[2][ROWS / 2];          // four steps of each half of the rows
+  float x[ROWS / 2], b1[4][COLS];  // one step of a half; four of all columns
   const float* const a_lane = as + (warp_row + lm) * A_ROW;
   const float* const b_lane = bs + warp_col + 4 * ln;
   fetch(0);
@@ -101,8 +99,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   const float *a_at = a_lane, *b_at = b_lane;
   if (k > 0) {
     gemm::read_fours<A_APART>(a4[0], a_at);
-#pragma unroll
-    for (int s = 0; s < 4; ++s) gemm::read_fours<B_APART>(b1[s], b_at + s * TILE_N);
+    gemm::read_fours<B_APART>(b1, b_at, TILE_N);
   }
   int current = 0, free = 2;  // the k-tile being read, and the next to fill
 #pragma unroll 1
@@ -113,22 +110,21 @@ __global__ void __launch_bounds__(THREADS, 2)
     for (int quad = 0; quad < TILE_K; quad += 4) {
       const float *a_next = a_at + 4, *b_next = b_at + 4 * TILE_N;
 #pragma unroll
-      for (int group = 0; group < ROWS / GROUP; ++group) {
-        const bool last = group == ROWS / GROUP - 1;
-        if (last && quad == TILE_K - 4) {
+      for (int half = 0; half < 2; ++half) {  // of the rows; the other half's words arrive
+        if (half == 1 && quad == TILE_K - 4) {
           gemm::ptx::cp_async_wait<STAGES - 2>();
-          __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
-          if (k0 + TILE_K < k) current = current + 1 < STAGES ? current + 1 : 0;  // else re-read this one: not used
+          __syncthreads();      // all copies of the next k-tile have arrived; no thread reads this one now
+          if (k0 + TILE_K < k)  // else re-read this one: not used
+            current = current + 1 < STAGES ? current + 1 : 0;
           a_next = a_lane + current * A_TILE;
           b_next = b_lane + current * B_TILE;
         }
-        gemm::read_fours<A_APART>(a4[(group + 1) % 2], last ? a_next : a_at + (group + 1) * GROUP * A_APART);
+        gemm::read_fours<A_APART>(a4[1 - half], half == 1 ? a_next : a_at + ROWS / 2 * A_APART);
 #pragma unroll
         for (int s = 0; s < 4; ++s) {
-          float x[GROUP];
-          gemm::take_words(x, a4[group % 2], s);
-          gemm::add_products(&sum[group * GROUP], x, b1[s]);
-          if (last) gemm::read_fours<B_APART>(b1[s], b_next + s * TILE_N);
+          gemm::take_words(x, a4[half], s);
+          gemm::add_products(&sum[half * ROWS / 2], x, b1[s]);
+          if (half == 1) gemm::read_fours<B_APART>(b1[s], b_next + s * TILE_N);
         }
       }
       a_at = a_next;
@@ -165,7 +161,8 @@ constexpr gemm::StageInfo info = {
     .idea = "as 14b, A copied by 16 bytes, too, so by rows; read four steps of k at a time",
     .base = "14b",
     // A quad of a warp: 8 float4s of A and 16 of B, two cycles each, for 512 FMAs.
-    .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512}; },
+    .l1_cycles =
+        [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 2.0 * (ROWS + COLS) / 4 / (ROWS * COLS)}; },
     .min_compute_capability = 80,
     .launch = launch,
 };

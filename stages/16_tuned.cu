@@ -3,8 +3,8 @@
 //
 // Idea      Tile sizes were chosen one at a time. They act together, so a program tries them together.
 // Base      15_async_copies
-// Change    The kernel is 15's, except that constants come from Shape. Any number of threads can copy a k-tile. There
-//           may be any number of stages (two are enough: docs page). A loop body has QUADS quads of k.
+// Change    The kernel is 15's, except that constants come from Shape. There may be any number of stages (two are
+//           enough: docs page) and of groups of rows. A loop body has QUADS quads of k.
 // Limit     As 15: issue slots, and the cycles in which LDS.128 writes registers. No choice of constants removes them.
 // Number    GFLOP/s of the variants, which are points of the search: see the page's table.
 // Map       As 15, with the constants of Tuned.
@@ -38,18 +38,17 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   const int tile_row = blockIdx.x / tiles_n * TILE_M, tile_col = blockIdx.x % tiles_n * TILE_N;
   const int warp_row = warp / (TILE_N / WARP_N) * WARP_M, warp_col = warp % (TILE_N / WARP_N) * WARP_N;
 
-  // Copies. All threads together take A_WIDE words of A_STEP rows of A's tile at once, and B_WIDE words of B_STEP rows
-  // of B's.
+  // Copies. A thread takes WORDS words of every A_STEP-th row of A's tile, and of every B_STEP-th of B's.
   using gemm::ptx::copy_words;
-  constexpr int WORDS = VECTOR ? 4 : 1, AT_ONCE = THREADS * WORDS;
-  constexpr int A_WIDE = TILE_K < AT_ONCE ? TILE_K : AT_ONCE, A_STEP = AT_ONCE / A_WIDE;
-  constexpr int B_WIDE = TILE_N < AT_ONCE ? TILE_N : AT_ONCE, B_STEP = AT_ONCE / B_WIDE;
-  static_assert(AT_ONCE % A_WIDE == 0 && TILE_K % A_WIDE == 0 && TILE_M % A_STEP == 0);
-  static_assert(AT_ONCE % B_WIDE == 0 && TILE_N % B_WIDE == 0 && TILE_K % B_STEP == 0);
-  const int a_k = thread % (A_WIDE / WORDS) * WORDS, a_row = thread / (A_WIDE / WORDS);
-  const int b_col = thread % (B_WIDE / WORDS) * WORDS, b_k = thread / (B_WIDE / WORDS);
+  constexpr int WORDS = VECTOR ? 4 : 1;
+  constexpr int A_WIDE = TILE_K / WORDS, B_WIDE = TILE_N / WORDS;  // threads that copy a row
+  constexpr int A_STEP = THREADS / A_WIDE, B_STEP = THREADS / B_WIDE;
+  static_assert(THREADS % A_WIDE == 0 && THREADS % B_WIDE == 0 && TILE_M % A_STEP == 0 && TILE_K % B_STEP == 0);
+  const int a_k = thread % A_WIDE * WORDS, a_row = thread / A_WIDE;
+  const int b_col = thread % B_WIDE * WORDS, b_k = thread / B_WIDE;
   // Outside the matrices the last row and the last columns are copied instead; their results are not stored.
   const int last_row = m - 1 - tile_row, last_col = n - WORDS - tile_col;
+  const auto row_at = [&](int i) -> std::size_t { return static_cast<unsigned>(min(a_row + i, last_row)); };
   const float* a_from = a + static_cast<std::size_t>(tile_row) * lda + a_k;
   const float* b_from = b + tile_col + static_cast<std::size_t>(b_k) * ldb;
   int left = k;  // steps of k whose copies have not started
@@ -58,34 +57,23 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     float* b_to = bs + stage * B_TILE + b_k * TILE_N + b_col;
     if (left >= TILE_K) {
 #pragma unroll
-      for (int i = 0; i < TILE_M; i += A_STEP) {
-        const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
+      for (int i = 0; i < TILE_M; i += A_STEP) copy_words<WORDS>(a_to + i * A_ROW, a_from + row_at(i) * lda, WORDS);
+      const float* from = b_from + min(b_col, last_col);
 #pragma unroll
-        for (int j = 0; j < TILE_K; j += A_WIDE) copy_words<WORDS>(a_to + i * A_ROW + j, a_from + j + row * lda, WORDS);
-      }
-#pragma unroll
-      for (int j = 0; j < TILE_N; j += B_WIDE) {
-        const float* from = b_from + min(b_col + j, last_col);
-#pragma unroll
-        for (int i = 0; i < TILE_K; i += B_STEP, from += static_cast<std::size_t>(ldb) * B_STEP)
-          copy_words<WORDS>(b_to + i * TILE_N + j, from, WORDS);
-      }
+      for (int i = 0; i < TILE_K; i += B_STEP, from += static_cast<std::size_t>(ldb) * B_STEP)
+        copy_words<WORDS>(b_to + i * TILE_N, from, WORDS);
     } else if (left > 0) {  // the last tile, if it is not complete: zeros behind the end of k
+      const int a_words = max(min(left - a_k, WORDS), 0);
 #pragma unroll 4
       for (int i = 0; i < TILE_M; i += A_STEP) {
-        const std::size_t row = static_cast<unsigned>(min(a_row + i, last_row));
-        for (int j = 0; j < TILE_K; j += A_WIDE) {
-          const int words = max(min(left - a_k - j, WORDS), 0);
-          copy_words<WORDS>(a_to + i * A_ROW + j, words > 0 ? a_from + j + row * lda : a, words);
-        }
+        const std::size_t row = row_at(i);
+        copy_words<WORDS>(a_to + i * A_ROW, a_words > 0 ? a_from + row * lda : a, a_words);
       }
 #pragma unroll 4
       for (int i = 0; i < TILE_K; i += B_STEP) {
         const bool exists = b_k + i < left;
-        for (int j = 0; j < TILE_N; j += B_WIDE) {
-          const float* from = b_from + min(b_col + j, last_col) + static_cast<std::size_t>(i) * ldb;
-          copy_words<WORDS>(b_to + i * TILE_N + j, exists ? from : b, exists ? WORDS : 0);
-        }
+        const float* from = b_from + min(b_col, last_col) + i * std::size_t{ldb};
+        copy_words<WORDS>(b_to + i * TILE_N, exists ? from : b, exists ? WORDS : 0);
       }
     }
     gemm::ptx::cp_async_commit();
@@ -95,8 +83,8 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   };
 
   float sum[ROWS][COLS] = {};
-  float4 a4[2][GROUP];  // four steps of GROUP rows
-  float b1[4][COLS];    // four steps of all columns
+  float4 a4[2][GROUP];          // four steps of GROUP rows
+  float x[GROUP], b1[4][COLS];  // one step of them; four of all columns
   const float* const a_lane = as + (warp_row + lm) * A_ROW;
   const float* const b_lane = bs + warp_col + 4 * ln;
 
@@ -107,8 +95,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   const float *a_at = a_lane, *b_at = b_lane;
   if (k > 0) {
     gemm::read_fours<A_APART>(a4[0], a_at);
-#pragma unroll
-    for (int s = 0; s < 4; ++s) gemm::read_fours<B_APART>(b1[s], b_at + s * TILE_N);
+    gemm::read_fours<B_APART>(b1, b_at, TILE_N);
   }
   int current = 0, free = STAGES - 1;  // the k-tile being read, and the next to fill
 #pragma unroll 1
@@ -126,15 +113,15 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
           const int half = (quad * (ROWS / GROUP) + group) % 2;  // of a4: this group's, the other the next one's
           if (last && quad == QUADS - 1 && quads == TILE_K - 4 * QUADS) {
             gemm::ptx::cp_async_wait<STAGES - 2>();
-            __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
-            if (k0 + TILE_K < k) current = current + 1 < STAGES ? current + 1 : 0;  // else re-read this: not used
+            __syncthreads();      // all copies of the next k-tile have arrived; no thread reads this one now
+            if (k0 + TILE_K < k)  // else re-read this one: not used
+              current = current + 1 < STAGES ? current + 1 : 0;
             a_next = a_lane + current * A_TILE;
             b_next = b_lane + current * B_TILE;
           }
           gemm::read_fours<A_APART>(a4[1 - half], last ? a_next : a_at + (group + 1) * GROUP * A_APART);
 #pragma unroll
           for (int s = 0; s < 4; ++s) {
-            float x[GROUP];
             gemm::take_words(x, a4[half], s);
             gemm::add_products(&sum[group * GROUP], x, b1[s]);
             if (last) gemm::read_fours<B_APART>(b1[s], b_next + s * TILE_N);
@@ -163,27 +150,26 @@ using Tuned = GEMM_TUNED;
 using Tuned = Shape<128, 128, 32, 64, 64, 8, 1, 3, 4, 2>;
 #endif
 
-template <class S, bool VECTOR>
-gemm::Status start(const gemm::SgemmProblem& p, cudaStream_t stream) {
+template <class S>
+gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
+  if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
   const int tiles_m = gemm::ceil_div(p.m, S::TILE_M), tiles_n = gemm::ceil_div(p.n, S::TILE_N);
-  return gemm::launch(sgemm<S, VECTOR>,
+  const bool vector = gemm::all_have_aligned_rows(p) && p.n % 4 == 0;
+#ifdef GEMM_TUNED
+  if (!vector) return gemm::Status::unsupported("the search multiplies aligned matrices only");
+  const auto kernel = sgemm<S, true>;
+#else
+  // Other matrices are Tuned's also for the variants: each then has one kernel less to compile.
+  if (!vector && !std::is_same_v<S, Tuned>) return launch<Tuned>(p, stream);
+  const auto kernel = vector ? sgemm<S, true> : sgemm<Tuned, false>;
+#endif
+  return gemm::launch(kernel,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n,
                        .block = S::THREADS,
                        .dynamic_shared = S::SHARED_BYTES,
                        .stream = stream},
                       p.m, p.n, p.depth(), p.alpha, p.a, static_cast<unsigned>(p.lda), p.b,
                       static_cast<unsigned>(p.ldb), p.beta, p.c, p.ldc, tiles_n);
-}
-
-template <class S>
-gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
-  if (p.lda >= 1ll << 32 || p.ldb >= 1ll << 32) return gemm::Status::unsupported("a leading dimension of 2^32 or more");
-  if (gemm::all_have_aligned_rows(p) && p.n % 4 == 0) return start<S, true>(p, stream);
-#ifdef GEMM_TUNED
-  return gemm::Status::unsupported("the search multiplies aligned matrices only");
-#else
-  return start<Tuned, false>(p, stream);  // for the variants, too: each then has one kernel less to compile
-#endif
 }
 
 // A quad of a warp: ROWS float4s of A and COLS of B, two cycles each where lanes pair up, for 4 * ROWS * COLS FMAs.

@@ -26,8 +26,7 @@ using namespace gemm::summit;
 constexpr bool QUADS = true;  // A is packed in quads: four steps of k of a row lie together
 constexpr int STAGES = 3;     // k-tiles in shared memory: one is read, two are in flight
 constexpr unsigned SHARED_BYTES = STAGES * TILE * sizeof(float);
-constexpr int GROUP = 4;  // rows of A whose quads are in registers at a time, twice: used, and arriving
-static_assert(LANES_M * LANES_N == 32 && ROWS % (2 * GROUP) == 0 && COLS % 4 == 0 && TILE_K % 4 == 0);
+static_assert(LANES_M * LANES_N == 32 && ROWS / 2 == 4 && COLS % 4 == 0 && TILE_K % 4 == 0);
 
 // A and B in panels; k: of whole quads.
 __global__ void __launch_bounds__(THREADS, BLOCKS)
@@ -48,8 +47,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     const auto fetch = [&](int stage) { copies.fetch(as, bs, stage); };
 
     float sum[ROWS][COLS] = {};
-    float4 a4[2][GROUP];  // four steps of GROUP rows
-    float b1[4][COLS];    // four steps of all columns
+    float4 a4[2][ROWS / 2];          // four steps of each half of the rows
+    float x[ROWS / 2], b1[4][COLS];  // one step of a half; four of all columns
     const float* const a_lane = as + warp_row / 32 * ROW + 4 * lm;
     const float* const b_lane = bs + warp_col + 4 * ln;
 
@@ -60,8 +59,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     const float *a_at = a_lane, *b_at = b_lane;
     if (k_begin < k_end) {
       gemm::read_fours<A_APART>(a4[0], a_at);
-#pragma unroll
-      for (int s = 0; s < 4; ++s) gemm::read_fours<B_APART>(b1[s], b_at + s * ROW);
+      gemm::read_fours<B_APART>(b1, b_at, ROW);
     }
     int current = 0, free = 2;  // the k-tile being read, and the next to fill
 #pragma unroll 1
@@ -72,22 +70,21 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
       for (int quad = 0; quad < TILE_K; quad += 4) {
         const float *a_next = a_at + 4 * ROW, *b_next = b_at + 4 * ROW;
 #pragma unroll
-        for (int group = 0; group < ROWS / GROUP; ++group) {
-          const bool last = group == ROWS / GROUP - 1;
-          if (last && quad == TILE_K - 4) {
+        for (int half = 0; half < 2; ++half) {  // of the rows; the other half's words arrive
+          if (half == 1 && quad == TILE_K - 4) {
             gemm::ptx::cp_async_wait<STAGES - 2>();
-            __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
-            if (k0 + TILE_K < k_end) current = current + 1 < STAGES ? current + 1 : 0;  // else re-read this: not used
+            __syncthreads();          // all copies of the next k-tile have arrived; no thread reads this one now
+            if (k0 + TILE_K < k_end)  // else re-read this one: not used
+              current = current + 1 < STAGES ? current + 1 : 0;
             a_next = a_lane + current * TILE;
             b_next = b_lane + current * TILE;
           }
-          gemm::read_fours<A_APART>(a4[(group + 1) % 2], last ? a_next : a_at + (group + 1) * ROW);
+          gemm::read_fours<A_APART>(a4[1 - half], half == 1 ? a_next : a_at + ROW);
 #pragma unroll
           for (int s = 0; s < 4; ++s) {
-            float x[GROUP];
-            gemm::take_words(x, a4[group % 2], s);
-            gemm::add_products(&sum[group * GROUP], x, b1[s]);
-            if (last) gemm::read_fours<B_APART>(b1[s], b_next + s * ROW);
+            gemm::take_words(x, a4[half], s);
+            gemm::add_products(&sum[half * ROWS / 2], x, b1[s]);
+            if (half == 1) gemm::read_fours<B_APART>(b1[s], b_next + s * ROW);
           }
         }
         a_at = a_next;

@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     const auto fetch = [&](int stage) { copies.fetch(as, bs, stage); };
 
     float sum[ROWS][COLS] = {};
-    float4 a4[2][GROUP];  // four steps of GROUP rows
-    float b1[4][COLS];    // four steps of all columns
+    float4 a4[2][ROWS / 2];          // four steps of each half of the rows
+    float x[ROWS / 2], b1[4][COLS];  // one step of a half; four of all columns
     const float* const a_lane = as + (warp_row + lm) * A_ROW;
     const float* const b_lane = bs + warp_col + 4 * ln;
 
@@ -64,8 +64,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     const float *a_at = a_lane, *b_at = b_lane;
     if (k_begin < k_end) {
       gemm::read_fours<A_APART>(a4[0], a_at);
-#pragma unroll
-      for (int s = 0; s < 4; ++s) gemm::read_fours<B_APART>(b1[s], b_at + s * TILE_N);
+      gemm::read_fours<B_APART>(b1, b_at, TILE_N);
     }
     int current = 0, free = 2;  // the k-tile being read, and the next to fill
 #pragma unroll 1
@@ -76,22 +75,21 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
       for (int quad = 0; quad < TILE_K; quad += 4) {
         const float *a_next = a_at + 4, *b_next = b_at + 4 * TILE_N;
 #pragma unroll
-        for (int group = 0; group < ROWS / GROUP; ++group) {
-          const bool last = group == ROWS / GROUP - 1;
-          if (last && quad == TILE_K - 4) {
+        for (int half = 0; half < 2; ++half) {  // of the rows; the other half's words arrive
+          if (half == 1 && quad == TILE_K - 4) {
             gemm::ptx::cp_async_wait<STAGES - 2>();
-            __syncthreads();  // all copies of the next k-tile have arrived; no thread reads this one now
-            if (k0 + TILE_K < k_end) current = current + 1 < STAGES ? current + 1 : 0;  // else re-read this: not used
+            __syncthreads();          // all copies of the next k-tile have arrived; no thread reads this one now
+            if (k0 + TILE_K < k_end)  // else re-read this one: not used
+              current = current + 1 < STAGES ? current + 1 : 0;
             a_next = a_lane + current * A_TILE;
             b_next = b_lane + current * B_TILE;
           }
-          gemm::read_fours<A_APART>(a4[(group + 1) % 2], last ? a_next : a_at + (group + 1) * GROUP * A_APART);
+          gemm::read_fours<A_APART>(a4[1 - half], half == 1 ? a_next : a_at + ROWS / 2 * A_APART);
 #pragma unroll
           for (int s = 0; s < 4; ++s) {
-            float x[GROUP];
-            gemm::take_words(x, a4[group % 2], s);
-            gemm::add_products(&sum[group * GROUP], x, b1[s]);
-            if (last) gemm::read_fours<B_APART>(b1[s], b_next + s * TILE_N);
+            gemm::take_words(x, a4[half], s);
+            gemm::add_products(&sum[half * ROWS / 2], x, b1[s]);
+            if (half == 1) gemm::read_fours<B_APART>(b1[s], b_next + s * TILE_N);
           }
         }
         a_at = a_next;
@@ -177,7 +175,8 @@ constexpr gemm::StageInfo info = {
     .idea = "17a; the k-tiles of the last, incomplete wave divided evenly among all resident blocks",
     .base = "17a",
     // As 17a's, and a little more: a worker reads the first words of each part of a tile anew.
-    .l1_cycles = [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 24.0 * 2 / 512}; },
+    .l1_cycles =
+        [](const gemm::SgemmProblem&) { return gemm::L1Cycles{.shared = 2.0 * (ROWS + COLS) / 4 / (ROWS * COLS)}; },
     .min_compute_capability = 80,
     .launch = launch<gemm::Share::rest>,
     .workspace_bytes = [](const gemm::Problem&) { return part_bytes(BLOCKS); },

@@ -62,6 +62,13 @@ __device__ __forceinline__ void read_fours(float4 (&to)[N], const float* from) {
   for (int i = 0; i < N; ++i) to[i] = *reinterpret_cast<const float4*>(from + i * APART);
 }
 
+/// The same for STEPS steps of k, their words ROW apart.
+template <int APART, int STEPS, int N>
+__device__ __forceinline__ void read_fours(float (&to)[STEPS][N], const float* from, int row) {
+#pragma unroll
+  for (int step = 0; step < STEPS; ++step) read_fours<APART>(to[step], from + step * row);
+}
+
 /// sum += x y, in columns `from` to before `to`: down one column, up the next, so that an FFMA shares a word with the one
 /// before it, which need not be read from the register banks again. Stage 12 teaches it.
 template <int ROWS, int COLS>

@@ -107,20 +107,17 @@ class Point(Shape):
 
     def builds(self) -> bool:
         """The stage's static_asserts, but for shared memory."""
-        at_once = 4 * self.threads
-        a_wide, b_wide = min(self.TILE_K, at_once), min(self.TILE_N, at_once)
+        at_once = 4 * self.threads  # words that all threads copy at a time
         return (
             self.threads <= 512
             and self.BLOCKS * self.threads <= 2048
             and self.rows % self.GROUP == 0
             and self.rows // self.GROUP * self.QUADS % 2 == 0
             and self.TILE_K % (4 * self.QUADS) == 0
-            and at_once % a_wide == 0
-            and self.TILE_K % a_wide == 0
-            and self.TILE_M % (at_once // a_wide) == 0
-            and at_once % b_wide == 0
-            and self.TILE_N % b_wide == 0
-            and self.TILE_K % (at_once // b_wide) == 0
+            and at_once % self.TILE_K == 0
+            and at_once % self.TILE_N == 0
+            and self.TILE_M % (at_once // self.TILE_K) == 0
+            and self.TILE_K % (at_once // self.TILE_N) == 0
         )
 
     def shared_fits(self) -> bool:
