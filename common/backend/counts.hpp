@@ -2,6 +2,8 @@
 // counts them; a GPU build leaves that to Nsight Compute.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -96,7 +98,21 @@ Observation observe(const std::function<void()>& run, Looking looking = {});
 std::optional<std::int64_t> first_not_by_kernel(const void* rows, std::int64_t count, std::size_t bytes,
                                                 std::size_t stride);
 
-/// In a run that is observed, of such rows: as if they were read by what comes next in the default stream. What nothing puts
+/// The stream that a stage is given, while it lives: on the executor another than the default ones, which it must not use
+/// then. On a GPU the default stream.
+class StageStream {
+ public:
+  StageStream();
+  ~StageStream();
+  StageStream(const StageStream&) = delete;
+  StageStream& operator=(const StageStream&) = delete;
+  cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// In a run that is observed, of such rows: as if they were read by what comes next in the stage's stream. What nothing puts
 /// in order with that is a defect. Nothing on a GPU.
 void read_in_order(const void* rows, std::int64_t count, std::size_t bytes, std::size_t stride);
 

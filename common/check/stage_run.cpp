@@ -9,7 +9,8 @@ StageRun run_here(const Contender& contender, const Problem& problem, Looking lo
   run.observation = observe(
       [&] {
         const LaunchLogScope scope(run.launches);
-        run.status = contender.launch(problem, nullptr);
+        const StageStream stream;
+        run.status = contender.launch(problem, stream.get());
         const std::size_t element = size_of(result_of(problem.type));
         read_in_order(problem.out, problem.all_rows(), static_cast<std::size_t>(problem.n) * element,
                       static_cast<std::size_t>(problem.ldout) * element);

@@ -50,6 +50,10 @@ inline const bool notes_written_launches = (simt::on_written_launch = note_writt
 /// What the CPU executor answers: a small GPU with four multiprocessors, so that small problems take all the ways that
 /// large ones take on a large GPU.
 inline DeviceLimits executor_limits{4, 227 * 1024, false};
+// So that the executor knows in which line of the stage a launch stands.
+#define GEMM_IN_CALLER [[gnu::always_inline]] inline
+#else
+#define GEMM_IN_CALLER
 #endif
 
 /// The current device's.
@@ -119,7 +123,8 @@ inline Status launch_with_pointers(const void* kernel, const LaunchShape& shape,
 /// Enqueues kernel(arguments...) and reports what the launch itself answered (a fault inside the kernel shows up at the
 /// next synchronisation). A grid of no blocks is no work, which CUDA would call an invalid configuration.
 template <class... Parameters>
-Status launch(void (*kernel)(Parameters...), const LaunchShape& shape, std::type_identity_t<Parameters>... arguments) {
+GEMM_IN_CALLER Status launch(void (*kernel)(Parameters...), const LaunchShape& shape,
+                             std::type_identity_t<Parameters>... arguments) {
   if (launch_log) launch_log->push_back({reinterpret_cast<const void*>(kernel), shape});
 #ifndef __CUDACC__
   if (argument_log)
@@ -140,7 +145,7 @@ Status launch(void (*kernel)(Parameters...), const LaunchShape& shape, std::type
     (*static_cast<decltype(call)*>(data))();
   };
   return status_of(simt::launch({shape.grid, shape.block, shape.dynamic_shared, reinterpret_cast<const void*>(kernel)},
-                                {thunk, &call}));
+                                {thunk, &call}, shape.stream));
 #endif
 }
 

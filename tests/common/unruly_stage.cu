@@ -52,7 +52,9 @@ enum class Way {
   two_streams,      // kernels of two streams write C, in an order that nothing gives
   not_joined,       // C is ready when another stream is, not the one that was given
   joined,           // rightly: the same, and one stream waits for the other
-  destroyed,        // rightly: a stream that the default stream waits for, although it is no more
+  destroyed,        // C is ready when a stream is that is no more, and that only the default stream waits for
+  default_stream,   // a kernel works in the default stream, not in the one that was given
+  default_fill,     // a row of C is cleared in the default stream, before the product
   managed,          // rightly: host code writes and reads managed memory
   prints,           // a kernel prints, and then never ends
 };
@@ -258,6 +260,12 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
       return in_two_streams<way>(p, stream);
     case Way::destroyed:
       return in_a_stream_that_goes(p);
+    case Way::default_stream:
+      sgemm<way><<<dim3(gemm::ceil_div(p.n, 32), p.m), 32>>>(p, 0);
+      return gemm::status_of(cudaGetLastError());
+    case Way::default_fill:
+      cudaMemset(p.c, 0, p.n * sizeof(float));
+      break;
     case Way::host_writes:
       p.c[0] = 1;  // host_writes
       break;
@@ -281,7 +289,7 @@ gemm::Status launch(const gemm::SgemmProblem& p, cudaStream_t stream) {
       break;
   }
   const gemm::Status status =
-      gemm::launch(sgemm<way>, {.grid = {blocks, static_cast<unsigned>(p.m)}, .block = 32}, p, zero);
+      gemm::launch(sgemm<way>, {.grid = {blocks, static_cast<unsigned>(p.m)}, .block = 32, .stream = stream}, p, zero);
   if (way == Way::old_product && status) {
     kept.resize(bytes / sizeof(float));
     cudaMemcpy(kept.data(), p.c, bytes, cudaMemcpyDeviceToHost);
@@ -299,14 +307,15 @@ constexpr gemm::Variant variant(std::string_view name) {
 }
 #define UNRULY(way) variant<Way::way>(#way)
 constexpr gemm::Variant variants[] = {
-    UNRULY(loop),        UNRULY(barriers),      UNRULY(spin),         UNRULY(sleep),           UNRULY(host_loop),
-    UNRULY(overflow),    UNRULY(host_overflow), UNRULY(host_throw),   UNRULY(library_throw),   UNRULY(kernel_throw),
-    UNRULY(host_abort),  UNRULY(kernel_abort),  UNRULY(host_divide),  UNRULY(kernel_divide),   UNRULY(null),
-    UNRULY(trap),        UNRULY(host_exit),     UNRULY(kernel_exit),  UNRULY(quick),           UNRULY(underscore_exit),
-    UNRULY(killed),      UNRULY(executes),      UNRULY(forks),        UNRULY(forks_and_exits), UNRULY(answers_twice),
-    UNRULY(host_writes), UNRULY(host_reads),    UNRULY(host_product), UNRULY(host_corrects),   UNRULY(old_product),
-    UNRULY(no_blocks),   UNRULY(zeroed),        UNRULY(copied),       UNRULY(two_streams),     UNRULY(not_joined),
-    UNRULY(joined),      UNRULY(destroyed),     UNRULY(managed),      UNRULY(prints),
+    UNRULY(loop),         UNRULY(barriers),      UNRULY(spin),         UNRULY(sleep),           UNRULY(host_loop),
+    UNRULY(overflow),     UNRULY(host_overflow), UNRULY(host_throw),   UNRULY(library_throw),   UNRULY(kernel_throw),
+    UNRULY(host_abort),   UNRULY(kernel_abort),  UNRULY(host_divide),  UNRULY(kernel_divide),   UNRULY(null),
+    UNRULY(trap),         UNRULY(host_exit),     UNRULY(kernel_exit),  UNRULY(quick),           UNRULY(underscore_exit),
+    UNRULY(killed),       UNRULY(executes),      UNRULY(forks),        UNRULY(forks_and_exits), UNRULY(answers_twice),
+    UNRULY(host_writes),  UNRULY(host_reads),    UNRULY(host_product), UNRULY(host_corrects),   UNRULY(old_product),
+    UNRULY(no_blocks),    UNRULY(zeroed),        UNRULY(copied),       UNRULY(two_streams),     UNRULY(not_joined),
+    UNRULY(joined),       UNRULY(destroyed),     UNRULY(managed),      UNRULY(prints),          UNRULY(default_stream),
+    UNRULY(default_fill),
 };
 
 const gemm::Registration registration{

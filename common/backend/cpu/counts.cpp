@@ -10,9 +10,11 @@
 #include "common/backend/cpu/host_exception.hpp"
 #include "common/simt/code/source_lines.hpp"
 #include "common/simt/observe/fma_count.hpp"
+#include "common/simt/observe/given_stream.hpp"
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/inspection.hpp"
 #include "common/simt/observe/touched_sectors.hpp"
+#include "common/simt/runtime/queue.hpp"
 #include "common/simt/runtime/stream_order.hpp"
 
 namespace gemm {
@@ -85,6 +87,14 @@ std::optional<std::int64_t> first_not_by_kernel(const void* rows, std::int64_t c
       return static_cast<std::int64_t>(offset + *missing);
   }
   return std::nullopt;
+}
+
+StageStream::StageStream() {
+  static const cudaStream_t only = simt::add_stream(cudaStreamNonBlocking, 0);
+  stream_ = simt::given_stream = only;
+}
+StageStream::~StageStream() {
+  simt::given_stream = nullptr;
 }
 
 void read_in_order(const void* rows, std::int64_t count, std::size_t bytes, std::size_t stride) {

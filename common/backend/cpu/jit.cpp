@@ -177,7 +177,8 @@ Status launch_kernel(const JitKernel& kernel, const LaunchShape& shape, void** a
     const Call& c = *static_cast<const Call*>(data);
     c.call(c.arguments);
   };
-  return status_of(simt::launch({shape.grid, shape.block, shape.dynamic_shared, kernel.handle}, {run, &call}));
+  return status_of(
+      simt::launch({shape.grid, shape.block, shape.dynamic_shared, kernel.handle}, {run, &call}, shape.stream));
 }
 
 int blocks_per_multiprocessor(const JitKernel&, int, std::size_t) {

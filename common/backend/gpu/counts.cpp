@@ -15,6 +15,9 @@ std::optional<std::int64_t> first_not_by_kernel(const void*, std::int64_t, std::
   return std::nullopt;
 }
 
+StageStream::StageStream() = default;
+StageStream::~StageStream() = default;
+
 void read_in_order(const void*, std::int64_t, std::size_t, std::size_t) {}
 
 std::optional<Counts> counts_of(const Observation&) {

@@ -35,7 +35,7 @@ SourceLine parse(const std::string& text) {
 // library (std::max takes references) are the author's.
 bool is_shim(const std::string& file) {
   return file.find("/common/simt/") != std::string::npos || file.ends_with("/common/kernel/ptx.cuh") ||
-         file.find("/include/c++/") != std::string::npos;
+         file.ends_with("/common/kernel/launch.cuh") || file.find("/include/c++/") != std::string::npos;
 }
 
 // From the author's innermost line outwards, at least one.

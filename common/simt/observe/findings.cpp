@@ -36,6 +36,8 @@ const char* title(DefectKind kind) {
       return "used before it was waited for";
     case DefectKind::stream_race:
       return "data race between streams";
+    case DefectKind::default_stream:
+      return "wrong stream";
     case DefectKind::copy_direction:
       return "wrong copy direction";
     case DefectKind::bad_copy:
@@ -64,8 +66,7 @@ std::string text_of(const Party& party) {
   if (!party.who.empty() && party.pc == 0) return fmt::format("{} {}", party.who, party.action);
   if (!party.who.empty()) return fmt::format("{} {} at {}", party.who, party.action, place_text(party.pc));
   return fmt::format("thread ({}, {}, {}) of block ({}, {}, {}) {} at {}", party.thread.x, party.thread.y,
-                     party.thread.z, party.block.x, party.block.y, party.block.z, party.action,
-                     place_text(party.pc));
+                     party.thread.z, party.block.x, party.block.y, party.block.z, party.action, place_text(party.pc));
 }
 
 }  // namespace

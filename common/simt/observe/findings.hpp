@@ -25,6 +25,7 @@ enum class DefectKind {
   host_access,         ///< the host's code reads or writes device memory
   not_waited,          ///< the host uses memory that queued work uses, too, before it has waited for that work
   stream_race,         ///< two pieces of work that nothing orders, in two streams, use the same memory
+  default_stream,      ///< a stage works in a default stream, and was given another
   copy_direction,      ///< the kind of a copy does not fit its pointers
   bad_copy,            ///< a copy or fill beyond its memory, or of memory that is freed
   bad_free,            ///< of what can't be freed, or has been

@@ -16,6 +16,7 @@
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/language/collective.hpp"
 #include "common/simt/language/thread.hpp"
+#include "common/simt/observe/given_stream.hpp"
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/last_words.hpp"
@@ -270,8 +271,9 @@ cudaError_t run_launch(const Launch& what, const std::string& kernel, Body body)
   return grid.aborted && grid.fault == cudaSuccess ? cudaErrorLaunchTimeout : grid.fault.load();
 }
 
-cudaError_t launch(const Launch& what, Body body) {
+cudaError_t launch(const Launch& what, Body body, cudaStream_t stream) {
   const std::string kernel = name_of(what);
+  expect_given_stream(stream, "the kernel " + kernel, __builtin_return_address(0));
   if (const Refusal refusal = refusal_of(what, false); refusal.error != cudaSuccess) {
     if (Sink* const sink = active_sink()) sink->report({DefectKind::launch_limit, kernel, refusal.why, {}, {}});
     return refusal.error;

@@ -14,8 +14,8 @@ namespace simt {
 /// Runs body once for every thread of the grid and returns when all have ended. Before a block starts, its shared
 /// memory is filled with NaN, so that reading what nobody wrote shows. If an inspection (inspection.hpp) is under way,
 /// it learns what the threads do. Answers cudaErrorInvalidConfiguration or cudaErrorInvalidValue, as CUDA does, for a
-/// launch that no device could run.
-cudaError_t launch(const Launch& what, Body body);
+/// launch that no device could run. The stream is only looked at (observe/given_stream.hpp).
+cudaError_t launch(const Launch& what, Body body, cudaStream_t stream = nullptr);
 
 // The same in two steps, for <<<...>>> (language/launch.hpp):
 

@@ -57,8 +57,7 @@ std::uintptr_t address_of(const void* row) {
 }
 
 void note_use(const void* row, std::size_t bytes, Use use) {
-  if (StreamOrder* const order = StreamOrder::active())
-    order->by_work(address_of(row), bytes, use);
+  if (StreamOrder* const order = StreamOrder::active()) order->by_work(address_of(row), bytes, use);
 }
 
 void move_box(const Side& to, const Side& from, const Extent& e) {
@@ -151,6 +150,7 @@ cudaError_t copy(const Side& to, Side from, const Extent& e, cudaMemcpyKind kind
     for_each_row(e, [&](std::size_t y, std::size_t z) { std::memcpy(there.row(y, z), from.row(y, z), e.width); });
     from = there;
   }
+  if (!waits) expect_given(*stream, call.name, call.pc);
   const WorkPointer work = issue(*stream, call.name, call.pc, [=, keeps = staged] {
     if (!check_side(to, e, "writes", call) || !check_side(from, e, "reads", call)) return cudaErrorIllegalAddress;
     move_box(to, from, e);
@@ -171,12 +171,14 @@ cudaError_t fill(const Side& to, int value, const Extent& e, CUstream_st* stream
   }
   if (!check_queued(to, e, "writes", *stream, call)) return cudaErrorInvalidValue;
   if (const cudaError_t error = may_issue(*stream); error != cudaSuccess) return error;
+  const bool waits = !is_async && is_hosts(home);
+  if (!waits) expect_given(*stream, call.name, call.pc);
   const WorkPointer work = issue(*stream, call.name, call.pc, [=] {
     if (!check_side(to, e, "writes", call)) return cudaErrorIllegalAddress;
     fill_box(to, value, e);
     return cudaSuccess;
   });
-  return !is_async && is_hosts(home) ? wait_for(work) : cudaSuccess;
+  return waits ? wait_for(work) : cudaSuccess;
 }
 
 cudaError_t check_symbol(Symbol symbol, std::size_t offset, std::size_t bytes) {

@@ -78,6 +78,7 @@ cudaError_t queue_launch(const WrittenLaunch& what, const std::string& kernel, B
   // Without the kernel's own address nobody knows what it is allowed.
   if (const Refusal refusal = refusal_of(what.launch, !what.name); refusal.error != cudaSuccess)
     return refuse(call, kernel, refusal.error, refusal.why);
+  expect_given(*stream, "the kernel " + kernel, what.pc);
   issue(*stream, "the kernel " + kernel, what.pc, [launch = what.launch, kernel, body, data] {
     const cudaError_t fault = run_launch(launch, kernel, body);
     return runs_program() ? fault : cudaSuccess;

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "common/simt/observe/given_stream.hpp"
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/mode.hpp"
 
@@ -107,6 +108,11 @@ void remove_stream(CUstream_st* stream) {
   Queue& q = queue();
   if (is_blocking(*stream) && is_pending(stream->last)) q.of_removed.push_back(stream->last);
   std::erase_if(q.streams, [&](const auto& each) { return each.get() == stream; });
+}
+
+void expect_given(const CUstream_st& stream, const std::string& who, const void* pc) {
+  const bool by_default = &stream == &queue().legacy || &stream == &queue().per_thread;
+  if (by_default) expect_given_stream(nullptr, who, pc);
 }
 
 WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::function<cudaError_t()> run_it,

@@ -64,6 +64,9 @@ CUstream_st* find_stream(cudaStream_t stream);
 CUstream_st* add_stream(unsigned flags, int priority);
 void remove_stream(CUstream_st* stream);
 
+/// A stage is to work in the stream that it was given (observe/given_stream.hpp).
+void expect_given(const CUstream_st& stream, const std::string& who, const void* pc);
+
 /// In a program, queues it. `also_after`, if not null, comes before it, too. Else runs it at once. Null if the stream is
 /// captured: then it is recorded. may_issue() has been asked.
 WorkPointer issue(CUstream_st& stream, std::string who, const void* pc, std::function<cudaError_t()> run,

@@ -11,6 +11,7 @@
 
 #include "common/simt/code/source_lines.hpp"
 #include "common/simt/code/symbols.hpp"
+#include "common/simt/observe/given_stream.hpp"
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/onlookers.hpp"
 #include "common/simt/runtime/call.hpp"
@@ -90,7 +91,7 @@ void StreamOrder::start() {
 
 void StreamOrder::read_next(std::uintptr_t address, std::size_t bytes) {
   if (!active_) return;
-  issue(*find_stream(nullptr), "what comes next in the stage's stream", nullptr, [=] {
+  issue(*find_stream(given_stream), "what comes next in the stage's stream", nullptr, [=] {
     active_->by_work(address, bytes, Use::read);
     return cudaSuccess;
   });

@@ -21,7 +21,7 @@ class StreamOrder {
   static void enable();
   /// Forgets who used what: all of that comes before what follows.
   static void start();
-  /// As if these bytes were read by what comes next in the default stream.
+  /// As if these bytes were read by what comes next in the stream that the stage was given (observe/given_stream.hpp).
   static void read_next(std::uintptr_t address, std::size_t bytes);
 
   /// By the work under way, at this place in the code; null: where it was issued.
