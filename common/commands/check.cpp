@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -31,6 +32,7 @@ Json to_json(const Finding& finding) {
                        {"reason", finding.failure->reason},
                        {"explanation", finding.failure->explanation}};
   }
+  if (!finding.warning.empty()) json["warning"] = finding.warning;
   return json;
 }
 
@@ -47,7 +49,10 @@ std::string text_of(const std::vector<Finding>& findings, bool brief) {
     if (first) others += (others.empty() ? "" : ", ") + finding.name;
     if (!first) first = &finding;
   }
-  if (!first) return text;
+  if (!first) {  // a warning may come from the same mistake as a failure: then it is not told
+    const auto warns = std::ranges::find_if(findings, [](const Finding& each) { return !each.warning.empty(); });
+    return warns == findings.end() ? text : text + fmt::format("  {}\n", warns->warning);
+  }
   const Failure& failure = *first->failure;
   if (!failure.problem.empty()) text += fmt::format("  at {}:\n", failure.problem);
   text += fmt::format("  {}\n", failure.reason) + told(failure.reason, failure.explanation);

@@ -32,6 +32,7 @@ struct Attempt {
   double seconds = 0;
   std::optional<Failure> failure = {};
   bool can_be_explained = false;
+  std::string warning = {};  // the first, of one that is right
 };
 
 // One trial of one property. `explain`: in case that it fails, which takes a while.
@@ -53,7 +54,10 @@ Attempt attempt(const Trial& trial, bool thorough, bool explain) {
     spec.distribution = Distribution::integers;
   const Verdict verdict = evaluate({contender(*trial.form)}, spec, options, {})[0].verdict;
   if (verdict.outcome == Outcome::skip) return {};
-  if (verdict.outcome == Outcome::pass) return {.problems = 1};
+  if (verdict.outcome == Outcome::pass) {
+    const std::vector<std::string>& warnings = verdict.observation.warnings;
+    return {.problems = 1, .warning = warnings.empty() ? "" : warnings.front()};
+  }
   std::string problem = describe(spec);
   if (trial.form->number.find(':') != std::string::npos) problem = trial.form->id + ", " + problem;
   return {.problems = 1,
@@ -68,7 +72,10 @@ Attempt attempt(int problems, const std::string& problem, const std::string& wro
 }
 
 std::string to_text(const Attempt& attempt) {
-  Json json = {{"problems", attempt.problems}, {"seconds", attempt.seconds}, {"explain", attempt.can_be_explained}};
+  Json json = {{"problems", attempt.problems},
+               {"seconds", attempt.seconds},
+               {"explain", attempt.can_be_explained},
+               {"warning", attempt.warning}};
   if (attempt.failure) {
     const Failure& failure = *attempt.failure;
     json["failure"] = {failure.problem, failure.reason, failure.ended};
@@ -78,7 +85,7 @@ std::string to_text(const Attempt& attempt) {
 
 Attempt from_text(const std::string& text) {
   const Json json = Json::parse(text);
-  Attempt attempt{json["problems"], json["seconds"], {}, json["explain"]};
+  Attempt attempt{json["problems"], json["seconds"], {}, json["explain"], json["warning"]};
   if (const auto at = json.find("failure"); at != json.end())
     attempt.failure = Failure{(*at)[0], (*at)[1], {}, (*at)[2]};
   return attempt;
@@ -213,6 +220,7 @@ class Inquiry {
         finding.problems += attempt.problems;
         finding.seconds += attempt.seconds;
         finding.failure = attempt.failure;
+        if (finding.warning.empty()) finding.warning = attempt.warning;
         if (!attempt.failure || !all_right) continue;
         all_right = false;
         if (!attempt.can_be_explained) continue;

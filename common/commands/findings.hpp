@@ -21,6 +21,7 @@ struct Finding {
   int problems = 0;    ///< that were run, without those that the stage refuses
   double seconds = 0;  ///< of all of them, also where several ran at a time
   std::optional<Failure> failure = {};
+  std::string warning = {};  ///< the first of the problems that are right; empty: none
 };
 
 /// `quick`: only of the few problems that together take every path. What is found does not depend on how many processes share
