@@ -55,7 +55,8 @@ EXPECTED = {
     "two_streams": r"data race between streams, C\(0, 0\): {sgemm}, "
     r"the kernel zeros, launched at {source}:\d+, writes it at {source}:\d+",
     "not_joined": r"data race between streams, C\(0, 0\): what comes next in the stage's stream reads it, {sgemm}",
-    "destroyed": r"data race between streams, C\(0, 0\): what comes next in the stage's stream reads it, {sgemm}",
+    "destroyed": r"data race between streams, C\(0, 0\): what comes next in the stage's stream reads it, "
+    r"{sgemm}",
     "default_stream": r"wrong stream, not the one that launch\(\) is given: the kernel sgemm<\(Way\)\d+> works in the "
     r"default stream at {source}:\d+",
     "default_fill": r"wrong stream, not the one that launch\(\) is given: cudaMemset\(\) works in the default stream at "

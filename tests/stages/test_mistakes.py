@@ -7,8 +7,8 @@ BUILD     a configured build for the CPU executor, whose commands compile and li
 --write   take what is said now as what must be said: tests/fixtures/mistakes/expected/
 
 The mistakes are tests/fixtures/mistakes/mistakes.json: a name; what to replace by what in 90_mine.cu, which is right as
-it stands, or in the stage of the tree that is named; whether `run` at its default sizes must find it, too; and "status",
-which is 0 where a GPU gives the right result, and a warning is all that it deserves. With
+it stands, or in the stage of the tree that is named; whether `run` at its default sizes must find it, too; and
+"status", which is 0 where a GPU gives the right result, and a warning is all that it deserves. With
 GEMM_SHARE=P/N in the environment every N-th is tried.
 """
 
