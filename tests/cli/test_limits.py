@@ -59,8 +59,8 @@ EXPECTED = {
     r"{sgemm}",
     "default_stream": r"wrong stream, not the one that launch\(\) is given: the kernel sgemm<\(Way\)\d+> works in the "
     r"default stream at {source}:\d+",
-    "default_fill": r"wrong stream, not the one that launch\(\) is given: cudaMemset\(\) works in the default stream at "
-    r"{source}:\d+",
+    "default_fill": r"wrong stream, not the one that launch\(\) is given: cudaMemset\(\) works in the default stream "
+    r"at {source}:\d+",
     "no_blocks": r"2000 elements of C were never written, C\(0, 0\) among them",
 }
 bin_dir = None
