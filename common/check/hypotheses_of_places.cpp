@@ -197,9 +197,14 @@ void add_shifted(std::vector<Hypothesis>& all, const SolvedProblem& s, const Nam
         all.push_back(
             with_factor(s, false, fmt::format("{} is read {}.", name.y, far), shifted(s.y, down, right, zeros)));
       }
-      add_moved(all, s, fmt::format("The result is written {}.", far), [down, right](auto i, auto j) -> Element {
-        return {i - down, j - right};
-      });
+      // The same numbers come of either.
+      const bool by_columns = !of_rows || s.problem.op == Operation::tsmttsm;
+      const std::string read =
+          fmt::format("{} is read {}", of_rows ? name.x : name.y, steps(-d, by_columns ? "column" : "row"));
+      add_moved(all, s, fmt::format("The result is written {}, or {}.", far, read),
+                [down, right](auto i, auto j) -> Element {
+                  return {i - down, j - right};
+                });
     }
   }
 }

@@ -53,16 +53,17 @@ endfunction()
 # of a kernel's time would go there. Shared memory is an array of the program's, so its place is known when a kernel is
 # loaded. DWARF 4, because addr2line of binutils 2.40 takes the first header of a DWARF 5 file for the source file. Lines
 # alone (-g1), because a check compiles thirty kernels and takes most of its time for that. (-O2 would take less, but unrolls
-# less, and then a warp's lanes can make other requests, which are counted.)
+# less, and then a warp's lanes can make other requests, which are counted.) No libraries, because a kernel finds all that it calls
+# in the program. And <cmath> without Bessel functions and the like, which each kernel would instantiate again.
 function(gemm_record_compiler target)
   set(begin ${PROJECT_BINARY_DIR}/kernel_begin.hpp)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" configuration)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${configuration}}")
   list(APPEND flags -std=c++20 -Wno-unknown-pragmas ${gemm_instrumentation} ${gemm_kernel_options}
     -gdwarf-4 -g1 -fPIC -fvisibility=hidden -ftls-model=initial-exec)
-  set(link -shared ${gemm_kernel_link_options})
+  set(link -shared -nostdlib ${gemm_kernel_link_options})
   list(TRANSFORM link REPLACE "^LINKER:" "-Wl,")
-  file(CONFIGURE OUTPUT ${begin} CONTENT "#include <cuda_runtime.h>\n#include \"common/simt/code/jit_entry.hpp\"\n")
+  file(CONFIGURE OUTPUT ${begin} CONTENT "#include <cstddef>\n#undef _GLIBCXX_USE_STD_SPEC_FUNCS\n#include <cuda_runtime.h>\n#include \"common/simt/code/jit_entry.hpp\"\n")
   add_custom_command(OUTPUT ${begin}.gch DEPENDS ${begin} ${ARGN} VERBATIM COMMAND_EXPAND_LISTS
     COMMAND ${CMAKE_CXX_COMPILER} "${flags}" -I${PROJECT_SOURCE_DIR}/common/simt/include -I${PROJECT_SOURCE_DIR}
             -xc++-header ${begin} -o ${begin}.gch)

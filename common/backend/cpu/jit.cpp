@@ -72,6 +72,26 @@ void run_compiler(const std::vector<std::string>& arguments, const fs::path& fol
   throw std::runtime_error(error.empty() ? fmt::format("g++ failed ({})", finished.status) : error);
 }
 
+// These, and what they include of the headers that this program holds, the executor's among them.
+std::vector<JitHeader> with_included(std::vector<JitHeader> headers) {
+  const auto add = [&](std::string_view name) {
+    if (std::ranges::find(headers, name, &JitHeader::name) != headers.end()) return;
+    const auto header = std::ranges::find(embedded_headers(), name, &JitHeader::name);
+    if (header != embedded_headers().end()) headers.push_back(*header);
+  };
+  for (std::size_t i = 0; i < headers.size(); ++i) {
+    std::istringstream lines(headers[i].text);
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t begin = line.find_first_of("<\"");
+      if (!line.starts_with("#include") || begin == line.npos) continue;
+      const std::string name = line.substr(begin + 1, line.find_first_of(">\"", begin + 1) - begin - 1);
+      add(name);
+      add("common/simt/include/" + name);
+    }
+  }
+  return headers;
+}
+
 std::vector<std::string> words(std::string_view lines) {
   std::vector<std::string> result;
   std::istringstream stream{std::string(lines)};
@@ -92,12 +112,13 @@ std::vector<std::string> begin_of_kernels() {
 
 JitBinary compile(const JitRequest& request, const std::string&) {
   const TemporaryDirectory folder;
-  for (const JitHeader& header : embedded_headers()) write_file(folder.path() / header.name, header.text);
-  for (const JitHeader& header : request.headers) write_file(folder.path() / header.name, header.text);
+  std::vector<JitHeader> files = request.headers;
+  files.push_back(
+      {"kernel.cu", fmt::format("#include \"{}\"\n#include \"common/simt/code/jit_entry.hpp\"\nSIMT_JIT_ENTRY({})\n",
+                                request.headers.front().name, request.kernel)});
+  for (const JitHeader& file : with_included(std::move(files))) write_file(folder.path() / file.name, file.text);
   const fs::path source = folder.path() / "kernel.cu", object = folder.path() / "kernel.o",
                  library = folder.path() / "kernel.so";
-  write_file(source, fmt::format("#include \"{}\"\n#include \"common/simt/code/jit_entry.hpp\"\nSIMT_JIT_ENTRY({})\n",
-                                 request.headers.front().name, request.kernel));
 
   std::vector<std::string> arguments = {compiler_path()};
   for (std::string& word : words(jit_flags::compile)) arguments.push_back(std::move(word));

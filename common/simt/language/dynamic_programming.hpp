@@ -28,12 +28,15 @@ template <class Part>
 
 }  // namespace simt
 
+// Templates, because a compilation instantiates what a plain inline function calls, whether or not a kernel calls that.
 #define SIMT_NUMBERS_2(name, Word, Part, value)                           \
+  template <class = void>                                                 \
   [[gnu::always_inline]] constexpr Word name(Word a, Word b) {            \
     return static_cast<Word>(simt::each_number<Part>(                     \
         [](unsigned, Part x, Part y) constexpr { return value; }, a, b)); \
   }
 #define SIMT_NUMBERS_3(name, Word, Part, value)                                      \
+  template <class = void>                                                            \
   [[gnu::always_inline]] constexpr Word name(Word a, Word b, Word c) {               \
     return static_cast<Word>(simt::each_number<Part>(                                \
         [](unsigned, Part x, Part y, Part z) constexpr { return value; }, a, b, c)); \
@@ -66,6 +69,7 @@ template <class Part>
     return *is_first ? a : b;                                                                  \
   }
 #define SIMT_WHICH_OF_HALVES(name, form, Part, sign)                                                              \
+  template <class = void>                                                                                         \
   [[gnu::always_inline]] constexpr unsigned __vib##name##_##form(unsigned a, unsigned b, bool* high, bool* low) { \
     return simt::each_number<Part>(                                                                               \
         [=](unsigned part, Part x, Part y) constexpr {                                                            \

@@ -38,18 +38,22 @@ template <class Part>
 
 }  // namespace simt
 
-// S and U: the signed and the unsigned part, of which a word holds `n`.
+// S and U: the signed and the unsigned part, of which a word holds `n`. The functions are templates, because a compilation
+// instantiates what a plain inline function calls, whether or not a kernel calls that.
 #define SIMT_OF_TWO(name, Part, value)                                     \
+  template <class = void>                                                  \
   [[gnu::always_inline]] constexpr unsigned name(unsigned a, unsigned b) { \
     return simt::each_part<Part>(                                          \
         a, b, [](int x, int y) constexpr { return value; });               \
   }
 #define SIMT_OF_ONE(name, Part, value)                         \
+  template <class = void>                                      \
   [[gnu::always_inline]] constexpr unsigned name(unsigned a) { \
     return simt::each_part<Part>(                              \
         a, 0u, [](int x, int) constexpr { return value; });    \
   }
 #define SIMT_SUM(name, Part, value)                                        \
+  template <class = void>                                                  \
   [[gnu::always_inline]] constexpr unsigned name(unsigned a, unsigned b) { \
     return simt::sum_of_parts<Part>(                                       \
         a, b, [](int x, int y) constexpr { return value; });               \

@@ -20,6 +20,7 @@
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/last_words.hpp"
+#include "common/simt/run/launch_steps.hpp"
 #include "common/simt/run/shared_limits.hpp"
 #include "common/simt/run/worker.hpp"
 

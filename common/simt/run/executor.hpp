@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "common/simt/language/grid.hpp"
 #include "common/simt/language/runtime.hpp"
@@ -16,18 +15,6 @@ namespace simt {
 /// it learns what the threads do. Answers cudaErrorInvalidConfiguration or cudaErrorInvalidValue, as CUDA does, for a
 /// launch that no device could run. The stream is only looked at (observe/given_stream.hpp).
 cudaError_t launch(const Launch& what, Body body, cudaStream_t stream = nullptr);
-
-// The same in two steps, for <<<...>>> (language/launch.hpp):
-
-struct Refusal {
-  cudaError_t error = cudaSuccess;
-  std::string why = {};
-};
-/// Whether a device could run it. `must_be_allowed`: more than 48 KB of shared memory, by cudaFuncSetAttribute().
-Refusal refusal_of(const Launch& what, bool must_be_allowed);
-/// Runs what is not refused. Answers what has stopped a thread, as cudaDeviceSynchronize() calls it; cudaSuccess if nothing
-/// has. `kernel` is its name.
-cudaError_t run_launch(const Launch& what, const std::string& kernel, Body body);
 
 /// How many blocks run at a time.
 unsigned worker_count();

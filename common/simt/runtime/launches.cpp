@@ -15,7 +15,7 @@
 #include "common/simt/language/launch.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
-#include "common/simt/run/executor.hpp"
+#include "common/simt/run/launch_steps.hpp"
 #include "common/simt/run/shared_limits.hpp"
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/capture.hpp"
