@@ -24,6 +24,8 @@ void fiber_entry() {
 
 // A thread that reads one word over and over waits for somebody. So, perhaps, does one that goes on for very long.
 constexpr std::uint64_t spins_before_others = 4, full_before_others = 1024;
+// So many buffers a thread fills before the others of its warp run.
+constexpr unsigned full_before_switch = 16;
 // So often an atomic or volatile access finds the same before others run; less often if it has come to that before.
 constexpr unsigned found_before_others = 8, found_again = 2;
 // So many looks at a thread find no access to memory in between, before others run.
@@ -79,6 +81,11 @@ void Block::start_kernel(Grid& grid) {
   __atomic_store_n(&basic_block_interest, interest, __ATOMIC_RELAXED);
   computes_at_ = 0;
   looks_at_writes_ = global_.has_matrices() || (grid.sink && grid.sink->watches_writes());
+  // What nobody asks for is a matter of the running lane alone: then all use one buffer, which stays in the cache.
+  const bool keeps = grid.sink && (grid.sink->counts() || grid.sink->watches_requests());
+  if (keeps != std::exchange(keeps_records_, keeps)) {
+    for (Lane& lane : lanes_) lane.records = recorder_.records_of(keeps ? lane.lane : 0);
+  }
   code_ = code_of(kernel);
   copies_.clear();
   copied_from_.clear();
@@ -209,11 +216,32 @@ void Block::run_body() {
   lane.state = LaneState::ready;
   current_ = &lane;
   look_.times = 0;
+  full_in_a_row_ = 0;
   inspected_block = grid_->sink ? this : nullptr;
   switch_fiber(&scheduler_, lane.fiber);
   inspected_block = nullptr;
   KeptLock::give_if_asked();
   check_spin(lane);
+  if (!keeps_records_) lane.recorded = 0;
+}
+
+// The others go on, so that all come forward. If nobody needs the records of all, the thread itself may go on for a while.
+void Block::buffer_is_full() {
+  Lane& lane = *current_;
+  const auto may_go_on = [&] {
+    const Unobserved unobserved;
+    return !reads_the_same(lane);
+  };
+  if (keeps_records_ || ++full_in_a_row_ == full_before_switch || grid_->aborted || !doubtful_.empty() ||
+      lane.full >= full_before_others || !may_go_on()) {
+    return stop(LaneState::buffer_full);
+  }
+  ++lane.full;
+  lane.spins = 0;
+  lane.recorded = 0;
+  look_.times = 0;
+  moved_ = true;
+  KeptLock::give_if_asked();
 }
 
 void Block::stop(LaneState state) {
@@ -303,6 +331,18 @@ LaneMask Block::live_lanes() const {
   return live;
 }
 
+// In its full buffer: the same word, or two to four words in turn; or atomics, if the word did not change.
+bool Block::reads_the_same(const Lane& lane) {
+  const auto* first = lane.records->addresses;
+  const Tag* const tags = lane.records->tags;
+  bool spins = std::none_of(tags, tags + lane.recorded, tag_store) && (lane.watched != *first || lane.found > 1);
+  for (unsigned period = 1; spins; ++period) {
+    if (std::equal(first + period, first + lane.recorded, first)) break;
+    spins = period < 4;
+  }
+  return spins;
+}
+
 // Right after the lane has run.
 void Block::check_spin(Lane& lane) {
   if (lane.state != LaneState::buffer_full) {
@@ -315,20 +355,12 @@ void Block::check_spin(Lane& lane) {
     return;
   }
   ++lane.full;
-  const auto* first = lane.records->addresses;
-  const Tag* const tags = lane.records->tags;
-  // Reads of the same word, or of two to four words in turn; or atomics, if the word did not change.
-  bool spins = std::none_of(tags, tags + lane.recorded, tag_store) && (lane.watched != *first || lane.found > 1);
-  for (unsigned period = 1; spins; ++period) {
-    if (std::equal(first + period, first + lane.recorded, first)) break;
-    spins = period < 4;
-  }
-  lane.spins = spins ? lane.spins + 1 : 0;
+  lane.spins = reads_the_same(lane) ? lane.spins + 1 : 0;
   if (lane.spins <= spins_before_others) {
     moved_ = true;
   } else {
-    lane.spin_address = *first;
-    lane.wait_site = tag_site(tags[0]);
+    lane.spin_address = lane.records->addresses[0];
+    lane.wait_site = tag_site(lane.records->tags[0]);
   }
 }
 

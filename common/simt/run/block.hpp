@@ -155,21 +155,13 @@ class Block {
   void result_used(std::uintptr_t address);
   void tensor_flops(std::uint64_t flops) { tensor_flops_ += flops; }
 
-  /// Notes an access that is about to happen. Does not return if it must not.
-  void access(std::uintptr_t address, unsigned bytes, Use use, const void* pc) {
-    Lane& lane = *current_;
-    const Site site = site_of(pc);
-    const unsigned log_bytes = static_cast<unsigned>(std::countr_zero(bytes));
-    const bool aligned = address % bytes == 0;
-    if (aligned && global_.contains(address)) [[likely]] {
-      if (!is_quick_global(lane, address, bytes, use, site)) access_global(address, address, bytes, use, site);
-      record(lane, make_tag(site, is_atomic(use), false, is_store(use), log_bytes), address);
-    } else if (aligned && shared_.contains(address)) {
-      if (!is_quick_shared(lane, address, bytes, use, site)) access_shared(address, bytes, use, site);
-      record(lane, make_tag(site, is_atomic(use), true, is_store(use), log_bytes), address);
-    } else if (address - lane.stack >= StackPool::stack_bytes || holds_guard(address, bytes)) {
-      access_elsewhere(address, bytes, use, site, aligned);
-    }
+  /// Notes an access that is about to happen. Does not return if it must not. What is frequent stands here, in the hooks, and
+  /// all calls are their last steps: so these save no registers.
+  [[gnu::always_inline]] void access(std::uintptr_t address, unsigned bytes, Use use, const void* pc) {
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(pc) - code_.begin;
+    if (offset >= code_.bytes) [[unlikely]]
+      return access_from_afar(address, bytes, use, pc);
+    access_from(address, bytes, use, code_.first + static_cast<Site>(offset));
   }
   /// The same for any number of bytes at any address, in aligned pieces.
   void access_range(std::uintptr_t address, std::size_t bytes, Use use, const void* pc);
@@ -201,18 +193,35 @@ class Block {
       return code_.first + static_cast<Site>(offset);
     return site_at(reinterpret_cast<std::uintptr_t>(pc));
   }
+  [[gnu::always_inline]] void access_from(std::uintptr_t address, unsigned bytes, Use use, Site site) {
+    Lane& lane = *current_;
+    const bool aligned = address % bytes == 0;
+    if (aligned && global_.contains(address)) [[likely]] {
+      if (use != Use::read || !order_->is_quiet_read(standing_, address, bytes))
+        return note_global(address, address, bytes, use, site);
+      record(lane, tag_of(site, false, bytes, use), address);
+    } else if (aligned && shared_.contains(address)) {
+      if (!is_quick_shared(lane, address, bytes, use, site)) return note_shared(address, bytes, use, site);
+      record(lane, tag_of(site, true, bytes, use), address);
+    } else if (address - lane.stack >= StackPool::stack_bytes || holds_guard(address, bytes)) {
+      access_elsewhere(address, bytes, use, site, aligned);
+    }
+  }
+  static Tag tag_of(Site site, bool shared, unsigned bytes, Use use) {
+    return make_tag(site, is_atomic(use), shared, is_store(use), static_cast<unsigned>(std::countr_zero(bytes)));
+  }
   void record(Lane& lane, Tag tag, std::uint64_t address) {
     lane.records->tags[lane.recorded] = tag;
     lane.records->addresses[lane.recorded] = address;
     if (++lane.recorded == record_capacity) [[unlikely]]
-      stop(LaneState::buffer_full);
+      buffer_is_full();
   }
+  void buffer_is_full();
   void stop(LaneState state);
   [[noreturn]] void abandon(cudaError_t why = cudaErrorIllegalAddress);
 
   // Whether it has been noted already, as one of the many that are in order without a closer look.
   bool is_quick_global(const Lane& lane, std::uintptr_t address, unsigned bytes, Use use, Site site) {
-    if (use == Use::read && order_->is_quiet_read(standing_, address, bytes)) return true;
     const bool is_plain = !kernel_uses && (use == Use::read || (use == Use::write && !looks_at_writes_));
     return is_plain && order_->quick_access(lane, standing_, address, bytes, use, site);
   }
@@ -222,8 +231,12 @@ class Block {
                                : false;
   }
 
+  // All of an access, of which access() knows that it needs a look.
+  void note_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site);
+  void note_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
+  void access_from_afar(std::uintptr_t address, unsigned bytes, Use use, const void* pc);
   /// `real`: where the word lies, which differs from `address` if it is a variable of the device.
-  void access_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site);
+  [[gnu::noinline]] void access_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site);
   void access_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Site site, bool aligned);
   void note_copy(Site site, std::uintptr_t to, std::uintptr_t from);
@@ -239,6 +252,7 @@ class Block {
   bool serve_company(Lane* lanes, unsigned count);
   void perform(Lane* lanes, const CollectiveCall& call);
   void explain_standstill(Lane* lanes, unsigned count);
+  static bool reads_the_same(const Lane& lane);
   void check_spin(Lane& lane);
   static bool gives_way(const Lane& lane);
   Progress go_on();
@@ -280,6 +294,8 @@ class Block {
   FiberHandle scheduler_ = nullptr;
   unsigned threads_ = 0;
   bool looks_at_writes_ = false;  // at each of them, to global memory
+  bool keeps_records_ = true;     // of all lanes of a warp, until they are put together
+  unsigned full_in_a_row_ = 0;    // buffers of the running thread, since it was resumed
   // How often the running thread was looked at since it was resumed, and since it had this many accesses on record.
   struct Look {
     unsigned recorded, times;

@@ -10,6 +10,7 @@
 #include "common/simt/code/source_lines.hpp"
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/observe/onlookers.hpp"
+#include "common/simt/observe/quick_order.hpp"
 #include "common/simt/observe/sink.hpp"
 #include "common/simt/run/block.hpp"
 #include "common/simt/run/own_stack.hpp"
@@ -105,6 +106,22 @@ std::string Block::describe(std::uintptr_t address, Site site, const char* verb)
   return global_.describe(known_as(address));
 }
 
+void Block::note_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site) {
+  Lane& lane = *current_;
+  if (!is_quick_global(lane, address, bytes, use, site)) access_global(address, real, bytes, use, site);
+  record(lane, tag_of(site, false, bytes, use), real);
+}
+
+void Block::note_shared(std::uintptr_t address, unsigned bytes, Use use, Site site) {
+  access_shared(address, bytes, use, site);
+  record(*current_, tag_of(site, true, bytes, use), address);
+}
+
+// By a function of another image than the kernel's.
+void Block::access_from_afar(std::uintptr_t address, unsigned bytes, Use use, const void* pc) {
+  access_from(address, bytes, use, site_at(reinterpret_cast<std::uintptr_t>(pc)));
+}
+
 void Block::access_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site) {
   const Unobserved unobserved;
   Lane& lane = *current_;
@@ -186,13 +203,10 @@ void Block::access_elsewhere(std::uintptr_t address, unsigned bytes, Use use, Si
     }
     return;
   }
-  const Unobserved unobserved;
+  if (use == Use::read && !kernel_uses && global_.shadow_of_constant(address)) return;
   const std::uintptr_t shadow = global_.shadow_of(address);
-  if (shadow && aligned) {
-    access_global(shadow, address, bytes, use, site);
-    const auto log_bytes = static_cast<unsigned>(std::countr_zero(bytes));
-    return record(lane, make_tag(site, is_atomic(use), false, is_store(use), log_bytes), address);
-  }
+  if (shadow && aligned) return note_global(shadow, address, bytes, use, site);
+  const Unobserved unobserved;
   if (!aligned && (shadow || global_.contains(address) || shared_.contains(address))) {
     report(DefectKind::misaligned, describe(address, site, verb_of(use)),
            party(lane, site,

@@ -13,15 +13,19 @@
 namespace simt {
 namespace {
 
-inline void on_access(void* address, unsigned bytes, Use use, const void* pc) {
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
-  if (Block* const block = inspected_block) {
-    block->access(at, bytes, use, pc);
-  } else if (running_block) {
+// By what no inspected kernel does.
+[[gnu::noinline]] void on_other_access(std::uintptr_t at, unsigned bytes, Use use, const void* pc) {
+  if (running_block) {
     if (!is_read(use)) note_uninspected_write(at, bytes);
   } else if (host_watch.holds(at)) [[unlikely]] {
     host_touches(at, bytes, use, pc);
   }
+}
+
+[[gnu::always_inline]] inline void on_access(void* address, unsigned bytes, Use use, const void* pc) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (Block* const block = inspected_block) return block->access(at, bytes, use, pc);
+  on_other_access(at, bytes, use, pc);
 }
 
 // One that a thread may wait by, for another one to change the value.

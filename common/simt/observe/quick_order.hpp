@@ -1,60 +1,55 @@
 // The accesses that are in order without a closer look: the same as GlobalOrder::access(), for the most frequent cases.
+#pragma once
+
 #include "common/simt/observe/global_order.hpp"
 
 namespace simt {
 
-using Memory = GlobalMemory;
-
-namespace {
-
-constexpr std::uint8_t with_status(std::uint8_t state, Memory::Status status) {
-  return static_cast<std::uint8_t>((state & (Memory::all_written | Memory::by_kernel)) | status);
-}
-
-}  // namespace
-
 // Before a barrier, or the thread's own.
-bool GlobalOrder::is_settled(const Writes& writes, const Lane& lane, const BlockStanding& block) {
+inline bool GlobalOrder::is_settled(const Writes& writes, const Lane& lane, const BlockStanding& block) {
   return writes.write_block == block.number &&
          (writes.written < block.epoch || (writes.writers == Who::one && writes.write_thread == lane.thread));
 }
-bool GlobalOrder::is_settled(const Reads& reads, const Lane& lane, const BlockStanding& block) {
+inline bool GlobalOrder::is_settled(const Reads& reads, const Lane& lane, const BlockStanding& block) {
   return reads.read_block == block.number && !reads.updated && !reads.stored &&
          (reads.read < block.epoch || (reads.readers == Who::one && reads.read_thread == lane.thread));
 }
 
-bool GlobalOrder::quick_read(std::size_t word, const Lane& lane, const BlockStanding& block, Site site) {
+inline bool GlobalOrder::quick_read(std::size_t word, const Lane& lane, const BlockStanding& block, Site site) {
   std::uint8_t& state = memory_.states()[word];
-  if ((state & Memory::all_written) != Memory::all_written) return false;
+  if ((state & GlobalMemory::all_written) != GlobalMemory::all_written) return false;
   Reads& reads = reads_[word];
-  const std::uint8_t status = Memory::status_of(state);
+  const std::uint8_t status = GlobalMemory::status_of(state);
+  const auto with_status = [&](GlobalMemory::Status status) {
+    return static_cast<std::uint8_t>((state & (GlobalMemory::all_written | GlobalMemory::by_kernel)) | status);
+  };
   const auto is_first = [&] {
     reads = {.read_block = block.number, .read_thread = lane.thread & 1023, .read = lane.clock, .read_site = site};
   };
   switch (status) {
-    case Memory::untouched:
+    case GlobalMemory::untouched:
       memory_.mark_touched(word);
       is_first();
-      state = with_status(state, Memory::only_read);
+      state = with_status(GlobalMemory::only_read);
       return true;
-    case Memory::only_written:
+    case GlobalMemory::only_written:
       if (!is_settled(writes_[word], lane, block)) return false;
       is_first();
-      state = with_status(state, Memory::tracked);
+      state = with_status(GlobalMemory::tracked);
       return true;
-    case Memory::tracked:
+    case GlobalMemory::tracked:
       if (reads.updated || reads.stored || reads.read_block != block.number ||
           !is_settled(writes_[word], lane, block)) {
         return false;
       }
       break;
-    case Memory::only_read:
+    case GlobalMemory::only_read:
       if (reads.read_block == block.number) break;
       writes_[word] = {
           .write_block = block.number, .write_thread = lane.thread & 1023, .written = lane.clock, .write_site = site};
-      state = with_status(state, Memory::shared);
+      state = with_status(GlobalMemory::shared);
       return true;
-    case Memory::shared:
+    case GlobalMemory::shared:
       return true;
     default:
       return false;
@@ -72,19 +67,19 @@ bool GlobalOrder::quick_read(std::size_t word, const Lane& lane, const BlockStan
   return true;
 }
 
-bool GlobalOrder::quick_write(std::size_t word, const Lane& lane, const BlockStanding& block, Site site) {
+inline bool GlobalOrder::quick_write(std::size_t word, const Lane& lane, const BlockStanding& block, Site site) {
   std::uint8_t& state = memory_.states()[word];
-  switch (Memory::status_of(state)) {
-    case Memory::untouched:
+  switch (GlobalMemory::status_of(state)) {
+    case GlobalMemory::untouched:
       memory_.mark_touched(word);
       break;
-    case Memory::only_written:
+    case GlobalMemory::only_written:
       if (!is_settled(writes_[word], lane, block)) return false;
       break;
-    case Memory::only_read:
+    case GlobalMemory::only_read:
       if (!is_settled(reads_[word], lane, block)) return false;
       break;
-    case Memory::tracked:
+    case GlobalMemory::tracked:
       if (!is_settled(writes_[word], lane, block) || !is_settled(reads_[word], lane, block)) return false;
       break;
     default:
@@ -92,11 +87,11 @@ bool GlobalOrder::quick_write(std::size_t word, const Lane& lane, const BlockSta
   }
   writes_[word] = {
       .write_block = block.number, .write_thread = lane.thread & 1023, .written = lane.clock, .write_site = site};
-  state = Memory::only_written | Memory::all_written | Memory::by_kernel;
+  state = GlobalMemory::only_written | GlobalMemory::all_written | GlobalMemory::by_kernel;
   return true;
 }
 
-bool GlobalOrder::quick_access(const Lane& lane, const BlockStanding& block, std::uintptr_t address, unsigned bytes,
+inline bool GlobalOrder::quick_access(const Lane& lane, const BlockStanding& block, std::uintptr_t address, unsigned bytes,
                                Use use, Site site) {
   if (bytes < 4) return false;
   const std::size_t first = memory_.word_of(address);
