@@ -91,8 +91,8 @@ inline bool GlobalOrder::quick_write(std::size_t word, const Lane& lane, const B
   return true;
 }
 
-inline bool GlobalOrder::quick_access(const Lane& lane, const BlockStanding& block, std::uintptr_t address, unsigned bytes,
-                               Use use, Site site) {
+inline bool GlobalOrder::quick_access(const Lane& lane, const BlockStanding& block, std::uintptr_t address,
+                                      unsigned bytes, Use use, Site site) {
   if (bytes < 4) return false;
   const std::size_t first = memory_.word_of(address);
   const KeptLock::Use lock(lock_of(first));
