@@ -96,7 +96,8 @@ def compile_file(command: list[str], source: str, output: str) -> int:
         before = merged(before, read(text))
     # Another pass over what is preprocessed: only the keywords that are left.
     asked = without(asked, ("-MD", "-MMD"), ("-MF", "-MT", "-MQ", "-D", "-U", "-include"), ("-D", "-U"))
-    compile_command = [command[0], *asked, "-gdwarf-4", "-include", KEYWORDS, *language]
+    as_c = ["-fpermissive", "-w"] if source.endswith(".c") else []  # C converts from void* by itself
+    compile_command = [command[0], *asked, *as_c, "-gdwarf-4", "-include", KEYWORDS, *language]
     kept = kept_object(before.encode(errors="surrogateescape"), compile_command)
     if kept and kept.is_file():
         shutil.copyfile(kept, output)

@@ -166,6 +166,17 @@ class Emulate(unittest.TestCase):
         done = self.emulate("-fopenmp", "openmp.cu")
         self.assertEqual((done.stdout, done.stderr, done.returncode), ("384\n", "", 0))  # 64 * (1 + 2 + 3)
 
+    def test_c_that_includes_cuda(self) -> None:
+        self.write(
+            "made.c",
+            "#include <cuda_runtime.h>\n#include <stdlib.h>\nint main(void) {\n"
+            "  int *a = malloc(4), *on_device;\n  cudaMalloc((void**)&on_device, 4);\n"
+            "  cudaMemset(on_device, 0, 4);\n  cudaMemcpy(a, on_device, 4, cudaMemcpyDeviceToHost);\n"
+            "  cudaFree(on_device);\n  return *a;\n}\n",
+        )
+        done = self.emulate("made.c")
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("", "", 0))
+
     def test_a_library_of_the_hosts(self) -> None:
         self.write("three.c", "int three(void) { return 3; }\n")
         for command in (["gcc", "-c", "three.c"], ["ar", "rc", "libthree.a", "three.o"]):
