@@ -68,44 +68,12 @@ class SharedMemory {
   /// Notes a plain access if it is one of the many that can't be wrong: in order with what was before, because a barrier
   /// lies between or the thread itself made it. The rest is up to access().
   bool quick_read(const Lane& lane, std::uintptr_t address, unsigned bytes, Site site) {
-    if (bytes < 4) return false;
-    const LaneMask me = LaneMask{1} << lane.lane;
-    for (std::size_t word = (address - begin_) / 4, end = word + bytes / 4; word < end; ++word) {
-      Entry& entry = words_[word];
-      if (entry.flags & (flag_forbidden | flag_split | flag_stored) || entry.written < block_ ||
-          !is_settled(entry, lane)) {
-        return false;
-      }
-      if (entry.read < epoch_) {
-        entry.read_lanes = me;
-        entry.reader_warp = static_cast<std::uint8_t>(lane.warp);
-        entry.read = lane.clock;
-        word_sites_[word].read = site;
-        word_sites_[word].reader = static_cast<std::uint16_t>(lane.thread);
-      } else if (entry.reader_warp == lane.warp) {
-        if (entry.read != lane.clock) return false;  // a __syncwarp() lies between
-        entry.read_lanes |= me;
-      } else {
-        entry.reader_warp = many_warps;
-      }
-    }
-    return true;
+    const auto is_quick = [&](Entry& entry, Sites& sites) { return quick_read(entry, sites, lane, site); };
+    return for_each_entry(address - begin_, bytes, is_quick);
   }
   bool quick_write(const Lane& lane, std::uintptr_t address, unsigned bytes, Site site) {
-    if (bytes < 4) return false;
-    const LaneMask me = LaneMask{1} << lane.lane;
-    for (std::size_t word = (address - begin_) / 4, end = word + bytes / 4; word < end; ++word) {
-      Entry& entry = words_[word];
-      if (entry.flags & (flag_forbidden | flag_split | flag_stored) || !is_settled(entry, lane)) return false;
-      if (entry.read >= epoch_ && (entry.reader_warp != lane.warp || entry.read_lanes != me)) return false;
-      entry.writer = static_cast<std::uint16_t>(lane.thread);
-      entry.read = 0;
-      entry.written = lane.clock;
-      entry.flags &= static_cast<std::uint8_t>(~flag_atomic);
-      word_sites_[word].written = site;
-      word_sites_[word].writer = static_cast<std::uint16_t>(lane.thread);
-    }
-    return true;
+    const auto is_quick = [&](Entry& entry, Sites& sites) { return quick_write(entry, sites, lane, site); };
+    return for_each_entry(address - begin_, bytes, is_quick);
   }
   /// As access(write), but what it will write is not there yet (cp.async): only races count.
   std::optional<Conflict> announce_write(const Lane& lane, std::uintptr_t address, unsigned bytes, Site site);
@@ -154,6 +122,51 @@ class SharedMemory {
 
   bool is_settled(const Entry& entry, const Lane& lane) const {
     return entry.written < epoch_ || entry.writer == lane.thread;
+  }
+  // Whether `is_quick` says so of each: of words, or of the bytes of words that are split.
+  template <class IsQuick>
+  bool for_each_entry(std::size_t offset, unsigned bytes, IsQuick is_quick) {
+    const auto are_quick = [&](std::size_t first, std::size_t end) {
+      for (std::size_t at = first; at < end; ++at) {
+        if (!is_quick(bytes_of_words_[at], byte_sites_[at])) return false;
+      }
+      return true;
+    };
+    if (bytes < 4) return words_[offset / 4].flags & flag_split && are_quick(offset, offset + bytes);
+    for (std::size_t word = offset / 4, end = word + bytes / 4; word < end; ++word) {
+      const bool split = words_[word].flags & flag_split;
+      if (!(split ? are_quick(word * 4, word * 4 + 4) : is_quick(words_[word], word_sites_[word]))) return false;
+    }
+    return true;
+  }
+  bool quick_read(Entry& entry, Sites& sites, const Lane& lane, Site site) const {
+    if (entry.flags & (flag_forbidden | flag_stored) || entry.written < block_ || !is_settled(entry, lane)) return false;
+    const LaneMask me = LaneMask{1} << lane.lane;
+    if (entry.read < epoch_) {
+      entry.read_lanes = me;
+      entry.reader_warp = static_cast<std::uint8_t>(lane.warp);
+      entry.read = lane.clock;
+      sites.read = site;
+      sites.reader = static_cast<std::uint16_t>(lane.thread);
+    } else if (entry.reader_warp == lane.warp) {
+      if (entry.read != lane.clock) return false;  // a __syncwarp() lies between
+      entry.read_lanes |= me;
+    } else {
+      entry.reader_warp = many_warps;
+    }
+    return true;
+  }
+  bool quick_write(Entry& entry, Sites& sites, const Lane& lane, Site site) const {
+    const LaneMask me = LaneMask{1} << lane.lane;
+    if (entry.flags & (flag_forbidden | flag_stored) || !is_settled(entry, lane)) return false;
+    if (entry.read >= epoch_ && (entry.reader_warp != lane.warp || entry.read_lanes != me)) return false;
+    entry.writer = static_cast<std::uint16_t>(lane.thread);
+    entry.read = 0;
+    entry.written = lane.clock;
+    entry.flags &= static_cast<std::uint8_t>(~flag_atomic);
+    sites.written = site;
+    sites.writer = static_cast<std::uint16_t>(lane.thread);
+    return true;
   }
   bool ordered_by_fences(unsigned thread, Stamp stamp, const Lane& lane) const;
   bool write_is_ordered(const Entry& entry, const Sites& sites, const Lane& lane) const;
