@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <new>
 
 #define EXPECT(is) \
   if (!(is)) std::printf("line %d: %s\n", __LINE__, #is)
@@ -149,8 +150,36 @@ __global__ void shared_names() {
   EXPECT(smem[7 - threadIdx.x] == 7 - threadIdx.x && smem_first[threadIdx.x] == 7 - threadIdx.x);
 }
 
+// References: to managed memory a kernel may write.
+struct Two {
+  int first, second;
+  Two(int a, int b) : first(a), second(b) {}
+  Two(const Two& other) : first(other.first), second(other.second) {}
+};
+__global__ void by_reference(int& sum, const Two& two, Two copy) {
+  sum = two.first + 10 * two.second + 100 * copy.first;
+}
+void references(int* out) {
+  by_reference<<<1, 1>>>(*out, *new (out + 2) Two(2, 3), Two(4, 5));
+  EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+  EXPECT(*out == 432);
+}
+
+// Public programs read a half's bits on the host by a union that is wider. The bytes behind it do not matter.
+union Bits {
+  unsigned short all;
+  struct {
+    unsigned mantissa : 10, exponent : 5, sign : 1;
+  };
+};
+__attribute__((noinline)) unsigned short bits_of(__half number) {
+  Bits bits = *reinterpret_cast<Bits*>(&number);
+  return bits.all;
+}
+
 int main() {
   own_names();
+  EXPECT(bits_of(__float2half(2)) == 0x4000);
   int* out;
   float4* in;
   cudaMallocManaged(&out, 8 * sizeof(int));
@@ -165,6 +194,7 @@ int main() {
   vectors<<<1, 1>>>(in);
   EXPECT(cudaDeviceSynchronize() == cudaSuccess);
   EXPECT(out[7] == 8);
+  references(out);
   cudaFree(out);
   cudaFree(in);
 }

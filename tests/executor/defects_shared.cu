@@ -45,6 +45,35 @@ TEST_F(SharedRace, MissingSecondBarrier) {
       .expect(DefectKind::shared_race, {"WRITE", "READ"});
 }
 
+// The first pass splits the words into bytes, the second one comes to words that are split already.
+__global__ void missing_second_barrier_bytes(const float* in, float* out) {
+  __shared__ unsigned char bytes[count];
+  const int t = threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < 3; ++k) {
+    if (k < 2) __syncthreads();
+    bytes[t] = static_cast<unsigned char>(in[k * count + t]);  // WRITE
+    __syncthreads();
+    sum += bytes[count - 1 - t];  // READ
+  }
+  out[t] = sum;
+}
+__global__ void neighbouring_halves_as_words(const float* in, float* out) {
+  __shared__ __align__(4) unsigned short halves[count];
+  const int t = threadIdx.x;
+  for (int k = 0; k < 2; ++k) {
+    __syncthreads();
+    halves[t] = static_cast<unsigned short>(in[t]);  // WRITE
+  }
+  if (t < count / 2) out[t] = reinterpret_cast<const unsigned*>(halves)[t];  // READ
+}
+TEST_F(SharedRace, BytesOfWordsThatAreSplitAlready) {
+  FINDINGS(missing_second_barrier_bytes, {.block = count}, in.data(), out.data())
+      .expect(DefectKind::shared_race, {"WRITE", "READ"});
+  FINDINGS(neighbouring_halves_as_words, {.block = count}, in.data(), out.data())
+      .expect(DefectKind::shared_race, {"WRITE", "READ"});
+}
+
 // Every thread reads every word, its own included: the other party must not be the writing thread itself.
 __global__ void missing_second_barrier_all_read(const float* in, float* out) {
   __shared__ float tile[count];

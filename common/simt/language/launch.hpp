@@ -68,8 +68,13 @@ struct Bytes {
     std::memcpy(bytes, static_cast<const void*>(&argument), sizeof(bytes));
   }
 };
+/// Any other: a reference stays one.
 template <class Parameter>
-using Kept = std::conditional_t<by_address<Parameter>, Bytes<Parameter>, std::remove_cvref_t<Parameter>>;
+struct Argument {
+  Parameter it;
+};
+template <class Parameter>
+using Kept = std::conditional_t<by_address<Parameter>, Bytes<Parameter>, Argument<Parameter>>;
 
 /// As CUDA does it: a launch copies an argument once, on the host, which destroys the copy when the launch is queued.
 /// Each thread gets the bytes, and destroys nothing.
@@ -80,17 +85,17 @@ auto call_of(void (*kernel)(Parameters...), const std::type_identity_t<Parameter
     return [passes = reinterpret_cast<Passes>(reinterpret_cast<void*>(kernel)),
             ... kept = Kept<Parameters>(arguments)]() SIMT_NO_HOOKS {
       [passes](Kept<Parameters>... own) SIMT_NO_HOOKS {
-        passes([&own]() SIMT_NO_HOOKS {
+        passes([&own]() SIMT_NO_HOOKS -> decltype(auto) {
           if constexpr (by_address<Parameters>) {
             return &own;
           } else {
-            return own;
+            return (own.it);
           }
         }()...);
       }(kept...);
     };
   } else {
-    return [kernel, ... kept = arguments]() SIMT_NO_HOOKS { kernel(kept...); };
+    return [kernel, ... kept = Argument<Parameters>{arguments}]() SIMT_NO_HOOKS { kernel(kept.it...); };
   }
 }
 

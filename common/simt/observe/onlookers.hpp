@@ -36,4 +36,7 @@ inline void (*kernel_uses)(std::uintptr_t address, std::size_t bytes, Use use, c
 /// Whether kernels may access this memory of the host; null: none of it.
 inline bool (*is_registered)(std::uintptr_t address) = nullptr;
 
+/// Whether code that is no kernel's may leave its variables, as a GPU's tools let it. Not code that is judged.
+inline bool host_may_leave_variables = false;
+
 }  // namespace simt

@@ -23,6 +23,7 @@
 #include <string>
 
 #include "common/simt/observe/inspection.hpp"
+#include "common/simt/observe/onlookers.hpp"
 #include "common/simt/program/report.hpp"
 #include "common/simt/run/block.hpp"
 #include "common/simt/run/executor.hpp"
@@ -116,6 +117,7 @@ void at_the_end(int status, void*) {
   set_block_order(static_cast<unsigned>(number_in("SIMT_ORDER")));
   set_block_sample(number_in("SIMT_SAMPLE"));
   worker_count();  // the workers are there before what ends them is registered, and so until after the end
+  host_may_leave_variables = true;
   start_program();
   tell_crashes(tell_crash);
   on_exit(at_the_end, nullptr);
