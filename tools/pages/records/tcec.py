@@ -8,9 +8,7 @@ from tools.repository import Json, newest, read_json, read_json_if_there
 
 
 def accuracy_path() -> pathlib.Path:
-    """The device's if it is there, else the executor's, which cuts sums off as sm_90 does."""
-    path = FOLDERS["measured"] / "accuracy.json"
-    return path if path.exists() else FOLDERS["counted"] / "accuracy.json"
+    return FOLDERS["measured"] / "accuracy.json"
 
 
 def residuals(run: Json) -> dict[str, dict[str, dict[int, float]]]:
