@@ -104,7 +104,7 @@ class SharedMemory {
     LaneMask read_lanes = 0;       // of the warp that read it
     std::uint16_t writer = 0;      // a thread; many_lanes | warp; or many_warps_write
     std::uint8_t reader_warp = 0;  // or many_warps
-    std::uint8_t flags = 0;  // flag_stored: the plain write before atomic updates in a reader's place
+    std::uint8_t flags = 0;        // flag_stored: the plain write before atomic updates in a reader's place
   };
   // Looked at for reports only.
   struct Sites {
@@ -140,7 +140,8 @@ class SharedMemory {
     return true;
   }
   bool quick_read(Entry& entry, Sites& sites, const Lane& lane, Site site) const {
-    if (entry.flags & (flag_forbidden | flag_stored) || entry.written < block_ || !is_settled(entry, lane)) return false;
+    if (entry.flags & (flag_forbidden | flag_stored) || entry.written < block_ || !is_settled(entry, lane))
+      return false;
     const LaneMask me = LaneMask{1} << lane.lane;
     if (entry.read < epoch_) {
       entry.read_lanes = me;
