@@ -137,7 +137,7 @@ class Case(unittest.TestCase):
         lines = tcec.block_tcec_accuracy(Data(), "tensorcore/07")
         self.check_table(lines)
         self.assertIn(ACCURACY["device"], lines[-1])
-        self.assertEqual(sum("markidis" in line for line in lines), 4)  # two variants, two distributions
+        self.assertEqual(sum("markidis" in line for line in lines), 4)  # of four distributions
         results = [
             {"stage": "cublas/fp32", "k": 16, "distribution": "uniform", "status": "fp32", "residual": 1e-7},
             {
