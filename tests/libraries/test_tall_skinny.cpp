@@ -66,7 +66,7 @@ std::size_t workspace_bytes(const Problem& p) {
 Contender library() {
   return {"tall_skinny", Accuracy::fp64, [](const Problem& p, cudaStream_t stream) {
             const DeviceArray<unsigned char> workspace(workspace_bytes(p));
-            check_cuda(cudaMemset(workspace.data(), 0xff, workspace.size()), "fill the workspace");
+            check_cuda(cudaMemsetAsync(workspace.data(), 0xff, workspace.size(), stream), "fill the workspace");
             Problem with_workspace = p;
             with_workspace.workspace = workspace.data();
             const tall_skinny::Status status = call(with_workspace, workspace.size(), stream);
