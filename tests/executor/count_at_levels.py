@@ -58,7 +58,7 @@ def compile_and_link(build, commands, source, main, level, folder):
             str(program),
             str(objects),
             str(main),
-            *(str(build / f"common/lib{name}.a") for name in ("gemm_jit", "gemm_harness")),
+            *(str(build / f"common/lib{name}.a") for name in ("gemm_jit", "gemm_machine_code", "gemm_harness")),
             "-lfmt",
             "-ldl",
             "-lpthread",
