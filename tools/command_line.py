@@ -9,6 +9,7 @@ import os
 import pathlib
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
@@ -34,7 +35,7 @@ def write_whole(path: str | pathlib.Path, text: str) -> None:
             target.write_text(text)
             return
         target = target.resolve()  # a link stays one, too
-        beside = target.with_name(f".part.{os.getpid()}")
+        beside = target.with_name(f".part.{os.getpid()}.{threading.get_ident()}")
         beside.write_text(text)
         os.replace(beside, target)
     except OSError as error:
