@@ -59,10 +59,6 @@ enum class Way {
   prints,           // a kernel prints, and then never ends
 };
 
-__device__ void endless(bool is_so) {
-  while (is_so) continue;  // loop
-}
-
 __device__ void more_than_a_stack(float* c, int i) {  // overflow
   volatile char local[100 * 1024];
   for (int at = i; at < static_cast<int>(sizeof local); at += 64) local[at] = 1;
@@ -72,7 +68,9 @@ __device__ void more_than_a_stack(float* c, int i) {  // overflow
 template <Way way>
 __global__ void sgemm(gemm::SgemmProblem p, int zero) {
   const int col = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x), row = static_cast<int>(blockIdx.y);
-  if constexpr (way == Way::loop) endless(threadIdx.x == 5 && blockIdx.y == 1);
+  if constexpr (way == Way::loop) {
+    while (threadIdx.x == 5 && blockIdx.y == 1) continue;  // loop
+  }
   if constexpr (way == Way::barriers) {
     while (zero == 0) __syncthreads();  // barriers
   }
@@ -83,7 +81,7 @@ __global__ void sgemm(gemm::SgemmProblem p, int zero) {
   }
   if constexpr (way == Way::prints) {
     if (col == 0 && row == 0) std::printf("step 1\n");
-    endless(true);
+    while (zero == 0) continue;
   }
   if constexpr (way == Way::overflow) more_than_a_stack(c, zero);
   if constexpr (way == Way::kernel_throw) throw std::runtime_error("no way");  // kernel_throw
