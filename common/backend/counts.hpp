@@ -87,6 +87,7 @@ struct Observation {
 struct Looking {
   bool in_order = false;  ///< one block after the other, so that of several mistakes the same is always the first
   bool sectors_of_blocks = false;  ///< for Observation::most_sectors_of_a_block; takes time
+  bool counts = true;              ///< for counts_of() and line_counts_of(), else only defects are of interest
 };
 
 /// Runs something that launches kernels, and looks on.

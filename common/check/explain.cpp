@@ -115,7 +115,7 @@ std::vector<std::string> line_of(Workbench& bench, const Contender& contender, c
 
 // The stage's work on the problem of this bench; false if it is broken off, or if a race makes it one of many.
 bool run(Workbench& bench, const Contender& contender, std::vector<LaunchRecord>* launches = nullptr) {
-  const StageRun run = run_apart(contender, bench.problem());
+  const StageRun run = run_apart(contender, bench.problem(), {.counts = false});
   if (launches) *launches = run.launches;
   return cudaDeviceSynchronize() == cudaSuccess && run.ended.empty() && run.observation.defects.empty();
 }

@@ -98,7 +98,7 @@ std::optional<std::string> solve(const Stage& stage, int far, Batch batch = {}) 
                                                           far == 0   ? x.ld()
                                                           : far == 1 ? y.ld()
                                                                      : out.ld());
-  const StageRun run = run_apart(contender(stage), p, true);
+  const StageRun run = run_apart(contender(stage), p, {.in_order = true, .counts = false});
   const Status& launched = run.status;
   if (!run.ended.empty()) return fmt::format("{}: {}", where, run.ended);
   if (launched.code == Status::Code::unsupported) return "";

@@ -42,7 +42,7 @@ std::string wrong(const Stage& stage, const ProblemSpec& spec, const char* what,
   bench.reset_output();
   if (spec.beta != 0) set(p.c + 3 * p.ldc + 1, infinite);
   const auto before = read(p.c, p.ldc, p.m, p.n);
-  const StageRun run = run_apart(contender(stage), bench.problem(), true);
+  const StageRun run = run_apart(contender(stage), bench.problem(), {.in_order = true, .counts = false});
   const Status& launched = run.status;
   if (!run.ended.empty()) return run.ended;
   if (!launched) return "launch failed: " + launched.reason;

@@ -31,7 +31,7 @@ void set_stages_apart(double timeout_seconds);
 
 /// As run_here(). Apart from this process are registered stages only, after set_stages_apart(): one process for all
 /// launches until it ends, and with it what stages keep from launch to launch.
-StageRun run_apart(const Contender& contender, const Problem& problem, bool in_order = false);
+StageRun run_apart(const Contender& contender, const Problem& problem, Looking looking = {});
 
 /// Looks on at a launch, which it is given, and says what it saw. May throw UsageError, DeviceError and StageError.
 using Onlooker = std::function<std::string(const std::function<Status()>& launch)>;

@@ -132,13 +132,13 @@ void Workbench::guard_operands() const {
   }
 }
 
-Verdict Workbench::check(const Contender& contender, bool in_order) {
+Verdict Workbench::check(const Contender& contender, Looking looking) {
   reset_output();
   guard_operands();
   cudaDeviceSynchronize();  // what is wrong by now is reported by the launch
   const auto begin = std::chrono::steady_clock::now();
   double launch_seconds = 0;
-  StageRun run = run_apart(contender, problem(), in_order);
+  StageRun run = run_apart(contender, problem(), looking);
   const Status& launched = run.status;
   const Observation& observation = run.observation;
   const auto verdict = [&] {

@@ -58,8 +58,8 @@ class Workbench {
 
   /// C as it is before a launch: poison if beta = 0, else the original values.
   void reset_output();
-  /// Resets C, launches, waits, and inspects: the numbers, the words around C, the inputs. `in_order` as for observe().
-  Verdict check(const Contender& contender, bool in_order = false);
+  /// Resets C, launches, waits, and inspects: the numbers, the words around C, the inputs.
+  Verdict check(const Contender& contender, Looking looking = {});
   /// Inspects what an earlier launch left.
   Verdict inspect(const Contender& contender) const;
 

@@ -69,13 +69,13 @@ std::vector<std::string> explain_failure(const ProblemSpec& spec, const Contende
 
 // Returns false once a kernel has faulted: nothing can run on the device after that.
 bool check_all(const std::vector<Contender>& contenders, Workbench& bench, std::vector<Result>& results,
-               const char* what, bool explains, const Progress& progress) {
+               const char* what, bool explains, bool counts, const Progress& progress) {
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     Result& result = results[i];
     if (result.verdict.outcome != Outcome::pass) continue;
     if (progress) progress(fmt::format("checking {} on {}", contenders[i].id, what));
     const auto begin = std::chrono::steady_clock::now();
-    Verdict verdict = bench.check(contenders[i]);
+    Verdict verdict = bench.check(contenders[i], {.counts = counts});
     result.check_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     result.launch_seconds = verdict.launch_seconds;
     result.checked = !result.incorrect_on_purpose();
@@ -88,7 +88,7 @@ bool check_all(const std::vector<Contender>& contenders, Workbench& bench, std::
     if (verdict.outcome == Outcome::fail) {
       if (explains && !verdict.device_lost && !verdict.ended) {
         if (!verdict.observation.defects.empty()) {
-          const Verdict again = bench.check(contenders[i], true);
+          const Verdict again = bench.check(contenders[i], {.in_order = true, .counts = counts});
           if (again.outcome == Outcome::fail) result.verdict = again;
         }
         result.verdict.explanation = explain_failure(bench.spec(), contenders[i], result.verdict);
@@ -231,12 +231,12 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
   if (options.check && exact_too) {
     // In its own scope: two problems at once may not fit.
     Workbench bench(with_exact_integers(spec));
-    if (!check_all(contenders, bench, results, "whole numbers", options.explain, progress)) return results;
+    if (!check_all(contenders, bench, results, "whole numbers", options.explain, false, progress)) return results;
     keep_to_budget(results, options);
   }
   Workbench bench(spec);
   const char* const what = spec.distribution == Distribution::integers ? "whole numbers" : "random data";
-  if (options.check && !check_all(contenders, bench, results, what, options.explain, progress)) return results;
+  if (options.check && !check_all(contenders, bench, results, what, options.explain, options.count, progress)) return results;
   keep_to_budget(results, options);
 
   if (options.count) {

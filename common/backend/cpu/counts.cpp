@@ -50,6 +50,7 @@ Observation observe(const std::function<void()>& run, Looking looking) {
   simt::TouchedSectors touched;
   {
     simt::Inspection inspection(*result);
+    inspection.counts = looking.counts;
     simt::StreamOrder::start();
     if (looking.sectors_of_blocks)
       inspection.on_request = [&](const simt::WarpRequest& request) { touched.add(request); };

@@ -173,10 +173,11 @@ std::optional<RemoteStage::Reply> RemoteStage::ask(const Contender& contender, P
   }
 }
 
-StageRun RemoteStage::run(const Contender& contender, const Problem& problem, bool in_order) {
+StageRun RemoteStage::run(const Contender& contender, const Problem& problem, Looking looking) {
+  looking.sectors_of_blocks = sectors_of_blocks_;
   StageRun lost;
   try {
-    if (auto reply = ask(contender, problem, {.looking = {in_order, sectors_of_blocks_}})) {
+    if (auto reply = ask(contender, problem, {.looking = looking})) {
       wire::Reader& reader = reply->reader;
       StageRun run = get_run(reader);
       if (!run.observation.detail) throw std::runtime_error("no counts");

@@ -23,7 +23,7 @@ class RemoteStage {
   RemoteStage& operator=(const RemoteStage&) = delete;
 
   /// As run_apart(). After a launch that the program did not survive, the next one has a new program.
-  StageRun run(const Contender& contender, const Problem& problem, bool in_order);
+  StageRun run(const Contender& contender, const Problem& problem, Looking looking);
   /// In which order the blocks of later launches begin (simt::set_block_order).
   void set_block_order(unsigned order) { order_ = order; }
   /// Whether later launches tell Observation::most_sectors_of_a_block.

@@ -134,8 +134,8 @@ class StageProcess {
   StageProcess(const StageProcess&) = delete;
   StageProcess& operator=(const StageProcess&) = delete;
 
-  StageRun run(const Contender& contender, const Problem& problem, bool in_order) {
-    std::optional<wire::Reader> reply = ask(contender, problem, in_order, nullptr);
+  StageRun run(const Contender& contender, const Problem& problem, Looking looking) {
+    std::optional<wire::Reader> reply = ask(contender, problem, looking, nullptr);
     if (reply) return get_run(*reply);
     StageRun lost;
     lost.ended = how_it_ended();
@@ -143,7 +143,7 @@ class StageProcess {
   }
 
   std::optional<std::string> last_writer(const Contender& contender, const Problem& problem, const void* address) {
-    std::optional<wire::Reader> reply = ask(contender, problem, false, address);
+    std::optional<wire::Reader> reply = ask(contender, problem, {}, address);
     if (!reply) {
       end();
       return std::nullopt;
@@ -175,7 +175,7 @@ class StageProcess {
 
  private:
   // Nothing if its process has ended, or must be ended. Throws what the launch has thrown.
-  std::optional<wire::Reader> ask(const Contender& contender, Problem problem, bool in_order, const void* watched) {
+  std::optional<wire::Reader> ask(const Contender& contender, Problem problem, Looking looking, const void* watched) {
     // What has been compiled and loaded meanwhile must lie at the same places in both.
     if (child_ && sites_ != simt::site_count()) end();
     if (!child_) start(serve);
@@ -184,7 +184,7 @@ class StageProcess {
     put(request, {contender.stage->id,
                   problem,
                   operands_of(problem),
-                  {.in_order = in_order},
+                  looking,
                   reinterpret_cast<std::uintptr_t>(watched)});
     if (!send_message(socket_, request.bytes())) return std::nullopt;
     return answer_in_time();
@@ -328,10 +328,10 @@ void set_stages_apart(double timeout_seconds) {
   if (state_of(getpid()).tracer == 0) process().emplace(timeout_seconds);
 }
 
-StageRun run_apart(const Contender& contender, const Problem& problem, bool in_order) {
-  if (RemoteStage* const remote = remote_stage()) return remote->run(contender, problem, in_order);
-  if (!process() || !contender.stage) return run_here(contender, problem, {.in_order = in_order});
-  return process()->run(contender, problem, in_order);
+StageRun run_apart(const Contender& contender, const Problem& problem, Looking looking) {
+  if (RemoteStage* const remote = remote_stage()) return remote->run(contender, problem, looking);
+  if (!process() || !contender.stage) return run_here(contender, problem, looking);
+  return process()->run(contender, problem, looking);
 }
 
 std::string look_on_apart(const Contender& contender, const Problem& problem, const Onlooker& onlooker) {

@@ -5,8 +5,8 @@ namespace gemm {
 
 void set_stages_apart(double) {}
 
-StageRun run_apart(const Contender& contender, const Problem& problem, bool in_order) {
-  return run_here(contender, problem, {.in_order = in_order});
+StageRun run_apart(const Contender& contender, const Problem& problem, Looking looking) {
+  return run_here(contender, problem, looking);
 }
 
 std::string look_on_apart(const Contender& contender, const Problem& problem, const Onlooker& onlooker) {
