@@ -236,7 +236,8 @@ std::vector<Result> evaluate(const std::vector<Contender>& contenders, const Pro
   }
   Workbench bench(spec);
   const char* const what = spec.distribution == Distribution::integers ? "whole numbers" : "random data";
-  if (options.check && !check_all(contenders, bench, results, what, options.explain, options.count, progress)) return results;
+  if (options.check && !check_all(contenders, bench, results, what, options.explain, options.count, progress))
+    return results;
   keep_to_budget(results, options);
 
   if (options.count) {

@@ -181,11 +181,8 @@ class StageProcess {
     if (!child_) start(serve);
     problem.kernel = contender.kernel.value_or(problem.kernel);
     wire::Writer request;
-    put(request, {contender.stage->id,
-                  problem,
-                  operands_of(problem),
-                  looking,
-                  reinterpret_cast<std::uintptr_t>(watched)});
+    put(request,
+        {contender.stage->id, problem, operands_of(problem), looking, reinterpret_cast<std::uintptr_t>(watched)});
     if (!send_message(socket_, request.bytes())) return std::nullopt;
     return answer_in_time();
   }
