@@ -82,7 +82,13 @@ class Builder:
         # Into a file, because that has a limit.
         with tempfile.TemporaryFile() as said:
             done = subprocess.run(
-                words, cwd=self.build, stdin=subprocess.DEVNULL, stdout=said, stderr=said, timeout=60 + 4 * seconds
+                words,
+                cwd=self.build,
+                env={**os.environ, "CCACHE_DISABLE": "1"},  # it needs a home, which not every user has
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                timeout=60 + 4 * seconds,
             )
             said.seek(0)
             text = said.read(2 * MOST_SAID).decode(errors="replace").replace(f"{folder}/", "").replace(f"{ROOT}/", "")
