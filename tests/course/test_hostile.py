@@ -39,7 +39,7 @@ FOLDER = HERE / "hostile"
 CASES: dict[str, Json] = yaml.safe_load((FOLDER / "expected.yaml").read_text())
 PAGE = ROOT / "docs" / "course_hostile.md"
 SOLUTION = COURSE / "sgemm" / "01_coalesce" / "teacher" / "solution.cuh"
-LIMITS = sandbox.Limits(compile_seconds=12, compile_megabytes=700, launch_seconds=3, all_seconds=6)
+LIMITS = sandbox.Limits(compile_seconds=12, compile_megabytes=700, launch_seconds=5, all_seconds=10)
 AT = {"m": 64, "n": 64, "k": 64}
 ITEMS = (
     Item("builds", "builds", 5),
