@@ -6,8 +6,9 @@ A digest is a run with its lists of records as tables:
 
 "same" has the fields that are equal in all records; each row has a record's other fields, in the order of the columns.
 "a.b" is the field b of a record's field a; "a[].b" has the b of each record in its list a. null: the record has no such
-field. "values" has, for some columns of texts or lists, each value once; in the rows stands its index. A part of a run
-that equals an earlier one is {"as": "the earlier one's name"}. `tools.repository.read_json` gives the records back, so
+field. "values" has, for some columns of texts or lists, each value once; in the rows stands its index. Records by name
+are a table, too, if many have the same fields: the column NAME has their names, and null is null. A part of a run that
+equals an earlier one is {"as": "the earlier one's name"}. `tools.repository.read_json` gives the records back, so
 programs read a run and its digest alike.
 """
 
@@ -18,6 +19,7 @@ from typing import Any
 Run = dict[str, Any]
 DIGITS = 6
 WIDTH = 120  # of a line, unless it is a record; no less is saved by indices
+NAME, MANY = "", 8  # the column of records' names; fewer records are no table
 # Fields of records that no page shows, that are no parameters, and that say nothing of the noise.
 DROPPED = {
     "family",  # the stage's name begins with it
@@ -128,16 +130,32 @@ def numbered(cells: list[Any]) -> tuple[list[Any], list[int | None]] | None:
 
 def records_of(table: Run) -> list[Run]:
     values = table.get("values", {})
+    named = NAME in table["columns"]  # all have the same fields
     records = []
     for row in table["rows"]:
         record = {}
         for name, cell in [*zip(table["columns"], row), *table["same"].items()]:
-            if cell is not None:
-                value = values[name][cell] if name in values else cell
+            if cell is not None or named:
+                value = values[name][cell] if name in values and cell is not None else cell
                 # A record may change what it was given, but not that of the others.
                 put(record, name.split("."), copy.deepcopy(value))
         records.append(record)
     return records
+
+
+def by_name(records: dict[str, Any]) -> Run | None:
+    """A table of records that have names; None if they are few or not alike."""
+    if len(records) < MANY or not all(isinstance(each, dict) and each for each in records.values()):
+        return None
+    if len({frozenset(fields(each)) for each in records.values()}) > 1:
+        return None
+    table = table_of([{NAME: name} | each for name, each in records.items()])
+    return table if unfolded(table) == records else None
+
+
+def unfolded(table: Run) -> list[Run] | Run:
+    records = records_of(table)
+    return {each.pop(NAME): each for each in records} if NAME in table["columns"] else records
 
 
 def expanded(run: Any) -> Any:
@@ -145,7 +163,7 @@ def expanded(run: Any) -> Any:
     if not isinstance(run, dict):
         return run
     run = {key: copy.deepcopy(run[value["as"]]) if is_reference(value) else value for key, value in run.items()}
-    return {key: records_of(value) if is_table(value) else value for key, value in run.items()}
+    return {key: unfolded(value) if is_table(value) else value for key, value in run.items()}
 
 
 def digest(run: Run) -> Run:
@@ -155,6 +173,8 @@ def digest(run: Run) -> Run:
     for key, value in found.items():
         if is_records(value):
             found[key] = table_of(value)
+        elif isinstance(value, dict) and (table := by_name(value)):
+            found[key] = table
         elif isinstance(value, dict):
             reference = {"as": first.setdefault(short(value), key)}
             if reference["as"] != key and len(short(reference)) < len(short(value)):

@@ -113,6 +113,17 @@ class Digest(unittest.TestCase):
         for records in (RECORDS, [{"stage": f"a/{n:02}", "n": n % 3} for n in range(99)]):
             self.assertNotIn("values", digest({"results": records})["results"])
 
+    def test_many_records_by_name_are_a_table(self):
+        kernels = {f"k{n}": {"counts": {"loads": n, "ratio": None if n % 2 else 0.5}} for n in range(9)}
+        run = {"kernels": kernels, "few": {"a": {"x": 1}}}
+        table = digest(run)["kernels"]
+        self.assertEqual(table["columns"], ["", "counts.loads", "counts.ratio"])
+        self.assertEqual(table["rows"][1], ["k1", 1, None])
+        self.assertEqual(expanded(json.loads(text_of(digest(run)))), run)
+        self.assertEqual(digest(digest(run)), digest(run))
+        unlike = kernels | {"k9": {"other": 1}}
+        self.assertEqual(digest({"kernels": unlike})["kernels"], unlike)
+
     def test_equal_parts_stand_once(self):
         part = {"block": [32, 32, 1], "kinds": [[0, 32]]}
         run = {"a/01": part, "a/02": part, "a/03": part | {"rows": [0]}, "a/04": part, "none": {}, "empty": {}}
