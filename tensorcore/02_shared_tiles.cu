@@ -1,11 +1,11 @@
-// 02 shared tiles: a block copies tiles of A and B to shared memory once, for all its warps, in padded rows without
-// bank conflicts. A warp computes N x N of C from them.
+// 02 shared tiles: a warp computes N x N of C from the block's tiles in shared memory. It uses each fragment N / 16 times
+// while it is in registers.
 //
 // Idea      A fragment is used for N columns of C, N / 16 times: N / 2 flops per byte of shared memory reads. Twice the
 //           N means half the traffic per flop and four times the registers for C.
-// Base      01_wmma
-// Change    copy_tile with 16 bytes per thread, then fragments from shared memory. Rows are padded by 16 bytes: eight
-//           rows, which one load of a fragment takes, begin four banks apart. store_tile is 01's, in a header now.
+// Base      01b_block_tiles
+// Change    Arrays of fragments, and loops around load_matrix_sync and mma_sync. N, the padding and how many steps of k
+//           a warp has the fragments of are template parameters, for the variants.
 // Limit     Shared memory: a product of 16 x 8 x 16 takes 64 / N wavefronts. On sm_90 one ends every 1.5 cycles. So N =
 //           16 reaches at most 37 % of that, N = 32 75 %, N = 64 all, if copies were free. Nothing hides them here.
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared, and registers, of the variants: docs page.
@@ -142,8 +142,8 @@ constexpr gemm::Variant variants[] = {
     {"n=64-whole", "n = 64, fragments of 64 steps of k at a time: they don't fit", launch<64, 64, CHUNK, 64>},
 };
 constexpr gemm::StageInfo info = {
-    .idea = "tiles in shared memory, a warp and 64 x 64 of C in WMMA's fragments",
-    .base = "01",
+    .idea = "a warp and 64 x 64 of C: each fragment from shared memory used four times",
+    .base = "01b",
     .accuracy = gemm::Accuracy::tensor_fp32,
     .launch = launch<64, 64, CHUNK, 16>,
     .variants = variants,

@@ -1,4 +1,4 @@
-// Stages 02 and 07: a warp's fragment of sums goes to C, as in stage 01, which teaches it.
+// Stages 01b, 02 and 07: a warp's fragment of sums goes to C, as in stage 01, which teaches it.
 #pragma once
 
 #include <mma.h>

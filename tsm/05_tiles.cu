@@ -1,17 +1,17 @@
-// 05 tiles: a thread has TM x TN elements of C, few enough for its registers and square enough for the L1 cache.
+// 05 tiles: the launch chooses a kernel by the shape of C: its tile, and whether it needs guards.
 //
-// Idea      TM + TN words serve TM * TN FMAs. Between the whole tile of 03 and the column of 04 there is a size that
-//           needs few loads and leaves registers for many threads.
-// Base      04_k_and_n
-// Change    Tiles in both directions, chosen by shape: the smallest with enough bytes in flight. A row or column is
-//           guarded only if M or N is no multiple of the tile's. Bool template parameters say so, and the other
-//           kernels have no predicates.
+// Idea      A large tile needs few loads, a small one leaves registers for many threads. Which one has enough bytes in
+//           flight depends on M and N, and so does whether a tile is cut off. Both are known at the launch.
+// Base      04b_square_tiles
+// Change    Four sizes of tile, and the rule: the smallest with enough bytes in flight. A row or column is guarded only
+//           if M or N is no multiple of the tile's. Bool template parameters say so, and the other kernels have no
+//           predicates.
 // Limit     Latency, for wide C: all threads of a slice wait for the same row, and a wider C has more of them.
 // Number    Bytes in flight per SM, against 540 ns * 4.5 TB/s / 132 SMs = 18 KB; wavefronts per FMA.
 // Map       Thread t of a block has slice t / threads of K and tile t % threads, in rows of tiles. Tile (i, j) has rows
 //           TM i .. TM i + TM - 1 of C and columns TN j .. TN j + TN - 1.
 // Page      docs/tsm/05_tiles.md
-// Source    Ernst et al. (2020), section 3: tiling of the two inner loops, and guards where a tile is cut off.
+// Source    Ernst et al. (2020), section 3: guards where a tile is cut off; section 5.2: tile sizes.
 #include <algorithm>
 
 #include "common/kernel/accumulate.cuh"
@@ -122,8 +122,8 @@ constexpr gemm::Variant variants[] = {
     {"8x8", "tiles of 8 x 8, complex 8 x 4", {tiles<double>[3].launch, tiles<double2>[3].launch}},
 };
 constexpr gemm::StageInfo info = {
-    .idea = "TM x TN elements a thread, tiles chosen by shape, guards only where they are needed",
-    .base = "04",
+    .idea = "square tiles chosen by shape, guards only where they are needed",
+    .base = "04b",
     .accuracy = gemm::Accuracy::fp64,
     .launch = {launch<double>, launch<double2>},
     .waits =

@@ -81,7 +81,7 @@ WEEKS: list[tuple[str, tuple[str, ...], tuple[str, ...], str]] = [
     ),
     (
         "tall & skinny products",
-        ("tsm/02_split_k", "tsm/05_tiles"),
+        ("tsm/02_split_k", "tsm/04b_square_tiles", "tsm/05_tiles"),
         ("tsm/01_split_k", "tsm/02_tiles"),
         "./lab compare tsm/01 tsm/02",
     ),

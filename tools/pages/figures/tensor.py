@@ -49,7 +49,7 @@ def draw_swizzle(path: pathlib.Path) -> None:
     fig, axes = plt.subplots(1, 3, figsize=(10, 4), sharey=True)
     for ax, title, place, width in (
         (axes[0], "in order: 8 wavefronts", lambda r, c: c, 8),
-        (axes[1], "padded by 16 bytes (02): 1", lambda r, c: (r + c) % 8, 8),
+        (axes[1], "padded by 16 bytes (01b): 1", lambda r, c: (r + c) % 8, 8),
         (axes[2], "exchanged (03): 1", lambda r, c: c ^ r, 8),
     ):
         grid = [[0] * width for _ in range(8)]

@@ -91,7 +91,7 @@ def draw_maps(path: pathlib.Path) -> None:
         (
             ("03: 8 x 8, K only", "tiles", 8, 8),
             ("04: 8 x 1, K and N", "tiles", 8, 1),
-            ("05: tiles of 4 x 4", "tiles", 4, 4),
+            ("04b, 05: tiles of 4 x 4", "tiles", 4, 4),
             ("06: 4 x 4, transposed", "transposed", 4, 4),
         ),
     ):
@@ -188,7 +188,7 @@ def tsmttsm_cuboids() -> list[Cuboid]:
     return [
         cuboid("03: K only,\nall of C a thread", 4, 4),
         cuboid("04: K and N,\na column a thread", 4, 1),
-        cuboid("05: tiles of 2 x 2,\na tile a thread", 2, 2),
+        cuboid("04b, 05: tiles of 2 x 2,\na tile a thread", 2, 2),
     ]
 
 
