@@ -73,6 +73,10 @@ GlobalMemory::GlobalMemory() {
         mmap(nullptr, words() / chunk + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (touched == MAP_FAILED) throw std::bad_alloc();
     touched_ = static_cast<std::uint8_t*>(touched);
+    void* quiet = mmap(nullptr, words() / words_of_quiet_byte, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (quiet == MAP_FAILED) throw std::bad_alloc();
+    quiet_ = static_cast<std::uint8_t*>(quiet);
     begin_ = page_ceil(reinterpret_cast<std::uintptr_t>(range));
     next_ = begin_ + lead;
     end_ = begin_ + capacity_ / 8 * 7;  // the rest is for a process apart
@@ -94,6 +98,7 @@ bool GlobalMemory::open(std::uintptr_t begin, std::size_t bytes) {
   std::memset(reinterpret_cast<void*>(begin), 0xff, bytes);
   if (apart_) protect(begin, span_of(bytes), false);
   std::memset(states_ + word_of(begin), untouched, (bytes + 3) / 4);
+  end_quiet(begin, bytes);
   allocations_[begin] = {bytes, {{begin, begin + bytes}}};
   return true;
 }
@@ -127,14 +132,34 @@ bool GlobalMemory::allocate_sparse(MatrixPlace& matrix) {
   return true;
 }
 
+// All words around these.
+void GlobalMemory::end_quiet(std::uintptr_t begin, std::size_t bytes) {
+  if (bytes == 0) return;
+  const std::size_t first = word_of(begin) / words_of_quiet_byte, last = word_of(begin + bytes - 1) / words_of_quiet_byte;
+  std::memset(quiet_ + first, 0, last - first + 1);
+}
+
+bool GlobalMemory::may_be_quiet(std::size_t word) const {
+  const std::uint8_t* const states = states_ + word / quiet_words * quiet_words;
+  constexpr std::uint64_t each = 0x0101010101010101u;
+  for (std::size_t i = 0; i < quiet_words; i += sizeof(std::uint64_t)) {
+    std::uint64_t eight;
+    std::memcpy(&eight, states + i, sizeof eight);
+    if ((eight | each * by_kernel) != each * (shared | all_written | by_kernel)) return false;
+  }
+  return true;
+}
+
 bool GlobalMemory::release(void* pointer) {
   const std::lock_guard lock(mutex_);
   const auto at = allocations_.find(reinterpret_cast<std::uintptr_t>(pointer));
   if (at == allocations_.end()) return false;
   const auto begin = at->first;
   const std::size_t bytes = at->second.bytes;
-  for (const Range& range : at->second.open)
+  for (const Range& range : at->second.open) {
     std::memset(states_ + word_of(range.begin), unallocated, (range.end - range.begin + 3) / 4);
+    end_quiet(range.begin, range.end - range.begin);
+  }
   std::erase_if(matrices_, [&](const MatrixPlace& matrix) { return matrix.first - begin <= bytes; });
   if (apart_) protect(begin, span_of(bytes), true);
   give_back(begin, span_of(bytes));
@@ -205,6 +230,7 @@ void GlobalMemory::name(const MatrixPlace& matrix) {
   const std::size_t begin = word_of(std::prev(after)->first), all = (allocation.bytes + 3) / 4;
   std::uint8_t* const states = states_ + begin;
   const std::size_t first = word_of(open.begin) - begin, last = word_of(open.end) - begin;
+  end_quiet(std::prev(after)->first, allocation.bytes);
   std::memset(states, unallocated, first);
   std::memset(states + last, unallocated, all - last);
 }
@@ -233,6 +259,7 @@ void GlobalMemory::start_allocations() {
         c = static_cast<std::size_t>(static_cast<const std::uint8_t*>(next) - touched_);
         touched_[c] = 0;
         std::uint8_t* const states = states_ + c * chunk;
+        std::memset(quiet_ + c * chunk / words_of_quiet_byte, 0, chunk / words_of_quiet_byte);
         for (std::size_t i = 0; i < chunk; i += sizeof(std::uint64_t)) forget_accesses(states + i);
       }
     }
@@ -284,6 +311,8 @@ void GlobalMemory::begin_apart() {
   // What a process before this one has left there.
   give_back(next_, end_ - next_);
   give_back(reinterpret_cast<std::uintptr_t>(states_ + word_of(next_)), (end_ - next_) / 4);
+  give_back(reinterpret_cast<std::uintptr_t>(quiet_ + word_of(next_) / words_of_quiet_byte),
+            (end_ - next_) / 4 / words_of_quiet_byte);
 }
 
 void GlobalMemory::begin_anew() {
@@ -295,6 +324,7 @@ void GlobalMemory::begin_anew() {
   };
   replace(reinterpret_cast<void*>(begin_), capacity_, PROT_NONE);
   replace(states_, words(), PROT_READ | PROT_WRITE);
+  replace(quiet_, words() / words_of_quiet_byte, PROT_READ | PROT_WRITE);
   allocations_.clear();
   matrices_.clear();
   freed_.clear();

@@ -75,6 +75,18 @@ class GlobalMemory {
   std::size_t word_of(std::uintptr_t address) const { return (address - begin_) / 4; }
   std::uintptr_t address_of(std::size_t word) const { return begin_ + word * 4; }
   std::uint8_t* states() const { return states_; }
+  /// For each 256 words a byte, and of it a bit for each 64 of them: whether all are read by several blocks, only read, and
+  /// written whole. Most reads need to know no more, and where a column of a large matrix is read, the words' own states
+  /// lie in as many cache lines as the words.
+  static constexpr unsigned quiet_words = 64, words_of_quiet_byte = 256;
+  const std::uint8_t* quiet() const { return quiet_; }
+  static bool is_quiet(const std::uint8_t* quiet, std::size_t offset) {
+    return quiet[offset / (words_of_quiet_byte * 4)] >> (offset / (quiet_words * 4) % 4) & 1;
+  }
+  /// Whether all words around this one are so by now. And to be called with its lock taken: they are, or no longer are.
+  bool may_be_quiet(std::size_t word) const;
+  void set_quiet(std::size_t word) { quiet_[word / words_of_quiet_byte] |= quiet_bit(word); }
+  void end_quiet(std::size_t word) { quiet_[word / words_of_quiet_byte] &= static_cast<std::uint8_t>(~quiet_bit(word)); }
   std::size_t words() const { return (capacity_ + most_of_variables) / 4; }
 
   /// A variable of the device lies in the program, not here; its words have states all the same. This is the address
@@ -188,6 +200,9 @@ class GlobalMemory {
   std::uintptr_t begin_ = 0;
   std::size_t capacity_ = 0;
   std::uint8_t* states_ = nullptr;
+  std::uint8_t* quiet_ = nullptr;
+  static std::uint8_t quiet_bit(std::size_t word) { return static_cast<std::uint8_t>(1u << (word / quiet_words % 4)); }
+  void end_quiet(std::uintptr_t begin, std::size_t bytes);
   static constexpr std::size_t chunk = 4096;  // words
   std::uint8_t* touched_ = nullptr;           // for each chunk whether a word of it may be
 

@@ -240,6 +240,7 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
   if (status == Memory::untouched) memory_.mark_touched(word);
   if (status == Memory::shared) {
     if (!is_read(use)) {
+      memory_.end_quiet(word);
       // Two of its readers are on record, the second one in the place of a writer.
       Record record = record_of(word, status);
       Order order = order_of_reads(record, lane, block, true);
@@ -274,6 +275,12 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::access_word(std::size_t word, 
   const std::uint8_t by_kernel = is_read(use) ? state & Memory::by_kernel : Memory::by_kernel;
   state = static_cast<std::uint8_t>(next | written | by_kernel);
   return conflict;
+}
+
+void GlobalOrder::look_for_quiet(std::size_t word) {
+  if (!memory_.may_be_quiet(word)) return;
+  const KeptLock::Use lock(lock_of(word));
+  if (memory_.may_be_quiet(word)) memory_.set_quiet(word);
 }
 
 std::optional<GlobalOrder::Conflict> GlobalOrder::access(const Lane& lane, BlockStanding& block, std::uintptr_t address,

@@ -49,6 +49,11 @@ class GlobalOrder {
   bool quick_access(const Lane& lane, const BlockStanding& block, std::uintptr_t address, unsigned bytes, Use use,
                     Site site);
 
+  /// The same of four bytes, the most frequent size; also false if another thread wants the word's lock.
+  bool quick_word(const Lane& lane, const BlockStanding& block, std::uintptr_t address, Use use, Site site);
+
+  /// After a read that is_quiet_read() has found to be one: whether such reads need no look at the words around any longer.
+  void look_for_quiet(std::size_t word);
   /// Whether a read is one of the many that change nothing and can't be wrong. Without a lock, hence the rest is up to
   /// access().
   bool is_quiet_read(const BlockStanding& block, std::uintptr_t address, unsigned bytes) const {
@@ -84,6 +89,7 @@ class GlobalOrder {
     std::uint32_t read_volatile : 1 = 0;  // all on record
     std::uint32_t updated : 1 = 0;        // it is an atomic update, and no read
     std::uint32_t stored : 1 = 0;         // it is a plain write, and no read
+    std::uint32_t unused : 7 = 0;         // so that a new one is stored without a look at the old one
     Stamp read = 0;
     Site read_site = 0;
   };
@@ -92,7 +98,7 @@ class GlobalOrder {
     // The last writer; if several have updated it atomically since the last barrier, one more.
     std::uint32_t write_thread : 10 = 0, other_writer : 10 = 0;
     std::uint32_t writers : 2 = 0;  // Who, of write_block
-    std::uint32_t write_atomic : 1 = 0, write_volatile : 1 = 0, write_within_block : 1 = 0;
+    std::uint32_t write_atomic : 1 = 0, write_volatile : 1 = 0, write_within_block : 1 = 0, spare : 7 = 0;
     Stamp written = 0;
     Site write_site = 0;
   };

@@ -29,6 +29,8 @@ class alignas(64) KeptLock {
     KeptLock& lock_;
   };
 
+  /// Whether it is the calling thread's already, which stays so until that thread calls anything else here.
+  bool is_kept() const { return holder_.load(std::memory_order_relaxed) == keeper_ && !is_asked(); }
   /// Whether the calling thread waits for another one's.
   static bool waits() { return waits_; }
   /// The calling thread keeps none any longer: before it waits for others.

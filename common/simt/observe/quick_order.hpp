@@ -102,4 +102,12 @@ inline bool GlobalOrder::quick_access(const Lane& lane, const BlockStanding& blo
   return true;
 }
 
+inline bool GlobalOrder::quick_word(const Lane& lane, const BlockStanding& block, std::uintptr_t address, Use use,
+                                    Site site) {
+  const std::size_t word = memory_.word_of(address);
+  if (!lock_of(word).is_kept()) [[unlikely]]
+    return false;
+  return use == Use::read ? quick_read(word, lane, block, site) : quick_write(word, lane, block, site);
+}
+
 }  // namespace simt

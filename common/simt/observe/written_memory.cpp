@@ -55,6 +55,7 @@ void GlobalMemory::mark_copied(std::uintptr_t to, std::uintptr_t from, std::size
 }
 
 void GlobalMemory::mark_unwritten(std::uintptr_t address, std::size_t bytes) {
+  if (contains(address)) end_quiet(address, bytes);
   change_written(address, bytes,
                  [&](std::size_t word, std::uint8_t which) { states_[word] &= static_cast<std::uint8_t>(~which); });
 }

@@ -155,8 +155,22 @@ class Block {
   void result_used(std::uintptr_t address);
   void tensor_flops(std::uint64_t flops) { tensor_flops_ += flops; }
 
-  /// Notes an access that is about to happen. Does not return if it must not. What is frequent stands here, in the hooks, and
-  /// all calls are their last steps: so these save no registers.
+  /// Notes a plain access that is about to happen if it is to global memory and by the kernel's own image, as most are; else
+  /// false. What is most frequent of all stands here, in the hooks, and all calls are their last steps: so these save no
+  /// registers.
+  template <unsigned bytes, Use use>
+  [[gnu::always_inline]] bool plain_global(std::uintptr_t address, const void* pc) {
+    const std::uintptr_t code = reinterpret_cast<std::uintptr_t>(pc) - code_.begin, offset = address - global_begin_;
+    if (code >= code_.bytes || address % bytes != 0 || offset >= global_bytes_) return false;
+    const Site site = code_.first + static_cast<Site>(code);
+    if (use == Use::read && GlobalMemory::is_quiet(quiet_, offset)) {
+      record(*current_, tag_of(site, false, bytes, use), address);
+    } else {
+      note_plain<bytes, use>(address, site);
+    }
+    return true;
+  }
+  /// Notes any access that is about to happen. Does not return if it must not.
   [[gnu::always_inline]] void access(std::uintptr_t address, unsigned bytes, Use use, const void* pc) {
     const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(pc) - code_.begin;
     if (offset >= code_.bytes) [[unlikely]]
@@ -233,6 +247,9 @@ class Block {
 
   // All of an access, of which access() knows that it needs a look.
   void note_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site);
+  template <unsigned bytes, Use use>
+  void note_plain(std::uintptr_t address, Site site);
+  void note_quiet(std::uintptr_t address, unsigned bytes, Site site);
   void note_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_from_afar(std::uintptr_t address, unsigned bytes, Use use, const void* pc);
   /// `real`: where the word lies, which differs from `address` if it is a variable of the device.
@@ -284,6 +301,9 @@ class Block {
   SharedMemory::Kept kept_shared_;
   Recorder& recorder_;
   GlobalMemory& global_ = GlobalMemory::instance();
+  const std::uintptr_t global_begin_ = global_.begin();
+  const std::size_t global_bytes_ = global_.bytes();
+  const std::uint8_t* const quiet_ = global_.quiet();
   GlobalOrder* order_;
   BlockStanding standing_;
   CodeRange code_;  // where the kernel lies

@@ -112,6 +112,38 @@ void Block::note_global(std::uintptr_t address, std::uintptr_t real, unsigned by
   record(lane, tag_of(site, false, bytes, use), real);
 }
 
+// Of global memory, aligned.
+template <unsigned bytes, Use use>
+void Block::note_plain(std::uintptr_t address, Site site) {
+  Lane& lane = *current_;
+  if (use == Use::read && order_->is_quiet_read(standing_, address, bytes)) {
+    // At the end of what can be quiet, because most threads come there last.
+    if ((address + bytes) % (GlobalMemory::quiet_words * 4) == 0) return note_quiet(address, bytes, site);
+  } else if (bytes != 4 || kernel_uses || (use == Use::write && looks_at_writes_) ||
+             !order_->quick_word(lane, standing_, address, use, site)) {
+    return note_global(address, address, bytes, use, site);
+  }
+  record(lane, tag_of(site, false, bytes, use), address);
+}
+template void Block::note_plain<1, Use::read>(std::uintptr_t, Site);
+template void Block::note_plain<2, Use::read>(std::uintptr_t, Site);
+template void Block::note_plain<4, Use::read>(std::uintptr_t, Site);
+template void Block::note_plain<8, Use::read>(std::uintptr_t, Site);
+template void Block::note_plain<16, Use::read>(std::uintptr_t, Site);
+template void Block::note_plain<1, Use::write>(std::uintptr_t, Site);
+template void Block::note_plain<2, Use::write>(std::uintptr_t, Site);
+template void Block::note_plain<4, Use::write>(std::uintptr_t, Site);
+template void Block::note_plain<8, Use::write>(std::uintptr_t, Site);
+template void Block::note_plain<16, Use::write>(std::uintptr_t, Site);
+
+void Block::note_quiet(std::uintptr_t address, unsigned bytes, Site site) {
+  {
+    const Unobserved unobserved;
+    order_->look_for_quiet(global_.word_of(address));
+  }
+  record(*current_, tag_of(site, false, bytes, Use::read), address);
+}
+
 void Block::note_shared(std::uintptr_t address, unsigned bytes, Use use, Site site) {
   access_shared(address, bytes, use, site);
   record(*current_, tag_of(site, true, bytes, use), address);

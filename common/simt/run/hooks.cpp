@@ -28,6 +28,19 @@ namespace {
   on_other_access(at, bytes, use, pc);
 }
 
+// Apart from what is most frequent, or the registers that this needs would be saved for that, too.
+template <unsigned bytes, Use use>
+[[gnu::noinline]] void on_any_plain_access(void* address, const void* pc) {
+  on_access(address, bytes, use, pc);
+}
+
+template <unsigned bytes, Use use>
+[[gnu::always_inline]] inline void on_plain_access(void* address, const void* pc) {
+  Block* const block = inspected_block;
+  if (block && block->plain_global<bytes, use>(reinterpret_cast<std::uintptr_t>(address), pc)) return;
+  on_any_plain_access<bytes, use>(address, pc);
+}
+
 // One that a thread may wait by, for another one to change the value.
 inline void on_waiting_access(void* address, unsigned bytes, Use use, const void* pc) {
   if (Block* const block = inspected_block) block->look_for_spin(reinterpret_cast<std::uintptr_t>(address), bytes, pc);
@@ -108,10 +121,10 @@ void async_wait_all() {
 #define HERE __builtin_return_address(0)
 #define ACCESS_HOOKS(n)                                            \
   void __tsan_read##n(void* p) {                                   \
-    simt::on_access(p, n, simt::Use::read, HERE);                  \
+    simt::on_plain_access<n, simt::Use::read>(p, HERE);            \
   }                                                                \
   void __tsan_write##n(void* p) {                                  \
-    simt::on_access(p, n, simt::Use::write, HERE);                 \
+    simt::on_plain_access<n, simt::Use::write>(p, HERE);           \
   }                                                                \
   void __tsan_volatile_read##n(void* p) {                          \
     simt::on_waiting_access(p, n, simt::Use::volatile_read, HERE); \
