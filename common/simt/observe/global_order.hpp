@@ -57,8 +57,8 @@ class GlobalOrder {
   /// Whether a read is one of the many that change nothing and can't be wrong. Without a lock, hence the rest is up to
   /// access().
   bool is_quiet_read(const BlockStanding& block, std::uintptr_t address, unsigned bytes) const {
-    const std::size_t word = memory_.word_of(address);
-    const std::uint8_t* const states = memory_.states() + word;
+    const std::size_t word = word_of(address);
+    const std::uint8_t* const states = states_ + word;
     const auto is = [states](std::size_t i, GlobalMemory::Status status) {
       return (states[i] | GlobalMemory::by_kernel) == (status | GlobalMemory::all_written | GlobalMemory::by_kernel);
     };
@@ -126,6 +126,9 @@ class GlobalOrder {
                                      Site site, std::size_t word);
 
   GlobalMemory& memory_ = GlobalMemory::instance();
+  const std::uintptr_t begin_ = memory_.begin();
+  std::uint8_t* const states_ = memory_.states();
+  std::size_t word_of(std::uintptr_t address) const { return (address - begin_) / 4; }
   // Of each word, if its status says so, in two places: most words are only read or only written in a launch.
   Reads* const reads_;
   Writes* const writes_;

@@ -16,7 +16,7 @@ inline bool GlobalOrder::is_settled(const Reads& reads, const Lane& lane, const 
 }
 
 inline bool GlobalOrder::quick_read(std::size_t word, const Lane& lane, const BlockStanding& block, Site site) {
-  std::uint8_t& state = memory_.states()[word];
+  std::uint8_t& state = states_[word];
   if ((state & GlobalMemory::all_written) != GlobalMemory::all_written) return false;
   Reads& reads = reads_[word];
   const std::uint8_t status = GlobalMemory::status_of(state);
@@ -68,7 +68,7 @@ inline bool GlobalOrder::quick_read(std::size_t word, const Lane& lane, const Bl
 }
 
 inline bool GlobalOrder::quick_write(std::size_t word, const Lane& lane, const BlockStanding& block, Site site) {
-  std::uint8_t& state = memory_.states()[word];
+  std::uint8_t& state = states_[word];
   switch (GlobalMemory::status_of(state)) {
     case GlobalMemory::untouched:
       memory_.mark_touched(word);
@@ -94,7 +94,7 @@ inline bool GlobalOrder::quick_write(std::size_t word, const Lane& lane, const B
 inline bool GlobalOrder::quick_access(const Lane& lane, const BlockStanding& block, std::uintptr_t address,
                                       unsigned bytes, Use use, Site site) {
   if (bytes < 4) return false;
-  const std::size_t first = memory_.word_of(address);
+  const std::size_t first = word_of(address);
   const KeptLock::Use lock(lock_of(first));
   for (std::size_t word = first; word < first + bytes / 4; ++word) {
     if (!(use == Use::read ? quick_read(word, lane, block, site) : quick_write(word, lane, block, site))) return false;
@@ -104,7 +104,7 @@ inline bool GlobalOrder::quick_access(const Lane& lane, const BlockStanding& blo
 
 inline bool GlobalOrder::quick_word(const Lane& lane, const BlockStanding& block, std::uintptr_t address, Use use,
                                     Site site) {
-  const std::size_t word = memory_.word_of(address);
+  const std::size_t word = word_of(address);
   if (!lock_of(word).is_kept()) [[unlikely]]
     return false;
   return use == Use::read ? quick_read(word, lane, block, site) : quick_write(word, lane, block, site);

@@ -155,15 +155,18 @@ class Block {
   void result_used(std::uintptr_t address);
   void tensor_flops(std::uint64_t flops) { tensor_flops_ += flops; }
 
-  /// Notes a plain access that is about to happen if it is to global memory and by the kernel's own image, as most are; else
-  /// false. What is most frequent of all stands here, in the hooks, and all calls are their last steps: so these save no
+  /// Notes a plain access that is about to happen if it is to global or shared memory and by the kernel's own image, as most
+  /// are; else false. What is most frequent of all stands here, in the hooks, and all calls are their last steps: so these save no
   /// registers.
   template <unsigned bytes, Use use>
-  [[gnu::always_inline]] bool plain_global(std::uintptr_t address, const void* pc) {
+  [[gnu::always_inline]] bool plain_access(std::uintptr_t address, const void* pc) {
     const std::uintptr_t code = reinterpret_cast<std::uintptr_t>(pc) - code_.begin, offset = address - global_begin_;
-    if (code >= code_.bytes || address % bytes != 0 || offset >= global_bytes_) return false;
+    if (code >= code_.bytes || address % bytes != 0) return false;
     const Site site = code_.first + static_cast<Site>(code);
-    if (use == Use::read && GlobalMemory::is_quiet(quiet_, offset)) {
+    if (offset >= global_bytes_) {
+      if (!shared_.contains(address)) return false;
+      note_plain_shared<bytes, use>(address, site);
+    } else if (use == Use::read && GlobalMemory::is_quiet(quiet_, offset)) {
       record(*current_, tag_of(site, false, bytes, use), address);
     } else {
       note_plain<bytes, use>(address, site);
@@ -249,6 +252,12 @@ class Block {
   void note_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site);
   template <unsigned bytes, Use use>
   void note_plain(std::uintptr_t address, Site site);
+  template <unsigned bytes, Use use>
+  [[gnu::noinline]] void note_plain_shared(std::uintptr_t address, Site site) {
+    Lane& lane = *current_;
+    if (!is_quick_shared(lane, address, bytes, use, site)) return note_shared(address, bytes, use, site);
+    record(lane, tag_of(site, true, bytes, use), address);
+  }
   void note_quiet(std::uintptr_t address, unsigned bytes, Site site);
   void note_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_from_afar(std::uintptr_t address, unsigned bytes, Use use, const void* pc);

@@ -37,7 +37,7 @@ template <unsigned bytes, Use use>
 template <unsigned bytes, Use use>
 [[gnu::always_inline]] inline void on_plain_access(void* address, const void* pc) {
   Block* const block = inspected_block;
-  if (block && block->plain_global<bytes, use>(reinterpret_cast<std::uintptr_t>(address), pc)) return;
+  if (block && block->plain_access<bytes, use>(reinterpret_cast<std::uintptr_t>(address), pc)) return;
   on_any_plain_access<bytes, use>(address, pc);
 }
 
