@@ -10,16 +10,18 @@
 namespace simt {
 
 /// The ranges of addresses of which the host's accesses are of interest: device memory, and the sections of __device__,
-/// __constant__ and __managed__ variables. Empty but in a program.
+/// __constant__ and __managed__ variables, and pageable memory that copies of graphs use. Empty but in a program.
 struct HostWatch {
   struct Range {
     std::uintptr_t begin = 0;
     std::size_t bytes = 0;
     bool holds(std::uintptr_t address) const { return address - begin < bytes; }
   };
-  Range ranges[4];
+  static constexpr int pageable = 4;  ///< of the ranges
+  Range ranges[5];
   bool holds(std::uintptr_t address) const {
-    return ranges[0].holds(address) || ranges[1].holds(address) || ranges[2].holds(address) || ranges[3].holds(address);
+    return ranges[0].holds(address) || ranges[1].holds(address) || ranges[2].holds(address) || ranges[3].holds(address) ||
+           ranges[pageable].holds(address);
   }
 };
 inline HostWatch host_watch;

@@ -9,6 +9,7 @@
 
 #include "common/simt/language/graphs.hpp"
 #include "common/simt/language/runtime.hpp"
+#include "common/simt/runtime/pageable.hpp"
 #include "common/simt/runtime/queue.hpp"
 
 struct CUgraphNode_st {
@@ -20,6 +21,7 @@ struct CUgraphNode_st {
   std::shared_ptr<CUgraph_st> child{};
   CUevent_st* event = nullptr;
   void* memory = nullptr;                    ///< which it allocates or frees
+  std::vector<simt::PageableBox> pageable{};  ///< which it copies from or to
   const CUgraphNode_st* original = nullptr;  ///< of which this is a clone
 };
 

@@ -45,6 +45,10 @@ Side box(const cudaPitchedPtr& pitched, const cudaPos& at) {
   return {static_cast<std::byte*>(pitched.ptr) + at.z * slice + at.y * pitched.pitch + at.x, pitched.pitch, slice};
 }
 
+PageableBox pageable_box(const Side& side, const Extent& e, bool is_written) {
+  return {side.address(), e.width, e.height, e.depth, side.pitch, side.slice, is_written};
+}
+
 template <class Do>
 void for_each_row(const Extent& e, Do act) {
   for (std::size_t z = 0; z < e.depth; ++z) {
@@ -156,6 +160,11 @@ cudaError_t copy(const Side& to, Side from, const Extent& e, cudaMemcpyKind kind
     move_box(to, from, e);
     return cudaSuccess;
   });
+  if (stream->capture) {
+    auto& used = stream->recorded.front()->pageable;
+    if (is_pageable(from_home)) used.push_back(pageable_box(from, e, false));
+    if (is_pageable(to_home)) used.push_back(pageable_box(to, e, true));
+  }
   return waits ? wait_for(work) : cudaSuccess;
 }
 

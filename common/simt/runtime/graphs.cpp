@@ -54,12 +54,26 @@ void take_over(CUgraphNode_st& node, const CUgraphNode_st& from) {
   node.run = from.run;
   node.event = from.event;
   node.memory = from.memory;
+  node.pageable = from.pageable;
 }
 cudaError_t set_kernel(CUgraphNode_st& node, const cudaKernelNodeParams* what, const simt::Call& call) {
   CUgraph_st other;
   cudaGraphNode_t made = nullptr;
   const cudaError_t error = simt::add_kernel_node(&made, &other, {}, what, call);
   if (error == cudaSuccess) take_over(node, *made);
+  return error;
+}
+
+// From now on the executable's clone of this copy does what the node does that `add` makes.
+template <class Add>
+cudaError_t set_copy(cudaGraphExec_t executable, cudaGraphNode_t node, Add add) {
+  if (!Executables::has(executable)) return cudaErrorInvalidValue;
+  const auto at = std::ranges::find(executable->graph->nodes, node, &CUgraphNode_st::original);
+  if (at == executable->graph->nodes.end() || (*at)->type != cudaGraphNodeTypeMemcpy) return cudaErrorInvalidValue;
+  CUgraph_st other;
+  cudaGraphNode_t made = nullptr;
+  const cudaError_t error = add(&made, &other);
+  if (error == cudaSuccess) take_over(**at, *made);
   return error;
 }
 
@@ -161,6 +175,7 @@ cudaError_t launch(CUgraphExec_st& what, CUstream_st& stream, const simt::Call& 
       last = made[before];
     }
     made.push_back(issue(*step.node, own, last));
+    for (const simt::PageableBox& box : step.node->pageable) simt::begin_pageable_use(box, made.back());
   }
   what.done = begin;
   for (const std::size_t last : what.last)
@@ -273,6 +288,22 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGra
     if (!Executables::has(executable)) return cudaErrorInvalidValue;
     const auto at = std::ranges::find(executable->graph->nodes, node, &CUgraphNode_st::original);
     return at == executable->graph->nodes.end() ? cudaErrorInvalidValue : set_kernel(**at, what, call);
+  });
+}
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                             const cudaMemcpy3DParms* what) {
+  return enter(SIMT_CALL("cudaGraphExecMemcpyNodeSetParams()"), [&] {
+    return set_copy(executable, node, [&](cudaGraphNode_t* made, cudaGraph_t graph) {
+      return cudaGraphAddMemcpyNode(made, graph, nullptr, 0, what);
+    });
+  });
+}
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t executable, cudaGraphNode_t node, void* to,
+                                               const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  return enter(SIMT_CALL("cudaGraphExecMemcpyNodeSetParams1D()"), [&] {
+    return set_copy(executable, node, [&](cudaGraphNode_t* made, cudaGraph_t graph) {
+      return cudaGraphAddMemcpyNode1D(made, graph, nullptr, 0, to, from, bytes, kind);
+    });
   });
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* result) {

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <utility>
 
 #include "common/simt/code/symbols.hpp"
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/onlookers.hpp"
+#include "common/simt/runtime/pageable.hpp"
 #include "common/simt/runtime/pieces.hpp"
 #include "common/simt/runtime/sections.hpp"
 #include "common/simt/runtime/starter.hpp"
@@ -26,8 +29,21 @@ __thread std::size_t known_bytes = 0;
 
 namespace {
 
+bool is_pageable_only(std::uintptr_t address) {
+  const auto* const ranges = host_watch.ranges;
+  return std::none_of(ranges, ranges + HostWatch::pageable, [=](const auto& range) { return range.holds(address); });
+}
+
 void touch(std::uintptr_t address, std::size_t bytes, Use use, const void* pc) {
   if (is_inside_runtime()) return;
+  if (is_pageable_only(address)) {
+    if (!may_be_in_pageable_use(address)) return;
+    // Who is in the runtime now may wait for this thread, which is not the host's but runs kernels.
+    std::unique_lock lock(runtime_mutex(), std::try_to_lock);
+    if (!lock) return;
+    const Inside inside(std::move(lock));
+    return host_uses_pageable(address, bytes, use, pc);
+  }
   const bool is_known = known_generation == times_freed() && address - known_begin < known_bytes;
   if (is_known && !is_host_behind()) return;
   auto lock = lock_for_access(address, use);
