@@ -35,9 +35,24 @@ void show(const int* x) {
   std::printf("%d\n", x[1]);
 }
 
+// From the host's memory and back, both pageable.
+cudaGraphExec_t twice_as_graph(int* device, const int* from, int* to, cudaStream_t stream) {
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  cudaMemcpyAsync(device, from, bytes, cudaMemcpyHostToDevice, stream);  // graph_written
+  twice<<<blocks, threads, 0, stream>>>(device);
+  cudaMemcpyAsync(to, device, bytes, cudaMemcpyDeviceToHost, stream);  // graph_read
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphInstantiate(&executable, graph);
+  cudaGraphDestroy(graph);
+  return executable;
+}
+
 int main(int, char** arguments) {
   const std::string is = arguments[1];
-  int *device, *other, *pinned, *managed, *host = static_cast<int*>(std::malloc(bytes));
+  int *device, *other, *pinned, *managed, *host = static_cast<int*>(std::malloc(2 * bytes));
+  int* const result = static_cast<int*>(std::malloc(bytes));
   cudaMalloc(&device, bytes);
   cudaMalloc(&other, bytes);
   cudaMallocHost(&pinned, bytes);
@@ -122,6 +137,24 @@ int main(int, char** arguments) {
     std::printf(" %s\n", cudaGetErrorName(cudaMalloc(&device, 4)));
   } else if (is == "nested") {
     nested<<<1, 1>>>(device);
+  } else if (is == "graph_written") {
+    cudaGraphLaunch(twice_as_graph(device, host, result, one), one);
+    host[1] = 77;  // graph_written
+    cudaStreamSynchronize(one);
+  } else if (is == "graph_read") {
+    cudaGraphLaunch(twice_as_graph(device, host, result, one), one);
+    show(result);  // waited for below
+    cudaStreamSynchronize(one);
+  } else if (is == "graph_side_by_side") {
+    cudaGraph_t graph;
+    cudaGraphNode_t in, out;
+    cudaGraphExec_t executable;
+    cudaGraphCreate(&graph, 0);
+    cudaGraphAddMemcpyNode1D(&in, graph, nullptr, 0, other, host, bytes, cudaMemcpyHostToDevice);  // graph_side_by_side
+    cudaGraphAddMemcpyNode1D(&out, graph, nullptr, 0, host, device, bytes, cudaMemcpyDeviceToHost);  // graph_side_by_side
+    cudaGraphInstantiate(&executable, graph);
+    cudaGraphLaunch(executable, one);
+    cudaStreamSynchronize(one);
   } else if (is == "right_waits") {
     cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, one);
     cudaEventRecord(event, one);
@@ -156,6 +189,35 @@ int main(int, char** arguments) {
     cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, one);
     host[1] = 77;  // it has been staged
     cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, one);
+    show(host);
+  } else if (is == "right_graph") {
+    const cudaGraphExec_t executable = twice_as_graph(device, host, result, one);
+    for (int i = 0; i < 2; ++i) {
+      host[1] = 5 + i;  // after the capture: it is read when the graph runs
+      cudaGraphLaunch(executable, one);
+      host[n] = 77;  // just behind
+      std::printf("%d ", host[1]);
+      cudaStreamSynchronize(one);
+      show(result);
+    }
+  } else if (is == "right_graph_callback") {
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal);
+    cudaLaunchHostFunc(
+        one, [](void* x) { static_cast<int*>(x)[1] = 8; }, host);
+    cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, one);
+    cudaMemcpy2DAsync(result, 8, device, 8, 4, n / 2, cudaMemcpyDeviceToHost, one);  // the words with even numbers
+    cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, one);
+    cudaLaunchHostFunc(
+        one, [](void* x) { static_cast<int*>(x)[1] += 1; }, host);
+    cudaStreamEndCapture(one, &graph);
+    cudaGraphInstantiate(&executable, graph);
+    cudaGraphLaunch(executable, one);
+    result[1] = 3;
+    cudaEventRecord(event, one);
+    cudaEventSynchronize(event);
+    std::printf("%d ", result[1]);
     show(host);
   } else if (is == "right_other_half") {
     count<<<1, 32>>>(managed);
