@@ -135,7 +135,8 @@ bool GlobalMemory::allocate_sparse(MatrixPlace& matrix) {
 // All words around these.
 void GlobalMemory::end_quiet(std::uintptr_t begin, std::size_t bytes) {
   if (bytes == 0) return;
-  const std::size_t first = word_of(begin) / words_of_quiet_byte, last = word_of(begin + bytes - 1) / words_of_quiet_byte;
+  const std::size_t first = word_of(begin) / words_of_quiet_byte,
+                    last = word_of(begin + bytes - 1) / words_of_quiet_byte;
   std::memset(quiet_ + first, 0, last - first + 1);
 }
 

@@ -86,7 +86,9 @@ class GlobalMemory {
   /// Whether all words around this one are so by now. And to be called with its lock taken: they are, or no longer are.
   bool may_be_quiet(std::size_t word) const;
   void set_quiet(std::size_t word) { quiet_[word / words_of_quiet_byte] |= quiet_bit(word); }
-  void end_quiet(std::size_t word) { quiet_[word / words_of_quiet_byte] &= static_cast<std::uint8_t>(~quiet_bit(word)); }
+  void end_quiet(std::size_t word) {
+    quiet_[word / words_of_quiet_byte] &= static_cast<std::uint8_t>(~quiet_bit(word));
+  }
   std::size_t words() const { return (capacity_ + most_of_variables) / 4; }
 
   /// A variable of the device lies in the program, not here; its words have states all the same. This is the address

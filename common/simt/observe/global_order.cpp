@@ -183,8 +183,8 @@ std::optional<GlobalOrder::Conflict> GlobalOrder::touch(Record& r, const Lane& l
     r.other_writer = r.write_thread;
   }
   const bool was_stored = is_atomic(use) && r.write_block && !r.write_atomic && !r.write_volatile;
-  const bool was_updated = adds_update && r.write_block != block.number &&
-                           order_of_write(r, lane, block, word, false) != Order::before;
+  const bool was_updated =
+      adds_update && r.write_block != block.number && order_of_write(r, lane, block, word, false) != Order::before;
   if (was_stored || was_updated) {
     r.read_block = r.write_block;
     r.read_thread = r.write_thread;

@@ -20,8 +20,8 @@ struct HostWatch {
   static constexpr int pageable = 4;  ///< of the ranges
   Range ranges[5];
   bool holds(std::uintptr_t address) const {
-    return ranges[0].holds(address) || ranges[1].holds(address) || ranges[2].holds(address) || ranges[3].holds(address) ||
-           ranges[pageable].holds(address);
+    return ranges[0].holds(address) || ranges[1].holds(address) || ranges[2].holds(address) ||
+           ranges[3].holds(address) || ranges[pageable].holds(address);
   }
 };
 inline HostWatch host_watch;

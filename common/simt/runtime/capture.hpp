@@ -20,9 +20,9 @@ struct CUgraphNode_st {
   std::function<cudaError_t()> run{};
   std::shared_ptr<CUgraph_st> child{};
   CUevent_st* event = nullptr;
-  void* memory = nullptr;                    ///< which it allocates or frees
+  void* memory = nullptr;                     ///< which it allocates or frees
   std::vector<simt::PageableBox> pageable{};  ///< which it copies from or to
-  const CUgraphNode_st* original = nullptr;  ///< of which this is a clone
+  const CUgraphNode_st* original = nullptr;   ///< of which this is a clone
 };
 
 struct CUgraph_st {

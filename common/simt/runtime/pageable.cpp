@@ -37,9 +37,8 @@ bool comes_before(const WorkClock& clock, unsigned stream, std::uint32_t id) {
 // What the host has waited for, nobody can meet any longer.
 void forget_pageable_uses() {
   auto& all = pageable_uses();
-  std::erase_if(all, [](const PageableUse& each) {
-    return comes_before(host_clock(), each.work->stream, each.work->id);
-  });
+  std::erase_if(all,
+                [](const PageableUse& each) { return comes_before(host_clock(), each.work->stream, each.work->id); });
   for (std::size_t i = 0; i < std::min(all.size(), pageable_glance.begin.size()); ++i) {
     pageable_glance.begin[i] = all[i].box.begin;
     pageable_glance.end[i] = all[i].box.end();
@@ -58,7 +57,11 @@ std::string place_in(const PageableBox& box, std::uintptr_t address) {
 }
 
 Party party_of(const PageableUse& use) {
-  return {true, {}, {}, reinterpret_cast<std::uintptr_t>(use.work->pc), use.box.is_written ? "writes it" : "reads it",
+  return {true,
+          {},
+          {},
+          reinterpret_cast<std::uintptr_t>(use.work->pc),
+          use.box.is_written ? "writes it" : "reads it",
           use.work->who};
 }
 
