@@ -150,9 +150,9 @@ int main(int, char** arguments) {
     cudaGraphNode_t in, out;
     cudaGraphExec_t executable;
     cudaGraphCreate(&graph, 0);
-    cudaGraphAddMemcpyNode1D(&in, graph, nullptr, 0, other, host, bytes, cudaMemcpyHostToDevice);  // graph_side_by_side
-    cudaGraphAddMemcpyNode1D(&out, graph, nullptr, 0, host, device, bytes,
-                             cudaMemcpyDeviceToHost);  // graph_side_by_side
+    constexpr cudaMemcpyKind there = cudaMemcpyHostToDevice, back = cudaMemcpyDeviceToHost;
+    cudaGraphAddMemcpyNode1D(&in, graph, nullptr, 0, other, host, bytes, there);   // graph_side_by_side
+    cudaGraphAddMemcpyNode1D(&out, graph, nullptr, 0, host, device, bytes, back);  // graph_side_by_side
     cudaGraphInstantiate(&executable, graph);
     cudaGraphLaunch(executable, one);
     cudaStreamSynchronize(one);
