@@ -403,6 +403,46 @@ void graphs() {
   EXPECT_DONE(cudaGraphDestroy(clone));
 }
 
+// What pageable memory holds when the graph runs is copied, also by nodes whose parameters have changed.
+void copies_of_graphs() {
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  cudaGraphNode_t in, clears, out;
+  int *memory, from[2] = {1, 2}, other[2] = {3, 4}, to[2] = {};
+  EXPECT_DONE(cudaMalloc(&memory, sizeof from));
+  EXPECT_DONE(cudaGraphCreate(&graph, 0));
+  EXPECT_DONE(cudaGraphAddMemcpyNode1D(&in, graph, nullptr, 0, memory, from, sizeof from, cudaMemcpyHostToDevice));
+  const cudaMemsetParams set = {memory, 0, 0, 1, 4, 1};
+  EXPECT_DONE(cudaGraphAddMemsetNode(&clears, graph, &in, 1, &set));
+  cudaMemcpy3DParms back = {};
+  back.srcPtr = make_cudaPitchedPtr(memory, sizeof to, sizeof to, 1);
+  back.dstPtr = make_cudaPitchedPtr(to, sizeof to, sizeof to, 1);
+  back.extent = make_cudaExtent(sizeof to, 1, 1);
+  back.kind = cudaMemcpyDeviceToHost;
+  EXPECT_DONE(cudaGraphAddMemcpyNode(&out, graph, &clears, 1, &back));
+  EXPECT_DONE(cudaGraphInstantiate(&executable, graph, 0));
+  const auto copied = [&] {
+    EXPECT_DONE(cudaGraphLaunch(executable, nullptr));
+    EXPECT_DONE(cudaDeviceSynchronize());
+    return to[1];
+  };
+  EXPECT(copied() == 2 && to[0] == 0);
+  from[1] = 5;
+  EXPECT(copied() == 5);
+  constexpr auto kind = cudaMemcpyHostToDevice;
+  EXPECT_DONE(cudaGraphExecMemcpyNodeSetParams1D(executable, in, memory, other, sizeof other, kind));
+  EXPECT(copied() == 4);
+  EXPECT_ERROR(cudaErrorInvalidValue,
+               cudaGraphExecMemcpyNodeSetParams1D(executable, clears, memory, other, sizeof other, kind));
+  back.dstPtr.ptr = from;
+  EXPECT_DONE(cudaGraphExecMemcpyNodeSetParams(executable, out, &back));
+  other[1] = 6;
+  EXPECT(copied() == 4 && from[1] == 6);
+  EXPECT_DONE(cudaGraphExecDestroy(executable));
+  EXPECT_DONE(cudaGraphDestroy(graph));
+  EXPECT_DONE(cudaFree(memory));
+}
+
 // A stream that is captured because it waits for another one may end before the capture does.
 void captured_streams() {
   for (const bool joins : {true, false}) {
@@ -440,6 +480,7 @@ int main() {
   streams();
   kernels();
   graphs();
+  copies_of_graphs();
   captured_streams();
   device();
 }

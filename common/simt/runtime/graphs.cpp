@@ -64,6 +64,19 @@ cudaError_t set_kernel(CUgraphNode_st& node, const cudaKernelNodeParams* what, c
   return error;
 }
 
+// From now on the executable's clone of this copy does what the node does that `add` makes.
+template <class Add>
+cudaError_t set_copy(cudaGraphExec_t executable, cudaGraphNode_t node, Add add) {
+  if (!Executables::has(executable)) return cudaErrorInvalidValue;
+  const auto at = std::ranges::find(executable->graph->nodes, node, &CUgraphNode_st::original);
+  if (at == executable->graph->nodes.end() || (*at)->type != cudaGraphNodeTypeMemcpy) return cudaErrorInvalidValue;
+  CUgraph_st other;
+  cudaGraphNode_t made = nullptr;
+  const cudaError_t error = add(&made, &other);
+  if (error == cudaSuccess) take_over(**at, *made);
+  return error;
+}
+
 // Each behind those that come before it; nothing if they go in a circle.
 std::optional<std::vector<const CUgraphNode_st*>> in_order(const CUgraph_st& graph) {
   std::vector<const CUgraphNode_st*> order;
@@ -275,6 +288,22 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGra
     if (!Executables::has(executable)) return cudaErrorInvalidValue;
     const auto at = std::ranges::find(executable->graph->nodes, node, &CUgraphNode_st::original);
     return at == executable->graph->nodes.end() ? cudaErrorInvalidValue : set_kernel(**at, what, call);
+  });
+}
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                             const cudaMemcpy3DParms* what) {
+  return enter(SIMT_CALL("cudaGraphExecMemcpyNodeSetParams()"), [&] {
+    return set_copy(executable, node, [&](cudaGraphNode_t* made, cudaGraph_t graph) {
+      return cudaGraphAddMemcpyNode(made, graph, nullptr, 0, what);
+    });
+  });
+}
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t executable, cudaGraphNode_t node, void* to,
+                                               const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  return enter(SIMT_CALL("cudaGraphExecMemcpyNodeSetParams1D()"), [&] {
+    return set_copy(executable, node, [&](cudaGraphNode_t* made, cudaGraph_t graph) {
+      return cudaGraphAddMemcpyNode1D(made, graph, nullptr, 0, to, from, bytes, kind);
+    });
   });
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* result) {
