@@ -13,6 +13,7 @@
 namespace simt {
 
 __thread Block* running_block = nullptr;
+__thread Block* computing_block = nullptr;
 __thread Block* inspected_block = nullptr;
 __thread unsigned char basic_block_interest = 0;
 
@@ -100,6 +101,7 @@ void Block::start_kernel(Grid& grid) {
 
 void Block::finish_kernel(std::uint64_t& barriers, std::uint64_t& tensor_flops) {
   grid_ = nullptr;
+  if (computing_block == this) computing_block = nullptr;
   barriers += barriers_;
   tensor_flops += tensor_flops_;
 }
@@ -142,6 +144,7 @@ Block::Progress Block::advance() {
   running_block = this;
   const Progress progress = go_on();
   running_block = nullptr;
+  if (progress == Progress::ended && computing_block == this) computing_block = nullptr;
   if (grid_->aborted) stacks_->forget_frames();
   return progress;
 }
@@ -395,6 +398,7 @@ void Block::look_for_standstill(Site site) {
   computes_at_ = lane.wait_site = site;
   lane.spin_address = 0;
   lane.gave_way = true;
+  computing_block = this;
   stop(LaneState::buffer_full);
 }
 

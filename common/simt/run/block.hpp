@@ -356,6 +356,8 @@ class Block {
 extern __thread Block* running_block __attribute__((tls_model("initial-exec")));
 /// The same, but only while kernel code runs that is to be looked at: the executor's own steps are nobody's business.
 extern __thread Block* inspected_block __attribute__((tls_model("initial-exec")));
+/// This thread's block that has not ended, and of which a thread gave way last while it computed; null if there is none.
+extern __thread Block* computing_block __attribute__((tls_model("initial-exec")));
 
 /// Why this OS thread looks at each basic block. Others set `to_look` now and then, by __atomic_fetch_or(), so that a
 /// thread is seen that accesses no memory.

@@ -83,7 +83,7 @@ void describe_end(End end, int signal, std::uintptr_t sp, const Interrupted* at)
   words->signal = signal;
   words->in_kernel = kernel_here != nullptr;
   if (kernel_here) copy_text(words->kernel, sizeof words->kernel, kernel_here);
-  const Block* const block = running_block;
+  const Block* const block = running_block || end != End::time_up ? running_block : computing_block;
   const Lane* const lane = block ? block->lane_on_stack(reinterpret_cast<const void*>(sp)) : nullptr;
   const Lane* const named = lane || !block ? lane : block->last_lane();
   if (named) {
@@ -132,8 +132,10 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     sigaction(SIGSEGV, &before_us, nullptr);  // the faulting instruction runs again and meets what was there before us
     return;
   }
-  // Sent to the process, it arrives at any thread. A worker that waits for what another one keeps is not the one to ask.
-  if (signal == time_up_signal && (!kernel_here || KeptLock::waits()) && interrupt_a_worker(signal)) return;
+  // Sent to the process, it arrives at any thread. A worker that waits for what another one keeps, or that has no block,
+  // is not the one to ask.
+  const bool runs = kernel_here && (running_block || computing_block) && !KeptLock::waits();
+  if (signal == time_up_signal && !runs && interrupt_a_worker(signal)) return;
   if (teller && signal == SIGABRT && !kernel_here) {  // the host's own doing
     ::signal(signal, SIG_DFL);
     return;
