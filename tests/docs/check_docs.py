@@ -324,7 +324,7 @@ class Check:
             if done.returncode:
                 self.problem(self.root / "tools/measure/counts.py", 1, "--count fails: " + done.stdout.strip()[-200:])
                 return
-            now = json.loads(anew.read_text())["kernels"]
+            now = read_json(anew)["kernels"]
         for kernel, committed in (read_json(path)["kernels"] if path.exists() else {"no file": None}).items():
             if share != "1/1" and kernel not in now:
                 continue
