@@ -1,8 +1,8 @@
 """How long ./lab emulate takes for programs of usual sizes: those in tests/programs/default_sizes.
 
-usage: ./lab measure default-sizes NAME [--build BUILD] [--only PROGRAM,...]
-       NAME: of the state that is measured, "before" or "after": replaces what docs/measurements/cpu/default_sizes.json
-       has of it, or of these programs. BUILD: of ./lab setup --cpu. Exit status 1 if a program is not right
+usage: ./lab measure default-sizes [--build BUILD] [--only PROGRAM,...]
+       Replaces what docs/measurements/cpu/default_sizes.json has, or has of these programs.
+       BUILD: of ./lab setup --cpu. Exit status 1 if a program is not right
 
 Compiling is not part of it. CPU time is that of all threads; wall time means something only while nothing else runs.
 """
@@ -53,7 +53,6 @@ def measured(name: str, build_folder: pathlib.Path) -> Json:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = parser_of("./lab measure default-sizes", __doc__)
-    parser.add_argument("state", metavar="NAME")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "cpu")
     parser.add_argument("--only", default="")
     options = parser.parse_args(arguments)
@@ -63,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
         if name not in every:
             fail(f"no program '{name}' in {FOLDER.relative_to(ROOT)}")
     record = read_json_if_there(FILE) or {}
-    entries = {entry["name"]: entry for entry in record.get(options.state, {}).get("programs", [])}
+    entries = {entry["name"]: entry for entry in record.get("programs", [])}
     for name in chosen:
         try:
             entries[name] = measured(name, options.build.absolute())
@@ -78,6 +77,5 @@ def main(arguments: list[str] | None = None) -> int:
     if mistakes:
         return 1
     programs = [entries[name] for name in every if name in entries]
-    record[options.state] = {"cores": os.cpu_count(), "commit": commit_of(options.build), "programs": programs}
-    write_digest(FILE, record)
+    write_digest(FILE, {"cores": os.cpu_count(), "commit": commit_of(options.build), "programs": programs})
     return 0

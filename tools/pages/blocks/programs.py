@@ -104,16 +104,15 @@ def block_gaps(_: Data) -> list[str]:
 
 
 def block_default_sizes(_: Data) -> list[str]:
-    """What programs of usual sizes take, before the executor was made faster and after."""
+    """What programs of usual sizes take on the executor."""
     if not (record := read_json_if_there(default_sizes.FILE)):
         raise NotMeasured("")
-    before, after = ({each["name"]: each for each in record[state]["programs"]} for state in ("before", "after"))
-    rows = []
-    for name, now in after.items():
-        cells = [f"{each['cpu_s']:.1f}" for each in (before[name], now)]
-        cells += [f"{each['memory_gb']:.1f}" for each in (before[name], now)]
-        rows.append([f"`{name}`", *cells])
-    return table(["program", "CPU time before, s", "now, s", "memory before, GB", "now, GB"], rows, left=["program"])
+    rows = [
+        [f"`{each['name']}`", *(f"{each[what]:.1f}" for what in ("wall_s", "cpu_s", "memory_gb"))]
+        for each in record["programs"]
+    ]
+    lines = table(["program", "time, s", "CPU time, s", "memory, GB"], rows, left=["program"])
+    return [*lines, "", f"{record['cores']} cores, nothing beside it, commit {record['commit']}."]
 
 
 def broken(report: str) -> list[str]:
