@@ -135,6 +135,7 @@ class GlobalOrder {
   Record* const parts_;  // of the bytes of words that are split
   // Neighbours share a lock.
   static constexpr std::size_t locks = 4096, words_of_a_lock = 256;
+  static_assert(words_of_a_lock % GlobalMemory::words_of_quiet_byte == 0, "one lock for all bits of a byte");
   const std::unique_ptr<KeptLock[]> locks_ = std::make_unique<KeptLock[]>(locks);
   KeptLock& lock_of(std::size_t word) { return locks_[word / words_of_a_lock % locks]; }
   Causality causality_;
