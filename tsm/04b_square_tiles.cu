@@ -51,9 +51,9 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
   for (std::int64_t i = works ? first : k; i < k; i += stride, a_row += stride * lda, b_row += stride * ldb) {
     T x[TM], y[TN];
 #pragma unroll
-    for (int j = 0; j < TM; ++j) x[j] = j < rows ? gemm::conjugate_if(conjugate, a_row[j]) : T{};
+    for (int j = 0; j < TM; ++j) x[j] = TM == 1 || j < rows ? gemm::conjugate_if(conjugate, a_row[j]) : T{};
 #pragma unroll
-    for (int j = 0; j < TN; ++j) y[j] = j < cols ? b_row[j] : T{};
+    for (int j = 0; j < TN; ++j) y[j] = TN == 1 || j < cols ? b_row[j] : T{};  // tiles of 1 are never cut off
 #pragma unroll
     for (int r = 0; r < TM; ++r) {
 #pragma unroll
