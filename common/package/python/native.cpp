@@ -23,6 +23,7 @@ namespace {
 using Complex = std::complex<double>;
 using In = nb::ndarray<nb::ro>;
 using Out = nb::ndarray<>;
+using Made = nb::ndarray<nb::array_api>;  // in Python an object with __dlpack__, from which any library takes it
 
 // staged_gemm.Error in Python.
 struct Error : std::runtime_error {
@@ -273,14 +274,14 @@ void sgemm(const In& a_, const In& b_, const Out& c_, float alpha, float beta, i
 }
 
 // For libraries whose arrays can't be written: memory that becomes theirs, of the type of `like`.
-Out empty(std::int64_t rows, std::int64_t cols, const In& like) {
+Made empty(std::int64_t rows, std::int64_t cols, const In& like) {
   const OnDevice here(like.device_id());
   void* data = nullptr;
   const auto bytes = static_cast<std::size_t>(rows * cols) * like.itemsize();
   check(cudaMalloc(&data, std::max<std::size_t>(bytes, 1)), "can't allocate the result");
   const nb::capsule owner(data, [](void* memory) noexcept { cudaFree(memory); });
   const std::size_t shape[] = {static_cast<std::size_t>(rows), static_cast<std::size_t>(cols)};
-  return Out(data, 2, shape, owner, nullptr, like.dtype(), nb::device::cuda::value, like.device_id());
+  return Made(data, 2, shape, owner, nullptr, like.dtype(), nb::device::cuda::value, like.device_id());
 }
 
 void synchronize(int device, std::uintptr_t stream) {
