@@ -12,7 +12,7 @@
 // Map       tsm/generated/row_threads.cuh: t threads per row, each with every t-th column, so they write neighbours.
 // Page      docs/tsm/12_tsmm_generated.md
 // Source    Ernst et al. (2020), section 4, and section 6 on the source of C, unrolling and threads per row.
-#include "tsm/generated/row_stores.cuh"
+#include "tsm/generated/row_ends.cuh"
 #include "tsm/generated/tsmm.cuh"
 
 // Dynamic, because the executor gives kernels that are compiled at run time no other.

@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(threads, resident)
     if (units * unit % 2 != 0 && products == 3 && !has_rest) W::copy(y_both[0], y_both[1]);
   };
 
-  const std::int64_t ld = rows_b == Rows::flat ? N : ldb;
+  const std::int64_t ld = rows_b == Rows::flat || rows_b == Rows::displaced ? N : ldb;
   const bool adds = !is_zero(beta), stores = W::places().count == 32 || lane < W::places().count,
              has_last = stores && (has_rest || at_n + (W::PN - 1) * along_n < W::units_n);
   TileStores<T, W, N, PR, along_n, rows_b> to_b{b,          ld,   k,      first,    step,

@@ -60,12 +60,13 @@ __global__ void __launch_bounds__(threads, resident)
   const int x_at = g % 4 * FromA::stride_of_chunk + g / 4 * FromA::row_bytes + t * element;
   const ptx::SharedAddress y_at = shared + lane * element;
   const bool has_last = M % 4 == 0 || t < M % 4;  // of the last four columns of A
-  const std::int64_t ld = rows_b == Rows::flat ? N : ldb;
+  constexpr bool is_range = rows_b == Rows::flat || rows_b == Rows::displaced;
+  const std::int64_t ld = is_range ? N : ldb;
   const bool adds = !is_zero(beta);
   ptx::SharedAddress at = begin;
 #pragma unroll 1
   for (int turn = 0; turn < mine; ++turn) {
-    if constexpr (rows_b != Rows::flat) {
+    if constexpr (!is_range) {
       for (int row = lane; ld > N && row < existing_of(turn); row += 32)
         prefetch_ends<T, N>(b + (first + turn * step + row) * ld, ld, row > 0);
     }
@@ -133,13 +134,10 @@ __global__ void __launch_bounds__(threads, resident)
     } else {
       rows_of_b.store_to_stage(at, sum);
       __syncwarp();
-      if (rows_b == Rows::flat && FromA::is_in_one && existing == rows && !adds) {
-#pragma unroll 8
-        for (int i = lane; i < 4 * RowsOfB::pieces; i += 32) {
-          double2 piece;
-          ptx::load_shared(piece.x, piece.y, at + i / RowsOfB::pieces * RowsOfB::stride + i % RowsOfB::pieces * 16);
-          reinterpret_cast<double2*>(out)[i] = piece;
-        }
+      if (is_range && FromA::is_in_one && existing == rows && !adds) {
+        store_pieces<4 * RowsOfB::pieces, rows_b == Rows::displaced>(reinterpret_cast<double2*>(out), lane, [&](int i) {
+          return at + i / RowsOfB::pieces * RowsOfB::stride + i % RowsOfB::pieces * 16;
+        });
       } else {
         store_rows<T, N, rows>(out, ld, existing, lane, beta, adds,
                                [&](int row) { return RowsOfB::row_in_stage(at, row); });

@@ -39,9 +39,12 @@ bool is_short(Operation op, Type type, int m, int n, std::int64_t k) {
   return !is_complex && widest <= 64 && bytes <= (widest <= 32 ? 16e6 : widest <= 48 ? 18e6 : 5e6);
 }
 
-// Whether rows of B share sectors with what isn't theirs: what was tuned are rows that don't.
-bool is_padded(const Problem& p) {
-  return p.op == Operation::tsmm && (p.ldout != p.n || reinterpret_cast<std::uintptr_t>(p.out) % 16 != 0);
+// What was tuned are aligned rows.
+RowsOfB rows_of_b(const Problem& p) {
+  if (p.op != Operation::tsmm) return RowsOfB::aligned;
+  return p.ldout != p.n                                      ? RowsOfB::padded
+         : reinterpret_cast<std::uintptr_t>(p.out) % 16 != 0 ? RowsOfB::displaced
+                                                             : RowsOfB::aligned;
 }
 
 // Why these: is_in_place(), choice.hpp.
@@ -49,18 +52,20 @@ bool allows_in_place(const Stage& stage) {
   return stage.id == "tsm/13_tsmm_pipeline" || stage.id == "tsm/13c_tsmm_tensor_cores";
 }
 
-// For padded rows of TSMM's B, on any GPU (docs/tsm/strides.log.md). They leave the last stage through shared memory,
-// which keeps a warp busy: many warps with 16 rows each are better than a few with more. Where C is narrow there is
-// little to multiply, and a thread of the first stage stores what it has.
+// For padded or displaced rows of TSMM's B, on any GPU (docs/tsm/strides.log.md). They leave the last stage through
+// shared memory, which keeps a warp busy: many warps with 16 rows each are better than a few with more. Where C is
+// narrow there is little to multiply, and a thread of the first stage stores what it has. So it stores parts of sectors,
+// which rows without gaps can avoid: few columns for these.
 struct Rule {
   bool first;
   KernelOptions options;
 };
-std::vector<Rule> for_padded(bool is_complex, int m, int n) {
+std::vector<Rule> for_rows_of_b(RowsOfB how, bool is_complex, int m, int n) {
   KernelOptions options;
   options.c_source = CSource::shared;
   std::vector<Rule> all;
-  if (!is_complex && m <= 16 && n <= 12 && m * n <= 80) {
+  if (how == RowsOfB::aligned) return {};
+  if (!is_complex && m <= 16 && n <= (how == RowsOfB::padded ? 12 : 4) && m * n <= 80) {
     options.threads_per_row = n >= 4 ? 4 : n >= 2 ? 2 : 1;
     options.unroll = 2;
     options.threads = 256;
@@ -166,7 +171,8 @@ GeneratedKernels chosen() {
       .find = find_kernel,
       .chosen =
           [](int m, int n, std::int64_t k, bool padded, bool is_complex, const KernelOptions& asked) {
-            const Choice choice = choose(m, n, is_complex, asked, LongSide(k, padded));
+            const Choice choice =
+                choose(m, n, is_complex, asked, LongSide(k, padded ? RowsOfB::padded : RowsOfB::aligned));
             return choice.stage ? std::pair(choice.stage->id, choice.options) : std::pair(std::string(), asked);
           },
   };
@@ -244,8 +250,8 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
   };
 
   if (!asked.any() && is_short(op, type, m, n, side.rows) && take(*candidates.front(), {})) return choice;
-  if (!asked.any() && side.padded) {
-    for (const Rule& rule : for_padded(is_complex, m, n)) {
+  if (!asked.any()) {
+    for (const Rule& rule : for_rows_of_b(side.rows_of_b, is_complex, m, n)) {
       if (take(rule.first ? *candidates.front() : *candidates.back(), rule.options)) return choice;
     }
   }
@@ -311,13 +317,13 @@ const Choice& known_choice(const Problem& problem) {
   // Without columns there is nothing to multiply, but a result to scale.
   const int m = static_cast<int>(std::max<std::int64_t>(problem.m, 1));
   const int n = static_cast<int>(std::max<std::int64_t>(problem.n, 1));
-  using Key = std::tuple<int, Operation, Type, int, int, KernelOptions, bool, bool, bool, bool>;
+  using Key = std::tuple<int, Operation, Type, int, int, KernelOptions, bool, RowsOfB, bool, bool>;
   static std::map<Key, Choice> known;
   static const std::pair<const Key, Choice>* latest = nullptr;  // mostly asked for again, by a launch of 7 us
-  const LongSide side(problem.k, is_padded(problem), is_in_place(problem));
+  const LongSide side(problem.k, rows_of_b(problem), is_in_place(problem));
   const bool gram = is_gram(problem) && !problem.kernel.any();
   const Key key(this_device().number, problem.op, problem.type, m, n, problem.kernel,
-                is_short(problem.op, problem.type, m, n, side.rows), side.padded, side.in_place, gram);
+                is_short(problem.op, problem.type, m, n, side.rows), side.rows_of_b, side.in_place, gram);
   if (latest && latest->first == key) return latest->second;
   auto found = known.find(key);
   if (found == known.end()) {

@@ -54,19 +54,22 @@ struct Choice {
   std::string reason;
 };
 
-/// The rows of a problem: how many, whether those of TSMM's B leave gaps between them or begin amid 16 bytes, and
-/// whether they are A's.
+/// How rows of TSMM's B lie: side by side from an address that 16 divides; from another one; or with gaps between them.
+enum class RowsOfB { aligned, displaced, padded };
+
+/// The rows of a problem: how many, how those of TSMM's B lie, and whether they are A's.
 struct LongSide {
   std::int64_t rows;
-  bool padded, in_place;
+  RowsOfB rows_of_b;
+  bool in_place;
 
-  LongSide(std::int64_t rows = any_long_side, bool padded = false, bool in_place = false)
-      : rows(rows), padded(padded), in_place(in_place) {}
+  LongSide(std::int64_t rows = any_long_side, RowsOfB rows_of_b = RowsOfB::aligned, bool in_place = false)
+      : rows(rows), rows_of_b(rows_of_b), in_place(in_place) {}
 };
 
 /// For m, n >= 1, among `candidates` in the order of their numbers, the first one with its model's options where a
-/// TSMTTSM has few rows (docs/tsm/14_best.md); by a rule where rows of TSMM's B are padded
-/// (docs/tsm/15_tsmm_best.md); else:
+/// TSMTTSM has few rows (docs/tsm/14_best.md); by a rule where rows of TSMM's B are padded or
+/// displaced (docs/tsm/15_tsmm_best.md); else:
 /// (a) the stage and options of the table for this very size;
 /// (b) else those of the tuned size nearest by the logarithms of m and n, or that stage with its model's options, if a
 /// kernel of this size can't have the tuned ones, or would be 5 % slower with them, by the model;

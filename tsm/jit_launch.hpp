@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <cstdint>
 #include <map>
@@ -109,7 +110,7 @@ Form form_of(const TsmmProblem<T>& p) {
           .n = p.n,
           .is_complex = sizeof(T) == sizeof(double2),
           .rows_a = rows_of(p.a, p.lda, p.m),
-          .rows_b = rows_of(p.b, p.ldb, p.n),
+          .rows_b = rows_of(p.b, p.ldb, p.n, 32),
           .options = p.kernel};
 }
 
@@ -174,8 +175,8 @@ inline std::string argument(Reduction reduction) {
   constexpr const char* names[] = {"atomics", "shared_atomics", "local", "ordered", "none"};  // in the enum's order
   return std::string("gemm::Reduction::") + names[static_cast<int>(reduction)];
 }
-inline std::string argument(Rows rows) {
-  return std::string("gemm::generated::Rows::") + (rows == Rows::flat ? "flat" : rows == Rows::wide ? "wide" : "any");
+inline std::string argument(Rows how) {
+  return std::string("gemm::generated::Rows::") + std::array{"flat", "wide", "any", "displaced"}[static_cast<int>(how)];
 }
 /// "gemm::generated::tsmm<double2, 3, true>"
 template <class... Arguments>

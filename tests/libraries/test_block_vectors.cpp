@@ -83,6 +83,58 @@ TEST_F(BlockVectors, InPlaceOfComplex) {
   expect_all_in_place<Complex>(700);
 }
 
+// ---- TSMM with B from any address: lines of 128 bytes leave together, and what lies around B stays as it was
+
+template <class T>
+void expect_displaced(int m, int n, std::int64_t k, int by, T beta) {
+  SCOPED_TRACE(testing::Message() << m << " x " << n << ", displaced by " << by << ", beta " << beta);
+  const auto numbers = [](std::int64_t count, std::size_t step, std::size_t first) {
+    std::vector<T> all(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = whole_number<T>(step * i + first);
+    return all;
+  };
+  const std::vector<T> a = numbers(k * m, 1, 0), b = numbers(k * n + 2 * by, 5, 2), c = numbers(m * n, 3, 1);
+  std::vector<T> right = b;
+  for (std::int64_t row = 0; row < k; ++row) {
+    for (int j = 0; j < n; ++j) {
+      T sum{};
+      for (int i = 0; i < m; ++i)
+        sum += a[static_cast<std::size_t>(row * m + i)] * c[static_cast<std::size_t>(i * n + j)];
+      T& its = right[static_cast<std::size_t>(by + row * n + j)];
+      its = sum + beta * its;
+    }
+  }
+  const DeviceArray<T> on_a = on_device(a), on_b = on_device(b), on_c = on_device(c);
+  expect_clean([&] {
+    return tall_skinny::tsmm(nullptr, m, n, k, T(1), on_a.data(), m, on_c.data(), n, beta, on_b.data() + by, n);
+  });
+  EXPECT_EQ(on_b.to_host(), right);
+}
+
+template <class T>
+void expect_all_displaced(std::int64_t k) {
+  for (const auto& [m, n] : {std::pair(4, 6), {2, 16}, {5, 9}, {20, 20}}) {
+    for (const int by : {1, 2, 3}) {
+      expect_displaced<T>(m, n, k, by, T(0));
+      if (by < 3) expect_displaced<T>(m, n, k, by, T(-1));
+    }
+  }
+  if (!open_device().gpu) return;
+  for (const int width : {1, 3, 7, 31, 48, 57, 64}) {
+    for (const int by : {1, 2}) {
+      expect_displaced<T>(width, width, 30 * k, by, T(0));
+      expect_displaced<T>(7, width, 30 * k, by, T(1));
+    }
+  }
+}
+
+TEST_F(BlockVectors, DisplacedOfDouble) {
+  expect_all_displaced<double>(500);
+}
+TEST_F(BlockVectors, DisplacedOfComplex) {
+  expect_all_displaced<Complex>(350);
+}
+
 TEST_F(BlockVectors, InPlaceIsRefusedWithAnotherStride) {
   const DeviceArray<double> a(100), c(16);
   const auto status = tall_skinny::tsmm(nullptr, 4, 4, 10, 1, a.data(), 4, c.data(), 4, 0, a.data(), 5);

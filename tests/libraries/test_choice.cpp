@@ -118,16 +118,20 @@ TEST(Choice, PaddedRowsOfTsmmHaveARule) {
     return choose_kernel(table.kernels, generating(Operation::tsmm), Operation::tsmm, type, m, n, {}, side);
   };
   EXPECT_EQ(choose(Type::c64, 8, 8, {}).from, ChoiceFrom::tuned);
-  const Choice padded = choose(Type::c64, 8, 8, {1000, true});
+  const Choice padded = choose(Type::c64, 8, 8, {1000, RowsOfB::padded});
   EXPECT_EQ(padded.from, ChoiceFrom::rule);
   EXPECT_EQ(padded.stage->id, "tsm/13c_tsmm_tensor_cores");
   EXPECT_EQ(padded.options.unroll, 1);
   EXPECT_EQ(padded.options.threads, 256);
-  EXPECT_EQ(choose(Type::c64, 64, 64, {1000, true}).options.threads, 128);  // no room for more in shared memory
-  const Choice narrow = choose(Type::f64, 7, 3, {1000, true});
+  EXPECT_EQ(choose(Type::c64, 64, 64, {1000, RowsOfB::padded}).options.threads,
+            128);  // no room for more in shared memory
+  const Choice narrow = choose(Type::f64, 7, 3, {1000, RowsOfB::padded});
   EXPECT_EQ(narrow.stage->id, "tsm/12_tsmm_generated");
   EXPECT_EQ(narrow.options.threads_per_row, 2);
-  EXPECT_EQ(choose(Type::f64, 7, 12, {1000, true}).stage->id, "tsm/13c_tsmm_tensor_cores");
+  EXPECT_EQ(choose(Type::f64, 7, 6, {1000, RowsOfB::padded}).stage->id, "tsm/12_tsmm_generated");
+  EXPECT_EQ(choose(Type::f64, 7, 6, {1000, RowsOfB::displaced}).stage->id, "tsm/13c_tsmm_tensor_cores");
+  EXPECT_EQ(choose(Type::f64, 7, 3, {1000, RowsOfB::displaced}).stage->id, "tsm/12_tsmm_generated");
+  EXPECT_EQ(choose(Type::f64, 7, 12, {1000, RowsOfB::padded}).stage->id, "tsm/13c_tsmm_tensor_cores");
 }
 
 TEST(Choice, EverySizeHasAKernel) {

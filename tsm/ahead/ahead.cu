@@ -58,7 +58,8 @@ int blocks_that_fit(const void* kernel, int threads, int shared_bytes) {
   static std::map<std::tuple<int, const void*, int, int>, int> known;
   int& blocks = known[{device_number(), kernel, threads, shared_bytes}];
   if (blocks == 0)
-    blocks = blocks_per_multiprocessor({.handle = kernel}, threads, static_cast<std::size_t>(shared_bytes));
+    blocks = blocks_per_multiprocessor({.handle = kernel, .parameter_bytes = {}}, threads,
+                                       static_cast<std::size_t>(shared_bytes));
   return blocks;
 }
 

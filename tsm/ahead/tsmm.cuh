@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(most_threads(PR, FN, generated::parts_of<T>),
   for (int turn = 0; turn < mine; ++turn) {
     wait_for_all_but(shape.stages - 1);
     __syncwarp();
-    generated::Operand<T> x[2][2 * PR], y[2][FN];
+    generated::Operand<T> x[2][2 * PR] = {}, y[2][FN] = {};  // or g++ takes the second halves for uninitialised
     double sum[parts * PR * FN][4] = {};
     const auto read = [&](int half, int s) {
       // Zeros behind the last column: what lies there may be infinite.

@@ -22,11 +22,11 @@ inline constexpr int most_turns = 16;  // they are written out
 // go first there; and whatever is no FMA reads registers that FMAs would.
 inline constexpr double fma_and_yield = 13.0 / 6, other_cycles = 1.3;
 
-/// How a matrix lies in memory.
+/// How a matrix lies in memory; displaced where `aligned_to` does not divide its address.
 template <class T>
-Rows rows_of(const T* matrix, std::int64_t ld, int width) {
+Rows rows_of(const T* matrix, std::int64_t ld, int width, int aligned_to = 16) {
   if (reinterpret_cast<std::uintptr_t>(matrix) % 16 != 0) return Rows::any;
-  if (ld == width) return Rows::flat;
+  if (ld == width) return reinterpret_cast<std::uintptr_t>(matrix) % aligned_to == 0 ? Rows::flat : Rows::displaced;
   return ld * sizeof(T) % 16 == 0 && width * sizeof(T) % 16 == 0 ? Rows::wide : Rows::any;
 }
 /// What follows from M, N and options: `unroll` is the number of rows of a stage for each slice. Units have 16 bytes

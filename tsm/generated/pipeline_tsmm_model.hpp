@@ -52,7 +52,7 @@ struct TsmmPipelineShape {
     const int element = 8 * words, unit = unit_of(m, element), columns = pn * unit_n, warps = o.threads / 32;
     rest = rest_layout(how == Rest::by_rows ? n - along_n * columns : 0, rows, unit, element);
     c_bytes += m / unit * rest.bytes;
-    const bool direct = stored_directly(n, element, Rows::flat);
+    const bool direct = stored_directly(n, element, rows_b == Rows::displaced ? rows_b : Rows::flat);
     // Beside tiles: what nvcc wants for addresses and counters, some more where there are chunks and where rows are
     // kept.
     const int sums = o.unroll * columns, operands = 2 * (o.unroll * unit + columns);
@@ -66,8 +66,8 @@ struct TsmmPipelineShape {
                               : 0);
     resident = std::clamp(registers_of_sm / ((registers + 7) / 8 * 8 * o.threads), 1, 4);
     resident = std::min(resident, 2048 / o.threads);
-    kept_bytes =
-        stored_directly(n, element, rows_b) ? 0 : ceil_div(rows_together(n, groups, o.unroll) * groups * n, 2) * 16;
+    const int together = rows_together(n * words, groups, o.unroll);
+    kept_bytes = stored_directly(n, element, rows_b) ? 0 : ceil_div(together * groups * n * words, 2) * 16;
     // Where a chunk is not the whole row, it has an even number of units.
     const int unit_bytes = unit * element, units = m / unit, most = most_bytes_of_chunk / unit_bytes;
     const double fmas = static_cast<double>(o.unroll) * columns * unit * products;  // of a unit
@@ -108,8 +108,9 @@ inline std::string tsmm_pipeline_refusal(int m, int n, bool is_complex, const Ke
   if (s.along_n > s.units_n) return std::to_string(o.threads_per_row) + " threads for a row leave some without columns";
   if (s.along_n > 32) return "rows of " + std::to_string(s.along_n) + " units want more threads than a warp has";
   // Whatever the alignment: rows of B that leave through shared memory take the most.
-  if (TsmmPipelineShape(m, n, is_complex, o, Rows::any, Rows::any).shared_bytes(o.threads) > shared_of_sm - 1024 ||
-      s.shared_bytes(o.threads) > shared_of_sm - 1024)
+  const auto fits = [&](const TsmmPipelineShape& its) { return its.shared_bytes(o.threads) <= shared_of_sm - 1024; };
+  if (!fits(s) || !fits(TsmmPipelineShape(m, n, is_complex, o, Rows::any, Rows::any)) ||
+      !fits(TsmmPipelineShape(m, n, is_complex, o, Rows::any, Rows::displaced)))
     return "its stages take more shared memory than there is";
   return {};
 }

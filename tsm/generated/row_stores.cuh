@@ -6,31 +6,59 @@
 #include <cstdint>
 
 #include "common/kernel/complex.cuh"
-#include "common/kernel/ptx.cuh"
+#include "tsm/generated/row_ends.cuh"
 #include "tsm/generated/stream.cuh"
 
 namespace gemm::generated {
 
-/// Brings the sectors to the L2 cache in which a row of N elements begins or ends, if other elements lie there, too: to
-/// store a part of a sector that is not there takes long. `ld` elements before it another row begins, if `another`, for
-/// which that is done as well. Not of rows shorter than a sector: without it they take as long, or little more than half.
-template <class T, int N>
-__device__ void prefetch_ends(const T* row, std::int64_t ld, bool another) {
-  if constexpr (N * sizeof(T) < 32) return;
-  const auto sector = [](const T* at) { return reinterpret_cast<std::uint64_t>(at) / 32; };
-  const T* const end = row + N;
-  const bool before = another && sector(row - ld + (N - 1)) == sector(row);
-  if (reinterpret_cast<std::uint64_t>(row) % 32 != 0 && !before) ptx::prefetch_sector(row);
-  if (reinterpret_cast<std::uint64_t>(end) % 32 != 0 && sector(end - 1) != sector(row)) ptx::prefetch_sector(end - 1);
+/// A warp stores `count` elements, `most` at most, side by side from `to` on: B = word + beta B if `adds`. A line of 128
+/// bytes belongs to one store, wherever the range begins: what completes a sector later costs as much as a read.
+/// place(i): where word i lies in shared memory.
+template <class T, int most, class Place>
+__device__ void store_range(T* to, int count, int lane, T beta, bool adds, Place place) {
+  constexpr int line = 128 / sizeof(T), stores = ceil_div(most + line - 1, 32), together = smaller(stores, 4);
+  int at = lane - static_cast<int>(reinterpret_cast<std::uint64_t>(to) / sizeof(T) % line);
+#pragma unroll 1
+  for (int i = 0; i < stores; i += together) {
+    T word[together];
+    const auto has = [&](int u) { return at + u * 32 >= 0 && at + u * 32 < count; };
+#pragma unroll
+    for (int u = 0; u < together; ++u) {
+      if (has(u)) load_unit<1>(&word[u], place(at + u * 32));
+    }
+#pragma unroll
+    for (int u = 0; u < together; ++u) {
+      T* const its = to + (at + u * 32);
+      if (has(u)) *its = adds ? multiply_add(beta, *its, word[u]) : word[u];
+    }
+    at += together * 32;
+  }
+}
+
+/// A warp stores so many pieces of 16 bytes side by side, from an address that 32 divides, or else `displaced`.
+template <int pieces, bool displaced, class Place>
+__device__ void store_pieces(double2* to, int lane, Place place) {
+  if constexpr (displaced) return store_range<double2, pieces>(to, pieces, lane, {}, false, place);
+#pragma unroll 8
+  for (int i = lane; i < pieces; i += 32) {
+    double2 piece;
+    ptx::load_shared(piece.x, piece.y, place(i));
+    to[i] = piece;
+  }
 }
 
 /// A warp stores rows of N elements, of which `existing` exist, `rows` at most, to `to` and every `ld` elements from
-/// there: B = word + beta B if `adds`. Lanes side by side have elements side by side, and a sector of 32 bytes belongs to
+/// there, as store_range() does where these are one range. Else lanes side by side have elements side by side, and a sector of 32 bytes belongs to
 /// neighbours in one store: so a row begins amid its lanes where it begins amid a sector. place(r): where row r lies in
 /// shared memory.
 template <class T, int N, int rows, class Place>
 __device__ void store_rows(T* to, std::int64_t ld, int existing, int lane, T beta, bool adds, Place place) {
-  constexpr int element = sizeof(T), sector = 32 / element, lanes = ceil_div(N + sector - 1, sector) * sector,
+  constexpr int element = sizeof(T);
+  if (ld == N) {
+    const auto place_of = [&](unsigned i) { return place(i / N) + i % N * element; };
+    return store_range<T, rows * N>(to, existing * N, lane, beta, adds, place_of);
+  }
+  constexpr int sector = 32 / element, lanes = ceil_div(N + sector - 1, sector) * sector,
                 count = ceil_div(rows * lanes, 32), together = smaller(count, 4);
   const int first = static_cast<int>(reinterpret_cast<std::uint64_t>(to) / element % sector),
             further = static_cast<int>(ld % sector);

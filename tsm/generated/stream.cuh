@@ -20,8 +20,9 @@ __host__ __device__ constexpr int unit_of(int width, int element_bytes) {
 }
 
 /// How the rows of a matrix lie in device memory: without padding, from an address that 16 divides; padded, but each
-/// from such an address; or else.
-enum class Rows { flat, wide, any };
+/// from such an address; or else. displaced: without padding, from an address that 16 divides and 32 does not. Only of
+/// what is stored: to store parts of sectors costs, to load from them does not.
+enum class Rows { flat, wide, any, displaced };
 
 /// Copies a piece: 16 bytes, or 8. If it does not exist (bytes is 0), zeros.
 template <int piece>

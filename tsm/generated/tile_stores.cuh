@@ -23,7 +23,7 @@ __device__ inline void store_unit(double2* to, const double2* from) {
 /// What a lane knows of its stores. W: its WarpTile; a warp's rows begin in row `first` and then every `step` rows.
 template <class T, class W, int N, int PR, int along_n, Rows rows_b>
 struct TileStores {
-  static constexpr bool has_rest = W::rest_columns > 0;
+  static constexpr bool has_rest = W::rest_columns > 0, is_range = rows_b == Rows::flat || rows_b == Rows::displaced;
   static constexpr int PN = W::PN, TN = W::TN, unit_n = W::unit_n, groups = W::groups, rows = W::rows,
                        element = sizeof(T), together = W::together, kept_words = W::kept_words;
 
@@ -122,19 +122,24 @@ struct TileStores {
           }
         }
         __syncwarp();
-        if (rows_b == Rows::flat && kept_words % 2 == 0 && turn < whole && !adds) [[likely]] {
+        const std::int64_t row = first + static_cast<std::int64_t>(turn) * step + begin * groups;  // the first one
+        if (is_range && kept_words % 2 == 0 && turn < whole && !adds) [[likely]] {
           constexpr int pieces = kept_words / 2, count = ceil_div(pieces, 32);
-          T piece[count][2];
+          if constexpr (rows_b == Rows::flat) {
+            T piece[count][2];
 #pragma unroll
-          for (int i = 0; i < count; ++i) {
-            if (i < pieces / 32 || lane + i * 32 < pieces) load_unit<2>(piece[i], kept + lane * 16 + i * 32 * 16);
-          }
+            for (int i = 0; i < count; ++i) {
+              if (i < pieces / 32 || lane + i * 32 < pieces) load_unit<2>(piece[i], kept + lane * 16 + i * 32 * 16);
+            }
 #pragma unroll
-          for (int i = 0; i < count; ++i) {
-            if (i < pieces / 32 || lane + i * 32 < pieces) store_unit(out + begin * groups * N + i * 64, piece[i]);
+            for (int i = 0; i < count; ++i) {
+              if (i < pieces / 32 || lane + i * 32 < pieces) store_unit(out + begin * groups * N + i * 64, piece[i]);
+            }
+          } else {
+            store_pieces<pieces, true>(reinterpret_cast<double2*>(b + row * ld), lane,
+                                       [&](int i) { return kept + i * 16; });
           }
         } else {
-          const std::int64_t row = first + static_cast<std::int64_t>(turn) * step + begin * groups;  // the first one
           constexpr int all = together * groups;
           store_rows<T, N, all>(b + row * ld, ld, k - row < all ? static_cast<int>(k - row) : all, lane, beta, adds,
                                 [&](int its) { return kept + its * (N * element); });

@@ -13,16 +13,16 @@ namespace gemm::generated {
 
 /// Whether rows of B leave from registers, 16 bytes at a time; or else through shared memory.
 __host__ __device__ constexpr bool stored_directly(int n, int element_bytes, Rows how) {
-  return element_bytes == 16 || (n % 2 == 0 && how != Rows::any);
+  return how != Rows::displaced && (element_bytes == 16 || (n % 2 == 0 && how != Rows::any));
 }
-/// Rows of each thread that go through shared memory together: a warp's are then a whole number of 16-byte pieces, if
-/// there are as many, and no more than 4 KB if that is possible.
-__host__ __device__ constexpr int rows_together(int n, int groups, int rows_of_thread) {
+/// Rows of each thread, of so many words of 8 bytes, that go through shared memory together: a warp's are then a whole
+/// number of 16-byte pieces, if there are as many, and no more than 4 KB if that is possible.
+__host__ __device__ constexpr int rows_together(int words_of_row, int groups, int rows_of_thread) {
   int best = 0;
   for (int together = 1; together <= rows_of_thread; ++together) {
     if (rows_of_thread % together != 0) continue;
-    const int words = together * groups * n;
-    if (best == 0 || (best * groups * n % 2 != 0 && words % 2 == 0) || (words % 2 == 0 && words <= 512))
+    const int words = together * groups * words_of_row;
+    if (best == 0 || (best * groups * words_of_row % 2 != 0 && words % 2 == 0) || (words % 2 == 0 && words <= 512))
       best = together;
   }
   return best;
@@ -44,7 +44,8 @@ struct WarpTile {
   __host__ __device__ static constexpr Places places() { return places_of_warp(along_n); }
   static constexpr int groups = places_of_warp(along_n).along_m, rows = groups * PR;
   static constexpr bool direct = stored_directly(N, element, rows_b);
-  static constexpr int together = direct ? 1 : rows_together(N, groups, PR), kept_words = together * groups * N,
+  static constexpr int words = N * (element / 8), together = direct ? 1 : rows_together(words, groups, PR),
+                       kept_words = together * groups * words,
                        kept_bytes =
                            direct ? 0 : ceil_div(kept_words, 2) * 16;  // of rows that leave through shared memory
   static_assert(along_n <= 32 && along_n <= units_n && (!has_rest || (PN >= 1 && rest_columns >= 1)));
