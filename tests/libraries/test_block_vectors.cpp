@@ -233,7 +233,9 @@ void expect_products_of_lists(T alpha) {
   const Launches symmetric = expect_product_of<T>({&x, &r, &p}, {&x, &r, &p}, T(2), T(0), true);
   EXPECT_EQ(all.kernels, 2);  // the second one adds up
   EXPECT_EQ(symmetric.kernels, 2);
-  if (!open_device().gpu) EXPECT_LT(symmetric.read_bytes, all.read_bytes * 2 / 3);  // once, not twice
+  if (!open_device().gpu) {
+    EXPECT_LT(symmetric.read_bytes, all.read_bytes * 2 / 3);  // once, not twice
+  }
   expect_product_of<T>({&x, &r, &p}, {&x, &r, &p}, alpha, T(0), false);
   expect_product_of<T>({&x, &r, &p}, {&x, &r, &p}, alpha, T(0), true);
   expect_product_of<T>({&x, &r}, {&x, &r}, T(1), T(-3), true);
