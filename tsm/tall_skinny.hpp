@@ -131,8 +131,9 @@ Status cholesky_qr2(cudaStream_t stream, int n, std::int64_t k, Complex* x, std:
                     std::int64_t ldr, int* method, void* workspace, std::size_t workspace_bytes) noexcept;
 
 /// Compiles and loads kernels for this size alone, which tsmttsm() and tsmm() launch from then on. There are kernels
-/// for rows that all begin at multiples of 16 bytes and for others, and of TSMM for b at multiples of 32: of a and b (or
-/// null, which is taken as aligned) and their strides only that matters, and whether a is b, and nothing is read. Errors as those of the products.
+/// for rows that all begin at multiples of 16 bytes and for others, and of TSMM for b at multiples of 32: of a and b
+/// (or null, which is taken as aligned) and their strides only that matters, and whether a is b, and nothing is read.
+/// Errors as those of the products.
 Status prepare_tsmttsm(Type type, int m, int n, const void* a, std::int64_t lda, const void* b, std::int64_t ldb,
                        bool conjugate) noexcept;
 Status prepare_tsmm(Type type, int m, int n, const void* a, std::int64_t lda, const void* b, std::int64_t ldb) noexcept;
