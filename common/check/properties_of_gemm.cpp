@@ -146,7 +146,9 @@ Property representative_gemm(const Stage& stage) {
     add(all, stage,
         {box(20, 354, 33), box(22, 411, 36), scaled(box(70, 70, 100), -2, 2), box(30, 30, 400), awkward(20, 235, 163),
          // Blocks that end one tile and begin another; sums of a tile's parts by several rows of threads.
-         box(529, 68, 226), box(43, 20, 309)});
+         box(529, 68, 226), box(43, 20, 309),
+         // Tiles in more than one band of eight rows.
+         box(2100, 20, 9)});
   }
   if (stage.batch) add(all, stage, {batched(box(64, 64, 32), 3), batched(awkward(40, 37, 67), 3)});
   // m and n one less than tiles have, k more than a tile has: a guard that lets one row too many pass reads it.
