@@ -131,8 +131,8 @@ inline double cycles_of(int m, int n, const KernelOptions& o, const TsmmPipeline
   const double pieces = s.rows * static_cast<double>(m) * element / (element == 8 && m % 2 != 0 && !a.in_one ? 8 : 16);
   const double copies = pieces / 32 + 18.0 * a.chunks;  // and what belongs to a stage
   const bool direct = stored_directly(n, element, Rows::flat);
-  const int together = direct ? 1 : rows_together(n, s.groups, o.unroll);
-  const double kept = together * s.groups * n;
+  const int together = direct ? 1 : rows_together(n * s.words, s.groups, o.unroll);
+  const double kept = together * s.groups * n * s.words;
   const double stores = 20 + (direct ? o.unroll * (s.pn + 1)
                                      : sums + o.unroll / together * (10 + 2 * ceil_div(static_cast<int>(kept), 64)));
   // Of the rest: addresses, sums of parts, stores.

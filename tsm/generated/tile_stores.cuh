@@ -125,7 +125,7 @@ struct TileStores {
         const std::int64_t row = first + static_cast<std::int64_t>(turn) * step + begin * groups;  // the first one
         if (is_range && kept_words % 2 == 0 && turn < whole && !adds) [[likely]] {
           constexpr int pieces = kept_words / 2, count = ceil_div(pieces, 32);
-          if constexpr (rows_b == Rows::flat) {
+          if constexpr (rows_b == Rows::flat && element == 8) {
             T piece[count][2];
 #pragma unroll
             for (int i = 0; i < count; ++i) {
@@ -136,8 +136,8 @@ struct TileStores {
               if (i < pieces / 32 || lane + i * 32 < pieces) store_unit(out + begin * groups * N + i * 64, piece[i]);
             }
           } else {
-            store_pieces<pieces, true>(reinterpret_cast<double2*>(b + row * ld), lane,
-                                       [&](int i) { return kept + i * 16; });
+            store_pieces<pieces, rows_b == Rows::displaced>(reinterpret_cast<double2*>(b + row * ld), lane,
+                                                            [&](int i) { return kept + i * 16; });
           }
         } else {
           constexpr int all = together * groups;

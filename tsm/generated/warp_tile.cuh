@@ -11,9 +11,13 @@
 
 namespace gemm::generated {
 
-/// Whether rows of B leave from registers, 16 bytes at a time; or else through shared memory.
+/// Whether rows of B leave from registers, 16 bytes at a time; or else through shared memory. Without gaps they do so
+/// for whole sectors of 32 bytes. Long rows have few others.
 __host__ __device__ constexpr bool stored_directly(int n, int element_bytes, Rows how) {
-  return how != Rows::displaced && (element_bytes == 16 || (n % 2 == 0 && how != Rows::any));
+  const int bytes = n * element_bytes;
+  if (bytes % 16 != 0 || how == Rows::displaced) return false;
+  if (how == Rows::flat) return bytes % 32 == 0 || bytes > 512;
+  return how == Rows::wide || element_bytes == 16;
 }
 /// Rows of each thread, of so many words of 8 bytes, that go through shared memory together: a warp's are then a whole
 /// number of 16-byte pieces, if there are as many, and no more than 4 KB if that is possible.
