@@ -9,7 +9,6 @@ from tools.pages.data import Data, NotMeasured
 from tools.pages.records import probes
 from tools.pages.records.bounds import predicted
 from tools.pages.records.tsm import (
-    ALL_SERIES,
     SHORT,
     earlier_experiment,
     experiment,
@@ -19,7 +18,6 @@ from tools.pages.records.tsm import (
     registers,
     result,
     short_ratios,
-    tried_gains,
     two_warps_shares,
 )
 from tools.pages.reference import LADDERS
@@ -101,11 +99,11 @@ def share(data: Data, name: str, kind: str, m: str, *series: str) -> str:
     return percent(found[int(m)]["pct_roofline"])
 
 
-def earlier(data: Data, name: str, kind: str, widths: str, names: str) -> str:
+def earlier(data: Data, name: str, kind: str, widths: str, *names: str) -> str:
     """Of an experiment's run on the pages' GPU, also if it has run on another one since: shares of the roofline at
     M = N, of one series at several widths or of several at one (lists with commas between): "82, 54 and 36 %"."""
     found = {(r["series"], r["m"]): r["pct_roofline"] for r in earlier_experiment(name) if r["type"] == kind}
-    *first, last = [f"{found[series, int(m)]:.0f}" for m in widths.split(",") for series in names.split(",")]
+    *first, last = [f"{found[series, int(m)]:.0f}" for m in widths.split(",") for series in " ".join(names).split(",")]
     return f"{', '.join(first)} and {last} %" if first else f"{last} %"
 
 
@@ -356,12 +354,6 @@ def length_ratio(data: Data, m: str, k: str) -> str:
     return f"{both['tsm/14']['time_ms']['median'] / both['tsm/09']['time_ms']['median']:.2f}"
 
 
-def tried_gain(data: Data, kind: str, m: str, *series: str) -> str:
-    """By how many per cent the best of sixteen of E3's kernels is faster than the best of four: of a series, or of
-    all."""
-    return percent(tried_gains(kind)[int(m)][" ".join(series) or ALL_SERIES])
-
-
 TSM_VALUES: dict[str, Callable[..., str]] = {
     "tsm": measured,
     "tsm_ratio": ratio,
@@ -386,7 +378,6 @@ TSM_VALUES: dict[str, Callable[..., str]] = {
     "length_gbs": length_gbs,
     "short_most": short_most,
     "length_ratio": length_ratio,
-    "tried_gain": tried_gain,
     "form": form,
     "tile": tile,
     "fma_latency_most": fma_latency_most,

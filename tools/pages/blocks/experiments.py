@@ -9,7 +9,7 @@ from tools.pages.data import Data
 from tools.pages.notes import not_measured
 from tools.pages.records.experiments import drawn, gpu_file, record_file
 from tools.pages.records.tcec import peers
-from tools.repository import GPU, Json, read_json
+from tools.repository import GPU, read_json
 from tools.tables import table
 
 
@@ -44,21 +44,6 @@ def block_experiment(data: Data, name: str, folder: pathlib.Path | None = None) 
     return [*lines, " ".join(notes), "", f"![{record['title']}](../figures/experiment_{name}.svg)"]
 
 
-def block_experiment_earlier(data: Data, name: str, kind: str, *widths: str) -> list[str]:
-    """Of an experiment's run on the pages' GPU, also if it has run on another one since, the best at these M = N."""
-    path = GPU / "experiments" / f"{name}.json"
-    if not path.exists():
-        return not_measured(f"./lab experiment {name}")
-    record = read_json(path)
-    square = [r for r in record["results"] if r["type"] == kind and r["m"] == r["n"]]
-    best = [max((r for r in square if r["m"] == int(m)), key=lambda r: r["gflops"]) for m in widths]
-    rows = [
-        ["measured, of the roofline", *(f"{r['pct_roofline']:.0f} %" for r in best)],
-        ["TFLOP/s", *(f"{r['gflops'] / 1e3:.1f}" for r in best)],
-    ]
-    return [*table(["M = N", *widths], rows, left=("M = N",)), "", f"{record['device']}, commit {record['commit']}."]
-
-
 def block_experiment_ncu(data: Data, name: str, folder: pathlib.Path | None = None) -> list[str]:
     """What an experiment's --ncu has read."""
     path = folder / f"{name}_ncu.json" if folder else gpu_file(f"{name}_ncu")
@@ -73,22 +58,14 @@ def block_experiment_ncu(data: Data, name: str, folder: pathlib.Path | None = No
 
 
 def block_cutlass(data: Data) -> list[str]:
-    """CUTLASS's split-K product by M = N, beside stage 09 of E3 on the same kind of GPU."""
+    """CUTLASS's split-K product by M = N, beside stage 09 on the same kind of GPU."""
     found, rows = peers(), []
-    peer, ours = found["cutlass_splitk"], read_json(gpu_file("E3"))
-    best: dict[tuple[str, int], float] = {}
-
-    def gbytes_s(r: Json) -> float:
-        return 2 * r["m"] * r["k"] * ELEMENT[r["type"]] / r["ms"] / 1e6
-
-    for r in ours["results"]:
-        if "ms" in r:
-            best[r["type"], r["m"]] = max(best.get((r["type"], r["m"]), 0), gbytes_s(r))
+    peer = found["cutlass_splitk"]
     for r in peer["results"]:
-        gbs = gbytes_s(r)
+        gbs = 2 * r["m"] * r["k"] * ELEMENT[r["type"]] / r["ms"] / 1e6
         flop_per_byte = r["m"] / (8 if r["type"] == "d" else 4)
         roof = min(peer["ceilings"]["read_gbs"], peer["ceilings"]["dfma_gflops"] / flop_per_byte)
-        ratio = best[r["type"], r["m"]] / gbs
+        ratio = r["ours_gbs"] / gbs
         rows.append(
             [TYPES[r["type"]], str(r["m"]), f"{gbs:,.0f}", f"{100 * gbs / roof:.1f} %", r["config"], f"{ratio:.1f}"]
         )
@@ -96,7 +73,8 @@ def block_cutlass(data: Data) -> list[str]:
     return [
         *table(head, rows, left=("type", "its tile")),
         "",
-        f"{found['device']}, CUTLASS {peer['revision'][:12]} ({peer['source']}). Tried: {peer['tried']}.",
+        f"{found['device']}, CUTLASS {peer['revision'][:12]} ({peer['source']}). Tried: {peer['tried']}. "
+        f"09: commit {peer['ours']['commit']}; tried: {peer['ours']['tried']}.",
     ]
 
 

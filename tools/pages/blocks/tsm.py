@@ -127,20 +127,6 @@ def block_tsm_lengths(data: Data) -> list[str]:
     return [*table(["K", *(f"M = N = {m}" for m in widths)], rows), "", f"Medians, double, warm. {measured_on(run)}."]
 
 
-def block_tsm_tried(data: Data) -> list[str]:
-    """E3: what the best of the model's four kernels loses to the best of its sixteen, by width."""
-    many, rows, names = read_json_if_there(records.TRIED), [], [records.ALL_SERIES]
-    if not many:
-        return not_measured("./lab experiment E3")
-    for kind, title in TYPES.items():
-        for m, gains in records.tried_gains(kind).items():
-            names = list(gains)
-            rows.append([title, str(m), *(percent(gain) for gain in gains.values())])
-    few = records.experiment_record("E3")
-    note = f"Sixteen: {measured_on(many)}; four: commit {few['commit']}."
-    return [*table(["type", "M = N", *names], rows, left=("type",)), "", note]
-
-
 def block_tsm_in_flight(data: Data, stage: str) -> list[str]:
     """Of generated kernels: what the bytes in flight would give by the probe of bandwidth, and what came."""
     memory, rows = records.memory(), []
@@ -177,7 +163,6 @@ def block_tsm_two_warps(data: Data) -> list[str]:
         return [f"{100 * share:.0f} %" for share in records.two_warps_shares(leapfrogging)]
 
     run = records.experiment_record("E3")
-    card = run["device"].removeprefix("NVIDIA ").split()[0]
     best = {
         ahead: max(
             (
@@ -204,9 +189,9 @@ def block_tsm_two_warps(data: Data) -> list[str]:
             ["registers of a thread, at least", *[str(records.example_registers(1))] * 2],
             ["warps of a scheduler", *[str(warps)] * 2],
             ["share of the FP64 peak, by turns", *shares(False)],
-            [f"measured on an {card}, the best without leapfrogging", "-", percent(best["off"])],
+            ["measured, the best without leapfrogging", "-", percent(best["off"])],
             ["share if waiting and multiplying overlap", *shares(True)],
-            [f"measured on an {card}, the best with leapfrogging", percent(100 * 4766 / 7066), percent(best["on"])],
+            ["measured, the best with leapfrogging", percent(100 * 4766 / 7066), percent(best["on"])],
         ],
     )
     waits = f"The wait: {measured_on(probes.record('bandwidth'))}"

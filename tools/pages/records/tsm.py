@@ -13,7 +13,6 @@ EXPERIMENTS = GPU / "experiments"
 SHORT = {kind: SINCE / f"tsm_short_{kind}.json" for kind in TYPES}  # 09 and 14 where K is not
 FORMS = SINCE / "tsm_variants.json"  # 05 to 08 with their variants, in double
 FORMS_Z = SINCE / "tsm_variants_z.json"  # 06 and 07 in double complex
-TRIED = SINCE / "experiments" / "E3_16.json"  # E3 with sixteen kernels of a series in place of four
 LENGTHS = SINCE / "tsm_lengths_d.json"  # 09 and 14 by turns, at E8's lengths
 MANY = 1_000_000  # rows, from which on K is long
 
@@ -155,23 +154,6 @@ def earlier_experiment(name: str) -> list[Json]:
     if not record or record["executor"]:
         raise NotMeasured("")
     return [r for r in record["results"] if "ms" in r]
-
-
-ALL_SERIES = "the best of all"
-
-
-def tried_gains(kind: str) -> dict[int, dict[str, float]]:
-    """Of E3, by M = N: by how many per cent the best of a series' sixteen kernels is faster than the best of its four,
-    in two runs; and the best of all series."""
-    both: list[dict[int, dict[str, float]]] = []
-    for run in (experiment_record("E3"), read_json_if_there(TRIED) or {"results": []}):
-        speeds: dict[int, dict[str, float]] = {}
-        for r in run["results"]:
-            if r["type"] == kind and r["m"] == r["n"]:
-                speeds.setdefault(r["m"], {})[r["series"]] = r["gflops"]
-        both.append({m: {ALL_SERIES: max(of.values()), **of} for m, of in speeds.items()})
-    few, many = both
-    return {m: {s: 100 * (speed / few[m][s] - 1) for s, speed in of.items()} for m, of in sorted(many.items())}
 
 
 # The example of Ernst et al., section 5.3: their best tile without leapfrogging at M = N = 64; 256 threads of an SM.
