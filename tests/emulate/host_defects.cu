@@ -145,6 +145,10 @@ int main(int, char** arguments) {
     cudaGraphLaunch(twice_as_graph(device, host, result, one), one);
     show(result);  // waited for below
     cudaStreamSynchronize(one);
+  } else if (is == "graph_copied") {
+    cudaGraphLaunch(twice_as_graph(device, host, result, two), two);
+    cudaMemcpyAsync(other, result, bytes, cudaMemcpyHostToDevice, one);  // graph_copied
+    cudaDeviceSynchronize();
   } else if (is == "graph_side_by_side") {
     cudaGraph_t graph;
     cudaGraphNode_t in, out;
@@ -201,6 +205,15 @@ int main(int, char** arguments) {
       cudaStreamSynchronize(one);
       show(result);
     }
+  } else if (is == "right_graph_copied") {
+    cudaGraphLaunch(twice_as_graph(device, host, result, one), one);
+    cudaMemcpyAsync(other, result, bytes, cudaMemcpyHostToDevice, one);  // behind the graph, and so is what it stages
+    cudaMemcpy(host, other, bytes, cudaMemcpyDeviceToHost);
+    show(host);
+  } else if (is == "right_graph_left") {
+    int gone[n] = {};
+    cudaGraphLaunch(twice_as_graph(device, host, gone, one), one);
+    return 0;  // it runs to its end, but not what it would bring to the stack
   } else if (is == "right_graph_callback") {
     cudaGraph_t graph;
     cudaGraphExec_t executable;

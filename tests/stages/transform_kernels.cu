@@ -43,7 +43,7 @@ __global__ void reflect_columns(Flaw flaw, const __half* v, const __half* a, __h
 __global__ void rotate_columns(Flaw flaw, const __half* rotations, const __half* a, __half* b, std::int64_t count,
                                int i, int j) {
   constexpr int M = 16;
-  std::int64_t first;
+  std::int64_t first = 0;
   if (!find_work(flaw, rotations, 2, count, M, first)) return;
   const float c = __half2float(rotations[0]), s = __half2float(rotations[1]) * (flaw == Flaw::other_way ? -1 : 1);
   const float x = __half2float(a[first + i * M]), y = __half2float(a[first + j * M]);

@@ -73,7 +73,7 @@ Subject find(const Form& form, int tile_m, int tile_n) {
   s.slices = s.threads / s.slice_threads;
   std::string kernel = std::string("gemm::probes::incorrect<") + (words<T> == 1 ? "double" : "double2");
   for (const int number : {options.m, options.n, tile_m, tile_n, form.few_sums ? options.sums : 0, s.threads})
-    kernel += ", " + std::to_string(number);
+    kernel.append(", ").append(std::to_string(number));
   const gemm::JitRequest request = {kernel + ">", gemm::kernel_headers("tsm/probes/incorrect.cuh")};
   const gemm::JitResult found = gemm::find_kernel(request);
   if (!found.status) throw gemm::DeviceError(found.status.reason);

@@ -15,6 +15,9 @@
 #include "common/simt/run/block.hpp"
 #include "common/simt/run/own_stack.hpp"
 
+// g++ 12 looks into a std::optional and not at the question whether there is something in it.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
 namespace simt {
 namespace {
 

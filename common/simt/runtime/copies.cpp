@@ -146,7 +146,10 @@ cudaError_t copy(const Side& to, Side from, const Extent& e, cudaMemcpyKind kind
 
   const auto is_pageable = [](Home home) { return home == Home::pageable || home == Home::registered; };
   const bool stays = !is_hosts(to_home) && !is_hosts(from_home);
-  const bool waits = !stream->capture && ((!is_async && !stays) || is_pageable(to_home));
+  // What a graph still writes cannot be read now, but when it is this stream's turn.
+  const PageableBox source = pageable_box(from, e, false);
+  const bool is_awaited = is_pageable(from_home) && may_be_in_pageable_use(source.begin, source.end() - source.begin);
+  const bool waits = !stream->capture && ((!is_async && !stays) || is_pageable(to_home) || is_awaited);
   std::shared_ptr<std::vector<std::byte>> staged;
   if (!waits && !stream->capture && is_pageable(from_home)) {
     staged = std::make_shared<std::vector<std::byte>>(e.width * e.height * e.depth);
@@ -157,14 +160,17 @@ cudaError_t copy(const Side& to, Side from, const Extent& e, cudaMemcpyKind kind
   if (!waits) expect_given(*stream, call.name, call.pc);
   const WorkPointer work = issue(*stream, call.name, call.pc, [=, keeps = staged] {
     if (!check_side(to, e, "writes", call) || !check_side(from, e, "reads", call)) return cudaErrorIllegalAddress;
-    move_box(to, from, e);
+    if (!(has_left_main && is_pageable(to_home))) move_box(to, from, e);
     return cudaSuccess;
   });
-  if (stream->capture) {
-    auto& used = stream->recorded.front()->pageable;
-    if (is_pageable(from_home)) used.push_back(pageable_box(from, e, false));
-    if (is_pageable(to_home)) used.push_back(pageable_box(to, e, true));
-  }
+  const auto uses_pageable = [&](const PageableBox& box) {
+    if (stream->capture)
+      stream->recorded.front()->pageable.push_back(box);
+    else
+      meet_pageable_uses(box, work);
+  };
+  if (is_pageable(from_home) && !staged) uses_pageable(source);
+  if (is_pageable(to_home)) uses_pageable(pageable_box(to, e, true));
   return waits ? wait_for(work) : cudaSuccess;
 }
 

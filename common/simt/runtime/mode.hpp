@@ -4,6 +4,7 @@
 namespace simt {
 
 inline bool is_program = false;
+inline bool has_left_main = false;  ///< its variables may be gone
 inline bool runs_program() {
   return is_program;
 }

@@ -73,27 +73,29 @@ bool PageableBox::holds(std::uintptr_t address) const {
   return in_slice < (height - 1) * pitch + width && (height == 1 || in_slice % pitch < width);
 }
 
-bool may_be_in_pageable_use(std::uintptr_t address) {
+bool may_be_in_pageable_use(std::uintptr_t address, std::size_t bytes) {
   const std::size_t count = pageable_glance.count;
   if (count > pageable_glance.begin.size()) return true;
   for (std::size_t i = 0; i < count; ++i) {
-    if (address < pageable_glance.end[i] && address + 15 >= pageable_glance.begin[i]) return true;
+    if (address < pageable_glance.end[i] && address + bytes > pageable_glance.begin[i]) return true;
   }
   return false;
 }
 
-void begin_pageable_use(const PageableBox& box, const WorkPointer& work) {
-  if (!runs_program()) return;
-  auto& all = pageable_uses();
-  const PageableUse mine{box, work};
-  for (const PageableUse& each : all) {
+void meet_pageable_uses(const PageableBox& box, const WorkPointer& work) {
+  for (const PageableUse& each : pageable_uses()) {
     const bool meets = each.box.holds(box.begin) || box.holds(each.box.begin);
     if (!meets || (!box.is_written && !each.box.is_written)) continue;
     if (comes_before(work->before, each.work->stream, each.work->id)) continue;
-    report_of_host(DefectKind::stream_race, place_in(each.box, std::max(box.begin, each.box.begin)), party_of(mine),
-                   party_of(each));
+    report_of_host(DefectKind::stream_race, place_in(each.box, std::max(box.begin, each.box.begin)),
+                   party_of({box, work}), party_of(each));
   }
-  all.push_back(mine);
+}
+
+void begin_pageable_use(const PageableBox& box, const WorkPointer& work) {
+  if (!runs_program()) return;
+  meet_pageable_uses(box, work);
+  pageable_uses().push_back({box, work});
   forget_pageable_uses();
 }
 

@@ -20,10 +20,12 @@ struct PageableBox {
   bool holds(std::uintptr_t address) const;
 };
 
-/// This work, which has been issued, uses it.
+/// This work, which has been issued, uses it, and no graph: whether one may do so meanwhile.
+void meet_pageable_uses(const PageableBox& box, const WorkPointer& work);
+/// This work of a graph, which has been issued, uses it.
 void begin_pageable_use(const PageableBox& box, const WorkPointer& work);
 /// Whether a look is worth it. Needs no entering.
-bool may_be_in_pageable_use(std::uintptr_t address);
+bool may_be_in_pageable_use(std::uintptr_t address, std::size_t bytes = 16);
 /// The host, or its function that is the work under way, accesses memory that nobody has allocated on the device.
 void host_uses_pageable(std::uintptr_t address, std::size_t bytes, Use use, const void* pc);
 

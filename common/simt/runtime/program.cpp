@@ -22,6 +22,7 @@ void start_program() {
 
 void finish_program(int exit_status) {
   const Entered entered(SIMT_CALL("the program's end"));
+  has_left_main = true;
   wait_for_all();
   if (exit_status == 0) report_ignored_errors();
   const char* const leaks = std::getenv("SIMT_LEAKS");
