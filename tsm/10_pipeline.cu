@@ -5,9 +5,9 @@
 //           that Little's law requires. A copy from device memory to shared memory takes no register. Three stages of
 //           8 KB and more are always in flight per SM, however wide C is, and the sums can have the registers.
 // Base      09_generated
-// Change    cp.async replaces the leap frogging of 09. The tiles fill an SM with one or two blocks. Operands are read
-//           from shared memory, 16 bytes at a time. Any alignment works; rows without padding are one range, copied
-//           by 16 bytes. Complex numbers take three products of real ones, or four.
+// Change    First of a kind, with parts in tsm/generated/. cp.async replaces leap frogging. Tiles fill an SM with one
+//           or two blocks. Operands are read from shared memory, 16 bytes at a time. Any alignment works; rows without
+//           padding are one range, copied by 16 bytes. Complex numbers take three products of real ones, or four.
 // Limit     Narrow C: the memory's bandwidth, 4.4 TB/s. Wide C, from M = N = 60 for real and 30 for complex numbers:
 //           the FP64 cores, 33 TFLOP/s times the part of the tiles that C fills. M = N = 57 fills 90 % of tiles of 6 x
 //           10. The register ports allow 82 % of that, or 92 % with three products (docs/tsm/probes.md).

@@ -5,8 +5,9 @@
 //           does 128 FMAs per cycle, twice what its plain cores do. C = A^T B needs no transpose: both operands are
 //           "row t, column g" of row-major matrices.
 // Base      10_pipeline
-// Change    Fragments replace the per-thread tiles of 10. A stage consists of four chunks, each 32 bytes behind the one
-//           before modulo 128: lanes read four rows from four groups of banks, whatever the width.
+// Change    First of a kind, with parts in tsm/generated/. Fragments replace the per-thread tiles of 10. A stage
+//           consists of four chunks, each 32 bytes behind the one before modulo 128: lanes read four rows from four
+//           groups of banks, whatever the width.
 // Limit     Up to 64 columns of double the memory, 4.6 TB/s; of complex numbers, from 51 on, 66 TFLOP/s.
 // Number    GB/s, TFLOP/s, as a share of the plain cores' roofline and of that of the Tensor Cores.
 // Map       A warp has some fragments of C, and the warps that cover C are a slice. Slice s has the groups of four rows

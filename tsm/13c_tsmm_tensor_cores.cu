@@ -3,8 +3,9 @@
 // Idea      Rows of A are the rows of m16n8k4's left operand, and C is the right operand. C lies in shared memory in
 //           the order in which the instruction reads it, 32 lanes side by side. Rows of A are copied there ahead.
 // Base      13_tsmm_pipeline
-// Change    A warp has 16 rows at a time, or a multiple, with all their columns. Four lanes store contiguous words of a
-//           row, 16 bytes each. Where rows are not aligned they leave through the stage that held the rows of A.
+// Change    First of a kind, with parts in tsm/generated/. A warp has 16 rows at a time, or a multiple, with all their
+//           columns. Four lanes store contiguous words of a row, 16 bytes each. Where rows are not aligned they leave
+//           through the stage that held the rows of A.
 // Limit     Up to 64 columns of double the memory, reading and writing at once, 3.9 TB/s; of complex numbers, from
 //           60 on, 66 TFLOP/s.
 // Number    GB/s, TFLOP/s, as a share of the plain cores' roofline and of that of the Tensor Cores.
