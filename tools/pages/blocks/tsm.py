@@ -110,6 +110,20 @@ def block_tsm_forms(data: Data, *stages: str) -> list[str]:
     return [*lines, f"Microseconds, warm cache. {measured_on(run)}."]
 
 
+def block_tsm_squares(data: Data) -> list[str]:
+    """GB/s of each size of tsm/04b's square, and of 05, which chooses one."""
+    run = read_json_if_there(records.SQUARES)
+    if not run:
+        return not_measured("docs/measurements/measure --steps tsm")
+    forms = {"1 x 1": "tsm/04b:1x1", "2 x 2": "tsm/04b:2x2", "4 x 4": "tsm/04b:4x4", "8 x 8": "tsm/04b", "05": "tsm/05"}
+    rows = [
+        [f"{m}", *(f"{8 * 2 * m * k / times[name] / 1e3:,.0f}" for name in forms.values())]
+        for (m, k), times in records.forms(records.SQUARES).items()
+    ]
+    head = ["double: M = N", *(f"{title}, GB/s" for title in forms)]
+    return [*table(head, rows), "", f"4 GiB of A, warm cache. {measured_on(run)}."]
+
+
 def block_tsm_lengths(data: Data) -> list[str]:
     """How long 14 takes, as a multiple of 09 with its model's options, by turns; and whose kernel it takes."""
     found = records.lengths()

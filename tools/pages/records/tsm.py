@@ -13,6 +13,7 @@ EXPERIMENTS = GPU / "experiments"
 SHORT = {kind: SINCE / f"tsm_short_{kind}.json" for kind in TYPES}  # 09 and 14 where K is not
 FORMS = SINCE / "tsm_variants.json"  # 05 to 08 with their variants, in double
 FORMS_Z = SINCE / "tsm_variants_z.json"  # 06 and 07 in double complex
+SQUARES = GPU / "tsm_squares.json"  # 04b and 05 with their variants, in double
 LENGTHS = SINCE / "tsm_lengths_d.json"  # 09 and 14 by turns, at E8's lengths
 MANY = 1_000_000  # rows, from which on K is long
 
@@ -64,7 +65,7 @@ def forms(path: pathlib.Path = FORMS) -> dict[tuple[int, int], dict[str, float]]
 
 def form(data: Data, m: str, k: str, name: str, other: str, kind: str = "d") -> str:
     """How many times as fast the second of two stages or variants is, at a size of forms()."""
-    times = forms({"d": FORMS, "z": FORMS_Z}[kind])[int(m), int(k)]
+    times = forms({"d": FORMS, "z": FORMS_Z, "squares": SQUARES}[kind])[int(m), int(k)]
     return f"{times[name] / times[other]:.2f}"
 
 
