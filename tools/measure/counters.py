@@ -5,8 +5,8 @@ usage: ./lab measure counters --out FILE [--sizes N,N] [--more N,N:NN,NN+N:NN:NA
        ./lab measure counters --out FILE --probes NAME,NAME -- LAB [options]
        LAB: the lab script and options such as --prebuilt DIR
 
-All stages run in one process for each size, because to start Nsight Compute takes longer than to count. Where a stage
-launches several kernels (padding or packing, product, sum of parts), the counters are the product's, the one with most
+Each stage runs in a process of its own: launches of different stages may look alike. Where a stage launches several
+kernels (padding or packing, product, sum of parts), the counters are the product's, the one with most
 FMAs; `other_ns`, `other_dram_read_bytes` and `other_dram_write_bytes` are the rest. --family tensorcore: its stages
 with FP16 operands, or with --type s those with FP32 operands.
 --probes: what the kernels of numbered probes do to shared memory, each kernel's most in a launch.
@@ -186,20 +186,18 @@ def profile_ladder(
             sys.exit(f"error: {' '.join(map(str, command))}: {(done.stdout + done.stderr).strip()[-800:]}")
         with open(path) as file:
             results = json.load(file)["results"]
-    expected = [
-        (r["stage"], launch["grid"], launch["block"])
-        for r in results
-        if r["status"] == "pass"
-        for launch in r["launches"]
-    ]
-    rows = read_launches(command, metrics, len(expected))
-    counted, at = {}, 0
-    for stage, grid, block in expected:
-        if at < len(rows) and rows[at][:2] == (grid, block):
-            counted.setdefault(stage, []).append(rows[at][2])
-            at += 1
-        # else a kernel by another name, which ncu was not asked for
-    return counted
+    counted = {}
+    for result in results:
+        if result["status"] != "pass":
+            continue
+        command = [lab[0], "ladder", "--no-time", "--only", result["stage"], size, *lab[1:]]
+        rows = read_launches(command, metrics, len(result["launches"]))
+        counted[result["stage"]] = found = []
+        for launch in result["launches"]:
+            if len(found) < len(rows) and rows[len(found)][:2] == (launch["grid"], launch["block"]):
+                found.append(rows[len(found)][2])
+            # else a kernel by another name, which ncu was not asked for
+    return {stage: launches for stage, launches in counted.items() if launches}
 
 
 def merge(launches: list[Json]) -> dict[str, float]:
