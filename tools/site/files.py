@@ -117,7 +117,7 @@ def around(site: Site, path: str) -> list[tuple[str, str]]:
 
 def code_page(site: Site, path: str) -> str:
     text = (ROOT / path).read_text(errors="replace")
-    code = "\n".join(f'<i id="L{at}">{line}</i>' for at, line in enumerate(highlighted_lines(text, path), 1))
+    code = "\n".join(f"<i id=L{at}>{line}</i>" for at, line in enumerate(highlighted_lines(text, path), 1))
     return standing_page(path + ".html", path, around(site, path), f'<pre class="source">{code}</pre>')
 
 

@@ -51,7 +51,7 @@ def colour_of(kind: Any) -> str:
 
 def highlighted_lines(text: str, file: str) -> list[str]:
     """A file's lines as HTML, coloured by its name. No element goes on over a line's end. Neighbours of one colour
-    share an element, since a site has to be small, and a string's quotes are tokens of their own."""
+    share an element and attributes have no quotes, since a site has to be small; a string's quotes are tokens of their own."""
     try:
         lexer = pygments.lexers.get_lexer_for_filename(file.replace(".cuh", ".cu"))
     except pygments.util.ClassNotFound:
@@ -69,7 +69,7 @@ def highlighted_lines(text: str, file: str) -> list[str]:
             elif name == before and lines[-1].endswith("</b>"):
                 lines[-1] = f"{lines[-1].removesuffix('</b>')}{shown}</b>"
             else:
-                lines[-1] += f'<b class="{name}">{shown}</b>'
+                lines[-1] += f"<b class={name}>{shown}</b>"
         before = name
     return lines
 
