@@ -51,7 +51,8 @@ def colour_of(kind: Any) -> str:
 
 def highlighted_lines(text: str, file: str) -> list[str]:
     """A file's lines as HTML, coloured by its name. No element goes on over a line's end. Neighbours of one colour
-    share an element and attributes have no quotes, since a site has to be small; a string's quotes are tokens of their own."""
+    share an element and attributes have no quotes, since a site has to be small. A string's quotes are tokens of their
+    own."""
     try:
         lexer = pygments.lexers.get_lexer_for_filename(file.replace(".cuh", ".cu"))
     except pygments.util.ClassNotFound:
