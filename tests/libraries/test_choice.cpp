@@ -123,8 +123,7 @@ TEST(Choice, PaddedRowsOfTsmmHaveARule) {
   EXPECT_EQ(padded.stage->id, "tsm/13c_tsmm_tensor_cores");
   EXPECT_EQ(padded.options.unroll, 1);
   EXPECT_EQ(padded.options.threads, 256);
-  EXPECT_EQ(choose(Type::c64, 64, 64, {1000, RowsOfB::padded}).options.threads,
-            128);  // no room for more in shared memory
+  EXPECT_EQ(choose(Type::c64, 64, 64, {1000, RowsOfB::padded}).options.threads, 256);  // with one stage a warp
   const Choice narrow = choose(Type::f64, 7, 3, {1000, RowsOfB::padded});
   EXPECT_EQ(narrow.stage->id, "tsm/12_tsmm_generated");
   EXPECT_EQ(narrow.options.threads_per_row, 2);
