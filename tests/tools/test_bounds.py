@@ -7,7 +7,7 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
-from tools.measure.bounds import flops_of, per_flop, plain_name, renewed
+from tools.measure.bounds import Counted, flops_of, per_flop, plain_name, renewed
 from tools.pages.records.bounds import ISSUE, Prediction, order, predicted, tied
 from tools.pages.reference import LADDERS, loads_in_flight
 from tools.repository import CPU, read_json
@@ -56,9 +56,19 @@ class Instructions(unittest.TestCase):
             ".L_x_0", "STS [R9], R8", "BAR.SYNC.DEFER_BLOCKING 0x0", ".L_x_1", *INNER, "@P1 BRA `(.L_x_0)", "EXIT"
         )
         # Eight turns of the inner loop, two FMAs each, between two barriers: 3 + 8 * 5 instructions for 16 FMAs.
-        instructions, loads = per_flop(code, 16 * 64)
+        instructions, loads = per_flop(code, Counted(16 * 64, 0))
         self.assertAlmostEqual(instructions * 64, 43 / 16)
         self.assertAlmostEqual(loads * 64, 8 / 16)
+
+    def test_a_loop_beside_it_runs_as_often_as_its_loads_want(self):
+        filling = [".L_x_2", "LDG.E R8, [R6]", "STS [R9], R8", "@P2 BRA `(.L_x_2)"]
+        outer = [".L_x_0", *filling, "BAR.SYNC.DEFER_BLOCKING 0x0", ".L_x_1", *INNER, "@P1 BRA `(.L_x_0)", "EXIT"]
+        # Four turns of three instructions, and 2 + 8 * 5.
+        instructions, _ = per_flop(kernel(*outer), Counted(16 * 64, 4))
+        self.assertAlmostEqual(instructions * 64, (4 * 3 + 42) / 16)
+        # All loads stand outside of it: it is for ragged edges.
+        instructions, _ = per_flop(kernel(outer[0], "LDG.E R8, [R6]", *outer[1:]), Counted(16 * 64, 1))
+        self.assertAlmostEqual(instructions * 64, 43 / 16)
 
     def test_what_is_never_executed_does_not_count(self):
         instructions, _ = per_flop(kernel(".L_x_1", "@!PT LDS RZ, [RZ]", *INNER, "EXIT"), None)

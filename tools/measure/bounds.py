@@ -7,8 +7,10 @@ usage: ./lab measure bounds --out FILE [--only LADDER,...] [--stage NN] [--arch 
 
 A step is a warp-wide FMA; in FP16, and where Tensor Cores emulate FP32, a product of 16 x 8 x 16. Instructions are
 those of the innermost loop that multiplies most, and of the loop around it if blocks wait at a barrier there: the
-executor counts barriers and FMAs, so how often the inner loop runs between two barriers is known. What is done once for
-a tile of C is left out. A loop's instructions are counted as if all of them were executed, code for ragged edges, too.
+executor counts barriers and FMAs, so how often the inner loop runs between two barriers is known. Other loops beside it,
+which fill the next tile, run as often as it takes for the loads from global memory that the executor counts. What is
+done once for a tile of C is left out. A loop's instructions are counted as if all of them were executed, code for ragged
+edges, too.
 """
 
 from __future__ import annotations
@@ -20,10 +22,11 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Sequence
 
 from tools.command_line import fail, parser_of
 from tools.repository import Json, read_json_if_there, stage_file, write_digest
-from tools.sass import MULTIPLIES, Kernels, Loop, compile_kernels, disassemble, find_tools, hot_loop, loops_of, within
+from tools.sass import MULTIPLIES, Instruction, Kernels, Loop, compile_kernels, disassemble, find_tools, hot_loop, loops_of, within
 
 LANES = 32
 FLOPS_OF_A_PRODUCT = 2 * 16 * 8 * 16
@@ -73,12 +76,13 @@ def opcode_of(text: str) -> str:
 
 @dataclasses.dataclass
 class Code:
-    """Of a loop, or what is in one outside of another."""
+    """Of a loop, or what is in one outside of others."""
 
-    instructions: int = 0
-    flops: int = 0
-    barriers: int = 0
-    shared_loads: int = 0
+    instructions: float = 0
+    flops: float = 0
+    barriers: float = 0
+    shared_loads: float = 0
+    global_loads: float = 0
 
     def add(self, text: str) -> None:
         if text.startswith("@!PT "):
@@ -88,32 +92,51 @@ class Code:
         self.flops += flops_of(opcode) if MULTIPLIES.match(text) else 0
         self.barriers += opcode.startswith("BAR.SYNC")
         self.shared_loads += re.match(r"LDSM?\b", opcode) is not None
+        self.global_loads += re.match(r"LDG(STS)?\b", opcode) is not None
+
+    def repeat(self, other: Code, turns: float) -> None:
+        for field in dataclasses.fields(Code):
+            its = getattr(self, field.name) + turns * getattr(other, field.name)
+            setattr(self, field.name, its)
 
 
-def per_flop(kernel: tuple, flops_per_barrier: float | None) -> tuple[float, float] | None:
-    """Instructions and loads from shared memory of a warp; None if no loop multiplies. flops_per_barrier: of a warp,
-    counted."""
+@dataclasses.dataclass(frozen=True)
+class Counted:
+    """Of a warp between two barriers, by the executor."""
+
+    flops: float
+    global_loads: float
+
+
+def code_of(instructions: Sequence[Instruction], ranges: Iterable[int]) -> Code:
+    code = Code()
+    for at in ranges:
+        code.add(instructions[at][0])
+    return code
+
+
+def per_flop(kernel: tuple, counted: Counted | None) -> tuple[float, float] | None:
+    """Instructions and loads from shared memory of a warp; None if no loop multiplies."""
     instructions, labels = kernel
     hot = hot_loop(instructions, labels)
     if not hot:
         return None
-    inner = Code()
-    for text, _ in instructions[slice(*hot)]:
-        inner.add(text)
-    around = [loop for loop in loops_of(instructions, labels) if within(hot, loop)]
-    if inner.barriers == 0 and around and flops_per_barrier:
+    loops = loops_of(instructions, labels)
+    inner = code_of(instructions, range(*hot))
+    around = [loop for loop in loops if within(hot, loop)]
+    if inner.barriers == 0 and around and counted:
         outer: Loop = min(around, key=lambda loop: loop[1] - loop[0])
-        own = Code()
-        for at in range(*outer):
-            if not hot[0] <= at < hot[1]:
-                own.add(instructions[at][0])
-        flops = flops_per_barrier * own.barriers
+        beside = [loop for loop in loops if within(loop, outer) and (loop[1] <= hot[0] or hot[1] <= loop[0])]
+        beside = [loop for loop in beside if not any(within(loop, other) for other in beside)]
+        its = {at for loop in (hot, *beside) for at in range(*loop)}
+        own = code_of(instructions, (at for at in range(*outer) if at not in its))
+        flops = counted.flops * own.barriers
+        filling = code_of(instructions, (at for loop in beside for at in range(*loop)))
+        rest = counted.global_loads * own.barriers - own.global_loads
+        own.repeat(filling, max(rest / filling.global_loads, 0) if filling.global_loads else 1)
         if own.barriers and flops >= inner.flops:
-            turns = (flops - own.flops) / inner.flops
-            return (
-                (own.instructions + turns * inner.instructions) / flops,
-                (own.shared_loads + turns * inner.shared_loads) / flops,
-            )
+            own.repeat(inner, (flops - own.flops) / inner.flops)
+            return own.instructions / flops, own.shared_loads / flops
     return inner.instructions / inner.flops, inner.shared_loads / inner.flops
 
 
@@ -165,14 +188,14 @@ def instructions_of(result: Json, steps: float, flops: float, code: MachineCode,
     else:
         launched = {launch.get("kernel") for launch in result["launches"]}
         kernels = {name: kernel for name, kernel in code.of_file(source).items() if name in launched}
-    per_barrier = None
+    counted = None
     if counts["barriers"]:
-        barriers_of_a_block = counts["barriers"] / counts["blocks"]
-        per_barrier = flops / (counts["threads"] / LANES) / barriers_of_a_block
+        of_a_warp = counts["threads"] / LANES * counts["barriers"] / counts["blocks"]
+        counted = Counted(flops / of_a_warp, counts["global_load"]["requests"] / of_a_warp)
     best: tuple[int, str, tuple[float, float]] | None = None
     for name, kernel in kernels.items():
         loop = hot_loop(*kernel)
-        ratio = per_flop(kernel, per_barrier)
+        ratio = per_flop(kernel, counted)
         work = sum(flops_of(opcode_of(t)) for t, _ in kernel[0][slice(*loop)] if MULTIPLIES.match(t)) if loop else 0
         if ratio and (best is None or work > best[0]):
             best = (work, name, ratio)
