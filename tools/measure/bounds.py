@@ -7,10 +7,10 @@ usage: ./lab measure bounds --out FILE [--only LADDER,...] [--stage NN] [--arch 
 
 A step is a warp-wide FMA; in FP16, and where Tensor Cores emulate FP32, a product of 16 x 8 x 16. Instructions are
 those of the innermost loop that multiplies most, and of the loop around it if blocks wait at a barrier there: the
-executor counts barriers and FMAs, so how often the inner loop runs between two barriers is known. Other loops beside it,
-which fill the next tile, run as often as it takes for the loads from global memory that the executor counts. What is
-done once for a tile of C is left out. A loop's instructions are counted as if all of them were executed, code for ragged
-edges, too.
+executor counts barriers and FMAs, so how often the inner loop runs between two barriers is known. Other loops beside
+it, which fill the next tile, run as often as it takes for the loads from global memory that the executor counts. What
+is done once for a tile of C is left out. A loop's instructions are counted as if all of them were executed, code for
+ragged edges, too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,18 @@ from collections.abc import Iterable, Sequence
 
 from tools.command_line import fail, parser_of
 from tools.repository import Json, read_json_if_there, stage_file, write_digest
-from tools.sass import MULTIPLIES, Instruction, Kernels, Loop, compile_kernels, disassemble, find_tools, hot_loop, loops_of, within
+from tools.sass import (
+    MULTIPLIES,
+    Instruction,
+    Kernels,
+    Loop,
+    compile_kernels,
+    disassemble,
+    find_tools,
+    hot_loop,
+    loops_of,
+    within,
+)
 
 LANES = 32
 FLOPS_OF_A_PRODUCT = 2 * 16 * 8 * 16
