@@ -155,7 +155,7 @@ SHARED_ARRAYS = {
     "sgemm/10_free_geometry": {"smem": ["from A", "from B"]},
     "sgemm/15_async_copies": {"smem": ["from A", "", "from B", ""]},
     "sgemm/17c_packed_panels": {"smem": ["from workspace", "", "by line"]},
-    "sgemm/18_summit": {"smem": ["by line, from B, by line"]},
+    "sgemm/18_summit": {"smem": ["by line, from B, by line, by line"]},
     "tensorcore/02_shared_tiles": {"as": [], "bs": []},
     "tensorcore/03_pipeline": {"smem": ["from A", "from B", ""]},
     "tensorcore/07_split_in_shared": {"as": [], "bs": [], "parts": []},
