@@ -27,8 +27,8 @@ struct TsmmTensorShape {
       return c_bytes + o.threads / 32 * number * stage_bytes <= shared_of_sm / resident - 1024;
     };
     while (resident > 1 && !fits(2)) --resident;
-    // With one, the next rows come while another warp of the scheduler multiplies.
-    stages = fits(2) ? 2 : 1;
+    // With one, the next rows come while another warp of the scheduler multiplies: if these are few.
+    stages = fits(2) || o.unroll > 1 ? 2 : 1;
     while (stages < most_tsmm_stages && fits(stages + 1) &&
            resident * o.threads / 32 * (stages - 1) * stage_bytes < bytes_on_their_way)
       ++stages;
