@@ -14,8 +14,7 @@
 // Map       Large: 4 warps of 64 x 64, 8 x 16 outputs per thread; medium: 2 times 4 of 32 x 64, 8 x 8; tall: 4 of
 //           64 x 32, 8 x 8; small: 4 of 32 x 32, 8 x 4; slim: 4 times 4 of 16 x 32, 4 x 4.
 // Page      docs/stages/18_summit.md
-// Source    Osama et al., "Stream-K", PPoPP 2023 (sharing rounds); CUTLASS, "Efficient GEMM in CUDA" (pipelines,
-//           slices).
+// Source    Osama et al., "Stream-K", PPoPP 2023 (shares); CUTLASS, "Efficient GEMM in CUDA" (pipelines, slices).
 #include "common/kernel/ptx.cuh"
 #include "common/kernel/schedule.cuh"
 #include "common/kernel/vector.cuh"
@@ -172,10 +171,12 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     if (!SHARED) break;
   }
 }
+}  // namespace gemm::summit
 
 namespace {
+using namespace gemm::summit;
 
-constexpr Variant variants[] = {
+constexpr gemm::Variant variants[] = {
     {"large", "tiles of 128 x 128 only", launch<Tile::large>, l1_cycles<Tile::large>},
     {"medium", "tiles of 64 x 128 only", launch<Tile::medium>, l1_cycles<Tile::medium>},
     {"tall", "tiles of 128 x 64 only", launch<Tile::tall>, l1_cycles<Tile::tall>},
@@ -184,17 +185,16 @@ constexpr Variant variants[] = {
     {"packed", "A always transposed first", launch<Tile::any, true>, l1_cycles<Tile::any, true>},
 };
 
-constexpr StageInfo info = {
+constexpr gemm::StageInfo info = {
     .idea = "five sizes of tile, in bands, remainders shared between blocks; a model chooses",
     .base = "17c",
     .l1_cycles = l1_cycles<Tile::any>,
     .min_compute_capability = 80,
     .launch = launch<Tile::any>,
-    .workspace_bytes = [](const Problem& p) { return workspace_bytes(p); },
+    .workspace_bytes = [](const gemm::Problem& p) { return workspace_bytes(p); },
     .workspace_zeros = TICKETS * sizeof(float),
     .variants = variants,
 };
-const Registration registration{__FILE__, info};
+const gemm::Registration registration{__FILE__, info};
 
 }  // namespace
-}  // namespace gemm::summit
