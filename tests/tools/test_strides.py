@@ -66,6 +66,21 @@ class Strides(unittest.TestCase):
             options.seconds = -1
             self.assertEqual(len(strides.measure(Fake(), cases, raw, options, 0)), len(cases))
 
+    def test_the_slowest_are_visited_again(self) -> None:
+        cases = strides.cases_of(20, 3)
+        lines = [json.loads(line) for line in Fake().tell("products", "\n".join(cases)).splitlines()]
+        slow = strides.slowest_tenth(lines, CEILINGS)
+        padded = [line for line in lines if line["op"] == "gram" and line["type"] == "z" and strides.is_padded(line)]
+        worst = max(padded, key=lambda line: line["m"] / line["sector_gb"])
+        self.assertIn(strides.key(worst), slow)
+        self.assertLess(len(slow), len(lines) / 9)
+        faster = worst | {"ms": 0.5, "cublas_ms": 2.5}
+        self.assertEqual(strides.slowest_tenth([*lines, faster], CEILINGS), slow)
+        merged = strides.least_times([*lines, faster])
+        self.assertEqual(len(merged), len(lines))
+        self.assertIn(worst | {"ms": 0.5}, merged)
+        self.assertIn(worst | {"right": False}, strides.least_times([*lines, worst | {"right": False}]))
+
     def test_record_has_the_worst(self) -> None:
         cases = strides.cases_of(20, 4)
         lines = [json.loads(line) for line in Fake().tell("products", "\n".join(cases)).splitlines()]
