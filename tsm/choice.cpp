@@ -29,14 +29,13 @@ const Stage& by_rule(std::span<const Stage* const> candidates, Operation op, int
 
 // Whether the long side is so short that 09 is faster than the tuned kernels, which were tuned with 4 GB of A and B: no
 // latency of device memory is left to hide where A and B are about as large as the L2 cache, and a pipeline takes longer
-// to fill than 09's loads to issue. The limits are those of an H100 (docs/tsm/14_best.md).
-bool is_short(Operation op, Type type, int m, int n, std::int64_t k) {
-  if (op != Operation::tsmttsm) return false;
-  const bool is_complex = type == Type::c64;
+// to fill than 09's loads to issue. Up to where depends on how well 09's tiles fit the width (docs/tsm/14_best.md).
+bool is_short(const TunedTable& table, Operation op, Type type, int m, int n, std::int64_t k) {
+  const std::vector<TunedTable::Range>& ranges = table.short_mb[type == Type::c64];
+  const auto widest = static_cast<std::size_t>(std::max(m, n));
+  if (op != Operation::tsmttsm || widest > ranges.size()) return false;
   const double bytes = static_cast<double>(k) * (m + n) * static_cast<double>(size_of(type));
-  const int widest = std::max(m, n);
-  if (widest <= (is_complex ? 12 : 16)) return bytes <= 100e6;
-  return !is_complex && widest <= 64 && bytes <= (widest <= 32 ? 16e6 : widest <= 48 ? 18e6 : 5e6);
+  return bytes >= 1e6 * ranges[widest - 1][0] && bytes <= 1e6 * ranges[widest - 1][1];
 }
 
 // What was tuned are aligned rows.
@@ -107,6 +106,16 @@ const CurrentDevice& this_device() {
     static const CurrentDevice none = {-1, false, {}, 0};
     return none;
   }
+}
+
+// Asked for at each launch.
+const TunedTable& table_of_this_device() {
+  static const TunedTable none = {};
+  static std::map<int, const TunedTable*> known;
+  const CurrentDevice& device = this_device();
+  const TunedTable*& its = known[device.number];
+  if (!its) its = nearest_table(tuned_tables(), device.name);
+  return its ? *its : none;
 }
 
 // Stages that generate kernels for the product themselves.
@@ -189,6 +198,9 @@ TunedTable parse_tuned_table(std::string_view name, std::string_view text) {
       kernel.update(line);
       table.kernels.push_back(parse_kernel(kernel));
     }
+    if (const auto ranges = json.find("short_mb"); ranges != json.end()) {
+      for (const bool is_complex : {false, true}) ranges->at(is_complex ? "z" : "d").get_to(table.short_mb[is_complex]);
+    }
     return table;
   } catch (const Json::exception& error) {
     throw UsageError(fmt::format("{}: {}", name, error.what()));
@@ -224,8 +236,8 @@ const TunedTable* nearest_table(std::span<const TunedTable> tables, std::string_
   return nearest;
 }
 
-Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* const> candidates, Operation op,
-                     Type type, int m, int n, const KernelOptions& asked, LongSide side) {
+Choice choose_kernel(const TunedTable& tuned, std::span<const Stage* const> candidates, Operation op, Type type, int m,
+                     int n, const KernelOptions& asked, LongSide side) {
   const bool is_complex = type == Type::c64;
   Choice choice;
   if (candidates.empty()) {
@@ -249,7 +261,7 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
     return true;
   };
 
-  if (!asked.any() && is_short(op, type, m, n, side.rows) && take(*candidates.front(), {})) return choice;
+  if (!asked.any() && is_short(tuned, op, type, m, n, side.rows) && take(*candidates.front(), {})) return choice;
   if (!asked.any()) {
     for (const Rule& rule : for_rows_of_b(side.rows_of_b, is_complex, m, n)) {
       if (take(rule.first ? *candidates.front() : *candidates.back(), rule.options)) return choice;
@@ -258,7 +270,7 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
   const Stage* preferred = nullptr;
   const TunedKernel* nearest = nullptr;
   double least = 0;
-  for (const TunedKernel& kernel : tuned) {
+  for (const TunedKernel& kernel : tuned.kernels) {
     const auto stage = std::ranges::find(candidates, kernel.stage, &Stage::id);
     if (kernel.op != op || kernel.type != type || stage == candidates.end()) continue;
     const double distance =
@@ -284,10 +296,7 @@ Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* 
 }
 
 Choice choose_kernel(Operation op, Type type, int m, int n, const KernelOptions& asked, LongSide side) {
-  const TunedTable* const table = nearest_table(tuned_tables(), this_device().name);
-  const std::vector<const Stage*> candidates = generating_stages(op);
-  return choose_kernel(table ? std::span<const TunedKernel>(table->kernels) : std::span<const TunedKernel>(),
-                       candidates, op, type, m, n, asked, side);
+  return choose_kernel(table_of_this_device(), generating_stages(op), op, type, m, n, asked, side);
 }
 
 std::size_t most_workspace(const Problem& problem) {
@@ -323,7 +332,8 @@ const Choice& known_choice(const Problem& problem) {
   const LongSide side(problem.k, rows_of_b(problem), is_in_place(problem));
   const bool gram = is_gram(problem) && !problem.kernel.any();
   const Key key(this_device().number, problem.op, problem.type, m, n, problem.kernel,
-                is_short(problem.op, problem.type, m, n, side.rows), side.rows_of_b, side.in_place, gram);
+                is_short(table_of_this_device(), problem.op, problem.type, m, n, side.rows), side.rows_of_b,
+                side.in_place, gram);
   if (latest && latest->first == key) return latest->second;
   auto found = known.find(key);
   if (found == known.end()) {

@@ -1,8 +1,9 @@
 // Which of the generated kernels to launch for a tall & skinny product: what was tuned on a GPU like this one, else
 // what was tuned for a size like this one, else a rule. K matters only where it is so short that A and B are about as
-// large as the L2 cache: tables are tuned with far more.
+// large as the L2 cache: tables are tuned with far more, and say up to where 09 is ahead.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -26,11 +27,15 @@ struct TunedTable {
   std::string device;  ///< as the CUDA runtime calls it
   std::string commit;  ///< with which it was tuned; empty for a table without kernels
   std::vector<TunedKernel> kernels;
+  /// Of TSMTTSM, of real and of complex numbers: between how many megabytes of A and B stage 09, with its model's
+  /// options, is faster than the kernel that was tuned, by the wider one's columns, from 1 on.
+  using Range = std::array<double, 2>;
+  std::array<std::vector<Range>, 2> short_mb = {};
 };
 
 /// Parses {"device": ..., "commit": ..., "kernels": [{"op": "tsmttsm", "type": "d", "m": 16, "n": 16, "stage": ...,
-/// "options": ...}]}, the options as kernel_options_from_json() has them. What a kernel doesn't name it has from the one
-/// before. Throws UsageError, with `name` in front.
+/// "options": ...}], "short_mb": {"d": [[0, 9.5], ...], "z": [...]}}, the options as kernel_options_from_json() has them. What a
+/// kernel doesn't name it has from the one before. Throws UsageError, with `name` in front.
 TunedTable parse_tuned_table(std::string_view name, std::string_view text);
 
 /// The files of tsm/tuned/ as they were when the program was built, and what they hold.
@@ -77,8 +82,8 @@ struct LongSide {
 /// candidate where C is narrow and the last, a pipeline, where it is wide.
 /// With options that are asked for, the stage's model chooses the rest. A stage that refuses gives way to the others,
 /// and so does one that can't have TSMM's B in A's place where it is.
-Choice choose_kernel(std::span<const TunedKernel> tuned, std::span<const Stage* const> candidates, Operation op,
-                     Type type, int m, int n, const KernelOptions& asked, LongSide side = {});
+Choice choose_kernel(const TunedTable& tuned, std::span<const Stage* const> candidates, Operation op, Type type, int m,
+                     int n, const KernelOptions& asked, LongSide side = {});
 
 /// The same for this device (without one, for an H200), from its table, among all stages that generate kernels for the
 /// product.

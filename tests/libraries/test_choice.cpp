@@ -29,7 +29,7 @@ TEST(Choice, TablesOfTheBuildCanBeRead) {
       const bool is_complex = kernel.type == Type::c64;
       const KernelOptions complete = (*stage)->generated.choose(kernel.m, kernel.n, is_complex, kernel.options);
       EXPECT_EQ(kernel_refusal(**stage, kernel.m, kernel.n, is_complex, complete), "");
-      const Choice choice = choose_kernel(table.kernels, candidates, kernel.op, kernel.type, kernel.m, kernel.n, {});
+      const Choice choice = choose_kernel(table, candidates, kernel.op, kernel.type, kernel.m, kernel.n, {});
       EXPECT_EQ(choice.stage, *stage);  // so no size is there twice
       EXPECT_EQ(choice.from, ChoiceFrom::tuned);
       EXPECT_EQ(choice.options, complete);
@@ -43,14 +43,16 @@ constexpr const char* example = R"({"device": "NVIDIA H200", "commit": "abc", "k
   {"op": "tsmttsm", "type": "d", "m": 4, "n": 4, "stage": "tsm/09_generated", "options": {"tile_m": 4, "tile_n": 2,
    "transposed": true, "leapfrog": false, "unroll": 2, "reduction": "local", "threads": 512}},
   {"op": "tsmm", "type": "z", "m": 8, "n": 8, "stage": "tsm/12_tsmm_generated", "options": {"threads_per_row": 4,
-   "c_source": "global", "unroll": 1, "threads": 64}}]})";
+   "c_source": "global", "unroll": 1, "threads": 64}}],
+  "short_mb": {"d": [[0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0],
+   [0, 0], [0, 0], [0, 0], [0, 100], [1, 2.5]], "z": []}})";
 
 TEST(Choice, TunedThenNeighbourThenRule) {
   const TunedTable table = parse_tuned_table("example", example);
   ASSERT_EQ(table.kernels.size(), 3u);
   const auto candidates = generating(Operation::tsmttsm);
   const auto choose = [&](Type type, int m, int n, const KernelOptions& asked = {}) {
-    return choose_kernel(table.kernels, candidates, Operation::tsmttsm, type, m, n, asked);
+    return choose_kernel(table, candidates, Operation::tsmttsm, type, m, n, asked);
   };
   const Choice same = choose(Type::f64, 16, 16);
   ASSERT_TRUE(same.stage);
@@ -73,19 +75,20 @@ TEST(Choice, TunedThenNeighbourThenRule) {
   EXPECT_EQ(narrower.stage->id, "tsm/09_generated");
   EXPECT_EQ(narrower.from, ChoiceFrom::neighbour);
   EXPECT_EQ(narrower.options, narrower.stage->generated.choose(2, 3, false, {}));
-  // Where K is short and C narrow it is 09, whatever was tuned for long K.
-  const auto short_choice = [&](int width, std::int64_t k) {
-    return choose_kernel(table.kernels, candidates, Operation::tsmttsm, Type::f64, width, width, {}, k);
+  // Where K is short it is 09, whatever was tuned for long K.
+  const auto short_choice = [&](int m, int n, std::int64_t k) {
+    return choose_kernel(table, candidates, Operation::tsmttsm, Type::f64, m, n, {}, k);
   };
-  EXPECT_EQ(short_choice(16, 390'000).stage->id, "tsm/09_generated");
-  EXPECT_EQ(short_choice(16, 390'000).options, candidates.front()->generated.choose(16, 16, false, {}));
-  EXPECT_EQ(short_choice(16, 391'000).stage->id, "tsm/10_pipeline");
-  EXPECT_EQ(short_choice(17, 58'000).stage->id, "tsm/09_generated");
-  EXPECT_EQ(short_choice(17, 59'000).stage->id, "tsm/10_pipeline");
-  EXPECT_EQ(short_choice(33, 34'000).stage->id, "tsm/09_generated");
-  EXPECT_EQ(short_choice(33, 34'200).stage->id, "tsm/10_pipeline");
-  EXPECT_EQ(short_choice(49, 6'300).stage->id, "tsm/09_generated");
-  EXPECT_EQ(short_choice(49, 6'400).stage->id, "tsm/10_pipeline");
+  EXPECT_EQ(short_choice(16, 16, 390'000).stage->id, "tsm/09_generated");
+  EXPECT_EQ(short_choice(16, 16, 390'000).options, candidates.front()->generated.choose(16, 16, false, {}));
+  EXPECT_EQ(short_choice(16, 16, 391'000).stage->id, "tsm/10_pipeline");
+  EXPECT_EQ(short_choice(15, 16, 403'000).stage->id, "tsm/09_generated");  // the wider one's limit
+  EXPECT_EQ(short_choice(15, 15, 1).stage->id, "tsm/10_pipeline");
+  EXPECT_EQ(short_choice(17, 17, 3'676).stage->id, "tsm/10_pipeline");
+  EXPECT_EQ(short_choice(17, 17, 3'677).stage->id, "tsm/09_generated");
+  EXPECT_EQ(short_choice(17, 17, 9'191).stage->id, "tsm/09_generated");
+  EXPECT_EQ(short_choice(17, 17, 9'192).stage->id, "tsm/10_pipeline");
+  EXPECT_EQ(short_choice(18, 17, 1).stage->id, "tsm/10_pipeline");
   // What is asked for has precedence, if need be with another stage.
   const Choice atomics = choose(Type::f64, 16, 16, {.reduction = Reduction::atomics});
   EXPECT_EQ(atomics.stage->id, "tsm/09_generated");
@@ -97,13 +100,13 @@ TEST(Choice, TunedThenNeighbourThenRule) {
   EXPECT_EQ(choose(Type::c64, 12, 12).stage->id, "tsm/10_pipeline");
   EXPECT_EQ(choose(Type::c64, 40, 16).stage->id, "tsm/10_pipeline");
   EXPECT_EQ(choose(Type::c64, 40, 17).stage->id, "tsm/13b_tensor_cores");
-  EXPECT_FALSE(choose_kernel(table.kernels, {}, Operation::tsmttsm, Type::f64, 4, 4, {}).stage);
-  EXPECT_NE(choose_kernel(table.kernels, {}, Operation::tsmttsm, Type::f64, 4, 4, {}).reason, "");
+  EXPECT_FALSE(choose_kernel(table, {}, Operation::tsmttsm, Type::f64, 4, 4, {}).stage);
+  EXPECT_NE(choose_kernel(table, {}, Operation::tsmttsm, Type::f64, 4, 4, {}).reason, "");
 }
 
 TEST(Choice, RuleOfTsmm) {
   const auto id = [](Type type, int m, int n) {
-    return choose_kernel({}, generating(Operation::tsmm), Operation::tsmm, type, m, n, {}).stage->id;
+    return choose_kernel(TunedTable{}, generating(Operation::tsmm), Operation::tsmm, type, m, n, {}).stage->id;
   };
   EXPECT_EQ(id(Type::f64, 4, 4), "tsm/12_tsmm_generated");
   EXPECT_EQ(id(Type::f64, 4, 5), "tsm/13_tsmm_pipeline");
@@ -115,7 +118,7 @@ TEST(Choice, RuleOfTsmm) {
 TEST(Choice, PaddedRowsOfTsmmHaveARule) {
   const TunedTable table = parse_tuned_table("example", example);
   const auto choose = [&](Type type, int m, int n, LongSide side) {
-    return choose_kernel(table.kernels, generating(Operation::tsmm), Operation::tsmm, type, m, n, {}, side);
+    return choose_kernel(table, generating(Operation::tsmm), Operation::tsmm, type, m, n, {}, side);
   };
   EXPECT_EQ(choose(Type::c64, 8, 8, {}).from, ChoiceFrom::tuned);
   const Choice padded = choose(Type::c64, 8, 8, {1000, RowsOfB::padded});

@@ -13,7 +13,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 from tools.stats import rank_correlation
-from tools.tune import tsm
+from tools.tune import short_k, tsm
 
 PROGRAM = [sys.executable, "-B", "-m", "tools.measure", "tune-tsm"]
 
@@ -247,6 +247,28 @@ class Tuner(unittest.TestCase):
         # Sorted by problem, so that each problem's data is made once.
         problems = [(tsm.operation(c["stage"]), c["type"], c["m"], c["n"], c["k"]) for c in cases]
         self.assertEqual(sum(a != b for a, b in zip(problems, problems[1:])), len(sizes) - 1)
+
+
+class ShortK(unittest.TestCase):
+    def test_where_09_is_taken(self) -> None:
+        mbs = (4, 9, 16, 25)
+
+        def taken(*tuned: float) -> list[float]:
+            return short_k.range_of([10] * 4, list(tuned), mbs)
+
+        self.assertEqual(taken(9, 9, 9, 9), [0, 0])
+        self.assertEqual(taken(12, 11, 11, 11), [0, 25])
+        self.assertEqual(taken(12, 11, 9, 8), [0, 12])
+        self.assertEqual(taken(8, 11, 11, 8), [6, 20])
+        self.assertEqual(taken(10.2, 8, 8, 8), [0, 6])
+        self.assertEqual(taken(10.2, 8, 10.2, 8), [0, 6])  # either one is within 3 %
+        self.assertEqual(taken(10.4, 9.9, 10.4, 9), [0, 20])
+
+    def test_both_kernels_of_each_square(self) -> None:
+        table = {"kernels": [{"op": "tsmttsm", "type": "z", "m": 8, "n": 8, "stage": "a", "options": {}}, {"n": 9}]}
+        cases = short_k.cases_of(table)
+        self.assertEqual([case["stage"] for case in cases], ["tsm/09_generated", "a"] * len(short_k.MEGABYTES))
+        self.assertEqual(cases[-1]["k"] * (8 + 8) * 16, short_k.MEGABYTES[-1] * 10**6)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ PROGRAMS = {
     "tune": ("tools.tune.sgemm", "the search behind stage 16"),
     "blockings": ("tools.tune.blockings", "the grid of blockings around tensorcore/12"),
     "search-tsmm": ("tools.tune.tsmm", "the search behind the model of tsm/12, and how well it chooses"),
+    "tune-short": ("tools.tune.short_k", "up to how short a K tsm/09 is faster than the kernel that was tuned"),
     "tune-tsm": ("tools.tune.tsm", "the autotuner of the tall & skinny products"),
 }
 

@@ -17,6 +17,7 @@ from tools.pages.records.tsm import (
     memory,
     registers,
     result,
+    short_range,
     short_ratios,
     two_warps_shares,
 )
@@ -341,9 +342,25 @@ def length_gbs(data: Data, m: str, k: str, *series: str) -> str:
 
 def short_most(data: Data, kind: str, m: str) -> str:
     """The most of the block tsm_short at M = N."""
-    if not (run := read_json_if_there(SHORT[kind])):
+    return f"{max(short_ratios()[kind, int(m)]):.2f}"
+
+
+def short_least(data: Data, kind: str, m: str) -> str:
+    """The least of it."""
+    return f"{min(short_ratios()[kind, int(m)]):.2f}"
+
+
+def short_lost(data: Data, beside: str) -> str:
+    """In percent, how much longer what 14 takes is under way than 09, or than the faster one of both, at most."""
+    if not (run := read_json_if_there(SHORT)):
         raise NotMeasured("")
-    return f"{max(short_ratios(run)[int(m)].values()):.2f}"
+    lost = []
+    for (kind, m), ratios in short_ratios().items():
+        first, end = short_range(kind, int(m))
+        for mb, ratio in zip(run["mb"], ratios, strict=True):
+            taken = 1 if first <= mb <= end else ratio
+            lost.append(taken / (1 if beside == "09" else min(1, ratio)) - 1)
+    return f"{100 * max(lost):.1f} %"
 
 
 def length_ratio(data: Data, m: str, k: str) -> str:
@@ -376,6 +393,8 @@ TSM_VALUES: dict[str, Callable[..., str]] = {
     "steps": steps,
     "reduction": reduction,
     "length_gbs": length_gbs,
+    "short_least": short_least,
+    "short_lost": short_lost,
     "short_most": short_most,
     "length_ratio": length_ratio,
     "form": form,

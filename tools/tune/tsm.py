@@ -27,14 +27,12 @@ import json
 import pathlib
 import subprocess
 import sys
-from typing import Any
 
 from tools.command_line import fail, parser_of
-from tools.digest import short
 from tools.experiments.tsm_cases import GRID, TRIED, TSMM_OPTIONS
 from tools.repository import Json, generating_stages
 from tools.stats import rank_correlation, upper_median
-from tools.tune.tables import kernels_of, lines_of
+from tools.tune.tables import kernels_of, lines_of, write_lines
 
 Case = tuple[str, str, int, int]  # product, type, M, N
 
@@ -352,14 +350,6 @@ def add_tried(report: Json, results: list[Json], path: pathlib.Path) -> None:
         }
 
 
-def write_lines(path: pathlib.Path, head: Json, name: str, lines: list[Any]) -> None:
-    """JSON with a line for each of the long list."""
-    text = f'{short(head)[:-1]},"{name}":[\n ' + ",\n ".join(map(short, lines)) + "\n]}\n"
-    json.loads(text)
-    with open(path, "w") as file:
-        file.write(text)
-
-
 def print_summary(report: Json) -> None:
     for stage in [stage for stages in STAGES.values() for stage in stages]:
         its = [model for entry in report["sizes"] for model in entry["models"] if model["stage"] == stage]
@@ -439,16 +429,14 @@ def main(arguments: list[str] | None = None) -> int:
             size: dict(zip(("op", "type", "m", "n"), size), stage=r["case"]["stage"], options=r["kernel_options"])
             for size, r in best.items()
         }
+        head = {"device": run["device"], "commit": run["commit"]}
         if options.keep:
             with open(options.table) as file:
                 before = json.load(file)
             if before["device"] != run["device"]:
                 fail(f"{options.table} is of another device")
+            head = before | head
             kernels = {(k["op"], k["type"], k["m"], k["n"]): k for k in kernels_of(before)} | kernels
-        write_lines(
-            options.table,
-            {"device": run["device"], "commit": run["commit"]},
-            "kernels",
-            lines_of([kernels[size] for size in sorted(kernels)]),
-        )
+            del head["kernels"]
+        write_lines(options.table, head, "kernels", lines_of([kernels[size] for size in sorted(kernels)]))
     return 1 if report["wrong"] else 0

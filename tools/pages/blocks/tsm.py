@@ -82,18 +82,17 @@ def block_tsm_measured(data: Data, stage: str) -> list[str]:
     return table(head, rows) + ["", f"{measured_on(of)}."]
 
 
-def block_tsm_short(data: Data) -> list[str]:
-    """Short K: records.short_ratios()."""
-    lines = []
-    for kind, title in (("d", "double"), ("z", "complex")):
-        run = read_json_if_there(records.SHORT[kind])
-        if not run:
-            return not_measured("docs/measurements/measure")
-        ratios = records.short_ratios(run)
-        heads = sorted({round(megabytes) for of in ratios.values() for megabytes in of})
-        rows = [[str(m), *(f"{ratio:.2f}" for _, ratio in sorted(of.items()))] for m, of in sorted(ratios.items())]
-        lines += [*table([f"{title}: M = N", *(f"A and B of {head} MB" for head in heads)], rows), ""]
-    return [*lines, f"The least times of both kernels. {measured_on(run)}."]
+def block_tsm_short(_: Data) -> list[str]:
+    """Short K: records.short_ratios(), and between which megabytes 14 takes 09."""
+    if not (run := read_json_if_there(records.SHORT)):
+        return not_measured("./lab measure tune-short")
+    rows = []
+    for (kind, m), ratios in records.short_ratios().items():
+        first, end = records.short_range(kind, m)
+        range_of_09 = f"{first:g} to {end:g} MB" if end else "never"
+        rows.append([TYPES[kind], str(m), *(f"{ratio:.2f}" for ratio in ratios), range_of_09])
+    head = ["type", "M = N", *(f"{mb} MB" for mb in run["mb"]), "09 from"]
+    return [*table(head, rows), "", f"Medians. {measured_on(run)}."]
 
 
 def block_tsm_forms(data: Data, *stages: str) -> list[str]:

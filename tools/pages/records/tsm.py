@@ -6,11 +6,11 @@ import pathlib
 from tools.experiments.tsm_cases import TYPES
 from tools.pages.data import Data, NotMeasured
 from tools.pages.records import probes
-from tools.repository import GPU, SINCE, Json, newest, read_json_if_there
+from tools.repository import GPU, ROOT, SINCE, Json, newest, read_json, read_json_if_there
 
 RESULTS = GPU  # tsm_d.json and so on
 EXPERIMENTS = GPU / "experiments"
-SHORT = {kind: SINCE / f"tsm_short_{kind}.json" for kind in TYPES}  # 09 and 14 where K is not
+SHORT = GPU / "tsm_short.json"  # 09 and the tuned kernels where K is short
 FORMS = SINCE / "tsm_variants.json"  # 05 to 08 with their variants, in double
 FORMS_Z = SINCE / "tsm_variants_z.json"  # 06 and 07 in double complex
 SQUARES = GPU / "tsm_squares.json"  # 04b and 05 with their variants, in double
@@ -41,16 +41,17 @@ def result(data: Data, stage: str, kind: str, m: int, k: int | None = None) -> J
     raise NotMeasured("")
 
 
-def short_ratios(run: Json) -> dict[int, dict[float, float]]:
-    """Of a run in SHORT, by M = N and by megabytes of A and B: the least time of the tuned kernels (14 before it knew
-    of K) to that of 09 with its model's options."""
-    times: dict[int, dict[float, dict[str, float]]] = {}
-    for r in run["results"]:
-        p = r["problem"]
-        bytes_of_row = (p["m"] + p["n"]) * (8 if p["type"] == TYPES["d"] else 16)
-        of_size = times.setdefault(p["m"], {}).setdefault(p["k"] * bytes_of_row / 1e6, {})
-        of_size[r["stage"].split("_")[0]] = r["time_ms"]["min"]
-    return {m: {size: t["tsm/14"] / t["tsm/09"] for size, t in of.items()} for m, of in times.items()}
+def short_ratios() -> dict[tuple[str, int], list[float]]:
+    """By type and M = N, for the megabytes of A and B that the run names: the time of the tuned kernel as a multiple of
+    that of 09 with its model's options."""
+    run = read_json_if_there(SHORT) or {"results": []}
+    return {(r["type"], r["m"]): [t / own for t, own in zip(r["tuned"], r["own"], strict=True)] for r in run["results"]}
+
+
+def short_range(kind: str, m: int) -> tuple[float, float]:
+    """Megabytes of A and B between which tsm/14 takes 09; (0, 0): never."""
+    first, end = read_json(ROOT / "tsm/tuned/nvidia-h200.json")["short_mb"][kind][m - 1]
+    return first, end
 
 
 def forms(path: pathlib.Path = FORMS) -> dict[tuple[int, int], dict[str, float]]:
