@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Callable
 
 from tools.experiments.tsm_cases import TYPES, register_line
+from tools.pages.blocks import strides
 from tools.pages.blocks.probes import probe_cell
 from tools.pages.data import Data, NotMeasured
 from tools.pages.records import probes
@@ -363,6 +364,13 @@ def short_lost(data: Data, beside: str) -> str:
     return f"{100 * max(lost):.1f} %"
 
 
+def strides_share(data: Data, rows: str, op: str, kind: str, quantile: str, which: str = "") -> str:
+    """Of the block strides: the share of the roof."""
+    found = strides.record(SINCE if which == "before" else GPU)["summary"]
+    row = next(r for r in found if (r["rows"], r["op"], r["type"]) == (rows, op, kind))
+    return f"{100 * row['share'][quantile]:.0f} %"
+
+
 def length_ratio(data: Data, m: str, k: str) -> str:
     """How long 14 takes, as a multiple of 09, timed by turns at one of E8's lengths."""
     if not (found := lengths()):
@@ -393,6 +401,7 @@ TSM_VALUES: dict[str, Callable[..., str]] = {
     "steps": steps,
     "reduction": reduction,
     "length_gbs": length_gbs,
+    "strides": strides_share,
     "short_least": short_least,
     "short_lost": short_lost,
     "short_most": short_most,

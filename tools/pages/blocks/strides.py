@@ -1,5 +1,7 @@
 """Tall & skinny products of padded rows (./lab measure strides)."""
 
+import pathlib
+
 from tools.pages.data import Data, NotMeasured
 from tools.repository import GPU, SINCE, Json, read_json_if_there
 from tools.tables import table
@@ -8,15 +10,15 @@ PRODUCTS = {"tsmttsm": "TSMTTSM", "tsmm": "TSMM", "gram": "Gram matrix"}
 TYPES = {"d": "double", "z": "double complex"}
 
 
-def record() -> Json:
-    if not (found := read_json_if_there(SINCE / "strides.json") or read_json_if_there(GPU / "strides.json")):
+def record(folder: pathlib.Path = GPU) -> Json:
+    if not (found := read_json_if_there(folder / "strides.json")):
         raise NotMeasured("")
     return found
 
 
-def block_strides(_: Data) -> list[str]:
-    """How far products of padded rows and of others get, and how many were right."""
-    its = record()
+def block_strides(_: Data, which: str = "") -> list[str]:
+    """How far products of padded rows and of others get, and how many were right; `before`: on the other GPU."""
+    its = record(SINCE if which == "before" else GPU)
 
     def cells(row: Json) -> list[str]:
         of_roof = [f"{100 * row[it][q]:.0f} %" for it in ("share", "fine_share") for q in ("median", "p05", "least")]

@@ -6,7 +6,7 @@ import pathlib
 from tools.experiments.tsm_cases import TYPES
 from tools.pages.data import Data, NotMeasured
 from tools.pages.records import probes
-from tools.repository import GPU, ROOT, SINCE, Json, newest, read_json, read_json_if_there
+from tools.repository import GPU, SINCE, TUNED, Json, newest, read_json, read_json_if_there
 
 RESULTS = GPU  # tsm_d.json and so on
 EXPERIMENTS = GPU / "experiments"
@@ -50,7 +50,7 @@ def short_ratios() -> dict[tuple[str, int], list[float]]:
 
 def short_range(kind: str, m: int) -> tuple[float, float]:
     """Megabytes of A and B between which tsm/14 takes 09; (0, 0): never."""
-    first, end = read_json(ROOT / "tsm/tuned/nvidia-h200.json")["short_mb"][kind][m - 1]
+    first, end = read_json(TUNED)["short_mb"][kind][m - 1]
     return first, end
 
 
