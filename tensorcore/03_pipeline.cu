@@ -4,9 +4,9 @@
 //           C in 128 registers and two steps' fragments in 64. The loads of the next step overlap with the products of
 //           this one.
 // Base      02_shared_tiles
-// Change    First of a kind, with parts in pipeline/{shape,pack,epilogue}.cuh. 02's tiles come by cp.async, STAGES - 1
-//           ahead. In place of padding the row's number swizzles the chunks of 16 bytes. Operands that 16-byte copies
-//           cannot read are packed into the workspace first.
+// Change    First of a kind, with parts in pipeline/{shape,sources,pack,epilogue}.cuh. 02's tiles come by cp.async,
+//           STAGES - 1 ahead. In place of padding the row's number swizzles the chunks of 16 bytes. Operands that
+//           16-byte copies cannot read are packed into the workspace first.
 // Limit     mma.sync: a product of 16 x 8 x 16 every 1.5 cycles of an SM, two thirds of sm_90's Tensor Cores' peak.
 //           For 32 of them a warp reads 4 KB, 32 wavefronts, and copies add 12: 44 cycles of shared memory in 48.
 // Number    sm__pipe_tensor_op_hmma_cycles_active; l1tex__data_pipe_lsu_wavefronts_mem_shared: docs page.
@@ -19,6 +19,7 @@
 #include "tensorcore/pipeline/epilogue.cuh"
 #include "tensorcore/pipeline/pack.cuh"
 #include "tensorcore/pipeline/shape.cuh"
+#include "tensorcore/pipeline/sources.cuh"
 
 extern __shared__ __align__(128) unsigned char smem[];
 
@@ -36,43 +37,23 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   const int warp_row = warp / S::WARPS_N * WARP_M, warp_col = warp % S::WARPS_N * WARP_N;
   const SharedAddress tiles = gemm::ptx::shared_address(smem);
 
-  // Copies: a thread takes one chunk of every A_STEP-th row of A's tile, and of every B_STEP-th of B's. Outside the
-  // matrices the last row and the last chunk stand in: what becomes of them is not stored.
-  constexpr int A_CHUNKS = S::TILE_K / CHUNK, A_STEP = S::THREADS / A_CHUNKS, A_COPIES = S::TILE_M / A_STEP;
-  constexpr int B_CHUNKS = S::TILE_N / CHUNK, B_STEP = S::THREADS / B_CHUNKS, B_COPIES = S::TILE_K / B_STEP;
-  static_assert(A_STEP % 8 == 0 && B_STEP % 8 == 0 && A_COPIES * A_STEP == S::TILE_M && B_COPIES * B_STEP == S::TILE_K);
-  const int a_row = thread / A_CHUNKS, a_chunk = thread % A_CHUNKS;
-  const int b_row = thread / B_CHUNKS, b_chunk = thread % B_CHUNKS;
+  // Copies: a thread takes one chunk of every A_STEP-th row of A's tile, and of every B_STEP-th of B's.
+  const int a_row = thread / S::A_CHUNKS, a_chunk = thread % S::A_CHUNKS;
+  const int b_row = thread / S::B_CHUNKS, b_chunk = thread % S::B_CHUNKS;
   const SharedAddress a_to = tiles + a_row * S::A_ROW + (a_chunk ^ a_row % 8) * 16;
   const SharedAddress b_to = tiles + S::A_TILE + b_row * S::B_ROW + (b_chunk ^ b_row % 8) * 16;
-  // A pointer for each copy: no address waits for another one's copy to have been read.
-  const __half* from[A_COPIES + B_COPIES] = {};
-  const std::size_t b_tile = static_cast<std::size_t>(ldb) * S::TILE_K;
+  const __half* from[S::COPIES] = {};
+  const Sources<S> sources{m, n, k, a, b, lda, ldb, a_row, a_chunk, b_row, b_chunk, from};
   unsigned free = 0, current = 0;  // the tiles to fill next, and those that are read, in bytes
-  const auto behind = [](unsigned stage) { return stage + S::TILE < S::SHARED_BYTES ? stage + S::TILE : 0; };
   SharedAddress a_fill = a_to, b_fill = b_to;
   const auto to = [&](int i) {
-    return i < A_COPIES ? a_fill + i * A_STEP * S::A_ROW : b_fill + (i - A_COPIES) * B_STEP * S::B_ROW;
+    return i < S::A_COPIES ? a_fill + i * S::A_STEP * S::A_ROW : b_fill + (i - S::A_COPIES) * S::B_STEP * S::B_ROW;
   };
   const auto copy = [&](int i) { gemm::ptx::cp_async_cg(to(i), from[i]); };
-  const auto move_on = [&](int i) { from[i] = gemm::ptx::kept(from[i] + (i < A_COPIES ? S::TILE_K : b_tile)); };
-  // A partial k-tile is copied first, in the prologue: its bounds checks would slow the main loop. Zeros fill it up.
-  const auto copy_tail = [&](int steps) {
-    const int a_bytes = 2 * max(min(steps - a_chunk * CHUNK, CHUNK), 0);
-#pragma unroll
-    for (int i = 0; i < A_COPIES; ++i) gemm::ptx::cp_async_cg(to(i), a_bytes > 0 ? from[i] + (k - steps) : a, a_bytes);
-#pragma unroll
-    for (int i = A_COPIES; i < A_COPIES + B_COPIES; ++i) {
-      const bool exists = b_row + (i - A_COPIES) * B_STEP < steps;
-      const std::size_t skipped = static_cast<std::size_t>(k - steps) * ldb;
-      gemm::ptx::cp_async_cg(to(i), exists ? from[i] + skipped : b, exists ? 16 : 0);
-    }
-  };
   const auto copied = [&] {
     gemm::ptx::cp_async_commit();
-    free = behind(free);
-    a_fill = gemm::ptx::kept(a_to + free);
-    b_fill = gemm::ptx::kept(b_to + free);
+    free = S::behind(free);
+    a_fill = gemm::ptx::kept(a_to + free), b_fill = gemm::ptx::kept(b_to + free);
   };
 
   // Reads: lane l gives ldmatrix row l % 16 of a tile of 16 x 16, from column 8 (l / 16) on. Rows 8 apart, and 16, are
@@ -87,7 +68,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     else
       gemm::ptx::ldmatrix_x4_trans(y[to][i - ROWS], ((b_lane + stage) ^ (i - ROWS) * 32) + step * STEP * S::B_ROW);
   };
-  constexpr int READS = ROWS + COLS / 2, STEPS = S::TILE_K / STEP, COPIES = A_COPIES + B_COPIES;
+  constexpr int READS = ROWS + COLS / 2, STEPS = S::TILE_K / STEP, COPIES = S::COPIES;
   constexpr int PART = (COPIES + STEPS - 2) / (STEPS - 1), FIRST = READS;  // of the copies, in each step but the last
 
   const int tail = k % S::TILE_K;
@@ -95,26 +76,14 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   int tile_row, tile_col;
   gemm::place_in_bands<16>(blockIdx.x, tiles_m, tiles_n, tile_row, tile_col);  // as in stages/17a
   tile_row *= S::TILE_M, tile_col *= S::TILE_N;
-#pragma unroll
-  for (int i = 0; i < A_COPIES; ++i) {
-    const std::size_t row = static_cast<unsigned>(min(tile_row + a_row + i * A_STEP, m - 1));
-    from[i] = a + row * lda + a_chunk * CHUNK;
-  }
-#pragma unroll
-  for (int i = 0; i < B_COPIES; ++i) {
-    const std::size_t row = static_cast<unsigned>(b_row + i * B_STEP);
-    from[A_COPIES + i] = b + row * ldb + min(tile_col + b_chunk * CHUNK, (n - 1) / CHUNK * CHUNK);
-  }
+  sources.begin(tile_row, tile_col, 0);
 #pragma unroll 1
   for (int stage = 0; stage < S::STAGES - 1; ++stage) {
     if (stage == 0 && tail > 0) {
-      copy_tail(tail);
+      sources.copy_tail(to, tail);
     } else if (whole > 0) {
 #pragma unroll
-      for (int i = 0; i < COPIES; ++i) {
-        copy(i);
-        move_on(i);
-      }
+      for (int i = 0; i < COPIES; ++i) copy(i), sources.move_on(i);
       --whole;
     }
     copied();
@@ -135,7 +104,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         copied();
         gemm::ptx::cp_async_wait<S::STAGES - 2>();
         __syncthreads();  // everybody's part of the next tiles has arrived, and nobody reads the last ones any more
-        if (round > 1) current = behind(current);  // last: reread, unused
+        if (round > 1) current = S::behind(current);  // last: reread, unused
         --whole;
       }
 #pragma unroll
@@ -145,7 +114,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
         if (i < READS) read((step + 1) % 2, current, last ? 0 : step + 1, i);
         const int next = step * PART + i - FIRST;
         if (!last && i >= FIRST && i < FIRST + PART && next < COPIES && whole > 0) copy(next);
-        if (last && i >= ROWS * COLS - COPIES) move_on(i - (ROWS * COLS - COPIES));
+        if (last && i >= ROWS * COLS - COPIES) sources.move_on(i - (ROWS * COLS - COPIES));
         // Back and forth over the columns: a product shares an operand with the one before.
         const int row = i / COLS, col = row % 2 ? COLS - 1 - i % COLS : i % COLS;
         const std::uint32_t pair[2] = {y[step % 2][col / 2][col % 2 * 2], y[step % 2][col / 2][col % 2 * 2 + 1]};
@@ -165,7 +134,6 @@ gemm::Status launch_shape(const gemm::HgemmProblem& problem, cudaStream_t stream
   __half* workspace = static_cast<__half*>(p.workspace);
   gemm::Status status = pack_operands(p, workspace, stream);
   if (!status) return status;
-  const bool pairs = reinterpret_cast<std::uintptr_t>(p.c) % 8 == 0 && p.ldc % 2 == 0;
   const int tiles_m = gemm::ceil_div(p.m, S::TILE_M), tiles_n = gemm::ceil_div(p.n, S::TILE_N);
   return gemm::launch(hgemm<S>,
                       {.grid = static_cast<unsigned>(tiles_m) * tiles_n,
@@ -173,7 +141,7 @@ gemm::Status launch_shape(const gemm::HgemmProblem& problem, cudaStream_t stream
                        .dynamic_shared = S::SHARED_BYTES,
                        .stream = stream},
                       p.m, p.n, p.depth(), p.alpha, p.a, static_cast<unsigned>(p.lda), p.b,
-                      static_cast<unsigned>(p.ldb), p.beta, p.c, p.ldc, pairs, tiles_m, tiles_n);
+                      static_cast<unsigned>(p.ldb), p.beta, p.c, p.ldc, in_pairs(p), tiles_m, tiles_n);
 }
 
 gemm::Status launch(const gemm::HgemmProblem& p, cudaStream_t stream) {

@@ -15,24 +15,14 @@
 #include "common/kernel/accumulate.cuh"
 #include "common/kernel/complex.cuh"
 #include "common/stage.cuh"
+#include "tsm/parts.hpp"
 #include "tsm/tiles.hpp"
 
 namespace {
 
-using gemm::tiles::Cut, gemm::tiles::THREADS, gemm::tiles::Tile, gemm::tiles::WIDEST;
-enum class Reduction {
-  ordered,         // each block stores its part, a second kernel adds them
-  block_atomics,   // a block adds its slices by a tree, and the sum to C
-  shared_atomics,  // a block's slices add to one another atomically in shared memory, and the sum goes to C
-  global_atomics   // each slice adds to C
-};
-
-// Blocks per SM that the registers allow: sums, the words of two rows, and 38 more.
-template <class T>
-constexpr int blocks(int tm, int tn) {
-  const int registers = static_cast<int>(sizeof(T) / 4) * (tm * tn + 2 * (tm + tn)) + 38;
-  return std::min(65536 / (std::min(registers, 255) * THREADS), 16);
-}
+using gemm::tiles::blocks, gemm::tiles::Cut, gemm::tiles::THREADS, gemm::tiles::Tile, gemm::tiles::WIDEST;
+// ordered: a second kernel adds up the blocks' parts. The others add to C atomically; `variants` says how.
+enum class Reduction { ordered, block_atomics, shared_atomics, global_atomics };
 
 // `out` is C, or for ordered additions an m x n matrix for each chunk of K.
 template <class T, int TM, int TN, bool GUARD_M, bool GUARD_N>
@@ -113,11 +103,10 @@ __global__ void __launch_bounds__(THREADS, std::min(blocks<T>(TM, TN), 8))
 #pragma unroll 1
       for (int s = 0; s < TN && col + s * tiles_n < n; ++s) {
         T* const element = to + col + s * tiles_n;
-        if (ordered) {
+        if (ordered)
           *element = parts[s][thread];
-        } else {
+        else
           gemm::add_to(element, gemm::multiply_add(alpha, parts[s][thread], T{}));
-        }
       }
     }
     __syncthreads();  // no thread reads the parts any more
@@ -157,12 +146,12 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, Reduction reduction, 
   const int sms = gemm::device_limits().multiprocessors;
   const Cut cut(gemm::ceil_div(p.m, TM) * gemm::ceil_div(p.n, TN), blocks<T>(TM, TN), sms, THREADS);
   const int chunks = cut.chunks(p.depth(), ROWS), elements = std::min(p.m * p.n, ELEMENTS);
-  const auto finishing = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, elements));
+  const gemm::LaunchShape shape{
+      .grid = static_cast<unsigned>(gemm::ceil_div(p.m * p.n, elements)), .block = THREADS, .stream = stream};
   const auto parts = static_cast<T*>(p.workspace);
   const bool ordered = reduction == Reduction::ordered;
   if (!ordered) {  // beta * C, and no parts
-    const gemm::Status scaled = gemm::launch(finish<T>, {.grid = finishing, .block = THREADS, .stream = stream}, p.m,
-                                             p.n, T{}, parts, 0, p.beta, p.c, p.ldc, elements);
+    const gemm::Status scaled = gemm::launch(finish<T>, shape, p.m, p.n, T{}, parts, 0, p.beta, p.c, p.ldc, elements);
     if (!scaled) return scaled;
   }
   const bool guard_m = p.m % TM != 0, guard_n = p.n % TN != 0;  // tiles of 1 never need it: one kernel, not four
@@ -174,8 +163,7 @@ gemm::Status launch_tile(const gemm::TsmttsmProblem<T>& p, Reduction reduction, 
                                          p.depth(), p.alpha, p.a, p.lda, p.b, p.ldb, ordered ? parts : p.c,
                                          ordered ? p.n : p.ldc, p.conjugate, cut.threads, cut.groups, reduction);
   if (!done || !ordered) return done;
-  return gemm::launch(finish<T>, {.grid = finishing, .block = THREADS, .stream = stream}, p.m, p.n, p.alpha, parts,
-                      chunks, p.beta, p.c, p.ldc, elements);
+  return gemm::launch(finish<T>, shape, p.m, p.n, p.alpha, parts, chunks, p.beta, p.c, p.ldc, elements);
 }
 
 template <class T>
@@ -189,35 +177,21 @@ gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
   return gemm::tiles::choose(tiles<T>, p.m, p.n).launch(p, REDUCTION, stream);
 }
 
+template <Reduction REDUCTION>
+constexpr gemm::Launch by = {launch<REDUCTION, double>, launch<REDUCTION, double2>};
+
 constexpr gemm::Variant variants[] = {
-    {"block-atomics",
-     "a block adds its slices by a tree in shared memory, then to C",
-     {launch<Reduction::block_atomics, double>, launch<Reduction::block_atomics, double2>}},
-    {"shared-atomics",
-     "a block's slices add up atomically in shared memory, then to C",
-     {launch<Reduction::shared_atomics, double>, launch<Reduction::shared_atomics, double2>}},
-    {"global-atomics",
-     "each slice adds to C",
-     {launch<Reduction::global_atomics, double>, launch<Reduction::global_atomics, double2>}},
+    {"block-atomics", "a block adds its slices by a tree in shared memory, then to C", by<Reduction::block_atomics>},
+    {"shared-atomics", "a block's slices add up atomically in shared memory, then to C", by<Reduction::shared_atomics>},
+    {"global-atomics", "each slice adds to C", by<Reduction::global_atomics>},
 };
 constexpr gemm::StageInfo info = {
     .idea = "blocks' parts of C added up by a second kernel: the same bits in each run",
     .base = "07",
     .accuracy = gemm::Accuracy::fp64,
-    .launch = {launch<Reduction::ordered, double>, launch<Reduction::ordered, double2>},
-    .workspace_bytes =
-        [](const gemm::Problem& p) {
-          const int m = static_cast<int>(p.m), n = static_cast<int>(p.n);
-          const int sms = gemm::device_limits().multiprocessors;
-          const Cut cut = p.type == gemm::Type::f64 ? gemm::tiles::choose(tiles<double>, m, n).cut(m, n, sms)
-                                                    : gemm::tiles::choose(tiles<double2>, m, n).cut(m, n, sms);
-          return p.result_bytes() * cut.chunks(p.k, ROWS);
-        },
-    .waits =
-        [](int m, int n, std::int64_t k, int sms) {
-          const Cut cut = gemm::tiles::choose(tiles<double>, m, n).cut(m, n, sms);
-          return static_cast<double>(k) / std::max(cut.chunks(k, ROWS) * cut.slices, 1);
-        },
+    .launch = by<Reduction::ordered>,
+    .workspace_bytes = gemm::tiles::bytes_of_parts<tiles<double>, tiles<double2>, ROWS>,
+    .waits = gemm::tiles::rows_of_slice<tiles<double>, ROWS>,
     .variants = variants,
 };
 const gemm::Registration registration{__FILE__, info};

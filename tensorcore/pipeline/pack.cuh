@@ -37,6 +37,10 @@ inline std::int64_t whole_chunks(int cols) {
 inline bool in_chunks(const __half* p, std::int64_t ld) {
   return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && ld % CHUNK == 0;
 }
+// Whether two floats of C side by side can be stored at once.
+inline bool in_pairs(const gemm::HgemmProblem& p) {
+  return reinterpret_cast<std::uintptr_t>(p.c) % 8 == 0 && p.ldc % 2 == 0;
+}
 
 // Copies an operand to the workspace, which moves on; that is the operand now.
 inline gemm::Status pack(const __half*& x, std::int64_t& ld, std::int64_t rows, int cols, __half*& workspace,

@@ -35,8 +35,11 @@ struct Plan {
     s = {whole + tile, part == 0 ? from - tile * rounds : 0, min(to - tile * rounds, rounds)};
     return s.first < s.end;
   }
+  // Where a tile of C begins.
+  template <class S>
   __device__ void place(int tile, int& row, int& col) const {
     gemm::place_in_bands<16>(tile, tiles_m, tiles_n, row, col);
+    row *= S::TILE_M, col *= S::TILE_N;
   }
 };
 

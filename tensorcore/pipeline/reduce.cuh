@@ -3,10 +3,14 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
+#include "common/kernel/launch.cuh"
 #include "common/kernel/ptx.cuh"
 #include "common/kernel/schedule.cuh"
+#include "common/problem/problem.hpp"
 #include "tensorcore/pipeline/plan.cuh"
 #include "tensorcore/pipeline/shape.cuh"
 
@@ -43,9 +47,9 @@ __global__ void reduce(Plan plan, int m, int n, float alpha, float beta, float* 
     sum = make_float4(sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w);
   }
   int tile_row, tile_col;
-  plan.place(plan.whole + shared, tile_row, tile_col);
-  const int row = tile_row * S::TILE_M + warp / S::WARPS_N * WARP_M + four / COLS * 16 + lane / 4;
-  const int col = tile_col * S::TILE_N + warp % S::WARPS_N * WARP_N + four % COLS * 8 + lane % 4 * 2;
+  plan.place<S>(plan.whole + shared, tile_row, tile_col);
+  const int row = tile_row + warp / S::WARPS_N * WARP_M + four / COLS * 16 + lane / 4;
+  const int col = tile_col + warp % S::WARPS_N * WARP_N + four % COLS * 8 + lane % 4 * 2;
   float* const out = c + row * ldc + col;
   const float sums[4] = {sum.x, sum.y, sum.z, sum.w};
 #pragma unroll
@@ -54,6 +58,21 @@ __global__ void reduce(Plan plan, int m, int n, float alpha, float beta, float* 
     if (row + i / 2 * 8 >= m || col + i % 2 >= n) continue;
     *element = beta == 0.0f ? alpha * sums[i] : alpha * sums[i] + beta * *element;
   }
+}
+
+// Enqueues reduce(), if blocks share tiles.
+template <class S>
+gemm::Status launch_reduce(const Plan& plan, const gemm::HgemmProblem& p, const float4* parts, cudaStream_t stream) {
+  if (plan.shared_tiles() == 0) return gemm::Status::ok();
+  const unsigned grid = plan.shared_tiles() * ROWS * COLS;
+  return gemm::launch(reduce<S>, {.grid = grid, .block = S::THREADS, .stream = stream, .may_begin_early = true}, plan,
+                      p.m, p.n, p.alpha, p.beta, p.c, p.ldc, parts);
+}
+
+// Two parts for each resident block: of the tile that its share begins in, and of the one that it ends in.
+inline std::size_t parts_bytes() {
+  const auto fours = std::max(Large::FOURS * Large::BLOCKS, Small::FOURS * Small::BLOCKS);
+  return 2 * sizeof(float4) * fours * gemm::device_limits().multiprocessors;
 }
 
 }  // namespace pipeline

@@ -20,6 +20,14 @@ struct Shape {
   static constexpr unsigned A_ROW = 2 * TILE_K, B_ROW = 2 * TILE_N;  // bytes
   static constexpr unsigned A_TILE = TILE_M * A_ROW, TILE = A_TILE + TILE_K * B_ROW, SHARED_BYTES = STAGES * TILE;
   static_assert(A_ROW == 128 && B_ROW % 128 == 0, "rows begin at bank 0: a row's number swizzles it");
+  // A thread copies one chunk of every A_STEP-th row of A's tile, and of every B_STEP-th of B's.
+  static constexpr int A_CHUNKS = TILE_K / CHUNK, A_STEP = THREADS / A_CHUNKS, A_COPIES = TILE_M / A_STEP;
+  static constexpr int B_CHUNKS = TILE_N / CHUNK, B_STEP = THREADS / B_CHUNKS, B_COPIES = TILE_K / B_STEP;
+  static constexpr int COPIES = A_COPIES + B_COPIES;
+  static_assert(A_STEP % 8 == 0 && B_STEP % 8 == 0 && A_COPIES * A_STEP == TILE_M && B_COPIES * B_STEP == TILE_K);
+
+  // Where the k-tile behind the one at `stage` lies, in bytes.
+  __device__ static unsigned behind(unsigned stage) { return stage + TILE < SHARED_BYTES ? stage + TILE : 0; }
 };
 
 using Large = Shape<128, 256, 64, 4, 1>;
