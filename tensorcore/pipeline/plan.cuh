@@ -58,6 +58,7 @@ Plan make_plan(const gemm::HgemmProblem& p, Share share) {
   const bool pays = saved >= 6 + rest / 8;
   if (share == Share::never || (share == Share::where_it_pays && !pays) || rounds == 0 || rounds >= 1ll << 31)
     return plan;
+  if (tiles > places && rounds < places) return plan;  // a share for each block, or none
   plan.whole -= rest;
   plan.blocks = static_cast<int>(plan.whole > 0 ? places : std::min<std::int64_t>(places, rounds));
   const gemm::Shares shares = gemm::Shares::of(rounds, plan.blocks);

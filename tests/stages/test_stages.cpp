@@ -151,6 +151,23 @@ DeviceArray<float> ones(int rows, int columns) {
   return array;
 }
 
+// A few tiles after whole waves, and fewer rounds of k than blocks: each block has a share, or none has.
+TEST_F(DeviceTest, BlocksWithoutAShareComputeNothing) {
+  if (open_device().gpu) GTEST_SKIP() << "the CPU executor counts";
+  const Stage& stage = find_stage("tensorcore/03b_even_shares");
+  std::vector<Contender> contenders = {contender(stage)};
+  for (const Stage& form : variants(stage)) contenders.push_back(contender(form));
+  EvaluateOptions options = check_only();
+  options.count = true;
+  ProblemSpec spec = box(640, 256, 64);
+  spec.type = *stage.type;
+  for (const Result& result : evaluate(contenders, spec, options, {})) {
+    EXPECT_EQ(result.verdict.outcome, Outcome::pass) << result.id << ": " << result.verdict.reason;
+    ASSERT_TRUE(result.counts) << result.id;
+    EXPECT_EQ(result.counts->flops(), 2.0 * 640 * 256 * 64) << result.id;
+  }
+}
+
 // Each launch finds zeros where the stage asked for them, so each must leave zeros there.
 TEST_F(DeviceTest, StagesLeaveTheZerosOfTheirWorkspace) {
   for (const Stage& stage : stages()) {
