@@ -57,7 +57,7 @@ Plan make_plan(const gemm::HgemmProblem& p, Share share) {
   // Parts are stored, and read again by another kernel: on an H200 about as long as 6 rounds, and 1 for 8 tiles.
   const bool pays = saved >= 6 + rest / 8;
   if (share == Share::never || (share == Share::where_it_pays && !pays)) return plan;
-  if (rounds == 0 || rounds >= 1ll << 31 || (tiles > places && rounds < places)) return plan;  // each has a share, or none
+  if (rounds == 0 || rounds >= 1ll << 31 || (tiles > places && rounds < places)) return plan;  // all share, or none
   plan.whole -= rest;
   plan.blocks = static_cast<int>(plan.whole > 0 ? places : std::min<std::int64_t>(places, rounds));
   const gemm::Shares shares = gemm::Shares::of(rounds, plan.blocks);
