@@ -24,6 +24,7 @@ void fiber_entry() {
 }
 
 // A thread that reads one word over and over waits for somebody. So, perhaps, does one that goes on for very long.
+constexpr unsigned most_read_in_turn = 4;
 constexpr std::uint64_t spins_before_others = 4, full_before_others = 1024;
 // So many buffers a thread fills before the others of its warp run.
 constexpr unsigned full_before_switch = 16;
@@ -334,14 +335,14 @@ LaneMask Block::live_lanes() const {
   return live;
 }
 
-// In its full buffer: the same word, or two to four words in turn; or atomics, if the word did not change.
+// In its full buffer: the same word, or a few words in turn; or atomics, if the word did not change.
 bool Block::reads_the_same(const Lane& lane) {
   const auto* first = lane.records->addresses;
   const Tag* const tags = lane.records->tags;
   bool spins = std::none_of(tags, tags + lane.recorded, tag_store) && (lane.watched != *first || lane.found > 1);
   for (unsigned period = 1; spins; ++period) {
     if (std::equal(first + period, first + lane.recorded, first)) break;
-    spins = period < 4;
+    spins = period < most_read_in_turn;
   }
   return spins;
 }
@@ -362,8 +363,13 @@ void Block::check_spin(Lane& lane) {
   if (lane.spins <= spins_before_others) {
     moved_ = true;
   } else {
-    lane.spin_address = lane.records->addresses[0];
-    lane.wait_site = tag_site(lane.records->tags[0]);
+    // Of the words that it reads in turn, one that the host may write.
+    const auto* const words = lane.records->addresses;
+    const unsigned count = std::min(lane.recorded, most_read_in_turn);
+    const auto of_host = static_cast<unsigned>(std::find_if(words, words + count, is_hosts_too) - words);
+    const unsigned which = of_host < count ? of_host : 0;
+    lane.spin_address = words[which];
+    lane.wait_site = tag_site(lane.records->tags[which]);
   }
 }
 
@@ -406,6 +412,12 @@ bool Block::computes() const {
   return std::any_of(lanes_.begin(), lanes_.begin() + threads_, [&](const Lane& lane) {
     return lane.state == LaneState::buffer_full && gives_way(lane) && lane.spin_address == 0 &&
            !order_->causality().has_guessed(standing_.number, lane.thread);
+  });
+}
+
+bool Block::waits_for_host() const {
+  return std::any_of(lanes_.begin(), lanes_.begin() + threads_, [](const Lane& lane) {
+    return lane.state == LaneState::buffer_full && gives_way(lane) && is_hosts_too(lane.spin_address);
   });
 }
 

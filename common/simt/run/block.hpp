@@ -98,6 +98,8 @@ class Block {
   /// Adds what the blocks have done to the launch's account: barriers, and work of Tensor Cores.
   void finish_kernel(std::uint64_t& barriers, std::uint64_t& tensor_flops);
   bool waits_for_grid() const { return arrived_; }
+  /// It is stalled, and one of its threads waits for what the host may write.
+  bool waits_for_host() const;
   /// It is stalled, but one of its threads has only given way, in a loop that accesses no memory; and not because it has
   /// read there, without an atomic, what others update by atomics.
   bool computes() const;
@@ -377,6 +379,9 @@ class Unobserved {
 
 /// Writes to device memory that nobody inspects still make it count as written.
 void note_uninspected_write(std::uintptr_t address, std::size_t bytes);
+
+/// Whether the host's code may write there while kernels run.
+bool is_hosts_too(std::uintptr_t address);
 
 /// When a launch ends: reads of volatile words that another thread changes, by threads that did not fence afterwards.
 void report_unfenced_looks(const Grid& grid);

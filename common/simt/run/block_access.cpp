@@ -46,6 +46,11 @@ GlobalOrder& global_order() {
   return order;
 }
 
+bool is_hosts_too(std::uintptr_t address) {
+  return GlobalMemory::instance().is_hosts_too(address) || host_watch.ranges[HostWatch::managed].holds(address) ||
+         (is_registered && is_registered(address));
+}
+
 Party Block::party(const Lane& lane, Site site, std::string action) const {
   return {true, lane.context.block, lane.context.thread, place_of(site), std::move(action)};
 }

@@ -19,6 +19,7 @@
 #include "common/simt/observe/given_stream.hpp"
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/sink.hpp"
+#include "common/simt/run/host_threads.hpp"
 #include "common/simt/run/last_words.hpp"
 #include "common/simt/run/launch_steps.hpp"
 #include "common/simt/run/shared_limits.hpp"
@@ -54,6 +55,7 @@ class Pool {
   }
 
   void run(Grid& grid, unsigned workers) {
+    const NoHostThread waits;
     std::unique_lock lock(mutex_);
     grid_ = &grid;
     grid.workers = busy_ = wanted_ = std::min(workers, size());
@@ -77,6 +79,7 @@ class Pool {
 
   void serve(unsigned index) {
     watch_stacks();
+    const NoHostThread works;
     Worker worker;
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);

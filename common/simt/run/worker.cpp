@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/simt/observe/sink.hpp"
+#include "common/simt/run/host_threads.hpp"
 
 namespace simt {
 namespace {
@@ -148,6 +149,10 @@ void Worker::wait_for_others(Grid& grid) {
     revivals_ = grid.revivals;
     idle_since_ = now;
   }
+  // What the host may yet write somebody waits for: nobody gives up.
+  if (now - idle_since_ >= longest_wait / 2 && std::ranges::any_of(under_way_, &Block::waits_for_host) &&
+      host_may_act())
+    ++grid.revivals;
   if (now - idle_since_ >= longest_wait || grid.barrier_lacks_the_ended()) return report_deadlock(grid);
   KeptLock::give_all_back();
   std::this_thread::sleep_for(between_polls);

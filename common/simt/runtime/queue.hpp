@@ -3,6 +3,7 @@
 // Internal to common/simt/; call with the runtime entered.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -91,6 +92,11 @@ inline void (*on_queued)() = nullptr;
 inline void (*record_instead)(CUstream_st& stream, std::string who, const void* pc,
                               std::function<cudaError_t()> run) = nullptr;
 inline cudaError_t (*refuse_wait)(const CUstream_st* stream) = nullptr;
+
+/// While work runs: the host's accesses no longer wait for its end, and are not noted. Set back when it ends.
+inline std::atomic<bool> lets_host_by = false;
+/// The host has since written by an atomic or volatile access, which tells what it did before.
+inline std::atomic<bool> host_has_signalled = false;
 
 /// How many pieces of work have not run.
 std::size_t queued();
