@@ -221,6 +221,7 @@ void Block::run_body() {
   current_ = &lane;
   look_.times = 0;
   full_in_a_row_ = 0;
+  forget_noted();
   inspected_block = grid_->sink ? this : nullptr;
   switch_fiber(&scheduler_, lane.fiber);
   inspected_block = nullptr;
@@ -231,6 +232,7 @@ void Block::run_body() {
 
 // The others go on, so that all come forward. If nobody needs the records of all, the thread itself may go on for a while.
 void Block::buffer_is_full() {
+  forget_noted();
   Lane& lane = *current_;
   const auto may_go_on = [&] {
     const Unobserved unobserved;
@@ -396,6 +398,7 @@ void Block::look_for_spin(std::uintptr_t address, unsigned bytes, const void* pc
 }
 
 void Block::look_for_standstill(Site site) {
+  forget_noted();
   __atomic_fetch_and(&basic_block_interest, static_cast<unsigned char>(~to_look), __ATOMIC_RELAXED);
   KeptLock::give_if_asked();
   Lane& lane = *current_;

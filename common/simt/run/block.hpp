@@ -168,7 +168,8 @@ class Block {
     if (offset >= global_bytes_) {
       if (!shared_.contains(address)) return false;
       note_plain_shared<bytes, use>(address, site);
-    } else if (use == Use::read && GlobalMemory::is_quiet(quiet_, offset)) {
+    } else if (use == Use::read ? GlobalMemory::is_quiet(quiet_, offset)
+                                : address == noted_address_ && site == noted_site_) {
       record(*current_, tag_of(site, false, bytes, use), address);
     } else {
       note_plain<bytes, use>(address, site);
@@ -206,6 +207,7 @@ class Block {
   void copy_wait(std::uint32_t pending, bool all);
 
  private:
+  friend class Unobserved;
   Site site_of(const void* pc) const {
     const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(pc) - code_.begin;
     if (offset < code_.bytes) [[likely]]
@@ -235,6 +237,8 @@ class Block {
     if (++lane.recorded == record_capacity) [[unlikely]]
       buffer_is_full();
   }
+  // After anything but quick accesses to other words.
+  void forget_noted() { noted_address_ = 0; }
   void buffer_is_full();
   void stop(LaneState state);
   [[noreturn]] void abandon(cudaError_t why = cudaErrorIllegalAddress);
@@ -326,7 +330,10 @@ class Block {
   unsigned threads_ = 0;
   bool looks_at_writes_ = false;  // at each of them, to global memory
   bool keeps_records_ = true;     // of all lanes of a warp, until they are put together
-  unsigned full_in_a_row_ = 0;    // buffers of the running thread, since it was resumed
+  // The last write of the running thread's that made a record: the same one again changes nothing.
+  std::uintptr_t noted_address_ = 0;
+  Site noted_site_ = 0;
+  unsigned full_in_a_row_ = 0;  // buffers of the running thread, since it was resumed
   // How often the running thread was looked at since it was resumed, and since it had this many accesses on record.
   struct Look {
     unsigned recorded, times;
@@ -368,7 +375,10 @@ extern __thread unsigned char basic_block_interest __attribute__((tls_model("ini
 /// While it lives, nothing that happens is taken for a kernel's doing.
 class Unobserved {
  public:
-  Unobserved() : block_(inspected_block) { inspected_block = nullptr; }
+  Unobserved() : block_(inspected_block) {
+    if (block_) block_->forget_noted();
+    inspected_block = nullptr;
+  }
   ~Unobserved() { inspected_block = block_; }
   Unobserved(const Unobserved&) = delete;
   Unobserved& operator=(const Unobserved&) = delete;

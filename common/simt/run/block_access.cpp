@@ -116,6 +116,7 @@ std::string Block::describe(std::uintptr_t address, Site site, const char* verb)
 
 void Block::note_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site) {
   Lane& lane = *current_;
+  forget_noted();
   if (!is_quick_global(lane, address, bytes, use, site)) access_global(address, real, bytes, use, site);
   record(lane, tag_of(site, false, bytes, use), real);
 }
@@ -127,9 +128,14 @@ void Block::note_plain(std::uintptr_t address, Site site) {
   if (use == Use::read && order_->is_quiet_read(standing_, address, bytes)) {
     // At the end of what can be quiet, because most threads come there last.
     if ((address + bytes) % (GlobalMemory::quiet_words * 4) == 0) return note_quiet(address, bytes, site);
-  } else if (bytes != 4 || kernel_uses || (use == Use::write && looks_at_writes_) ||
-             !order_->quick_word(lane, standing_, address, use, site)) {
+  } else if (bytes < 4 || kernel_uses || (use == Use::write && looks_at_writes_) ||
+             !order_->quick_words<bytes>(lane, standing_, address, use, site)) {
     return note_global(address, address, bytes, use, site);
+  } else if (use == Use::write) {
+    noted_address_ = address;
+    noted_site_ = site;
+  } else if (bytes != 4 || address == noted_address_) {
+    forget_noted();
   }
   record(lane, tag_of(site, false, bytes, use), address);
 }
