@@ -107,10 +107,7 @@ class GlobalMemory {
 
   /// To be called when a word's status is no longer untouched, because only what is marked so is gone through when the
   /// next launch begins: thousands of small ones shall be cheap, however much is allocated.
-  void mark_touched(std::size_t word) {
-    const std::atomic_ref mark(touched_[word / chunk]);
-    if (!mark.load(std::memory_order_relaxed)) mark.store(1, std::memory_order_relaxed);  // or workers share the line in vain
-  }
+  void mark_touched(std::size_t word) { std::atomic_ref(touched_[word / chunk]).store(1, std::memory_order_relaxed); }
   /// Forgets who accessed what: a launch begins.
   void start_launch();
   /// Forgets what kernels wrote: an inspection begins.

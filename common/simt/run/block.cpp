@@ -98,6 +98,10 @@ void Block::start_kernel(Grid& grid) {
     stacks_.reset();
     stacks_ = std::make_unique<StackPool>(threads_);
   }
+  for (unsigned t = 0; t < threads_; ++t) {
+    lanes_[t].stack = stacks_->bottom(t);
+    lanes_[t].context = {{t % size.x, t / size.x % size.y, t / size.x / size.y}, {}, size, grid.launch.grid};
+  }
 }
 
 void Block::finish_kernel(std::uint64_t& barriers, std::uint64_t& tensor_flops) {
@@ -109,7 +113,7 @@ void Block::finish_kernel(std::uint64_t& barriers, std::uint64_t& tensor_flops) 
 
 void Block::start(std::uint64_t index) {
   Grid& grid = *grid_;
-  const dim3 size = grid.launch.block, extent = grid.launch.grid;
+  const dim3 extent = grid.launch.grid;
   const uint3 place{static_cast<unsigned>(index % extent.x), static_cast<unsigned>(index / extent.x % extent.y),
                     static_cast<unsigned>(index / extent.x / extent.y)};
   // What "was written at the start" must lie before the first epoch.
@@ -125,9 +129,8 @@ void Block::start(std::uint64_t index) {
   for (unsigned t = 0; t < threads_; ++t) {
     Lane& lane = lanes_[t];
     lane.fiber = make_fiber(stacks_->top(t), fiber_entry);
-    lane.stack = stacks_->bottom(t);
     lane.state = LaneState::ready;
-    lane.context = {{t % size.x, t / size.x % size.y, t / size.x / size.y}, place, size, extent};
+    lane.context.block = place;
     lane.clock = now;
     lane.last_sync = 0;
     lane.recorded = 0;
@@ -136,7 +139,7 @@ void Block::start(std::uint64_t index) {
     lane.spins = lane.full = 0;
     lane.watched = lane.found = 0;
     lane.gave_way = false;
-    lane.copies.clear();
+    if (!lane.copies.empty()) lane.copies.clear();
     lane.copy_group = 0;
   }
 }
@@ -226,7 +229,12 @@ void Block::run_body() {
   switch_fiber(&scheduler_, lane.fiber);
   inspected_block = nullptr;
   KeptLock::give_if_asked();
-  check_spin(lane);
+  if (lane.state == LaneState::buffer_full) {
+    check_spin(lane);
+  } else {
+    lane.spins = lane.full = 0;
+    moved_ = true;
+  }
   if (!keeps_records_) lane.recorded = 0;
 }
 
@@ -349,13 +357,8 @@ bool Block::reads_the_same(const Lane& lane) {
   return spins;
 }
 
-// Right after the lane has run.
+// Right after the lane has run, if it goes on later.
 void Block::check_spin(Lane& lane) {
-  if (lane.state != LaneState::buffer_full) {
-    lane.spins = lane.full = 0;
-    moved_ = true;
-    return;
-  }
   if (std::exchange(lane.gave_way, false)) {
     lane.spins = std::max(lane.spins, spins_before_others) + 1;
     return;

@@ -237,7 +237,7 @@ class Block {
     if (++lane.recorded == record_capacity) [[unlikely]]
       buffer_is_full();
   }
-  // After anything but quick accesses to other words.
+  // After anything but quick accesses: a read of the word by the same thread is in order with what the write is.
   void forget_noted() { noted_address_ = 0; }
   void buffer_is_full();
   void stop(LaneState state);
@@ -255,7 +255,7 @@ class Block {
   }
 
   // All of an access, of which access() knows that it needs a look.
-  void note_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site);
+  [[gnu::noinline]] void note_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site);
   template <unsigned bytes, Use use>
   void note_plain(std::uintptr_t address, Site site);
   template <unsigned bytes, Use use>
@@ -264,7 +264,7 @@ class Block {
     if (!is_quick_shared(lane, address, bytes, use, site)) return note_shared(address, bytes, use, site);
     record(lane, tag_of(site, true, bytes, use), address);
   }
-  void note_quiet(std::uintptr_t address, unsigned bytes, Site site);
+  [[gnu::noinline]] void note_quiet(std::uintptr_t address, unsigned bytes, Site site);
   void note_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_from_afar(std::uintptr_t address, unsigned bytes, Use use, const void* pc);
   /// `real`: where the word lies, which differs from `address` if it is a variable of the device.

@@ -134,8 +134,6 @@ void Block::note_plain(std::uintptr_t address, Site site) {
   } else if (use == Use::write) {
     noted_address_ = address;
     noted_site_ = site;
-  } else if (bytes != 4 || address == noted_address_) {
-    forget_noted();
   }
   record(lane, tag_of(site, false, bytes, use), address);
 }
