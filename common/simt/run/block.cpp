@@ -223,7 +223,7 @@ void Block::run_body() {
   lane.state = LaneState::ready;
   current_ = &lane;
   look_.times = 0;
-  full_in_a_row_ = 0;
+  full_in_a_row_ = noted_again_ = 0;
   forget_noted();
   inspected_block = grid_->sink ? this : nullptr;
   switch_fiber(&scheduler_, lane.fiber);
@@ -252,7 +252,7 @@ void Block::buffer_is_full() {
   }
   ++lane.full;
   lane.spins = 0;
-  lane.recorded = 0;
+  lane.recorded = noted_again_ = 0;
   look_.times = 0;
   moved_ = true;
   KeptLock::give_if_asked();
@@ -346,10 +346,11 @@ LaneMask Block::live_lanes() const {
 }
 
 // In its full buffer: the same word, or a few words in turn; or atomics, if the word did not change.
-bool Block::reads_the_same(const Lane& lane) {
+bool Block::reads_the_same(const Lane& lane) const {
   const auto* first = lane.records->addresses;
   const Tag* const tags = lane.records->tags;
-  bool spins = std::none_of(tags, tags + lane.recorded, tag_store) && (lane.watched != *first || lane.found > 1);
+  bool spins = noted_again_ == 0 && std::none_of(tags, tags + lane.recorded, tag_store) &&
+               (lane.watched != *first || lane.found > 1);
   for (unsigned period = 1; spins; ++period) {
     if (std::equal(first + period, first + lane.recorded, first)) break;
     spins = period < most_read_in_turn;

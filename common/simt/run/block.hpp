@@ -168,8 +168,10 @@ class Block {
     if (offset >= global_bytes_) {
       if (!shared_.contains(address)) return false;
       note_plain_shared<bytes, use>(address, site);
-    } else if (use == Use::read ? GlobalMemory::is_quiet(quiet_, offset)
-                                : address == noted_address_ && site == noted_site_) {
+    } else if (use == Use::write && address == noted_address_ && site == noted_site_) {
+      if (++noted_again_ == record_capacity) [[unlikely]]
+        buffer_is_full();
+    } else if (use == Use::read && GlobalMemory::is_quiet(quiet_, offset)) {
       record(*current_, tag_of(site, false, bytes, use), address);
     } else {
       note_plain<bytes, use>(address, site);
@@ -284,7 +286,7 @@ class Block {
   bool serve_company(Lane* lanes, unsigned count);
   void perform(Lane* lanes, const CollectiveCall& call);
   void explain_standstill(Lane* lanes, unsigned count);
-  static bool reads_the_same(const Lane& lane);
+  bool reads_the_same(const Lane& lane) const;
   void check_spin(Lane& lane);
   static bool gives_way(const Lane& lane);
   Progress go_on();
@@ -330,9 +332,11 @@ class Block {
   unsigned threads_ = 0;
   bool looks_at_writes_ = false;  // at each of them, to global memory
   bool keeps_records_ = true;     // of all lanes of a warp, until they are put together
-  // The last write of the running thread's that made a record: the same one again changes nothing.
+  // The last write of the running thread's that changed what is known: the same one again changes nothing. How often that
+  // has been since its buffer was empty, because it is not in there.
   std::uintptr_t noted_address_ = 0;
   Site noted_site_ = 0;
+  unsigned noted_again_ = 0;
   unsigned full_in_a_row_ = 0;  // buffers of the running thread, since it was resumed
   // How often the running thread was looked at since it was resumed, and since it had this many accesses on record.
   struct Look {

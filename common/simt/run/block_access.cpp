@@ -131,7 +131,7 @@ void Block::note_plain(std::uintptr_t address, Site site) {
   } else if (bytes < 4 || kernel_uses || (use == Use::write && looks_at_writes_) ||
              !order_->quick_words<bytes>(lane, standing_, address, use, site)) {
     return note_global(address, address, bytes, use, site);
-  } else if (use == Use::write) {
+  } else if (use == Use::write && !keeps_records_) {
     noted_address_ = address;
     noted_site_ = site;
   }
