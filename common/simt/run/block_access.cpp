@@ -47,8 +47,9 @@ GlobalOrder& global_order() {
 }
 
 bool is_hosts_too(std::uintptr_t address) {
-  return GlobalMemory::instance().is_hosts_too(address) || host_watch.ranges[HostWatch::managed].holds(address) ||
-         (is_registered && is_registered(address));
+  const GlobalMemory& memory = GlobalMemory::instance();
+  if (memory.contains(address)) return memory.is_hosts_too(address);
+  return host_watch.ranges[HostWatch::managed].holds(address) || (is_registered && is_registered(address));
 }
 
 Party Block::party(const Lane& lane, Site site, std::string action) const {
