@@ -16,7 +16,6 @@ import unittest
 BUILD = pathlib.Path(sys.argv.pop()).absolute()
 ENVIRONMENT = dict(os.environ, PYTHONPATH=str(pathlib.Path(__file__).resolve().parents[2]))
 PROGRAM = r"""#include <unistd.h>
-#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
@@ -50,7 +49,7 @@ __global__ void for_host(volatile int* flag, int* data) {
   __threadfence_system();
   *data += 1;
 }
-int with_host(bool sleeps) {
+int waits_for_host(bool sleeps) {
   int* data;
   cudaMallocManaged(&data, 2 * sizeof(int));
   volatile int* flag = data + 1;
@@ -61,7 +60,6 @@ int with_host(bool sleeps) {
   std::thread writer([&] {
     sleeps ? (void)sleep(7) : forever.lock();
     *data = 1;
-    std::atomic_thread_fence(std::memory_order_seq_cst);
     *flag = 1;
   });
   const cudaError_t error = cudaDeviceSynchronize();
@@ -73,7 +71,7 @@ int main(int, char** arguments) {
   const int which = std::atoi(arguments[1]);
   if (which == 0) shared_flag<<<1, 96>>>();
   if (which == 1) flag_of_block<<<2, 1>>>();
-  if (which < 0) return with_host(which == -1);
+  if (which < 0) return waits_for_host(which == -1);
   if (which >= 2) computes<<<2, 1>>>(which * 1000L * 1000);
   return cudaDeviceSynchronize();
 }

@@ -23,7 +23,8 @@ void fiber_entry() {
   running_block->run_body();
 }
 
-// A thread that reads one word over and over waits for somebody. So, perhaps, does one that goes on for very long.
+// A thread that reads one word over and over, or a few in turn, waits for somebody. So, perhaps, does one that goes on for
+// very long.
 constexpr unsigned most_read_in_turn = 4;
 constexpr std::uint64_t spins_before_others = 4, full_before_others = 1024;
 // So many buffers a thread fills before the others of its warp run.
@@ -139,7 +140,7 @@ void Block::start(std::uint64_t index) {
     lane.spins = lane.full = 0;
     lane.watched = lane.found = 0;
     lane.gave_way = false;
-    if (!lane.copies.empty()) lane.copies.clear();
+    lane.copies.clear();
     lane.copy_group = 0;
   }
 }
@@ -370,11 +371,9 @@ void Block::check_spin(Lane& lane) {
     moved_ = true;
   } else {
     // Of the words that it reads in turn, one that the host may write.
-    const auto* const words = lane.records->addresses;
-    const unsigned count = std::min(lane.recorded, most_read_in_turn);
-    const auto of_host = static_cast<unsigned>(std::find_if(words, words + count, is_hosts_too) - words);
-    const unsigned which = of_host < count ? of_host : 0;
-    lane.spin_address = words[which];
+    unsigned which = std::clamp(lane.recorded, 1u, most_read_in_turn) - 1;
+    while (which > 0 && !is_hosts_too(lane.records->addresses[which])) --which;
+    lane.spin_address = lane.records->addresses[which];
     lane.wait_site = tag_site(lane.records->tags[which]);
   }
 }

@@ -239,7 +239,7 @@ class Block {
     if (++lane.recorded == record_capacity) [[unlikely]]
       buffer_is_full();
   }
-  // After anything but quick accesses: a read of the word by the same thread is in order with what the write is.
+  // After all but quick accesses: a read by the same thread is in order with whatever the write is.
   void forget_noted() { noted_address_ = 0; }
   void buffer_is_full();
   void stop(LaneState state);
@@ -332,8 +332,7 @@ class Block {
   unsigned threads_ = 0;
   bool looks_at_writes_ = false;  // at each of them, to global memory
   bool keeps_records_ = true;     // of all lanes of a warp, until they are put together
-  // The last write of the running thread's that changed what is known: the same one again changes nothing. How often that
-  // has been since its buffer was empty, because it is not in there.
+  // The running thread's last write that changed what is known: the same one again is only counted, until its buffer is empty.
   std::uintptr_t noted_address_ = 0;
   Site noted_site_ = 0;
   unsigned noted_again_ = 0;

@@ -19,7 +19,6 @@
 #include "common/simt/observe/given_stream.hpp"
 #include "common/simt/observe/global_memory.hpp"
 #include "common/simt/observe/sink.hpp"
-#include "common/simt/run/host_threads.hpp"
 #include "common/simt/run/last_words.hpp"
 #include "common/simt/run/launch_steps.hpp"
 #include "common/simt/run/shared_limits.hpp"

@@ -93,10 +93,9 @@ inline void (*record_instead)(CUstream_st& stream, std::string who, const void* 
                               std::function<cudaError_t()> run) = nullptr;
 inline cudaError_t (*refuse_wait)(const CUstream_st* stream) = nullptr;
 
-/// While work runs: the host's accesses no longer wait for its end, and are not noted. Set back when it ends.
-inline std::atomic<bool> lets_host_by = false;
-/// The host has since written by an atomic or volatile access, which tells what it did before.
-inline std::atomic<bool> host_has_signalled = false;
+/// Until the work under way ends: the host's accesses don't wait for it, and are not noted; and one of them has told the
+/// work, by an atomic or volatile write, what the host did before.
+inline std::atomic<bool> lets_host_by = false, host_has_signalled = false;
 
 /// How many pieces of work have not run.
 std::size_t queued();

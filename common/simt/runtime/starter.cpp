@@ -4,8 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "common/simt/run/block.hpp"
-#include "common/simt/run/host_threads.hpp"
+#include "common/simt/run/worker.hpp"
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/mode.hpp"
 #include "common/simt/runtime/queue.hpp"
