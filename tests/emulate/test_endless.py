@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Loops that access no memory, because g++ reads a plain flag once and before them: the race on the flag is told, and
-the program ends. A thread that only computes is left alone. A program that is stopped tells where it stood.
+the program ends. A thread that only computes is left alone, and so is one that waits for what a thread of the host will
+write. A program that is stopped tells where it stood.
 
 usage: test_endless.py BUILD
 """
@@ -14,7 +15,10 @@ import unittest
 
 BUILD = pathlib.Path(sys.argv.pop()).absolute()
 ENVIRONMENT = dict(os.environ, PYTHONPATH=str(pathlib.Path(__file__).resolve().parents[2]))
-PROGRAM = r"""#include <cstdlib>
+PROGRAM = r"""#include <unistd.h>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
 __device__ int flag, done, data;
 __global__ void shared_flag() {
   __shared__ int here;
@@ -40,10 +44,34 @@ __global__ void computes(long steps) {
     data += 1;
   }
 }
+__global__ void for_host(volatile int* flag, int* data) {
+  while (*flag == 0) {}  // for_host
+  __threadfence_system();
+  *data += 1;
+}
+int waits_for_host(bool sleeps) {
+  int* data;
+  cudaMallocManaged(&data, 2 * sizeof(int));
+  volatile int* flag = data + 1;
+  *flag = 0;
+  for_host<<<1, 1>>>(flag, data);
+  std::mutex forever;
+  forever.lock();
+  std::thread writer([&] {
+    sleeps ? (void)sleep(7) : forever.lock();
+    *data = 1;
+    *flag = 1;
+  });
+  const cudaError_t error = cudaDeviceSynchronize();
+  forever.unlock();
+  writer.join();
+  return error || *data != 2;
+}
 int main(int, char** arguments) {
   const int which = std::atoi(arguments[1]);
   if (which == 0) shared_flag<<<1, 96>>>();
   if (which == 1) flag_of_block<<<2, 1>>>();
+  if (which < 0) return waits_for_host(which == -1);
   if (which >= 2) computes<<<2, 1>>>(which * 1000L * 1000);
   return cudaDeviceSynchronize();
 }
@@ -74,6 +102,12 @@ class Endless(unittest.TestCase):
 
     def test_who_computes_is_no_deadlock(self) -> None:
         self.assertEqual(self.emulate(2000), (0, []))
+
+    def test_threads_of_the_host(self) -> None:
+        self.assertEqual(self.emulate(-1), (0, []))
+        status, said = self.emulate(-2)  # the thread that would write waits itself
+        self.assertEqual(status, 1)
+        self.assertRegex(said[0], rf"^simt: deadlock in for_host, .*{self.place_of('for_host')}\b")
 
     def test_stopped(self) -> None:
         status, said = self.emulate(1_000_000, "--timeout", "3")

@@ -383,4 +383,10 @@ void GlobalMemory::share_with_host(std::uintptr_t begin) {
   protect(begin, span_of(at->second.bytes), true);
 }
 
+bool GlobalMemory::is_hosts_too(std::uintptr_t address) const {
+  const std::lock_guard lock(mutex_);
+  const auto after = allocations_.upper_bound(address);
+  return after != allocations_.begin() && std::prev(after)->second.of_host_too;
+}
+
 }  // namespace simt

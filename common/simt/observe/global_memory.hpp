@@ -158,6 +158,7 @@ class GlobalMemory {
 
   /// Of the allocation that begins here: the host's code may access it at any time.
   void share_with_host(std::uintptr_t begin);
+  bool is_hosts_too(std::uintptr_t address) const;
 
   /// While it lives, device memory can be accessed: kernels run, or the runtime copies. One at a time.
   class Opening {

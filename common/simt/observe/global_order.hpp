@@ -49,8 +49,9 @@ class GlobalOrder {
   bool quick_access(const Lane& lane, const BlockStanding& block, std::uintptr_t address, unsigned bytes, Use use,
                     Site site);
 
-  /// The same of four bytes, the most frequent size; also false if another thread wants the word's lock.
-  bool quick_word(const Lane& lane, const BlockStanding& block, std::uintptr_t address, Use use, Site site);
+  /// The same of whole words; also false if another thread wants the lock.
+  template <unsigned bytes>
+  bool quick_words(const Lane& lane, const BlockStanding& block, std::uintptr_t address, Use use, Site site);
 
   /// After a read that is_quiet_read() has found to be one: whether such reads need no look at the words around any longer.
   void look_for_quiet(std::size_t word);

@@ -17,7 +17,7 @@ struct HostWatch {
     std::size_t bytes = 0;
     bool holds(std::uintptr_t address) const { return address - begin < bytes; }
   };
-  static constexpr int pageable = 4;  ///< of the ranges
+  static constexpr int managed = 3, pageable = 4;  ///< of the ranges
   Range ranges[5];
   bool holds(std::uintptr_t address) const {
     return ranges[0].holds(address) || ranges[1].holds(address) || ranges[2].holds(address) ||

@@ -102,12 +102,16 @@ inline bool GlobalOrder::quick_access(const Lane& lane, const BlockStanding& blo
   return true;
 }
 
-inline bool GlobalOrder::quick_word(const Lane& lane, const BlockStanding& block, std::uintptr_t address, Use use,
-                                    Site site) {
-  const std::size_t word = word_of(address);
-  if (!lock_of(word).is_kept()) [[unlikely]]
+template <unsigned bytes>
+inline bool GlobalOrder::quick_words(const Lane& lane, const BlockStanding& block, std::uintptr_t address, Use use,
+                                     Site site) {
+  const std::size_t first = word_of(address);
+  if (!lock_of(first).is_kept()) [[unlikely]]
     return false;
-  return use == Use::read ? quick_read(word, lane, block, site) : quick_write(word, lane, block, site);
+  for (std::size_t word = first; word < first + bytes / 4; ++word) {
+    if (!(use == Use::read ? quick_read(word, lane, block, site) : quick_write(word, lane, block, site))) return false;
+  }
+  return true;
 }
 
 }  // namespace simt

@@ -23,7 +23,9 @@ void fiber_entry() {
   running_block->run_body();
 }
 
-// A thread that reads one word over and over waits for somebody. So, perhaps, does one that goes on for very long.
+// A thread that reads one word over and over, or a few in turn, waits for somebody. So, perhaps, does one that goes on for
+// very long.
+constexpr unsigned most_read_in_turn = 4;
 constexpr std::uint64_t spins_before_others = 4, full_before_others = 1024;
 // So many buffers a thread fills before the others of its warp run.
 constexpr unsigned full_before_switch = 16;
@@ -97,6 +99,10 @@ void Block::start_kernel(Grid& grid) {
     stacks_.reset();
     stacks_ = std::make_unique<StackPool>(threads_);
   }
+  for (unsigned t = 0; t < threads_; ++t) {
+    lanes_[t].stack = stacks_->bottom(t);
+    lanes_[t].context = {{t % size.x, t / size.x % size.y, t / size.x / size.y}, {}, size, grid.launch.grid};
+  }
 }
 
 void Block::finish_kernel(std::uint64_t& barriers, std::uint64_t& tensor_flops) {
@@ -108,7 +114,7 @@ void Block::finish_kernel(std::uint64_t& barriers, std::uint64_t& tensor_flops) 
 
 void Block::start(std::uint64_t index) {
   Grid& grid = *grid_;
-  const dim3 size = grid.launch.block, extent = grid.launch.grid;
+  const dim3 extent = grid.launch.grid;
   const uint3 place{static_cast<unsigned>(index % extent.x), static_cast<unsigned>(index / extent.x % extent.y),
                     static_cast<unsigned>(index / extent.x / extent.y)};
   // What "was written at the start" must lie before the first epoch.
@@ -124,9 +130,8 @@ void Block::start(std::uint64_t index) {
   for (unsigned t = 0; t < threads_; ++t) {
     Lane& lane = lanes_[t];
     lane.fiber = make_fiber(stacks_->top(t), fiber_entry);
-    lane.stack = stacks_->bottom(t);
     lane.state = LaneState::ready;
-    lane.context = {{t % size.x, t / size.x % size.y, t / size.x / size.y}, place, size, extent};
+    lane.context.block = place;
     lane.clock = now;
     lane.last_sync = 0;
     lane.recorded = 0;
@@ -219,17 +224,24 @@ void Block::run_body() {
   lane.state = LaneState::ready;
   current_ = &lane;
   look_.times = 0;
-  full_in_a_row_ = 0;
+  full_in_a_row_ = noted_again_ = 0;
+  forget_noted();
   inspected_block = grid_->sink ? this : nullptr;
   switch_fiber(&scheduler_, lane.fiber);
   inspected_block = nullptr;
   KeptLock::give_if_asked();
-  check_spin(lane);
+  if (lane.state == LaneState::buffer_full) {
+    check_spin(lane);
+  } else {
+    lane.spins = lane.full = 0;
+    moved_ = true;
+  }
   if (!keeps_records_) lane.recorded = 0;
 }
 
 // The others go on, so that all come forward. If nobody needs the records of all, the thread itself may go on for a while.
 void Block::buffer_is_full() {
+  forget_noted();
   Lane& lane = *current_;
   const auto may_go_on = [&] {
     const Unobserved unobserved;
@@ -241,7 +253,7 @@ void Block::buffer_is_full() {
   }
   ++lane.full;
   lane.spins = 0;
-  lane.recorded = 0;
+  lane.recorded = noted_again_ = 0;
   look_.times = 0;
   moved_ = true;
   KeptLock::give_if_asked();
@@ -334,25 +346,21 @@ LaneMask Block::live_lanes() const {
   return live;
 }
 
-// In its full buffer: the same word, or two to four words in turn; or atomics, if the word did not change.
-bool Block::reads_the_same(const Lane& lane) {
+// In its full buffer: the same word, or a few words in turn; or atomics, if the word did not change.
+bool Block::reads_the_same(const Lane& lane) const {
   const auto* first = lane.records->addresses;
   const Tag* const tags = lane.records->tags;
-  bool spins = std::none_of(tags, tags + lane.recorded, tag_store) && (lane.watched != *first || lane.found > 1);
+  bool spins = noted_again_ == 0 && std::none_of(tags, tags + lane.recorded, tag_store) &&
+               (lane.watched != *first || lane.found > 1);
   for (unsigned period = 1; spins; ++period) {
     if (std::equal(first + period, first + lane.recorded, first)) break;
-    spins = period < 4;
+    spins = period < most_read_in_turn;
   }
   return spins;
 }
 
-// Right after the lane has run.
+// Right after the lane has run, if it goes on later.
 void Block::check_spin(Lane& lane) {
-  if (lane.state != LaneState::buffer_full) {
-    lane.spins = lane.full = 0;
-    moved_ = true;
-    return;
-  }
   if (std::exchange(lane.gave_way, false)) {
     lane.spins = std::max(lane.spins, spins_before_others) + 1;
     return;
@@ -362,8 +370,11 @@ void Block::check_spin(Lane& lane) {
   if (lane.spins <= spins_before_others) {
     moved_ = true;
   } else {
-    lane.spin_address = lane.records->addresses[0];
-    lane.wait_site = tag_site(lane.records->tags[0]);
+    // Of the words that it reads in turn, one that the host may write.
+    unsigned which = std::clamp(lane.recorded, 1u, most_read_in_turn) - 1;
+    while (which > 0 && !is_hosts_too(lane.records->addresses[which])) --which;
+    lane.spin_address = lane.records->addresses[which];
+    lane.wait_site = tag_site(lane.records->tags[which]);
   }
 }
 
@@ -390,6 +401,7 @@ void Block::look_for_spin(std::uintptr_t address, unsigned bytes, const void* pc
 }
 
 void Block::look_for_standstill(Site site) {
+  forget_noted();
   __atomic_fetch_and(&basic_block_interest, static_cast<unsigned char>(~to_look), __ATOMIC_RELAXED);
   KeptLock::give_if_asked();
   Lane& lane = *current_;
@@ -406,6 +418,12 @@ bool Block::computes() const {
   return std::any_of(lanes_.begin(), lanes_.begin() + threads_, [&](const Lane& lane) {
     return lane.state == LaneState::buffer_full && gives_way(lane) && lane.spin_address == 0 &&
            !order_->causality().has_guessed(standing_.number, lane.thread);
+  });
+}
+
+bool Block::waits_for_host() const {
+  return std::any_of(lanes_.begin(), lanes_.begin() + threads_, [](const Lane& lane) {
+    return lane.state == LaneState::buffer_full && gives_way(lane) && is_hosts_too(lane.spin_address);
   });
 }
 

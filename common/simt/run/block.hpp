@@ -98,6 +98,8 @@ class Block {
   /// Adds what the blocks have done to the launch's account: barriers, and work of Tensor Cores.
   void finish_kernel(std::uint64_t& barriers, std::uint64_t& tensor_flops);
   bool waits_for_grid() const { return arrived_; }
+  /// It is stalled, and one of its threads waits for what the host may write.
+  bool waits_for_host() const;
   /// It is stalled, but one of its threads has only given way, in a loop that accesses no memory; and not because it has
   /// read there, without an atomic, what others update by atomics.
   bool computes() const;
@@ -166,6 +168,9 @@ class Block {
     if (offset >= global_bytes_) {
       if (!shared_.contains(address)) return false;
       note_plain_shared<bytes, use>(address, site);
+    } else if (use == Use::write && address == noted_address_ && site == noted_site_) {
+      if (++noted_again_ == record_capacity) [[unlikely]]
+        buffer_is_full();
     } else if (use == Use::read && GlobalMemory::is_quiet(quiet_, offset)) {
       record(*current_, tag_of(site, false, bytes, use), address);
     } else {
@@ -204,6 +209,7 @@ class Block {
   void copy_wait(std::uint32_t pending, bool all);
 
  private:
+  friend class Unobserved;
   Site site_of(const void* pc) const {
     const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(pc) - code_.begin;
     if (offset < code_.bytes) [[likely]]
@@ -233,6 +239,8 @@ class Block {
     if (++lane.recorded == record_capacity) [[unlikely]]
       buffer_is_full();
   }
+  // After all but quick accesses: a read by the same thread is in order with whatever the write is.
+  void forget_noted() { noted_address_ = 0; }
   void buffer_is_full();
   void stop(LaneState state);
   [[noreturn]] void abandon(cudaError_t why = cudaErrorIllegalAddress);
@@ -249,7 +257,7 @@ class Block {
   }
 
   // All of an access, of which access() knows that it needs a look.
-  void note_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site);
+  [[gnu::noinline]] void note_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site);
   template <unsigned bytes, Use use>
   void note_plain(std::uintptr_t address, Site site);
   template <unsigned bytes, Use use>
@@ -258,7 +266,7 @@ class Block {
     if (!is_quick_shared(lane, address, bytes, use, site)) return note_shared(address, bytes, use, site);
     record(lane, tag_of(site, true, bytes, use), address);
   }
-  void note_quiet(std::uintptr_t address, unsigned bytes, Site site);
+  [[gnu::noinline]] void note_quiet(std::uintptr_t address, unsigned bytes, Site site);
   void note_shared(std::uintptr_t address, unsigned bytes, Use use, Site site);
   void access_from_afar(std::uintptr_t address, unsigned bytes, Use use, const void* pc);
   /// `real`: where the word lies, which differs from `address` if it is a variable of the device.
@@ -278,7 +286,7 @@ class Block {
   bool serve_company(Lane* lanes, unsigned count);
   void perform(Lane* lanes, const CollectiveCall& call);
   void explain_standstill(Lane* lanes, unsigned count);
-  static bool reads_the_same(const Lane& lane);
+  bool reads_the_same(const Lane& lane) const;
   void check_spin(Lane& lane);
   static bool gives_way(const Lane& lane);
   Progress go_on();
@@ -324,7 +332,11 @@ class Block {
   unsigned threads_ = 0;
   bool looks_at_writes_ = false;  // at each of them, to global memory
   bool keeps_records_ = true;     // of all lanes of a warp, until they are put together
-  unsigned full_in_a_row_ = 0;    // buffers of the running thread, since it was resumed
+  // The running thread's last write that changed what is known: the same one again is only counted, until its buffer is empty.
+  std::uintptr_t noted_address_ = 0;
+  Site noted_site_ = 0;
+  unsigned noted_again_ = 0;
+  unsigned full_in_a_row_ = 0;  // buffers of the running thread, since it was resumed
   // How often the running thread was looked at since it was resumed, and since it had this many accesses on record.
   struct Look {
     unsigned recorded, times;
@@ -366,7 +378,10 @@ extern __thread unsigned char basic_block_interest __attribute__((tls_model("ini
 /// While it lives, nothing that happens is taken for a kernel's doing.
 class Unobserved {
  public:
-  Unobserved() : block_(inspected_block) { inspected_block = nullptr; }
+  Unobserved() : block_(inspected_block) {
+    if (block_) block_->forget_noted();
+    inspected_block = nullptr;
+  }
   ~Unobserved() { inspected_block = block_; }
   Unobserved(const Unobserved&) = delete;
   Unobserved& operator=(const Unobserved&) = delete;
@@ -377,6 +392,9 @@ class Unobserved {
 
 /// Writes to device memory that nobody inspects still make it count as written.
 void note_uninspected_write(std::uintptr_t address, std::size_t bytes);
+
+/// Whether the host's code may write there while kernels run.
+bool is_hosts_too(std::uintptr_t address);
 
 /// When a launch ends: reads of volatile words that another thread changes, by threads that did not fence afterwards.
 void report_unfenced_looks(const Grid& grid);

@@ -46,6 +46,12 @@ GlobalOrder& global_order() {
   return order;
 }
 
+bool is_hosts_too(std::uintptr_t address) {
+  const GlobalMemory& memory = GlobalMemory::instance();
+  if (memory.contains(address)) return memory.is_hosts_too(address);
+  return host_watch.ranges[HostWatch::managed].holds(address) || (is_registered && is_registered(address));
+}
+
 Party Block::party(const Lane& lane, Site site, std::string action) const {
   return {true, lane.context.block, lane.context.thread, place_of(site), std::move(action)};
 }
@@ -111,6 +117,7 @@ std::string Block::describe(std::uintptr_t address, Site site, const char* verb)
 
 void Block::note_global(std::uintptr_t address, std::uintptr_t real, unsigned bytes, Use use, Site site) {
   Lane& lane = *current_;
+  forget_noted();
   if (!is_quick_global(lane, address, bytes, use, site)) access_global(address, real, bytes, use, site);
   record(lane, tag_of(site, false, bytes, use), real);
 }
@@ -122,9 +129,12 @@ void Block::note_plain(std::uintptr_t address, Site site) {
   if (use == Use::read && order_->is_quiet_read(standing_, address, bytes)) {
     // At the end of what can be quiet, because most threads come there last.
     if ((address + bytes) % (GlobalMemory::quiet_words * 4) == 0) return note_quiet(address, bytes, site);
-  } else if (bytes != 4 || kernel_uses || (use == Use::write && looks_at_writes_) ||
-             !order_->quick_word(lane, standing_, address, use, site)) {
+  } else if (bytes < 4 || kernel_uses || (use == Use::write && looks_at_writes_) ||
+             !order_->quick_words<bytes>(lane, standing_, address, use, site)) {
     return note_global(address, address, bytes, use, site);
+  } else if (use == Use::write && !keeps_records_) {
+    noted_address_ = address;
+    noted_site_ = site;
   }
   record(lane, tag_of(site, false, bytes, use), address);
 }

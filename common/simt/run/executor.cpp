@@ -54,6 +54,7 @@ class Pool {
   }
 
   void run(Grid& grid, unsigned workers) {
+    const NoHostThread waits;
     std::unique_lock lock(mutex_);
     grid_ = &grid;
     grid.workers = busy_ = wanted_ = std::min(workers, size());
@@ -77,6 +78,7 @@ class Pool {
 
   void serve(unsigned index) {
     watch_stacks();
+    const NoHostThread works;
     Worker worker;
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);

@@ -41,6 +41,10 @@ template <unsigned bytes, Use use>
   on_any_plain_access<bytes, use>(address, pc);
 }
 
+[[gnu::noinline]] void on_basic_block(unsigned char interest, const void* pc) {
+  if (Block* const block = inspected_block) block->at_basic_block(pc, interest);
+}
+
 // One that a thread may wait by, for another one to change the value.
 inline void on_waiting_access(void* address, unsigned bytes, Use use, const void* pc) {
   if (Block* const block = inspected_block) block->look_for_spin(reinterpret_cast<std::uintptr_t>(address), bytes, pc);
@@ -209,9 +213,8 @@ void __tsan_atomic_thread_fence(int) {
 void __tsan_atomic_signal_fence(int) {}
 
 void __sanitizer_cov_trace_pc() {
-  if (const unsigned char interest = __atomic_load_n(&simt::basic_block_interest, __ATOMIC_RELAXED)) {
-    if (simt::Block* const block = simt::inspected_block) block->at_basic_block(HERE, interest);
-  }
+  if (const unsigned char interest = __atomic_load_n(&simt::basic_block_interest, __ATOMIC_RELAXED)) [[unlikely]]
+    simt::on_basic_block(interest, HERE);
 }
 
 // -fsanitize=bounds: an index beyond its array, whose type g++ knows. The address alone might lie in a neighbour.

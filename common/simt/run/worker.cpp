@@ -1,9 +1,17 @@
 #include "common/simt/run/worker.hpp"
 
 #include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <set>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -20,7 +28,40 @@ constexpr std::chrono::microseconds between_polls{20};
 // Blocks that have moved so often and not ended may wait for one that has not begun, in a way that does not look so.
 constexpr unsigned most_passes = 64;
 
+struct NoHostThreads {
+  std::mutex mutex;
+  std::multiset<pid_t> all;
+};
+NoHostThreads& no_host_threads() {
+  static NoHostThreads& one = *new NoHostThreads;
+  return one;
+}
+
+// Whether a thread of the host runs, or will by itself: one that waits for another thread without a limit of time won't.
+bool host_may_act() {
+  const std::lock_guard lock(no_host_threads().mutex);
+  std::error_code none;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", none)) {
+    if (no_host_threads().all.contains(std::stoi(task.path().filename()))) continue;
+    // The number of the system call that it is in, and its arguments; else "running".
+    std::ifstream file(task.path() / "syscall");
+    long number = 0;
+    std::string word, operation, value, limit;
+    if (!(file >> number >> word >> operation >> value >> limit) || number != SYS_futex || limit != "0x0") return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+NoHostThread::NoHostThread() {
+  const std::lock_guard lock(no_host_threads().mutex);
+  no_host_threads().all.insert(gettid());
+}
+NoHostThread::~NoHostThread() {
+  const std::lock_guard lock(no_host_threads().mutex);
+  no_host_threads().all.erase(no_host_threads().all.find(gettid()));
+}
 
 std::uint64_t Grid::number_of(std::uint64_t turn) const {
   const std::uint64_t i = (first + turn * step) % to_run;
@@ -148,6 +189,10 @@ void Worker::wait_for_others(Grid& grid) {
     revivals_ = grid.revivals;
     idle_since_ = now;
   }
+  // What the host may yet write somebody waits for: nobody gives up.
+  if (now - idle_since_ >= longest_wait / 2 && std::ranges::any_of(under_way_, &Block::waits_for_host) &&
+      host_may_act())
+    ++grid.revivals;
   if (now - idle_since_ >= longest_wait || grid.barrier_lacks_the_ended()) return report_deadlock(grid);
   KeptLock::give_all_back();
   std::this_thread::sleep_for(between_polls);

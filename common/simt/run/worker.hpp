@@ -10,6 +10,13 @@
 
 namespace simt {
 
+/// While it lives, the calling thread is none of the host's: it is the executor's, or waits for it.
+class NoHostThread {
+ public:
+  NoHostThread();
+  ~NoHostThread();
+};
+
 /// Takes the grid's blocks one after another. A block that can't go on without another one stays under way, as resident
 /// blocks do on a GPU, and others run in between.
 class Worker {

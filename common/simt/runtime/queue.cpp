@@ -56,6 +56,7 @@ void run(Work& work) {
     if (const cudaError_t error = work.run(); error != cudaSuccess) break_context(error);
   }
   q.under_way = outer;
+  lets_host_by = host_has_signalled = false;
   work.is_done = true;
   work.run = nullptr;
   work.after.clear();

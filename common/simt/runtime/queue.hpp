@@ -3,6 +3,7 @@
 // Internal to common/simt/; call with the runtime entered.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -91,6 +92,10 @@ inline void (*on_queued)() = nullptr;
 inline void (*record_instead)(CUstream_st& stream, std::string who, const void* pc,
                               std::function<cudaError_t()> run) = nullptr;
 inline cudaError_t (*refuse_wait)(const CUstream_st* stream) = nullptr;
+
+/// Until the work under way ends: the host's accesses don't wait for it, and are not noted; and one of them has told the
+/// work, by an atomic or volatile write, what the host did before.
+inline std::atomic<bool> lets_host_by = false, host_has_signalled = false;
 
 /// How many pieces of work have not run.
 std::size_t queued();

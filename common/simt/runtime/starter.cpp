@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "common/simt/run/worker.hpp"
 #include "common/simt/runtime/call.hpp"
 #include "common/simt/runtime/mode.hpp"
 #include "common/simt/runtime/queue.hpp"
@@ -16,7 +17,6 @@ using namespace std::chrono_literals;
 constexpr auto glance = 20ms;
 constexpr int glances_until_idle = 5;
 
-std::atomic<bool> is_running = false;
 std::atomic<std::uintptr_t> looked_at = 0;  // by the host, the last time that it was by an atomic or volatile access
 std::atomic<bool> is_waiting = false;       // for the lock, which a host that waits by reading takes time and again
 
@@ -32,9 +32,8 @@ bool run_one(std::uint64_t calls) {
   auto lock = lock_runtime();
   if (!runs_program() || queued() == 0 || calls_made() != calls) return false;
   const Inside inside(std::move(lock));
-  is_running = true;
+  lets_host_by = true;
   const WorkPointer work = run_by_itself();
-  is_running = false;
   const StreamOrder* const order = StreamOrder::active();
   // A host that has looked there sees the change, maybe without looking again.
   if (work->is_hosts || (order && looked_at && order->signal_at(looked_at) == work->id))
@@ -43,6 +42,7 @@ bool run_one(std::uint64_t calls) {
 }
 
 void watch() {
+  const NoHostThread watches;
   std::uint64_t calls = 0;
   for (int idle = 0;;) {
     std::this_thread::sleep_for(glance);
@@ -67,10 +67,14 @@ std::unique_lock<std::recursive_mutex> lock_for_access(std::uintptr_t address, U
   if (signals(use)) looked_at = address;
   if (is_waiting) std::this_thread::sleep_for(20us);
   std::unique_lock lock(runtime_mutex(), std::try_to_lock);
-  while (!lock && !is_running) {
+  const auto end = std::chrono::steady_clock::now() + glance * glances_until_idle;
+  while (!lock && !lets_host_by) {
     std::this_thread::sleep_for(20us);
-    static_cast<void>(lock.try_lock());
+    if (lock.try_lock()) break;
+    // A kernel that another thread waits for may itself wait for this access.
+    if (std::chrono::steady_clock::now() > end && is_hosts_too(address)) lets_host_by = true;
   }
+  if (!lock && signals(use) && !is_read(use)) host_has_signalled = true;
   return lock;
 }
 

@@ -12,8 +12,8 @@ namespace simt {
 
 /// From the first time on.
 void start_when_host_idles();
-/// To enter the runtime by, for an access of the host's, which is no call. No lock while work runs by itself: it may wait
-/// for this very access.
+/// To enter the runtime by, for an access of the host's, which is no call. No lock while work runs by itself, or for
+/// long: it may wait for this very access.
 std::unique_lock<std::recursive_mutex> lock_for_access(std::uintptr_t address, Use use);
 
 }  // namespace simt

@@ -103,6 +103,7 @@ bool StreamOrder::conflicts(std::uint64_t entry, std::uint64_t mine) const {
   const Actor* const other = actor(id_of(entry));
   const Actor* const me = actor(id_of(mine));
   if (!other || !me) return false;
+  if (other->stream == host_number && host_has_signalled) return false;
   const std::uint64_t known = host_known_.load(std::memory_order_relaxed);
   if (other->stream == host_number && known >> 32 == me->id && other->id <= static_cast<std::uint32_t>(known))
     return false;

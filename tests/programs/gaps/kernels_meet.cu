@@ -1,6 +1,6 @@
 // Kernels that wait for each other. Kernels and copies run one after another, also those of different streams. A kernel
 // that waits for another stream's work is called a deadlock. On a GPU it ends, if both are resident. The same holds for
-// one that waits for what another thread of the host does meanwhile, if that thread uses managed or pinned memory.
+// one that waits for a thread of the host, if that thread calls CUDA before it writes.
 __global__ void waits(volatile int* flag) {
   while (*flag == 0) {  // gap: deadlock
   }
