@@ -195,7 +195,8 @@ TunedTable parse_tuned_table(std::string_view name, std::string_view text) {
     TunedTable table{json.at("device").get<std::string>(), json.at("commit").get<std::string>(), {}};
     Json kernel = Json::object();
     for (const Json& line : json.at("kernels")) {
-      kernel.update(line);
+      if (line.contains("stage")) kernel.erase("options");
+      kernel.update(line, true);
       table.kernels.push_back(parse_kernel(kernel));
     }
     if (const auto ranges = json.find("short_mb"); ranges != json.end()) {

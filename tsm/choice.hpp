@@ -35,7 +35,8 @@ struct TunedTable {
 
 /// Parses {"device": ..., "commit": ..., "kernels": [{"op": "tsmttsm", "type": "d", "m": 16, "n": 16, "stage": ...,
 /// "options": ...}], "short_mb": {"d": [[0, 9.5], ...], "z": [...]}}, the options as kernel_options_from_json() has them. What a
-/// kernel doesn't name it has from the one before. Throws UsageError, with `name` in front.
+/// kernel doesn't name it has from the one before; an option, too, where no stage is named. Throws UsageError, with `name`
+/// in front.
 TunedTable parse_tuned_table(std::string_view name, std::string_view text);
 
 /// The files of tsm/tuned/ as they were when the program was built, and what they hold.

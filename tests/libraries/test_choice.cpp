@@ -165,9 +165,12 @@ TEST(Choice, TheTableOfTheNearestGpu) {
 TEST(Choice, WhatATableLeavesOutIsAsBefore) {
   const std::vector<TunedKernel> kernels = parse_tuned_table("example", R"({"device": "a", "commit": "b", "kernels": [
   {"op": "tsmttsm", "type": "d", "m": 4, "n": 3, "stage": "tsm/10_pipeline", "options": {"tile_m": 8, "unroll": 4}},
-  {"n": 5, "options": {"unroll": 2}}, {"type": "z", "m": 6}]})")
+  {"n": 5, "options": {"unroll": 2}}, {"type": "z", "m": 6},
+  {"stage": "tsm/09_generated", "options": {"tile_n": 3}}]})")
                                                .kernels;
-  ASSERT_EQ(kernels.size(), 3u);
+  ASSERT_EQ(kernels.size(), 4u);
+  EXPECT_EQ(kernels[1].options, (KernelOptions{.tile_m = 8, .unroll = 2}));
+  EXPECT_EQ(kernels[3].options, KernelOptions{.tile_n = 3});
   EXPECT_EQ(kernels[2].op, Operation::tsmttsm);
   EXPECT_EQ(kernels[2].type, Type::c64);
   EXPECT_EQ(kernels[2].m, 6);
