@@ -141,7 +141,9 @@ void expect_gram(int width, std::int64_t k, std::int64_t ld, bool conjugate) {
       const auto at = static_cast<std::size_t>(i * width + j), across = static_cast<std::size_t>(j * width + i);
       ASSERT_NEAR(std::abs(found[at] - 2.0 * right[at]), 0, 1e-13 * static_cast<double>(k)) << i << ", " << j;
       // Tensor Cores compute what lies above the diagonal.
-      if (width > 32 && i != j) ASSERT_EQ(found[at], conjugate_of(found[across])) << i << ", " << j;
+      if (width > 32 && i != j) {
+        ASSERT_EQ(found[at], conjugate_of(found[across])) << i << ", " << j;
+      }
     }
   }
 }
