@@ -11,7 +11,7 @@ The roof is the least time for the sectors of 32 bytes that rows touch, at the b
 reading and writing (TSMM), and for the flops on Tensor Cores, and a launch. A sector of B that is written in part
 counts as read, too. Each product is timed as it is, and "fine", where the L2 cache fetches 32 bytes at a time and not
 64 (cudaLimitMaxL2FetchGranularity). The slowest tenth of each product's cases are visited again after all others, and
-the least of each time counts, cuBLAS's as well: a GPU whose clocks sink for a second slows whatever runs then.
+the least of each time counts, cuBLAS's as well: now and then a GPU is slow for a second, whatever runs then.
 """
 
 import collections
