@@ -108,8 +108,10 @@ gemm::JitRequest request(const generated::Form& f) {
 
 generated::BlockNeeds needs(const generated::Form& f) {
   const KernelOptions& o = f.options;
-  return {o.threads / o.threads_per_row * o.unroll,
-          *o.c_source == gemm::CSource::shared ? f.m * f.n * (f.is_complex ? 16 : 8) : 0};
+  const int rows = o.threads / o.threads_per_row * o.unroll;
+  return {.rows = rows,
+          .shared_bytes = *o.c_source == gemm::CSource::shared ? f.m * f.n * (f.is_complex ? 16 : 8) : 0,
+          .rows_of_life = o.turns * rows};
 }
 
 constexpr generated::Generator generator = {generated::each_tsmm, generated::tsmm_refusal, request, needs};

@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(threads, resident)
     if (units * unit % 2 != 0 && products == 3 && !has_rest) W::copy(y_both[0], y_both[1]);
   };
 
-  const std::int64_t ld = rows_b == Rows::flat || rows_b == Rows::displaced ? N : ldb;
+  const std::int64_t ld = has_gaps(rows_b) ? ldb : N;
   const bool adds = !is_zero(beta), stores = W::places().count == 32 || lane < W::places().count,
              has_last = stores && (has_rest || at_n + (W::PN - 1) * along_n < W::units_n);
   TileStores<T, W, N, PR, along_n, rows_b> to_b{b,          ld,   k,      first,    step,
@@ -174,7 +174,8 @@ gemm::JitRequest request(const generated::Form& f) {
 
 generated::BlockNeeds needs(const generated::Form& f) {
   const generated::TsmmPipelineShape s(f.m, f.n, f.is_complex, f.options, f.rows_a, f.rows_b);
-  return {s.rows, s.shared_bytes(f.options.threads)};
+  const int warps = f.options.threads / 32;
+  return {.rows = s.rows, .shared_bytes = s.shared_bytes(f.options.threads), .rows_of_life = f.options.turns * warps * s.rows};
 }
 
 constexpr generated::Generator generator = {generated::each_tsmm_pipeline, generated::tsmm_pipeline_refusal, request,

@@ -87,7 +87,8 @@ __global__ void __launch_bounds__(threads, resident)
   double sum[parts * FM * FN][4] = {};
   const auto read = [&](ptx::SharedAddress stage_at, int turn) {
 #pragma unroll
-    for (int i = 0; i < 2 * FM; ++i) x[turn % 2][i].load(stage_at + column_a[i] + turn * (slices * FromA::row_bytes));
+    for (int i = 0; i < 2 * FM; ++i)
+      x[turn % 2][i].load_left(stage_at + column_a[i] + turn * (slices * FromA::row_bytes));
 #pragma unroll
     for (int j = 0; j < FN; ++j) y[turn % 2][j].load(stage_at + column_b[j] + turn * (slices * FromB::row_bytes));
   };

@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(threads, resident)
   const int x_at = g % 4 * FromA::stride_of_chunk + g / 4 * FromA::row_bytes + t * element;
   const ptx::SharedAddress y_at = shared + lane * element;
   const bool has_last = M % 4 == 0 || t < M % 4;  // of the last four columns of A
-  constexpr bool is_range = rows_b == Rows::flat || rows_b == Rows::displaced;
+  constexpr bool is_range = !has_gaps(rows_b);
   const std::int64_t ld = is_range ? N : ldb;
   const bool adds = !is_zero(beta);
   ptx::SharedAddress at = begin;
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll
       for (int i = 0; i < 2 * PR; ++i) {
         if (exists)
-          x[s % 2][i].load(at + x_at + i * (2 * FromA::row_bytes) + s * (4 * element));
+          x[s % 2][i].load_left(at + x_at + i * (2 * FromA::row_bytes) + s * (4 * element));
         else
           x[s % 2][i] = {};
       }
@@ -170,7 +170,8 @@ gemm::JitRequest request(const generated::Form& f) {
 
 generated::BlockNeeds needs(const generated::Form& f) {
   const generated::TsmmTensorShape s(f.m, f.n, f.is_complex, f.options);
-  return {s.rows, s.shared_bytes(f.options.threads)};
+  const int warps = f.options.threads / 32;
+  return {.rows = s.rows, .shared_bytes = s.shared_bytes(f.options.threads), .rows_of_life = f.options.turns * warps * s.rows};
 }
 
 constexpr generated::Generator generator = {generated::each_tensor_tsmm, generated::tensor_tsmm_refusal, request,

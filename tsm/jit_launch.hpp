@@ -37,6 +37,7 @@ struct BlockNeeds {
   std::int64_t rows = 1;                   ///< at least, of the long side: fewer blocks where there are not so many
   int shared_bytes = 0;                    ///< dynamic
   int most_on_a_multiprocessor = INT_MAX;  ///< where more would only leave more partial sums
+  std::int64_t rows_of_life = 0;           ///< if not 0: more blocks than fit at a time, each for so many rows
 };
 
 /// What a stage says of the kernels that it generates. All but `each` get complete options.
@@ -55,10 +56,12 @@ struct Plan {
   BlockNeeds needs;
   int resident = 1;  ///< blocks that a multiprocessor holds at a time
 
-  /// As many blocks as there are rows for, but no more than the device holds at a time.
+  /// As many blocks as there are rows for, but no more than the device holds at a time; or more where they live shortly.
   LaunchShape shape(std::int64_t rows, cudaStream_t stream) const {
     const std::int64_t places = static_cast<std::int64_t>(device_limits().multiprocessors) * resident;
-    return {.grid = static_cast<unsigned>(std::min((rows + needs.rows - 1) / needs.rows, places)),
+    std::int64_t blocks = std::min((rows + needs.rows - 1) / needs.rows, places);
+    if (needs.rows_of_life > 0) blocks = std::max(blocks, rows / needs.rows_of_life);
+    return {.grid = static_cast<unsigned>(blocks),
             .block = static_cast<unsigned>(options.threads),
             .dynamic_shared = static_cast<unsigned>(needs.shared_bytes),
             .stream = stream};

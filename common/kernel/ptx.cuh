@@ -405,6 +405,15 @@ __device__ __forceinline__ void load_shared(double& x, SharedAddress from) {
   x = *reinterpret_cast<const double*>(from);
 #endif
 }
+/// The same, never joined with the load of a neighbour: ptxas likes to do that, and then moves the words to where they are
+/// wanted.
+__device__ __forceinline__ void load_shared_alone(double& x, SharedAddress from) {
+#ifdef __CUDACC__
+  asm volatile("ld.volatile.shared.f64 %0, [%1];" : "=d"(x) : "r"(from) : "memory");
+#else
+  load_shared(x, from);
+#endif
+}
 /// Loads 16 bytes from shared memory, which divides the address.
 __device__ __forceinline__ void load_shared(double& x, double& y, SharedAddress from) {
 #ifdef __CUDACC__

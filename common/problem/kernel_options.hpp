@@ -48,9 +48,12 @@ struct KernelOptions {
   // Of TSMM.
   std::optional<CSource> c_source = {};
   int threads_per_row = 0;  ///< of B: each has every so-manieth column
+  /// Sets of rows that a block has one after the other, before another block takes its place. Complete options: or 0, if
+  /// there are only as many blocks as fit at a time, and these have all rows.
+  int turns = 0;
 
   bool of_tsmttsm() const { return tile_m || tile_n || transposed || leapfrog || reduction; }
-  bool of_tsmm() const { return c_source || threads_per_row; }
+  bool of_tsmm() const { return c_source || threads_per_row || turns; }
   /// Such a kernel is there to be timed, and never to be used: only `batch` takes these options.
   bool incorrect_on_purpose() const { return reduction == Reduction::none; }
   bool any() const { return of_tsmttsm() || of_tsmm() || unroll || products || threads; }

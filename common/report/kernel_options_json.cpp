@@ -25,7 +25,8 @@ constexpr Number numbers[] = {{"tile_m", &KernelOptions::tile_m},
                               {"threads_per_row", &KernelOptions::threads_per_row},
                               {"unroll", &KernelOptions::unroll},
                               {"products", &KernelOptions::products},
-                              {"threads", &KernelOptions::threads}};
+                              {"threads", &KernelOptions::threads},
+                              {"turns", &KernelOptions::turns}};
 constexpr Switch switches[] = {{"transposed", &KernelOptions::transposed}, {"leapfrog", &KernelOptions::leapfrog}};
 
 template <class Value, std::size_t count>
@@ -54,6 +55,7 @@ Json to_json(const KernelOptions& options) {
   if (options.reduction) json["reduction"] = reduction_name(*options.reduction);
   add_number("products", options.products);
   add_number("threads", options.threads);
+  add_number("turns", options.turns);
   return json;
 }
 

@@ -124,11 +124,18 @@ template <>
 struct Operand<double> {
   double re;
   __device__ void load(ptx::SharedAddress from) { ptx::load_shared(re, from); }
+  __device__ void load_left(ptx::SharedAddress from) { load(from); }
 };
 template <>
 struct Operand<double2> {
   double re, im;
   __device__ void load(ptx::SharedAddress from) { ptx::load_shared(re, im, from); }
+  /// Of the left matrix. An instruction has the real parts of two rows in registers side by side, or the imaginary ones; one
+  /// load would have brought both parts of one row there, and each instruction would take four moves.
+  __device__ void load_left(ptx::SharedAddress from) {
+    ptx::load_shared_alone(re, from);
+    ptx::load_shared_alone(im, from + 8);
+  }
 };
 
 /// Real numbers in one of T. Sums are fragments of 16 x 8 elements of C, of the real parts and then of the imaginary ones:

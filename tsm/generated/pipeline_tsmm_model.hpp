@@ -182,6 +182,7 @@ inline void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOption
   const int per_unit = is_complex ? 1 : 2;
   KernelOptions o = asked;
   if (!o.c_source) o.c_source = CSource::shared;
+  if (!o.turns) o.turns = turns_of(m, n, is_complex, 128, 2);
   // Of complex numbers by as many products as are asked for, or both.
   const bool both = is_complex && !asked.products;
   const int units = ceil_div(n, per_unit);

@@ -23,6 +23,9 @@ __host__ __device__ constexpr int unit_of(int width, int element_bytes) {
 /// from such an address; or else. displaced: without padding, from an address that 16 divides and 32 does not. Only of
 /// what is stored: to store parts of sectors costs, to load from them does not.
 enum class Rows { flat, wide, any, displaced };
+__host__ __device__ constexpr bool has_gaps(Rows how) {
+  return how == Rows::wide || how == Rows::any;
+}
 
 /// Copies a piece: 16 bytes, or 8. If it does not exist (bytes is 0), zeros.
 template <int piece>

@@ -23,7 +23,7 @@ __device__ inline void store_unit(double2* to, const double2* from) {
 /// What a lane knows of its stores. W: its WarpTile; a warp's rows begin in row `first` and then every `step` rows.
 template <class T, class W, int N, int PR, int along_n, Rows rows_b>
 struct TileStores {
-  static constexpr bool has_rest = W::rest_columns > 0, is_range = rows_b == Rows::flat || rows_b == Rows::displaced;
+  static constexpr bool has_rest = W::rest_columns > 0, is_range = !has_gaps(rows_b);
   static constexpr int PN = W::PN, TN = W::TN, unit_n = W::unit_n, groups = W::groups, rows = W::rows,
                        element = sizeof(T), together = W::together, kept_words = W::kept_words;
 

@@ -151,6 +151,7 @@ inline double tsmm_time(const RowCycles& c) {
 /// Visits kernels with the options that are asked for and all values of the others.
 inline void each_tsmm(int m, int n, bool is_complex, const KernelOptions& asked, Search search, const Visit& visit) {
   KernelOptions o = asked;
+  if (!o.turns) o.turns = turns_of(m, n, is_complex, 600, 4);
   const auto consider = [&] {
     if (!tsmm_refusal(m, n, is_complex, o).empty()) return visit(o, impossible);
     // Of equals the one with fewer registers.

@@ -28,17 +28,13 @@ __global__ void __launch_bounds__(threads) read_kernel(const float4* from, std::
   if (sum == 1.2345e-33f) *sink = sum;  // never so: keeps the loads alive
 }
 
-// STREAM's "scale" (McCalpin 1995): one array read, one written; the last round is left out where it has no whole step.
-__global__ void __launch_bounds__(threads) scale_kernel(const float4* from, float4* to, std::size_t count, float by) {
-  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * threads;
-  std::size_t i = static_cast<std::size_t>(blockIdx.x) * threads + threadIdx.x;
-  for (; i + 3 * stride < count; i += 4 * stride) {
-    float4 v[4];
-#pragma unroll
-    for (int j = 0; j < 4; ++j) v[j] = from[i + j * stride];
-#pragma unroll
-    for (int j = 0; j < 4; ++j) to[i + j * stride] = make_float4(by * v[j].x, by * v[j].y, by * v[j].z, by * v[j].w);
-  }
+// STREAM's "scale" (McCalpin 1995): one array read, one written. A thread has one vector: blocks that live longer stray
+// from each other in memory, and where it is read and written by turns that costs 8 % (docs/tsm/probes.md#lives).
+constexpr int scale_threads = 256;
+__global__ void __launch_bounds__(scale_threads) scale_kernel(const float4* from, float4* to, float by) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * scale_threads + threadIdx.x;
+  const float4 v = from[i];
+  to[i] = make_float4(by * v.x, by * v.y, by * v.z, by * v.w);
 }
 
 constexpr int fma_steps = 4096;
@@ -215,7 +211,8 @@ Ceilings measure() {
   ceilings.read_gbs =
       bytes / (best_ms([&] { return launch(read_kernel, shape, vectors, bytes / sizeof(float4), sink.data()); }) * 1e6);
   auto* const other_half = reinterpret_cast<float4*>(buffer.data() + bytes / 2);
-  const Work scale = [&] { return launch(scale_kernel, shape, vectors, other_half, bytes / 2 / sizeof(float4), 0.5f); };
+  const auto of_scale = static_cast<unsigned>(bytes / 2 / sizeof(float4) / scale_threads);
+  const Work scale = [&] { return launch(scale_kernel, {of_scale, scale_threads}, vectors, other_half, 0.5f); };
   ceilings.scale_gbs = bytes / (best_ms(scale) * 1e6);
   ceilings.copy_gbs = bytes / (best_ms([&] {
                                  return status_of(cudaMemcpyAsync(buffer.data(), buffer.data() + bytes / 2, bytes / 2,
