@@ -4,6 +4,8 @@ usage: ./lab measure tune-tsm cases --gemm BIN [--exhaustive] --out CASES
            kernels to try, promising ones by the stages' models
        ./lab measure tune-tsm cases --gemm BIN --beside TABLE --new STAGE[,STAGE] --out CASES
            those of new stages, and what was best before
+       ./lab measure tune-tsm cases --gemm BIN --lives TABLE --out CASES
+           narrow TSMM: with blocks that live longer or shorter
        gemm batch CASES --compile-only --arch sm_90a
            ahead of time: needs no GPU
        gemm batch CASES --no-exact --out RESULTS
@@ -40,6 +42,9 @@ STAGES = generating_stages()
 LARGE = {"d": 12, "z": 8}  # beyond, something is to be gained by Tensor Cores: below, memory is the limit without them
 MANY = 1000  # more than a stage has of a size
 WIDE = "17-64"  # M = N where kernels differ most: there three times as many of the stages with a pipeline
+# Of TSMM with so few bytes of C, which every block loads: how many turns a block lives. The last one: as long as there are
+# rows, since then fewer blocks would be enough than fit at a time.
+NARROW, TURNS = 2048, (1, 2, 4, 1024)
 # Stages and sizes of which every kernel is tried: narrow and wide, with and without a whole number of sectors in a row.
 # Not all of 09's at 20 and 33: there are 12,000 each.
 SAMPLES = [
@@ -126,6 +131,38 @@ def of_each_shape(options: argparse.Namespace, stages: list[str]) -> list[str]:
     return found
 
 
+def of_each_life(options: argparse.Namespace, table: dict[Case, Json]) -> list[str]:
+    """Of narrow TSMM a few kernels of each stage, and what the table has, with each number of turns of a block."""
+    found = []
+    for kind, element in (("d", 8), ("z", 16)):
+        its = [(m, n) for op, its, m, n in table if (op, its) == ("tsmm", kind) and m * n * element <= NARROW]
+        for turns in TURNS:
+            for most, wanted in (
+                (options.most, [size for size in its if size[0] == size[1]]),
+                (1, [size for size in its if size[0] != size[1]]),
+            ):
+                lines = candidates(
+                    options.gemm,
+                    *(",".join(STAGES["tsmm"]), *(f"{m}x{n}" for m, n in wanted), "--type", kind),
+                    *("--most", most, "--mib", options.mib, "--turns", turns),
+                )
+                found += without_hopeless(lines, options.factor)
+                rows = {(case["m"], case["n"]): case["k"] for case in map(json.loads, lines)}
+                for m, n in wanted:
+                    known = table["tsmm", kind, m, n]
+                    case = {"stage": known["stage"], "type": kind, "m": m, "n": n, "k": rows[m, n]}
+                    found.append(json.dumps(case | {"options": known["options"] | {"turns": turns}, "tag": {}}))
+    return found
+
+
+def table_of(path: str) -> dict[Case, Json]:
+    try:
+        with open(path) as file:
+            return {(k["op"], k["type"], k["m"], k["n"]): k for k in kernels_of(json.load(file))}
+    except (OSError, json.JSONDecodeError, KeyError) as error:
+        fail(f"{path} is no table of tuned kernels: {error}")
+
+
 def by_problem(lines: list[str]) -> list[str]:
     """Each once, those of a problem one after another."""
     return sorted(
@@ -135,11 +172,7 @@ def by_problem(lines: list[str]) -> list[str]:
 
 def beside_table(options: argparse.Namespace) -> list[str]:
     """The best kernels of new stages by their models, and what the table has for the size."""
-    try:
-        with open(options.beside) as file:
-            table = {(k["op"], k["type"], k["m"], k["n"]): k for k in kernels_of(json.load(file))}
-    except (OSError, json.JSONDecodeError, KeyError) as error:
-        fail(f"{options.beside} is no table of tuned kernels: {error}")
+    table = table_of(options.beside)
     lines = []
     for stage in options.new.split(","):
         op = next((op for op, stages in STAGES.items() if stage in stages), None)
@@ -176,6 +209,8 @@ def write_cases(options: argparse.Namespace) -> None:
         fail("--beside and --new go together")
     if options.beside:
         lines = beside_table(options)
+    elif options.lives:
+        lines = by_problem(of_each_life(options, table_of(options.lives)))
     elif options.exhaustive:
         for stage, kind, size in SAMPLES:
             lines += candidates(options.gemm, stage, size, "--type", kind, "--exhaustive", "--mib", options.mib)
@@ -382,6 +417,7 @@ def main(arguments: list[str] | None = None) -> int:
     cases.add_argument("--out", default="-", help="a file (default: standard output)")
     cases.add_argument("--exhaustive", action="store_true")
     cases.add_argument("--beside", metavar="TABLE")
+    cases.add_argument("--lives", metavar="TABLE")
     cases.add_argument("--new", metavar="STAGES", help="by their whole ids")
     cases.add_argument("--most", type=int, default=4, help="kernels of a stage for each size")
     cases.add_argument(
