@@ -60,8 +60,8 @@ int run_probe(const Probe& probe, const ProbeRequest& request, const std::string
     show_progress("measuring the ceilings");
     ceilings = measure_ceilings();
     show_progress("");
-    run.machine = {device.name,           device.sm_count,    ceilings->read_gbs, ceilings->latency_ns,
-                   ceilings->dfma_gflops, ceilings->copy_gbs, ceilings->launch_us};
+    run.machine = {device.name,           device.sm_count,    ceilings->read_gbs,  ceilings->latency_ns,
+                   ceilings->dfma_gflops, ceilings->copy_gbs, ceilings->launch_us, ceilings->scale_gbs};
   }
   const ProbeReport report = probe.run(run);  // before anything is printed: it may refuse
   show_progress("");

@@ -88,6 +88,25 @@ TEST_F(Probes, ChainsAndLoadsOfLatencyAreRight) {
   EXPECT_EQ(cycles["l1 column"], cycles["shared column"]);
 }
 
+// Of each kind of work the same bytes and the same prediction, however long blocks live.
+TEST_F(Probes, BlocksOfAnyLifeAreRight) {
+  const ProbeReport report = checked("lives");
+  expect_all(report, "pass");
+  std::map<std::string, std::vector<int>> blocks;
+  for (const Json& r : report.results) {
+    const bool scale = r["work"] == "scale";
+    blocks[r["work"].get<std::string>() + " " + r["order"].get<std::string>()].push_back(r["blocks"]);
+    EXPECT_EQ(r["bytes"], (scale ? 2 : 1) * 64 * 4096) << r;
+    EXPECT_EQ(r["predicted_gbs"], scale ? 4225 : 4557) << r;
+  }
+  EXPECT_EQ(blocks.size(), 6u);
+  for (const char* work : {"read", "scale"}) {
+    EXPECT_EQ(blocks[work + std::string(" strided")], (std::vector<int>{64, 32, 16, 8, 4, 2, 1, 12}));
+    EXPECT_EQ(blocks[work + std::string(" tickets")], std::vector<int>{12});
+    EXPECT_EQ(blocks[work + std::string(" ranges")], std::vector<int>{12});
+  }
+}
+
 TEST_F(Probes, LoopsOfFp64AreRight) {
   expect_all(checked("coissue"), "pass");
   expect_all(checked("tiles"), "pass");
@@ -220,6 +239,19 @@ TEST_F(ProbeCode, BandwidthHasAsManyLoadsUnderWayAsItSays) {
     EXPECT_EQ(found["read_words<double, " + std::to_string(ilp)]["LDG.64"], ilp);
     EXPECT_EQ(found["read_words<double2, " + std::to_string(ilp)]["LDG.128"], ilp);
   }
+}
+
+// However many turns a block takes, a thread has one load in flight.
+TEST_F(ProbeCode, LivesHasOneLoadAndOneStore) {
+  int kernels = 0, stores = 0;
+  for (const auto& [kernel, counts] : accesses("lives")) {
+    if (!kernel.starts_with("handle_tiles<")) continue;
+    ++kernels;
+    EXPECT_EQ(counts.at("LDG.128"), 1) << kernel;
+    if (counts.contains("STG.128")) stores += counts.at("STG.128");
+  }
+  EXPECT_EQ(kernels, 6);  // three orders; they read, or read and write
+  EXPECT_EQ(stores, 3);
 }
 
 TEST_F(ProbeCode, LatencyLoadsEachTime) {

@@ -14,7 +14,15 @@ import unittest
 import unittest.mock
 
 sys.dont_write_bytecode = True
-from tools.pages.blocks.probes import TABLES, block_probe, block_probe_rows, probe_cell, table_dependent, table_loops
+from tools.pages.blocks.probes import (
+    FIGURES,
+    TABLES,
+    block_probe,
+    block_probe_rows,
+    probe_cell,
+    table_dependent,
+    table_loops,
+)
 from tools.pages.blocks.rungs import block_excerpt
 from tools.pages.data import NotMeasured
 from tools.pages.figures import probes as figures
@@ -62,8 +70,8 @@ class Case(unittest.TestCase):
             columns = {line.count("|") for line in lines if line.startswith("|")}
             self.assertGreater(len(lines), 8, name)
             self.assertTrue(min(columns) > 3, name)
-            self.assertIn(f"![{name}](../figures/probe_{name}.svg)", lines)
-            self.assertIn(f"`./lab probe {name}`", lines[-3])
+            self.assertEqual(f"![{name}](../figures/probe_{name}.svg)" == lines[-1], name in FIGURES)
+            self.assertIn(f"`./lab probe {name}`", lines[-3] if name in FIGURES else lines[-1])
         # 4 warps of 4 loads of 8 bytes: predicted and, here, measured.
         self.assertTrue(any("| 1,607 (1,607) |" in line for line in block_probe(None, "bandwidth")))
         self.assertTrue(
@@ -73,10 +81,11 @@ class Case(unittest.TestCase):
             )
         )
         self.check_rows()
+        self.check_lives()
         self.check_ports(json.loads((self.folder / "tiles.json").read_text()))
         self.check_dependent(json.loads((self.folder / "latency.json").read_text()))
         plan = figures.plan(None)
-        self.assertEqual(len(plan), len(TABLES))
+        self.assertEqual(len(plan), len(FIGURES))
         try:
             plot_style()
         except Unable:
@@ -104,6 +113,17 @@ class Case(unittest.TestCase):
         # By Little's law 11.6 kB give all; here bytes in flight are powers of two.
         self.assertEqual([bandwidth_needs(None, share) for share in ("50", "90")], ["8.2", "16.4"])
         self.assertEqual(port_miss(None, "tiles", "loops"), str(len(probes.port_misses(probes.newest_record("tiles")))))
+
+    def check_lives(self):
+        """A row for each number of turns, whose last ones have an order, and both kinds of work in it."""
+        header, _, *rows, blank, _ = block_probe_rows(None, "lives", "*")
+        self.assertEqual((header.split("|")[2:-1], blank), ([" blocks ", " read ", " read and write "], ""))
+        self.assertEqual(
+            [row.split("|")[1].strip() for row in rows],
+            ["1", "2", "4", "8", "16", "32", "64", "all, strided", "all, tickets", "all, ranges"],
+        )
+        self.assertEqual(rows[1], "| 2 | 32 | 4,557 (4,557) | 4,225 (4,225) |")
+        self.assertEqual(probe_cell(None, "lives", "all,_tickets", "read_and_write", "predicted"), "4,225")
 
     def test_an_excerpt_of_a_probe(self):
         lines = block_excerpt(None, "tsm/probes/incorrect.cuh", "for (int i = 0; i < TM; ++i) {")

@@ -122,13 +122,31 @@ def table_incorrect(run: Json) -> list[str]:
     )
 
 
+def lives_row(result: Json) -> str:
+    return str(result["turns"]) if result["turns"] else f"all, {result['order']}"
+
+
+def table_lives(run: Json) -> list[str]:
+    results = run["results"]
+    works = {"read": "read", "scale": "read and write"}
+    rows = []
+    for name in unique(map(lives_row, results)):
+        by_work = {r["work"]: r for r in results if lives_row(r) == name}
+        rows.append(
+            [name, number(by_work["read"]["blocks"])] + [both(by_work[w], "gbs", "predicted_gbs") for w in works]
+        )
+    return table(["GB/s (predicted); turns of a block:", "blocks", *works.values()], rows)
+
+
 TABLES = {
     "bandwidth": table_bandwidth,
     "latency": table_latency,
     "coissue": table_loops,
     "tiles": table_loops,
     "incorrect": table_incorrect,
+    "lives": table_lives,
 }
+FIGURES = TABLES.keys() - {"lives"}
 
 
 def command_of(run: Json) -> str:
@@ -180,7 +198,7 @@ def probe_cell(data: Data, name: str, row: str, column: str, which: str = "measu
 
 
 def block_probe(data: Data, name: str) -> list[str]:
-    """What a probe measured, and its figure."""
+    """What a probe measured, and its figure, if it has one."""
     run, table_of = record(name), TABLES[name]
     if not run:
         return not_measured("docs/measurements/measure --steps probes")
@@ -188,7 +206,7 @@ def block_probe(data: Data, name: str) -> list[str]:
     for path in dict.fromkeys((record_path(name), newest(record_path(name)))):
         if each := read_json_if_there(path):
             lines += [*table_of(each), "", command_of(each), ""]
-    return [*lines, f"![{name}](../figures/probe_{name}.svg)"]
+    return [*lines, f"![{name}](../figures/probe_{name}.svg)"] if name in FIGURES else lines[:-1]
 
 
 def block_probe_code(data: Data, name: str) -> list[str]:
