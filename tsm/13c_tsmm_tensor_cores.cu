@@ -36,9 +36,12 @@ __global__ void __launch_bounds__(threads, resident)
   RowsOfB::template store_c<M, threads>(reinterpret_cast<T*>(smem), c, ldc, alpha);
   __syncthreads();
 
-  // Rows go round robin to all warps, one of each block first. All rows exist but of the last turn.
-  const std::int64_t first = (warp * static_cast<std::int64_t>(gridDim.x) + blockIdx.x) * rows,
-                     step = static_cast<std::int64_t>(gridDim.x) * (warps * rows);
+  // Rows go round robin to all warps; narrow ones, of which blocks live shortly, side by side to those of a block, and
+  // else, or where there are too few for all warps, one of each block first. All rows exist but of the last turn.
+  const std::int64_t blocks = gridDim.x, step = blocks * (warps * rows),
+                     first = M * N * element <= 2304 && k >= step
+                                 ? (static_cast<std::int64_t>(blockIdx.x) * warps + warp) * rows
+                                 : (warp * blocks + blockIdx.x) * rows;
   if (first >= k) return;
   const int mine = static_cast<int>((k - first - 1) / step) + 1;
   const ptx::SharedAddress shared = ptx::kept_shared_address(smem), begin = shared + bytes_c + warp * (stages * stage),

@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
+from tools.digest import expanded
 from tools.stats import rank_correlation
 from tools.tune import short_k, tsm
 
@@ -269,6 +270,37 @@ class ShortK(unittest.TestCase):
         cases = short_k.cases_of(table)
         self.assertEqual([case["stage"] for case in cases], ["tsm/09_generated", "a"] * len(short_k.MEGABYTES))
         self.assertEqual(cases[-1]["k"] * (8 + 8) * 16, short_k.MEGABYTES[-1] * 10**6)
+
+    def test_a_search(self) -> None:
+        """By a `gemm batch` that takes 09 for twice as fast up to 16 MB, and half as fast beyond."""
+        options = {"threads": 64}
+        kernel = {"op": "tsmttsm", "type": "d", "m": 8, "n": 8, "stage": "tsm/10_pipeline", "options": options}
+        table = {"device": "a GPU", "commit": "0123", "short_mb": {}, "kernels": [kernel, {"type": "z"}]}
+        program = f"""#!{sys.executable}
+import json, sys
+if "--compile-only" not in sys.argv:
+    with open(sys.argv[sys.argv.index("--out") + 1], "w") as out:
+        print(json.dumps({{"run": {json.dumps(RUN)}}}), file=out)
+        for case in map(json.loads, open(sys.argv[2])):
+            assert "09" in case["stage"] or case["options"] == {options}
+            mb = case["k"] * 2 * 8 * (8 if case["type"] == "d" else 16) / 1e6
+            ms = mb * (1 if "09" not in case["stage"] else 0.5 if mb < 17 else 2)
+            print(json.dumps({{"case": case, "status": "pass", "time_ms": {{"median": ms}}}}), file=out)
+"""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            path, record, stand_in = (folder / its for its in ("table.json", "record.json", "gemm"))
+            path.write_text(json.dumps(table))
+            stand_in.write_text(program)
+            stand_in.chmod(0o755)
+            words = ["--gemm", stand_in, "--table", path, "--out", record, "--raw", folder / "raw"]
+            done = run([*PROGRAM[:-1], "tune-short", *words])
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            found, said = json.loads(path.read_text()), expanded(json.loads(record.read_text()))
+            self.assertEqual(found, table | {"short_mb": {"d": [[0, 19.6]], "z": [[0, 19.6]]}})
+            self.assertEqual([(its["type"], its["m"]) for its in said["results"]], [("d", 8), ("z", 8)])
+            self.assertAlmostEqual(said["results"][0]["own"][0], 1500, -1)
+            self.assertAlmostEqual(said["results"][0]["tuned"][-1], 120000, -1)
 
 
 if __name__ == "__main__":

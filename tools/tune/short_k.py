@@ -48,7 +48,7 @@ def times_of(lines: list[Json]) -> list[Json]:
         case = line["case"]
         key = case["type"], case["m"]
         its = found.setdefault(key, {"type": key[0], "m": key[1], OWN: [], TUNED: []})
-        its[case["tag"]["which"]].append(1e3 * line["result"]["time_ms"]["median"])
+        its[case["tag"]["which"]].append(round(1e3 * line["time_ms"]["median"], 3))
     return [found[key] for key in sorted(found)]
 
 
@@ -98,6 +98,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     table = read_json(options.table)
     cases = cases_of(table)
+    if options.raw:
+        pathlib.Path(options.raw).mkdir(parents=True, exist_ok=True)
     compile_all(options.gemm, [case for case in cases if case["tag"]["mb"] == MEGABYTES[0]])
     status, run, lines = run_batch(options.gemm, cases, ["--seconds", str(options.seconds)], options.raw)
     if status:

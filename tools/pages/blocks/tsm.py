@@ -82,12 +82,14 @@ def block_tsm_measured(data: Data, stage: str) -> list[str]:
     return table(head, rows) + ["", f"{measured_on(of)}."]
 
 
-def block_tsm_short(_: Data) -> list[str]:
-    """Short K: records.short_ratios(), and between which megabytes 14 takes 09."""
+def block_tsm_short(_: Data, *widths: str) -> list[str]:
+    """Short K at some M = N: records.short_ratios(), and between which megabytes 14 takes 09."""
     if not (run := read_json_if_there(records.SHORT)):
         return not_measured("./lab measure tune-short")
     rows = []
     for (kind, m), ratios in records.short_ratios().items():
+        if str(m) not in widths:
+            continue
         first, end = records.short_range(kind, m)
         range_of_09 = f"{first:g} to {end:g} MB" if end else "never"
         rows.append([TYPES[kind], str(m), *(f"{ratio:.2f}" for ratio in ratios), range_of_09])
