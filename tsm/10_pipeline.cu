@@ -168,7 +168,7 @@ generated::BlockNeeds needs(const generated::Form& f) {
   constexpr double latency = 660;  // cycles of a round trip to device memory (docs/tsm/probes.md)
   const double cycles = generated::pipeline_cycles(f.m, f.n, f.is_complex, f.options) * s.rows;
   const int stages = std::clamp(static_cast<int>(std::ceil(latency / cycles)), 1, generated::pipeline_stages - 1);
-  return {s.rows * stages, s.shared_bytes(), MOST_KEPT};
+  return {.rows = s.rows * stages, .shared_bytes = s.shared_bytes(), .most_on_a_multiprocessor = MOST_KEPT};
 }
 
 constexpr generated::Generator generator = {generated::each_pipeline<>, generated::pipeline_refusal<>, request, needs};

@@ -174,8 +174,7 @@ gemm::JitRequest request(const generated::Form& f) {
 
 generated::BlockNeeds needs(const generated::Form& f) {
   const generated::TsmmPipelineShape s(f.m, f.n, f.is_complex, f.options, f.rows_a, f.rows_b);
-  const int warps = f.options.threads / 32;
-  return {.rows = s.rows, .shared_bytes = s.shared_bytes(f.options.threads), .rows_of_life = f.options.turns * warps * s.rows};
+  return {s.rows, s.shared_bytes(f.options.threads), f.options.threads / 32 * s.rows * f.options.turns};
 }
 
 constexpr generated::Generator generator = {generated::each_tsmm_pipeline, generated::tsmm_pipeline_refusal, request,

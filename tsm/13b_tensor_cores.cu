@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(threads, resident)
   const auto read = [&](ptx::SharedAddress stage_at, int turn) {
 #pragma unroll
     for (int i = 0; i < 2 * FM; ++i)
-      x[turn % 2][i].load_left(stage_at + column_a[i] + turn * (slices * FromA::row_bytes));
+      x[turn % 2][i].template load_left<true>(stage_at + column_a[i] + turn * (slices * FromA::row_bytes));
 #pragma unroll
     for (int j = 0; j < FN; ++j) y[turn % 2][j].load(stage_at + column_b[j] + turn * (slices * FromB::row_bytes));
   };
@@ -168,7 +168,7 @@ gemm::JitRequest request(const generated::Form& f) {
 
 generated::BlockNeeds needs(const generated::Form& f) {
   const generated::TensorShape s(f.m, f.n, f.is_complex, f.options, f.gram);
-  return {s.rows, s.shared_bytes(), MOST_KEPT};
+  return {.rows = s.rows, .shared_bytes = s.shared_bytes(), .most_on_a_multiprocessor = MOST_KEPT};
 }
 
 constexpr generated::Generator generator = {generated::each_tensor<>, generated::tensor_refusal<>, request, needs};

@@ -36,12 +36,11 @@ __global__ void __launch_bounds__(threads, resident)
   RowsOfB::template store_c<M, threads>(reinterpret_cast<T*>(smem), c, ldc, alpha);
   __syncthreads();
 
-  // Rows go round robin to all warps; narrow ones, of which blocks live shortly, side by side to those of a block, and
-  // else, or where there are too few for all warps, one of each block first. All rows exist but of the last turn.
-  const std::int64_t blocks = gridDim.x, step = blocks * (warps * rows),
-                     first = M * N * element <= 2304 && k >= step
-                                 ? (static_cast<std::int64_t>(blockIdx.x) * warps + warp) * rows
-                                 : (warp * blocks + blockIdx.x) * rows;
+  // Rows go round robin to all warps, to those of narrow blocks, which live shortly, side by side; else, or where there
+  // are too few for all, one of each block first. All rows exist but of the last turn.
+  const std::int64_t block = blockIdx.x, blocks = gridDim.x, step = blocks * (warps * rows);
+  const bool side_by_side = M * N * element <= 2304 && k >= step;
+  const std::int64_t first = (side_by_side ? block * warps + warp : warp * blocks + block) * rows;
   if (first >= k) return;
   const int mine = static_cast<int>((k - first - 1) / step) + 1;
   const ptx::SharedAddress shared = ptx::kept_shared_address(smem), begin = shared + bytes_c + warp * (stages * stage),
@@ -63,7 +62,8 @@ __global__ void __launch_bounds__(threads, resident)
   // Row g of 8: row g / 4 of chunk g % 4.
   const int x_at = g % 4 * FromA::stride_of_chunk + g / 4 * FromA::row_bytes + t * element;
   const ptx::SharedAddress y_at = shared + lane * element;
-  const bool has_last = M % 4 == 0 || t < M % 4;  // of the last four columns of A
+  constexpr bool apart = stages == 1 && M % 2 == 0;  // parts of complex A: elsewhere slower (the page's log)
+  const bool has_last = M % 4 == 0 || t < M % 4;     // of the last four columns of A
   constexpr bool is_range = !has_gaps(rows_b);
   const std::int64_t ld = is_range ? N : ldb;
   const bool adds = !is_zero(beta);
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(threads, resident)
 #pragma unroll
       for (int i = 0; i < 2 * PR; ++i) {
         if (exists)
-          x[s % 2][i].load_left(at + x_at + i * (2 * FromA::row_bytes) + s * (4 * element));
+          x[s % 2][i].template load_left<apart>(at + x_at + i * (2 * FromA::row_bytes) + s * (4 * element));
         else
           x[s % 2][i] = {};
       }
@@ -173,8 +173,7 @@ gemm::JitRequest request(const generated::Form& f) {
 
 generated::BlockNeeds needs(const generated::Form& f) {
   const generated::TsmmTensorShape s(f.m, f.n, f.is_complex, f.options);
-  const int warps = f.options.threads / 32;
-  return {.rows = s.rows, .shared_bytes = s.shared_bytes(f.options.threads), .rows_of_life = f.options.turns * warps * s.rows};
+  return {s.rows, s.shared_bytes(f.options.threads), f.options.threads / 32 * s.rows * f.options.turns};
 }
 
 constexpr generated::Generator generator = {generated::each_tensor_tsmm, generated::tensor_tsmm_refusal, request,

@@ -36,8 +36,8 @@ struct Form {
 struct BlockNeeds {
   std::int64_t rows = 1;                   ///< at least, of the long side: fewer blocks where there are not so many
   int shared_bytes = 0;                    ///< dynamic
-  int most_on_a_multiprocessor = INT_MAX;  ///< where more would only leave more partial sums
   std::int64_t rows_of_life = 0;           ///< if not 0: more blocks than fit at a time, each for so many rows
+  int most_on_a_multiprocessor = INT_MAX;  ///< where more would only leave more partial sums
 };
 
 /// What a stage says of the kernels that it generates. All but `each` get complete options.

@@ -102,7 +102,8 @@ void add_kernel_options(CLI::App& app, KernelOptions& options) {
       ->check(CLI::IsMember({"registers", "global", "shared"}));
   app.add_option("--threads-per-row", options.threads_per_row, "of TSMM: threads that have a row of B between them")
       ->check(CLI::IsMember({"1", "2", "4", "8", "16"}));
-  app.add_option("--turns", options.turns, "of TSMM: sets of rows that a block has, before another block takes its place")
+  app.add_option("--turns", options.turns,
+                 "of TSMM: sets of rows that a block has, before another block takes its place")
       ->check(CLI::Range(1, 1024));
   app.add_option("--threads", options.threads, "of a block")->check([](const std::string& text) {
     const int threads = std::atoi(text.c_str());

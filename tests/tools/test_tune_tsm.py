@@ -259,11 +259,11 @@ class ShortK(unittest.TestCase):
 
         self.assertEqual(taken(9, 9, 9, 9), [0, 0])
         self.assertEqual(taken(12, 11, 11, 11), [0, 25])
-        self.assertEqual(taken(12, 11, 9, 8), [0, 12])
-        self.assertEqual(taken(8, 11, 11, 8), [6, 20])
-        self.assertEqual(taken(10.2, 8, 8, 8), [0, 6])
-        self.assertEqual(taken(10.2, 8, 10.2, 8), [0, 6])  # either one is within 3 %
-        self.assertEqual(taken(10.4, 9.9, 10.4, 9), [0, 20])
+        self.assertEqual(taken(12, 11, 9, 8), [0, 15.2])
+        self.assertEqual(taken(8, 11, 11, 8), [4.2, 23.8])
+        self.assertEqual(taken(10.2, 8, 8, 8), [0, 8.5])
+        self.assertEqual(taken(10.2, 8, 10.2, 8), [0, 8.5])  # either one is within 3 %
+        self.assertEqual(taken(10.4, 9.9, 10.4, 9), [0, 23.8])
 
     def test_both_kernels_of_each_square(self) -> None:
         table = {"kernels": [{"op": "tsmttsm", "type": "z", "m": 8, "n": 8, "stage": "a", "options": {}}, {"n": 9}]}
@@ -297,7 +297,7 @@ if "--compile-only" not in sys.argv:
             done = run([*PROGRAM[:-1], "tune-short", *words])
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             found, said = json.loads(path.read_text()), expanded(json.loads(record.read_text()))
-            self.assertEqual(found, table | {"short_mb": {"d": [[0, 19.6]], "z": [[0, 19.6]]}})
+            self.assertEqual(found, table | {"short_mb": {"d": [[0, 22.8]], "z": [[0, 22.8]]}})
             self.assertEqual([(its["type"], its["m"]) for its in said["results"]], [("d", 8), ("z", 8)])
             self.assertAlmostEqual(said["results"][0]["own"][0], 1500, -1)
             self.assertAlmostEqual(said["results"][0]["tuned"][-1], 120000, -1)

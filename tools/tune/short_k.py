@@ -67,10 +67,11 @@ def range_of(own: list[float], tuned: list[float], mbs: tuple[int, ...] = MEGABY
 
     first, end = min((its for its in ranges if max(others(*its), default=0) <= WITHIN), key=lost)
 
-    def between(i: int) -> float:
-        return 0 if i == 0 else mbs[-1] if i == len(mbs) else round(math.sqrt(mbs[i - 1] * mbs[i]), 1)
-
-    return [between(first), between(end)] if first < end else [0, 0]
+    if first == end:
+        return [0, 0]
+    # Of what was not timed nearly all that lies between is 09's: that one can't be slower than itself.
+    begins = 0 if first == 0 else round(1.05 * mbs[first - 1], 1)
+    return [begins, mbs[-1] if end == len(mbs) else round(0.95 * mbs[end], 1)]
 
 
 def ranges_of(times: list[Json]) -> Json:

@@ -124,7 +124,10 @@ template <>
 struct Operand<double> {
   double re;
   __device__ void load(ptx::SharedAddress from) { ptx::load_shared(re, from); }
-  __device__ void load_left(ptx::SharedAddress from) { load(from); }
+  template <bool apart>
+  __device__ void load_left(ptx::SharedAddress from) {
+    load(from);
+  }
 };
 template <>
 struct Operand<double2> {
@@ -132,7 +135,9 @@ struct Operand<double2> {
   __device__ void load(ptx::SharedAddress from) { ptx::load_shared(re, im, from); }
   /// Of the left matrix. An instruction has the real parts of two rows in registers side by side, or the imaginary ones; one
   /// load would have brought both parts of one row there, and each instruction would take four moves.
+  template <bool apart>
   __device__ void load_left(ptx::SharedAddress from) {
+    if constexpr (!apart) return load(from);
     ptx::load_shared_alone(re, from);
     ptx::load_shared_alone(im, from + 8);
   }
