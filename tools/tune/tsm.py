@@ -17,6 +17,8 @@ usage: ./lab measure tune-tsm cases --gemm BIN [--exhaustive] --out CASES
            table
        ./lab measure tune-tsm digest RESULTS... --tried CASES --report FILE
            of an exhaustive search: what is lost by not trying all
+       ./lab measure tune-tsm lives RESULTS... --out FILE
+           of cases --lives: at M = N the fastest kernel with each number of turns
 
 Tuned are all M = N from 1 to 64 and a coarse grid of M and N; other sizes take what their nearest neighbour has
 (tsm/choice.hpp). --exhaustive: all kernels of a few sizes instead, also those that the models rule out, which shows
@@ -32,7 +34,8 @@ import sys
 
 from tools.command_line import fail, parser_of
 from tools.experiments.tsm_cases import GRID, TRIED, TSMM_OPTIONS
-from tools.repository import Json, generating_stages
+from tools.experiments.tsm_run import provenance
+from tools.repository import Json, generating_stages, write_digest
 from tools.stats import rank_correlation, upper_median
 from tools.tune.tables import kernels_of, lines_of, write_lines
 
@@ -385,6 +388,25 @@ def add_tried(report: Json, results: list[Json], path: pathlib.Path) -> None:
         }
 
 
+def write_lives(paths: list[str], out: pathlib.Path) -> None:
+    run, results = read(paths, True)
+    found: dict[tuple[str, int, int], Json] = {}
+    for (op, kind, m, n), its in sorted(timed_by_size(results).items()):
+        for result in its:
+            if op == "tsmm" and m == n and (turns := result["kernel_options"].get("turns")):
+                known = found.setdefault((kind, m, turns), result)
+                found[kind, m, turns] = min(known, result, key=ms)
+    rows = [
+        {
+            **{"type": kind, "m": m, "k": r["case"]["k"], "turns": turns, "stage": r["case"]["stage"].split("_")[0]},
+            "gbs": round(r["gbytes_s"]),
+        }
+        for (kind, m, turns), r in sorted(found.items())
+    ]
+    command = "measure tune-tsm lives RESULTS --out " + out.name
+    write_digest(out, provenance(run) | {"command": command, "results": rows})
+
+
 def print_summary(report: Json) -> None:
     for stage in [stage for stages in STAGES.values() for stage in stages]:
         its = [model for entry in report["sizes"] for model in entry["models"] if model["stage"] == stage]
@@ -433,6 +455,9 @@ def main(arguments: list[str] | None = None) -> int:
     finals.add_argument("--most", type=int, default=6, help="kernels of a size")
     finals.add_argument("--within", type=float, default=0.03, help="of the best time (default: %(default)s)")
     finals.add_argument("--times", type=int, default=4, help="as many rows (default: %(default)s)")
+    lives = commands.add_parser("lives")
+    lives.add_argument("results", nargs="+")
+    lives.add_argument("--out", type=pathlib.Path, required=True)
     digests = commands.add_parser("digest")
     digests.add_argument("results", nargs="+")
     digests.add_argument("--most", type=int, default=4)
@@ -451,6 +476,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if options.command == "finals":
         write_finals(options)
+        return 0
+    if options.command == "lives":
+        write_lives(options.results, options.out)
         return 0
     run, results = read(options.results, options.several)
     best, report = digest(run, results, options.most)

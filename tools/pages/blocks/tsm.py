@@ -125,6 +125,23 @@ def block_tsm_squares(data: Data) -> list[str]:
     return [*table(head, rows), "", f"4 GiB of A, warm cache. {measured_on(run)}."]
 
 
+def block_tsmm_lives(_: Data) -> list[str]:
+    """GB/s of the fastest kernel of each width of narrow TSMM, by the turns of a block."""
+    run = read_json_if_there(records.LIVES)
+    if not run:
+        return not_measured("./lab measure tune-tsm lives")
+    found = {(r["type"], r["m"], r["turns"]): r for r in run["results"]}
+    turns, widths = sorted({turns for *_, turns in found}), sorted({its[:2] for its in found})
+
+    def cell(result: Json | None) -> str:
+        return f"{result['gbs']:,} ({result['stage'].split('/')[1]})" if result else "-"
+
+    rows = [[TYPES[kind], str(m), *(cell(found.get((kind, m, its))) for its in turns)] for kind, m in widths]
+    head = ["type", "M = N", *(f"{its} turn{'s' * (its > 1)}" for its in turns[:-1]), "to the end"]
+    scale = f"Scale: {run['ceilings']['scale_gbs']:,.0f} GB/s."
+    return [*table(head, rows), "", f"A has 512 MiB. {scale} {measured_on(run)}."]
+
+
 def block_tsm_lengths(data: Data) -> list[str]:
     """How long 14 takes, as a multiple of 09 with its model's options, by turns; and whose kernel it takes."""
     found = records.lengths()
