@@ -47,7 +47,7 @@ MANY = 1000  # more than a stage has of a size
 WIDE = "17-64"  # M = N where kernels differ most: there three times as many of the stages with a pipeline
 # Of TSMM with so few bytes of C, which every block loads: how many turns a block lives. The last one: as long as there
 # are rows, since then fewer blocks would be enough than fit at a time.
-NARROW, TURNS = 2048, (1, 2, 4, 1024)
+NARROW, TURNS = 4608, (1, 2, 4, 1024)
 # Stages and sizes of which every kernel is tried: narrow and wide, with and without a whole number of sectors in a row.
 # Not all of 09's at 20 and 33: there are 12,000 each.
 SAMPLES = [
