@@ -9,7 +9,7 @@ from tools.pages.data import Data
 from tools.pages.notes import not_measured
 from tools.pages.records.experiments import drawn, gpu_file, record_file
 from tools.pages.records.tcec import peers
-from tools.repository import GPU, read_json
+from tools.repository import GPU, Json, read_json, read_json_if_there
 from tools.tables import table
 
 
@@ -75,6 +75,43 @@ def block_cutlass(data: Data) -> list[str]:
         "",
         f"{found['device']}, CUTLASS {peer['revision'][:12]} ({peer['source']}). Tried: {peer['tried']}. "
         f"09: commit {peer['ours']['commit']}; tried: {peer['ours']['tried']}.",
+    ]
+
+
+PEERS = {"tsmgen": "The paper's generator", "kokkos": "Kokkos Kernels", "tsm2x": "TSM2X", "cublas": "cuBLAS"}
+
+
+def block_tsm_peers(_: Data, op: str) -> list[str]:
+    """GB/s of A and the other long matrix, by M = N: ours, cuBLAS's, and those of implementations of others."""
+    record = read_json_if_there(GPU / "peers_tsm.json")
+    if not record:
+        return ["*Not measured: the programs of the others are not part of the repository.*"]
+    found: dict[tuple[str, int], dict[str, Json]] = {}
+    for r in record["results"]:
+        if r["op"] == op:
+            its = found.setdefault((r["type"], r["m"]), {})
+            its[r["peer"]] = min(its.get(r["peer"], r), r, key=lambda one: one["ms"])
+    peers_there = [peer for peer in PEERS if any(peer in its for its in found.values())]
+
+    def cell(r: Json | None) -> str:
+        if not r:
+            return "-"
+        gbs = 2 * r["m"] * r["k"] * ELEMENT[r["type"]] / r["ms"] / 1e6
+        return f"{gbs:,.0f}" + (f" ({r['options']})" if r["options"] else "")
+
+    rows = [
+        [TYPES[kind], str(m), cell(its["ours"]), *(cell(its.get(peer)) for peer in peers_there)]
+        for (kind, m), its in sorted(found.items())
+    ]
+    sources = [
+        f"{PEERS[peer]}: {its['what']}, {its['source']}, commit {its['revision']}. Tried: {its['tried']}."
+        for peer, its in record["sources"].items()
+        if peer in peers_there
+    ]
+    return [
+        *table(["type", "M = N", "ours, GB/s", *(PEERS[peer] for peer in peers_there)], rows),
+        "",
+        f"{record['device']}; A has 1 GiB. Ours: commit {record['ours'][op]['commit']}. " + " ".join(sources),
     ]
 
 
@@ -144,6 +181,6 @@ def block_pairs(data: Data, folder: pathlib.Path = GPU) -> list[str]:
     return [
         *table(head, rows, left=()),
         "",
-        f"{record['device']}, commits {', '.join(record['commits'])}."
+        f"{record['device']}, commits {', '.join(record['revisions'])}."
         + (f" Run anew: {'; '.join(again)}." if again else ""),
     ]
