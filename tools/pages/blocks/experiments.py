@@ -181,6 +181,6 @@ def block_pairs(data: Data, folder: pathlib.Path = GPU) -> list[str]:
     return [
         *table(head, rows, left=()),
         "",
-        f"{record['device']}, commits {', '.join(record['revisions'])}."
+        f"{record['device']}, commits {', '.join(record['commits'])}."
         + (f" Run anew: {'; '.join(again)}." if again else ""),
     ]
