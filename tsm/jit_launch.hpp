@@ -59,9 +59,8 @@ struct Plan {
   /// As many blocks as there are rows for, but no more than the device holds at a time; or more where they live shortly.
   LaunchShape shape(std::int64_t rows, cudaStream_t stream) const {
     const std::int64_t places = static_cast<std::int64_t>(device_limits().multiprocessors) * resident;
-    std::int64_t blocks = std::min((rows + needs.rows - 1) / needs.rows, places);
-    if (needs.rows_of_life > 0) blocks = std::max(blocks, rows / needs.rows_of_life);
-    return {.grid = static_cast<unsigned>(blocks),
+    const std::int64_t shortly = needs.rows_of_life > 0 ? rows / needs.rows_of_life : 0;
+    return {.grid = static_cast<unsigned>(std::max(std::min((rows + needs.rows - 1) / needs.rows, places), shortly)),
             .block = static_cast<unsigned>(options.threads),
             .dynamic_shared = static_cast<unsigned>(needs.shared_bytes),
             .stream = stream};
