@@ -48,9 +48,7 @@ struct KernelOptions {
   // Of TSMM.
   std::optional<CSource> c_source = {};
   int threads_per_row = 0;  ///< of B: each has every so-manieth column
-  /// Sets of rows that a block has one after the other, before another block takes its place. Complete options: or 0, if
-  /// there are only as many blocks as fit at a time, and these have all rows.
-  int turns = 0;
+  int turns = 0;            ///< sets of rows of a block; complete and 0: as many as there are, of the blocks that fit
 
   bool of_tsmttsm() const { return tile_m || tile_n || transposed || leapfrog || reduction; }
   bool of_tsmm() const { return c_source || threads_per_row || turns; }
