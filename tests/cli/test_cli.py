@@ -694,7 +694,8 @@ class WithDevice(Case):
             )
             self.assertEqual(first["status"], "pass")
             self.assertEqual(
-                first["kernel_options"], {"threads_per_row": 2, "c_source": "global", "unroll": 3, "threads": 64}
+                first["kernel_options"],
+                {"threads_per_row": 2, "c_source": "global", "unroll": 3, "threads": 64, "turns": 4},
             )
             text = self.ok(
                 self.gemm,
@@ -714,7 +715,23 @@ class WithDevice(Case):
             self.assertRegex(text, r"(?m)^1 kept, 0 failed")
             self.assertEqual(len(os.listdir(folder)), 2)
         chosen = self.json_of(self.gemm, "run", "tsm/12", *shape)["kernel_options"]
-        self.assertEqual(set(chosen), {"threads_per_row", "c_source", "unroll", "threads"})
+        self.assertEqual(set(chosen), {"threads_per_row", "c_source", "unroll", "threads", "turns"})
+
+    def test_blocks_live_as_long_as_they_are_told(self):
+        for stage in ("tsm/12", "tsm/13", "tsm/13c"):
+            if not re.search(rf"{stage}_", self.ok(self.gemm, "list")):
+                continue
+
+            def blocks(turns, rows, stage=stage):
+                shape = ("--m", "4", "--n", "4", "--k", rows, "--type", "d", "--turns", turns)
+                run = self.json_of(self.gemm, "run", stage, *shape)
+                self.assertEqual((run["status"], run["kernel_options"]["turns"]), ("pass", turns))
+                return run["launches"][0]["grid"][0]
+
+            fit = blocks(1024, 100_000)  # no more blocks than fit at a time, where each may have more than all rows
+            rows = 2 * 1536 * (fit + 1)  # a turn of a block has a divisor of 1536 here
+            self.assertEqual(blocks(1, rows), 2 * blocks(2, rows), stage)
+            self.assertGreater(blocks(2, rows), fit, stage)
 
     def test_candidates_are_cases(self):
         if not {"tsm/09", "tsm/12"} <= set(re.findall(r"tsm/\d+", self.ok(self.gemm, "list"))):

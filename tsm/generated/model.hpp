@@ -105,8 +105,8 @@ inline std::string refusal(int m, int n, bool is_complex, const KernelOptions& o
 /// Cycles of what can't be, and a factor for what has too many registers.
 inline constexpr double impossible = 1e30, too_many_registers = 1e3;
 
-/// So many turns for a block of TSMM, or 0: blocks that live shortly keep together in memory, which is faster while reading
-/// and writing take turns there, but each of them has to load C (docs/tsm/lives.md).
+/// A block's turns in TSMM, or 0 for all that there are: memory is read and written faster by blocks that live shortly
+/// (docs/tsm/probes.md#lives), but each of them has to load C.
 inline int turns_of(int m, int n, bool is_complex, int most_bytes_of_c, int turns) {
   return m * n * 8 * words(is_complex) <= most_bytes_of_c ? turns : 0;
 }
