@@ -47,8 +47,9 @@ struct KernelOptions {
   int threads = 0;   ///< of a block
   // Of TSMM.
   std::optional<CSource> c_source = {};
-  int threads_per_row = 0;  ///< of B: each has every so-manieth column
-  int turns = 0;            ///< sets of rows of a block; complete and 0: as many as there are, of the blocks that fit
+  // Each of a row's threads has every so-manieth column of B. A block has so many sets of rows one after the other; if
+  // options are complete and it is 0, there are as many blocks as fit at a time, and these have all rows.
+  int threads_per_row = 0, turns = 0;
 
   bool of_tsmttsm() const { return tile_m || tile_n || transposed || leapfrog || reduction; }
   bool of_tsmm() const { return c_source || threads_per_row || turns; }
