@@ -5,13 +5,19 @@
 namespace simt {
 
 KeptLock::Keeper KeptLock::nobody_{};
+std::atomic<KeptLock::Keeper*> KeptLock::last_{nullptr};
 __thread bool KeptLock::waits_ = false;
 __thread KeptLock::Keeper* KeptLock::keeper_ = &nobody_;
 
 constexpr unsigned tries_of_a_turn = 256;
 
 void KeptLock::take() {
-  if (keeper_ == &nobody_) keeper_ = new Keeper{};
+  if (keeper_ == &nobody_) {
+    keeper_ = new Keeper{};
+    keeper_->before = last_.load(std::memory_order_relaxed);
+    while (!last_.compare_exchange_weak(keeper_->before, keeper_)) {
+    }
+  }
   give_if_asked();
   if (holder_.load(std::memory_order_relaxed) == keeper_) return;
   if (keeper_->count == keeper_->locks.size()) give_all_back();

@@ -47,6 +47,7 @@ class alignas(64) KeptLock {
     std::atomic<bool> asked;
     std::uint32_t count;
     std::array<KeptLock*, 64> locks;  ///< some may be another's by now
+    Keeper* before;                   ///< who came before: so that none looks lost when its thread has ended
   };
   static constexpr std::uint32_t uses_given_back = 256;
 
@@ -56,6 +57,7 @@ class alignas(64) KeptLock {
 
   static __thread bool waits_ __attribute__((tls_model("initial-exec")));
   static Keeper nobody_;  // of threads that have taken none yet
+  static std::atomic<Keeper*> last_;
   static __thread Keeper* keeper_ __attribute__((tls_model("initial-exec")));
 
   std::atomic<Keeper*> holder_{nullptr};
