@@ -47,8 +47,8 @@ struct KernelOptions {
   int threads = 0;   ///< of a block
   // Of TSMM.
   std::optional<CSource> c_source = {};
-  // Each of a row's threads has every so-manieth column of B. A block has so many sets of rows one after the other; if
-  // options are complete and it is 0, there are as many blocks as fit at a time, and these have all rows.
+  // threads_per_row: with t threads for a row of B, each has every t-th column. turns: sets of rows that a block has, one
+  // after the other. If options are complete and it is 0, only as many blocks as fit at a time have all rows.
   int threads_per_row = 0, turns = 0;
 
   bool of_tsmttsm() const { return tile_m || tile_n || transposed || leapfrog || reduction; }

@@ -19,7 +19,7 @@ struct Machine {
   int sm_count = 132;
   double read_gbs = 4557, latency_ns = 336.5, dfma_gflops = 33160;
   double copy_gbs = 4201, launch_us = 4.04;
-  double scale_gbs = 4225;  ///< an array read and one written, by short-lived blocks
+  double scale_gbs = 4225;  ///< an array read and one written, by short-lived blocks; measured before there was a probe
 
   /// Where an SM has 64 FP64 lanes: the clock at which they would give dfma_gflops.
   double ghz() const { return dfma_gflops / (2.0 * 64 * sm_count); }

@@ -250,6 +250,51 @@ class Tuner(unittest.TestCase):
         self.assertEqual(sum(a != b for a, b in zip(problems, problems[1:])), len(sizes) - 1)
 
 
+class Lives(unittest.TestCase):
+    def test_narrow_ones_with_each_number_of_turns(self) -> None:
+        """What the table has, and a few of each stage; none where C is wide, and none of the other product."""
+        kernel = {"op": "tsmm", "type": "d", "m": 4, "n": 4, "stage": "tsm/13_tsmm_pipeline"}
+        options = {"threads_per_row": 2, "c_source": "shared", "unroll": 5, "threads": 384}
+        table = {"device": "a GPU", "commit": "0123", "kernels": [kernel | {"options": options}]}
+        table["kernels"] += [{"m": 64, "n": 64}, {"m": 4, "n": 4, "op": "tsmttsm"}]
+        with tempfile.TemporaryDirectory() as name:
+            path, out = pathlib.Path(name) / "table.json", pathlib.Path(name) / "cases"
+            path.write_text(json.dumps(table))
+            done = run([*PROGRAM, "cases", "--gemm", gemm, "--lives", path, "--mib", "1", "--out", out])
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            cases = [json.loads(line) for line in out.read_text().splitlines()]
+        self.assertEqual({(c["type"], c["m"], c["n"]) for c in cases}, {("d", 4, 4)})
+        self.assertEqual(len({json.dumps(c) for c in cases}), len(cases))
+        for turns in tsm.TURNS:
+            its = [c for c in cases if c["options"]["turns"] == turns]
+            self.assertIn((kernel["stage"], options | {"turns": turns}), [(c["stage"], c["options"]) for c in its])
+            self.assertEqual({c["stage"] for c in its} >= set(tsm.STAGES["tsmm"][1:]), True)
+
+    def test_the_fastest_of_each_number_of_turns(self) -> None:
+        def timed(stage: str, turns: int, time: float, status: str = "pass") -> dict:
+            it = result(stage, 1, time, status)
+            return it | {"kernel_options": it["kernel_options"] | ({"turns": turns} if turns else {})}
+
+        results = [
+            timed("tsm/12_tsmm_generated", 1, 3.0),
+            timed("tsm/13c_tsmm_tensor_cores", 1, 2.0),
+            timed("tsm/13c_tsmm_tensor_cores", 2, 1.0, "fail"),
+            timed("tsm/12_tsmm_generated", 2, 4.0),
+            timed("tsm/12_tsmm_generated", 0, 0.5),
+        ]
+        for number, each in enumerate(results):
+            each["case"]["options"] = {"threads": number}
+        with tempfile.TemporaryDirectory() as name:
+            path, out = pathlib.Path(name) / "results", pathlib.Path(name) / "lives.json"
+            path.write_text("".join(json.dumps(line) + "\n" for line in [{"run": RUN}, *results]))
+            done = run([*PROGRAM, "lives", path, "--out", out])
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            rows = expanded(json.loads(out.read_text()))["results"]
+        self.assertEqual(
+            [(r["m"], r["turns"], r["stage"], r["gbs"]) for r in rows], [(4, 1, "tsm/13c", 0), (4, 2, "tsm/12", 0)]
+        )
+
+
 class ShortK(unittest.TestCase):
     def test_where_09_is_taken(self) -> None:
         mbs = (4, 9, 16, 25)

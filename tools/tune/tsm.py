@@ -45,8 +45,8 @@ STAGES = generating_stages()
 LARGE = {"d": 12, "z": 8}  # beyond, something is to be gained by Tensor Cores: below, memory is the limit without them
 MANY = 1000  # more than a stage has of a size
 WIDE = "17-64"  # M = N where kernels differ most: there three times as many of the stages with a pipeline
-# Of TSMM with so few bytes of C, which every block loads: how many turns a block lives. The last one: as long as there
-# are rows, since then fewer blocks would be enough than fit at a time.
+# Bytes of C, which each block of TSMM loads, up to which its blocks may live shortly; and the turns of a block that are
+# tried. With the last one there are only as many blocks as fit at a time, and these have all rows.
 NARROW, TURNS = 4608, (1, 2, 4, 1024)
 # Stages and sizes of which every kernel is tried: narrow and wide, with and without a whole number of sectors in a row.
 # Not all of 09's at 20 and 33: there are 12,000 each.
@@ -144,6 +144,8 @@ def of_each_life(options: argparse.Namespace, table: dict[Case, Json]) -> list[s
                 (options.most, [size for size in its if size[0] == size[1]]),
                 (1, [size for size in its if size[0] != size[1]]),
             ):
+                if not wanted:
+                    continue
                 lines = candidates(
                     options.gemm,
                     *(",".join(STAGES["tsmm"]), *(f"{m}x{n}" for m, n in wanted), "--type", kind),

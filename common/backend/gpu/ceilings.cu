@@ -28,8 +28,8 @@ __global__ void __launch_bounds__(threads) read_kernel(const float4* from, std::
   if (sum == 1.2345e-33f) *sink = sum;  // never so: keeps the loads alive
 }
 
-// STREAM's "scale" (McCalpin 1995): one array read, one written. A thread has one vector: blocks that live longer stray
-// from each other in memory, and where it is read and written by turns that costs 8 % (docs/tsm/probes.md#lives).
+// STREAM's "scale" (McCalpin 1995): one array read, one written. A thread has one vector: where memory is read and
+// written, blocks that live to the end of an array lose 8 % (docs/tsm/probes.md#lives).
 constexpr int scale_threads = 256;
 __global__ void __launch_bounds__(scale_threads) scale_kernel(const float4* from, float4* to, float by) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * scale_threads + threadIdx.x;
