@@ -1,7 +1,7 @@
 // 15 TSMM best: as 14, for B = A C: the stage and the options that are fastest for this M and N.
 //
-// Idea      A table has the fastest kernel that was measured for each size. Mostly it is 12 or 13 where C is narrow,
-//           and 13c where it is wide.
+// Idea      A table has the fastest kernel that was measured for each size. Mostly it is 13c; 12 where C is narrowest, and
+//           13 in between.
 // Base      14_best
 // Change    12, 13 or 13c, with options from tsm/tuned/.
 // Limit     That of the chosen stage.
