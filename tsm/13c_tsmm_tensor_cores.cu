@@ -14,17 +14,20 @@
 // Source    ours. PTX ISA, mma.m16n8k4 of .f64: which lane holds what.
 #include "tsm/generated/chunks.cuh"
 #include "tsm/generated/fragment_rows.cuh"
+#include "tsm/generated/warp_turns.cuh"
 
 extern __shared__ __align__(16) unsigned char smem[];  // C, then the stages of each warp
 
 namespace gemm::generated {
 
+__device__ unsigned counters[most_counters];
+
 /// B = alpha * A * C + beta * B. A warp has 16 PR rows of B at a time, all columns of them, and takes its turn with all
-/// other warps. rows_a, rows_b: how A and B lie in memory.
+/// other warps, by the counter of that number if it is none below 0. rows_a, rows_b: how A and B lie in memory.
 template <class T, int M, int N, int PR, Rows rows_a, Rows rows_b, int threads, int stages, int resident>
 __global__ void __launch_bounds__(threads, resident)
     tsmm_tensor(std::int64_t k, T alpha, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ c,
-                std::int64_t ldc, T beta, T* __restrict__ b, std::int64_t ldb) {
+                std::int64_t ldc, T beta, T* __restrict__ b, std::int64_t ldb, int counter) {
   constexpr int element = sizeof(T), rows = 16 * PR, warps = threads / 32, FN = ceil_div(N, 8), steps = ceil_div(M, 4),
                 stage = bytes_of_tensor_stage(M, N, element, rows), bytes_c = bytes_of_c_fragments(M, N, element);
   // A load's lanes read four words of eight rows: half a warp at a time 8 bytes each, or a fourth of it 16.
@@ -33,31 +36,29 @@ __global__ void __launch_bounds__(threads, resident)
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   const RowsOfB rows_of_b{g, t};
 
-  RowsOfB::template store_c<M, threads>(reinterpret_cast<T*>(smem), c, ldc, alpha);
-  __syncthreads();
-
-  // Rows go round robin to all warps, to those of narrow blocks, which live shortly, side by side; else, or where there
-  // are too few for all, one of each block first. All rows exist but of the last turn.
-  const std::int64_t block = blockIdx.x, blocks = gridDim.x, step = blocks * (warps * rows);
-  const bool side_by_side = M * N * element <= 2304 && k >= step;
-  const std::int64_t first = (side_by_side ? block * warps + warp : warp * blocks + block) * rows;
-  if (first >= k) return;
-  const int mine = static_cast<int>((k - first - 1) / step) + 1;
-  const ptx::SharedAddress shared = ptx::kept_shared_address(smem), begin = shared + bytes_c + warp * (stages * stage),
-                           end = begin + stages * stage;
-  FromA of_a(a, lda, first, step, lane);
-  int next = 0;  // stage to be copied
-  const auto existing_of = [&](int turn) { return static_cast<int>(min(k - first - turn * step, std::int64_t{rows})); };
-  const auto copy = [&](ptx::SharedAddress to) {
-    if (next < mine) {
-      of_a.start(to, existing_of(next));
-      of_a.next();
-      ++next;
-    }
+  // Where C is narrow blocks live shortly: their warps have rows side by side, and rows of A are on their way before C is
+  // read. Else, or where there are too few rows for all, one warp of each block comes first.
+  constexpr bool narrow = M * N * element <= 4608;
+  const unsigned block = blockIdx.x, blocks = gridDim.x, pieces = static_cast<unsigned>((k + rows - 1) / rows);
+  const bool side_by_side = narrow && pieces >= blocks * warps;
+  WarpTurns<stages> turns(pieces, side_by_side ? block * warps + warp : warp * blocks + block, blocks * warps,
+                          counter < 0 ? nullptr : counters + counter, lane);
+  const auto first_of = [](unsigned piece) { return std::int64_t{piece} * rows; };
+  const auto existing_of = [&](unsigned piece) {
+    return static_cast<int>(min(k - first_of(piece), std::int64_t{rows}));
+  };
+  const auto copy = [&](ptx::SharedAddress to, int i) {  // the piece of i turns later
+    if (turns.exists(i)) FromA(a, lda, first_of(turns.piece[i]), 0, lane).start(to, existing_of(turns.piece[i]));
     ptx::cp_async_commit();
   };
-#pragma unroll 1
-  for (int s = 0; s < stages; ++s) copy(begin + s * stage);
+  const ptx::SharedAddress shared = ptx::kept_shared_address(smem), begin = shared + bytes_c + warp * (stages * stage),
+                           end = begin + stages * stage;
+  const auto store_c = [&] { RowsOfB::template store_c<M, threads>(reinterpret_cast<T*>(smem), c, ldc, alpha); };
+  if constexpr (!narrow) store_c();
+#pragma unroll
+  for (int s = 0; s < stages; ++s) copy(begin + s * stage, s);
+  if constexpr (narrow) store_c();
+  __syncthreads();
 
   // Row g of 8: row g / 4 of chunk g % 4.
   const int x_at = g % 4 * FromA::stride_of_chunk + g / 4 * FromA::row_bytes + t * element;
@@ -69,10 +70,11 @@ __global__ void __launch_bounds__(threads, resident)
   const bool adds = !is_zero(beta);
   ptx::SharedAddress at = begin;
 #pragma unroll 1
-  for (int turn = 0; turn < mine; ++turn) {
+  while (turns.exists()) {
+    T* const out = b + first_of(turns.piece[0]) * ld;
+    const int existing = existing_of(turns.piece[0]);
     if constexpr (!is_range) {
-      for (int row = lane; ld > N && row < existing_of(turn); row += 32)
-        prefetch_ends<T, N>(b + (first + turn * step + row) * ld, ld, row > 0);
+      for (int row = lane; ld > N && row < existing; row += 32) prefetch_ends<T, N>(out + row * ld, ld, row > 0);
     }
     ptx::cp_async_wait<stages - 1>();
     __syncwarp();
@@ -97,12 +99,10 @@ __global__ void __launch_bounds__(threads, resident)
       if (s + 1 < steps) read(s + 1);
       multiply_fragments<false, PR, FN>(x[s % 2], y[s % 2], sum);
     }
-    const std::int64_t its_first = first + turn * step;
-    const int existing = existing_of(turn);
-    T* const out = b + its_first * ld;
+    turns.next();
     __syncwarp();  // nobody reads this stage any more
     if constexpr (RowsOfB::direct) {
-      copy(at);
+      copy(at, stages - 1);
 #pragma unroll
       for (int i = 0; i < PR; ++i) {
 #pragma unroll
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(threads, resident)
                                [&](int row) { return RowsOfB::row_in_stage(at, row); });
       }
       __syncwarp();  // before rows of A come here
-      copy(at);
+      copy(at, stages - 1);
     }
     at = at + stage == end ? begin : at + stage;
   }
@@ -181,7 +181,7 @@ constexpr generated::Generator generator = {generated::each_tensor_tsmm, generat
 
 template <class T>
 gemm::Status launch(const gemm::TsmmProblem<T>& p, cudaStream_t stream) {
-  return generated::launch_rows<generator>(p, stream);
+  return generated::launch_rows<generator, true>(p, stream);
 }
 
 constexpr gemm::StageInfo info = {

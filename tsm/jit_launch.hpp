@@ -17,6 +17,8 @@
 #include "tsm/generated/pipeline_model.hpp"
 #include "tsm/generated/scale_rows.cuh"
 #include "tsm/generated/stream.cuh"
+#include "tsm/generated/warp_turns.cuh"
+#include "tsm/stream_counter.hpp"
 
 namespace gemm::generated {
 
@@ -56,11 +58,12 @@ struct Plan {
   BlockNeeds needs;
   int resident = 1;  ///< blocks that a multiprocessor holds at a time
 
-  /// As many blocks as there are rows for, but no more than the device holds at a time; or more where they live shortly.
+  /// Blocks that the device holds at a time.
+  std::int64_t places() const { return static_cast<std::int64_t>(device_limits().multiprocessors) * resident; }
+  /// As many blocks as there are rows for, but no more than there are places; or more where they live shortly.
   LaunchShape shape(std::int64_t rows, cudaStream_t stream) const {
-    const std::int64_t places = static_cast<std::int64_t>(device_limits().multiprocessors) * resident;
     const std::int64_t shortly = needs.rows_of_life > 0 ? rows / needs.rows_of_life : 0;
-    return {.grid = static_cast<unsigned>(std::max(std::min((rows + needs.rows - 1) / needs.rows, places), shortly)),
+    return {.grid = static_cast<unsigned>(std::max(std::min((rows + needs.rows - 1) / needs.rows, places()), shortly)),
             .block = static_cast<unsigned>(options.threads),
             .dynamic_shared = static_cast<unsigned>(needs.shared_bytes),
             .stream = stream};
@@ -138,15 +141,24 @@ Status launch_product_or_gram(const TsmttsmProblem<T>& p, Form form, cudaStream_
   return launch_in_order<generator>(p, form, stream);
 }
 
-/// TSMM: each block has rows of B.
-template <const Generator& generator, class T>
+/// TSMM: each block has rows of B. has_counter: a kernel's last parameter is the number of a counter, by which blocks that
+/// live to the end take turns; -1 for others.
+template <const Generator& generator, bool has_counter = false, class T>
 Status launch_rows(const TsmmProblem<T>& p, cudaStream_t stream) {
   if (p.n == 0 || p.k == 0) return Status::ok();
   if (p.depth() == 0) return launch_scale_rows(p, stream);
   const Plan& plan = plan_for<generator>(form_of(p));
   if (!plan.status) return plan.status;
-  return JitCall<void(std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, T*, std::int64_t)>::launch(
-      *plan.kernel, plan.shape(p.k, stream), p.k, p.alpha, p.a, p.lda, p.c, p.ldc, p.beta, p.b, p.ldb);
+  const LaunchShape shape = plan.shape(p.k, stream);
+  const auto launch = [&]<class... Counter>(Counter... counter) {
+    return JitCall<void(std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, T*, std::int64_t,
+                        Counter...)>::launch(*plan.kernel, shape, p.k, p.alpha, p.a, p.lda, p.c, p.ldc, p.beta, p.b,
+                                             p.ldb, counter...);
+  };
+  if constexpr (has_counter)
+    return launch(shape.grid.x == plan.places() ? counter_of(stream, most_counters) : -1);
+  else
+    return launch();
 }
 
 /// What the registration of such a stage says; its requests are for rows without padding.

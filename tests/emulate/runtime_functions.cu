@@ -194,6 +194,11 @@ void streams() {
   EXPECT_DONE(cudaStreamGetPriority(urgent, &priority));
   EXPECT_DONE(cudaStreamGetFlags(urgent, &flags));
   EXPECT(priority == greatest && flags == cudaStreamNonBlocking);
+  unsigned long long id = 0, other = 0;
+  EXPECT_DONE(cudaStreamGetId(urgent, &id));
+  EXPECT_DONE(cudaStreamGetId(stream, &other));
+  EXPECT(id != other);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamGetId(stream, nullptr));
   cudaStreamAttrValue attribute = {};
   attribute.priority = least;
   EXPECT_DONE(cudaStreamSetAttribute(urgent, cudaStreamAttributePriority, &attribute));

@@ -120,7 +120,10 @@ class Case(unittest.TestCase):
         self.assertEqual((header.split("|")[2:-1], blank), ([" blocks ", " read ", " read and write "], ""))
         self.assertEqual(
             [row.split("|")[1].strip() for row in rows],
-            ["1", "2", "4", "8", "16", "32", "64", "all, strided", "all, tickets", "all, ranges"],
+            [
+                *("1", "2", "4", "8", "16", "32", "64", "1, pieces of 16", "all, strided", "all, pieces of 16"),
+                *("all, ranges", "all, tickets", "all, tickets of 4", "all, tickets of 16"),
+            ],
         )
         self.assertEqual(rows[1], "| 2 | 32 | 4,557 (4,557) | 4,225 (4,225) |")
         self.assertEqual(probe_cell(None, "lives", "all,_tickets", "read_and_write", "predicted"), "4,225")

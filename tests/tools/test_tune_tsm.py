@@ -299,7 +299,7 @@ class ShortK(unittest.TestCase):
     def test_where_09_is_taken(self) -> None:
         mbs = (4, 9, 16, 25)
 
-        def taken(*tuned: float) -> list[float]:
+        def taken(*tuned: float, mbs: tuple[int, ...] = mbs) -> list[float]:
             return short_k.range_of([10] * 4, list(tuned), mbs)
 
         self.assertEqual(taken(9, 9, 9, 9), [0, 0])
@@ -307,7 +307,9 @@ class ShortK(unittest.TestCase):
         self.assertEqual(taken(12, 11, 9, 8), [0, 15.2])
         self.assertEqual(taken(8, 11, 11, 8), [4.2, 23.8])
         self.assertEqual(taken(10.2, 8, 8, 8), [0, 8.5])
-        self.assertEqual(taken(10.2, 8, 10.2, 8), [0, 8.5])  # either one is within 3 %
+        self.assertEqual(taken(9.9, 8, 9.9, 8), [0, 8.5])  # either one is within 3 %
+        self.assertEqual(taken(9.8, 9.8, 9.6, 9.6), [0, 15.2])  # the tuned one must be 3 % ahead
+        self.assertEqual(taken(9.8, 9.8, 9.6, 9.6, mbs=(70, 80, 90, 100)), [0, 0])  # but not here
         self.assertEqual(taken(10.4, 9.9, 10.4, 9), [0, 23.8])
 
     def test_both_kernels_of_each_square(self) -> None:

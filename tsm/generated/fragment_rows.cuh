@@ -32,9 +32,7 @@ struct FragmentRows {
   static constexpr int element = sizeof(T), parts = parts_of<T>, rows = 16 * PR, FN = ceil_div(N, 8);
   /// Whether rows leave from registers, 64 bytes of four lanes at a time: if these are whole sectors of 32 bytes, and
   /// complex rows have no padding; or complex ones if a warp is alone, since nobody works then while it stores twice.
-  static constexpr bool direct =
-      (parts == 2 && alone) ||
-      (N * element % 32 == 0 && (rows_b == Rows::flat || (parts == 1 && rows_b == Rows::wide)));
+  static constexpr bool direct = parts == 2 ? alone : N * element % 32 == 0 && rows_b == Rows::wide;
   /// A lane has columns 2t and 2t + 1 of a fragment. Which columns of C these are is free: two neighbours of double, if
   /// they leave together; else t and t + 4, so that lanes side by side have results side by side.
   static constexpr bool neighbours = parts == 1 && direct;
@@ -45,9 +43,20 @@ struct FragmentRows {
   /// Stores alpha C, and zeros behind it. All threads of the block must call it.
   template <int M, int threads>
   __device__ static void store_c(T* to, const T* c, std::int64_t ldc, T alpha) {
-    for (int i = threadIdx.x; i < ceil_div(M, 4) * FN * 32; i += threads) {
-      const int row = i / (FN * 32) * 4 + i % 4, col = column(i / 32 % FN, i % 32 / 4);
-      to[i] = row < M && col < N ? multiply_add(alpha, c[row * ldc + col], T{}) : T{};
+    constexpr int all = ceil_div(M, 4) * FN * 32, count = ceil_div(all, threads), together = smaller(count, 8);
+#pragma unroll 1
+    for (int begin = threadIdx.x; begin < all; begin += together * threads) {
+      T word[together] = {};
+#pragma unroll
+      for (int u = 0; u < together; ++u) {
+        const int i = begin + u * threads, row = i / (FN * 32) * 4 + i % 4, col = column(i / 32 % FN, i % 32 / 4);
+        if (row < M && col < N) word[u] = multiply_add(alpha, c[row * ldc + col], T{});
+      }
+#pragma unroll
+      for (int u = 0; u < together; ++u) {
+        const int i = begin + u * threads;
+        if (i < all) to[i] = word[u];
+      }
     }
   }
 

@@ -66,7 +66,7 @@ inline double tensor_tsmm_cycles(int m, int n, bool is_complex, const KernelOpti
 inline void each_tensor_tsmm(int m, int n, bool is_complex, const KernelOptions& asked, Search, const Visit& visit) {
   KernelOptions o = asked;
   if (!o.c_source) o.c_source = CSource::shared;
-  if (!o.turns && m > 1) o.turns = turns_of(m, n, is_complex, 1536, 2);
+  if (!o.turns && m > 1) o.turns = turns_of(m, n, is_complex, 4608, 2);
   if (!asked.products) o.products = is_complex ? 4 : 0;
   if (!asked.threads_per_row) o.threads_per_row = 4;
   for (int sixteens = 1; sixteens <= 4; ++sixteens) {

@@ -2,7 +2,8 @@
 //
 // Idea      Blocks that live long stray from each other, so the addresses that are worked on spread over the memory.
 //           Then it may have to switch between reading and writing in more places. Short-lived blocks are handed out
-//           in order by the hardware. The probe varies the turns of a block and the order of the tiles, nothing else.
+//           in order by the hardware, and a long-lived one can take a ticket for each of its turns. The probe varies
+//           the turns of a block, the order of the tiles, and how many lie side by side, nothing else.
 // Kernel    A tile is a float4 for each thread of a block. A block handles one tile after another: it adds the tile up,
 //           or scales it.
 // Predicted The ceilings of reading and of scaling, whatever the turns and the order.
@@ -18,8 +19,7 @@ namespace {
 
 using gemm::Json;
 
-enum Order { STRIDED, TICKETS, RANGES };
-constexpr const char* ORDERS[] = {"strided", "tickets", "ranges"};
+enum Order { STRIDED, TICKETS };
 
 constexpr int THREADS = 256;            // of a block
 constexpr int WORDS = 4 * THREADS;      // of a tile
@@ -28,29 +28,31 @@ constexpr float FACTOR = 0.5f;          // products, too
 constexpr unsigned CHECKED_TILES = 64;  // if nothing is timed,
 constexpr int CHECKED_BLOCKS = 12;      // and persistent blocks: no divisor, so that some have a turn more
 
-// strided: gridDim tiles further each time. tickets: the next tile that no block has yet. ranges: a contiguous range of
-// tiles for each block. `ticket` is 0 again after a launch, because each tile takes one ticket. `sums` is null in timed
+// A piece is `together` tiles, side by side. strided: gridDim pieces further each time. tickets: the next piece that no
+// block has yet. `ticket` is 0 again after a launch, because each piece takes one ticket. `sums` is null in timed
 // launches, so that reading writes nothing.
 template <Order ORDER, bool WRITES>
 __global__ void __launch_bounds__(THREADS)
-    handle_tiles(const float4* in, float4* out, unsigned tiles, unsigned* ticket, double* sums) {
+    handle_tiles(const float4* in, float4* out, unsigned tiles, unsigned together, unsigned* ticket, double* sums) {
   __shared__ unsigned next[2];
-  const auto first_of = [&](std::uint64_t block) { return static_cast<unsigned>(block * tiles / gridDim.x); };
-  unsigned tile = ORDER == RANGES ? first_of(blockIdx.x) : blockIdx.x;
-  const unsigned end = ORDER == RANGES ? first_of(blockIdx.x + 1) : tiles;
+  const unsigned pieces = (tiles + together - 1) / together;
   float sum = 0;
+  unsigned piece = blockIdx.x;
+  for (int turn = 0; piece < pieces; ++turn) {
+    const unsigned end = min((piece + 1) * together, tiles);
 #pragma unroll 1  // or a long-lived block would have more loads in flight than others
-  for (int turn = 0; tile < end; ++turn) {
-    const std::size_t at = std::size_t{tile} * THREADS + threadIdx.x;
-    const float4 v = in[at];
-    if (ORDER == TICKETS && threadIdx.x == 0)  // while the load is in flight
-      next[turn % 2] = gridDim.x + atomicInc(ticket, tiles - 1);
-    if (WRITES)
-      out[at] = make_float4(FACTOR * v.x, FACTOR * v.y, FACTOR * v.z, FACTOR * v.w);
-    else
-      sum += (v.x + v.y) + (v.z + v.w);
+    for (unsigned tile = piece * together; tile < end; ++tile) {
+      const std::size_t at = std::size_t{tile} * THREADS + threadIdx.x;
+      const float4 v = in[at];
+      if (ORDER == TICKETS && threadIdx.x == 0 && tile == piece * together)  // while the load is in flight
+        next[turn % 2] = gridDim.x + atomicInc(ticket, pieces - 1);
+      if (WRITES)
+        out[at] = make_float4(FACTOR * v.x, FACTOR * v.y, FACTOR * v.z, FACTOR * v.w);
+      else
+        sum += (v.x + v.y) + (v.z + v.w);
+    }
     if (ORDER == TICKETS) __syncthreads();
-    tile = ORDER == TICKETS ? next[turn % 2] : tile + (ORDER == STRIDED ? gridDim.x : 1);
+    piece = ORDER == TICKETS ? next[turn % 2] : piece + gridDim.x;
   }
   if (!WRITES && sums) atomicAdd(&sums[threadIdx.x], static_cast<double>(sum));
 }
@@ -98,19 +100,22 @@ std::string fault(const Data& data, bool writes) {
   return sum == right ? "" : "the sum is " + gemm::significant(sum, 17) + ", not " + gemm::significant(right, 17);
 }
 
-// turns: 0 if as many blocks as fit at a time go on until the end.
+// turns: of pieces; 0 if as many blocks as fit at a time go on until the end. together: 0 if each of these has one piece.
+// name: of the order.
 template <Order ORDER, bool WRITES>
-Json measure(const gemm::ProbeRun& run, const Data& data, int turns) {
-  const auto tiles = static_cast<unsigned>(data.words / WORDS);
+Json measure(const gemm::ProbeRun& run, const Data& data, int turns, int together, const std::string& name) {
+  const auto tiles = static_cast<int>(data.words / WORDS);
   int fit = 0;  // blocks, on an SM
   gemm::check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, handle_tiles<ORDER, WRITES>, THREADS, 0),
                    "count the blocks that fit");
   const int persistent = run.time ? fit * run.sm_count : CHECKED_BLOCKS;
-  const int blocks = turns ? gemm::ceil_div(static_cast<int>(tiles), turns) : persistent;
+  if (!together) together = gemm::ceil_div(tiles, persistent);
+  const int blocks = turns ? gemm::ceil_div(tiles, turns * together) : persistent;
   const auto bytes = static_cast<std::int64_t>(data.words * sizeof(float) * (WRITES ? 2 : 1));
   Json result = {{"work", WRITES ? "scale" : "read"},
                  {"turns", turns},
-                 {"order", ORDERS[ORDER]},
+                 {"together", together},
+                 {"order", name},
                  {"blocks", blocks},
                  {"block_threads", THREADS},
                  {"bytes", bytes},
@@ -120,7 +125,7 @@ Json measure(const gemm::ProbeRun& run, const Data& data, int turns) {
   const auto work = [&](double* sums) {
     return gemm::launch(handle_tiles<ORDER, WRITES>, {.grid = static_cast<unsigned>(blocks), .block = THREADS},
                         reinterpret_cast<const float4*>(data.in.data()), reinterpret_cast<float4*>(data.out.data()),
-                        tiles, data.ticket.data(), sums);
+                        static_cast<unsigned>(tiles), static_cast<unsigned>(together), data.ticket.data(), sums);
   };
   if (run.time) {
     const gemm::TimingRun timed = gemm::time_probe([&] { return work(nullptr); });
@@ -152,11 +157,24 @@ gemm::ProbeReport probe(const gemm::ProbeRun& run) {
     report.table.push_back({name, read["blocks"].dump(), cell(read), cell(scale)});
     report.results.insert(report.results.end(), {read, scale});
   };
-  for (int turns = 1; turns <= 64; turns *= 2)
-    add(std::to_string(turns), measure<STRIDED, false>(run, data, turns), measure<STRIDED, true>(run, data, turns));
-  add("all, strided", measure<STRIDED, false>(run, data, 0), measure<STRIDED, true>(run, data, 0));
-  add("all, tickets", measure<TICKETS, false>(run, data, 0), measure<TICKETS, true>(run, data, 0));
-  add("all, ranges", measure<RANGES, false>(run, data, 0), measure<RANGES, true>(run, data, 0));
+  const auto strided = [&](int turns, int together, const std::string& name) {
+    const std::string its_turns = turns ? std::to_string(turns) : "all";
+    add(turns && together == 1 ? its_turns : its_turns + ", " + name,
+        measure<STRIDED, false>(run, data, turns, together, name),
+        measure<STRIDED, true>(run, data, turns, together, name));
+  };
+  const auto tickets = [&](int together, const std::string& name) {
+    add("all, " + name, measure<TICKETS, false>(run, data, 0, together, name),
+        measure<TICKETS, true>(run, data, 0, together, name));
+  };
+  for (int turns = 1; turns <= 64; turns *= 2) strided(turns, 1, "strided");
+  strided(1, 16, "pieces of 16");
+  strided(0, 1, "strided");
+  strided(0, 16, "pieces of 16");
+  strided(0, 0, "ranges");
+  tickets(1, "tickets");
+  tickets(4, "tickets of 4");
+  tickets(16, "tickets of 16");
   return report;
 }
 

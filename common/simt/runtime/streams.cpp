@@ -207,6 +207,15 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
     return cudaSuccess;
   });
 }
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  return enter(SIMT_CALL("cudaStreamGetId()"), [&] {
+    const CUstream_st* const at = find_stream(stream);
+    if (!at) return cudaErrorInvalidResourceHandle;
+    if (!id) return cudaErrorInvalidValue;
+    *id = at->number;
+    return cudaSuccess;
+  });
+}
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return enter(SIMT_CALL("cudaDeviceGetStreamPriorityRange()"), [&] {
     if (least) *least = least_priority;

@@ -123,7 +123,8 @@ def table_incorrect(run: Json) -> list[str]:
 
 
 def lives_row(result: Json) -> str:
-    return str(result["turns"]) if result["turns"] else f"all, {result['order']}"
+    turns, order = result["turns"], result["order"]
+    return str(turns) if turns and order == "strided" else f"{turns or 'all'}, {order}"
 
 
 def table_lives(run: Json) -> list[str]:
