@@ -4,9 +4,9 @@
 //           the order in which the instruction reads it, 32 lanes side by side. Rows of A are copied there ahead.
 // Base      13_tsmm_pipeline
 // Change    First of a kind, with parts in tsm/generated/. A warp has 16 rows at a time, or a multiple, with all their
-//           columns. Four lanes store contiguous words of a row, 16 bytes each. Where rows are not aligned they leave
-//           through the stage that held the rows of A.
-// Limit     Up to 64 columns of double the memory, reading and writing at once, 3.9 TB/s; of complex numbers, from
+//           columns. Rows leave through the stage that held the rows of A. Blocks that live to the end take tickets,
+//           so that all work near each other.
+// Limit     Up to 64 columns of double the memory, reading and writing at once, 4.3 TB/s; of complex numbers, from
 //           60 on, 66 TFLOP/s.
 // Number    GB/s, TFLOP/s, as a share of the plain cores' roofline and of that of the Tensor Cores.
 // Map       A warp's rows lie in four chunks (tsm/generated/chunks.cuh). Lane 4 g + t reads row g / 4 of chunk g % 4.
@@ -173,7 +173,8 @@ gemm::JitRequest request(const generated::Form& f) {
 
 generated::BlockNeeds needs(const generated::Form& f) {
   const generated::TsmmTensorShape s(f.m, f.n, f.is_complex, f.options);
-  return {s.rows, s.shared_bytes(f.options.threads), f.options.threads / 32 * s.rows * f.options.turns};
+  return {s.rows, s.shared_bytes(f.options.threads), f.options.threads / 32 * s.rows * f.options.turns,
+          s.piece_bytes >= generated::least_piece_for_a_ticket};
 }
 
 constexpr generated::Generator generator = {generated::each_tensor_tsmm, generated::tensor_tsmm_refusal, request,

@@ -39,6 +39,7 @@ struct BlockNeeds {
   std::int64_t rows = 1;                   ///< at least, of the long side: fewer blocks where there are not so many
   int shared_bytes = 0;                    ///< dynamic
   std::int64_t rows_of_life = 0;           ///< if not 0: more blocks than fit at a time, each for so many rows
+  bool tickets = false;                    ///< whether blocks that live to the end take turns by them
   int most_on_a_multiprocessor = INT_MAX;  ///< where more would only leave more partial sums
 };
 
@@ -141,8 +142,7 @@ Status launch_product_or_gram(const TsmttsmProblem<T>& p, Form form, cudaStream_
   return launch_in_order<generator>(p, form, stream);
 }
 
-/// TSMM: each block has rows of B. has_counter: a kernel's last parameter is the number of a counter, by which blocks that
-/// live to the end take turns; -1 for others.
+/// TSMM: each block has rows of B. has_counter: the kernel's last parameter is the number of a counter for tickets, or -1.
 template <const Generator& generator, bool has_counter = false, class T>
 Status launch_rows(const TsmmProblem<T>& p, cudaStream_t stream) {
   if (p.n == 0 || p.k == 0) return Status::ok();
@@ -156,7 +156,7 @@ Status launch_rows(const TsmmProblem<T>& p, cudaStream_t stream) {
                                              p.ldb, counter...);
   };
   if constexpr (has_counter)
-    return launch(shape.grid.x == plan.places() ? counter_of(stream, most_counters) : -1);
+    return launch(plan.needs.tickets && shape.grid.x == plan.places() ? counter_of(stream, most_counters) : -1);
   else
     return launch();
 }

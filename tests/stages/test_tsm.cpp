@@ -20,6 +20,7 @@
 #include "tests/device_test.hpp"
 #include "tests/stages/tsm_kernels.hpp"
 #include "tsm/generated/tsmm_model.hpp"
+#include "tsm/stream_counter.hpp"
 
 namespace gemm {
 namespace {
@@ -457,11 +458,14 @@ TEST_F(Tsm, ChunksAndTurnsOfThePipelineOfTsmm) {
 }
 
 // Operands are read from shared memory without bank conflicts. But where rows of B don't begin and end with sectors, they
-// leave through shared memory by sectors of theirs: then lanes of two rows can read the same banks.
+// leave through shared memory by sectors of theirs: then lanes of two rows can read the same banks. And 13b loads parts of
+// complex numbers apart: every other word, so from half of the banks.
 void expect_few_conflicts(const Counts& counts, const ProblemSpec& spec) {
   const bool by_sectors =
       spec.op == Operation::tsmm && (spec.ldc != 0 || spec.n * static_cast<std::int64_t>(size_of(spec.type)) % 32 != 0);
-  EXPECT_LE(counts.shared_load.conflicts, by_sectors ? counts.shared_load.wavefronts / 4 : 0);
+  const bool apart = spec.op == Operation::tsmttsm && spec.type == Type::c64;
+  const std::int64_t wavefronts = counts.shared_load.wavefronts;
+  EXPECT_LE(counts.shared_load.conflicts, by_sectors ? wavefronts / 4 : apart ? wavefronts / 2 : 0);
 }
 
 // Columns that are left over, dealt out in all ways: one to four lanes for a row's terms, chunks whose units these
@@ -620,6 +624,81 @@ TEST_F(Tsm, TensorCoresDoNotMixRows) {
   check_cuda(cudaDeviceSynchronize(), "run");
   const std::vector<double> found = out.to_host();
   for (int i = 0; i < k * n; ++i) EXPECT_EQ(found[i], i / n == row ? INFINITY : m) << i;
+}
+
+struct Stream {
+  cudaStream_t handle = nullptr;
+  Stream() { check_cuda(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "create a stream"); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() { cudaStreamDestroy(handle); }
+};
+
+// What is enqueued, as a graph that is launched twice; a launch outside of it stands between.
+template <class Enqueue>
+void run_as_graph(cudaStream_t stream, Enqueue enqueue) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "begin a capture");
+  EXPECT_EQ(counter_of(stream, 1024), -1);
+  enqueue();
+  check_cuda(cudaStreamEndCapture(stream, &graph), "end a capture");
+  check_cuda(cudaGraphInstantiate(&executable, graph, 0), "make a graph");
+  check_cuda(cudaGraphLaunch(executable, stream), "launch a graph");
+  enqueue();
+  check_cuda(cudaGraphLaunch(executable, stream), "launch a graph");
+  check_cuda(cudaStreamSynchronize(stream), "wait");
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
+}
+
+// A launch leaves its stream's counter at 0, or the next one would miss rows. Of a graph nobody knows what runs beside
+// it, so its launches have none.
+TEST_F(Tsm, EachLaunchHasAllTickets) {
+  const auto all = stages();
+  const auto stage = std::ranges::find(all, "tsm/13c_tsmm_tensor_cores", &Stage::id);
+  if (stage == all.end()) GTEST_SKIP() << "tsm/13c is not in this build";
+  constexpr int n = 12;
+  const int k = open_device().gpu ? 700'001 : 9'001;  // several turns of all warps
+  std::vector<double> rows(std::size_t{n} * k), unit(n * n);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<double>(i);
+  for (int i = 0; i < n; ++i) unit[i * n + i] = 1;
+  const DeviceArray<double> a(rows.size()), c(unit.size()), b(rows.size());
+  check_cuda(cudaMemcpy(a.data(), rows.data(), rows.size() * sizeof(double), cudaMemcpyHostToDevice), "write");
+  check_cuda(cudaMemcpy(c.data(), unit.data(), unit.size() * sizeof(double), cudaMemcpyHostToDevice), "write");
+  Problem p;
+  p.op = Operation::tsmm;
+  p.type = Type::f64;
+  p.m = p.n = p.ldx = p.ldy = p.ldout = n;
+  p.k = k;
+  p.x = a.data();
+  p.y = c.data();
+  p.out = b.data();
+  p.kernel = {.unroll = 4, .threads = 128, .turns = 1024};
+  const Stream first, second;
+  for (const cudaStream_t stream : {first.handle, first.handle, second.handle, cudaStream_t{}}) {
+    check_cuda(cudaMemset(b.data(), 0xff, rows.size() * sizeof(double)), "clear");
+    check_cuda(cudaDeviceSynchronize(), "wait");
+    const Status launched = contender(*stage).launch(p, stream);
+    ASSERT_TRUE(launched) << launched.reason;
+    check_cuda(cudaDeviceSynchronize(), "run");
+    EXPECT_EQ(b.to_host(), rows);
+  }
+  check_cuda(cudaMemset(b.data(), 0xff, rows.size() * sizeof(double)), "clear");
+  check_cuda(cudaDeviceSynchronize(), "wait");
+  run_as_graph(first.handle, [&] { EXPECT_TRUE(contender(*stage).launch(p, first.handle)); });
+  EXPECT_EQ(b.to_host(), rows);
+}
+
+TEST_F(Tsm, AStreamHasACounterForItself) {
+  const Stream one, two;
+  const int its = counter_of(one.handle, 1024);
+  EXPECT_GE(its, 0);
+  EXPECT_EQ(counter_of(one.handle, 1024), its);
+  EXPECT_NE(counter_of(two.handle, 1024), its);
+  const Stream three;
+  EXPECT_EQ(counter_of(three.handle, 2), -1) << "two have one already";
+  EXPECT_EQ(counter_of(one.handle, 2), its);
 }
 
 // Each product has its own options, and the other's are not ignored.

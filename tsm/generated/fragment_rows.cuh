@@ -30,8 +30,9 @@ __host__ __device__ constexpr int bytes_of_c_fragments(int m, int n, int element
 template <class T, int N, int PR, Rows rows_b, bool alone, class FromA>
 struct FragmentRows {
   static constexpr int element = sizeof(T), parts = parts_of<T>, rows = 16 * PR, FN = ceil_div(N, 8);
-  /// Whether rows leave from registers, 64 bytes of four lanes at a time: if these are whole sectors of 32 bytes, and
-  /// complex rows have no padding; or complex ones if a warp is alone, since nobody works then while it stores twice.
+  /// Whether rows leave from registers, 64 bytes of four lanes at a time: padded ones of double, if they are whole sectors
+  /// of 32 bytes; complex ones if a warp is alone, since nobody works then while it stores twice. Others leave through
+  /// shared memory, 512 bytes side by side at a time, which memory takes faster.
   static constexpr bool direct = parts == 2 ? alone : N * element % 32 == 0 && rows_b == Rows::wide;
   /// A lane has columns 2t and 2t + 1 of a fragment. Which columns of C these are is free: two neighbours of double, if
   /// they leave together; else t and t + 4, so that lanes side by side have results side by side.

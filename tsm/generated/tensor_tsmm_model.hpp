@@ -11,13 +11,18 @@
 
 namespace gemm::generated {
 
+/// Bytes of A and B that a warp has by a ticket, at least. Of an H200 a counter gave 410 million tickets in a second, so with
+/// pieces of 10 kB it bounds what memory could do (docs/tsm/13c_tsmm_tensor_cores.log.md).
+inline constexpr int least_piece_for_a_ticket = 11 * 1024;
+
 /// What follows from M, N and options; `unroll` is the number of times 16 rows that a warp has at a time.
 struct TsmmTensorShape {
-  int fn, rows, c_bytes, stage_bytes, stages, registers, resident;
+  int fn, rows, piece_bytes, c_bytes, stage_bytes, stages, registers, resident;
 
   TsmmTensorShape(int m, int n, bool is_complex, const KernelOptions& o)
       : fn(ceil_div(n, 8)),
         rows(16 * o.unroll),
+        piece_bytes(rows * (m + n) * (is_complex ? 16 : 8)),
         c_bytes(bytes_of_c_fragments(m, n, is_complex ? 16 : 8)),
         stage_bytes(bytes_of_tensor_stage(m, n, is_complex ? 16 : 8, rows)) {
     const int words = is_complex ? 2 : 1, operands = 2 * (2 * o.unroll + fn) * 2 * words;
