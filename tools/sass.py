@@ -15,6 +15,7 @@ Instruction = list[Any]  # its text and its upper 64 bits
 Loop = tuple[int, int]  # the first instruction, and the one behind the last
 Kernels = dict[str, tuple[list[Instruction], dict[str, int]]]  # by mangled name: instructions, and where labels are
 
+LANES = 32  # of a warp
 GUARD = r"(@!?U?P\w+ )?"
 MULTIPLIES = re.compile(GUARD + r"(HMMA|DMMA|IMMA|FFMA|DFMA)\b")
 INSTRUCTION = re.compile(r"\s+/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;.*/\* 0x[0-9a-f]{16} \*/")
@@ -53,16 +54,37 @@ def within(a: Loop, b: Loop) -> bool:
     return a != b and b[0] <= a[0] and a[1] <= b[1]
 
 
-def hot_loop(instructions: list[Instruction], labels: dict[str, int]) -> Loop | None:
-    """The innermost loop with the most multiply-adds, from its first instruction to behind its branch; None if none
-    multiplies."""
-    loops = loops_of(instructions, labels)
-    counts = {loop: sum(bool(MULTIPLIES.match(text)) for text, _ in instructions[slice(*loop)]) for loop in loops}
+def opcode_of(text: str) -> str:
+    return re.sub(r"^@!?U?P\w+ ", "", text).split(" ")[0]
 
+
+def flops_of(opcode: str) -> int:
+    """Of a warp's instruction."""
+    base, *words = opcode.split(".")
+    if base in ("FFMA", "DFMA"):
+        return 2 * LANES
+    for word in words:
+        # 16816, 1684 and 16x8x4 are shapes, each of three extents.
+        if match := re.fullmatch(r"(16|8)x?(8)x?(32|16|8|4)", word):
+            return 2 * int(match[1]) * int(match[2]) * int(match[3])
+    return 0
+
+
+def hot_loop(instructions: list[Instruction], labels: dict[str, int]) -> Loop | None:
+    """The innermost loop with the most FLOPs, from its first instruction to behind its branch; None if none multiplies.
+    Loops in it may have a few of its own: 13c's loop over rows has one for its last rows, which multiplies by beta."""
+    work = {
+        (begin, end): sum(
+            max(flops_of(opcode_of(text)), 1) for text, _ in instructions[begin:end] if MULTIPLIES.match(text)
+        )
+        for begin, end in loops_of(instructions, labels)
+    }
     inner = [
-        loop for loop in loops if counts[loop] and not any(counts[other] and within(other, loop) for other in loops)
+        loop
+        for loop in work
+        if work[loop] and not any(within(its, loop) and 8 * work[its] >= work[loop] for its in work)
     ]
-    return max(inner, key=counts.get, default=None)
+    return max(inner, key=work.get, default=None)
 
 
 def find_tools() -> tuple[str, str]:

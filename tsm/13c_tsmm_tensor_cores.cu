@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(threads, resident)
                 stage = bytes_of_tensor_stage(M, N, element, rows), bytes_c = bytes_of_c_fragments(M, N, element);
   // A load's lanes read four words of eight rows: half a warp at a time 8 bytes each, or a fourth of it 16.
   using FromA = ChunkCopies<T, M, rows, 4 * element, 32, rows_a>;
-  using RowsOfB = FragmentRows<T, N, PR, rows_b, threads * resident <= 128, FromA>;
+  using RowsOfB = FragmentRows<T, N, PR, rows_b, threads * resident <= 128, stages == 1, FromA>;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   const RowsOfB rows_of_b{g, t};
 

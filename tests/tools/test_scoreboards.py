@@ -63,6 +63,14 @@ class Scoreboards(unittest.TestCase):
         )
         self.assertEqual(len(scoreboards.show(instructions, loop, True)), 6)
 
+    def test_a_loop_for_the_last_rows_inside(self):
+        """It multiplies, too, but little beside the loop around it; as much as an eighth of it would be the hot one."""
+        rest = ((".L_x_2"), ("DFMA R4, R8, R2, R4", encoded(4)), ("BRA `(.L_x_2)", encoded(5)))
+        for product, loop in (("DMMA.1684 R4, R8, R2, R4", (0, 4)), ("DFMA R4, R8, R2, R4", (1, 3))):
+            code = disassembly(".L_x_1", (product, encoded(4)), *rest, ("@P0 BRA `(.L_x_1)", encoded(5)))
+            ((instructions, labels),) = sass.parse(code).values()
+            self.assertEqual(sass.hot_loop(instructions, labels), loop)
+
     def test_no_multiplying_loop(self):
         ((instructions, labels),) = sass.parse(disassembly(".L_x_1", ("BRA `(.L_x_1)", encoded(0)))).values()
         self.assertIsNone(sass.hot_loop(instructions, labels))

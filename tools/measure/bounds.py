@@ -27,6 +27,7 @@ from collections.abc import Iterable, Sequence
 from tools.command_line import fail, parser_of
 from tools.repository import Json, read_json_if_there, stage_file, write_digest
 from tools.sass import (
+    LANES,
     MULTIPLIES,
     Instruction,
     Kernels,
@@ -34,12 +35,13 @@ from tools.sass import (
     compile_kernels,
     disassemble,
     find_tools,
+    flops_of,
     hot_loop,
     loops_of,
+    opcode_of,
     within,
 )
 
-LANES = 32
 FLOPS_OF_A_PRODUCT = 2 * 16 * 8 * 16
 
 
@@ -67,22 +69,6 @@ def fingerprint(source: pathlib.Path) -> str:
     for byte in source.read_bytes():
         value = (value ^ byte) * 1099511628211 % 2**64
     return f"{value:016x}"
-
-
-def flops_of(opcode: str) -> int:
-    """Of a warp's instruction."""
-    base, *words = opcode.split(".")
-    if base in ("FFMA", "DFMA"):
-        return 2 * LANES
-    for word in words:
-        # 16816, 1684 and 16x8x4 are shapes, each of three extents.
-        if match := re.fullmatch(r"(16|8)x?(8)x?(32|16|8|4)", word):
-            return 2 * int(match[1]) * int(match[2]) * int(match[3])
-    return 0
-
-
-def opcode_of(text: str) -> str:
-    return re.sub(r"^@!?U?P\w+ ", "", text).split(" ")[0]
 
 
 @dataclasses.dataclass

@@ -10,6 +10,7 @@ from tools.pages.data import Data, NotMeasured
 from tools.pages.records import probes
 from tools.pages.records.bounds import predicted
 from tools.pages.records.tsm import (
+    BETWEEN,
     SHORT,
     earlier_experiment,
     experiment,
@@ -364,6 +365,19 @@ def short_lost(data: Data, beside: str) -> str:
     return f"{100 * max(lost):.1f} %"
 
 
+def short_between(data: Data, what: str) -> str:
+    """Of the lengths between those of tune-short: how many there were; at how many 14 took another kernel than 09;
+    and in percent how much longer than 09 that took, at most, or what differed where both were 09."""
+    if not (run := read_json_if_there(BETWEEN)):
+        raise NotMeasured("")
+    results = run["results"]
+    others = [r for r in results if r["stage"] != "tsm/09"]
+    if what in ("points", "others"):
+        return str(len(results if what == "points" else others))
+    its = others if what == "lost" else [r for r in results if r["stage"] == "tsm/09"]
+    return f"{100 * (max(r['14'] / r['09'] for r in its) - 1):.1f} %"
+
+
 def strides_share(data: Data, rows: str, op: str, kind: str, quantile: str, which: str = "") -> str:
     """Of the block strides: the share of the roof."""
     found = strides.record(SINCE if which == "before" else GPU)["summary"]
@@ -403,6 +417,7 @@ TSM_VALUES: dict[str, Callable[..., str]] = {
     "length_gbs": length_gbs,
     "strides": strides_share,
     "short_least": short_least,
+    "short_between": short_between,
     "short_lost": short_lost,
     "short_most": short_most,
     "length_ratio": length_ratio,

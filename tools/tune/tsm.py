@@ -48,6 +48,9 @@ WIDE = "17-64"  # M = N where kernels differ most: there three times as many of 
 # Bytes of C, which each block of TSMM loads, up to which its blocks may live shortly; and the turns of a block that are
 # tried. With the last one there are only as many blocks as fit at a time, and these have all rows.
 NARROW, TURNS = 4608, (1, 2, 4, 1024)
+# How many times as long as the fastest a kernel of the simplest stage may take and still be chosen: where K is short it
+# begins sooner, because it fills no pipeline.
+SIMPLEST_WITHIN = 1.02
 # Stages and sizes of which every kernel is tried: narrow and wide, with and without a whole number of sectors in a row.
 # Not all of 09's at 20 and 33: there are 12,000 each.
 SAMPLES = [
@@ -308,7 +311,11 @@ def digest(run: Json, results: list[Json], most: int) -> tuple[dict[Case, Json],
     }
     for size, everything in sorted(timed_by_size(results).items()):
         rows = [r["case"]["k"] for r in everything]
-        first = min((r for r in everything if r["case"]["k"] == max(rows)), key=ms)
+        longest = [r for r in everything if r["case"]["k"] == max(rows)]
+        first = min(longest, key=ms)
+        simple = min((r for r in longest if r["case"]["stage"] == STAGES[size[0]][0]), key=ms, default=first)
+        if ms(simple) <= SIMPLEST_WITHIN * ms(first):
+            first = simple
         found = [r for r in everything if r["case"]["k"] == min(rows)]
         best[size] = first
         entry = {

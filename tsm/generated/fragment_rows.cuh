@@ -26,14 +26,17 @@ __host__ __device__ constexpr int bytes_of_c_fragments(int m, int n, int element
 }
 
 /// A warp's 16 PR rows of B, all columns of them. FromA: the copies of A's rows, which lie in chunks as these rows do.
-/// alone: a warp has its scheduler for itself.
-template <class T, int N, int PR, Rows rows_b, bool alone, class FromA>
+/// alone: a warp has its scheduler for itself. one_stage: no rows of A are on their way until these rows have left.
+template <class T, int N, int PR, Rows rows_b, bool alone, bool one_stage, class FromA>
 struct FragmentRows {
   static constexpr int element = sizeof(T), parts = parts_of<T>, rows = 16 * PR, FN = ceil_div(N, 8);
+  static constexpr bool whole_sectors = N * element % 32 == 0;
   /// Whether rows leave from registers, 64 bytes of four lanes at a time: padded ones of double, if they are whole sectors
-  /// of 32 bytes; complex ones if a warp is alone, since nobody works then while it stores twice. Others leave through
-  /// shared memory, 512 bytes side by side at a time, which memory takes faster.
-  static constexpr bool direct = parts == 2 ? alone : N * element % 32 == 0 && rows_b == Rows::wide;
+  /// of 32 bytes; complex ones if a warp is alone, since nobody works then while it stores twice, and whole sectors without
+  /// padding if there is one stage. Others leave through shared memory, 512 bytes side by side at a time, which memory
+  /// takes faster.
+  static constexpr bool direct = parts == 1 ? whole_sectors && rows_b == Rows::wide
+                                            : alone || (one_stage && whole_sectors && rows_b == Rows::flat);
   /// A lane has columns 2t and 2t + 1 of a fragment. Which columns of C these are is free: two neighbours of double, if
   /// they leave together; else t and t + 4, so that lanes side by side have results side by side.
   static constexpr bool neighbours = parts == 1 && direct;

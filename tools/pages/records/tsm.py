@@ -11,6 +11,7 @@ from tools.repository import GPU, SINCE, TUNED, Json, newest, read_json, read_js
 RESULTS = GPU  # tsm_d.json and so on
 EXPERIMENTS = GPU / "experiments"
 SHORT = GPU / "tsm_short.json"  # 09 and the tuned kernels where K is short
+BETWEEN = GPU / "tsm_short_between.json"  # 09 and what 14 takes, at lengths between those
 LIVES = GPU / "tsmm_lives.json"  # narrow TSMM by the turns of a block
 FORMS = SINCE / "tsm_variants.json"  # 05 to 08 with their variants, in double
 FORMS_Z = SINCE / "tsm_variants_z.json"  # 06 and 07 in double complex
