@@ -212,41 +212,49 @@ void count_access(const Instruction& instruction, const std::string& name, LineI
   if (instruction.line > 0 && is_line_counted(name)) ++lines[instruction.line][name];
 }
 
+// Multiply-adds of a lane. One Tensor Core instruction is at least some 32.
+int work_of(const Instruction& instruction) {
+  const std::string name = class_of(instruction);
+  const std::string_view base = std::string_view(name).substr(0, name.find('.'));
+  return is_tensor_opcode(base) ? 32 : multiply_adds_of(base);
+}
+
+// The innermost loop with the most work. A loop in it may have a little: that for the last rows of 13c multiplies by beta.
 std::optional<HotLoop> hottest_loop(const Function& function) {
   const std::map<int, Body> loops = find_loops(function);
-  std::optional<HotLoop> hottest;
-  int most = 0;
-  for (const auto& candidate : loops) {
-    const Body& body = candidate.second;
-    const bool is_innermost = std::none_of(loops.begin(), loops.end(), [&](const auto& other) {
-      return other.first != candidate.first && body.contains(other.first);
-    });
-    if (!is_innermost) continue;
-    HotLoop loop;
-    loop.instructions = static_cast<int>(body.size());
-    int work = 0, most_of_a_line = 0;
-    std::map<int, int> work_of_line;
-    for (const int i : body) {
-      loop.code.push_back(fmt::format("{} {}", function.code[i].opcode, function.code[i].operands));
-      const std::string name = class_of(function.code[i]);
-      if (name.empty()) continue;
-      ++loop.counts[name];
-      count_access(function.code[i], name, loop.lines);
-      const std::string_view base = std::string_view(name).substr(0, name.find('.'));
-      // One Tensor Core instruction is at least some 32 multiply-adds a lane.
-      const int n = is_tensor_opcode(base) ? 32 : multiply_adds_of(base);
-      work += n;
-      const int of_line = work_of_line[function.code[i].line] += n;
-      if (of_line > most_of_a_line) {
-        most_of_a_line = of_line;
-        loop.line = function.code[i].line;
-      }
-    }
-    if (work <= most) continue;
-    most = work;
-    hottest = std::move(loop);
+  std::map<int, int> work;
+  for (const auto& [first, body] : loops) {
+    for (const int i : body) work[first] += work_of(function.code[i]);
   }
-  return hottest;
+  const Body* hottest = nullptr;
+  int most = 0;
+  for (const auto& [first, body] : loops) {
+    const bool is_innermost = std::ranges::none_of(loops, [&, first = first, &body = body](const auto& other) {
+      return other.first != first && body.contains(other.first) && 8 * work[other.first] >= work[first];
+    });
+    if (!is_innermost || work[first] <= most) continue;
+    most = work[first];
+    hottest = &body;
+  }
+  if (!hottest) return {};
+  HotLoop loop;
+  loop.instructions = static_cast<int>(hottest->size());
+  int most_of_a_line = 0;
+  std::map<int, int> work_of_line;
+  for (const int i : *hottest) {
+    const Instruction& instruction = function.code[i];
+    loop.code.push_back(fmt::format("{} {}", instruction.opcode, instruction.operands));
+    const std::string name = class_of(instruction);
+    if (name.empty()) continue;
+    ++loop.counts[name];
+    count_access(instruction, name, loop.lines);
+    const int of_line = work_of_line[instruction.line] += work_of(instruction);
+    if (of_line > most_of_a_line) {
+      most_of_a_line = of_line;
+      loop.line = instruction.line;
+    }
+  }
+  return loop;
 }
 
 // Without the branch to itself and the NOPs that nvcc puts behind each function.

@@ -154,6 +154,16 @@ BRA `(.L_trap))");
   EXPECT_EQ(code.loop->instructions, 5);
 }
 
+// As in tsm/13c, whose loop over rows has one for its last rows.
+TEST_F(Sass, ALoopWithLittleWorkInsideIsNotTheHotOne) {
+  const std::string sass = function_of(
+      ".L_rows:\nDMMA.884 R0, R4, R6, R0\n.L_last:\nDFMA R0, R0, R0, R0\n"
+      "@P0 BRA `(.L_last)\n@P1 BRA `(.L_rows)\nEXIT\n");
+  const MachineCode code = only_function(sass, "a.cu");
+  ASSERT_TRUE(code.loop);
+  EXPECT_EQ(code.loop->instructions, 4);
+}
+
 TEST_F(Sass, UnlikelyCodeBehindTheRestIsNoLoopOfItsOwn) {
   const MachineCode code = only_function(function_of(R"(.L_loop:
 FFMA R0, R0, R0, R0

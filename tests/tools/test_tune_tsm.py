@@ -103,6 +103,18 @@ class Tuner(unittest.TestCase):
             with self.assertRaises(SystemExit):
                 tsm.add_tried(report, results, cases)  # none of the other product's
 
+    def test_the_simplest_stage_may_be_2_percent_slower(self):
+        for ms, taken in ((10.1, "tsm/12_tsmm_generated"), (10.3, "tsm/13_tsmm_pipeline")):
+            results = [
+                {
+                    "case": {"stage": stage, "type": "d", "m": 4, "n": 4, "k": 100, "options": {}, "tag": {}},
+                    **{"status": "pass", "kernel_options": {}, "time_ms": {"median": time}, "gbytes_s": 1},
+                }
+                for stage, time in (("tsm/12_tsmm_generated", ms), ("tsm/13_tsmm_pipeline", 10))
+            ]
+            best, _ = tsm.digest(RUN, results, 4)
+            self.assertEqual([kernel["case"]["stage"] for kernel in best.values()], [taken])
+
     def test_hopeless(self):
         lines = [
             json.dumps({"type": "d", "m": 4, "n": 4, "stage": stage, "tag": {"cycles": cycles}})
