@@ -3,27 +3,22 @@
 
 #include <cuda_runtime.h>
 
-#include <cstddef>
 #include <map>
-#include <mutex>
 
 namespace gemm {
 
 /// The number of a counter, below `most`, for launches in this stream: those of one stream never overlap, and no other
 /// stream has that number. -1 while the stream is captured, since a graph may be launched anywhere; and once `most`
-/// streams have one, of a process.
+/// streams have one, of a process. Like plans of launches (jit_launch.hpp) for one thread at a time.
 inline int counter_of(cudaStream_t stream, int most) {
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   unsigned long long id = 0;  // unlike the handle, never given again
   if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess || capture != cudaStreamCaptureStatusNone ||
       cudaStreamGetId(stream, &id) != cudaSuccess)
     return -1;
-  static std::mutex alone;
   static std::map<unsigned long long, int> numbers;
-  const std::lock_guard lock(alone);
   if (const auto known = numbers.find(id); known != numbers.end()) return known->second;
-  const int next = static_cast<int>(numbers.size());
-  return next < most ? numbers[id] = next : -1;
+  return std::ssize(numbers) < most ? numbers.emplace(id, static_cast<int>(numbers.size())).first->second : -1;
 }
 
 }  // namespace gemm

@@ -370,12 +370,12 @@ def short_between(data: Data, what: str) -> str:
     and in percent how much longer than 09 that took, at most, or what differed where both were 09."""
     if not (run := read_json_if_there(BETWEEN)):
         raise NotMeasured("")
-    results = run["results"]
-    others = [r for r in results if r["stage"] != "tsm/09"]
+    of_09, of_14 = ([r for r in run["results"] if r["stage"] == stage] for stage in ("tsm/09", "tsm/14"))
+    others = [r["taken"] != "tsm/09" for r in of_14]
     if what in ("points", "others"):
-        return str(len(results if what == "points" else others))
-    its = others if what == "lost" else [r for r in results if r["stage"] == "tsm/09"]
-    return f"{100 * (max(r['14'] / r['09'] for r in its) - 1):.1f} %"
+        return str(len(others) if what == "points" else sum(others))
+    ratios = [its["us"] / own["us"] for its, own in zip(of_14, of_09, strict=True)]
+    return f"{100 * (max(r for r, other in zip(ratios, others, strict=True) if other == (what == 'lost')) - 1):.1f} %"
 
 
 def strides_share(data: Data, rows: str, op: str, kind: str, quantile: str, which: str = "") -> str:
