@@ -147,6 +147,7 @@ template <const Generator& generator, bool has_counter = false, class T>
 Status launch_rows(const TsmmProblem<T>& p, cudaStream_t stream) {
   if (p.n == 0 || p.k == 0) return Status::ok();
   if (p.depth() == 0) return launch_scale_rows(p, stream);
+  if (has_counter && p.k >> 35) return Status::unsupported("it counts sets of 16 rows in 32 bits: k is below 2^35");
   const Plan& plan = plan_for<generator>(form_of(p));
   if (!plan.status) return plan.status;
   const LaunchShape shape = plan.shape(p.k, stream);

@@ -9,7 +9,8 @@
 // device (cudaSetDevice; the stream must be of that device); what goes wrong while a kernel runs shows up at the next
 // synchronisation, as with any launch. They may be called by several threads, the first calls too: while one of them
 // compiles, the others wait. Two products that run at the same time need a workspace each. Into a CUDA graph can be
-// captured what was called before, or prepared. Kernels are prepared for a device: on each of several anew.
+// captured what was called before, or prepared; tsmm() of wide matrices is then some 5 % slower
+// (docs/tsm/13c_tsmm_tensor_cores.md). Kernels are prepared for a device: on each of several anew.
 //
 // Source of the kernels' ideas: Ernst, Hager, Thies, Wellein, "Performance Engineering for Real and Complex Tall &
 // Skinny Matrix Multiplication Kernels on GPUs" (2020).

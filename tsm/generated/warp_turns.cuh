@@ -11,7 +11,8 @@ inline constexpr int most_counters = 1024;
 /// A warp's pieces of rows, of which it knows `ahead` at a time. The first ones go round robin to all warps, and all
 /// others, too, if there is no counter. Else a warp takes a ticket for each: the next piece that no warp has yet. So all
 /// warps work near each other, as memory wants it (docs/tsm/probes.md#lives). A ticket is asked for a turn before it is
-/// needed. The counter is 0 before a launch, and after it; launches that share it may not overlap.
+/// needed. The counter is 0 before a launch, and after it; launches that share it may not overlap. Pieces, and one more for
+/// each warp, are below 2^32.
 template <int ahead>
 class WarpTurns {
  public:
