@@ -218,7 +218,7 @@ def block_tsm_two_warps(data: Data) -> list[str]:
             ["cycles of a scheduler for an FMA of a warp", *(str(cycles) for cycles, _ in gpus)],
             ["so a warp multiplies for, cycles", *(str(tm * tn * cycles) for cycles, _ in gpus)],
             ["and waits for, cycles", *(f"{wait:.0f}" for _, wait in gpus)],
-            ["registers of a thread, at least", *[str(records.example_registers(1))] * 2],
+            ["registers of a thread, by the paper's line", *[str(records.example_registers(1))] * 2],
             ["warps of a scheduler", *[str(warps)] * 2],
             ["share of the FP64 peak, by turns", *shares(False)],
             ["measured, the best without leapfrogging", "-", percent(best["off"])],
