@@ -53,4 +53,10 @@ void KeptLock::give_all_back() {
   keeper_->count = 0;
 }
 
+// Who asked may wait on the same core: without a turn there it would find the lock kept again, each time.
+void KeptLock::give_to_others() {
+  give_all_back();
+  std::this_thread::yield();
+}
+
 }  // namespace simt

@@ -38,7 +38,7 @@ class alignas(64) KeptLock {
   /// The same if another thread has asked: to be called every now and then.
   static void give_if_asked() {
     if (is_asked()) [[unlikely]]
-      give_all_back();
+      give_to_others();
   }
 
  private:
@@ -52,6 +52,7 @@ class alignas(64) KeptLock {
   static constexpr std::uint32_t uses_given_back = 256;
 
   static bool is_asked() { return keeper_->asked.load(std::memory_order_relaxed); }
+  static void give_to_others();
   void take();
   void give_back();
 
