@@ -24,7 +24,8 @@ void KeptLock::take() {
   Keeper* other = nullptr;
   const auto is_mine = [&] {
     other = nullptr;
-    return holder_.compare_exchange_strong(other, keeper_, std::memory_order_acquire);
+    // Released as well: another thread writes to the keeper that it finds here.
+    return holder_.compare_exchange_strong(other, keeper_, std::memory_order_acq_rel);
   };
   if (!is_mine()) {
     give_all_back();  // or two threads might wait for each other
