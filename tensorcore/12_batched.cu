@@ -6,8 +6,9 @@
 // Base      08_split_in_registers
 // Change    08 with the blocks of all matrices in one grid. Tiles are copied asynchronously, one ahead. A fragment has
 //           STEP steps of k: Tensor Cores sum that many products before FP32 cores round the sum.
-// Limit     Issue slots, as in 08, because each warp splits its own operands. A warp tile splits WARP_M + WARP_N numbers
-//           per step of k for WARP_M * WARP_N products, so a larger warp tile splits less and needs more registers.
+// Limit     Issue slots are used most, because each warp splits its own operands; a barrier per k-tile keeps warps from
+//           using all. A warp tile splits WARP_M + WARP_N numbers per step of k for WARP_M * WARP_N products, so a
+//           larger warp tile splits less and needs more registers.
 // Number    Instructions per HMMA in the loop; TFLOP/s for k = 2^7 .. 2^14 beside cuBLAS's batched SGEMM, and 11's.
 // Map       TILE_M / WARP_M x TILE_N / WARP_N warps; each computes WARP_M x WARP_N elements of C.
 // Page      docs/tensorcore/12_batched.md

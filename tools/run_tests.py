@@ -3,7 +3,7 @@
 
 usage: run_tests.py PRESET [--share P/N] [--again]
 
---share P/N   every N-th of the tests, from the P-th on: what .ci/run takes of a tier at a landing
+--share P/N   the P-th of N shares, which take about as long by the tests' COST: what .ci/run takes of a tier at a landing
 --again       all of them, also those that have passed since the last change
 
 What has passed is kept in the build's folder, together with the state of the tree. Any change of a file starts anew,
@@ -58,15 +58,37 @@ def folder_of(preset: str) -> pathlib.Path:
     return ROOT / "build" / presets[preset]["configurePreset"]
 
 
-def numbered_tests(preset: str) -> dict[str, int]:
-    """The preset's tests in CTest's order, with its numbers."""
-    done = subprocess.run(
-        ["ctest", "--preset", preset, "-N"], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+def listed(preset: str, *how: str) -> str:
+    """What CTest says of the preset's tests without running them."""
+    command = ["ctest", "--preset", preset, "-N", *how]
+    done = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         refuse(f"ctest can't list the tests of {preset}:\n{done.stdout.strip()[-2000:]}")
-    found = (LISTED.match(line) for line in done.stdout.splitlines())
+    return done.stdout
+
+
+def numbered_tests(preset: str) -> dict[str, int]:
+    """The preset's tests in CTest's order, with its numbers."""
+    found = (LISTED.match(line) for line in listed(preset).splitlines())
     return {match[2]: int(match[1]) for match in found if match}
+
+
+def share_of(preset: str, part: int, parts: int) -> set[str]:
+    """The names of the tests in a share: the longest first, each goes to the share that has least. Quick ones, which
+    .ci/run has run before, are dealt apart from the others."""
+    loads: dict[bool, list[float]] = {quick: [0.0] * parts for quick in (False, True)}
+    tests = []
+    for test in json.loads(listed(preset, "--show-only=json-v1"))["tests"]:
+        properties = {p["name"]: p["value"] for p in test["properties"]}
+        tests.append((properties.get("COST", 1), "quick" in properties.get("LABELS", ()), test["name"].split()[0]))
+    mine = set()
+    for cost, quick, name in sorted(tests, key=lambda test: -test[0]):
+        load = loads[quick]
+        least = load.index(min(load))
+        load[least] += cost
+        if least == part - 1:
+            mine.add(name)
+    return mine
 
 
 class Record:
@@ -119,7 +141,8 @@ def main() -> int:
     folder = folder_of(options.preset)
     # CTest shows numbers among all tests of a build, but takes places among those that a preset's filter leaves.
     places = [(name, place, number) for place, (name, number) in enumerate(numbered_tests(options.preset).items(), 1)]
-    tests = places[int(share[1]) - 1 :: int(share[2])]
+    chosen = share_of(options.preset, int(share[1]), int(share[2]))
+    tests = [test for test in places if test[0] in chosen]
     if not tests:
         refuse(f"no tests in {options.preset}")
     record = Record(folder / "tests_passed.json", options.again)
