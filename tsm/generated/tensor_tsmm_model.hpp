@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "common/problem/kernel_options.hpp"
@@ -52,26 +53,33 @@ inline std::string tensor_tsmm_refusal(int m, int n, bool is_complex, const Kern
   return {};
 }
 
-/// An SM's cycles for a row of K.
+/// A block's turns. Where C is loaded soon, blocks live shortly: a warp has about 11 KB of A and B and ends. Longer
+/// pieces it has twice: the second comes while the first is multiplied. 0, all that there are, for a larger C.
+inline int tensor_tsmm_turns(int m, int n, bool is_complex, int piece_bytes) {
+  constexpr int most_bytes_of_c = 4608, life = 11 * 1024;
+  if (m * n * 8 * words(is_complex) > most_bytes_of_c) return 0;
+  return piece_bytes > life ? 2 : std::min(life / piece_bytes, 4);
+}
+
+/// An SM's cycles for a row of K. What decides is how many bytes of A and B a warp has at a time: on an H200 a piece of
+/// half or twice the best size cost up to a fifth (docs/tsm/13c_tsmm_tensor_cores.log.md#rows-threads-and-turns).
 inline double tensor_tsmm_cycles(int m, int n, bool is_complex, const KernelOptions& o) {
   const TsmmTensorShape s(m, n, is_complex, o);
-  const int words = is_complex ? 2 : 1, warps = o.threads / 32 * s.resident;
-  const double steps = ceil_div(m, 4), fmas = steps * 4 * s.fn * 8 * words * words;
-  const double uneven = ceil_div(warps, 4) * 4.0 / warps;
-  const double tensor = fmas / tensor_fmas_a_cycle * uneven;
-  const double moved = 2.0 * (m + n) * 8 * words / 128;  // into shared memory, and out of it
-  const double l1 = steps * (2 * o.unroll + s.fn) * 2 * words / s.rows + moved;
-  const double memory = (m + n) * 8.0 * words / scale_bytes_a_cycle;
-  // A warp waits at the begin of each turn for its first words, and in the end for its stores.
-  const double waits = 400.0 / s.rows / std::max(warps / 4, 1);
-  return std::max({memory, tensor, l1}) + 0.1 * (tensor + l1) + waits;
+  const int word = words(is_complex), warps = o.threads / 32 * s.resident;
+  const double fmas = ceil_div(m, 4) * 4.0 * s.fn * 8 * word * word, uneven = ceil_div(warps, 4) * 4.0 / warps;
+  const double tensor = fmas / tensor_fmas_a_cycle * uneven, memory = (m + n) * 8.0 * word / scale_bytes_a_cycle;
+  const bool short_lived = o.turns > 0 && o.turns <= 8;  // else its blocks take turns to the end, as far as they know
+  const double best_piece = (short_lived ? 10 : 20) * 1024;
+  const double piece = 0.2 * std::abs(std::log2(s.piece_bytes / best_piece));
+  // Small blocks come and go easily. But few warps leave Tensor Cores idle, and 384 threads have few registers each.
+  const double block = short_lived ? (o.threads > 128 ? 0.1 : 0) : o.threads == 256 ? 0 : o.threads < 256 ? 0.04 : 0.1;
+  return std::max(memory, tensor) * (1 + piece + block);
 }
 
 /// Visits kernels with the options that are asked for and all values of the others.
 inline void each_tensor_tsmm(int m, int n, bool is_complex, const KernelOptions& asked, Search, const Visit& visit) {
   KernelOptions o = asked;
   if (!o.c_source) o.c_source = CSource::shared;
-  if (!o.turns && m > 1) o.turns = turns_of(m, n, is_complex, 4608, 2);
   if (!asked.products) o.products = is_complex ? 4 : 0;
   if (!asked.threads_per_row) o.threads_per_row = 4;
   for (int sixteens = 1; sixteens <= 4; ++sixteens) {
@@ -79,6 +87,7 @@ inline void each_tensor_tsmm(int m, int n, bool is_complex, const KernelOptions&
       o.unroll = asked.unroll ? asked.unroll : sixteens;
       o.threads = asked.threads ? asked.threads : threads;
       const TsmmTensorShape s(m, n, is_complex, o);
+      if (!asked.turns) o.turns = tensor_tsmm_turns(m, n, is_complex, s.piece_bytes);
       const bool works = tensor_tsmm_refusal(m, n, is_complex, o).empty();
       visit(o, works ? tensor_tsmm_cycles(m, n, is_complex, o) * crowding(s.registers, o.threads) : impossible);
     }
