@@ -3,7 +3,7 @@
 
 usage: run_tests.py PRESET [--share P/N] [--again]
 
---share P/N   the P-th of N shares, which take about as long by the tests' COST: what .ci/run takes of a tier at a landing
+--share P/N   the P-th of N shares that take about as long by the tests' COST: what .ci/run takes of a tier
 --again       all of them, also those that have passed since the last change
 
 What has passed is kept in the build's folder, together with the state of the tree. Any change of a file starts anew,

@@ -119,6 +119,13 @@ class RunTests(unittest.TestCase):
         parts = [self.run_tests("cpu-full", "--share", f"{part}/3")[2] for part in (1, 2, 3)]
         self.assertEqual(sorted(sum(parts, [])), ["four", "one", "three", "two"])
 
+    def test_a_costly_test_has_a_share_for_itself(self):
+        quick_three = CMAKE.replace("two four PROPERTIES", "two four three PROPERTIES")
+        (self.tree / "CMakeLists.txt").write_text(quick_three + "set_tests_properties(three PROPERTIES COST 10)\n")
+        self.configure()
+        parts = [self.run_tests("cpu-quick", "--share", f"{part}/2")[2] for part in (1, 2)]
+        self.assertEqual(parts, [["three"], ["four", "two"]])
+
     def test_refusals(self):
         self.configure()
         for arguments in (
