@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -20,6 +21,7 @@ namespace {
 struct ChoiceOptions {
   std::vector<std::string> shapes;
   std::vector<Type> types;
+  std::int64_t k = any_long_side;
   std::string json;
 };
 
@@ -66,7 +68,7 @@ int choices(const ChoiceOptions& options) {
     for (const Type type : options.types) {
       const bool is_complex = type == Type::c64;
       for (const auto& [m, n] : sizes) {
-        const auto [id, used] = stage.generated.chosen(m, n, any_long_side, false, is_complex, {});
+        const auto [id, used] = stage.generated.chosen(m, n, options.k, false, is_complex, {});
         fmt::print("  {:<7} {:>9}  {:<24} {}\n", is_complex ? "complex" : "real", fmt::format("{} x {}", m, n),
                    id.empty() ? "none" : id, to_json(used).dump());
       }
@@ -82,7 +84,9 @@ void add_choice_command(CLI::App& app, const std::string&, Action& action) {
   CLI::App* const self = app.add_subcommand("choice", "which kernels the stages take that choose among others");
   self->add_option("sizes", options->shapes, "M, MxN or FIRST-LAST (squares); default: some squares");
   add_types_option(*self, options->types);
-  self->add_option("--json", options->json, "write the map of all sizes to 64 x 64 to this file");
+  CLI::Option* const k = self->add_option("--k", options->k, "rows of the long side (default: many)")
+                             ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+  self->add_option("--json", options->json, "write the map of all sizes to 64 x 64 to this file")->excludes(k);
   self->callback([options, &action] { action = [options] { return choices(*options); }; });
 }
 

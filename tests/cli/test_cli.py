@@ -810,6 +810,9 @@ class WithDevice(Case):
         width = 1 + next(i for i, (least, most) in enumerate(limits) if least == 0 and most > 0)
         narrow = self.json_of(program, "--m", str(width), "--n", "1", "--k", "333")
         self.assertEqual(narrow["kernel_stage"], "tsm/09_generated")
+        self.assertIn("tsm/09_generated", self.ok(self.gemm, "choice", f"{width}x1", "--k", "333", "--type", "d"))
+        for bad in (("--k", "0"), ("--k", "x"), ("--k", "5", "--json", "map.json")):
+            self.refused(self.gemm, "choice", "4x4", *bad)
 
     def test_example(self):
         program = pathlib.Path(bin_dir, "block_gram_schmidt")
