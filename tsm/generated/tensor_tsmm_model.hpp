@@ -53,12 +53,12 @@ inline std::string tensor_tsmm_refusal(int m, int n, bool is_complex, const Kern
   return {};
 }
 
-/// A block's turns. Where C is loaded soon, blocks live shortly: a warp has about 11 KB of A and B and ends. Longer
-/// pieces it has twice: the second comes while the first is multiplied. 0, all that there are, for a larger C.
+/// A block's turns. Where C is loaded soon, a warp has one piece of A and B, or as many as are 3 KB, and its block ends.
+/// 0, all that there are, for a larger C, and for pieces that are better in turns.
 inline int tensor_tsmm_turns(int m, int n, bool is_complex, int piece_bytes) {
-  constexpr int most_bytes_of_c = 4608, life = 11 * 1024;
-  if (m * n * 8 * words(is_complex) > most_bytes_of_c) return 0;
-  return piece_bytes > life ? 2 : std::min(life / piece_bytes, 4);
+  constexpr int most_bytes_of_c = 4608, least = 3 * 1024, most = 25 * 512;
+  const bool ends_soon = m * n * 8 * words(is_complex) <= most_bytes_of_c && piece_bytes <= most;
+  return ends_soon ? std::min(ceil_div(least, piece_bytes), 4) : 0;
 }
 
 /// An SM's cycles for a row of K. What decides is how many bytes of A and B a warp has at a time: on an H200 a piece of
@@ -69,10 +69,11 @@ inline double tensor_tsmm_cycles(int m, int n, bool is_complex, const KernelOpti
   const double fmas = ceil_div(m, 4) * 4.0 * s.fn * 8 * word * word, uneven = ceil_div(warps, 4) * 4.0 / warps;
   const double tensor = fmas / tensor_fmas_a_cycle * uneven, memory = (m + n) * 8.0 * word / scale_bytes_a_cycle;
   const bool short_lived = o.turns > 0 && o.turns <= 8;  // else its blocks take turns to the end, as far as they know
-  const double best_piece = (short_lived ? 10 : 20) * 1024;
+  const double best_piece = (short_lived ? 7.5 : 20) * 1024;
   const double piece = 0.2 * std::abs(std::log2(s.piece_bytes / best_piece));
   // Small blocks come and go easily. But few warps leave Tensor Cores idle, and 384 threads have few registers each.
-  const double block = short_lived ? (o.threads > 128 ? 0.1 : 0) : o.threads == 256 ? 0 : o.threads < 256 ? 0.04 : 0.1;
+  const double block =
+      short_lived ? (o.threads > 128 ? 0.1 : 0) : 0.05 + (o.threads == 256 ? 0 : o.threads < 256 ? 0.04 : 0.1);
   return std::max(memory, tensor) * (1 + piece + block);
 }
 
