@@ -48,9 +48,9 @@ __device__ void store_pieces(double2* to, int lane, Place place) {
 }
 
 /// A warp stores rows of N elements, of which `existing` exist, `rows` at most, to `to` and every `ld` elements from
-/// there, as store_range() does where these are one range. Else lanes side by side have elements side by side, and a sector of 32 bytes belongs to
-/// neighbours in one store: so a row begins amid its lanes where it begins amid a sector. place(r): where row r lies in
-/// shared memory.
+/// there, as store_range() does where these are one range. Else a row has all lanes, or half of them, a fourth or an
+/// eighth, and begins amid them where it begins amid a sector of 32 bytes: so a sector belongs to one store. place(r):
+/// where row r lies in shared memory.
 template <class T, int N, int rows, class Place>
 __device__ void store_rows(T* to, std::int64_t ld, int existing, int lane, T beta, bool adds, Place place) {
   constexpr int element = sizeof(T);
@@ -58,28 +58,45 @@ __device__ void store_rows(T* to, std::int64_t ld, int existing, int lane, T bet
     const auto place_of = [&](unsigned i) { return place(i / N) + i % N * element; };
     return store_range<T, rows * N>(to, existing * N, lane, beta, adds, place_of);
   }
-  constexpr int sector = 32 / element, lanes = ceil_div(N + sector - 1, sector) * sector,
-                count = ceil_div(rows * lanes, 32), together = smaller(count, 4);
-  const int first = static_cast<int>(reinterpret_cast<std::uint64_t>(to) / element % sector),
-            further = static_cast<int>(ld % sector);
-  int row = lane / lanes, at = lane % lanes;
+  constexpr int sector = 32 / element, width = N + sector - 1;
+  constexpr int lanes = width > 16 ? 32 : width > 8 ? 16 : width > 4 ? 8 : 4, at_a_time = 32 / lanes;
+  constexpr int stores = ceil_div(width, lanes), turns = ceil_div(rows, at_a_time);
+  constexpr int together = smaller(turns, stores * element <= 24 ? 4 : 2);
+  const int first = lane / lanes;
+  T* row = to + first * ld;
 #pragma unroll 1
-  for (int i = 0; i < count; i += together) {
-    T word[together], *its[together];
-    bool has[together];
+  for (int i = 0; i < turns; i += together) {
+    T word[together][stores], *its[together];
+    bool has[together][stores];
 #pragma unroll
     for (int u = 0; u < together; ++u) {
-      const int col = at - (first + row * further) % sector;
-      has[u] = row < existing && col >= 0 && col < N;
-      its[u] = to + (row * ld + col);
-      if (has[u]) load_unit<1>(&word[u], place(row) + col * element);
-      at += 32 % lanes;
-      row += 32 / lanes + (at >= lanes);
-      if (at >= lanes) at -= lanes;
+      const int r = (i + u) * at_a_time + first;
+      const int col = lane % lanes - static_cast<int>(reinterpret_cast<std::uint64_t>(row) / element % sector);
+      const ptx::SharedAddress from = place(r) + col * element;
+      its[u] = row + col;
+#pragma unroll
+      for (int j = 0; j < stores; ++j) {
+        const bool inside = j > 0 && (j + 1) * lanes <= N;  // wherever the row begins
+        has[u][j] = r < existing && (inside || static_cast<unsigned>(col + j * lanes) < N);
+        if (has[u][j]) load_unit<1>(&word[u][j], from + j * (lanes * element));
+      }
+      row += at_a_time * ld;
+    }
+    if (adds) {
+#pragma unroll
+      for (int u = 0; u < together; ++u) {
+#pragma unroll
+        for (int j = 0; j < stores; ++j) {
+          if (has[u][j]) word[u][j] = multiply_add(beta, its[u][j * lanes], word[u][j]);
+        }
+      }
     }
 #pragma unroll
     for (int u = 0; u < together; ++u) {
-      if (has[u]) *its[u] = adds ? multiply_add(beta, *its[u], word[u]) : word[u];
+#pragma unroll
+      for (int j = 0; j < stores; ++j) {
+        if (has[u][j]) its[u][j * lanes] = word[u][j];
+      }
     }
   }
 }

@@ -72,8 +72,10 @@ inline double tensor_tsmm_cycles(int m, int n, bool is_complex, const KernelOpti
   const double best_piece = (short_lived ? 7.5 : 20) * 1024;
   const double piece = 0.2 * std::abs(std::log2(s.piece_bytes / best_piece));
   // Small blocks come and go easily. But few warps leave Tensor Cores idle, and 384 threads have few registers each.
-  const double block =
-      short_lived ? (o.threads > 128 ? 0.1 : 0) : 0.05 + (o.threads == 256 ? 0 : o.threads < 256 ? 0.04 : 0.1);
+  const double block = short_lived ? (o.threads > 128 ? 0.1 : 0)
+                                   : 0.05 + (o.threads == 256  ? 0
+                                             : o.threads < 256 ? 0.04
+                                                               : 0.1);
   return std::max(memory, tensor) * (1 + piece + block);
 }
 
