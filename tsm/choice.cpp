@@ -51,33 +51,23 @@ bool allows_in_place(const Stage& stage) {
   return stage.id == "tsm/13_tsmm_pipeline" || stage.id == "tsm/13c_tsmm_tensor_cores";
 }
 
-// For padded or displaced rows of TSMM's B, on any GPU (docs/tsm/strides.log.md). They leave the last stage through
-// shared memory, which keeps a warp busy: many warps with 16 rows each are better than a few with more. Where C is
-// narrow there is little to multiply, and a thread of the first stage stores what it has. So it stores parts of sectors,
-// which rows without gaps can avoid: few columns for these.
-struct Rule {
-  bool first;
-  KernelOptions options;
-};
-std::vector<Rule> for_rows_of_b(RowsOfB how, bool is_complex, int m, int n) {
-  KernelOptions options;
-  options.c_source = CSource::shared;
-  std::vector<Rule> all;
+// What to try for padded or displaced rows of TSMM's B with the last stage, which has 16 rows a warp, or a few times
+// these, on any GPU (docs/tsm/strides.log.md#lanes-of-a-row). Displaced rows leave as aligned ones do, and its model
+// chooses. A warp stores padded rows one after the other, and more warps with fewer rows do that better: 4 KB of A and B
+// each where a block has one turn, 16 KB where it has all that there are.
+std::vector<KernelOptions> for_rows_of_b(RowsOfB how, const Stage& last, bool is_complex, int m, int n) {
   if (how == RowsOfB::aligned) return {};
-  if (!is_complex && m <= 16 && n <= (how == RowsOfB::padded ? 12 : 4) && m * n <= 80) {
-    options.threads_per_row = n >= 4 ? 4 : n >= 2 ? 2 : 1;
-    options.unroll = 2;
-    options.threads = 256;
-    all.push_back({true, options});
-  }
-  options.threads_per_row = 4;
-  options.unroll = 1;
-  options.products = is_complex ? 4 : 0;
-  for (const int threads : {256, 192, 128}) {
+  if (how == RowsOfB::displaced) return {KernelOptions{}};
+  const auto of = [&](int unroll, int threads) {
+    KernelOptions options;
+    options.unroll = unroll;
     options.threads = threads;
-    all.push_back({false, options});
-  }
-  return all;
+    return options;
+  };
+  const bool ends_soon = last.generated.choose(m, n, is_complex, of(1, 128)).turns > 0;
+  const double bytes_of_16 = 16.0 * (m + n) * (is_complex ? 16 : 8), best = (ends_soon ? 4 : 16) * 1024;
+  const int unroll = std::clamp(static_cast<int>(std::exp2(std::round(std::log2(best / bytes_of_16)))), 1, 4);
+  return {of(unroll, ends_soon ? 128 : 256), of(1, 256), of(1, 192), of(1, 128)};
 }
 
 std::vector<std::string> words(std::string_view text) {
@@ -264,8 +254,8 @@ Choice choose_kernel(const TunedTable& tuned, std::span<const Stage* const> cand
 
   if (!asked.any() && is_short(tuned, op, type, m, n, side.rows) && take(*candidates.front(), {})) return choice;
   if (!asked.any()) {
-    for (const Rule& rule : for_rows_of_b(side.rows_of_b, is_complex, m, n)) {
-      if (take(rule.first ? *candidates.front() : *candidates.back(), rule.options)) return choice;
+    for (const KernelOptions& options : for_rows_of_b(side.rows_of_b, *candidates.back(), is_complex, m, n)) {
+      if (take(*candidates.back(), options)) return choice;
     }
   }
   const Stage* preferred = nullptr;

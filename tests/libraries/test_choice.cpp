@@ -124,15 +124,19 @@ TEST(Choice, PaddedRowsOfTsmmHaveARule) {
   EXPECT_EQ(padded.from, ChoiceFrom::rule);
   EXPECT_EQ(padded.stage->id, "tsm/13c_tsmm_tensor_cores");
   EXPECT_EQ(padded.options.unroll, 1);
-  EXPECT_EQ(padded.options.threads, 256);
-  EXPECT_EQ(choose(Type::c64, 64, 64, {1000, RowsOfB::padded}).options.threads, 256);  // with one stage a warp
-  const Choice narrow = choose(Type::f64, 7, 3, {1000, RowsOfB::padded});
-  EXPECT_EQ(narrow.stage->id, "tsm/12_tsmm_generated");
-  EXPECT_EQ(narrow.options.threads_per_row, 2);
-  EXPECT_EQ(choose(Type::f64, 7, 6, {1000, RowsOfB::padded}).stage->id, "tsm/12_tsmm_generated");
-  EXPECT_EQ(choose(Type::f64, 7, 6, {1000, RowsOfB::displaced}).stage->id, "tsm/13c_tsmm_tensor_cores");
-  EXPECT_EQ(choose(Type::f64, 7, 3, {1000, RowsOfB::displaced}).stage->id, "tsm/12_tsmm_generated");
-  EXPECT_EQ(choose(Type::f64, 7, 12, {1000, RowsOfB::padded}).stage->id, "tsm/13c_tsmm_tensor_cores");
+  EXPECT_EQ(padded.options.threads, 128);
+  EXPECT_EQ(padded.options.turns, 1);
+  const Choice wide = choose(Type::f64, 32, 32, {1000, RowsOfB::padded});
+  EXPECT_EQ(wide.options.unroll, 2);
+  EXPECT_EQ(wide.options.threads, 256);
+  EXPECT_EQ(wide.options.turns, 0);
+  // With two times 16 rows stages would not fit into shared memory, or only those of few warps.
+  EXPECT_EQ(choose(Type::f64, 61, 23, {1000, RowsOfB::padded}).options.unroll, 1);
+  EXPECT_EQ(choose(Type::c64, 64, 64, {1000, RowsOfB::padded}).options.threads, 256);
+  EXPECT_EQ(choose(Type::f64, 1, 1, {1000, RowsOfB::padded}).stage->id, "tsm/13c_tsmm_tensor_cores");
+  const Choice displaced = choose(Type::f64, 8, 8, {1000, RowsOfB::displaced});
+  EXPECT_EQ(displaced.stage->id, "tsm/13c_tsmm_tensor_cores");
+  EXPECT_EQ(displaced.options.unroll, 4);
 }
 
 TEST(Choice, EverySizeHasAKernel) {
