@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(threads, resident)
 
   // Where C is narrow blocks live shortly: their warps have rows side by side, and rows of A are on their way before C is
   // read. Else, or where there are too few rows for all, one warp of each block comes first.
-  constexpr bool narrow = M * N * element <= 4608;
+  constexpr bool narrow = M * N * element <= most_bytes_of_narrow_c;
   const unsigned block = blockIdx.x, blocks = gridDim.x, pieces = static_cast<unsigned>((k + rows - 1) / rows);
   const bool side_by_side = narrow && pieces >= blocks * warps;
   WarpTurns<stages> turns(pieces, side_by_side ? block * warps + warp : warp * blocks + block, blocks * warps,

@@ -20,6 +20,8 @@ __host__ __device__ constexpr int bytes_of_tensor_stage(int m, int n, int elemen
   };
   return ceil_div(of(m > n ? m : n), 128) * 128;
 }
+/// Of C: what is loaded so soon that blocks may live shortly.
+inline constexpr int most_bytes_of_narrow_c = 4608;
 /// Bytes of C: fragments of 4 x 8, as far as it reaches into them.
 __host__ __device__ constexpr int bytes_of_c_fragments(int m, int n, int element_bytes) {
   return ceil_div(m, 4) * ceil_div(n, 8) * 32 * element_bytes;

@@ -56,8 +56,8 @@ inline std::string tensor_tsmm_refusal(int m, int n, bool is_complex, const Kern
 /// A block's turns. Where C is loaded soon, a warp has one piece of A and B, or as many as are 3 KB, and its block ends.
 /// 0, all that there are, for a larger C, and for pieces that are better in turns.
 inline int tensor_tsmm_turns(int m, int n, bool is_complex, int piece_bytes) {
-  constexpr int most_bytes_of_c = 4608, least = 3 * 1024, most = 25 * 512;
-  const bool ends_soon = m * n * 8 * words(is_complex) <= most_bytes_of_c && piece_bytes <= most;
+  constexpr int least = 3 * 1024, most = 25 * 512;
+  const bool ends_soon = m * n * 8 * words(is_complex) <= most_bytes_of_narrow_c && piece_bytes <= most;
   return ends_soon ? std::min(ceil_div(least, piece_bytes), 4) : 0;
 }
 
