@@ -20,7 +20,7 @@ namespace {
 // What a rule knows of sizes for which nothing was tuned. Of the stages, from the simplest one on, the second has a
 // pipeline: on an H200 it was the better one for 344 of 348 tuned sizes of TSMTTSM
 // (docs/measurements/nvidia-h200/tsm_tuning_*.json). The third has Tensor Cores, whose instruction has 16 columns: what
-// is narrower is bound by memory in any case. Of TSMM the third stores best, and was the best for 582 of 606 sizes.
+// is narrower is bound by memory in any case. Of TSMM the third stores best, and was the best for 585 of 608 sizes.
 const Stage& by_rule(std::span<const Stage* const> candidates, Operation op, int m, int n) {
   const bool last = op == Operation::tsmm ? m * n > 4 : m > 16 && n > 16;
   const std::size_t wanted = last ? 2 : op == Operation::tsmm ? 0 : 1;
@@ -121,11 +121,11 @@ std::vector<const Stage*> generating_stages(Operation op) {
 
 // For a Gram matrix, from the choice for a product of this size: what was tuned has twice the bytes, and as many warps
 // below C's diagonal as above. The stage's model chooses what depends on that, and Tensor Cores are taken sooner, because
-// complex numbers have many products for a byte.
-Choice for_gram(Choice choice, Type type, int n) {
+// there are twice as many products for a byte (docs/tsm/strides.log.md#gram-matrices).
+Choice for_gram(Choice choice, int n) {
   if (!choice.stage) return choice;
   const Stage& last = *generating_stages(Operation::tsmttsm).back();
-  if (type == Type::c64 && n > 16) choice.stage = &last;
+  if (n > 16) choice.stage = &last;
   choice.options.unroll = 0;
   if (choice.stage == &last) choice.options = {};
   return choice;
@@ -329,7 +329,7 @@ const Choice& known_choice(const Problem& problem) {
   auto found = known.find(key);
   if (found == known.end()) {
     const Choice choice = choose_kernel(problem.op, problem.type, m, n, problem.kernel, side);
-    found = known.emplace(key, gram ? for_gram(choice, problem.type, n) : choice).first;
+    found = known.emplace(key, gram ? for_gram(choice, n) : choice).first;
   }
   latest = &*found;
   return found->second;
