@@ -33,7 +33,7 @@ constexpr int NEVER = 0;
 
 // STEP: steps of k per call. PROMOTED: steps of k after which Tensor Cores' sums are added to those in FP32.
 template <int STEP, int PROMOTED>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, PROMOTED > STEP ? 1 : 4)
     sgemm(int m, int n, int k, float alpha, const float* __restrict__ a, std::int64_t lda, const float* __restrict__ b,
           std::int64_t ldb, float beta, float* __restrict__ c, std::int64_t ldc, int blocks_n, bool vectors_a,
           bool vectors_b) {

@@ -12,15 +12,19 @@ template <int THREADS, int ROWS, int COLS, int STRIDE, class T>
 __device__ void copy_tile(T* to, const T* from, std::int64_t ld, int rows, int cols, bool vectors) {
   constexpr int CHUNK = 16 / sizeof(T), ROW_CHUNKS = COLS / CHUNK, STEP_ROWS = THREADS / ROW_CHUNKS;
   static_assert(THREADS % ROW_CHUNKS == 0 && ROWS % STEP_ROWS == 0);
-  const int col = threadIdx.x % ROW_CHUNKS * CHUNK;
+  const int first = threadIdx.x / ROW_CHUNKS, col = threadIdx.x % ROW_CHUNKS * CHUNK;
+  if (vectors && rows >= ROWS && cols >= COLS) {
+    uint4 words[ROWS / STEP_ROWS];  // all of them are asked for before the first is stored
 #pragma unroll
-  for (int row = threadIdx.x / ROW_CHUNKS; row < ROWS; row += STEP_ROWS) {
-    if (vectors && rows >= ROWS && cols >= COLS) {
-      *reinterpret_cast<uint4*>(to + row * STRIDE + col) = *reinterpret_cast<const uint4*>(from + row * ld + col);
-      continue;
-    }
-    for (int e = col; e < col + CHUNK; ++e) to[row * STRIDE + e] = row < rows && e < cols ? from[row * ld + e] : T{};
+    for (int i = 0; i < ROWS / STEP_ROWS; ++i)
+      words[i] = *reinterpret_cast<const uint4*>(from + (first + i * STEP_ROWS) * ld + col);
+#pragma unroll
+    for (int i = 0; i < ROWS / STEP_ROWS; ++i)
+      *reinterpret_cast<uint4*>(to + (first + i * STEP_ROWS) * STRIDE + col) = words[i];
+    return;
   }
+  for (int row = first; row < ROWS; row += STEP_ROWS)
+    for (int e = col; e < col + CHUNK; ++e) to[row * STRIDE + e] = row < rows && e < cols ? from[row * ld + e] : T{};
 }
 
 // The same by cp.async, as stage 03 has it: starts the copies.

@@ -13,7 +13,9 @@
 namespace gemm::generated {
 
 /// A stage: so many rows of A, and `chunk` of each row's units; the last chunk may have fewer. Behind each row there is
-/// room for one unit where their number is even, so that eight rows' units of one column lie in different banks.
+/// room for one unit where their number is even, so that eight rows' units of one column lie in different banks. But not
+/// behind rows of 32 bytes: every second one would lie in the middle of 32 bytes, and come as two sectors. Two rows of
+/// eight share banks then.
 struct StageLayout {
   int unit, units, chunk, chunks,
       last;           ///< elements of a unit; units of a row, of a chunk, of the last one; chunks of a row
@@ -28,8 +30,8 @@ __host__ __device__ constexpr StageLayout stage_layout(int m, int element_bytes,
   s.chunks = ceil_div(s.units, s.chunk);
   s.last = s.units - (s.chunks - 1) * s.chunk;
   const int unit_bytes = s.unit * element_bytes;
-  s.in_one = how == Rows::flat && s.chunks == 1 && unit_bytes == 8 && rows * m % 2 == 0;
-  s.stride = (s.chunk % 2 == 0 ? s.chunk + 1 : s.chunk) * unit_bytes;
+  s.in_one = how == Rows::flat && s.chunks == 1 && (unit_bytes == 8 ? rows * m % 2 == 0 : s.units == 2);
+  s.stride = (s.chunk % 2 == 0 && !s.in_one ? s.chunk + 1 : s.chunk) * unit_bytes;
   s.bytes = ceil_div(rows * s.stride, 16) * 16;
   return s;
 }
