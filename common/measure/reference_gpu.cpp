@@ -66,17 +66,18 @@ const ReferenceGpu* reference_gpu() {
                       .shared_gbs = c.at("shared_gbs"),
                       .launch_us = c.at("launch_us"),
                       .latency_ns = c.at("latency_ns")};
-    found.loads_in_flight = json.at("loads_in_flight");
+    json.at("loads_in_flight").at("read").get_to(found.reading);
+    json.at("loads_in_flight").at("scale").get_to(found.scaling);
     return found;
   }();
   return gpu ? &*gpu : nullptr;
 }
 
-double ReferenceGpu::gbs_with(double bytes_in_flight) const {
+double ReferenceGpu::gbs_with(const InFlight& points, double bytes) {
   std::pair<double, double> before{};
-  for (const auto& point : loads_in_flight) {
-    if (bytes_in_flight <= point.first) {
-      const double share = (bytes_in_flight - before.first) / (point.first - before.first);
+  for (const auto& point : points) {
+    if (bytes <= point.first) {
+      const double share = (bytes - before.first) / (point.first - before.first);
       return before.second + share * (point.second - before.second);
     }
     before = point;
@@ -154,11 +155,14 @@ std::optional<Prediction> predicted_on_reference(const Stage& stage, const Probl
   }
   consider(std::max(data.ms, issue.ms), data.ms + issue.ms, data.ms > issue.ms ? data.name : issue.name);
   if (stage.waits) {
-    // What is read between two waits is in flight at a time. How long a wait is depends on that: Little's law.
-    const double columns = spec.op == Operation::tsmm ? problem->m : 1.0 * problem->m + problem->n;
+    // What is read between two waits is in flight at a time. How long a wait is depends on that: Little's law. TSMM writes
+    // meanwhile, about as much as it reads.
+    const bool writes = spec.op == Operation::tsmm;
+    const double columns = writes ? problem->m : 1.0 * problem->m + problem->n;
     const double bytes = static_cast<double>(size_of(spec.type)) * static_cast<double>(problem->k) * columns;
     const double waits = stage.waits(problem->m, problem->n, problem->k, gpu.sm_count);
-    alone(bytes / (gpu.gbs_with(bytes / waits / gpu.sm_count) * 1e6), "latency");
+    const double gbs = ReferenceGpu::gbs_with(writes ? gpu.scaling : gpu.reading, bytes / waits / gpu.sm_count);
+    alone((writes ? problem->compulsory_bytes() : bytes) / (gbs * 1e6), "latency");
   }
   alone(gpu.ceilings.launch_us * 1e-3, "launch");
   return prediction;

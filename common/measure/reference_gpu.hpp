@@ -16,11 +16,13 @@ struct ReferenceGpu {
   std::string library;  ///< "cuBLAS 13.1.0"
   int sm_count = 0;
   Ceilings ceilings;  ///< as probes measured them there
-  /// How fast plain loads were with so many bytes of them in flight: bytes of an SM and GB/s, fewest bytes first.
-  std::vector<std::pair<double, double>> loads_in_flight;
+  /// With so many bytes of loads in flight, of an SM, a probe had so many GB/s; fewest bytes first. Of one that reads, and
+  /// of one that writes as much as it reads: GB/s of both.
+  using InFlight = std::vector<std::pair<double, double>>;
+  InFlight reading, scaling;
 
   /// A straight line between two of these, and beyond the last one no more.
-  double gbs_with(double bytes_in_flight) const;
+  static double gbs_with(const InFlight& points, double bytes);
 };
 
 /// Null if the file is not there.

@@ -9,7 +9,7 @@ import unittest
 sys.dont_write_bytecode = True
 from tools.measure.bounds import Counted, flops_of, per_flop, plain_name, renewed
 from tools.pages.records.bounds import ISSUE, Prediction, order, predicted, tied
-from tools.pages.reference import LADDERS, loads_in_flight
+from tools.pages.reference import LADDERS, in_flight
 from tools.repository import CPU, read_json
 from tools.stats import rank_correlation
 
@@ -122,10 +122,11 @@ class Predictions(unittest.TestCase):
         self.assertEqual(Prediction(1.0, 4.0, "latency").middle_ms(), 2.5)
 
     def test_more_bytes_in_flight_load_faster_up_to_the_last_row(self):
-        points = loads_in_flight()
-        self.assertGreaterEqual(len(points), 5)
-        for before, after in zip(points, points[1:]):
-            self.assertTrue(before[0] < after[0] and before[1] < after[1], (before, after))
+        for work in ("read", "scale"):
+            points = in_flight(work)
+            self.assertGreaterEqual(len(points), 5)
+            for before, after in zip(points, points[1:]):
+                self.assertTrue(before[0] < after[0] and before[1] < after[1], (before, after))
 
     def test_the_order_of_each_ladder_is_nearly_the_measured_one(self):
         for name, ladder in read_json(CPU / "bounds.json")["ladders"].items():

@@ -51,19 +51,19 @@ CEILINGS = (
 )
 
 
-def loads_in_flight() -> list[tuple[float, float]]:
-    """How fast the probe `bandwidth` was with so many bytes in flight: of an SM, and GB/s of its fastest kernel. Up to
-    the most bytes that still help."""
+def in_flight(work: str) -> list[tuple[float, float]]:
+    """How fast the probe `bandwidth` was with so many bytes of loads in flight: of an SM, and GB/s of its best kernel
+    for this work, read or scale. Up to the most bytes that still help."""
     fastest: dict[float, float] = {}
     for each in read_json(GPU / "probes" / "bandwidth.json")["results"]:
-        if each["warps_per_sm"] and "gbs" in each:
-            in_flight = each["bytes_in_flight_per_sm"]
-            fastest[in_flight] = max(each["gbs"], fastest.get(in_flight, 0.0))
+        if each["work"] == work and each["warps_per_sm"] and "gbs" in each:
+            loads = each["bytes_in_flight_per_sm"]
+            fastest[loads] = max(each["gbs"], fastest.get(loads, 0.0))
     points: list[tuple[float, float]] = []
-    for in_flight, gbs in sorted(fastest.items()):
+    for loads, gbs in sorted(fastest.items()):
         if points and gbs <= points[-1][1]:
             break
-        points.append((in_flight, gbs))
+        points.append((loads, gbs))
     return points
 
 
@@ -92,7 +92,7 @@ def reference() -> Json:
             "library": f"cuBLAS {run['cublas']}",
             "sm_count": run["sm_count"],
             "ceilings": {key: run["ceilings"][key] for key in CEILINGS},
-            "loads_in_flight": loads_in_flight(),
+            "loads_in_flight": {work: in_flight(work) for work in ("read", "scale")},
             "ladders": ladders,
         }
     )

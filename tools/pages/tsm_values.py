@@ -221,7 +221,7 @@ def fma_latency_most(data: Data, what: str = "") -> str:
 def bandwidth_needs(data: Data, percent: str) -> str:
     """kB that an SM has in flight where the probe of bandwidth first has this share of the most that it measured."""
     run = probes.newest_record("bandwidth") or {"results": []}
-    of_all = [r for r in run["results"] if r["warps_per_sm"] and "gbs" in r]
+    of_all = [r for r in probes.reads(run) if r["warps_per_sm"] and "gbs" in r]
     if not of_all:
         raise NotMeasured("")
     least = max(r["gbs"] for r in of_all) * float(percent) / 100

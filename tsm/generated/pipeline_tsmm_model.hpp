@@ -183,6 +183,8 @@ inline void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOption
   KernelOptions o = asked;
   if (!o.c_source) o.c_source = CSource::shared;
   if (!o.turns) o.turns = turns_of(m, n, is_complex, 128, 2);
+  // Blocks that end after some turns are small, so that a warp waits for one other before the next block comes.
+  const auto threads_of_blocks = o.turns ? std::vector{64} : std::vector{128, 256, 384, 512};
   // Of complex numbers by as many products as are asked for, or both.
   const bool both = is_complex && !asked.products;
   const int units = ceil_div(n, per_unit);
@@ -198,7 +200,7 @@ inline void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOption
   for (int products = both ? 3 : asked.products; products <= (both ? 4 : asked.products); ++products) {
     for (int rows = 1; rows <= 10; ++rows) {
       for (const int of_row : threads_of_rows) {
-        for (const int threads : {128, 256, 384, 512}) {
+        for (const int threads : threads_of_blocks) {
           o.products = products;
           o.unroll = asked.unroll ? asked.unroll : rows;
           o.threads_per_row = asked.threads_per_row ? asked.threads_per_row : of_row;

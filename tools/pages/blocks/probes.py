@@ -35,7 +35,8 @@ def both(result: Json, measured: str, predicted: str) -> str:
 
 def bandwidth_row(result: Json) -> str:
     where = f"{result['warps_per_sm']} warps an SM" if result["warps_per_sm"] else "1 block, 4 warps"
-    return f"{result['word_bytes']} bytes, {where}"
+    scales = "scale, " if result.get("work") == "scale" else ""
+    return f"{scales}{result['word_bytes']} bytes, {where}"
 
 
 def table_bandwidth(run: Json) -> list[str]:

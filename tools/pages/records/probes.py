@@ -25,6 +25,11 @@ def newest_record(name: str) -> Json | None:
     return read_json_if_there(newest(record_path(name)))
 
 
+def reads(run: Json) -> list[Json]:
+    """Of `bandwidth`: the kernels that only read."""
+    return [each for each in run["results"] if each.get("work", "read") == "read"]
+
+
 def unique(values: Iterable[Any]) -> list[Any]:
     return list(dict.fromkeys(values))
 

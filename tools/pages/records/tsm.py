@@ -122,7 +122,8 @@ def memory() -> Memory:
     run = probes.record("bandwidth")
     if not run or not run["timed"]:
         raise NotMeasured("")
-    of_one = [r for r in run["results"] if (r["word_bytes"], r["ilp"]) == (8, 1) and r["warps_per_sm"] and "gbs" in r]
+    of_all = [r for r in probes.reads(run) if r["warps_per_sm"] and "gbs" in r]
+    of_one = [r for r in of_all if (r["word_bytes"], r["ilp"]) == (8, 1)]
     points = sorted((float(r["bytes_in_flight_per_sm"]), r["gbs"]) for r in of_one)
     if not points:
         raise NotMeasured("")
