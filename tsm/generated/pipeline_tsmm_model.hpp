@@ -183,8 +183,6 @@ inline void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOption
   KernelOptions o = asked;
   if (!o.c_source) o.c_source = CSource::shared;
   if (!o.turns) o.turns = turns_of(m, n, is_complex, 128, 2);
-  // Blocks that end after some turns are small, so that a warp waits for one other before the next block comes.
-  const auto threads_of_blocks = o.turns ? std::vector{64} : std::vector{128, 256, 384, 512};
   // Of complex numbers by as many products as are asked for, or both.
   const bool both = is_complex && !asked.products;
   const int units = ceil_div(n, per_unit);
@@ -200,7 +198,7 @@ inline void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOption
   for (int products = both ? 3 : asked.products; products <= (both ? 4 : asked.products); ++products) {
     for (int rows = 1; rows <= 10; ++rows) {
       for (const int of_row : threads_of_rows) {
-        for (const int threads : threads_of_blocks) {
+        for (const int threads : {128, 256, 384, 512}) {
           o.products = products;
           o.unroll = asked.unroll ? asked.unroll : rows;
           o.threads_per_row = asked.threads_per_row ? asked.threads_per_row : of_row;
@@ -208,6 +206,9 @@ inline void each_tsmm_pipeline(int m, int n, bool is_complex, const KernelOption
           const TsmmPipelineShape s(m, n, is_complex, o);
           const bool works = tsmm_pipeline_refusal(m, n, is_complex, o).empty();
           const bool fits = s.registers <= std::min(most_registers, registers_of_sm / o.threads);
+          // The model is of blocks that live to the end. Those that end after some turns are small: then a warp waits
+          // for one other only before the next block comes.
+          if (o.turns && !asked.threads) o.threads = 64;
           visit(o, works ? cycles_of(m, n, o, s) * (fits ? 1 : too_many_registers) : impossible);
         }
       }
