@@ -7,9 +7,9 @@
 // Base      07_split_in_shared
 // Change    First of a kind: on wmma_ext::tcec, whose fragments, load, product and store have the names of
 //           nvcuda::wmma. 07's FP16 tiles are gone, and so is the detour through them.
-// Limit     Waiting for tiles from global memory, because nothing copies ahead. By counts it would be shared memory:
-//           n / 4 FLOPs per byte, and to fill the tiles takes as much again, 2.7 wavefronts per product. In that time
-//           mma.sync could do 1.8. Next are issue slots: a split takes four instructions, and each warp splits.
+// Limit     By turns: tiles from global memory, because nothing copies ahead; shared memory, n / 4 FLOPs per byte, and to
+//           fill the tiles takes as much again, 2.7 wavefronts per product, in which time mma.sync could do 1.8; and
+//           issue slots: a split takes four instructions, and each warp splits.
 // Number    l1tex__data_pipe_lsu_wavefronts_mem_shared for a product of 16 x 8 x 16; smsp__inst_executed; residual.
 // Map       4 warps, two by two, 32 x 32 of C each.
 // Page      docs/tensorcore/08_split_in_registers.md

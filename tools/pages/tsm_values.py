@@ -221,7 +221,7 @@ def fma_latency_most(data: Data, what: str = "") -> str:
 def bandwidth_needs(data: Data, percent: str) -> str:
     """kB that an SM has in flight where the probe of bandwidth first has this share of the most that it measured."""
     run = probes.newest_record("bandwidth") or {"results": []}
-    of_all = [r for r in probes.reads(run) if r["warps_per_sm"] and "gbs" in r]
+    of_all = [r for r in probes.of_work(run) if r["warps_per_sm"] and "gbs" in r]
     if not of_all:
         raise NotMeasured("")
     least = max(r["gbs"] for r in of_all) * float(percent) / 100
@@ -277,9 +277,15 @@ def twice(data: Data, in_flight: str) -> str:
     return number(2 * memory().gbs(float(in_flight)))
 
 
-def twice_share(data: Data, in_flight: str) -> str:
-    """The same as a share of TSMM's ceiling."""
-    return f"{min(100.0, 200 * memory().gbs(float(in_flight)) / data.ceilings['scale_gbs']):.0f} %"
+def written(data: Data, in_flight: str) -> str:
+    """GB/s that the probe reads and writes with so many bytes of loads in flight."""
+    return number(memory("scale").gbs(float(in_flight)))
+
+
+def written_share(data: Data, in_flight: str) -> str:
+    """The same as a share of its ceiling."""
+    found = memory("scale")
+    return f"{100 * found.gbs(float(in_flight)) / found.ceiling:.0f} %"
 
 
 def two_warps(data: Data, which: str) -> str:
@@ -403,7 +409,8 @@ TSM_VALUES: dict[str, Callable[..., str]] = {
     "latencies": latencies,
     "waits": waits,
     "twice": twice,
-    "twice_share": twice_share,
+    "written": written,
+    "written_share": written_share,
     "two_warps": two_warps,
     "chain": chain,
     "share": share,

@@ -12,8 +12,8 @@ from tools.pages.records.probes import (
     line_series,
     loop_name,
     newest_record,
+    of_work,
     port_shares,
-    reads,
     record,
     record_path,
     unique,
@@ -33,14 +33,14 @@ def draw_bandwidth(fig: Figure, ax: Axes, run: Json) -> None:
     for colour, (word, ilp) in zip(COLOURS, WORDS_AT_A_TIME):
         points = [
             (r["bytes_in_flight_per_sm"], r["gbs"])
-            for r in reads(run)
+            for r in of_work(run)
             if (r["word_bytes"], r["ilp"]) == (word, ilp) and r["warps_per_sm"] and "gbs" in r
         ]
         ax.plot(*zip(*points), color=colour, linewidth=2)
         # Where they begin, because all of them end in the same bandwidth.
         where = {"xytext": (7, 2), "textcoords": "offset points", "va": "top"}
         ax.annotate(f"{ilp} of {word} bytes", points[0], color=colour, **where)
-    first = {r["bytes_in_flight_per_sm"]: r["predicted_gbs"] for r in reads(run) if r["warps_per_sm"]}
+    first = {r["bytes_in_flight_per_sm"]: r["predicted_gbs"] for r in of_work(run) if r["warps_per_sm"]}
     law = sorted(first.items())
     ax.plot(*zip(*law), "k--", linewidth=1.5)
     ax.annotate("Little's law", law[-1], xytext=(0, 5), textcoords="offset points", ha="right")

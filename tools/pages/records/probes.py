@@ -25,9 +25,9 @@ def newest_record(name: str) -> Json | None:
     return read_json_if_there(newest(record_path(name)))
 
 
-def reads(run: Json) -> list[Json]:
-    """Of `bandwidth`: the kernels that only read."""
-    return [each for each in run["results"] if each.get("work", "read") == "read"]
+def of_work(run: Json, work: str = "read") -> list[Json]:
+    """Of `bandwidth`: the kernels that only read, or those that scale."""
+    return [each for each in run["results"] if each.get("work", "read") == work]
 
 
 def unique(values: Iterable[Any]) -> list[Any]:

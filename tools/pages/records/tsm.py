@@ -87,7 +87,8 @@ def registers(found: Json) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class Memory:
-    """Device memory under load, by the probe `bandwidth`: threads with one load of 8 bytes in flight each."""
+    """Device memory under load, by the probe `bandwidth`: threads with one load of 8 bytes in flight each. Where it
+    scales, GB/s are those of reading and writing."""
 
     points: list[tuple[float, float]]  # bytes in flight of an SM, GB/s
     ceiling: float  # GB/s
@@ -118,17 +119,17 @@ class Memory:
         return self.full_ns() * self.ceiling / self.sms
 
 
-def memory() -> Memory:
+def memory(work: str = "read") -> Memory:
     run = probes.record("bandwidth")
     if not run or not run["timed"]:
         raise NotMeasured("")
-    of_all = [r for r in probes.reads(run) if r["warps_per_sm"] and "gbs" in r]
+    of_all = [r for r in probes.of_work(run, work) if r["warps_per_sm"] and "gbs" in r]
     of_one = [r for r in of_all if (r["word_bytes"], r["ilp"]) == (8, 1)]
     points = sorted((float(r["bytes_in_flight_per_sm"]), r["gbs"]) for r in of_one)
     if not points:
         raise NotMeasured("")
     clock = max(r["state"]["sm_mhz_max"] for r in of_one) / 1e3
-    return Memory(points, run["ceilings"]["read_gbs"], run["sm_count"], clock)
+    return Memory(points, run["ceilings"][f"{work}_gbs"], run["sm_count"], clock)
 
 
 def in_flight(found: Json, sms: int) -> float:
