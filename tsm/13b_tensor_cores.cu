@@ -24,8 +24,9 @@ namespace gemm::generated {
 /// Sums of A^T B, or of A^H B if `conjugate`, over the rows of each block: M x N of them for each, in `partial`. A warp
 /// has FM x FN fragments of C, of 16 x 8 elements. A stage has `turns` times four rows for each slice. rows_a, rows_b:
 /// how A and B lie in memory. gram: B is A. It is copied once, and only tiles of C above its diagonal have warps.
-template <class T, int M, int N, int FM, int FN, bool conjugate, Rows rows_a, Rows rows_b, int threads, int turns,
-          int stages, int resident, bool gram = false>
+/// products: of real numbers for one of T.
+template <class T, int M, int N, int FM, int FN, bool conjugate, int products, Rows rows_a, Rows rows_b, int threads,
+          int turns, int stages, int resident, bool gram = false>
 __global__ void __launch_bounds__(threads, resident)
     tsmttsm_tensor(std::int64_t k, const T* __restrict__ a, std::int64_t lda, const T* __restrict__ b, std::int64_t ldb,
                    T* __restrict__ partial) {
@@ -84,7 +85,13 @@ __global__ void __launch_bounds__(threads, resident)
 
   // While the words of four rows are multiplied, those of the next four are in flight to the other half of x and y.
   Operand<T> x[2][2 * FM], y[2][FN];
-  double sum[parts * FM * FN][4] = {};
+  double sum[parts * FM * FN][4] = {}, third[FM * FN][4] = {};
+  const auto multiply = [&](int half) {
+    if constexpr (products == 3)
+      multiply_fragments<conjugate, FM, FN>(x[half], y[half], sum, third);
+    else
+      multiply_fragments<conjugate, FM, FN>(x[half], y[half], sum);
+  };
   const auto read = [&](ptx::SharedAddress stage_at, int turn) {
 #pragma unroll
     for (int i = 0; i < 2 * FM; ++i)
@@ -104,7 +111,7 @@ __global__ void __launch_bounds__(threads, resident)
     const ptx::SharedAddress behind = at + stage == end ? begin : at + stage;
     read(at, 1);
     copy(free);
-    multiply_fragments<conjugate, FM, FN>(x[0], y[0], sum);
+    multiply(0);
 #pragma unroll  // short enough that nvcc does it, and knows which half of x and y is meant
     for (int turn = 1; turn < turns; ++turn) {
       if (turn + 1 < turns) {
@@ -113,12 +120,13 @@ __global__ void __launch_bounds__(threads, resident)
         wait();
         read(s + 1 < mine ? behind : at, 0);  // needed or not: a branch would take moves between registers
       }
-      multiply_fragments<conjugate, FM, FN>(x[turn % 2], y[turn % 2], sum);
+      multiply(turn % 2);
     }
     free = at;
     at = behind;
   }
 
+  if constexpr (products == 3) add_third(sum, third);
   ptx::let_launch_behind_begin();  // the one that adds up the blocks' sums
   if constexpr (slices > 1) {
     ptx::cp_async_wait<0>();
@@ -149,6 +157,7 @@ __global__ void __launch_bounds__(threads, resident)
 
 #ifndef __CUDACC_RTC__  // what is compiled at run time ends here
 
+#include "tsm/generated/multiply.cuh"
 #include "tsm/generated/tensor_model.hpp"
 #include "tsm/jit_launch.hpp"
 
@@ -160,10 +169,10 @@ constexpr int MOST_KEPT = 4;  // blocks of an SM that leave partial sums
 
 gemm::JitRequest request(const generated::Form& f) {
   const generated::TensorShape s(f.m, f.n, f.is_complex, f.options, f.gram);
-  return {
-      generated::instance("tsmttsm_tensor", f.is_complex, f.m, f.n, s.fm, s.fn, f.conjugate && f.is_complex, f.rows_a,
-                          f.rows_b, f.options.threads, s.turns, generated::pipeline_stages, s.resident, f.gram),
-      gemm::kernel_headers("tsm/13b_tensor_cores.cu")};
+  return {generated::instance("tsmttsm_tensor", f.is_complex, f.m, f.n, s.fm, s.fn, f.conjugate && f.is_complex,
+                              f.options.products, f.rows_a, f.rows_b, f.options.threads, s.turns,
+                              generated::pipeline_stages, s.resident, f.gram),
+          gemm::kernel_headers("tsm/13b_tensor_cores.cu")};
 }
 
 generated::BlockNeeds needs(const generated::Form& f) {
@@ -178,7 +187,9 @@ constexpr generated::Generator generator_of_gram = {generated::each_tensor<true>
 
 template <class T>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
-  return generated::launch_product_or_gram<generator, generator_of_gram>(p, generated::form_of(p), stream);
+  generated::Form form = generated::form_of(p);
+  form.few_terms = p.depth() < generated::least_terms_of_three_products;
+  return generated::launch_product_or_gram<generator, generator_of_gram>(p, form, stream);
 }
 
 constexpr gemm::StageInfo info = {

@@ -188,5 +188,38 @@ __device__ void multiply_fragments(const Operand<double2> (&a)[2 * FM], const Op
     }
   }
 }
+/// By three products (Gauss): (x + i y) (u + i v) = u (x + y) - y (u + v) + i (u (x + y) + x (v - u)). What both parts share
+/// goes to `third`, which add_third() adds to them in the end.
+template <bool conjugate, int FM, int FN>
+__device__ void multiply_fragments(const Operand<double2> (&a)[2 * FM], const Operand<double2> (&b)[FN],
+                                   double (&sum)[2 * FM * FN][4], double (&third)[FM * FN][4]) {
+  double more[FN], less[FN];  // what the right operand's parts make
+#pragma unroll
+  for (int j = 0; j < FN; ++j) {
+    more[j] = conjugate ? b[j].re + b[j].im : -b[j].re - b[j].im;
+    less[j] = b[j].im - b[j].re;
+  }
+#pragma unroll
+  for (int i = 0; i < FM; ++i) {
+    const Operand<double2>&x = a[2 * i], &y = a[2 * i + 1];
+    const double re[2] = {x.re, y.re}, im[2] = {x.im, y.im};
+    const double both[2] = {conjugate ? x.re - x.im : x.re + x.im, conjugate ? y.re - y.im : y.re + y.im};
+    const auto add = [](double(&its)[4], const double(&left)[2], double right) {
+      const double one[1] = {right};
+      ptx::mma_m16n8k4_f64(its, left, one, its);
+    };
+#pragma unroll
+    for (int j = 0; j < FN; ++j) {
+      add(sum[i * FN + j], im, more[j]);
+      add(sum[FM * FN + i * FN + j], re, less[j]);
+      add(third[i * FN + j], both, b[j].re);
+    }
+  }
+}
+template <int F>
+__device__ void add_third(double (&sum)[2 * F][4], const double (&third)[F][4]) {
+#pragma unroll
+  for (int i = 0; i < 2 * F * 4; ++i) sum[i / 4][i % 4] += third[i / 4 % F][i % 4];
+}
 
 }  // namespace gemm::generated

@@ -32,6 +32,7 @@ struct TensorShape {
         slices(o.threads / 32 / places) {
     const int words = is_complex ? 2 : 1, fragment = 8 * words, operands = 2 * (2 * fm + fn) * 2 * words;
     registers = fm * fn * fragment + operands + (is_complex ? 4 * fm : 0) + 48;
+    if (o.products == 3) registers += 8 * fm * fn + 4 * fn;
     resident = std::clamp(registers_of_sm / ((registers + 7) / 8 * 8 * o.threads), 1, 4);
     const int row_bytes = 8 * words * (gram ? m : m + n), all = std::max(slices, 1);
     turns = o.unroll ? o.unroll
@@ -60,7 +61,8 @@ template <bool gram = false>
 std::string tensor_refusal(int m, int n, bool is_complex, const KernelOptions& o) {
   if (!*o.transposed || *o.leapfrog || *o.reduction != Reduction::ordered)
     return "Tensor Cores have interleaved columns, no leapfrogging and an ordered reduction here";
-  if (o.products != (is_complex ? 4 : 0)) return "a product of complex numbers is four of real ones here";
+  if (is_complex ? o.products != 3 && o.products != 4 : o.products != 0)
+    return "three or four products of real numbers make one of complex ones";
   if (o.tile_m % 16 != 0 || o.tile_n % 8 != 0)
     return "a warp has tiles of 16 x 8 elements, not " + std::to_string(o.tile_m) + " x " + std::to_string(o.tile_n);
   const TensorShape s(m, n, is_complex, o, gram);
@@ -77,8 +79,9 @@ std::string tensor_refusal(int m, int n, bool is_complex, const KernelOptions& o
 inline double tensor_cycles(int m, int n, bool is_complex, const KernelOptions& o, bool gram = false) {
   const TensorShape s(m, n, is_complex, o, gram);
   const int words = is_complex ? 2 : 1;
-  const double fmas =
-      s.places * s.fm * s.fn * 128.0 * words * words;  // of a row, with what tiles have behind C's edges
+  const int products = is_complex ? o.products : 1;
+  // Of a row, with what tiles have behind C's edges; three products come with additions, by plain cores of half the speed.
+  const double fmas = s.places * (s.fm * s.fn * 128.0 * products + (products == 3 ? 32 * (s.fm + s.fn) : 0));
   // Four Tensor Cores: warps go to them round robin.
   const int busy = s.slices * s.places * s.resident;
   const double uneven = ceil_div(busy, 4) * 4.0 / busy;
@@ -86,7 +89,7 @@ inline double tensor_cycles(int m, int n, bool is_complex, const KernelOptions& 
   const double l1 = s.places * (2 * s.fm + s.fn) * 2.0 * words / 4;
   const double memory = (gram ? m : m + n) * 8.0 * words / bytes_a_cycle;
   const double copies = s.stage_bytes / 16.0 / o.threads, others = (8 * copies + 60) / s.turns / 4;
-  const double slots = s.places * (s.fm * s.fn * words * words + (2 * s.fm + s.fn) + others * 4) / 4 / 4;
+  const double slots = s.places * (s.fm * s.fn * products + (2 * s.fm + s.fn) + others * 4) / 4 / 4;
   return std::max({memory, tensor, l1, slots}) + 0.1 * (tensor + l1 + slots);
 }
 
