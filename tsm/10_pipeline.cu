@@ -178,9 +178,7 @@ constexpr generated::Generator generator_of_gram = {generated::each_pipeline<tru
 
 template <class T>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
-  generated::Form form = generated::form_of(p);
-  form.few_terms = p.depth() < generated::least_terms_of_three_products;
-  return generated::launch_product_or_gram<generator, generator_of_gram>(p, form, stream);
+  return generated::launch_product_or_gram<generator, generator_of_gram>(p, generated::form_of(p), stream);
 }
 
 constexpr gemm::StageInfo info = {

@@ -86,12 +86,6 @@ __global__ void __launch_bounds__(threads, resident)
   // While the words of four rows are multiplied, those of the next four are in flight to the other half of x and y.
   Operand<T> x[2][2 * FM], y[2][FN];
   double sum[parts * FM * FN][4] = {}, third[FM * FN][4] = {};
-  const auto multiply = [&](int half) {
-    if constexpr (products == 3)
-      multiply_fragments<conjugate, FM, FN>(x[half], y[half], sum, third);
-    else
-      multiply_fragments<conjugate, FM, FN>(x[half], y[half], sum);
-  };
   const auto read = [&](ptx::SharedAddress stage_at, int turn) {
 #pragma unroll
     for (int i = 0; i < 2 * FM; ++i)
@@ -111,7 +105,7 @@ __global__ void __launch_bounds__(threads, resident)
     const ptx::SharedAddress behind = at + stage == end ? begin : at + stage;
     read(at, 1);
     copy(free);
-    multiply(0);
+    multiply_fragments<conjugate, products, FM, FN>(x[0], y[0], sum, third);
 #pragma unroll  // short enough that nvcc does it, and knows which half of x and y is meant
     for (int turn = 1; turn < turns; ++turn) {
       if (turn + 1 < turns) {
@@ -120,7 +114,7 @@ __global__ void __launch_bounds__(threads, resident)
         wait();
         read(s + 1 < mine ? behind : at, 0);  // needed or not: a branch would take moves between registers
       }
-      multiply(turn % 2);
+      multiply_fragments<conjugate, products, FM, FN>(x[turn % 2], y[turn % 2], sum, third);
     }
     free = at;
     at = behind;
@@ -157,7 +151,6 @@ __global__ void __launch_bounds__(threads, resident)
 
 #ifndef __CUDACC_RTC__  // what is compiled at run time ends here
 
-#include "tsm/generated/multiply.cuh"
 #include "tsm/generated/tensor_model.hpp"
 #include "tsm/jit_launch.hpp"
 
@@ -187,9 +180,7 @@ constexpr generated::Generator generator_of_gram = {generated::each_tensor<true>
 
 template <class T>
 gemm::Status launch(const gemm::TsmttsmProblem<T>& p, cudaStream_t stream) {
-  generated::Form form = generated::form_of(p);
-  form.few_terms = p.depth() < generated::least_terms_of_three_products;
-  return generated::launch_product_or_gram<generator, generator_of_gram>(p, form, stream);
+  return generated::launch_product_or_gram<generator, generator_of_gram>(p, generated::form_of(p), stream);
 }
 
 constexpr gemm::StageInfo info = {

@@ -14,6 +14,7 @@
 #include "common/stage.cuh"
 #include "common/toolchain/jit.hpp"
 #include "tsm/generated/combine.cuh"
+#include "tsm/generated/multiply.cuh"
 #include "tsm/generated/pipeline_model.hpp"
 #include "tsm/generated/scale_rows.cuh"
 #include "tsm/generated/stream.cuh"
@@ -108,6 +109,7 @@ Form form_of(const TsmttsmProblem<T>& p) {
           .rows_a = rows_of(p.a, p.lda, p.m),
           .rows_b = rows_of(p.b, p.ldb, p.n),
           .gram = p.a == p.b && p.lda == p.ldb && p.m == p.n,
+          .few_terms = p.depth() < least_terms_of_three_products,
           .options = p.kernel};
 }
 template <class T>

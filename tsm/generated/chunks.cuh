@@ -188,11 +188,9 @@ __device__ void multiply_fragments(const Operand<double2> (&a)[2 * FM], const Op
     }
   }
 }
-/// By three products (Gauss): (x + i y) (u + i v) = u (x + y) - y (u + v) + i (u (x + y) + x (v - u)). What both parts share
-/// goes to `third`, which add_third() adds to them in the end.
 template <bool conjugate, int FM, int FN>
-__device__ void multiply_fragments(const Operand<double2> (&a)[2 * FM], const Operand<double2> (&b)[FN],
-                                   double (&sum)[2 * FM * FN][4], double (&third)[FM * FN][4]) {
+__device__ void multiply_by_three(const Operand<double2> (&a)[2 * FM], const Operand<double2> (&b)[FN],
+                                  double (&sum)[2 * FM * FN][4], double (&third)[FM * FN][4]) {
   double more[FN], less[FN];  // what the right operand's parts make
 #pragma unroll
   for (int j = 0; j < FN; ++j) {
@@ -215,6 +213,16 @@ __device__ void multiply_fragments(const Operand<double2> (&a)[2 * FM], const Op
       add(third[i * FN + j], both, b[j].re);
     }
   }
+}
+/// As `products` of real numbers. Three (Gauss): (x + i y) (u + i v) = u (x + y) - y (u + v) + i (u (x + y) + x (v - u)). What
+/// both parts share goes to `third`, which add_third() adds to them in the end.
+template <bool conjugate, int products, int FM, int FN, class T>
+__device__ void multiply_fragments(const Operand<T> (&a)[2 * FM], const Operand<T> (&b)[FN],
+                                   double (&sum)[parts_of<T> * FM * FN][4], double (&third)[FM * FN][4]) {
+  if constexpr (products != 3)
+    multiply_fragments<conjugate, FM, FN>(a, b, sum);
+  else
+    multiply_by_three<conjugate, FM, FN>(a, b, sum, third);
 }
 template <int F>
 __device__ void add_third(double (&sum)[2 * F][4], const double (&third)[F][4]) {

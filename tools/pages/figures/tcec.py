@@ -54,13 +54,10 @@ def draw_tcec_roofline(path: pathlib.Path) -> None:
             and r["problem"]["m"] == r["problem"]["k"] == 4096
             and "gflops" in r
         ):
-            speed, is_08 = r["gflops"] / 1e3, "/08" in r["stage"]
-            colour = COLOURS[0 if is_08 else 1]
+            speed, colour = r["gflops"] / 1e3, COLOURS[0 if "/08" in r["stage"] else 1]
             ax.plot(32, speed, "o", color=colour, markersize=7)
             text = f"{short_name(r['stage'])[:2]}: {speed:.0f}"
-            at = (-8, 5) if is_08 else (8, -4)
-            side = "right" if is_08 else "left"
-            ax.annotate(text, (32, speed), xytext=at, textcoords="offset points", color=colour, ha=side, va="center")
+            ax.annotate(text, (32, speed), xytext=(8, -4), textcoords="offset points", color=colour, va="center")
     ax.set_xlabel("n: a warp has n x n of C; dots: measured")
     ax.set_xticks([16, 32, 64, 96, 128])
     ax.set_ylabel("TFLOP/s of FP32 products, at most")
