@@ -140,8 +140,7 @@ template <class T, class ErrorCorrection = tcec::with_correction, class Op = tce
 constexpr auto launch_policy = launch<sgemm<Choice<T, tcec::default_policy<T, ErrorCorrection, Op>>>>;
 
 namespace precision = wmma_ext::precision;
-using tcec::with_correction;
-using tcec::without_correction;
+using tcec::with_correction, tcec::without_correction;
 namespace op = tcec::op;
 using Bf16 = __nv_bfloat16;
 using gemm::Accuracy;
