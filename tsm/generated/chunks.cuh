@@ -188,6 +188,8 @@ __device__ void multiply_fragments(const Operand<double2> (&a)[2 * FM], const Op
     }
   }
 }
+/// By three products (Gauss): (x + i y) (u + i v) = u (x + y) - y (u + v) + i (u (x + y) + x (v - u)). What both parts share
+/// goes to `third`, which add_third() adds to them in the end.
 template <bool conjugate, int FM, int FN>
 __device__ void multiply_by_three(const Operand<double2> (&a)[2 * FM], const Operand<double2> (&b)[FN],
                                   double (&sum)[2 * FM * FN][4], double (&third)[FM * FN][4]) {
@@ -214,8 +216,7 @@ __device__ void multiply_by_three(const Operand<double2> (&a)[2 * FM], const Ope
     }
   }
 }
-/// As `products` of real numbers. Three (Gauss): (x + i y) (u + i v) = u (x + y) - y (u + v) + i (u (x + y) + x (v - u)). What
-/// both parts share goes to `third`, which add_third() adds to them in the end.
+/// As `products` of real numbers for one of T. third: of three products.
 template <bool conjugate, int products, int FM, int FN, class T>
 __device__ void multiply_fragments(const Operand<T> (&a)[2 * FM], const Operand<T> (&b)[FN],
                                    double (&sum)[parts_of<T> * FM * FN][4], double (&third)[FM * FN][4]) {

@@ -14,8 +14,8 @@ namespace gemm::generated {
 
 /// A stage: so many rows of A, and `chunk` of each row's units; the last chunk may have fewer. Behind each row there is
 /// room for one unit where their number is even, so that eight rows' units of one column lie in different banks. But not
-/// behind rows of 32 bytes: every second one would lie in the middle of 32 bytes, and come as two sectors. Two rows of
-/// eight share banks then.
+/// behind rows of 32 bytes: every second one would lie in the middle of 32 bytes, and come as two sectors. Of eight rows
+/// each shares its banks with one other then.
 struct StageLayout {
   int unit, units, chunk, chunks,
       last;           ///< elements of a unit; units of a row, of a chunk, of the last one; chunks of a row
